@@ -1,0 +1,63 @@
+/** Record headers: what a reader needs without decoding the value. All are strings on the wire. */
+import { type DeliveryProgress, NO_PROGRESS } from "@posthaste/core/delivery";
+
+/** Of config records: the writer's revision, also on tombstones, which have no value to carry it (P5). */
+export const REVISION_HEADER = "revision";
+
+const ATTEMPTS = "attempts";
+const PUT_OFFS = "put-offs";
+const WINDOW_START = "window-start-ms";
+const DEADLINE = "deadline-ms";
+const NOT_BEFORE = "not-before-ms";
+const URLS = "urls";
+
+/** Headers as kafkajs hands them over: a value may be absent, or repeated. */
+export type IncomingHeaders = Readonly<Record<string, Buffer | string | readonly (Buffer | string)[] | undefined>>;
+
+/** One header as text, the last one where it is repeated; undefined when absent. */
+export function headerText(headers: IncomingHeaders | undefined, name: string): string | undefined {
+  const value = headers?.[name];
+  const last = Array.isArray(value) ? value.at(-1) : value;
+  return last === undefined ? undefined : last.toString();
+}
+
+/** The headers of a record in a retry topic (W2). Fields at their default are left out. */
+export function encodeProgress(progress: DeliveryProgress): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (progress.attempts > 0) headers[ATTEMPTS] = String(progress.attempts);
+  if (progress.putOffs > 0) headers[PUT_OFFS] = String(progress.putOffs);
+  if (progress.windowStartMs !== null) headers[WINDOW_START] = String(progress.windowStartMs);
+  if (progress.deadlineMs !== null) headers[DEADLINE] = String(progress.deadlineMs);
+  if (progress.notBeforeMs !== null) headers[NOT_BEFORE] = String(progress.notBeforeMs);
+  if (progress.urls !== null) headers[URLS] = JSON.stringify(progress.urls);
+  return headers;
+}
+
+/** Reads what `encodeProgress` wrote. A header that cannot be read counts as absent: the delivery is tried, never lost. */
+export function decodeProgress(headers: IncomingHeaders | undefined): DeliveryProgress {
+  if (headers === undefined) return NO_PROGRESS;
+  return {
+    attempts: wholeNumber(headerText(headers, ATTEMPTS)) ?? 0,
+    putOffs: wholeNumber(headerText(headers, PUT_OFFS)) ?? 0,
+    windowStartMs: wholeNumber(headerText(headers, WINDOW_START)),
+    deadlineMs: wholeNumber(headerText(headers, DEADLINE)),
+    notBeforeMs: wholeNumber(headerText(headers, NOT_BEFORE)),
+    urls: urlList(headerText(headers, URLS)),
+  };
+}
+
+function wholeNumber(text: string | undefined): number | null {
+  if (text === undefined || !/^\d{1,16}$/.test(text)) return null;
+  const value = Number(text);
+  return Number.isSafeInteger(value) ? value : null;
+}
+
+function urlList(text: string | undefined): readonly string[] | null {
+  if (text === undefined) return null;
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) && value.every((url) => typeof url === "string") ? value : null;
+  } catch {
+    return null;
+  }
+}

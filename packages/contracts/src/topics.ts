@@ -1,0 +1,160 @@
+/** The catalogue of topics: the one place that says what each is called, how it is kept and what stands in it. */
+
+/** The prefix of every topic, group and subject; a setting (`POSTHASTE_TOPIC_PREFIX`), so that installations can share a cluster. */
+export const DEFAULT_TOPIC_PREFIX = "posthaste";
+
+/** The name of a file under `schemas/`, without `.avsc`. */
+export const SCHEMA_NAMES = [
+  "source",
+  "destination",
+  "event",
+  "delivery",
+  "dead-letter",
+  "attempt-batch",
+  "rejected-calls",
+  "unrouted-events",
+] as const;
+export type SchemaName = (typeof SCHEMA_NAMES)[number];
+
+/** Names of topics and consumer groups under one prefix. */
+export interface TopicNames {
+  readonly sourceConfig: string;
+  readonly destinationConfig: string;
+  /** One record a key: facts that the whole installation must agree on, such as the events topic's log id. */
+  readonly meta: string;
+  readonly events: string;
+  readonly deliveries: string;
+  readonly deadLetters: string;
+  readonly attempts: string;
+  readonly rejectedCalls: string;
+  readonly unrouted: string;
+  /** What every retry topic's name begins with. */
+  readonly retryPrefix: string;
+  readonly routerGroup: string;
+  readonly deliveryGroup: string;
+  readonly retryGroup: string;
+}
+
+export function createTopicNames(prefix: string = DEFAULT_TOPIC_PREFIX): TopicNames {
+  return {
+    sourceConfig: `${prefix}.source-config`,
+    destinationConfig: `${prefix}.destination-config`,
+    meta: `${prefix}.meta`,
+    events: `${prefix}.events`,
+    deliveries: `${prefix}.deliveries`,
+    deadLetters: `${prefix}.dead-letters`,
+    attempts: `${prefix}.attempts`,
+    rejectedCalls: `${prefix}.rejected-calls`,
+    unrouted: `${prefix}.unrouted`,
+    retryPrefix: `${prefix}.deliveries.retry-`,
+    routerGroup: `${prefix}.router`,
+    deliveryGroup: `${prefix}.delivery`,
+    retryGroup: `${prefix}.delivery.retry`,
+  };
+}
+
+/** Key in the meta topic of the events topic's log id (rule D2); its value is a decimal number as UTF-8 text. */
+export const EVENTS_LOG_ID_KEY = "events-log-id";
+
+/** The registry's subject for a schema: that of the topic it stands in, by the registry's own naming rule. */
+export function subjectOf(names: TopicNames, schema: SchemaName): string {
+  const topics: Record<SchemaName, string> = {
+    source: names.sourceConfig,
+    destination: names.destinationConfig,
+    event: names.events,
+    delivery: names.deliveries,
+    "dead-letter": names.deadLetters,
+    "attempt-batch": names.attempts,
+    "rejected-calls": names.rejectedCalls,
+    "unrouted-events": names.unrouted,
+  };
+  return `${topics[schema]}-value`;
+}
+
+export interface TopicSpec {
+  readonly name: string;
+  readonly partitions: number;
+  /** `delete` with a retention, or `compact`. */
+  readonly cleanup: "delete" | "compact";
+  /** Null for a compacted topic. */
+  readonly retentionMs: number | null;
+  /** LogAppendTime where the broker's time of writing decides (retry topics), CreateTime elsewhere. */
+  readonly timestamps: "CreateTime" | "LogAppendTime";
+  readonly minCompactionLagMs?: number;
+  /** What the record key is, in words, for the catalogue's printout. */
+  readonly key: string;
+  /** Null where the value is plain text. */
+  readonly schema: SchemaName | null;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const WEEK_MS = 7 * DAY_MS;
+
+/** `retry-10s` and so on: the topic that holds deliveries for one fixed delay, written in its largest whole unit. */
+export function retryTopicName(names: TopicNames, delayMs: number): string {
+  return `${names.retryPrefix}${formatDelay(delayMs)}`;
+}
+
+/** The delay in ms that a retry topic's name states, or null when the name is no retry topic's (W4). */
+export function delayMsFromRetryTopic(names: TopicNames, topic: string): number | null {
+  if (!topic.startsWith(names.retryPrefix)) return null;
+  const match = /^(\d+)(ms|s|m|h)$/.exec(topic.slice(names.retryPrefix.length));
+  if (!match) return null;
+  const unitMs = UNIT_MS[match[2] as keyof typeof UNIT_MS];
+  return Number(match[1]) * unitMs;
+}
+
+const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
+
+function formatDelay(delayMs: number): string {
+  for (const unit of ["h", "m", "s"] as const) {
+    if (delayMs >= UNIT_MS[unit] && delayMs % UNIT_MS[unit] === 0) return `${delayMs / UNIT_MS[unit]}${unit}`;
+  }
+  return `${delayMs}ms`;
+}
+
+export interface CatalogueOptions {
+  readonly names: TopicNames;
+  /** Partitions of every topic that is not a table. */
+  readonly partitions: number;
+  /** The retry schedule, delays in ms; repeated delays share a topic. */
+  readonly retryDelaysMs: readonly number[];
+}
+
+/** Every topic that the system needs, under the given settings. */
+export function topicCatalogue({ names, partitions, retryDelaysMs }: CatalogueOptions): readonly TopicSpec[] {
+  // Tables have one partition: their offsets are then one order, and a delivery can name the config it was routed by.
+  const table = (name: string, schema: SchemaName | null, key: string): TopicSpec => ({
+    name,
+    partitions: 1,
+    cleanup: "compact",
+    retentionMs: null,
+    timestamps: "CreateTime",
+    key,
+    schema,
+  });
+  const log = (name: string, schema: SchemaName, key: string, retentionMs = WEEK_MS): TopicSpec => ({
+    name,
+    partitions,
+    cleanup: "delete",
+    retentionMs,
+    timestamps: "CreateTime",
+    key,
+    schema,
+  });
+  const retryTopics = [...new Set(retryDelaysMs.map((delayMs) => retryTopicName(names, delayMs)))].map(
+    (name): TopicSpec => ({ ...log(name, "delivery", "destinationId:user"), timestamps: "LogAppendTime" }),
+  );
+  return [
+    table(names.sourceConfig, "source", "sourceId"),
+    table(names.destinationConfig, "destination", "destinationId"),
+    table(names.meta, null, "name of the fact"),
+    log(names.events, "event", "sourceId:userId or anonymousId"),
+    log(names.deliveries, "delivery", "destinationId:user"),
+    ...retryTopics,
+    log(names.deadLetters, "dead-letter", "destinationId:user", 2 * WEEK_MS),
+    log(names.attempts, "attempt-batch", "none"),
+    log(names.rejectedCalls, "rejected-calls", "sourceId"),
+    log(names.unrouted, "unrouted-events", "sourceId"),
+  ];
+}

@@ -1,0 +1,40 @@
+/** An event: what a source sent, after ingest has checked and completed it. */
+
+/** The seven kinds of product.md. Six are calls; `delete` is made by control from a deletion request. */
+export const EVENT_TYPES = ["page", "screen", "identify", "track", "alias", "group", "delete"] as const;
+export type EventType = (typeof EVENT_TYPES)[number];
+
+/**
+ * One event as it stands in `posthaste.events`; its fields are those of `schemas/event.avsc`.
+ *
+ * The caller's JSON travels serialised (`*Json`: the output of `JSON.stringify`, a fixed point of parse and
+ * stringify), so that neither the router nor delivery parses it again.
+ */
+export interface Event {
+  /** The source's id for the call, or one that ingest made; the receiver's idempotency key. */
+  readonly messageId: string;
+  readonly sourceId: string;
+  readonly type: EventType;
+  readonly userId: string | null;
+  readonly anonymousId: string | null;
+  /** The caller's time corrected for its clock, in ms since the epoch. */
+  readonly timestampMs: number;
+  /** When ingest took the call, in ms since the epoch. */
+  readonly receivedAtMs: number;
+  /** Destination name to enabled; an options object counts as true. */
+  readonly integrations: Readonly<Record<string, boolean>>;
+  /** track: the event's name. */
+  readonly event: string | null;
+  /** page, screen: the name. */
+  readonly name: string | null;
+  readonly groupId: string | null;
+  /** alias: the id that is being aliased from. */
+  readonly previousId: string | null;
+  /** A JSON object, or null where the type has none. */
+  readonly propertiesJson: string | null;
+  readonly traitsJson: string | null;
+  /** A JSON object; `{}` where the call had none. */
+  readonly contextJson: string;
+  /** A JSON object with the call's other top-level fields (category, channel, originalTimestamp, …), or null. */
+  readonly restJson: string | null;
+}

@@ -1,0 +1,82 @@
+/** The operator's port of every service: `/metrics`, `/healthz`, `/readyz`. */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Registry } from "prom-client";
+
+/** What a service waits for, by name: `true` when it is there, or a few words that say what is missing. */
+export type Readiness = Readonly<Record<string, true | string>>;
+
+/** True when nothing is missing. */
+export function isReady(readiness: Readiness): boolean {
+  return Object.values(readiness).every((state) => state === true);
+}
+
+export interface AdminServerOptions {
+  readonly host: string;
+  /** 0 lets the system choose. */
+  readonly port: number;
+  readonly registry: Registry;
+  /** Asked at each `/readyz`. */
+  readonly readiness: () => Readiness | Promise<Readiness>;
+}
+
+export interface AdminServer {
+  readonly url: string;
+  readonly port: number;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Starts the server. `/healthz` is 200 while the process answers at all; `/readyz` is 200 or 503 with
+ * `{"ready": boolean, "checks": {name: true | "what is missing"}}`.
+ */
+export async function startAdminServer(options: AdminServerOptions): Promise<AdminServer> {
+  const server = createServer((request, response) => {
+    answer(options, request, response).catch((error: unknown) => {
+      if (!response.headersSent) response.writeHead(500, { "content-type": "text/plain" });
+      response.end(`${String(error)}\n`);
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(options.port, options.host, resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    url: `http://${options.host}:${port}`,
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function answer(options: AdminServerOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const path = (request.url ?? "/").split("?")[0];
+  if (request.method !== "GET" && request.method !== "HEAD") {
+    response.writeHead(405, { allow: "GET, HEAD" }).end();
+    return;
+  }
+  switch (path) {
+    case "/metrics": {
+      const page = await options.registry.metrics();
+      response.writeHead(200, { "content-type": options.registry.contentType }).end(page);
+      return;
+    }
+    case "/healthz":
+      response.writeHead(200, { "content-type": "text/plain" }).end("ok\n");
+      return;
+    case "/readyz": {
+      const checks = await options.readiness();
+      const ready = isReady(checks);
+      response
+        .writeHead(ready ? 200 : 503, { "content-type": "application/json" })
+        .end(`${JSON.stringify({ ready, checks })}\n`);
+      return;
+    }
+    default:
+      response.writeHead(404, { "content-type": "text/plain" }).end("try /metrics, /healthz or /readyz\n");
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * The frame of a service's process: settings, logger, metrics, admin server, start, signals, stop, exit code.
+ *
+ * Owns: the process's signal handlers and its exit.
+ * S1  A setting that cannot be read ends the process with code 2 and the variable's name, before anything is opened.
+ * S2  SIGINT and SIGTERM stop the service once; a second signal, or `STOP_DEADLINE_MS`, ends the process at once with code 1.
+ * S3  What nobody caught ends the process with code 1: uncommitted records are read again.
+ * S4  Standard input that closes stops the service when POSTHASTE_STOP_ON_STDIN_CLOSE is set: a child never outlives its parent.
+ */
+import type { Registry } from "prom-client";
+import { z } from "zod";
+import { type Readiness, startAdminServer } from "./admin-server.ts";
+import { ConfigError, flag, port, readConfig } from "./config.ts";
+import { createLogger, LOG_LEVELS, type Logger } from "./logger.ts";
+import { createMetricsRegistry } from "./metrics-registry.ts";
+
+/** A clean stop drains what is in flight; the local command promises 15 s for all of it. */
+const STOP_DEADLINE_MS = 12_000;
+
+/** Settings that every service has beside its own. */
+const frameSettings = z.object({
+  POSTHASTE_LOG_LEVEL: z.enum(LOG_LEVELS, `expected one of ${LOG_LEVELS.join(", ")}`).default("info"),
+  POSTHASTE_HOST: z.string().default("127.0.0.1"),
+  /** The port of this process's `/metrics`. */
+  POSTHASTE_ADMIN_PORT: port().default(0),
+  POSTHASTE_STOP_ON_STDIN_CLOSE: flag().default(false),
+});
+
+/** What a service's `start` is given. */
+export interface ServiceContext<Config> {
+  readonly config: Readonly<Config>;
+  /** The address to listen on. */
+  readonly host: string;
+  readonly logger: Logger;
+  readonly registry: Registry;
+  /** Ends the process with code 1, saying why: for what cannot go on, such as a group that stalled (C7). */
+  readonly fail: (reason: Error) => void;
+}
+
+export interface RunningService {
+  /** What is missing before the service can do its work; asked at each `/readyz`. */
+  readonly readiness: () => Readiness | Promise<Readiness>;
+  /** Stops intake, drains, commits, closes; in that order. */
+  readonly stop: () => Promise<void>;
+}
+
+export interface ServiceDefinition<Schema extends z.ZodObject> {
+  readonly name: string;
+  readonly version: string;
+  readonly settings: Schema;
+  readonly start: (context: ServiceContext<z.infer<Schema>>) => Promise<RunningService>;
+}
+
+/** Runs a service until a signal; the only caller of `process.exit`. */
+export async function runService<Schema extends z.ZodObject>(definition: ServiceDefinition<Schema>): Promise<void> {
+  const { name, version } = definition;
+  const read = readSettings(definition.settings);
+  if (read instanceof ConfigError) {
+    process.stderr.write(`${name}: ${read.message}\n`);
+    process.exit(2);
+  }
+  const { frame, config } = read;
+  const logger = createLogger({ service: name, level: frame.POSTHASTE_LOG_LEVEL });
+  const registry = createMetricsRegistry({ service: name, version });
+  let running: RunningService | undefined;
+  let ending = false;
+
+  const fail = (reason: unknown): void => {
+    logger.fatal({ event: "service_failed", err: reason }, "the service cannot go on");
+    process.exit(1);
+  };
+  process.on("uncaughtException", fail);
+  process.on("unhandledRejection", fail);
+
+  const admin = await startAdminServer({
+    host: frame.POSTHASTE_HOST,
+    port: frame.POSTHASTE_ADMIN_PORT,
+    registry,
+    readiness: () => (ending ? { running: "stopping" } : (running?.readiness() ?? { running: "starting" })),
+  }).catch(fail);
+
+  const stop = (cause: string): void => {
+    if (ending) process.exit(1);
+    ending = true;
+    logger.info({ event: "service_stopping", cause });
+    setTimeout(() => {
+      logger.error({ event: "service_stop_timed_out", deadlineMs: STOP_DEADLINE_MS });
+      process.exit(1);
+    }, STOP_DEADLINE_MS).unref();
+    const stopped = async () => {
+      await running?.stop();
+      await admin?.close();
+      logger.info({ event: "service_stopped" });
+      process.exit(0);
+    };
+    stopped().catch(fail);
+  };
+  process.on("SIGINT", () => stop("SIGINT"));
+  process.on("SIGTERM", () => stop("SIGTERM"));
+  if (frame.POSTHASTE_STOP_ON_STDIN_CLOSE) {
+    process.stdin.resume();
+    process.stdin.once("close", () => stop("standard input closed"));
+  }
+
+  logger.info({ event: "service_starting", version, admin: admin?.url });
+  try {
+    running = await definition.start({ config, host: frame.POSTHASTE_HOST, logger, registry, fail });
+    logger.info({ event: "service_started" });
+  } catch (error) {
+    fail(error);
+  }
+}
+
+function readSettings<Schema extends z.ZodObject>(settings: Schema) {
+  try {
+    return { frame: readConfig(frameSettings, process.env), config: readConfig(settings, process.env) };
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  }
+}

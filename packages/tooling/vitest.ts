@@ -1,0 +1,32 @@
+/** The vitest configuration that every package shares. */
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+const failOnConsole = fileURLToPath(new URL("./fail-on-console.ts", import.meta.url));
+const kafkaGlobalSetup = fileURLToPath(new URL("./kafka-global-setup.ts", import.meta.url));
+
+export interface ProjectOptions {
+  /** Tests talk to a real broker and registry: those of `KAFKA_BROKERS` and `SCHEMA_REGISTRY_URL`, else started for the run. */
+  readonly kafka?: boolean;
+  readonly testTimeoutMs?: number;
+}
+
+/** The configuration of one package's tests; `name` is what the report calls it. */
+export function projectConfig(
+  name: string,
+  { kafka = false, testTimeoutMs = kafka ? 60_000 : 10_000 }: ProjectOptions = {},
+) {
+  return defineConfig({
+    // An array, since a string condition would replace the defaults.
+    resolve: { conditions: ["@posthaste/source", "node", "import", "module", "default"] },
+    ssr: { resolve: { conditions: ["@posthaste/source", "node", "import", "module", "default"] } },
+    test: {
+      name,
+      include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+      setupFiles: [failOnConsole],
+      globalSetup: kafka ? [kafkaGlobalSetup] : [],
+      testTimeout: testTimeoutMs,
+      hookTimeout: testTimeoutMs,
+    },
+  });
+}
