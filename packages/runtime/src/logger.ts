@@ -1,5 +1,5 @@
 /** Logs: JSON lines on stderr, one line a decision, an event name and fields. Never a body, never a secret. */
-import pino, { type Logger } from "pino";
+import pino, { type DestinationStream, type Logger } from "pino";
 
 export type { Logger } from "pino";
 
@@ -20,10 +20,17 @@ const REDACTED = [
   "*.body",
 ];
 
+export interface LoggerOptions {
+  readonly service: string;
+  readonly level: LogLevel;
+  /** Where the lines go; stderr by default, written at once so that the last line before an exit is not lost. */
+  readonly destination?: DestinationStream;
+}
+
 /** A logger whose every line names the service. */
-export function createLogger({ service, level }: { readonly service: string; readonly level: LogLevel }): Logger {
+export function createLogger({ service, level, destination }: LoggerOptions): Logger {
   return pino(
     { level, base: { service }, redact: { paths: REDACTED, censor: "***" }, timestamp: pino.stdTimeFunctions.isoTime },
-    pino.destination({ dest: 2, sync: true }),
+    destination ?? pino.destination({ dest: 2, sync: true }),
   );
 }

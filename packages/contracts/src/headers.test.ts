@@ -1,0 +1,58 @@
+import { type DeliveryProgress, NO_PROGRESS } from "@posthaste/core/delivery";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { decodeProgress, encodeProgress, headerText } from "./headers.ts";
+
+const moment = fc.option(fc.nat(), { nil: null });
+const progress: fc.Arbitrary<DeliveryProgress> = fc.record({
+  attempts: fc.nat(),
+  putOffs: fc.nat(),
+  windowStartMs: moment,
+  deadlineMs: moment,
+  notBeforeMs: moment,
+  urls: fc.option(fc.array(fc.webUrl(), { maxLength: 5 }), { nil: null }),
+});
+
+describe("progress headers", () => {
+  it("W2: come back as they went, as strings or as the buffers that a broker returns", () => {
+    fc.assert(
+      fc.property(progress, (before) => {
+        const headers = encodeProgress(before);
+        const buffers = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, Buffer.from(value)]));
+        expect(decodeProgress(headers)).toEqual(before);
+        expect(decodeProgress(buffers)).toEqual(before);
+      }),
+    );
+  });
+
+  it("are none for a delivery that was never tried", () => {
+    expect(encodeProgress(NO_PROGRESS)).toEqual({});
+    expect(decodeProgress(undefined)).toEqual(NO_PROGRESS);
+  });
+
+  it("count as absent when they cannot be read, so that the delivery is tried and never lost", () => {
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.constantFrom(...Object.keys(encodeProgress(someProgress))), fc.string()),
+        (headers) => {
+          expect(() => decodeProgress(headers)).not.toThrow();
+        },
+      ),
+    );
+    expect(decodeProgress({ attempts: "-1", "deadline-ms": "soon", urls: '[1, "a"]' })).toEqual(NO_PROGRESS);
+  });
+});
+
+const someProgress: DeliveryProgress = {
+  attempts: 1,
+  putOffs: 1,
+  windowStartMs: 1,
+  deadlineMs: 2,
+  notBeforeMs: 3,
+  urls: ["https://receiver.test/"],
+};
+
+it("headerText takes the last of a repeated header", () => {
+  expect(headerText({ revision: ["1", Buffer.from("2")] }, "revision")).toBe("2");
+  expect(headerText({ revision: [] }, "revision")).toBeUndefined();
+});

@@ -1,0 +1,75 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  createTopicNames,
+  delayMsFromRetryTopic,
+  retryTopicName,
+  SCHEMA_NAMES,
+  subjectOf,
+  topicCatalogue,
+} from "./topics.ts";
+
+const names = createTopicNames();
+
+describe("retryTopicName", () => {
+  it("writes a delay in its largest whole unit", () => {
+    const topics = [250, 10_000, 60_000, 90_000, 3_600_000].map((delayMs) => retryTopicName(names, delayMs));
+    expect(topics.map((topic) => topic.slice(names.retryPrefix.length))).toEqual(["250ms", "10s", "1m", "90s", "1h"]);
+  });
+
+  it("W4: states a delay that can be read back from the name, whatever the prefix", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 1e9 }), fc.stringMatching(/^[a-z0-9.-]{1,20}$/), (delayMs, prefix) => {
+        const own = createTopicNames(prefix);
+        expect(delayMsFromRetryTopic(own, retryTopicName(own, delayMs))).toBe(delayMs);
+      }),
+    );
+  });
+
+  it("takes no other topic for a retry topic", () => {
+    const others = [
+      names.deliveries,
+      `${names.retryPrefix}soon`,
+      `${names.retryPrefix}10`,
+      "other.deliveries.retry-10s",
+    ];
+    expect(others.map((topic) => delayMsFromRetryTopic(names, topic))).toEqual([null, null, null, null]);
+  });
+});
+
+describe("topicCatalogue", () => {
+  const catalogue = topicCatalogue({ names, partitions: 6, retryDelaysMs: [10_000, 60_000, 60_000] });
+
+  it("has each topic once, also where the schedule repeats a delay", () => {
+    const all = catalogue.map((topic) => topic.name);
+    expect(new Set(all).size).toBe(all.length);
+    expect(all.filter((name) => name.startsWith(names.retryPrefix))).toEqual([
+      "posthaste.deliveries.retry-10s",
+      "posthaste.deliveries.retry-1m",
+    ]);
+  });
+
+  it("W1: has the broker's time of writing on retry topics, and only there", () => {
+    for (const topic of catalogue) {
+      const isRetry = topic.name.startsWith(names.retryPrefix);
+      expect(topic.timestamps, topic.name).toBe(isRetry ? "LogAppendTime" : "CreateTime");
+    }
+  });
+
+  it("W7: keeps deliveries and retry topics for seven days", () => {
+    const kept = catalogue.filter((topic) => topic.name.startsWith(names.deliveries));
+    expect(kept.map((topic) => topic.retentionMs)).toEqual(kept.map(() => 7 * 24 * 60 * 60 * 1000));
+  });
+
+  it("keeps tables compacted, in one partition and without a retention", () => {
+    const tables = catalogue.filter((topic) => topic.cleanup === "compact");
+    expect(tables.map((topic) => topic.name)).toEqual([names.sourceConfig, names.destinationConfig, names.meta]);
+    for (const table of tables) expect(table).toMatchObject({ partitions: 1, retentionMs: null });
+  });
+
+  it("gives every schema a subject of its own", () => {
+    const subjects = SCHEMA_NAMES.map((schema) => subjectOf(names, schema));
+    expect(new Set(subjects).size).toBe(SCHEMA_NAMES.length);
+    expect(subjectOf(names, "event")).toBe("posthaste.events-value");
+  });
+});

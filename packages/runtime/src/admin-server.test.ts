@@ -1,0 +1,56 @@
+import { Counter, Registry } from "prom-client";
+import { afterEach, expect, it } from "vitest";
+import { type AdminServer, type Readiness, startAdminServer } from "./admin-server.ts";
+
+let server: AdminServer | undefined;
+
+afterEach(async () => {
+  await server?.close();
+  server = undefined;
+});
+
+async function start(readiness: () => Readiness): Promise<string> {
+  const registry = new Registry();
+  new Counter({ name: "posthaste_example_total", help: "For this test.", registers: [registry] }).inc(3);
+  server = await startAdminServer({ host: "127.0.0.1", port: 0, registry, readiness });
+  return server.url;
+}
+
+it("serves the registry's metrics in the text format", async () => {
+  const response = await fetch(`${await start(() => ({}))}/metrics`);
+  expect(response.headers.get("content-type")).toContain("text/plain");
+  expect(await response.text()).toContain("posthaste_example_total 3");
+});
+
+it("answers /healthz while it runs, whatever is missing", async () => {
+  const response = await fetch(`${await start(() => ({ brokers: "none answers" }))}/healthz`);
+  expect(response.status).toBe(200);
+});
+
+it("answers /readyz with 503 and what is missing until nothing is", async () => {
+  let brokers: true | string = "none answers";
+  const url = await start(() => ({ tables: true, brokers }));
+  const before = await fetch(`${url}/readyz`);
+  expect(before.status).toBe(503);
+  expect(await before.json()).toEqual({ ready: false, checks: { tables: true, brokers: "none answers" } });
+  brokers = true;
+  const after = await fetch(`${url}/readyz`);
+  expect(after.status).toBe(200);
+  expect(await after.json()).toEqual({ ready: true, checks: { tables: true, brokers: true } });
+});
+
+it("answers 500 with the reason when readiness itself throws", async () => {
+  const url = await start(() => {
+    throw new Error("the check broke");
+  });
+  const response = await fetch(`${url}/readyz`);
+  expect(response.status).toBe(500);
+  expect(await response.text()).toContain("the check broke");
+});
+
+it("says what it serves to a path it does not know, and refuses other methods", async () => {
+  const url = await start(() => ({}));
+  const unknown = await fetch(`${url}/metric`);
+  expect([unknown.status, await unknown.text()]).toEqual([404, "try /metrics, /healthz or /readyz\n"]);
+  expect((await fetch(`${url}/metrics`, { method: "POST" })).status).toBe(405);
+});

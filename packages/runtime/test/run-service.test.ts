@@ -1,0 +1,69 @@
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { afterEach, expect, it } from "vitest";
+
+const script = fileURLToPath(new URL("./example-service.ts", import.meta.url));
+const children: ChildProcessWithoutNullStreams[] = [];
+
+afterEach(() => {
+  for (const child of children.splice(0)) if (child.exitCode === null) child.kill("SIGKILL");
+});
+
+function run(env: Record<string, string>) {
+  const child = spawn(process.execPath, [script], { env: { ...process.env, EXAMPLE_STOP: "cleanly", ...env } });
+  children.push(child);
+  const output = { stdout: "", stderr: "" };
+  child.stdout.on("data", (chunk: Buffer) => {
+    output.stdout += chunk.toString();
+  });
+  child.stderr.on("data", (chunk: Buffer) => {
+    output.stderr += chunk.toString();
+  });
+  const exited = once(child, "close").then(([code]) => code as number | null);
+  const says = async (word: string) => {
+    while (!output.stdout.includes(word)) await Promise.race([once(child.stdout, "data"), exited]);
+  };
+  return { child, output, exited, says };
+}
+
+it("S1: a setting that cannot be read ends the process with code 2 and the variable's name", async () => {
+  const service = run({ EXAMPLE_STOP: "perhaps" });
+  expect(await service.exited).toBe(2);
+  expect(service.output.stderr).toContain("EXAMPLE_STOP");
+  expect(service.output.stdout).toBe("");
+});
+
+it("S2: SIGTERM stops the service and ends with code 0", async () => {
+  const service = run({});
+  await service.says("started");
+  service.child.kill("SIGTERM");
+  expect(await service.exited).toBe(0);
+  expect(service.output.stdout).toBe("started\nstopping\nstopped\n");
+});
+
+it("S2: a second signal ends a stop that hangs", async () => {
+  const service = run({ EXAMPLE_STOP: "never" });
+  await service.says("started");
+  service.child.kill("SIGTERM");
+  await service.says("stopping");
+  service.child.kill("SIGINT");
+  expect(await service.exited).toBe(1);
+});
+
+it("S3: a start that fails, and a service that says it cannot go on, end with code 1 and the reason", async () => {
+  const atStart = run({ EXAMPLE_FAIL: "at start" });
+  expect(await atStart.exited).toBe(1);
+  expect(atStart.output.stderr).toContain("no broker answers");
+  const late = run({ EXAMPLE_FAIL: "late" });
+  expect(await late.exited).toBe(1);
+  expect(late.output.stderr).toContain("the group stalled");
+});
+
+it("S4: standard input that closes stops the service where it was asked to", async () => {
+  const service = run({ POSTHASTE_STOP_ON_STDIN_CLOSE: "true" });
+  await service.says("started");
+  service.child.stdin.end();
+  expect(await service.exited).toBe(0);
+  expect(service.output.stdout).toContain("stopped");
+});
