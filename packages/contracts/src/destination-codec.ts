@@ -1,0 +1,112 @@
+/**
+ * Destinations as records of `posthaste.destination-config`: what is secret is sealed on the way in and opened on the
+ * way out, so that no service handles ciphertext and no topic holds a secret in clear.
+ */
+import { type Destination, type SharedSecrets, WEBHOOKS, type WebhookUrl } from "@posthaste/core/destination";
+import { PosthasteError } from "@posthaste/core/errors";
+import type { Codec } from "./codec.ts";
+import type { Sealed, SecretBox, SecretPlace } from "./secret-box.ts";
+
+/** The record of `schemas/destination.avsc`. */
+export interface DestinationRecord extends Omit<Destination, "type" | "secrets" | "urls" | "missingKeyIds"> {
+  readonly type: string;
+  readonly activeSecret: Sealed | null;
+  readonly nextSecret: Sealed | null;
+  readonly previousSecret: Sealed | null;
+  readonly urls: readonly { readonly url: string; readonly headers: Readonly<Record<string, Sealed>> }[];
+}
+
+/** What a secret reads as while its key is missing: set, and of no use. Settings never hold an empty secret. */
+const UNOPENED = "";
+
+/**
+ * Codec of destinations. `decode` never fails for want of a key: it names the keys in `missingKeyIds`. `encode` seals
+ * all under the active key, so that any write moves a destination to it, and refuses (PosthasteError
+ * `unknown_secret_key`) a destination that was not opened whole: writing it back would erase its secrets.
+ */
+export function createDestinationCodec(raw: Codec<DestinationRecord>, box: SecretBox): Codec<Destination> {
+  return {
+    encode: (destination) => raw.encode(sealDestination(destination, box)),
+    decode: (bytes) => openDestination(raw.decode(bytes), box),
+    learn: raw.learn,
+  };
+}
+
+function sealDestination(destination: Destination, box: SecretBox): DestinationRecord {
+  const { secrets, urls, missingKeyIds, ...plain } = destination;
+  if (missingKeyIds !== null) {
+    throw new PosthasteError(
+      "unknown_secret_key",
+      `destination ${destination.id} holds secrets under keys that this process lacks: ${missingKeyIds.join(", ")}`,
+    );
+  }
+  const sealSecret = (slot: keyof SharedSecrets): Sealed | null => {
+    const secret = secrets[slot];
+    return secret === null ? null : box.seal(secret, secretPlace(destination.id, slot));
+  };
+  return {
+    ...plain,
+    activeSecret: sealSecret("active"),
+    nextSecret: sealSecret("next"),
+    previousSecret: sealSecret("previous"),
+    urls: urls.map(({ url, headers }) => ({
+      url,
+      headers: mapValues(headers, (value, name) => box.seal(value, headerPlace(destination.id, url, name))),
+    })),
+  };
+}
+
+function openDestination(record: DestinationRecord, box: SecretBox): Destination {
+  if (record.type !== WEBHOOKS) {
+    throw new PosthasteError("invalid_input", `destination ${record.id} is of the unknown type "${record.type}"`);
+  }
+  const missing = new Set<string>();
+  const open = (sealed: Sealed, place: SecretPlace): string => {
+    const secret = box.open(sealed, place);
+    if (secret === null) missing.add(sealed.keyId);
+    return secret ?? UNOPENED;
+  };
+  const openSecret = (sealed: Sealed | null, slot: keyof SharedSecrets): string | null =>
+    sealed === null ? null : open(sealed, secretPlace(record.id, slot));
+
+  const secrets: SharedSecrets = {
+    active: openSecret(record.activeSecret, "active"),
+    next: openSecret(record.nextSecret, "next"),
+    previous: openSecret(record.previousSecret, "previous"),
+  };
+  const urls: readonly WebhookUrl[] = record.urls.map(({ url, headers }) => ({
+    url,
+    headers: mapValues(headers, (sealed, name) => open(sealed, headerPlace(record.id, url, name))),
+  }));
+  return {
+    id: record.id,
+    revision: record.revision,
+    type: record.type,
+    name: record.name,
+    sourceIds: [...record.sourceIds],
+    enabled: record.enabled,
+    settle: record.settle,
+    rateLimitPerSecond: record.rateLimitPerSecond,
+    standardWebhooks: record.standardWebhooks,
+    secrets,
+    urls,
+    createdAtMs: record.createdAtMs,
+    updatedAtMs: record.updatedAtMs,
+    missingKeyIds: missing.size === 0 ? null : [...missing].sort(),
+  };
+}
+
+function secretPlace(destinationId: string, slot: keyof SharedSecrets): SecretPlace {
+  return ["destination", destinationId, "secret", slot];
+}
+
+function headerPlace(destinationId: string, url: string, name: string): SecretPlace {
+  return ["destination", destinationId, "header", url, name];
+}
+
+function mapValues<From, To>(
+  map: Readonly<Record<string, From>>,
+  change: (value: From, key: string) => To,
+): Record<string, To> {
+  return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, change(value, key)]));
+}
