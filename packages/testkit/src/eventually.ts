@@ -1,0 +1,32 @@
+/** Waiting in a test: look again and again until it holds. Nothing sleeps for a time that somebody guessed. */
+
+export interface EventuallyOptions {
+  /** How long it may take before the last failure is the test's; default 10 s. */
+  readonly timeoutMs?: number;
+  /** Pause between two looks; default 20 ms. */
+  readonly intervalMs?: number;
+}
+
+/**
+ * Calls `check` until it no longer throws and answers what it answered. After `timeoutMs` it rejects with the last thing
+ * that `check` threw, so that the test's report shows the assertion and not the wait. `check` runs once at least, one call
+ * at a time.
+ */
+export async function eventually<T>(check: () => T | Promise<T>, options: EventuallyOptions = {}): Promise<T> {
+  const { timeoutMs = 10_000, intervalMs = 20 } = options;
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    try {
+      return await check();
+    } catch (error) {
+      if (performance.now() >= deadline) throw error;
+    }
+    await pause(intervalMs);
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+}

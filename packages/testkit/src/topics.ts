@@ -1,0 +1,57 @@
+/**
+ * Topics of a test's own, so that tests share a broker without meeting each other.
+ *
+ * T1  Every name is unique, over processes too.
+ * T2  What a test made is gone after it: call `deleteTopics` from `afterAll` or use `withTopic`.
+ */
+import { randomBytes } from "node:crypto";
+import type { ITopicConfig } from "kafkajs";
+import { kafkaBrokers, withAdmin } from "./broker.ts";
+
+/** `name` and something that no other test has; fit for `createTopicNames`, a group id or a topic. */
+export function uniqueName(name: string): string {
+  return `t-${name}-${randomBytes(6).toString("hex")}`;
+}
+
+export interface TestTopicOptions {
+  readonly partitions?: number;
+  readonly replicationFactor?: number;
+  /** Topic settings such as `cleanup.policy`. */
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly brokers?: readonly string[];
+}
+
+/** Makes the topic `name` (by default one partition, one replica) and answers when every partition has a leader. */
+export async function createTopic(name: string, options: TestTopicOptions = {}): Promise<string> {
+  const { partitions = 1, replicationFactor = 1, settings = {}, brokers = kafkaBrokers() } = options;
+  const topic: ITopicConfig = {
+    topic: name,
+    numPartitions: partitions,
+    replicationFactor,
+    configEntries: Object.entries(settings).map(([key, value]) => ({ name: key, value })),
+  };
+  await withAdmin((admin) => admin.createTopics({ topics: [topic], waitForLeaders: true }), brokers);
+  return name;
+}
+
+/** Deletes every topic whose name begins with `prefix`; none is no error. */
+export async function deleteTopics(prefix: string, brokers: readonly string[] = kafkaBrokers()): Promise<void> {
+  await withAdmin(async (admin) => {
+    const topics = (await admin.listTopics()).filter((topic) => topic.startsWith(prefix));
+    if (topics.length > 0) await admin.deleteTopics({ topics });
+  }, brokers);
+}
+
+/** Runs `work` with a fresh topic and deletes it afterwards, whatever happens. */
+export async function withTopic<T>(
+  name: string,
+  options: TestTopicOptions,
+  work: (topic: string) => Promise<T>,
+): Promise<T> {
+  const topic = await createTopic(uniqueName(name), options);
+  try {
+    return await work(topic);
+  } finally {
+    await deleteTopics(topic, options.brokers);
+  }
+}
