@@ -1,0 +1,90 @@
+/** Every metric of this package, with its help text; names and units are public. */
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+
+export interface KafkaMetrics {
+  readonly brokerSilent: Gauge<"broker">;
+  readonly producerReplaced: Counter<"class">;
+  readonly producerPendingBytes: Gauge<"class">;
+  readonly producerSendSeconds: Histogram<"class">;
+  readonly consumerLagRecords: Gauge<"topic" | "partition">;
+  readonly consumerLagSeconds: Gauge<"topic" | "partition">;
+  readonly waitingRecords: Gauge<"topic">;
+  readonly rebalances: Counter<"group">;
+  readonly commitFailures: Counter<"group">;
+  readonly tableRecords: Gauge<"topic">;
+  readonly tableStaleRecords: Counter<"topic">;
+}
+
+/** Creates them once for a process's registry. Whoever knows a label's value sets it to 0 at the start. */
+export function createKafkaMetrics(registry: Registry): KafkaMetrics {
+  const registers = [registry];
+  return {
+    brokerSilent: new Gauge({
+      name: "posthaste_broker_silent",
+      help: "1 while a broker does not answer the liveness watch and another does, else 0.",
+      labelNames: ["broker"],
+      registers,
+    }),
+    producerReplaced: new Counter({
+      name: "posthaste_producer_replaced_total",
+      help: "Producer clients that were thrown away after a failed send or a missed deadline.",
+      labelNames: ["class"],
+      registers,
+    }),
+    producerPendingBytes: new Gauge({
+      name: "posthaste_producer_pending_bytes",
+      help: "Bytes of keys and values that were given to a producer and are not acknowledged yet.",
+      labelNames: ["class"],
+      registers,
+    }),
+    producerSendSeconds: new Histogram({
+      name: "posthaste_producer_send_seconds",
+      help: "Time from a produce request to the acknowledgement by all in-sync replicas, one observation a batch.",
+      labelNames: ["class"],
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers,
+    }),
+    consumerLagRecords: new Gauge({
+      name: "posthaste_consumer_lag_records",
+      help: "Records of an owned partition that are not finished: end offset minus committable offset.",
+      labelNames: ["topic", "partition"],
+      registers,
+    }),
+    consumerLagSeconds: new Gauge({
+      name: "posthaste_consumer_lag_seconds",
+      help: "Now minus the append time of the lowest unfinished record of an owned partition; 0 when there is none.",
+      labelNames: ["topic", "partition"],
+      registers,
+    }),
+    waitingRecords: new Gauge({
+      name: "posthaste_waiting_records",
+      help: "Records that wait in the owned partitions of a retry topic.",
+      labelNames: ["topic"],
+      registers,
+    }),
+    rebalances: new Counter({
+      name: "posthaste_rebalances_total",
+      help: "Times this process joined a generation of a consumer group.",
+      labelNames: ["group"],
+      registers,
+    }),
+    commitFailures: new Counter({
+      name: "posthaste_commit_failures_total",
+      help: "Offset commits that the brokers did not accept.",
+      labelNames: ["group"],
+      registers,
+    }),
+    tableRecords: new Gauge({
+      name: "posthaste_table_records",
+      help: "Keys held in the in-memory table of a compacted topic.",
+      labelNames: ["topic"],
+      registers,
+    }),
+    tableStaleRecords: new Counter({
+      name: "posthaste_table_stale_records_total",
+      help: "Records of a table that were ignored because a newer revision is held.",
+      labelNames: ["topic"],
+      registers,
+    }),
+  };
+}
