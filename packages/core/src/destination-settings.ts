@@ -1,0 +1,149 @@
+/**
+ * What the control API takes about destinations: zod schemas, the one check of an operator's input. The JSON Schema of
+ * the catalogue and of `/openapi.json` is made from them.
+ */
+import { z } from "zod";
+import { MAX_WEBHOOK_URLS, SETTLE_RULES, WEBHOOKS } from "./destination.ts";
+import { nameInput, revisionInput } from "./source-settings.ts";
+import { staticHeaderProblems } from "./static-headers.ts";
+
+/** What stands in an answer where a secret stands in the topic; sent back, it keeps the stored value. */
+export const MASK = "***";
+
+const MAX_URL_LENGTH = 2048;
+const MAX_SECRET_LENGTH = 1024;
+const MAX_HEADERS = 50;
+const MAX_RATE = 100_000;
+
+/** A receiver's URL: http or https, in full, without user name or password. */
+const urlInput = z
+  .string()
+  .max(MAX_URL_LENGTH, `a URL has at most ${MAX_URL_LENGTH} characters`)
+  .superRefine((url, context) => {
+    const problem = urlProblem(url);
+    if (problem !== null) context.addIssue({ code: "custom", message: `${withoutUserInfo(url)}: ${problem}` });
+  })
+  .meta({ format: "uri", description: "Full URL, http or https, without user name or password." });
+
+const webhookUrlInput = z
+  .strictObject({
+    url: urlInput,
+    headers: z
+      .record(z.string(), z.string())
+      .refine((headers) => Object.keys(headers).length <= MAX_HEADERS, `a URL has at most ${MAX_HEADERS} headers`)
+      .default({})
+      .describe(`Static headers of the requests to this URL. They read as "${MASK}"; sent back, that keeps the value.`),
+  })
+  .superRefine(({ url, headers }, context) => {
+    for (const { name, problem } of staticHeaderProblems(headers)) {
+      context.addIssue({
+        code: "custom",
+        path: ["headers", name],
+        message: `${withoutUserInfo(url)}: header ${JSON.stringify(name)} ${problem}`,
+      });
+    }
+  });
+
+const sharedSecretInput = z
+  .union(
+    [
+      z
+        .string()
+        .min(1)
+        .max(MAX_SECRET_LENGTH)
+        .refine((secret) => !hasLoneSurrogate(secret)),
+      z.strictObject({ set: z.boolean() }),
+      z.null(),
+    ],
+    `expected a text of 1 to ${MAX_SECRET_LENGTH} characters, null to remove it, or what was read: {"set": true}`,
+  )
+  .describe(
+    "Signs every request. A text sets it, at once and in place of a rotation under way; null removes it. It reads as " +
+      '{"set": true}; sent back, that keeps the value.',
+  );
+
+/** The settings of a Webhooks destination. */
+export const destinationSettingsInput = z.strictObject({
+  sharedSecret: sharedSecretInput.optional(),
+  settle: z
+    .enum(SETTLE_RULES, `expected one of ${SETTLE_RULES.join(", ")}`)
+    .optional()
+    .describe("any: one URL that answers 2xx settles a delivery. each: every URL is retried on its own. Default any."),
+  rateLimitPerSecond: z
+    .number()
+    .positive()
+    .max(MAX_RATE)
+    .nullable()
+    .optional()
+    .describe("Requests per second at the most; null, the default, for no limit."),
+  standardWebhooks: z
+    .boolean()
+    .optional()
+    .describe("Also send the headers webhook-id, webhook-timestamp and webhook-signature. Default false."),
+  urls: z
+    .array(webhookUrlInput)
+    .min(1, "at least one URL is needed")
+    .max(MAX_WEBHOOK_URLS, `a destination has at most ${MAX_WEBHOOK_URLS} URLs`)
+    .superRefine((urls, context) => {
+      urls.forEach(({ url }, index) => {
+        if (urls.findIndex((other) => other.url === url) === index) return;
+        context.addIssue({ code: "custom", path: [index, "url"], message: `${withoutUserInfo(url)} stands twice` });
+      });
+    })
+    .describe(`Where events go: ${MAX_WEBHOOK_URLS} URLs at the most, all sent to at once.`),
+});
+
+const sourceIdsInput = z
+  .array(z.string())
+  .max(1000)
+  .refine((ids) => new Set(ids).size === ids.length, "a source stands twice")
+  .describe("The sources whose events it gets.");
+
+export const destinationInput = z.strictObject({
+  type: z.literal(WEBHOOKS, `expected "${WEBHOOKS}"`),
+  name: nameInput,
+  sourceIds: sourceIdsInput.default([]),
+  enabled: z.boolean().default(true),
+  settings: destinationSettingsInput,
+});
+export type DestinationInput = z.output<typeof destinationInput>;
+
+/** A change: what is absent stays, `settings` is merged key by key, lists are replaced whole. */
+export const destinationPatch = z.strictObject({
+  revision: revisionInput,
+  type: destinationInput.shape.type.optional(),
+  name: nameInput.optional(),
+  sourceIds: sourceIdsInput.optional(),
+  enabled: z.boolean().optional(),
+  settings: destinationSettingsInput.partial().optional(),
+});
+export type DestinationPatch = z.output<typeof destinationPatch>;
+export type SettingsPatch = NonNullable<DestinationPatch["settings"]>;
+
+/** The body that names the next shared secret. */
+export const nextSecretInput = z.strictObject({
+  sharedSecret: z
+    .string()
+    .min(1)
+    .max(MAX_SECRET_LENGTH)
+    .refine((secret) => secret !== MASK && !hasLoneSurrogate(secret), "expected the next secret itself"),
+});
+
+/** Why a URL is refused, or null. */
+function urlProblem(url: string): string | null {
+  if (!/^https?:\/\//i.test(url)) return "expected a full URL that begins with http:// or https://";
+  // A parser drops tabs and line ends and reads a backslash as a slash: what people see and where it goes would differ.
+  if (/[\s\\\p{Cc}]/u.test(url)) return "a URL holds no white space, control character or backslash";
+  if (/^https?:\/\/[^/?#]*@/i.test(url)) return "a URL may not hold a user name or password: use a header";
+  if (hasLoneSurrogate(url) || !z.url().safeParse(url).success) return "this is not a URL";
+  return null;
+}
+
+/** A URL for an error message: a password in it is a secret too. */
+function withoutUserInfo(url: string): string {
+  return url.replace(/^([a-z]*:[/\\]*)[^/?#]*@/i, `$1${MASK}@`);
+}
+
+function hasLoneSurrogate(text: string): boolean {
+  return /\p{Surrogate}/u.test(text);
+}

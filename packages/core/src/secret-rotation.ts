@@ -1,0 +1,67 @@
+/**
+ * A shared secret is rotated in stages, since `X-Signature` holds one digest and a receiver cannot change at the same
+ * moment as we do:
+ *
+ *   none -> active -> next (active and next) -> switched (the next became active, the old one is kept) -> active
+ *
+ * The receiver first learns the next secret, test-sends signed by it show that it does, then the switch, which can be
+ * undone until the old secret is retired.
+ */
+import type { SharedSecrets } from "./destination.ts";
+
+export const SECRET_STAGES = ["none", "active", "next", "switched"] as const;
+export type SecretStage = (typeof SECRET_STAGES)[number];
+
+export const NO_SECRETS: SharedSecrets = { active: null, next: null, previous: null };
+
+/** What a step came to: the secrets after it, or why it cannot be taken now. */
+export type RotationStep =
+  | { readonly outcome: "taken"; readonly secrets: SharedSecrets }
+  | { readonly outcome: "refused"; readonly reason: string };
+
+export function secretStage(secrets: SharedSecrets): SecretStage {
+  if (secrets.active === null) return "none";
+  if (secrets.previous !== null) return "switched";
+  return secrets.next === null ? "active" : "next";
+}
+
+/** active or next -> next: names the secret that will follow, replacing one that was named before. */
+export function nameNextSecret(secrets: SharedSecrets, next: string): RotationStep {
+  switch (secretStage(secrets)) {
+    case "none":
+      return refused("no shared secret is set that another could follow: set settings.sharedSecret first");
+    case "switched":
+      return refused("the last rotation is not finished: retire the old secret or undo the switch first");
+    case "active":
+    case "next":
+      if (next === secrets.active) return refused("the next secret is the active one");
+      return taken({ ...secrets, next });
+  }
+}
+
+/** next -> switched: the next secret signs from now on, the old one is kept for undo. */
+export function switchSecret(secrets: SharedSecrets): RotationStep {
+  if (secrets.next === null) return refused("no next secret is named");
+  return taken({ active: secrets.next, next: null, previous: secrets.active });
+}
+
+/** switched -> next: the old secret signs again. next -> active: the next secret is forgotten. */
+export function undoRotation(secrets: SharedSecrets): RotationStep {
+  if (secrets.previous !== null) return taken({ active: secrets.previous, next: secrets.active, previous: null });
+  if (secrets.next !== null) return taken({ ...secrets, next: null });
+  return refused("no rotation is under way");
+}
+
+/** switched -> active: the old secret is forgotten; there is no undo after this. */
+export function retireSecret(secrets: SharedSecrets): RotationStep {
+  if (secrets.previous === null) return refused("no old secret is kept");
+  return taken({ ...secrets, previous: null });
+}
+
+function taken(secrets: SharedSecrets): RotationStep {
+  return { outcome: "taken", secrets };
+}
+
+function refused(reason: string): RotationStep {
+  return { outcome: "refused", reason };
+}
