@@ -1,0 +1,25 @@
+/**
+ * Record keys, and with them what stays in order: the events of one user from one source, and the deliveries of one user
+ * to one destination.
+ */
+
+/** Who an event is about. A call that names nobody (ingest refuses those) would be its own user. */
+export interface EventSubject {
+  readonly userId: string | null;
+  readonly anonymousId: string | null;
+  readonly messageId: string;
+}
+
+/** Key of a record in `posthaste.events`. */
+export function eventKey(sourceId: string, subject: EventSubject): string {
+  return `${sourceId}:${userOf(subject)}`;
+}
+
+/** Key of a record in `posthaste.deliveries`, the retry topics and the dead letters. */
+export function deliveryKey(destinationId: string, subject: EventSubject): string {
+  return `${destinationId}:${userOf(subject)}`;
+}
+
+function userOf({ userId, anonymousId, messageId }: EventSubject): string {
+  return userId ?? anonymousId ?? messageId;
+}
