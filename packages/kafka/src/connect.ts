@@ -1,8 +1,17 @@
-/** One process's way to the brokers. */
-import type { ConnectionOptions } from "node:tls";
+/**
+ * One process's way to the brokers: makes every kafkajs client of the process, so that each of their sockets stands under
+ * the liveness watch (L1).
+ *
+ * Owns: the watch, and one admin client that is connected when it is first needed.
+ * A client that `createClient` made belongs to its caller, who disconnects or destroys it.
+ */
+import { connect as connectTcp, isIP, type Socket } from "node:net";
+import { type ConnectionOptions, connect as connectTls } from "node:tls";
 import type { Log } from "@posthaste/core/log";
-import type { Admin, Kafka, RetryOptions, SASLOptions } from "kafkajs";
+import { type Admin, Kafka, type LogEntry, logLevel, type RetryOptions, type SASLOptions } from "kafkajs";
+import { type BrokerAddress, type Dial, LivenessWatch, refusedSocket } from "./liveness.ts";
 import type { KafkaMetrics } from "./metrics.ts";
+import { SharedAdmin } from "./shared-admin.ts";
 
 export interface KafkaConnectionOptions {
   /** host:port of at least one broker; all of them where possible, since those named are watched from the start. */
@@ -15,11 +24,6 @@ export interface KafkaConnectionOptions {
   readonly sasl?: SASLOptions;
   /** Where a broker is reached, when that is not where it says (port forwarding, tests). */
   readonly route?: (broker: BrokerAddress) => BrokerAddress;
-}
-
-export interface BrokerAddress {
-  readonly host: string;
-  readonly port: number;
 }
 
 /** What a kafkajs client is made with beside the connection's own settings. */
@@ -54,7 +58,90 @@ export interface KafkaConnection {
   close(): Promise<void>;
 }
 
+/** A TCP connect that takes longer has lost its packets; another broker is tried. */
+const CONNECT_TIMEOUT_MS = 2000;
+const REQUEST_TIMEOUT_MS = 30_000;
+const KEEP_ALIVE_MS = 60_000;
+
 /** Starts the liveness watch; connects nothing else yet. */
-export function connectKafka(_options: KafkaConnectionOptions): KafkaConnection {
-  throw new Error("not written");
+export function connectKafka(options: KafkaConnectionOptions): KafkaConnection {
+  const { brokers, clientId, log, metrics } = options;
+  const watch = new LivenessWatch({
+    brokers: brokers.map(parseBroker),
+    dial: createDial(options),
+    onChange: (broker, silent) => {
+      metrics?.brokerSilent.set({ broker }, silent ? 1 : 0);
+      if (silent) log.warn({ event: "broker_silent", broker }, "a broker hangs: its connections are cut");
+      else log.info({ event: "broker_answers", broker }, "a broker that was silent answers again");
+    },
+  });
+  for (const broker of brokers) metrics?.brokerSilent.set({ broker }, 0);
+
+  const createClient = (client: ClientOptions = {}): KafkaClient => {
+    const sockets = new Set<Socket>();
+    let destroyed = false;
+    const kafka = new Kafka({
+      clientId,
+      brokers: [...(client.brokers ?? brokers)],
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      requestTimeout: client.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
+      retry: client.retry ?? { retries: 0 },
+      ...(options.sasl ? { sasl: options.sasl } : {}),
+      logLevel: logLevel.WARN,
+      logCreator: () => (entry) => logKafkajs(log, entry),
+      socketFactory: ({ host, port, onConnect }) => {
+        if (destroyed) return refusedSocket(`${host}:${port}`);
+        const socket = watch.open({ host, port }, onConnect);
+        sockets.add(socket);
+        socket.once("close", () => sockets.delete(socket));
+        return socket;
+      },
+    });
+    return {
+      kafka,
+      destroy: () => {
+        destroyed = true;
+        // With an error, since kafkajs listens for `error` and `end` and would wait for ever on a bare `close`.
+        for (const socket of sockets) socket.destroy(new Error("the client was thrown away"));
+      },
+    };
+  };
+  const admin = new SharedAdmin(createClient, brokers);
+
+  return {
+    brokers,
+    clientId,
+    log,
+    metrics,
+    createClient,
+    withAdmin: (use) => admin.use(use),
+    silentBrokers: () => watch.silent(),
+    close: async () => {
+      await admin.close();
+      watch.close();
+    },
+  };
+}
+
+function createDial({ tls, route = (broker) => broker }: KafkaConnectionOptions): Dial {
+  return (broker, onConnect) => {
+    const { host, port } = route(broker);
+    const socket = tls
+      ? connectTls({ host, port, ...(isIP(broker.host) ? {} : { servername: broker.host }), ...tls }, onConnect)
+      : connectTcp({ host, port }, onConnect);
+    socket.setNoDelay(true);
+    socket.setKeepAlive(true, KEEP_ALIVE_MS);
+    return socket;
+  };
+}
+
+/** host:port, where the host may be an IPv6 literal without brackets. */
+function parseBroker(broker: string): BrokerAddress {
+  const colon = broker.lastIndexOf(":");
+  return { host: broker.slice(0, colon), port: Number(broker.slice(colon + 1)) };
+}
+
+/** kafkajs calls every refused connect an error; what matters of it is logged where it is decided upon. */
+function logKafkajs(log: Log, { namespace, log: { message, timestamp: _, ...fields } }: LogEntry): void {
+  log.debug({ event: "kafkajs", namespace, ...fields }, message);
 }

@@ -1,0 +1,95 @@
+/** kafkajs's errors, read by their names and codes and turned into ours; nothing matches message text. */
+import { PosthasteError } from "@posthaste/core/errors";
+
+/** What kafkajs puts on its errors; everything may be absent on a foreign one. */
+interface ErrorFields {
+  readonly name?: unknown;
+  /** The protocol's error name, on KafkaJSProtocolError. */
+  readonly type?: unknown;
+  readonly cause?: unknown;
+}
+
+/** Names of errors that say nothing about the request: the way to the broker failed, or the picture of the cluster was old. */
+const CONNECTION_ERRORS: ReadonlySet<unknown> = new Set([
+  "KafkaJSConnectionError",
+  "KafkaJSConnectionClosedError",
+  "KafkaJSRequestTimeoutError",
+  "KafkaJSBrokerNotFound",
+  "KafkaJSNoBrokerAvailableError",
+  "KafkaJSMetadataNotLoaded",
+  "KafkaJSTopicMetadataNotLoaded",
+  "KafkaJSGroupCoordinatorNotFound",
+  "KafkaJSLockTimeout",
+  "KafkaJSTimeout",
+]);
+
+/** Answers of a broker that pass by themselves: an election, a restart, too few replicas. */
+const PASSING_ANSWERS: ReadonlySet<unknown> = new Set([
+  "LEADER_NOT_AVAILABLE",
+  "NOT_LEADER_FOR_PARTITION",
+  "REPLICA_NOT_AVAILABLE",
+  "REQUEST_TIMED_OUT",
+  "BROKER_NOT_AVAILABLE",
+  "NETWORK_EXCEPTION",
+  "NOT_CONTROLLER",
+  "GROUP_COORDINATOR_NOT_AVAILABLE",
+  "GROUP_LOAD_IN_PROGRESS",
+  "NOT_COORDINATOR_FOR_GROUP",
+  "NOT_ENOUGH_REPLICAS",
+  "NOT_ENOUGH_REPLICAS_AFTER_APPEND",
+  "KAFKA_STORAGE_ERROR",
+  "UNKNOWN_LEADER_EPOCH",
+  "FENCED_LEADER_EPOCH",
+]);
+
+const REFUSED_RECORDS: ReadonlySet<unknown> = new Set(["MESSAGE_TOO_LARGE", "RECORD_LIST_TOO_LARGE", "INVALID_RECORD"]);
+
+/** True when the same request may succeed on another connection or a little later. */
+export function isPassingFailure(error: unknown): boolean {
+  return chain(error).some(({ name, type }) => CONNECTION_ERRORS.has(name) || PASSING_ANSWERS.has(type));
+}
+
+export function isTopicMissing(error: unknown): boolean {
+  return chain(error).some(({ type }) => type === "UNKNOWN_TOPIC_OR_PARTITION");
+}
+
+export function isOffsetOutOfRange(error: unknown): boolean {
+  return chain(error).some(({ name, type }) => name === "KafkaJSOffsetOutOfRange" || type === "OFFSET_OUT_OF_RANGE");
+}
+
+/** True when the broker will never take these records, however often they are sent. */
+export function isRefusedRecord(error: unknown): boolean {
+  return chain(error).some(({ type }) => REFUSED_RECORDS.has(type));
+}
+
+/** Ours, with kafkajs's as the cause; a PosthasteError stays what it is. */
+export function toPosthasteError(error: unknown, what: string): PosthasteError {
+  if (error instanceof PosthasteError) return error;
+  const cause = { cause: error };
+  if (isTopicMissing(error)) return new PosthasteError("topic_missing", `${what}: the topic does not exist`, cause);
+  if (isOffsetOutOfRange(error)) return new PosthasteError("offset_out_of_range", `${what}: the offset is gone`, cause);
+  if (isPassingFailure(error)) {
+    return new PosthasteError("broker_unavailable", `${what}: no broker answered`, { retryable: true, ...cause });
+  }
+  return new PosthasteError("internal", `${what}: ${describe(error)}`, cause);
+}
+
+/** The shortest text that names a failure, for a log line: the deepest error's type, or its name and message. */
+export function describe(error: unknown): string {
+  const deepest = chain(error).at(-1);
+  if (typeof deepest?.type === "string") return deepest.type;
+  return deepest instanceof Error ? `${deepest.name}: ${deepest.message}` : String(error);
+}
+
+/** The error and its causes, outermost first; kafkajs wraps what its retrier gave up on. */
+function chain(error: unknown): readonly ErrorFields[] {
+  const found: ErrorFields[] = [];
+  for (let each = error; typeof each === "object" && each !== null && found.length < 8; each = causeOf(each)) {
+    found.push(each);
+  }
+  return found;
+}
+
+function causeOf(error: ErrorFields): unknown {
+  return error.cause;
+}

@@ -1,0 +1,91 @@
+/**
+ * The connection's one admin client, shared by whoever asks.
+ *
+ * A1  It is connected at the first question, and a failure of the connection throws the client away: the next try has a
+ *     new one, whose list of brokers starts with another.
+ * A2  A question is asked `TRIES` times at most; what is asked here can be asked twice without harm.
+ */
+import { PosthasteError } from "@posthaste/core/errors";
+import type { Admin } from "kafkajs";
+import type { ClientOptions, KafkaClient } from "./connect.ts";
+import { pause, retryPauseMs, withDeadline } from "./deadline.ts";
+import { isPassingFailure, toPosthasteError } from "./kafka-errors.ts";
+
+const TRIES = 4;
+const CONNECT_DEADLINE_MS = 5000;
+/** Making topics on a loaded machine takes seconds; everything else milliseconds. */
+const ANSWER_DEADLINE_MS = 15_000;
+
+interface ConnectedAdmin {
+  readonly client: KafkaClient;
+  readonly admin: Admin;
+}
+
+export class SharedAdmin {
+  readonly #createClient: (options: ClientOptions) => KafkaClient;
+  readonly #brokers: readonly string[];
+  #held: Promise<ConnectedAdmin> | null = null;
+  #made = 0;
+  #closed = false;
+
+  constructor(createClient: (options: ClientOptions) => KafkaClient, brokers: readonly string[]) {
+    this.#createClient = createClient;
+    this.#brokers = brokers;
+  }
+
+  async use<R>(ask: (admin: Admin) => Promise<R>): Promise<R> {
+    for (let failures = 0; ; ) {
+      if (this.#closed) throw new PosthasteError("closed", "the connection is closed");
+      this.#held ??= this.#connect();
+      const held = this.#held;
+      try {
+        const { admin } = await held;
+        return await withDeadline(ask(admin), ANSWER_DEADLINE_MS, "asking the brokers");
+      } catch (error) {
+        const passing = isPassingFailure(error) || isDeadline(error);
+        if (passing) this.#discard(held);
+        failures += 1;
+        if (!passing || failures === TRIES) throw toPosthasteError(error, "asking the brokers");
+      }
+      await pause(retryPauseMs(failures));
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const held = this.#held;
+    this.#held = null;
+    if (held) await held.then(({ client }) => client.destroy()).catch(() => {});
+  }
+
+  async #connect(): Promise<ConnectedAdmin> {
+    const client = this.#createClient({
+      brokers: rotate(this.#brokers, this.#made),
+      requestTimeoutMs: ANSWER_DEADLINE_MS,
+    });
+    this.#made += 1;
+    const admin = client.kafka.admin();
+    try {
+      await withDeadline(admin.connect(), CONNECT_DEADLINE_MS, "connecting to the brokers");
+      return { client, admin };
+    } catch (error) {
+      client.destroy();
+      throw error;
+    }
+  }
+
+  #discard(held: Promise<ConnectedAdmin>): void {
+    if (this.#held === held) this.#held = null;
+    held.then(({ client }) => client.destroy()).catch(() => {});
+  }
+}
+
+/** The list, beginning with its n-th member. */
+export function rotate<T>(list: readonly T[], by: number): readonly T[] {
+  const from = list.length === 0 ? 0 : by % list.length;
+  return [...list.slice(from), ...list.slice(0, from)];
+}
+
+function isDeadline(error: unknown): boolean {
+  return error instanceof PosthasteError && error.code === "deadline_exceeded";
+}
