@@ -77,7 +77,7 @@ function changeUrls(
     const kept = stored.find((candidate) => candidate.url === url)?.headers ?? {};
     const values = Object.entries(headers).map(([name, value]): [string, string] => {
       if (value !== MASK) return [name, value];
-      const storedValue = valueOf(kept, name);
+      const storedValue = headerValue(kept, name);
       if (storedValue === undefined) {
         problems.push({
           path: ["urls", index, "headers", name],
@@ -91,7 +91,7 @@ function changeUrls(
 }
 
 /** Header names are compared as HTTP does, without case. */
-function valueOf(headers: Readonly<Record<string, string>>, name: string): string | undefined {
+function headerValue(headers: Readonly<Record<string, string>>, name: string): string | undefined {
   const wanted = name.toLowerCase();
   return Object.entries(headers).find(([stored]) => stored.toLowerCase() === wanted)?.[1];
 }
