@@ -1,0 +1,63 @@
+/** Questions to a cluster about who does what in it, answered as broker names (`kafka-1` …) for fault tests. */
+import { type Admin, Kafka, logLevel } from "kafkajs";
+import { readActiveController, readGroupCoordinator } from "./kafka-wire.ts";
+
+const CONNECT_TIMEOUT_MS = 1_000;
+
+export interface ClusterView {
+  /** The broker that leads the partition; undefined while none does. */
+  readonly leaderOf: (topic: string, partition: number) => Promise<string | undefined>;
+  /** The broker that coordinates the consumer group. */
+  readonly coordinatorOf: (groupId: string) => Promise<string>;
+  /** The broker whose controller is the active one. */
+  readonly activeController: () => Promise<string>;
+}
+
+/** A view of the cluster at `brokers`; each question opens and closes its own connection. */
+export function createClusterView(brokers: readonly string[]): ClusterView {
+  return {
+    leaderOf: (topic, partition) =>
+      withAdmin(brokers, async (admin) => {
+        const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
+        const found = topics[0]?.partitions.find((candidate) => candidate.partitionId === partition);
+        return found === undefined || found.leader < 0 ? undefined : brokerName(found.leader);
+      }),
+    coordinatorOf: async (groupId) =>
+      brokerName(await firstAnswer(brokers, (address) => readGroupCoordinator(address, groupId))),
+    activeController: async () => brokerName(await firstAnswer(brokers, readActiveController)),
+  };
+}
+
+/** True when the broker at `address` answers and counts node `id` among the cluster's brokers. */
+export function brokerIsInCluster(address: string, id: number): Promise<boolean> {
+  return withAdmin([address], async (admin) => {
+    const cluster = await admin.describeCluster();
+    return cluster.brokers.some((broker) => broker.nodeId === id);
+  });
+}
+
+function brokerName(nodeId: number): string {
+  return `kafka-${nodeId}`;
+}
+
+async function withAdmin<T>(brokers: readonly string[], work: (admin: Admin) => Promise<T>): Promise<T> {
+  const kafka = new Kafka({
+    clientId: "local-stack",
+    brokers: [...brokers],
+    logLevel: logLevel.NOTHING,
+    connectionTimeout: CONNECT_TIMEOUT_MS,
+    retry: { retries: 0 },
+  });
+  const admin = kafka.admin();
+  try {
+    await admin.connect();
+    return await work(admin);
+  } finally {
+    await admin.disconnect();
+  }
+}
+
+/** What the first broker that answers says. Rejects when none does. */
+function firstAnswer<T>(brokers: readonly string[], ask: (address: string) => Promise<T>): Promise<T> {
+  return Promise.any(brokers.map(ask));
+}

@@ -1,0 +1,115 @@
+/**
+ * Apache Kafka and the schema registry as files on this machine: fetched once by Maven into a cache that every clone shares.
+ *
+ * J1  A folder in the cache is whole: it is filled under another name and renamed. Two runs at once both fetch, one's stays.
+ * J2  The folder's name holds a digest of the pom, so another version is another folder.
+ */
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { copyFile, mkdir, mkdtemp, readFile, rename, rm, stat } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { StackError } from "./stack-error.ts";
+
+const run = promisify(execFile);
+const pomFile = fileURLToPath(new URL("../java/pom.xml", import.meta.url));
+
+/** The oldest Java that Kafka 4 and the registry run on. */
+const JAVA_VERSION = 17;
+
+export interface JavaParts {
+  /** Folder of jars. */
+  readonly kafka: string;
+  /** Folder of the registry's distribution. */
+  readonly registry: string;
+}
+
+export interface JavaPartsOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Told what takes long. */
+  readonly log: (line: string) => void;
+}
+
+/** The files, fetched when the cache lacks them. Throws StackError with the mending command when Java or Maven lacks. */
+export async function findJavaParts({ env, log }: JavaPartsOptions): Promise<JavaParts> {
+  await assertJava();
+  const digest = createHash("sha256")
+    .update(await readFile(pomFile))
+    .digest("hex")
+    .slice(0, 12);
+  const cache = cacheFolder(env);
+  const folder = join(cache, `java-${digest}`);
+  if (!(await isFolder(folder))) {
+    await assertMaven();
+    log("fetching Apache Kafka and the schema registry (about 200 MB, once)");
+    await fetchParts(cache, folder);
+  }
+  return { kafka: join(folder, "kafka"), registry: join(folder, "registry") };
+}
+
+/** `POSTHASTE_CACHE_DIR`, else `posthaste` in the user's cache folder. */
+export function cacheFolder(env: Readonly<Record<string, string | undefined>>): string {
+  if (env["POSTHASTE_CACHE_DIR"]) return env["POSTHASTE_CACHE_DIR"];
+  return join(env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "posthaste");
+}
+
+/** The major version in what `java -version` says, or undefined when it says something else. */
+export function javaMajorVersion(text: string): number | undefined {
+  const match = /version "(\d+)(?:\.(\d+))?/.exec(text);
+  if (!match) return undefined;
+  // Java 8 calls itself 1.8.
+  return match[1] === "1" ? Number(match[2]) : Number(match[1]);
+}
+
+async function assertJava(): Promise<void> {
+  const said = await run("java", ["-version"]).then(
+    ({ stdout, stderr }) => stdout + stderr,
+    () => "",
+  );
+  const version = javaMajorVersion(said);
+  if (version !== undefined && version >= JAVA_VERSION) return;
+  const found = version === undefined ? "none was found" : `found ${version}`;
+  throw new StackError(`Kafka needs Java ${JAVA_VERSION} or newer (${found}): ${installCommand("java")}`);
+}
+
+async function assertMaven(): Promise<void> {
+  await run("mvn", ["-v"]).catch(() => {
+    throw new StackError(`Kafka is fetched by Maven, which was not found: ${installCommand("maven")}`);
+  });
+}
+
+function installCommand(what: "java" | "maven"): string {
+  if (process.platform === "darwin") return `brew install ${what === "java" ? "openjdk@17" : "maven"}`;
+  return `sudo apt-get install -y ${what === "java" ? "openjdk-17-jre-headless" : "maven"}`;
+}
+
+async function fetchParts(cache: string, folder: string): Promise<void> {
+  await mkdir(cache, { recursive: true });
+  const filling = await mkdtemp(join(cache, "filling-"));
+  try {
+    // Maven writes beside the pom that it runs.
+    await copyFile(pomFile, join(filling, "pom.xml"));
+    const parts = join(filling, "parts");
+    await run("mvn", ["-q", "-B", "process-resources", `-Dstack.dir=${parts}`], {
+      cwd: filling,
+      maxBuffer: 16 * 1024 * 1024,
+    }).catch((error: { stdout?: string; stderr?: string }) => {
+      throw new StackError(`Maven could not fetch Kafka:\n${error.stdout ?? ""}${error.stderr ?? ""}`);
+    });
+    await rename(parts, folder).catch(async (error: unknown) => {
+      // Another run was faster.
+      if (!(await isFolder(folder))) throw error;
+    });
+  } finally {
+    await rm(filling, { recursive: true, force: true });
+  }
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+}

@@ -1,0 +1,83 @@
+/** Apache Kafka as plain processes: formats the data folders on their first use and makes one unit a broker. */
+import { execFile } from "node:child_process";
+import { mkdir, stat, writeFile } from "node:fs/promises";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { brokerIsInCluster } from "./cluster-view.ts";
+import { type BrokerAddress, kafkaProperties } from "./kafka-properties.ts";
+import { findFreePorts } from "./ports.ts";
+import { StackError } from "./stack-error.ts";
+import { createUnit, type Unit } from "./unit.ts";
+
+const run = promisify(execFile);
+const javaFolder = fileURLToPath(new URL("../java/", import.meta.url));
+
+/** Any fixed id does: the folders of one data folder belong together by their place. */
+const CLUSTER_ID = "cG9zdGhhc3RlLWxvY2FsMQ";
+
+export interface KafkaProcessesOptions {
+  /** Folder of Kafka's jars. */
+  readonly jars: string;
+  readonly dataDir: string;
+  readonly count: number;
+  /** Short runs start faster without the second compiler; long ones are faster with it. */
+  readonly shortLived: boolean;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly onUnexpectedExit: (name: string, reason: string) => void;
+}
+
+/** Units `kafka-1` …, not started yet, and their addresses. */
+export async function prepareKafka(
+  options: KafkaProcessesOptions,
+): Promise<{ readonly units: readonly Unit[]; readonly addresses: readonly string[] }> {
+  const { jars, dataDir, count, env } = options;
+  const ports = await findFreePorts(count * 2);
+  const cluster = Array.from({ length: count }, (_, index): BrokerAddress => {
+    const [port, controllerPort] = [ports[index], ports[count + index]];
+    if (port === undefined || controllerPort === undefined) throw new Error("fewer ports than asked for");
+    return { id: index + 1, port, controllerPort };
+  });
+  const classpath = [join(jars, "*"), javaFolder].join(delimiter);
+  const addresses = cluster.map(({ port }) => `127.0.0.1:${port}`);
+  const units = await Promise.all(
+    cluster.map(async ({ id, port }) => {
+      const name = `kafka-${id}`;
+      const logDir = join(dataDir, `${name}`);
+      const properties = join(dataDir, `${name}.properties`);
+      await mkdir(dataDir, { recursive: true });
+      await writeFile(properties, kafkaProperties(id, cluster, logDir));
+      await format(classpath, properties, logDir);
+      return createUnit({
+        name,
+        command: "java",
+        args: [
+          `-Xmx${count > 1 ? 400 : 600}m`,
+          ...(options.shortLived ? ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"] : []),
+          "-Dlog4j2.configurationFile=log4j2.properties",
+          "-cp",
+          classpath,
+          "kafka.Kafka",
+          properties,
+        ],
+        env,
+        logFile: join(dataDir, `${name}.log`),
+        isReady: () => brokerIsInCluster(`127.0.0.1:${port}`, id),
+        onUnexpectedExit: options.onUnexpectedExit,
+      });
+    }),
+  );
+  return { units, addresses };
+}
+
+async function format(classpath: string, properties: string, logDir: string): Promise<void> {
+  const formatted = await stat(join(logDir, "meta.properties")).then(
+    () => true,
+    () => false,
+  );
+  if (formatted) return;
+  const args = ["-cp", classpath, "-XX:TieredStopAtLevel=1", "kafka.tools.StorageTool", "format"];
+  await run("java", [...args, "-t", CLUSTER_ID, "-c", properties]).catch((error: { stderr?: string }) => {
+    throw new StackError(`Kafka's data folder ${logDir} cannot be made: ${error.stderr ?? String(error)}`);
+  });
+}

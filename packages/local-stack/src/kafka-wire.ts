@@ -1,0 +1,68 @@
+/**
+ * The two questions of Kafka's protocol that kafkajs's admin cannot ask: which node is the active controller
+ * (DescribeQuorum) and which coordinates a group (FindCoordinator). One connection a question.
+ */
+import { connect } from "node:net";
+
+const DESCRIBE_QUORUM = 55;
+const FIND_COORDINATOR = 10;
+const TIMEOUT_MS = 2_000;
+const CLIENT_ID = "local-stack";
+/** The topic that the controllers keep the cluster's metadata in. */
+const METADATA_TOPIC = "__cluster_metadata";
+
+/** The node id of the active controller, as the broker at `address` (`host:port`) knows it. */
+export async function readActiveController(address: string): Promise<number> {
+  const name = Buffer.from(METADATA_TOPIC);
+  // Flexible encoding: a length or count stands plus one, and each structure ends with its count of tagged fields.
+  const request = Buffer.concat([Buffer.from([2, name.length + 1]), name, Buffer.from([2, 0, 0, 0, 0, 0, 0, 0])]);
+  const answer = await ask(address, DESCRIBE_QUORUM, 0, Buffer.concat([Buffer.from([0]), request]));
+  // Tagged fields of the header, error code, count of topics, name, count of partitions, index, error code, leader.
+  const errorCode = answer.readInt16BE(1);
+  if (errorCode !== 0) throw new Error(`DescribeQuorum answered error ${errorCode}`);
+  const nameLength = answer.readUInt8(4) - 1;
+  const partition = 5 + nameLength + 1;
+  const leader = answer.readInt32BE(partition + 6);
+  if (leader < 0) throw new Error("there is no active controller");
+  return leader;
+}
+
+/** The node id of the group's coordinator, as the broker at `address` knows it. Throws while there is none. */
+export async function readGroupCoordinator(address: string, groupId: string): Promise<number> {
+  const answer = await ask(address, FIND_COORDINATOR, 0, shortString(groupId));
+  const errorCode = answer.readInt16BE(0);
+  if (errorCode !== 0) throw new Error(`FindCoordinator answered error ${errorCode}`);
+  return answer.readInt32BE(2);
+}
+
+/** Sends one request and answers what follows the correlation id of its response. */
+async function ask(address: string, apiKey: number, version: number, rest: Buffer): Promise<Buffer> {
+  const head = Buffer.alloc(8);
+  head.writeInt16BE(apiKey, 0);
+  head.writeInt16BE(version, 2);
+  const message = Buffer.concat([head, shortString(CLIENT_ID), rest]);
+  const size = Buffer.alloc(4);
+  size.writeInt32BE(message.length);
+
+  const colon = address.lastIndexOf(":");
+  const socket = connect({ host: address.slice(0, colon), port: Number(address.slice(colon + 1)) });
+  socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error(`${address} did not answer in ${TIMEOUT_MS} ms`)));
+  try {
+    socket.write(Buffer.concat([size, message]));
+    let received: Buffer = Buffer.alloc(0);
+    for await (const chunk of socket) {
+      received = Buffer.concat([received, chunk as Buffer]);
+      if (received.length >= 4 && received.length >= 4 + received.readInt32BE(0)) return received.subarray(8);
+    }
+    throw new Error(`${address} closed the connection`);
+  } finally {
+    socket.destroy();
+  }
+}
+
+function shortString(text: string): Buffer {
+  const bytes = Buffer.from(text);
+  const length = Buffer.alloc(2);
+  length.writeInt16BE(bytes.length);
+  return Buffer.concat([length, bytes]);
+}

@@ -1,0 +1,89 @@
+/**
+ * Real Kafka and a real schema registry for this machine: those that the environment names, else containers where Docker
+ * answers, else the same software as plain processes.
+ *
+ * Owns: what it started, and nothing that was named.
+ * K1  What it started ends with this process, whatever ends this process (U1).
+ * K2  Everything that is kept lies in `dataDir`: a stack started again there knows its topics and schemas.
+ * K3  `start` answers when every broker and the registry do.
+ */
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { dockerAnswers, prepareContainers } from "./containers.ts";
+import { findJavaParts } from "./java-parts.ts";
+import { prepareKafka } from "./kafka-processes.ts";
+import { prepareRegistry } from "./registry-process.ts";
+import { StackError } from "./stack-error.ts";
+import type { Unit } from "./unit.ts";
+
+export interface LocalStackOptions {
+  /** Where state is kept; made when it lacks. */
+  readonly dataDir: string;
+  readonly brokers?: 1 | 3;
+  /** Tuned to start fast instead of to run long. */
+  readonly shortLived?: boolean;
+  /** Start one of its own even where the environment names brokers: a fault test kills nobody else's. */
+  readonly ignoreNamed?: boolean;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Told what is being done, a line at a time. */
+  readonly log: (line: string) => void;
+  readonly onUnexpectedExit?: (name: string, reason: string) => void;
+}
+
+export interface LocalStack {
+  /** `host:port` of each broker. */
+  readonly brokers: readonly string[];
+  /** URL of the registry's Confluent API. */
+  readonly schemaRegistry: string;
+  /** What was started here, in the order of the start; empty for a named stack. */
+  readonly units: readonly Unit[];
+  /** Ends what was started here, brokers last. */
+  readonly stop: (deadlineMs?: number) => Promise<void>;
+}
+
+/** Parts of a stack that is not started yet. */
+export interface PreparedStack {
+  readonly brokers: readonly string[];
+  readonly schemaRegistry: string;
+  readonly kafka: readonly Unit[];
+  readonly registry: Unit;
+}
+
+/** Starts the stack. Throws StackError for what the person at the terminal can mend; nothing is left running then. */
+export async function startLocalStack(options: LocalStackOptions): Promise<LocalStack> {
+  const { env, log, dataDir } = options;
+  if (env["KAFKA_BROKERS"] && !options.ignoreNamed)
+    return namedStack(env["KAFKA_BROKERS"], env["SCHEMA_REGISTRY_URL"], log);
+  await mkdir(dataDir, { recursive: true });
+  const prepared = (await dockerAnswers()) ? await prepareContainers(options) : await prepareProcesses(options);
+  const units = [...prepared.kafka, prepared.registry];
+  const stop = async (deadlineMs = 5_000): Promise<void> => {
+    await prepared.registry.stop(deadlineMs);
+    await Promise.all(prepared.kafka.map((unit) => unit.stop(deadlineMs)));
+  };
+  log(`starting ${units.map((unit) => unit.name).join(", ")}`);
+  try {
+    await Promise.all(units.map((unit) => unit.start()));
+  } catch (error) {
+    await Promise.all(units.map((unit) => unit.kill()));
+    throw error;
+  }
+  return { brokers: prepared.brokers, schemaRegistry: prepared.schemaRegistry, units, stop };
+}
+
+function namedStack(brokers: string, registry: string | undefined, log: (line: string) => void): LocalStack {
+  if (!registry) throw new StackError("KAFKA_BROKERS is set: set SCHEMA_REGISTRY_URL too, or neither");
+  log(`using the brokers at ${brokers} and the registry at ${registry}`);
+  return { brokers: brokers.split(","), schemaRegistry: registry, units: [], stop: async () => {} };
+}
+
+async function prepareProcesses(options: LocalStackOptions): Promise<PreparedStack> {
+  const { env, log, shortLived = false, onUnexpectedExit = () => {} } = options;
+  const parts = await findJavaParts({ env, log });
+  const common = { dataDir: join(options.dataDir, "processes"), shortLived, env, onUnexpectedExit };
+  const [kafka, registry] = await Promise.all([
+    prepareKafka({ ...common, jars: parts.kafka, count: options.brokers ?? 1 }),
+    prepareRegistry({ ...common, distribution: parts.registry }),
+  ]);
+  return { brokers: kafka.addresses, schemaRegistry: registry.url, kafka: kafka.units, registry: registry.unit };
+}

@@ -1,0 +1,40 @@
+/**
+ * A stack for one run of tests, as a process: prints `{"brokers", "schemaRegistry"}` as one line when it is up and ends when
+ * its standard input closes. Its data goes with it.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startLocalStack } from "./local-stack.ts";
+import { StackError } from "./stack-error.ts";
+
+const dataDir = await mkdtemp(join(tmpdir(), "posthaste-test-stack-"));
+const closed = new Promise<void>((resolve) => {
+  process.stdin.resume();
+  process.stdin.once("close", () => resolve());
+});
+
+try {
+  const stack = await startLocalStack({
+    dataDir,
+    shortLived: true,
+    ignoreNamed: true,
+    env: process.env,
+    log: (line) => process.stderr.write(`test stack: ${line}\n`),
+    onUnexpectedExit: (name, reason) => {
+      process.stderr.write(`test stack: ${name} ended by itself (${reason})\n`);
+      process.exitCode = 1;
+    },
+  });
+  process.stdout.write(
+    `${JSON.stringify({ brokers: stack.brokers.join(","), schemaRegistry: stack.schemaRegistry })}\n`,
+  );
+  await closed;
+  await Promise.all(stack.units.map((unit) => unit.kill()));
+} catch (error) {
+  process.stderr.write(`test stack: ${error instanceof StackError ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+} finally {
+  await rm(dataDir, { recursive: true, force: true });
+}
+process.exit();
