@@ -1,6 +1,9 @@
 /** Which destinations an event goes to. */
 import { type Destination, WEBHOOKS } from "./destination.ts";
 
+/** What routing needs of a destination; no secret is among it. */
+export type RoutableDestination = Pick<Destination, "id" | "enabled" | "sourceIds">;
+
 /** Why an event became no delivery. */
 export const UNROUTED_CAUSES = [
   /** No destination that is switched on is connected to the source. */
@@ -25,7 +28,7 @@ function own(integrations: Readonly<Record<string, boolean>>, name: string): boo
   return Object.hasOwn(integrations, name) ? integrations[name] : undefined;
 }
 
-const NONE: readonly Destination[] = [];
+const NONE: readonly RoutableDestination[] = [];
 
 /**
  * Destinations by source, as the router needs them for every event: those that are switched on, in order of id (R2).
@@ -35,11 +38,11 @@ const NONE: readonly Destination[] = [];
  * T2  A list holds exactly the enabled destinations whose `sourceIds` name the source, ids ascending by code unit.
  */
 export class RoutingTable {
-  readonly #destinations = new Map<string, Destination>();
-  readonly #bySource = new Map<string, readonly Destination[]>();
+  readonly #destinations = new Map<string, RoutableDestination>();
+  readonly #bySource = new Map<string, readonly RoutableDestination[]>();
 
   /** The newest state of a destination; `undefined` when it was removed. */
-  set(id: string, destination: Destination | undefined): void {
+  set(id: string, destination: RoutableDestination | undefined): void {
     const before = this.#destinations.get(id);
     for (const sourceId of before?.sourceIds ?? []) this.#drop(sourceId, id);
     if (destination === undefined) {
@@ -52,7 +55,7 @@ export class RoutingTable {
   }
 
   /** Where the source's events go, before the integrations rule. */
-  destinationsOf(sourceId: string): readonly Destination[] {
+  destinationsOf(sourceId: string): readonly RoutableDestination[] {
     return this.#bySource.get(sourceId) ?? NONE;
   }
 
@@ -62,7 +65,7 @@ export class RoutingTable {
     else this.#bySource.set(sourceId, rest);
   }
 
-  #add(sourceId: string, added: Destination): void {
+  #add(sourceId: string, added: RoutableDestination): void {
     const others = this.destinationsOf(sourceId).filter((destination) => destination.id !== added.id);
     const list = [...others, added].sort((a, b) => (a.id < b.id ? -1 : 1));
     this.#bySource.set(sourceId, list);
@@ -76,7 +79,7 @@ export class RoutingTable {
 export function routeEvent(
   event: { readonly sourceId: string; readonly integrations: Readonly<Record<string, boolean>> },
   table: RoutingTable,
-): readonly Destination[] | Exclude<UnroutedCause, "duplicate"> {
+): readonly RoutableDestination[] | Exclude<UnroutedCause, "duplicate"> {
   const destinations = table.destinationsOf(event.sourceId);
   if (destinations.length === 0) return "no_destination";
   return isEnabledByIntegrations(event.integrations, WEBHOOKS) ? destinations : "integrations";
