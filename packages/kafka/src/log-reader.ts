@@ -1,6 +1,22 @@
-/** Reads partitions from an offset on without a consumer group: for tables, read models, and looking back. */
+/**
+ * Reads a partition from an offset on, without a consumer group: for tables, read models and looking back. A group would
+ * tie a table to a coordinator, wait for its join, and read everything again after each rejoin.
+ *
+ * Owns: one kafkajs client at a time and the position.
+ * B1  Records come to `onRecords` in offset order, each once, one call at a time; the position rises when a call is finished.
+ * B2  A failure of the broker or the connection throws the client away and reads on from the position with a new one, whose
+ *     list of brokers starts with another; it never ends the reading.
+ * B3  A position below the log's start (retention) moves up to it. One above the log's end means that the log was made anew:
+ *     the reading fails with `offset_out_of_range`, since what was read is another log's.
+ */
 import type { IncomingHeaders } from "@posthaste/contracts/headers";
-import type { KafkaConnection } from "./connect.ts";
+import { PosthasteError } from "@posthaste/core/errors";
+import type { KafkaClient, KafkaConnection } from "./connect.ts";
+import { pause, retryPauseMs, withDeadline } from "./deadline.ts";
+import { readFetched } from "./fetched-records.ts";
+import { describe, isOffsetOutOfRange, isTopicMissing, toPosthasteError } from "./kafka-errors.ts";
+import { type Broker, type Cluster, createCluster } from "./kafkajs-internals.ts";
+import { rotate } from "./shared-admin.ts";
 
 export interface LogRecord {
   readonly topic: string;
@@ -19,19 +35,194 @@ export interface LogReaderOptions {
   readonly from: number | "start" | "end";
   /** Called with records in offset order, one call at a time; reading goes on when it is finished. */
   readonly onRecords: (records: readonly LogRecord[]) => Promise<void> | void;
-  /** `onRecords` failed: a bug of the caller. Reading has stopped. */
+  /** Reading has stopped for good: `onRecords` failed, or the topic was removed or made anew. */
   readonly onFailure: (reason: Error) => void;
 }
 
 export interface LogReader {
   /** The next offset to read: everything below has been through `onRecords`. */
   readonly position: number;
-  /** Resolves when `position` is at `offset` or above; rejects with `closed`. */
+  /** Resolves when `position` is at `offset` or above; rejects with `closed`, or with what the reading failed with. */
   reached(offset: number): Promise<void>;
+  /** Stops at once; what `onRecords` is at is not waited for. */
   close(): Promise<void>;
 }
 
-/** Follows one partition until it is closed; a failed broker is waited for. Rejects with `topic_missing`. */
-export function followLog(_connection: KafkaConnection, _options: LogReaderOptions): Promise<LogReader> {
-  throw new Error("not written");
+/** A new record answers a waiting fetch at once, so this only sets how often an idle reader asks. */
+const MAX_WAIT_MS = 2000;
+const REQUEST_TIMEOUT_MS = 5000;
+const CONNECT_DEADLINE_MS = 5000;
+/** More than a batch of this project's producers, so that an answer never holds a part of a batch alone. */
+const MAX_BYTES = 4_000_000;
+
+/** Follows one partition until it is closed, waiting for a failed broker. Rejects with `topic_missing`. */
+export async function followLog(connection: KafkaConnection, options: LogReaderOptions): Promise<LogReader> {
+  const reader = new PartitionReader(connection, options);
+  await reader.start();
+  return reader;
+}
+
+class PartitionReader implements LogReader {
+  readonly #connection: KafkaConnection;
+  readonly #options: LogReaderOptions;
+  readonly #closing = new AbortController();
+  readonly #waiting = new Set<{ readonly offset: number; resolve(): void; reject(reason: Error): void }>();
+  #position = -1;
+  #client: KafkaClient | null = null;
+  #made = 0;
+  #failure: Error | null = null;
+
+  constructor(connection: KafkaConnection, options: LogReaderOptions) {
+    this.#connection = connection;
+    this.#options = options;
+  }
+
+  get position(): number {
+    return this.#position;
+  }
+
+  /** Resolves when the first position is known. */
+  async start(): Promise<void> {
+    const started = Promise.withResolvers<void>();
+    this.#read(started.resolve).catch((error: unknown) => {
+      const failure = toPosthasteError(error, `reading ${this.#options.topic}`);
+      started.reject(failure);
+      this.#end(failure);
+      if (this.#position >= 0) this.#options.onFailure(failure);
+    });
+    await started.promise;
+  }
+
+  reached(offset: number): Promise<void> {
+    if (this.#position >= offset) return Promise.resolve();
+    if (this.#failure) return Promise.reject(this.#failure);
+    return new Promise((resolve, reject) => {
+      this.#waiting.add({ offset, resolve, reject });
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#end(new PosthasteError("closed", "the reader is closed"));
+  }
+
+  #end(reason: Error): void {
+    this.#failure ??= reason;
+    this.#closing.abort();
+    this.#client?.destroy();
+    for (const waiter of this.#waiting) waiter.reject(reason);
+    this.#waiting.clear();
+  }
+
+  /** Reads until it is closed (B2); rejects when it cannot go on. */
+  async #read(onStarted: () => void): Promise<void> {
+    const { signal } = this.#closing;
+    let failures = 0;
+    while (!signal.aborted) {
+      try {
+        const { cluster, broker } = await this.#connect();
+        if (this.#position < 0) this.#position = await this.#firstPosition(cluster);
+        onStarted();
+        while (!signal.aborted) {
+          await this.#fetch(broker);
+          if (failures > 0) this.#say("info", "log_reader_recovered", {});
+          failures = 0;
+        }
+      } catch (error) {
+        this.#client?.destroy();
+        if (signal.aborted) return;
+        if (error instanceof PosthasteError && !error.retryable) throw error;
+        if (isTopicMissing(error)) throw error;
+        if (isOffsetOutOfRange(error)) await this.#moveToStart();
+        failures += 1;
+        if (failures === 1) this.#say("warn", "log_reader_failed", { reason: describe(error) });
+      }
+      await pause(retryPauseMs(failures), signal);
+    }
+  }
+
+  async #connect(): Promise<{ cluster: Cluster; broker: Broker }> {
+    const { topic, partition } = this.#options;
+    this.#client = this.#connection.createClient({
+      brokers: rotate(this.#connection.brokers, this.#made),
+      requestTimeoutMs: REQUEST_TIMEOUT_MS,
+    });
+    this.#made += 1;
+    const cluster = createCluster(this.#client.kafka);
+    const findLeader = async () => {
+      await cluster.connect();
+      await cluster.addTargetTopic(topic);
+      const [nodeId] = Object.keys(cluster.findLeaderForPartitions(topic, [partition]));
+      if (nodeId === undefined) throw new PosthasteError("topic_missing", `${topic} has no partition ${partition}`);
+      return { cluster, broker: await cluster.findBroker({ nodeId }) };
+    };
+    return await withDeadline(findLeader(), CONNECT_DEADLINE_MS, "finding a partition's leader");
+  }
+
+  async #firstPosition(cluster: Cluster): Promise<number> {
+    const { from } = this.#options;
+    const start = await this.#edge(cluster, true);
+    if (typeof from === "number") return Math.max(from, start);
+    return from === "start" ? start : await this.#edge(cluster, false);
+  }
+
+  /** The log's start or its end. */
+  async #edge(cluster: Cluster, fromBeginning: boolean): Promise<number> {
+    const { topic, partition } = this.#options;
+    const [answer] = await cluster.fetchTopicsOffset([{ topic, partitions: [{ partition }], fromBeginning }]);
+    const offset = answer?.partitions[0]?.offset;
+    if (offset === undefined)
+      throw new PosthasteError("broker_unavailable", "no offset in the answer", { retryable: true });
+    return Number(offset);
+  }
+
+  async #fetch(broker: Broker): Promise<void> {
+    const { topic, partition, onRecords } = this.#options;
+    const { responses } = await broker.fetch({
+      maxWaitTime: MAX_WAIT_MS,
+      minBytes: 1,
+      maxBytes: MAX_BYTES,
+      isolationLevel: 0,
+      topics: [{ topic, partitions: [{ partition, fetchOffset: String(this.#position), maxBytes: MAX_BYTES }] }],
+    });
+    const fetched = responses[0]?.partitions[0];
+    if (fetched === undefined || this.#closing.signal.aborted) return;
+    const { records, next } = readFetched(topic, fetched, this.#position);
+    if (records.length > 0) await callOnRecords(onRecords, records);
+    this.#moveTo(next);
+  }
+
+  #moveTo(position: number): void {
+    this.#position = position;
+    for (const waiter of this.#waiting) {
+      if (waiter.offset > position) continue;
+      this.#waiting.delete(waiter);
+      waiter.resolve();
+    }
+  }
+
+  /** B3. */
+  async #moveToStart(): Promise<void> {
+    const { topic, partition } = this.#options;
+    const offsets = await this.#connection.withAdmin((admin) => admin.fetchTopicOffsets(topic));
+    const found = offsets.find((each) => each.partition === partition);
+    if (found === undefined) return;
+    if (this.#position > Number(found.high)) {
+      throw new PosthasteError("offset_out_of_range", `${topic} ends at ${found.high}, ${this.#position} was read`);
+    }
+    this.#moveTo(Math.max(this.#position, Number(found.low)));
+  }
+
+  #say(level: "info" | "warn", event: string, fields: Record<string, unknown>): void {
+    const { topic, partition } = this.#options;
+    this.#connection.log[level]({ event, topic, partition, position: this.#position, ...fields });
+  }
+}
+
+/** What the caller throws is a bug and ends the reading; it must not be taken for a broker's failure. */
+async function callOnRecords(onRecords: LogReaderOptions["onRecords"], records: readonly LogRecord[]): Promise<void> {
+  try {
+    await onRecords(records);
+  } catch (error) {
+    throw new PosthasteError("internal", "a record could not be taken", { cause: error });
+  }
 }

@@ -9,7 +9,7 @@ import { PosthasteError } from "@posthaste/core/errors";
 import type { Admin } from "kafkajs";
 import type { ClientOptions, KafkaClient } from "./connect.ts";
 import { pause, retryPauseMs, withDeadline } from "./deadline.ts";
-import { isPassingFailure, toPosthasteError } from "./kafka-errors.ts";
+import { isPassingFailure, isTopicMissing, toPosthasteError } from "./kafka-errors.ts";
 
 const TRIES = 4;
 const CONNECT_DEADLINE_MS = 5000;
@@ -43,7 +43,8 @@ export class SharedAdmin {
         return await withDeadline(ask(admin), ANSWER_DEADLINE_MS, "asking the brokers");
       } catch (error) {
         const passing = isPassingFailure(error) || isDeadline(error);
-        if (passing) this.#discard(held);
+        // A topic that is missing stays among those that kafkajs asks for, and would fail every later question.
+        if (passing || isTopicMissing(error)) this.#discard(held);
         failures += 1;
         if (!passing || failures === TRIES) throw toPosthasteError(error, "asking the brokers");
       }

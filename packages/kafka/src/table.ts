@@ -1,5 +1,23 @@
-/** The joined table: a compacted topic of one partition as a map in memory. */
+/**
+ * The joined table: a compacted topic of one partition as a map in memory, read to its end before anyone relies on it and
+ * followed from then on.
+ *
+ * Owns: the map, and the revision last seen of every key, removed ones included.
+ * T1  A record is applied only when its offset is above the last applied and its revision is not below the one held (P5): a
+ *     send that was given up may be written after newer ones, and must not undo them.
+ * T2  A removal keeps its revision, so that a late write does not bring the key back.
+ * T3  `caughtUp` means the end that the topic had after the table was made; `refresh` the end after it was called.
+ * T4  A record that cannot be decoded leaves what is held as it was and is logged: one bad record must not take every
+ *     destination down. A writer's schema that cannot be fetched is waited for.
+ */
+import { headerText, REVISION_HEADER } from "@posthaste/contracts/headers";
+import { isPosthasteError } from "@posthaste/core/errors";
 import type { KafkaConnection } from "./connect.ts";
+import { withDeadline } from "./deadline.ts";
+import { describe } from "./kafka-errors.ts";
+import { followLog, type LogReader, type LogRecord } from "./log-reader.ts";
+import { endOffset } from "./topic-offsets.ts";
+import { untilAnswered, whenReachable } from "./when-reachable.ts";
 
 export interface Table<T> {
   get(key: string): T | undefined;
@@ -29,9 +47,178 @@ export interface TableOptions<T> {
   readonly onChange?: (key: string, value: T | undefined, offset: number) => void;
   /** A record with a lower revision than the held one was ignored; the writer of the topic writes the newest again (P5). */
   readonly onStale?: (key: string, seenRevision: number) => void;
+  /** The table cannot follow its topic any more; by default that is an uncaught error, which ends the process. */
+  readonly onFailure?: (reason: Error) => void;
 }
 
-/** Resolves when the topic's partition was found and its reading began. Rejects with `topic_missing`. */
-export function createTable<T>(_connection: KafkaConnection, _options: TableOptions<T>): Promise<Table<T>> {
-  throw new Error("not written");
+/** Resolves when the topic's reading began; waits for brokers. Rejects with `topic_missing`. */
+export async function createTable<T>(connection: KafkaConnection, options: TableOptions<T>): Promise<Table<T>> {
+  const table = new CompactedTable(connection, options);
+  await table.start();
+  return table;
+}
+
+class CompactedTable<T> implements Table<T> {
+  readonly #connection: KafkaConnection;
+  readonly #options: TableOptions<T>;
+  readonly #values = new Map<string, T>();
+  readonly #revisions = new Map<string, number>();
+  readonly #revisionWaiters = new Set<{
+    readonly key: string;
+    readonly revision: number;
+    readonly resolve: () => void;
+  }>();
+  #appliedOffset = -1;
+  #reader: LogReader | null = null;
+  readonly #closing = new AbortController();
+  #caughtUp: Promise<void> = Promise.resolve();
+
+  constructor(connection: KafkaConnection, options: TableOptions<T>) {
+    this.#connection = connection;
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    const { topic, onFailure = throwUncaught } = this.#options;
+    this.#report();
+    const reader = await followLog(this.#connection, {
+      topic,
+      partition: 0,
+      from: "start",
+      onRecords: (records) => this.#take(records),
+      onFailure,
+    });
+    this.#reader = reader;
+    this.#caughtUp = whenReachable(this.#connection, () => endOffset(this.#connection, topic)).then((end) =>
+      reader.reached(end),
+    );
+    // Whoever asks gets the rejection; nobody has to ask.
+    this.#caughtUp.catch(() => {});
+  }
+
+  get(key: string): T | undefined {
+    return this.#values.get(key);
+  }
+
+  entries(): Iterable<[string, T]> {
+    return this.#values.entries();
+  }
+
+  get size(): number {
+    return this.#values.size;
+  }
+
+  get appliedOffset(): number {
+    return this.#appliedOffset;
+  }
+
+  revisionOf(key: string): number | undefined {
+    return this.#revisions.get(key);
+  }
+
+  caughtUp(): Promise<void> {
+    return this.#caughtUp;
+  }
+
+  refresh(timeoutMs: number): Promise<void> {
+    const { topic } = this.#options;
+    const refreshed = endOffset(this.#connection, topic).then((end) => this.#reader?.reached(end));
+    return withDeadline(refreshed, timeoutMs, `reading ${topic} to its end`);
+  }
+
+  waitForOffset(offset: number, timeoutMs: number): Promise<void> {
+    if (this.#appliedOffset >= offset) return Promise.resolve();
+    const reached = this.#reader?.reached(offset + 1) ?? Promise.resolve();
+    return withDeadline(reached, timeoutMs, `reading ${this.#options.topic} to offset ${offset}`);
+  }
+
+  waitForRevision(key: string, revision: number, timeoutMs: number): Promise<void> {
+    if ((this.#revisions.get(key) ?? -1) >= revision) return Promise.resolve();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const waiter = { key, revision, resolve };
+    this.#revisionWaiters.add(waiter);
+    const what = `reading revision ${revision} of a record of ${this.#options.topic}`;
+    return withDeadline(promise, timeoutMs, what).finally(() => this.#revisionWaiters.delete(waiter));
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#reader?.close();
+  }
+
+  async #take(records: readonly LogRecord[]): Promise<void> {
+    for (const record of records) {
+      if (record.offset <= this.#appliedOffset) continue;
+      if (record.value !== null) await this.#learn(record.value);
+      this.#apply(record);
+      this.#appliedOffset = record.offset;
+    }
+    this.#report();
+  }
+
+  async #learn(bytes: Buffer): Promise<void> {
+    const { topic, learn } = this.#options;
+    if (learn?.(bytes) === undefined) return;
+    await untilAnswered(async () => learn(bytes), {
+      log: this.#connection.log,
+      fields: { event: "table_waits_for_schema", topic },
+      message: "the schema of a record cannot be fetched: trying on",
+      signal: this.#closing.signal,
+    });
+  }
+
+  #apply({ key: keyBytes, value: bytes, headers, offset }: LogRecord): void {
+    const { topic, onStale, onChange } = this.#options;
+    if (keyBytes === null) return;
+    const key = keyBytes.toString();
+    const revision = Number(headerText(headers, REVISION_HEADER) ?? 0);
+    const held = this.#revisions.get(key);
+    if (held !== undefined && revision < held) {
+      this.#connection.log.warn(
+        { event: "table_record_stale", topic, key, revision, held },
+        "an older write came late",
+      );
+      this.#connection.metrics?.tableStaleRecords.inc({ topic });
+      onStale?.(key, revision);
+      return;
+    }
+    const value = bytes === null ? undefined : this.#decode(bytes, key, offset);
+    if (value === UNREADABLE) return;
+    this.#revisions.set(key, revision);
+    if (value === undefined) this.#values.delete(key);
+    else this.#values.set(key, value);
+    onChange?.(key, value, offset);
+    this.#wakeWaiters(key, revision);
+  }
+
+  /** T4. */
+  #decode(bytes: Buffer, key: string, offset: number): T | typeof UNREADABLE {
+    const { topic, decode } = this.#options;
+    try {
+      return decode(bytes);
+    } catch (error) {
+      if (!isPosthasteError(error)) throw error;
+      const fields = { event: "table_record_unreadable", topic, key, offset, reason: describe(error) };
+      this.#connection.log.error(fields, "a record of a table cannot be read: what was held stays");
+      return UNREADABLE;
+    }
+  }
+
+  #wakeWaiters(key: string, revision: number): void {
+    for (const waiter of this.#revisionWaiters) {
+      if (waiter.key === key && waiter.revision <= revision) waiter.resolve();
+    }
+  }
+
+  #report(): void {
+    this.#connection.metrics?.tableRecords.set({ topic: this.#options.topic }, this.#values.size);
+  }
+}
+
+const UNREADABLE = Symbol("unreadable");
+
+function throwUncaught(reason: Error): void {
+  queueMicrotask(() => {
+    throw reason;
+  });
 }

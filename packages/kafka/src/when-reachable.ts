@@ -1,0 +1,45 @@
+/** A process that starts before its brokers or its registry waits for them, and says so. */
+import { isPosthasteError } from "@posthaste/core/errors";
+import type { Log } from "@posthaste/core/log";
+import type { KafkaConnection } from "./connect.ts";
+import { pause, retryPauseMs } from "./deadline.ts";
+import { describe } from "./kafka-errors.ts";
+
+/** Ms between two log lines about the same wait. */
+const SAY_EVERY_MS = 5000;
+
+export interface Waiting {
+  readonly log: Log;
+  /** What the log line says, beside the reason. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly message: string;
+  /** Ends the waiting: the last failure is the answer then. */
+  readonly signal?: AbortSignal;
+}
+
+/** Runs `ask` until it no longer rejects with a PosthasteError that is retryable; any other rejection is the caller's at once. */
+export async function untilAnswered<T>(ask: () => Promise<T>, { log, fields, message, signal }: Waiting): Promise<T> {
+  let saidAtMs = Number.NEGATIVE_INFINITY;
+  for (let failures = 1; ; failures += 1) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!isPosthasteError(error) || !error.retryable || signal?.aborted) throw error;
+      const nowMs = performance.now();
+      if (nowMs - saidAtMs >= SAY_EVERY_MS) {
+        saidAtMs = nowMs;
+        log.warn({ ...fields, reason: describe(error) }, message);
+      }
+    }
+    await pause(retryPauseMs(failures), signal);
+  }
+}
+
+/** The same for a question to the brokers; it ends when the connection is closed. */
+export function whenReachable<T>(connection: KafkaConnection, ask: () => Promise<T>): Promise<T> {
+  return untilAnswered(ask, {
+    log: connection.log,
+    fields: { event: "brokers_unreachable", brokers: connection.brokers },
+    message: "no broker can be reached: trying on",
+  });
+}
