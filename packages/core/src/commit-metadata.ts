@@ -1,0 +1,112 @@
+/**
+ * What travels with a committed offset: which offsets above it are finished (C1), and a state over the records below it (D3).
+ *
+ * Text of at most 4,096 bytes, a broker's default limit: `1.checksum.base.runs` or `1.checksum.base.runs.state`.
+ * M1  It always fits: runs are cut from the top, and a state that alone does not fit is left out. Both cost repeats.
+ * M2  Text that is damaged, of another version or of another base offset counts as nothing. It never makes an
+ *     unfinished offset finished: a checksum stands over all of it.
+ */
+import type { OffsetRun } from "./offset-tracker.ts";
+
+/** `offset.metadata.max.bytes` of a broker, by default. */
+export const MAX_METADATA_BYTES = 4096;
+
+export interface CommitMetadata {
+  /** Finished runs above the committed offset, rising and apart. */
+  readonly finishedRuns: readonly OffsetRun[];
+  readonly state: string | null;
+}
+
+const VERSION = "1";
+const NOTHING: CommitMetadata = { finishedRuns: [], state: null };
+/** Seven characters of checksum, eleven of base offset, version and dots. */
+const FRAME_BYTES = 24;
+
+/** The text for a commit of `base`; the empty text when there is nothing to say. */
+export function encodeCommitMetadata(base: number, { finishedRuns, state }: CommitMetadata): string {
+  const stateBytes = state === null ? 0 : utf8Length(state);
+  const kept = state !== null && stateBytes + FRAME_BYTES <= MAX_METADATA_BYTES ? state : null;
+  const room = MAX_METADATA_BYTES - FRAME_BYTES - (kept === null ? 0 : stateBytes);
+  const runs = encodeRuns(base, finishedRuns, room);
+  if (runs === "" && kept === null) return "";
+  const body = `${base.toString(36)}.${runs}${kept === null ? "" : `.${kept}`}`;
+  return `${VERSION}.${checksum(body)}.${body}`;
+}
+
+const FRAME = /^1\.([0-9a-z]{1,7})\.(([0-9a-z]{1,11})\.([A-Za-z0-9_-]*)(?:\.([\s\S]*))?)$/;
+
+/** Reads the text that stands beside the committed offset `base`; null and the empty text are nothing. */
+export function decodeCommitMetadata(base: number, text: string | null): CommitMetadata {
+  const match = FRAME.exec(text ?? "");
+  if (!match) return NOTHING;
+  const [, sum, body = "", baseText = "", runs = "", state = null] = match;
+  if (sum !== checksum(body) || baseText !== base.toString(36)) return NOTHING;
+  return { finishedRuns: decodeRuns(base, runs), state };
+}
+
+/** Lengths in turn, unfinished then finished, as varints of five bits a character. */
+function encodeRuns(base: number, runs: readonly OffsetRun[], room: number): string {
+  let text = "";
+  let at = base;
+  for (const { from, to } of runs) {
+    const pair = varint(from - at) + varint(to - from);
+    if (text.length + pair.length > room) break;
+    text += pair;
+    at = to;
+  }
+  return text;
+}
+
+function decodeRuns(base: number, text: string): OffsetRun[] {
+  const runs: OffsetRun[] = [];
+  let at = base;
+  let from = -1;
+  let value = 0;
+  let scale = 1;
+  for (const character of text) {
+    const digit = DIGITS.indexOf(character);
+    value += (digit % 32) * scale;
+    scale *= 32;
+    if (digit >= 32) continue;
+    at += value;
+    if (from < 0) from = at;
+    else {
+      runs.push({ from, to: at });
+      from = -1;
+    }
+    value = 0;
+    scale = 1;
+  }
+  return runs;
+}
+
+/** A digit of 32 and above says that another follows. */
+const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+function varint(value: number): string {
+  let text = "";
+  let rest = value;
+  while (rest >= 32) {
+    text += DIGITS.charAt(32 + (rest % 32));
+    rest = Math.floor(rest / 32);
+  }
+  return text + DIGITS.charAt(rest);
+}
+
+/** FNV-1a of the UTF-16 units, 32 bits: against damage, not against malice. */
+function checksum(text: string): string {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  }
+  return (hash >>> 0).toString(36);
+}
+
+function utf8Length(text: string): number {
+  let bytes = 0;
+  for (const character of text) {
+    const point = character.codePointAt(0) ?? 0;
+    bytes += point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+  }
+  return bytes;
+}
