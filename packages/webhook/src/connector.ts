@@ -1,5 +1,16 @@
-import type { Socket } from "node:net";
-import type { ResolvedAddress } from "./resolve.ts";
+/**
+ * Opens the connections: resolve, let the guard judge every address, connect to those that passed and to nothing else.
+ *
+ * The addresses are resolved once and pinned, so a name that changes its answer between check and connect (DNS rebinding)
+ * gains nothing. The name itself still goes into SNI and is what the certificate must be for.
+ */
+import { connect as connectTcp, isIP, type LookupFunction, type Socket } from "node:net";
+import { connect as connectTls, createSecureContext, getCACertificates, type SecureContext } from "node:tls";
+import type { buildConnector } from "undici";
+import type { AddressGuard } from "./address-guard.ts";
+import { ADDRESS_REFUSED, DNS_FAILED, isSystemFailure, SendError, TIMED_OUT, TLS_FAILED } from "./errors.ts";
+import type { Resolve, ResolvedAddress } from "./resolve.ts";
+import { Timed, type TimerWheel } from "./timer-wheel.ts";
 
 /** Where to connect to: addresses that the guard let pass, and nothing else. */
 export interface SocketTarget {
@@ -7,9 +18,128 @@ export interface SocketTarget {
   readonly hostname: string;
   readonly port: number;
   readonly addresses: readonly ResolvedAddress[];
-  /** Null for plain HTTP; SNI is sent unless the host is an IP literal. */
-  readonly secure: boolean;
+  /** Null for plain HTTP. */
+  readonly secureContext: SecureContext | null;
 }
 
-/** Starts to connect; `connect` or `secureConnect` says that it worked, `error` that it did not. */
+/** Starts to connect; `connect` (or `secureConnect`) says that it worked, `error` that it did not. */
 export type OpenSocket = (target: SocketTarget) => Socket;
+
+export interface ConnectorOptions {
+  readonly guard: AddressGuard;
+  readonly resolve: Resolve;
+  readonly openSocket: OpenSocket;
+  /** PEM to trust besides the usual authorities. */
+  readonly extraCa: string | undefined;
+  readonly wheel: TimerWheel;
+  readonly timeoutMs: number;
+}
+
+/** A connector in undici's sense. Every failure reaches the callback as an error that `toRequestError` knows. */
+export function createConnector(options: ConnectorOptions): buildConnector.connector {
+  const secureContext = createSecureContext(
+    options.extraCa === undefined ? {} : { ca: [...getCACertificates("default"), options.extraCa] },
+  );
+
+  async function open({ hostname, protocol, port }: buildConnector.Options): Promise<Socket> {
+    const isSecure = protocol === "https:";
+    const addresses = (await resolveHost(options.resolve, hostname)).filter(({ address }) =>
+      options.guard.allows(address),
+    );
+    if (addresses.length === 0) {
+      throw new SendError(ADDRESS_REFUSED, `${hostname} is in a network that webhooks may not reach`);
+    }
+    const socket = options.openSocket({
+      hostname,
+      port: port === "" ? (isSecure ? 443 : 80) : Number(port),
+      addresses,
+      secureContext: isSecure ? secureContext : null,
+    });
+    return connected(socket, isSecure, options);
+  }
+
+  return (target, callback) => {
+    open(target).then(
+      (socket) => callback(null, socket),
+      (reason: unknown) => callback(reason instanceof Error ? reason : new SendError("", String(reason)), null),
+    );
+  };
+}
+
+async function resolveHost(resolve: Resolve, hostname: string): Promise<readonly ResolvedAddress[]> {
+  const family = isIP(hostname);
+  if (family !== 0) return [{ address: hostname, family: family === 6 ? 6 : 4 }];
+  try {
+    return await resolve(hostname);
+  } catch (reason) {
+    throw new SendError(DNS_FAILED, `${hostname} could not be resolved`, reason);
+  }
+}
+
+/** A connection that is being made: ends with the socket, its error, or the deadline. */
+class Connecting extends Timed {
+  readonly #fail: () => void;
+
+  constructor(fail: () => void) {
+    super();
+    this.#fail = fail;
+  }
+
+  onTimeout(): void {
+    this.#fail();
+  }
+}
+
+function connected(socket: Socket, isSecure: boolean, { wheel, timeoutMs }: ConnectorOptions): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const deadline = new Connecting(() => socket.destroy(new SendError(TIMED_OUT, "no connection in time")));
+    wheel.add(deadline, timeoutMs);
+    // The listener stays: an error after the handshake is undici's to handle, and this one then changes nothing.
+    socket.on("error", (reason) => {
+      wheel.remove(deadline);
+      // What fails in a handshake and is no failure of the connection is about certificates or the protocol.
+      const isTls = isSecure && !isSystemFailure(reason);
+      reject(isTls ? new SendError(TLS_FAILED, "the TLS handshake failed", reason) : reason);
+    });
+    socket.once(isSecure ? "secureConnect" : "connect", () => {
+      wheel.remove(deadline);
+      resolve(socket);
+    });
+  });
+}
+
+/** How long a connect to one of several addresses may take before the next is tried as well. */
+const NEXT_ADDRESS_AFTER_MS = 250;
+
+/** Opens a TCP or TLS socket to one of the target's addresses. Certificates are always verified. */
+export const openSocket: OpenSocket = ({ hostname, port, addresses, secureContext }) => {
+  const tcp = {
+    host: hostname,
+    port,
+    lookup: pinned(addresses),
+    noDelay: true,
+    keepAlive: true,
+    keepAliveInitialDelay: 60_000,
+    autoSelectFamily: addresses.length > 1,
+    autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_AFTER_MS,
+  };
+  if (secureContext === null) return connectTcp(tcp);
+  return connectTls({
+    ...tcp,
+    secureContext,
+    // An IP literal has no SNI; its certificate is checked against the address.
+    servername: isIP(hostname) === 0 ? hostname : "",
+    ALPNProtocols: ["http/1.1"],
+    // Said here so that NODE_TLS_REJECT_UNAUTHORIZED in the environment cannot turn it off.
+    rejectUnauthorized: true,
+  });
+};
+
+function pinned(addresses: readonly ResolvedAddress[]): LookupFunction {
+  const [first] = addresses;
+  return (hostname, options, callback) => {
+    if (options.all) callback(null, [...addresses]);
+    else if (first === undefined) callback(new SendError(DNS_FAILED, `no address for ${hostname}`), "");
+    else callback(null, first.address, first.family);
+  };
+}

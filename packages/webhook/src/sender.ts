@@ -1,21 +1,33 @@
-/** The webhook sender: one attempt is one POST to each URL of a destination, all at once. */
+/**
+ * The webhook sender: one attempt is one POST to each URL of a destination, all at once.
+ *
+ * Owns the connections, the timer wheel and the count of requests in flight; `close` ends all of them.
+ */
+import { performance } from "node:perf_hooks";
 import type { Destination } from "@posthaste/core/destination";
-import type { Log } from "@posthaste/core/log";
-import type { AttemptOutcome, RequestError, Settlement } from "@posthaste/core/outcome";
 import type { Clock } from "@posthaste/core/time";
 import type { Registry } from "prom-client";
-import type { OpenSocket } from "./connector.ts";
-import type { Resolve } from "./resolve.ts";
+import { createAddressGuard } from "./address-guard.ts";
+import { Agents } from "./agents.ts";
+import { Attempt } from "./attempt.ts";
+import { createConnector, type OpenSocket, openSocket } from "./connector.ts";
+import { createSenderMetrics, type SenderMetrics } from "./metrics.ts";
+import type { AttemptHandle, UrlResult } from "./report.ts";
+import { deliveryHeaders, prepareDestination, shownHeaders, type Target } from "./request.ts";
+import { createResolve, type Resolve } from "./resolve.ts";
+import { secretForms, toAnswer } from "./response.ts";
+import { Post, type SendContext } from "./send.ts";
+import { TimerWheel } from "./timer-wheel.ts";
 
 export interface WebhookSenderOptions {
   /** CIDRs of private networks that webhooks may reach (`POSTHASTE_ALLOW_NETWORKS`). */
   readonly allowNetworks: readonly string[];
   /** Certificates in PEM to trust besides the usual ones. Verification itself cannot be turned off. */
-  readonly extraCa?: string;
-  readonly log: Log;
+  readonly extraCa?: string | undefined;
+  /** Where the sender's metrics are made. */
   readonly registry: Registry;
-  readonly clock?: Clock;
   readonly limits?: Partial<SenderLimits>;
+  readonly clock?: Clock;
   /** Name to addresses; for tests. */
   readonly resolve?: Resolve;
   /** Opens the socket to the addresses that were checked; for tests. */
@@ -27,8 +39,8 @@ export interface SenderLimits {
   readonly headersTimeoutMs: number;
   /** From the end of the response headers to the end of the body; what is late is cut off and changes no outcome. */
   readonly bodyTimeoutMs: number;
-  /** Bytes of a response body that are kept for the delivery log. */
-  readonly answerBytes: number;
+  /** Characters of a response body that are kept for the delivery log. */
+  readonly answerLength: number;
   /** Bytes of a response body that are read before the connection is closed. */
   readonly bodyBytes: number;
   readonly connectionsPerOrigin: number;
@@ -38,6 +50,16 @@ export interface SenderLimits {
   readonly idleTimeoutMs: number;
 }
 
+export const DEFAULT_LIMITS: SenderLimits = {
+  headersTimeoutMs: 5_000,
+  bodyTimeoutMs: 5_000,
+  answerLength: 1_024,
+  bodyBytes: 64 * 1024,
+  connectionsPerOrigin: 512,
+  connections: 4_096,
+  idleTimeoutMs: 15_000,
+};
+
 export interface AttemptRequest {
   readonly destination: Destination;
   readonly messageId: string;
@@ -45,46 +67,19 @@ export interface AttemptRequest {
   readonly body: Uint8Array;
   /** 1 for the first. */
   readonly attempt: number;
-  /** Only these of the destination's URLs (`settle: each`); null or absent for all. URLs that the destination no longer has are skipped. */
+  /** Only these of the destination's URLs (`settle: each`); null or absent for all. URLs that it no longer has are skipped. */
   readonly urls?: readonly string[] | null;
-  /** `next` for a test-send during a rotation; X-Signature is by the active secret otherwise. */
-  readonly signWith?: "active" | "next";
 }
 
-/** What one URL came to. */
-export interface UrlResult {
-  readonly url: string;
-  readonly outcome: AttemptOutcome;
-  readonly status: number | null;
-  /** Null when a status arrived. */
-  readonly error: RequestError | null;
-  /** From the start to the end of the response headers, or to the failure. */
-  readonly durationMs: number;
-  /** From an obeyed `Retry-After`, ms since the epoch. */
-  readonly notBeforeMs: number | null;
-  /** The start of the response body, known secrets masked; null when there was none. Made when it is asked for. */
-  readonly answer: string | null;
+export interface TestRequest {
+  readonly destination: Destination;
+  readonly messageId: string;
+  readonly body: Uint8Array;
+  /** `next` checks during a rotation that the receiver accepts the secret that is about to become active. */
+  readonly signWith: "active" | "next";
 }
 
-export interface AttemptReport {
-  /** What follows from it; `settlement.outcome` is the attempt's outcome. */
-  readonly settlement: Settlement;
-  /** Ms since the epoch. */
-  readonly startedAtMs: number;
-  /** Results so far, in the order of the destination's URLs: all of them once the attempt is finished. */
-  readonly urls: readonly UrlResult[];
-}
-
-export interface AttemptHandle {
-  /** Requests that this attempt made: one for each URL. 0 when none of the URLs asked for is the destination's any more. */
-  readonly requests: number;
-  /** `any`: at the first 2xx, or when every URL failed. `each`: when every URL has its outcome. Never rejects. */
-  readonly settled: Promise<AttemptReport>;
-  /** When every request has ended, bodies included. Never rejects. */
-  readonly finished: Promise<AttemptReport>;
-}
-
-/** The request as it was sent to one URL and what came of it; static header values read `***`. */
+/** The request as it was sent to one URL and what came of it; values that the customer set read `***`. */
 export interface TestResult extends UrlResult {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -92,11 +87,120 @@ export interface TestResult extends UrlResult {
 
 export interface WebhookSender {
   attempt(request: AttemptRequest): AttemptHandle;
-  /** An attempt that waits for every URL and says what was sent: control's test-send. */
-  test(request: AttemptRequest): Promise<readonly TestResult[]>;
+  /** An attempt that waits for the end of every request and tells what was sent. */
+  test(request: TestRequest): Promise<readonly TestResult[]>;
+  /** Requests that have begun and not ended. */
   readonly requestsInFlight: number;
+  /** Connections that are open or being opened. */
+  readonly openConnections: number;
   /** Ends every request at once with the error `shutting_down` and closes every connection. */
   close(): Promise<void>;
 }
 
-export declare function createWebhookSender(options: WebhookSenderOptions): WebhookSender;
+const SYSTEM_CLOCK: Clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
+
+/** Throws PosthasteError `invalid_config` for a network that is no CIDR, and what OpenSSL throws for a CA that is no PEM. */
+export function createWebhookSender(options: WebhookSenderOptions): WebhookSender {
+  return new Sender(options);
+}
+
+class Sender implements WebhookSender {
+  readonly #clock: Clock;
+  readonly #limits: SenderLimits;
+  readonly #wheel: TimerWheel;
+  readonly #agents: Agents;
+  readonly #context: SendContext;
+  readonly #metrics: SenderMetrics;
+  #inFlight = 0;
+
+  constructor(options: WebhookSenderOptions) {
+    this.#clock = options.clock ?? SYSTEM_CLOCK;
+    this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
+    const { headersTimeoutMs, bodyTimeoutMs, bodyBytes } = this.#limits;
+    this.#wheel = new TimerWheel(this.#clock, Math.max(headersTimeoutMs, bodyTimeoutMs));
+    const connector = createConnector({
+      guard: createAddressGuard(options.allowNetworks),
+      resolve: options.resolve ?? createResolve(),
+      openSocket: options.openSocket ?? openSocket,
+      extraCa: options.extraCa,
+      wheel: this.#wheel,
+      timeoutMs: headersTimeoutMs,
+    });
+    this.#agents = new Agents(connector, this.#limits);
+    this.#context = {
+      agents: this.#agents,
+      wheel: this.#wheel,
+      clock: this.#clock,
+      headersTimeoutMs,
+      bodyTimeoutMs,
+      keptBytes: KEPT_BYTES,
+      bodyBytes,
+    };
+    this.#metrics = createSenderMetrics(options.registry, () => this.#inFlight);
+  }
+
+  get requestsInFlight(): number {
+    return this.#inFlight;
+  }
+
+  get openConnections(): number {
+    return this.#agents.openConnections;
+  }
+
+  attempt(request: AttemptRequest): Attempt {
+    const targets = prepareDestination(request.destination).targets;
+    const { urls } = request;
+    const chosen = urls ? targets.filter((target) => urls.includes(target.url)) : targets;
+    return this.#start(request, chosen, this.#headers(request, "active"));
+  }
+
+  async test({ destination, messageId, body, signWith }: TestRequest): Promise<readonly TestResult[]> {
+    const request = { destination, messageId, body, attempt: 1 };
+    const { targets } = prepareDestination(destination);
+    const headers = this.#headers(request, signWith);
+    const report = await this.#start(request, targets, headers).finished;
+    const text = Buffer.from(body).toString("utf8");
+    return report.urls.map((result, index) => {
+      const { fixedHeaders } = targets[index] ?? { fixedHeaders: [] };
+      const own = destination.urls[index]?.headers ?? {};
+      return { ...result, headers: shownHeaders(own, [...fixedHeaders, ...headers]), body: text };
+    });
+  }
+
+  async close(): Promise<void> {
+    for (const entry of this.#wheel.waiting()) if (entry instanceof Post) entry.shutDown();
+    await this.#agents.close();
+  }
+
+  #headers(request: AttemptRequest, signWith: "active" | "next"): readonly string[] {
+    const { standardKeys } = prepareDestination(request.destination);
+    return deliveryHeaders({ ...request, standardKeys, signWith, nowMs: this.#clock.nowMs() });
+  }
+
+  #start(request: AttemptRequest, targets: readonly Target[], headers: readonly string[]): Attempt {
+    const { destination, body } = request;
+    const attempt = new Attempt({
+      rule: destination.settle,
+      startedAtMs: this.#clock.nowMs(),
+      toAnswer: (chunks) => toAnswer(chunks, secretForms(destination), this.#limits.answerLength),
+      onOutcome: this.#onOutcome,
+      onEnd: this.#onEnd,
+    });
+    this.#inFlight += targets.length;
+    attempt.start(
+      targets.map((target) => new Post(this.#context, target, target.fixedHeaders.concat(headers), body, attempt)),
+    );
+    return attempt;
+  }
+
+  readonly #onOutcome = ({ outcome, error }: Post): void => {
+    if (outcome !== null) this.#metrics.count(outcome, error);
+  };
+
+  readonly #onEnd = (): void => {
+    this.#inFlight -= 1;
+  };
+}
+
+/** Bytes of an answer that are kept until it is masked: more than is shown, so that a secret at the cut is seen whole. */
+const KEPT_BYTES = 16 * 1024;

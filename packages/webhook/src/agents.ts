@@ -1,0 +1,228 @@
+/**
+ * Connections: one pool per origin, bounded in all.
+ *
+ * Owns every connection of a sender. A connection is an undici Client with one request at a time (HTTP/1.1, no pipelining). It is
+ * busy (has a request), idle (open, has none) or closed. Invariants:
+ *  A1. At most `connectionsPerOrigin` connections of an origin and `connections` in all; a request beyond that waits, and its
+ *      5 seconds run meanwhile.
+ *  A2. The connection that was used last is taken first, so those that are not needed go idle and are closed.
+ *  A3. Where there is no room for a connection, the one that has been idle longest, of whatever origin, makes it.
+ *  A4. A connection whose request failed or was cut short is closed, never used again.
+ *  A5. A pool without connections and without waiting requests is forgotten, so that memory follows what is in use.
+ */
+import { type buildConnector, Client, type Dispatcher } from "undici";
+
+export interface AgentLimits {
+  readonly connectionsPerOrigin: number;
+  readonly connections: number;
+  readonly idleTimeoutMs: number;
+}
+
+/** A request as the pools see it. */
+export interface Sendable extends Dispatcher.DispatchHandler {
+  readonly options: Dispatcher.DispatchOptions;
+  /** The connection that has the request; set by the pool before it is dispatched. */
+  connection: Connection | null;
+  /** True once the request has ended, which may be while it waits for a connection. */
+  readonly hasEnded: boolean;
+}
+
+/** Response headers larger than this end the request: they are nothing that a webhook's answer needs. */
+const MAX_HEADER_BYTES = 16 * 1024;
+
+/** A receiver that says `Keep-Alive: timeout=5` is not trusted with the last second: the next request may be under way. */
+const KEEP_ALIVE_MARGIN_MS = 1_000;
+
+export class Connection extends Client {
+  readonly pool: OriginPool;
+  /** Requests that were answered since the socket was opened; above 0 the socket is one that is used again. */
+  served = 0;
+  isBusy = false;
+
+  constructor(pool: OriginPool, connect: buildConnector.connector, idleTimeoutMs: number) {
+    super(pool.origin, {
+      connect,
+      pipelining: 1,
+      allowH2: false,
+      // The sender's wheel has all the timeouts.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeout: idleTimeoutMs,
+      keepAliveMaxTimeout: idleTimeoutMs,
+      keepAliveTimeoutThreshold: KEEP_ALIVE_MARGIN_MS,
+      maxHeaderSize: MAX_HEADER_BYTES,
+    });
+    this.pool = pool;
+  }
+}
+
+class OriginPool {
+  readonly origin: string;
+  readonly idle: Connection[] = [];
+  readonly waiting: Sendable[] = [];
+  open = 0;
+
+  constructor(origin: string) {
+    this.origin = origin;
+  }
+
+  /** The next request that still wants a connection. */
+  nextWaiting(): Sendable | undefined {
+    let next = this.waiting.shift();
+    while (next?.hasEnded) next = this.waiting.shift();
+    return next;
+  }
+}
+
+export class Agents {
+  readonly #connect: buildConnector.connector;
+  readonly #limits: AgentLimits;
+  readonly #pools = new Map<string, OriginPool>();
+  /** Idle connections of all pools, the one that has been idle longest first. */
+  readonly #idle = new Set<Connection>();
+  /** Pools with waiting requests that only the bound on all connections keeps from opening one. */
+  readonly #starved = new Set<OriginPool>();
+  readonly #connections = new Set<Connection>();
+
+  constructor(connect: buildConnector.connector, limits: AgentLimits) {
+    this.#connect = connect;
+    this.#limits = limits;
+  }
+
+  get openConnections(): number {
+    return this.#connections.size;
+  }
+
+  get pools(): number {
+    return this.#pools.size;
+  }
+
+  /** Gives the request to a connection, or lets it wait for one. */
+  send(origin: string, request: Sendable): void {
+    const pool = this.#poolOf(origin);
+    const connection = this.#takeIdle(pool) ?? this.#tryOpen(pool);
+    if (connection === null) pool.waiting.push(request);
+    else start(connection, request);
+  }
+
+  /** Sends a request again on a new connection, in the place of the one that failed under it. */
+  resend(failed: Connection, request: Sendable): void {
+    this.#close(failed);
+    start(this.#openIn(failed.pool), request);
+  }
+
+  /** The connection's request was answered in full. */
+  release(connection: Connection): void {
+    connection.served += 1;
+    connection.isBusy = false;
+    const next = connection.pool.nextWaiting();
+    if (next !== undefined) {
+      start(connection, next);
+      return;
+    }
+    connection.pool.idle.push(connection);
+    this.#idle.add(connection);
+    if (this.#starved.size > 0) this.#feedStarved();
+  }
+
+  /** The connection's request failed or was cut short (A4). */
+  discard(connection: Connection): void {
+    if (!this.#connections.has(connection)) return;
+    this.#close(connection);
+    this.#refill(connection.pool);
+    this.#feedStarved();
+  }
+
+  /** Closes every connection at once. Requests that they have must have ended before. */
+  async close(): Promise<void> {
+    for (const pool of this.#pools.values()) pool.waiting.length = 0;
+    await Promise.all([...this.#connections].map((connection) => connection.destroy()));
+  }
+
+  #poolOf(origin: string): OriginPool {
+    const known = this.#pools.get(origin);
+    if (known !== undefined) return known;
+    const pool = new OriginPool(origin);
+    this.#pools.set(origin, pool);
+    return pool;
+  }
+
+  #takeIdle(pool: OriginPool): Connection | null {
+    const connection = pool.idle.pop();
+    if (connection === undefined) return null;
+    this.#idle.delete(connection);
+    return connection;
+  }
+
+  #tryOpen(pool: OriginPool): Connection | null {
+    if (pool.open >= this.#limits.connectionsPerOrigin) return null;
+    if (this.#connections.size >= this.#limits.connections) {
+      const [longestIdle] = this.#idle;
+      if (longestIdle === undefined) {
+        this.#starved.add(pool);
+        return null;
+      }
+      this.#close(longestIdle);
+    }
+    return this.#openIn(pool);
+  }
+
+  #openIn(pool: OriginPool): Connection {
+    const connection = new Connection(pool, this.#connect, this.#limits.idleTimeoutMs);
+    this.#pools.set(pool.origin, pool);
+    this.#connections.add(connection);
+    pool.open += 1;
+    connection.on("connect", () => {
+      connection.served = 0;
+    });
+    // A socket that ends while nobody uses it takes its connection with it; a busy one's request says what is to be done.
+    const onSocketEnd = () => {
+      if (!connection.isBusy) this.discard(connection);
+    };
+    connection.on("disconnect", onSocketEnd);
+    connection.on("connectionError", onSocketEnd);
+    return connection;
+  }
+
+  #close(connection: Connection): void {
+    if (!this.#connections.delete(connection)) return;
+    const { pool } = connection;
+    pool.open -= 1;
+    if (this.#idle.delete(connection)) pool.idle.splice(pool.idle.indexOf(connection), 1);
+    this.#forgetIfUnused(pool);
+    connection.destroy(null, ignore);
+  }
+
+  #forgetIfUnused(pool: OriginPool): void {
+    const isUnused = pool.open === 0 && pool.waiting.length === 0;
+    if (isUnused && this.#pools.get(pool.origin) === pool) this.#pools.delete(pool.origin);
+  }
+
+  /** Opens a connection for the next request that waits in the pool, when there is room again. */
+  #refill(pool: OriginPool): void {
+    const next = pool.nextWaiting();
+    if (next === undefined) {
+      this.#forgetIfUnused(pool);
+      return;
+    }
+    const connection = this.#tryOpen(pool);
+    if (connection === null) pool.waiting.unshift(next);
+    else start(connection, next);
+  }
+
+  #feedStarved(): void {
+    for (const pool of [...this.#starved]) {
+      if (this.#connections.size >= this.#limits.connections && this.#idle.size === 0) return;
+      this.#starved.delete(pool);
+      this.#refill(pool);
+    }
+  }
+}
+
+function start(connection: Connection, request: Sendable): void {
+  connection.isBusy = true;
+  request.connection = connection;
+  connection.dispatch(request.options, request);
+}
+
+function ignore(): void {}

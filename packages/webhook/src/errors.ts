@@ -1,0 +1,79 @@
+/** From the codes of undici, Node and OpenSSL to the closed list of request errors. Codes are asked, never message text. */
+import type { RequestError } from "@posthaste/core/outcome";
+
+/** The codes of errors that are ours. */
+export const ADDRESS_REFUSED = "POSTHASTE_ADDRESS_REFUSED";
+export const TIMED_OUT = "POSTHASTE_TIMED_OUT";
+export const SHUTTING_DOWN = "POSTHASTE_SHUTTING_DOWN";
+export const TLS_FAILED = "POSTHASTE_TLS_FAILED";
+export const DNS_FAILED = "POSTHASTE_DNS_FAILED";
+
+/** An error made here, with a code for the table below. */
+export class SendError extends Error {
+  override readonly name = "SendError";
+  readonly code: string;
+
+  constructor(code: string, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+  }
+}
+
+const TABLE: ReadonlyMap<string, RequestError> = new Map([
+  [ADDRESS_REFUSED, "address_refused"],
+  [TIMED_OUT, "timeout"],
+  [SHUTTING_DOWN, "shutting_down"],
+  [TLS_FAILED, "tls_failure"],
+  [DNS_FAILED, "dns_failure"],
+  ["ETIMEDOUT", "timeout"],
+  ["UND_ERR_CONNECT_TIMEOUT", "timeout"],
+  ["UND_ERR_HEADERS_TIMEOUT", "timeout"],
+  ["ECONNREFUSED", "connection_refused"],
+  ["ECONNRESET", "connection_reset"],
+  ["ECONNABORTED", "connection_reset"],
+  ["EPIPE", "connection_reset"],
+  ["UND_ERR_SOCKET", "connection_reset"],
+  ["EHOSTUNREACH", "connection_failed"],
+  ["EHOSTDOWN", "connection_failed"],
+  ["ENETUNREACH", "connection_failed"],
+  ["ENETDOWN", "connection_failed"],
+  ["EADDRNOTAVAIL", "connection_failed"],
+  ["EADDRINUSE", "connection_failed"],
+  ["EACCES", "connection_failed"],
+  ["EPERM", "connection_failed"],
+  ["EMFILE", "connection_failed"],
+  ["ENFILE", "connection_failed"],
+  ["ENOBUFS", "connection_failed"],
+  ["UND_ERR_HEADERS_OVERFLOW", "bad_response"],
+  ["UND_ERR_RES_CONTENT_LENGTH_MISMATCH", "bad_response"],
+  ["UND_ERR_INVALID_ARG", "invalid_request"],
+  ["UND_ERR_NOT_SUPPORTED", "invalid_request"],
+  ["UND_ERR_DESTROYED", "shutting_down"],
+  ["UND_ERR_CLOSED", "shutting_down"],
+]);
+
+/** HPE_ is llhttp's prefix: what came back is not HTTP. */
+const BAD_RESPONSE_PREFIX = "HPE_";
+
+/** The request error of what a connection or request failed with; `other` for a code that has no row. */
+export function toRequestError(reason: unknown): RequestError {
+  const code = codeOf(reason);
+  if (code === null) return "other";
+  return TABLE.get(code) ?? (code.startsWith(BAD_RESPONSE_PREFIX) ? "bad_response" : "other");
+}
+
+/** True when the connection ended under the request, so that a new connection may do better. */
+export function isConnectionLost(reason: unknown): boolean {
+  return toRequestError(reason) === "connection_reset";
+}
+
+/** True when the code says that the connection itself failed, in a handshake too. */
+export function isSystemFailure(reason: unknown): boolean {
+  const code = codeOf(reason);
+  return code !== null && TABLE.has(code);
+}
+
+function codeOf(reason: unknown): string | null {
+  if (typeof reason !== "object" || reason === null || !("code" in reason)) return null;
+  return typeof reason.code === "string" ? reason.code : null;
+}

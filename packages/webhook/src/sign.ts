@@ -1,0 +1,46 @@
+/**
+ * Signatures over the exact bytes that are sent.
+ *
+ * `X-Signature` is keyed with the UTF-8 bytes of the secret's text, whatever it looks like. For the Standard Webhooks
+ * signature a secret of the form `whsec_<base64>` stands for the decoded bytes, as that standard has it; any other secret
+ * is again its UTF-8 bytes, which receivers verify with their library's "raw" format.
+ */
+import { createHmac } from "node:crypto";
+import type { SharedSecrets } from "@posthaste/core/destination";
+
+const STANDARD_PREFIX = "whsec_";
+
+/** Base64 as it is written out in full, padding included. */
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** The value of `X-Signature`: lower-case hex HMAC-SHA1 of the body. */
+export function signBody(secret: string, body: Uint8Array): string {
+  return createHmac("sha1", secret).update(body).digest("hex");
+}
+
+/** The key that a shared secret stands for in Standard Webhooks. */
+export function standardKey(secret: string): Buffer {
+  const encoded = secret.slice(STANDARD_PREFIX.length);
+  const decodable = secret.startsWith(STANDARD_PREFIX) && encoded !== "" && BASE64.test(encoded);
+  return decodable ? Buffer.from(encoded, "base64") : Buffer.from(secret, "utf8");
+}
+
+/** One key a live secret: the active first, then the next, then the one kept for undo. */
+export function standardKeys(secrets: SharedSecrets): readonly Buffer[] {
+  const live = [secrets.active, secrets.next, secrets.previous].filter((secret) => secret !== null);
+  return [...new Set(live)].map(standardKey);
+}
+
+export interface StandardContent {
+  /** The value of `webhook-id`. */
+  readonly id: string;
+  /** The value of `webhook-timestamp`: seconds since the epoch. */
+  readonly timestampSeconds: number;
+  readonly body: Uint8Array;
+}
+
+/** The value of `webhook-signature`: `v1,<base64 HMAC-SHA256>` by each key, separated by a space. */
+export function signStandard(keys: readonly Buffer[], { id, timestampSeconds, body }: StandardContent): string {
+  const head = `${id}.${timestampSeconds}.`;
+  return keys.map((key) => `v1,${createHmac("sha256", key).update(head).update(body).digest("base64")}`).join(" ");
+}

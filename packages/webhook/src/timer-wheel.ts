@@ -1,0 +1,124 @@
+/**
+ * A coarse timer wheel: many deadlines, one timer.
+ *
+ * Owns one interval, which runs only while something waits, and does not hold the process. Invariants:
+ *  T1. Nothing fires before its time; it fires at most two ticks after, unless the event loop is blocked.
+ *  T2. After the event loop was blocked, answers that came meanwhile are read before anything fires: a deadline that
+ *      passed because *we* were busy must not be blamed on the receiver. One tick is given up for it.
+ *  T3. Adding and removing cost the same however many wait; a slot is a ring of its entries.
+ */
+import type { Clock } from "@posthaste/core/time";
+
+const TICK_MS = 50;
+
+/** A tick that comes later than this many ticks after the one before says that the event loop was blocked. */
+const LATE_TICKS = 3;
+
+/** Something that waits in a wheel; it is its own place in the ring, so that nothing is allocated for a timer. */
+export abstract class Timed {
+  /** The wheel's: neighbours in the ring, itself when it waits nowhere. */
+  ringPrevious: Timed = this;
+  ringNext: Timed = this;
+  dueTick = 0;
+
+  abstract onTimeout(): void;
+
+  get isWaiting(): boolean {
+    return this.ringNext !== this;
+  }
+}
+
+class Slot extends Timed {
+  onTimeout(): void {}
+}
+
+export class TimerWheel {
+  readonly #clock: Clock;
+  readonly #slots: readonly Slot[];
+  #interval: NodeJS.Timeout | null = null;
+  /** The last tick whose slot was looked at. */
+  #tick = 0;
+  #wasLate = false;
+  #size = 0;
+
+  /** `longestMs` is the longest delay that is expected; longer ones work and are looked at once a turn. */
+  constructor(clock: Clock, longestMs: number) {
+    this.#clock = clock;
+    this.#slots = Array.from({ length: Math.ceil(longestMs / TICK_MS) + 4 }, () => new Slot());
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Starts, or starts again, the time of an entry. */
+  add(entry: Timed, delayMs: number): void {
+    this.remove(entry);
+    const nowMs = this.#clock.monotonicMs();
+    if (this.#interval === null) this.#start(nowMs);
+    entry.dueTick = Math.floor((nowMs + delayMs) / TICK_MS) + 1;
+    const slot = this.#slotAt(entry.dueTick);
+    entry.ringPrevious = slot.ringPrevious;
+    entry.ringNext = slot;
+    slot.ringPrevious.ringNext = entry;
+    slot.ringPrevious = entry;
+    this.#size += 1;
+  }
+
+  remove(entry: Timed): void {
+    if (!entry.isWaiting) return;
+    entry.ringPrevious.ringNext = entry.ringNext;
+    entry.ringNext.ringPrevious = entry.ringPrevious;
+    entry.ringPrevious = entry;
+    entry.ringNext = entry;
+    this.#size -= 1;
+  }
+
+  /** Everything that waits, in no particular order. */
+  waiting(): readonly Timed[] {
+    return this.#slots.flatMap(entriesOf);
+  }
+
+  #start(nowMs: number): void {
+    this.#tick = Math.floor(nowMs / TICK_MS);
+    this.#interval = setInterval(() => this.#advance(), TICK_MS);
+    this.#interval.unref();
+  }
+
+  #advance(): void {
+    if (this.#size === 0) {
+      clearInterval(this.#interval ?? undefined);
+      this.#interval = null;
+      return;
+    }
+    const nowTick = Math.floor(this.#clock.monotonicMs() / TICK_MS);
+    if (nowTick - this.#tick > LATE_TICKS && !this.#wasLate) {
+      this.#wasLate = true;
+      return;
+    }
+    this.#wasLate = false;
+    // After a long block every slot is looked at once; dueTick says who is due.
+    const first = Math.max(this.#tick + 1, nowTick - this.#slots.length + 1);
+    this.#tick = nowTick;
+    for (let tick = first; tick <= nowTick; tick += 1) {
+      for (const entry of entriesOf(this.#slotAt(tick))) {
+        // An entry fired before this one may have removed it, or started its time again.
+        if (!entry.isWaiting || entry.dueTick > nowTick) continue;
+        this.remove(entry);
+        entry.onTimeout();
+      }
+    }
+  }
+
+  #slotAt(tick: number): Slot {
+    const slot = this.#slots[tick % this.#slots.length];
+    if (slot === undefined) throw new RangeError(`no slot for tick ${tick}`);
+    return slot;
+  }
+}
+
+function entriesOf(slot: Slot): readonly Timed[] {
+  const entries: Timed[] = [];
+  for (let entry = slot.ringNext; entry !== slot; entry = entry.ringNext) entries.push(entry);
+  return entries;
+}
