@@ -1,0 +1,139 @@
+/** Control's parts and how they are put together: two config tables with their writer, a sender for tests, the HTTP server. */
+import { readFile } from "node:fs/promises";
+import type { AddressInfo } from "node:net";
+import { createDestinationCodec, type DestinationRecord } from "@posthaste/contracts/destination-codec";
+import { createSecretBox } from "@posthaste/contracts/secret-box";
+import { createSourceCodec, type SourceRecord } from "@posthaste/contracts/source-codec";
+import { createTopicNames } from "@posthaste/contracts/topics";
+import type { Event } from "@posthaste/core/event";
+import type { Log } from "@posthaste/core/log";
+import type { Clock } from "@posthaste/core/time";
+import { connectKafka } from "@posthaste/kafka/connect";
+import { createKafkaMetrics } from "@posthaste/kafka/metrics";
+import { createProducer } from "@posthaste/kafka/producer";
+import { createOpenCodec } from "@posthaste/kafka/registry";
+import type { Readiness } from "@posthaste/runtime/admin-server";
+import { createWebhookSender } from "@posthaste/webhook/sender";
+import type { Registry } from "prom-client";
+import type { ControlConfig } from "./config.ts";
+import { createConfigStore, drawWriter } from "./config-store.ts";
+import { createControlMetrics } from "./metrics.ts";
+import { catalogRoutes } from "./routes/catalog.ts";
+import { deletionRoutes } from "./routes/deletions.ts";
+import { destinationSecretRoutes } from "./routes/destination-secret.ts";
+import { destinationTestRoutes } from "./routes/destination-test.ts";
+import { destinationRoutes } from "./routes/destinations.ts";
+import { sourceRoutes } from "./routes/sources.ts";
+import { createServer } from "./server.ts";
+import { askServices } from "./service-readiness.ts";
+
+/** A write that waits this long for the brokers makes control unready. */
+const STALLED_MS = 5000;
+
+/** A token below this length is taken, with a warning: it can be guessed. */
+const SHORT_TOKEN = 16;
+
+export interface ControlOptions {
+  readonly config: ControlConfig;
+  readonly host: string;
+  readonly version: string;
+  readonly log: Log;
+  readonly registry: Registry;
+  /** Ends the process: the tables cannot be read. */
+  readonly fail: (reason: Error) => void;
+}
+
+export interface Control {
+  /** Where the API is. */
+  readonly url: string;
+  readonly readiness: () => Promise<Readiness>;
+  readonly stop: () => Promise<void>;
+}
+
+const clock: Clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
+
+/** Resolves when the API listens; it answers 503 until the tables are read. */
+export async function startControl({ config, host, version, log, registry, fail }: ControlOptions): Promise<Control> {
+  const names = createTopicNames(config.POSTHASTE_TOPIC_PREFIX);
+  const { POSTHASTE_EXTRA_CA: caPath, POSTHASTE_ADMIN_TOKEN: adminToken } = config;
+  if (adminToken.length < SHORT_TOKEN) {
+    log.warn({ event: "admin_token_short", length: adminToken.length }, "POSTHASTE_ADMIN_TOKEN can be guessed");
+  }
+  const sender = createWebhookSender({
+    allowNetworks: config.POSTHASTE_ALLOW_NETWORKS,
+    extraCa: caPath === undefined ? undefined : await readFile(caPath, "utf8"),
+    registry,
+    clock,
+  });
+  const connection = connectKafka({
+    brokers: config.KAFKA_BROKERS,
+    clientId: "posthaste-control",
+    log,
+    metrics: createKafkaMetrics(registry),
+  });
+  const openCodec = createOpenCodec({ url: config.SCHEMA_REGISTRY_URL, names, log });
+  const [sourceCodec, destinationRecords, eventCodec] = await Promise.all([
+    openCodec<SourceRecord>("source"),
+    openCodec<DestinationRecord>("destination"),
+    openCodec<Event>("event"),
+  ]);
+  const producer = await createProducer(connection, {
+    name: "control",
+    topics: [names.sourceConfig, names.destinationConfig, names.events],
+  });
+  const store = { producer, clock, log, writer: drawWriter(Math.random()) };
+  const [sources, destinations] = await Promise.all([
+    createConfigStore(connection, { ...store, topic: names.sourceConfig, codec: createSourceCodec(sourceCodec) }),
+    createConfigStore(connection, {
+      ...store,
+      topic: names.destinationConfig,
+      codec: createDestinationCodec(destinationRecords, createSecretBox(config.POSTHASTE_SECRET_KEYS)),
+    }),
+  ]);
+
+  let caughtUp = false;
+  Promise.all([sources.caughtUp(), destinations.caughtUp()]).then(() => {
+    caughtUp = true;
+    log.info({ event: "tables_caught_up" });
+  }, fail);
+
+  const readiness = async (): Promise<Readiness> => ({
+    tables: caughtUp || "reading the configuration",
+    brokers: producer.oldestPendingMs < STALLED_MS || `no acknowledgement for ${STALLED_MS} ms`,
+    ...(await askServices(config.POSTHASTE_READY_URLS)),
+  });
+
+  const routes = [
+    ...catalogRoutes(),
+    ...sourceRoutes({ sources, clock }),
+    ...destinationRoutes({ destinations, sources, clock }),
+    ...destinationSecretRoutes({ destinations, sources, clock }),
+    ...destinationTestRoutes({ destinations, sender, clock }),
+    ...deletionRoutes({ sources, destinations, producer, eventsTopic: names.events, eventCodec, clock, log }),
+  ];
+  const server = createServer({
+    routes,
+    adminToken,
+    version,
+    log,
+    metrics: createControlMetrics(registry, routes),
+    readiness,
+    isCaughtUp: () => caughtUp,
+  });
+  await server.listen({ host, port: config.POSTHASTE_CONTROL_PORT });
+  const { port } = server.server.address() as AddressInfo;
+  const url = `http://${host}:${port}`;
+  log.info({ event: "control_listening", url });
+
+  return {
+    url,
+    readiness,
+    stop: async () => {
+      await server.close();
+      await sender.close();
+      await producer.close();
+      await Promise.all([sources.close(), destinations.close()]);
+      await connection.close();
+    },
+  };
+}

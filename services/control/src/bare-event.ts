@@ -1,0 +1,25 @@
+/** An event about a user with nothing in it but who and when; what control itself sends is made from it. */
+import type { Event } from "@posthaste/core/event";
+
+export type BareEventOptions = Pick<Event, "messageId" | "sourceId" | "type"> & {
+  readonly userId: string;
+  readonly nowMs: number;
+};
+
+export function bareEvent({ nowMs, ...named }: BareEventOptions): Event {
+  return {
+    ...named,
+    anonymousId: null,
+    timestampMs: nowMs,
+    receivedAtMs: nowMs,
+    integrations: {},
+    event: null,
+    name: null,
+    groupId: null,
+    previousId: null,
+    propertiesJson: null,
+    traitsJson: null,
+    contextJson: "{}",
+    restJson: null,
+  };
+}

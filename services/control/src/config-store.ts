@@ -1,0 +1,222 @@
+/**
+ * One config topic as control writes it: a table to read from, and changes that nobody's other change undoes.
+ *
+ * Owns: the table of its topic, the changes under way, the keys that want repair. The producer is the caller's.
+ *
+ * S1  A change is answered when the brokers have it and the table here has applied it.
+ * S2  Changes of one key run one at a time in a process. Each starts from the topic's present end.
+ * S3  Revisions rise: the next one is above the last seen and not below now. Its remainder by `WRITERS` names the
+ *     process, so two that write at once never choose the same.
+ * S4  Kafka has no compare-and-set, so two processes may write one key at once, each from the same base. The topic's
+ *     order, which both read, then tells each what it wrote over: it makes its change again on top of that, so that
+ *     neither change is lost. A change whose record came second and lower was ignored by every table; it is made again too.
+ * S5  A lower revision below a higher one (a batch that the producer gave up, P5) is ignored by tables, but compaction
+ *     would keep it. Who sees one writes the newest again.
+ */
+import type { Codec } from "@posthaste/contracts/codec";
+import { REVISION_HEADER } from "@posthaste/contracts/headers";
+import { PosthasteError } from "@posthaste/core/errors";
+import type { Log } from "@posthaste/core/log";
+import type { Clock } from "@posthaste/core/time";
+import type { KafkaConnection } from "@posthaste/kafka/connect";
+import { withDeadline } from "@posthaste/kafka/deadline";
+import type { Producer } from "@posthaste/kafka/producer";
+import { createTable, type Table } from "@posthaste/kafka/table";
+
+/** How many processes can be told apart by a revision's remainder; ms times this stays below 2^53 for 200 years. */
+const WRITERS = 1024;
+
+/** What control may wait for: longer than a broker's failure takes, shorter than a client's patience. */
+export const WRITE_DEADLINE_MS = 10_000;
+
+/** More processes at odds over one key than this, and the change is refused. */
+const MAX_ROUNDS = 8;
+
+export interface ConfigRecord {
+  readonly id: string;
+  readonly revision: number;
+}
+
+export interface ConfigStoreOptions<T extends ConfigRecord> {
+  readonly topic: string;
+  readonly codec: Codec<T>;
+  readonly producer: Producer;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** From 0 to 1,023, drawn at random when the process starts. */
+  readonly writer: number;
+}
+
+/**
+ * Makes the next value from the present one, `undefined` where there is none; `null` removes. It may run more than once
+ * (S4), and throws to refuse.
+ */
+export type Change<T> = (current: T | undefined, revision: number) => T | null;
+
+export interface ConfigStore<T extends ConfigRecord> {
+  get(id: string): T | undefined;
+  values(): Iterable<T>;
+  caughtUp(): Promise<void>;
+  /** Resolves with what the key holds after the change (S1). Rejects with what `change` threw, or `deadline_exceeded`. */
+  change(id: string, change: Change<T>): Promise<T | undefined>;
+  close(): Promise<void>;
+}
+
+/** How a record of ours stood in the topic when the table came to it. */
+type Applied<T> = { readonly outcome: "ignored" } | { readonly outcome: "applied"; readonly over: T | undefined };
+
+interface Pending<T> {
+  readonly revision: number;
+  readonly resolve: (applied: Applied<T>) => void;
+}
+
+export async function createConfigStore<T extends ConfigRecord>(
+  connection: KafkaConnection,
+  options: ConfigStoreOptions<T>,
+): Promise<ConfigStore<T>> {
+  const { topic, codec, producer, clock, log, writer } = options;
+  const held = new Map<string, T>();
+  const pending = new Map<string, Pending<T>>();
+  const lanes = new Map<string, Promise<unknown>>();
+  const stale = new Set<string>();
+  let repairing = false;
+
+  const table: Table<T> = await createTable<T>(connection, {
+    topic,
+    decode: codec.decode,
+    learn: codec.learn,
+    onChange: (id, value) => {
+      const over = held.get(id);
+      if (value === undefined) held.delete(id);
+      else held.set(id, value);
+      stale.delete(id);
+      const waiting = pending.get(id);
+      if (waiting !== undefined && waiting.revision === table.revisionOf(id))
+        waiting.resolve({ outcome: "applied", over });
+    },
+    onStale: (id, revision) => {
+      const waiting = pending.get(id);
+      if (waiting?.revision === revision) waiting.resolve({ outcome: "ignored" });
+      stale.add(id);
+      if (repairing) repair();
+    },
+  });
+
+  const write = (id: string, value: T | null, revision: number): Promise<void> =>
+    producer.send([
+      {
+        topic,
+        key: id,
+        value: value === null ? null : codec.encode(value),
+        headers: { [REVISION_HEADER]: String(revision) },
+      },
+    ]);
+
+  /** S5. What it sends is the newest record as it is held: the same revision, so it changes nothing anywhere. */
+  function repair(): void {
+    for (const id of stale) {
+      const revision = table.revisionOf(id);
+      if (revision === undefined) continue;
+      log.warn({ event: "config_repaired", topic, id, revision });
+      const failed = (error: unknown): void => log.error({ event: "config_repair_failed", topic, id, err: error });
+      try {
+        write(id, table.get(id) ?? null, revision).catch(failed);
+      } catch (error) {
+        failed(error);
+      }
+    }
+    stale.clear();
+  }
+
+  /** Writes and waits until the table here has come to the record (S1). */
+  async function apply(id: string, value: T | null, revision: number): Promise<Applied<T>> {
+    const applied = new Promise<Applied<T>>((resolve) => {
+      pending.set(id, { revision, resolve });
+    });
+    try {
+      return await withDeadline(
+        write(id, value, revision).then(() => applied),
+        WRITE_DEADLINE_MS,
+        "the brokers (the change may still take effect)",
+      );
+    } finally {
+      pending.delete(id);
+    }
+  }
+
+  async function changeAlone(id: string, change: Change<T>): Promise<T | undefined> {
+    await table.refresh(WRITE_DEADLINE_MS);
+    /** What the change is made on. */
+    let base = table.get(id);
+    /** What the next record should find in the table: the base, or our own record of the round before. */
+    let expected = base;
+    for (let round = 0; round < MAX_ROUNDS; round += 1) {
+      const revision = nextRevision(clock.nowMs(), table.revisionOf(id) ?? 0, writer);
+      const { next, refusal } = attemptChange(change, base, revision);
+      if (refusal !== undefined) {
+        // Our round before wrote over the other's record, to which the answer is no: put it back.
+        if (expected !== base) await apply(id, base === undefined ? null : { ...base, revision }, revision);
+        throw refusal.reason;
+      }
+      const applied = await apply(id, next, revision);
+      const written = next ?? undefined;
+      if (applied.outcome === "applied" && applied.over?.revision === expected?.revision) return written;
+      base = applied.outcome === "applied" ? applied.over : table.get(id);
+      expected = applied.outcome === "applied" ? written : base;
+      log.info({ event: "config_change_repeated", topic, id, round });
+    }
+    throw new PosthasteError("deadline_exceeded", `others change ${id} at the same time: try again`, {
+      retryable: true,
+    });
+  }
+
+  return {
+    get: (id) => table.get(id),
+    values: function* () {
+      for (const [, value] of table.entries()) yield value;
+    },
+    caughtUp: async () => {
+      await table.caughtUp();
+      repairing = true;
+      repair();
+    },
+    change: (id, change) => {
+      const before = lanes.get(id) ?? Promise.resolve();
+      const result = before.then(() => changeAlone(id, change));
+      const lane = result
+        .catch(() => undefined)
+        .then(() => {
+          if (lanes.get(id) === lane) lanes.delete(id);
+        });
+      lanes.set(id, lane);
+      return result;
+    },
+    close: () => table.close(),
+  };
+}
+
+function attemptChange<T>(
+  change: Change<T>,
+  base: T | undefined,
+  revision: number,
+):
+  | { readonly next: T | null; readonly refusal?: never }
+  | { readonly next?: never; readonly refusal: { readonly reason: unknown } } {
+  try {
+    return { next: change(base, revision) };
+  } catch (reason) {
+    return { refusal: { reason } };
+  }
+}
+
+/** The lowest revision of this writer that is above the last one and not below now (S3). */
+export function nextRevision(nowMs: number, last: number, writer: number): number {
+  const floor = Math.max(nowMs * WRITERS, last + 1);
+  const step = (((writer - (floor % WRITERS)) % WRITERS) + WRITERS) % WRITERS;
+  return floor + step;
+}
+
+/** A process's writer number from a random in [0, 1). */
+export function drawWriter(random: number): number {
+  return Math.floor(random * WRITERS);
+}

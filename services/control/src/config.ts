@@ -1,0 +1,51 @@
+/** Settings of control. */
+import { parseSecretKeys } from "@posthaste/contracts/secret-box";
+import { DEFAULT_TOPIC_PREFIX } from "@posthaste/contracts/topics";
+import { isPosthasteError } from "@posthaste/core/errors";
+import { commaList, port } from "@posthaste/runtime/config";
+import { z } from "zod";
+
+const expectedServices =
+  "expected the other services as name=URL of their /readyz, divided by commas, such as ingest=http://127.0.0.1:9101/readyz";
+
+/** `ingest=http://…/readyz,router=…`. */
+const serviceAddresses = commaList().transform((entries, context) =>
+  entries.map((entry) => {
+    const match = /^([a-z][a-z0-9-]*)=(https?:\/\/\S+)$/.exec(entry);
+    if (match?.[1] === undefined || match[2] === undefined || !URL.canParse(match[2])) {
+      context.addIssue({ code: "custom", message: `${expectedServices}; found ${JSON.stringify(entry)}` });
+      return z.NEVER;
+    }
+    return { name: match[1], url: match[2] };
+  }),
+);
+
+const secretKeys = z
+  .string("expected id:base64 of 32 bytes, divided by commas; the first seals, all open")
+  .transform((text, context) => {
+    try {
+      return parseSecretKeys(text);
+    } catch (error) {
+      if (!isPosthasteError(error, "invalid_config")) throw error;
+      context.addIssue({ code: "custom", message: error.message });
+      return z.NEVER;
+    }
+  });
+
+export const controlSettings = z.object({
+  KAFKA_BROKERS: commaList(),
+  SCHEMA_REGISTRY_URL: z.url("expected the registry's URL"),
+  POSTHASTE_TOPIC_PREFIX: z.string().default(DEFAULT_TOPIC_PREFIX),
+  POSTHASTE_CONTROL_PORT: port().default(8090),
+  POSTHASTE_ADMIN_TOKEN: z
+    .string("expected the token that callers of the control API send")
+    .regex(/^[\x21-\x7e]+$/, "expected a token of printable ASCII without spaces: it travels in a header"),
+  POSTHASTE_SECRET_KEYS: secretKeys,
+  /** The other services whose readiness is part of control's. */
+  POSTHASTE_READY_URLS: serviceAddresses.default([]),
+  /** CIDRs of private networks that a test-send may reach; as delivery's. */
+  POSTHASTE_ALLOW_NETWORKS: commaList().default([]),
+  /** Path of a PEM file with certificates to trust besides the usual ones; as delivery's. */
+  POSTHASTE_EXTRA_CA: z.string().optional(),
+});
+export type ControlConfig = z.output<typeof controlSettings>;

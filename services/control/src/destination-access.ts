@@ -1,0 +1,36 @@
+/** Finding and changing a destination that has to be there. */
+import type { Destination } from "@posthaste/core/destination";
+import type { Clock } from "@posthaste/core/time";
+import type { ConfigStore } from "./config-store.ts";
+import { Problem } from "./problem.ts";
+
+/** Throws the Problem `not_found`. */
+export function findDestination(destination: Destination | undefined, id: string): Destination {
+  if (destination === undefined) throw new Problem("not_found", `there is no destination ${id}`);
+  return destination;
+}
+
+/** Throws the Problem `conflict` while secrets of the destination cannot be opened here. */
+export function assertOpened({ id, missingKeyIds }: Destination): void {
+  if (missingKeyIds === null) return;
+  const keys = missingKeyIds.join(", ");
+  throw new Problem(
+    "conflict",
+    `the secrets of ${id} are under keys that are not among POSTHASTE_SECRET_KEYS here: ${keys}. Add them and restart, or remove the destination`,
+  );
+}
+
+/** Changes a destination that is there and open; resolves with it as it stands after. */
+export async function changeDestination(
+  destinations: ConfigStore<Destination>,
+  clock: Clock,
+  id: string,
+  update: (destination: Destination) => Destination,
+): Promise<Destination> {
+  const changed = await destinations.change(id, (current, revision) => {
+    const destination = findDestination(current, id);
+    assertOpened(destination);
+    return { ...update(destination), revision, updatedAtMs: clock.nowMs() };
+  });
+  return findDestination(changed, id);
+}

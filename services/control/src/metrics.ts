@@ -1,0 +1,27 @@
+/** Every metric of control. */
+import { Counter, type Registry } from "prom-client";
+import type { Route } from "./route.ts";
+
+/** How a request ended: done, refused (the caller's to mend), failed (ours). */
+const ANSWERS = ["done", "refused", "failed"] as const;
+export type RequestEnd = (typeof ANSWERS)[number];
+
+export interface ControlMetrics {
+  readonly requests: Counter<"operation" | "answer">;
+}
+
+export function createControlMetrics(registry: Registry, routes: readonly Route[]): ControlMetrics {
+  const requests = new Counter({
+    name: "posthaste_control_requests_total",
+    help: "Requests to the control API by operation and how they ended: done, refused (4xx), failed (5xx).",
+    labelNames: ["operation", "answer"] as const,
+    registers: [registry],
+  });
+  for (const { operation } of routes) for (const answer of ANSWERS) requests.inc({ operation, answer }, 0);
+  return { requests };
+}
+
+export function requestEnd(status: number): RequestEnd {
+  if (status < 400) return "done";
+  return status < 500 ? "refused" : "failed";
+}

@@ -1,0 +1,113 @@
+/** `/openapi.json`: OpenAPI 3.1 from the routes and the very schemas that check their input. */
+import { z } from "zod";
+import { type ProblemKind, problemAnswer, statusOf } from "./problem.ts";
+import type { Named, Route } from "./route.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** What every route under `/v1` may answer beside its own. */
+const COMMON_REFUSALS: readonly ProblemKind[] = ["unauthorized", "unavailable"];
+const BODY_REFUSALS: readonly ProblemKind[] = ["invalid_input", "too_large", "unsupported_media_type"];
+
+export function openApiDocument(routes: readonly Route[], version: string): Json {
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const route of routes) {
+    const operations = paths[route.path] ?? {};
+    operations[route.method.toLowerCase()] = describeOperation(route);
+    paths[route.path] = operations;
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Posthaste control API",
+      version,
+      description: "Sources, destinations and what is asked of them. A write is answered when the brokers have it.",
+    },
+    security: [{ adminToken: [] }],
+    paths,
+    components: {
+      securitySchemes: { adminToken: { type: "http", scheme: "bearer" } },
+      schemas: {
+        ...componentSchemas(
+          routes.flatMap(({ body }) => body ?? []),
+          "input",
+        ),
+        ...componentSchemas(
+          [...routes.flatMap(({ answer }) => answer.body ?? []), { name: "Problem", schema: problemAnswer }],
+          "output",
+        ),
+      },
+    },
+  };
+}
+
+function describeOperation(route: Route): Json {
+  const { answer, body } = route;
+  return {
+    operationId: route.operation,
+    summary: route.summary,
+    ...(parameters(route).length > 0 && { parameters: parameters(route) }),
+    ...(body !== null && {
+      requestBody: { required: isRequired(body.schema), content: { "application/json": { schema: reference(body) } } },
+    }),
+    responses: {
+      [answer.status]: {
+        description: answer.description,
+        ...(answer.body !== null && { content: { "application/json": { schema: reference(answer.body) } } }),
+      },
+      ...Object.fromEntries(refusalsOf(route).map((kind) => [statusOf(kind), describeProblem(kind)])),
+    },
+  };
+}
+
+function refusalsOf(route: Route): readonly ProblemKind[] {
+  const input = route.body === null ? [] : BODY_REFUSALS;
+  const query = route.query === null ? [] : (["invalid_input"] as const);
+  return [...new Set([...COMMON_REFUSALS, ...input, ...query, ...route.refusals])];
+}
+
+function describeProblem(kind: ProblemKind): Json {
+  return {
+    description: kind.replaceAll("_", " "),
+    content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
+  };
+}
+
+function parameters(route: Route): readonly Json[] {
+  const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: "path",
+    required: true,
+    schema: { type: "string" },
+  }));
+  const inQuery = Object.entries(route.query?.shape ?? {}).map(([name, schema]) => ({
+    name,
+    in: "query",
+    required: false,
+    schema: bare(z.toJSONSchema(schema as z.ZodType, { io: "input" })),
+  }));
+  return [...inPath, ...inQuery];
+}
+
+/** Whether a request without a body would be refused. */
+function isRequired(schema: z.ZodType): boolean {
+  return !schema.safeParse({}).success;
+}
+
+function reference({ name }: Named): Json {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/** Schemas by name; one that stands inside another is a reference there. */
+function componentSchemas(named: readonly Named[], io: "input" | "output"): Record<string, Json> {
+  const registry = z.registry<{ id: string }>();
+  for (const { name, schema } of named) if (!registry.has(schema)) registry.add(schema, { id: name });
+  const { schemas } = z.toJSONSchema(registry, { io, uri: (id) => `#/components/schemas/${id}` });
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, bare(schema)]));
+}
+
+/** Without what belongs to a document of its own. */
+function bare(schema: object): Json {
+  const { $schema: _schema, $id: _id, ...rest } = schema as Json;
+  return rest;
+}

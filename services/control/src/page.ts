@@ -1,0 +1,66 @@
+/** Lists in pages: `limit` and `cursor` in, `{data, nextCursor}` out. */
+import { z } from "zod";
+import { Problem } from "./problem.ts";
+
+export const pageQuery = z.strictObject({
+  limit: z.coerce
+    .number("expected a whole number from 1 to 200")
+    .int("expected a whole number from 1 to 200")
+    .min(1, "expected a whole number from 1 to 200")
+    .max(200, "expected a whole number from 1 to 200")
+    .default(50)
+    .describe("Entries at the most."),
+  cursor: z.string().optional().describe("`nextCursor` of the page before."),
+});
+export type PageQuery = z.output<typeof pageQuery>;
+
+/** The answer's schema for entries of `entry`. */
+export function pageOf<Entry extends z.ZodType>(entry: Entry) {
+  return z.object({
+    data: z.array(entry),
+    nextCursor: z.string().nullable().describe("Null on the last page."),
+  });
+}
+
+/** What the order of a list is made of: oldest first, the id between those of one millisecond. */
+export interface Listed {
+  readonly id: string;
+  readonly createdAtMs: number;
+}
+
+export interface Page<T> {
+  readonly data: readonly T[];
+  readonly nextCursor: string | null;
+}
+
+/**
+ * One page of `all`. The cursor names the last entry that was shown, not a number of entries, so what is made or removed
+ * between two pages moves nothing from one to the other.
+ */
+export function pageFrom<T extends Listed>(all: Iterable<T>, { limit, cursor }: PageQuery): Page<T> {
+  const after = cursor === undefined ? undefined : decodeCursor(cursor);
+  const rest = [...all].filter((entry) => after === undefined || compare(entry, after) > 0).sort(compare);
+  const data = rest.slice(0, limit);
+  const last = data.at(-1);
+  return { data, nextCursor: last !== undefined && rest.length > limit ? encodeCursor(last) : null };
+}
+
+function compare(a: Listed, b: Listed): number {
+  if (a.createdAtMs !== b.createdAtMs) return a.createdAtMs - b.createdAtMs;
+  if (a.id === b.id) return 0;
+  return a.id < b.id ? -1 : 1;
+}
+
+function encodeCursor({ createdAtMs, id }: Listed): string {
+  return Buffer.from(`${createdAtMs}:${id}`).toString("base64url");
+}
+
+function decodeCursor(cursor: string): Listed {
+  const match = /^(\d{1,16}):(.+)$/.exec(Buffer.from(cursor, "base64url").toString());
+  if (match?.[1] === undefined || match[2] === undefined) {
+    throw new Problem("invalid_input", "cursor: expected the nextCursor of the page before", [
+      { path: "cursor", message: "expected the nextCursor of the page before" },
+    ]);
+  }
+  return { createdAtMs: Number(match[1]), id: match[2] };
+}

@@ -1,0 +1,89 @@
+/** A route of the API as one value: what it takes, what it answers, what it does. The server and `/openapi.json` read the same. */
+import type { z } from "zod";
+import { checkInput, type ProblemKind } from "./problem.ts";
+
+/** A schema under the name that it has in `/openapi.json`. */
+export interface Named<Schema extends z.ZodType = z.ZodType> {
+  readonly name: string;
+  readonly schema: Schema;
+}
+
+/** The names in braces of a path, as an object of texts. */
+export type PathParams<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? { readonly [Key in Name]: string } & PathParams<Rest>
+  : unknown;
+
+export interface RouteDefinition<
+  Path extends string,
+  Query extends z.ZodObject,
+  Body extends z.ZodType,
+  Answer extends z.ZodType,
+> {
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  /** With parameters in braces: `/v1/sources/{id}`. */
+  readonly path: Path;
+  /** Unique; the operation's id and its label in metrics. */
+  readonly operation: string;
+  readonly summary: string;
+  readonly query?: Query;
+  readonly body?: Named<Body>;
+  /** The success. Without a schema the answer has no body. */
+  readonly answer: { readonly status: number; readonly description: string; readonly body?: Named<Answer> };
+  /** Refusals beside those that every route knows. */
+  readonly refusals?: readonly ProblemKind[];
+  readonly handle: (request: {
+    readonly params: PathParams<Path>;
+    readonly query: z.output<Query>;
+    readonly body: z.output<Body>;
+  }) => Promise<z.input<Answer>> | z.input<Answer>;
+}
+
+/** What the server needs of a request. */
+export interface RouteRequest {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: unknown;
+  /** Undefined when there was none. */
+  readonly body: unknown;
+}
+
+/** A route with its types forgotten, ready to be served and described. */
+export interface Route {
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly path: string;
+  readonly operation: string;
+  readonly summary: string;
+  readonly query: z.ZodObject | null;
+  readonly body: Named | null;
+  readonly answer: { readonly status: number; readonly description: string; readonly body: Named | null };
+  readonly refusals: readonly ProblemKind[];
+  /** Checks the input, does the work, and lets out what the answer's schema names and nothing else. */
+  readonly run: (request: RouteRequest) => Promise<unknown>;
+}
+
+export function defineRoute<
+  const Path extends string,
+  Query extends z.ZodObject,
+  Body extends z.ZodType,
+  Answer extends z.ZodType,
+>(definition: RouteDefinition<Path, Query, Body, Answer>): Route {
+  const { query, body, answer, handle } = definition;
+  return {
+    method: definition.method,
+    path: definition.path,
+    operation: definition.operation,
+    summary: definition.summary,
+    query: query ?? null,
+    body: body ?? null,
+    answer: { status: answer.status, description: answer.description, body: answer.body ?? null },
+    refusals: definition.refusals ?? [],
+    run: async (request) => {
+      const result = await handle({
+        // The router matched the path, so its parameters are there.
+        params: request.params as PathParams<Path>,
+        query: (query === undefined ? {} : checkInput(query, request.query)) as z.output<Query>,
+        body: (body === undefined ? undefined : checkInput(body.schema, request.body ?? {})) as z.output<Body>,
+      });
+      return answer.body === undefined ? undefined : answer.body.schema.parse(result);
+    },
+  };
+}

@@ -1,0 +1,83 @@
+/** The shared secret of a destination through its rotation; the stages and what each step does are core's. */
+import type { Destination } from "@posthaste/core/destination";
+import { nextSecretInput } from "@posthaste/core/destination-settings";
+import {
+  nameNextSecret,
+  type RotationStep,
+  retireSecret,
+  switchSecret,
+  undoRotation,
+} from "@posthaste/core/secret-rotation";
+import type { Source } from "@posthaste/core/source";
+import type { Clock } from "@posthaste/core/time";
+import { z } from "zod";
+import type { ConfigStore } from "../config-store.ts";
+import { changeDestination } from "../destination-access.ts";
+import { destinationAnswer, viewDestination } from "../destination-view.ts";
+import { Problem } from "../problem.ts";
+import { defineRoute, type Route } from "../route.ts";
+
+export interface DestinationSecretRoutesOptions {
+  readonly destinations: ConfigStore<Destination>;
+  readonly sources: ConfigStore<Source>;
+  readonly clock: Clock;
+}
+
+const nothing = { name: "Nothing", schema: z.strictObject({}) };
+
+export function destinationSecretRoutes(options: DestinationSecretRoutesOptions): readonly Route[] {
+  const { destinations, sources, clock } = options;
+
+  const take = async (id: string, step: (destination: Destination) => RotationStep) => {
+    const changed = await changeDestination(destinations, clock, id, (destination) => {
+      const taken = step(destination);
+      if (taken.outcome === "refused") throw new Problem("conflict", `${id}: ${taken.reason}`);
+      return { ...destination, secrets: taken.secrets };
+    });
+    return viewDestination(changed, (sourceId) => sources.get(sourceId) !== undefined);
+  };
+  const answer = { status: 200, description: "The destination after the step.", body: destinationAnswer };
+
+  return [
+    defineRoute({
+      method: "POST",
+      path: "/v1/destinations/{id}/secret/next",
+      operation: "nameNextSecret",
+      summary: "Name the secret that will follow; test-sends can be signed by it, deliveries are not yet",
+      body: { name: "NextSecret", schema: nextSecretInput },
+      answer,
+      refusals: ["not_found", "conflict"],
+      handle: ({ params, body }) => take(params.id, ({ secrets }) => nameNextSecret(secrets, body.sharedSecret)),
+    }),
+    defineRoute({
+      method: "POST",
+      path: "/v1/destinations/{id}/secret/switch",
+      operation: "switchSecret",
+      summary: "Sign by the next secret from now on; the old one is kept for undo",
+      body: nothing,
+      answer,
+      refusals: ["not_found", "conflict"],
+      handle: ({ params }) => take(params.id, ({ secrets }) => switchSecret(secrets)),
+    }),
+    defineRoute({
+      method: "POST",
+      path: "/v1/destinations/{id}/secret/undo",
+      operation: "undoRotation",
+      summary: "Go one stage back: sign by the old secret again, or forget the next one",
+      body: nothing,
+      answer,
+      refusals: ["not_found", "conflict"],
+      handle: ({ params }) => take(params.id, ({ secrets }) => undoRotation(secrets)),
+    }),
+    defineRoute({
+      method: "POST",
+      path: "/v1/destinations/{id}/secret/retire",
+      operation: "retireSecret",
+      summary: "Forget the old secret; the rotation is done",
+      body: nothing,
+      answer,
+      refusals: ["not_found", "conflict"],
+      handle: ({ params }) => take(params.id, ({ secrets }) => retireSecret(secrets)),
+    }),
+  ];
+}

@@ -1,0 +1,124 @@
+/** The HTTP side of control: routes behind the admin token, problems as problem+json, `/openapi.json`, `/readyz`, `/healthz`. */
+import type { Log } from "@posthaste/core/log";
+import { isReady, type Readiness } from "@posthaste/runtime/admin-server";
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import { createTokenCheck } from "./bearer-token.ts";
+import { type ControlMetrics, requestEnd } from "./metrics.ts";
+import { openApiDocument } from "./openapi.ts";
+import { Problem, problemFrom } from "./problem.ts";
+import type { Route } from "./route.ts";
+
+/** Five URLs with fifty headers each fit many times over. */
+const MAX_BODY_BYTES = 1024 * 1024;
+/** A refusal with 503 may be tried again after this. */
+const RETRY_AFTER_SECONDS = 1;
+
+export interface ServerOptions {
+  readonly routes: readonly Route[];
+  readonly adminToken: string;
+  readonly version: string;
+  readonly log: Log;
+  readonly metrics: ControlMetrics;
+  /** Asked at each `/readyz`: this process's own parts and every other service. */
+  readonly readiness: () => Promise<Readiness>;
+  /** While false, `/v1` answers 503: what the tables do not hold yet would read as missing. */
+  readonly isCaughtUp: () => boolean;
+}
+
+/** The server, not listening yet. */
+export function createServer(options: ServerOptions): FastifyInstance {
+  const { routes, log, metrics, readiness, isCaughtUp } = options;
+  const isAllowed = createTokenCheck(options.adminToken);
+  const server = fastify({
+    bodyLimit: MAX_BODY_BYTES,
+    forceCloseConnections: true,
+    exposeHeadRoutes: false,
+    routerOptions: { ignoreTrailingSlash: true },
+  });
+
+  const send = (reply: FastifyReply, problem: Problem): FastifyReply => {
+    if (problem.kind === "unauthorized") reply.header("www-authenticate", "Bearer");
+    if (problem.kind === "unavailable") reply.header("retry-after", RETRY_AFTER_SECONDS);
+    return reply
+      .code(problem.status)
+      .header("content-type", "application/problem+json")
+      .send(JSON.stringify(problem.toAnswer()));
+  };
+
+  server.setErrorHandler((error, request, reply) => {
+    const problem = problemFrom(error);
+    if (problem.status >= 500) {
+      log.error({ event: "request_failed", method: request.method, route: request.routeOptions.url, err: error });
+    }
+    return send(reply, problem);
+  });
+  server.setNotFoundHandler((request, reply) => {
+    const path = request.url.split("?")[0];
+    // Without the token nothing is told of what there is.
+    if (!isAllowed(request.headers.authorization)) return send(reply, unauthorized());
+    return send(reply, new Problem("not_found", `there is no ${request.method} ${path}: see /openapi.json`));
+  });
+  readJsonBodies(server);
+
+  const document = JSON.stringify(openApiDocument(routes, options.version));
+  server.get("/openapi.json", (_, reply) => reply.header("content-type", "application/json").send(document));
+  server.get("/healthz", (_, reply) => reply.send("ok\n"));
+  server.get("/readyz", async (_, reply) => {
+    const checks = await readiness();
+    const ready = isReady(checks);
+    return reply.code(ready ? 200 : 503).send({ ready, checks });
+  });
+
+  for (const route of routes) {
+    server.route({
+      method: route.method,
+      url: route.path.replace(/\{(\w+)\}/g, ":$1"),
+      // Before the body is read: who may not ask is not read.
+      onRequest: async (request: FastifyRequest) => {
+        if (!isAllowed(request.headers.authorization)) throw unauthorized();
+        if (!isCaughtUp()) throw new Problem("unavailable", "the configuration is still being read: try again soon");
+      },
+      onResponse: async (_, reply) => {
+        metrics.requests.inc({ operation: route.operation, answer: requestEnd(reply.statusCode) });
+      },
+      handler: async (request, reply) => {
+        const params = request.params as Readonly<Record<string, string>>;
+        const answer = await route.run({ params, query: request.query, body: request.body });
+        reply.code(route.answer.status);
+        return answer === undefined ? reply.send() : reply.send(answer);
+      },
+    });
+  }
+  return server;
+}
+
+function unauthorized(): Problem {
+  return new Problem("unauthorized", "send the header Authorization: Bearer <admin token>");
+}
+
+/** JSON alone; an empty body counts as none, since clients name a type for those too. */
+function readJsonBodies(server: FastifyInstance): void {
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser("application/json", { parseAs: "string" }, (_, body, done) => {
+    if (body.length === 0) return done(null, undefined);
+    try {
+      done(null, parseJson(body.toString()));
+    } catch (error) {
+      done(error as Error, undefined);
+    }
+  });
+}
+
+/** Throws a Problem, also for the keys with which an object could change its own prototype. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text, (key, value: unknown) => {
+      if (key === "__proto__") throw new Problem("invalid_input", 'the key "__proto__" is not allowed');
+      return value;
+    });
+  } catch (error) {
+    if (error instanceof Problem) throw error;
+    // The parser's own words quote the body, which may hold a secret.
+    throw new Problem("invalid_input", "the body is not JSON");
+  }
+}

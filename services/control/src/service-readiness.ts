@@ -1,0 +1,46 @@
+/** Whether the other services are ready: each one's own `/readyz`, asked anew each time. */
+import type { Readiness } from "@posthaste/runtime/admin-server";
+import { z } from "zod";
+
+/** A service that does not answer within this is not ready. */
+const TIMEOUT_MS = 2000;
+
+export interface ServiceAddress {
+  readonly name: string;
+  readonly url: string;
+}
+
+const readyAnswer = z.object({ checks: z.record(z.string(), z.union([z.literal(true), z.string()])) });
+
+/** Asks every service at once; what is missing is named after the service. */
+export async function askServices(services: readonly ServiceAddress[]): Promise<Readiness> {
+  const states = await Promise.all(services.map(async ({ name, url }) => [name, await askService(url)] as const));
+  return Object.fromEntries(states);
+}
+
+async function askService(url: string): Promise<true | string> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS), redirect: "error" });
+    const text = await response.text();
+    return response.status === 200 ? true : describe(response.status, text);
+  } catch {
+    return "does not answer";
+  }
+}
+
+function describe(status: number, text: string): string {
+  const answer = readyAnswer.safeParse(parse(text));
+  if (!answer.success) return `answers ${status}`;
+  const missing = Object.entries(answer.data.checks).flatMap(([check, state]) =>
+    state === true ? [] : [`${check}: ${state}`],
+  );
+  return missing.length === 0 ? `answers ${status}` : missing.join("; ");
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
