@@ -1,0 +1,102 @@
+/** What the local command keeps in its data folder beside the brokers' state: the admin token, the key of secrets, stack.json. */
+import { randomBytes } from "node:crypto";
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { StackError } from "./stack-error.ts";
+import type { System } from "./system.ts";
+
+/** stack.json: what runs, for tools and for the curious. */
+export interface StackFile {
+  readonly brokers: readonly string[];
+  readonly schemaRegistry: string;
+  readonly ingest: string;
+  readonly control: string;
+  /** URL of each service's /metrics. */
+  readonly metrics: Readonly<Record<string, string>>;
+  readonly processes: readonly { readonly name: string; readonly pid: number }[];
+}
+
+/** How long the last run's processes may take to end after their parent was killed. */
+const LAST_RUN_GRACE_MS = 12_000;
+
+/** The admin token: the one given, else the one kept, else a new one that is kept from then on. */
+export async function keepAdminToken(dataDir: string, given: string | undefined): Promise<string> {
+  if (given !== undefined) {
+    await writeSecret(join(dataDir, "admin-token"), given);
+    return given;
+  }
+  return keepSecret(join(dataDir, "admin-token"), () => randomBytes(24).toString("base64url"));
+}
+
+/** The key that secrets in topics are sealed with; made once, since what is sealed must stay readable. */
+export function keepSecretKeys(dataDir: string): Promise<string> {
+  return keepSecret(join(dataDir, "secret-keys"), () => `local:${randomBytes(32).toString("base64")}`);
+}
+
+/** Writes stack.json whole or not at all: a reader never sees half of it. */
+export async function writeStackFile(dataDir: string, system: System): Promise<void> {
+  const content: StackFile = {
+    brokers: system.stack.brokers,
+    schemaRegistry: system.stack.schemaRegistry,
+    ingest: system.ingestUrl,
+    control: system.controlUrl,
+    metrics: system.metricsUrls,
+    processes: system.units.flatMap(({ name, pid }) => (pid === undefined ? [] : [{ name, pid }])),
+  };
+  const file = join(dataDir, "stack.json");
+  await writeFile(`${file}.new`, `${JSON.stringify(content, null, 2)}\n`);
+  await rename(`${file}.new`, file);
+}
+
+export async function removeStackFile(dataDir: string): Promise<void> {
+  await rm(join(dataDir, "stack.json"), { force: true });
+}
+
+/**
+ * Answers when nothing of an earlier run uses the folder: what a killed run left ends by itself within seconds. Throws
+ * StackError when a run is alive.
+ */
+export async function waitForLastRun(dataDir: string, log: (line: string) => void): Promise<void> {
+  const text = await readFile(join(dataDir, "stack.json"), "utf8").catch(() => undefined);
+  if (text === undefined) return;
+  const last = JSON.parse(text) as StackFile;
+  const deadline = performance.now() + LAST_RUN_GRACE_MS;
+  let told = false;
+  // Its own ports, since a process id may be somebody else's by now.
+  while (await answers(last.control)) {
+    if (performance.now() > deadline) {
+      throw new StackError(
+        `${dataDir} is in use by another npm start (control at ${last.control}); end it, or set POSTHASTE_DATA_DIR and the ports`,
+      );
+    }
+    if (!told) log("waiting for the last run to end");
+    told = true;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}
+
+function answers(url: string): Promise<boolean> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve) => {
+    const socket = connect({ host: hostname, port: Number(port) });
+    socket.once("connect", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once("error", () => resolve(false));
+  });
+}
+
+async function keepSecret(file: string, make: () => string): Promise<string> {
+  const kept = await readFile(file, "utf8").catch(() => "");
+  if (kept.trim() !== "") return kept.trim();
+  const made = make();
+  await writeSecret(file, made);
+  return made;
+}
+
+async function writeSecret(file: string, text: string): Promise<void> {
+  await mkdir(join(file, ".."), { recursive: true });
+  await writeFile(file, `${text}\n`, { mode: 0o600 });
+}

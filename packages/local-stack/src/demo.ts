@@ -1,0 +1,142 @@
+/**
+ * The demonstration: a source, a destination and a receiver that checks signatures; the seven kinds of event through all of
+ * it; a table of what came. The receiver stays for calls of one's own.
+ */
+import { randomBytes, randomUUID } from "node:crypto";
+import { type ReceivedRequest, type Receiver, startReceiver } from "@posthaste/testkit/receiver";
+import { hasGoodSignature } from "@posthaste/testkit/signature";
+import { createControlClient } from "./control-client.ts";
+import { formatTable } from "./format-table.ts";
+import type { System } from "./system.ts";
+
+/** decisions.md: a destination gets the events received from one second after control's answer. */
+const CONFIG_LIVE_MS = 1_000;
+const RECEIPT_TIMEOUT_MS = 15_000;
+
+/** One call of each kind that ingest takes, with the fields that the product's page shows. */
+const CALLS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  identify: { traits: { email: "ada@example.com", plan: "premium" } },
+  track: { event: "Order Completed", properties: { orderId: "50314b8e", revenue: 39.95 } },
+  page: { properties: { path: "/academy/", referrer: "", title: "Academy", url: "https://example.com/academy/" } },
+  screen: {
+    name: "Home",
+    context: { device: { model: "iPhone 7", type: "ios" }, os: { name: "iOS", version: "10.3" } },
+  },
+  group: { groupId: "0e8c78ea9d97a7b8185e8632", traits: { name: "Initech", "total billed": 830 } },
+  alias: { previousId: "anonymous-39239" },
+};
+
+interface Row {
+  readonly type: string;
+  readonly request: ReceivedRequest;
+  readonly elapsedMs: number;
+}
+
+export interface Demo {
+  readonly writeKey: string;
+  readonly receiver: Receiver;
+  /** The table, ready to print. */
+  readonly table: string;
+  /** True when all seven came and every signature was good. */
+  readonly complete: boolean;
+}
+
+export interface DemoOptions {
+  readonly system: Pick<System, "ingestUrl" | "controlUrl" | "adminToken">;
+  readonly log: (line: string) => void;
+  /** Told of each request that comes after the demonstration. */
+  readonly onReceived: (line: string) => void;
+}
+
+/** Runs it; the caller closes the receiver. Throws when control or ingest refuses. */
+export async function runDemo({ system, log, onReceived }: DemoOptions): Promise<Demo> {
+  const sharedSecret = randomBytes(16).toString("hex");
+  let demonstrating = true;
+  const receiver = await startReceiver({
+    onRequest: (request) => {
+      if (!demonstrating) onReceived(describe(request, sharedSecret));
+    },
+  });
+  const control = createControlClient(system.controlUrl, system.adminToken);
+  const name = `Demonstration ${new Date().toISOString()}`;
+  const source = await control.createSource(name);
+  await control.createDestination({ name, sourceIds: [source.id], urls: [`${receiver.url}/webhook`], sharedSecret });
+  await pause(CONFIG_LIVE_MS);
+
+  log("sending the seven kinds of event");
+  const rows: Row[] = [];
+  for (const [type, fields] of Object.entries(CALLS)) {
+    const sentAtMs = Date.now();
+    const messageId = randomUUID();
+    await sendCall(system.ingestUrl, source.writeKey, type, { userId: "ada", messageId, ...fields });
+    rows.push(...(await receipt(receiver, type, sentAtMs, (request) => request.headers["x-message-id"] === messageId)));
+  }
+  const sentAtMs = Date.now();
+  await control.call("POST", "/v1/deletions", { userId: "ada", sourceIds: [source.id] });
+  rows.push(...(await receipt(receiver, "delete", sentAtMs, (request) => typeOf(request) === "delete")));
+  demonstrating = false;
+
+  const isGood = ({ request }: Row): boolean => hasGoodSignature(request, sharedSecret);
+  return {
+    writeKey: source.writeKey,
+    receiver,
+    complete: rows.length === Object.keys(CALLS).length + 1 && rows.every(isGood),
+    table: formatTable(
+      ["type", "status", "signature", "ms"],
+      [...Object.keys(CALLS), "delete"].map((type) => {
+        const row = rows.find((candidate) => candidate.type === type);
+        return row
+          ? [type, "200", isGood(row) ? "good" : "BAD", String(row.elapsedMs)]
+          : [type, "nothing came", "", ""];
+      }),
+    ),
+  };
+}
+
+/** Sends one call to ingest. Throws unless it is taken. */
+export async function sendCall(ingestUrl: string, writeKey: string, type: string, call: object): Promise<void> {
+  const response = await fetch(`${ingestUrl}/v1/${type}`, {
+    method: "POST",
+    headers: {
+      authorization: `Basic ${Buffer.from(`${writeKey}:`).toString("base64")}`,
+      "content-type": "application/json",
+    },
+    body: JSON.stringify(call),
+  });
+  if (!response.ok) throw new Error(`ingest refused a ${type} call: ${response.status} ${await response.text()}`);
+}
+
+/** The row of the first request that fits, or none when nothing came in time. */
+async function receipt(
+  receiver: Receiver,
+  type: string,
+  sentAtMs: number,
+  fits: (request: ReceivedRequest) => boolean,
+): Promise<Row[]> {
+  const deadline = performance.now() + RECEIPT_TIMEOUT_MS;
+  while (performance.now() < deadline) {
+    const request = receiver.requests.find(fits);
+    if (request) return [{ type, request, elapsedMs: request.receivedAtMs - sentAtMs }];
+    await pause(2);
+  }
+  return [];
+}
+
+function describe(request: ReceivedRequest, sharedSecret: string): string {
+  const signature = hasGoodSignature(request, sharedSecret) ? "good" : "BAD";
+  return `received ${typeOf(request)}, signature ${signature}: ${request.body.toString("utf8")}`;
+}
+
+function typeOf(request: ReceivedRequest): string {
+  try {
+    return String((JSON.parse(request.body.toString("utf8")) as { type?: unknown }).type);
+  } catch {
+    return "a body that is no JSON";
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+}

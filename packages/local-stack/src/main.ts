@@ -1,0 +1,155 @@
+/**
+ * The local command, `npm start`: all of Posthaste on 127.0.0.1, a demonstration, and then it stays until it is told to end.
+ *
+ * M1  Ctrl-C, SIGTERM or the end of its standard input ends all of it within 15 s; a second signal ends it at once, and so
+ *     does one during the start.
+ * M2  A process that dies by itself is told and the rest stays up; nothing is started again behind one's back.
+ * M3  The exit code is 0 after a signal, 1 when the start or the demonstration failed, 2 for what cannot be read.
+ */
+import { fileURLToPath } from "node:url";
+import { keepAdminToken, keepSecretKeys, removeStackFile, waitForLastRun, writeStackFile } from "./data-folder.ts";
+import { type Demo, runDemo } from "./demo.ts";
+import { isPortFree } from "./ports.ts";
+import type { ServicePorts } from "./services.ts";
+import { type CommandSettings, readCommandSettings, USAGE } from "./settings.ts";
+import { StackError } from "./stack-error.ts";
+import { type System, startSystem } from "./system.ts";
+
+const root = fileURLToPath(new URL("../../../", import.meta.url));
+const startedAt = performance.now();
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+/** Progress, with the seconds since the start. */
+function progress(line: string): void {
+  say(`${((performance.now() - startedAt) / 1000).toFixed(1).padStart(5)} s  ${line}`);
+}
+
+function readSettings(): CommandSettings {
+  try {
+    return readCommandSettings(process.argv.slice(2), process.env, root);
+  } catch (error) {
+    if (!(error instanceof StackError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(2);
+  }
+}
+
+async function assertPortsFree(ports: ServicePorts): Promise<void> {
+  const named = [
+    ["POSTHASTE_INGEST_PORT", ports.ingest],
+    ["POSTHASTE_CONTROL_PORT", ports.control],
+    ...Object.values(ports.admin).map((port) => ["POSTHASTE_METRICS_PORT", port] as const),
+  ] as const;
+  for (const [name, port] of named) {
+    if (!(await isPortFree(port))) throw new StackError(`port ${port} is taken: set ${name} to another`);
+  }
+}
+
+async function start(settings: CommandSettings): Promise<System> {
+  const { dataDir, ports, allowNetworks } = settings;
+  await waitForLastRun(dataDir, progress);
+  await assertPortsFree(ports);
+  const system = await startSystem({
+    dataDir,
+    ports,
+    brokers: settings.brokers,
+    adminToken: await keepAdminToken(dataDir, settings.adminToken),
+    secretKeys: process.env["POSTHASTE_SECRET_KEYS"] || (await keepSecretKeys(dataDir)),
+    env: process.env,
+    settings: { POSTHASTE_ALLOW_NETWORKS: allowNetworks },
+    log: progress,
+    onUnexpectedExit: (name, reason) => {
+      if (!ending) say(`${name} ended by itself (${reason}); its log is in ${dataDir}. Start again to have it back.`);
+    },
+  });
+  await writeStackFile(dataDir, system);
+  progress("ready");
+  return system;
+}
+
+function introduce({ dataDir, allowNetworks }: CommandSettings, system: System): void {
+  say("");
+  say(`ingest    ${system.ingestUrl}`);
+  say(`control   ${system.controlUrl}   admin token: ${system.adminToken}`);
+  for (const [name, url] of Object.entries(system.metricsUrls)) say(`metrics   ${url}   (${name})`);
+  say(`brokers   ${system.stack.brokers.join(", ")}   registry: ${system.stack.schemaRegistry}`);
+  say(`data      ${dataDir}   (logs and stack.json, which names every process)`);
+  say(`Webhooks may reach ${allowNetworks} here (POSTHASTE_ALLOW_NETWORKS); elsewhere private networks are refused.`);
+  say("");
+}
+
+function suggest(system: System, demo: Demo | undefined): void {
+  const authorize = `-H 'authorization: Bearer ${system.adminToken}'`;
+  if (demo) {
+    say("Send one of your own; it is shown here when the receiver has it:");
+    say(`  curl -u ${demo.writeKey}: ${system.ingestUrl}/v1/track -H 'content-type: application/json' \\`);
+    say(`    -d '{"userId": "ada", "event": "Hello", "properties": {"from": "curl"}}'`);
+    say("See what control knows:");
+  } else {
+    say("Make a source, then a destination for it (control's /openapi.json describes both):");
+    say(`  curl ${authorize} ${system.controlUrl}/v1/sources -H 'content-type: application/json' \\`);
+    say(`    -d '{"name": "My server", "kind": "server"}'`);
+  }
+  say(`  curl ${authorize} ${system.controlUrl}/v1/destinations`);
+  say("Ctrl-C ends all of it.");
+}
+
+const settings = readSettings();
+if (settings.help) {
+  say(USAGE);
+  process.exit(0);
+}
+
+/** One Ctrl-C arrives several times: from the terminal, from npm, from the script above this process. */
+const SAME_SIGNAL_MS = 1_000;
+
+let started = false;
+let ending = false;
+const told = new Promise<void>((resolve) => {
+  let firstMs = Number.POSITIVE_INFINITY;
+  const end = (cause: string): void => {
+    // The units' guards end what is left when this process goes.
+    if (performance.now() - firstMs > SAME_SIGNAL_MS) process.exit(1);
+    if (ending) return;
+    ending = true;
+    firstMs = performance.now();
+    say(`\n${cause}: ending`);
+    if (started) resolve();
+    else process.exit(0);
+  };
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => end(signal));
+  process.stdin.resume();
+  process.stdin.once("close", () => end("standard input closed"));
+});
+
+async function runUntilTold(): Promise<void> {
+  const system = await start(settings);
+  started = true;
+  introduce(settings, system);
+  let demo: Demo | undefined;
+  try {
+    if (settings.demo) {
+      demo = await runDemo({ system, log: progress, onReceived: say });
+      say(`\n${demo.table}\n`);
+      if (!demo.complete) throw new StackError("the demonstration is not complete: see the table");
+    }
+    suggest(system, demo);
+    await told;
+  } finally {
+    ending = true;
+    await system.stop();
+    await demo?.receiver.close();
+    await removeStackFile(settings.dataDir);
+  }
+}
+
+try {
+  await runUntilTold();
+  process.exit(0);
+} catch (error) {
+  process.stderr.write(`${error instanceof StackError ? error.message : String((error as Error).stack)}\n`);
+  process.exit(1);
+}

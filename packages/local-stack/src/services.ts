@@ -1,0 +1,95 @@
+/** The four services as units: where each starts, its settings, and when it is ready. */
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createUnit, type Unit } from "./unit.ts";
+
+const root = fileURLToPath(new URL("../../../", import.meta.url));
+
+export const SERVICE_NAMES = ["ingest", "router", "delivery", "control"] as const;
+export type ServiceName = (typeof SERVICE_NAMES)[number];
+
+/** kafkajs sets timers of negative length, which Node 24 warns about at every one. */
+export const NODE_FLAGS = ["--disable-warning=TimeoutNegativeWarning"] as const;
+
+export interface ServicePorts {
+  readonly ingest: number;
+  readonly control: number;
+  /** The port of each service's `/metrics`, `/healthz`, `/readyz`. */
+  readonly admin: Readonly<Record<ServiceName, number>>;
+}
+
+export interface ServicesOptions {
+  readonly brokers: readonly string[];
+  readonly schemaRegistry: string;
+  readonly ports: ServicePorts;
+  readonly adminToken: string;
+  /** `id:base64,…`, as POSTHASTE_SECRET_KEYS has them. */
+  readonly secretKeys: string;
+  readonly dataDir: string;
+  /** What every process inherits; the settings above win over it. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly onUnexpectedExit: (name: string, reason: string) => void;
+}
+
+/** The address of a service's operator port. */
+export function adminUrl(ports: ServicePorts, name: ServiceName): string {
+  return `http://127.0.0.1:${ports.admin[name]}`;
+}
+
+/** A unit each, not started yet. */
+export function prepareServices(options: ServicesOptions): readonly Unit[] {
+  return SERVICE_NAMES.map((name) =>
+    createUnit({
+      name,
+      command: process.execPath,
+      args: [...NODE_FLAGS, join(root, "services", name, "src/main.ts")],
+      env: serviceEnvironment(name, options),
+      logFile: join(options.dataDir, `${name}.log`),
+      isReady: async () =>
+        (await fetch(`${adminUrl(options.ports, name)}/healthz`)).ok && (await isReady(name, options)),
+      onUnexpectedExit: options.onUnexpectedExit,
+    }),
+  );
+}
+
+/** Where the program that makes the topics starts, and its settings. */
+export function topicsProgram(options: Pick<ServicesOptions, "brokers" | "env">): {
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+} {
+  const three = options.brokers.length >= 3;
+  return {
+    args: [...NODE_FLAGS, join(root, "services/control/src/topics-main.ts")],
+    env: {
+      POSTHASTE_REPLICATION_FACTOR: three ? "3" : "1",
+      POSTHASTE_MIN_INSYNC_REPLICAS: three ? "2" : "1",
+      ...options.env,
+      KAFKA_BROKERS: options.brokers.join(","),
+    },
+  };
+}
+
+function serviceEnvironment(name: ServiceName, options: ServicesOptions): Record<string, string | undefined> {
+  const { ports, env } = options;
+  const readyUrls = SERVICE_NAMES.filter((other) => other !== "control").map(
+    (other) => `${other}=${adminUrl(ports, other)}/readyz`,
+  );
+  return {
+    ...env,
+    KAFKA_BROKERS: options.brokers.join(","),
+    SCHEMA_REGISTRY_URL: options.schemaRegistry,
+    POSTHASTE_HOST: "127.0.0.1",
+    POSTHASTE_ADMIN_PORT: String(ports.admin[name]),
+    POSTHASTE_INGEST_PORT: String(ports.ingest),
+    POSTHASTE_CONTROL_PORT: String(ports.control),
+    POSTHASTE_ADMIN_TOKEN: options.adminToken,
+    POSTHASTE_SECRET_KEYS: options.secretKeys,
+    POSTHASTE_READY_URLS: readyUrls.join(","),
+  };
+}
+
+// Control is ready when every service is, so it alone is not waited for here: it would wait for units not started yet.
+async function isReady(name: ServiceName, { ports }: ServicesOptions): Promise<boolean> {
+  if (name === "control") return true;
+  return (await fetch(`${adminUrl(ports, name)}/readyz`)).ok;
+}

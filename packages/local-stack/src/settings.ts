@@ -1,0 +1,82 @@
+/** What the local command is told: its arguments and its environment. Pure; StackError names what cannot be read. */
+import { resolve } from "node:path";
+import type { ServicePorts } from "./services.ts";
+import { StackError } from "./stack-error.ts";
+
+export const USAGE = `npm start [-- OPTIONS]
+
+Brings up all of Posthaste on 127.0.0.1, shows the seven kinds of event on their way, and stays up until Ctrl-C.
+
+  --no-demo       leave the demonstration out
+  --brokers 1|3   size of the Kafka cluster (default 1)
+  --help          this text
+
+Environment: POSTHASTE_INGEST_PORT (8080), POSTHASTE_CONTROL_PORT (8090), POSTHASTE_METRICS_PORT (9101, the first of four),
+POSTHASTE_DATA_DIR (.posthaste), POSTHASTE_ADMIN_TOKEN (made at the first start), POSTHASTE_ALLOW_NETWORKS (loopback),
+POSTHASTE_RETRY_SCHEDULE, POSTHASTE_RETRY_WINDOW; KAFKA_BROKERS and SCHEMA_REGISTRY_URL name a cluster to use instead.
+`;
+
+/** What webhooks may reach beside public addresses: the receivers on this machine. */
+const LOOPBACK = "127.0.0.0/8,::1/128";
+
+export interface CommandSettings {
+  readonly help: boolean;
+  readonly demo: boolean;
+  readonly brokers: 1 | 3;
+  readonly ports: ServicePorts;
+  readonly dataDir: string;
+  /** Undefined: keep the one in the data folder, or make one. */
+  readonly adminToken: string | undefined;
+  readonly allowNetworks: string;
+}
+
+/** Reads arguments and environment; a relative data folder counts from `root`. Throws StackError. */
+export function readCommandSettings(
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+  root: string,
+): CommandSettings {
+  const metrics = readPort(env, "POSTHASTE_METRICS_PORT", 9101, 4);
+  return {
+    ...readArguments(args),
+    ports: {
+      ingest: readPort(env, "POSTHASTE_INGEST_PORT", 8080),
+      control: readPort(env, "POSTHASTE_CONTROL_PORT", 8090),
+      admin: { ingest: metrics, router: metrics + 1, delivery: metrics + 2, control: metrics + 3 },
+    },
+    dataDir: resolve(root, env["POSTHASTE_DATA_DIR"] || ".posthaste"),
+    adminToken: env["POSTHASTE_ADMIN_TOKEN"] || undefined,
+    allowNetworks: env["POSTHASTE_ALLOW_NETWORKS"] || LOOPBACK,
+  };
+}
+
+function readArguments(args: readonly string[]): Pick<CommandSettings, "help" | "demo" | "brokers"> {
+  let [help, demo] = [false, true];
+  let brokers: 1 | 3 = 1;
+  for (let index = 0; index < args.length; index += 1) {
+    const [name, inline] = (args[index] ?? "").split("=", 2);
+    if (name === "--help" || name === "-h") help = true;
+    else if (name === "--no-demo") demo = false;
+    else if (name === "--brokers") {
+      const value = inline ?? args[++index];
+      if (value !== "1" && value !== "3") throw new StackError(`--brokers: expected 1 or 3, got ${value ?? "nothing"}`);
+      brokers = value === "3" ? 3 : 1;
+    } else throw new StackError(`unknown option ${name}; npm start -- --help shows them`);
+  }
+  return { help, demo, brokers };
+}
+
+/** A port that has `count - 1` more above it. */
+function readPort(
+  env: Readonly<Record<string, string | undefined>>,
+  name: string,
+  fallback: number,
+  count = 1,
+): number {
+  const text = env[name];
+  if (text === undefined || text === "") return fallback;
+  const last = 65_536 - count;
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port >= 1 && port <= last) return port;
+  throw new StackError(`${name}: expected a port from 1 to ${last}, got ${text}`);
+}

@@ -1,0 +1,119 @@
+/**
+ * The whole of Posthaste on this machine: the stack, its topics, the four services. The local command runs one, each
+ * end-to-end test its own.
+ *
+ * Y1  The services start when the topics stand, and `startSystem` answers when control's `/readyz` says that all are ready.
+ * Y2  The services end first and drain; the brokers end last.
+ * Y3  Every unit can be killed, hung and started again by its name.
+ */
+import { execFile } from "node:child_process";
+import { mkdir } from "node:fs/promises";
+import { promisify } from "node:util";
+import { type LocalStack, type LocalStackOptions, startLocalStack } from "./local-stack.ts";
+import {
+  adminUrl,
+  prepareServices,
+  SERVICE_NAMES,
+  type ServiceName,
+  type ServicePorts,
+  topicsProgram,
+} from "./services.ts";
+import { StackError } from "./stack-error.ts";
+import type { Unit } from "./unit.ts";
+
+const run = promisify(execFile);
+const READY_TIMEOUT_MS = 60_000;
+
+export interface SystemOptions extends LocalStackOptions {
+  readonly ports: ServicePorts;
+  readonly adminToken: string;
+  readonly secretKeys: string;
+  /** `POSTHASTE_…` settings of the services beside what this file sets. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+export interface System {
+  readonly stack: LocalStack;
+  readonly ingestUrl: string;
+  readonly controlUrl: string;
+  readonly metricsUrls: Readonly<Record<ServiceName, string>>;
+  readonly adminToken: string;
+  /** Brokers, registry and services, in the order of their start. */
+  readonly units: readonly Unit[];
+  /** The unit `kafka-1`, `schema-registry`, `ingest` … Throws for a name that it has not. */
+  readonly unit: (name: string) => Unit;
+  /** Ends all of it within about `deadlineMs`. */
+  readonly stop: (deadlineMs?: number) => Promise<void>;
+}
+
+/** Starts all of it. Throws StackError for what the person at the terminal can mend; nothing is left running then. */
+export async function startSystem(options: SystemOptions): Promise<System> {
+  const { log, ports, dataDir } = options;
+  await mkdir(dataDir, { recursive: true });
+  const stack = await startLocalStack(options);
+  const env = { ...options.env, ...options.settings };
+  const services = prepareServices({
+    brokers: stack.brokers,
+    schemaRegistry: stack.schemaRegistry,
+    ports,
+    adminToken: options.adminToken,
+    secretKeys: options.secretKeys,
+    dataDir,
+    env,
+    onUnexpectedExit: options.onUnexpectedExit ?? (() => {}),
+  });
+  try {
+    log("making the topics");
+    await applyTopics(stack, env);
+    log(`starting ${SERVICE_NAMES.join(", ")}`);
+    await Promise.all(services.map((unit) => unit.start()));
+    await allReady(`http://127.0.0.1:${ports.control}`);
+  } catch (error) {
+    await Promise.all(services.map((unit) => unit.kill()));
+    await stack.stop();
+    throw error;
+  }
+
+  const units = [...stack.units, ...services];
+  return {
+    stack,
+    ingestUrl: `http://127.0.0.1:${ports.ingest}`,
+    controlUrl: `http://127.0.0.1:${ports.control}`,
+    metricsUrls: {
+      ingest: `${adminUrl(ports, "ingest")}/metrics`,
+      router: `${adminUrl(ports, "router")}/metrics`,
+      delivery: `${adminUrl(ports, "delivery")}/metrics`,
+      control: `${adminUrl(ports, "control")}/metrics`,
+    },
+    adminToken: options.adminToken,
+    units,
+    unit: (name) => {
+      const found = units.find((unit) => unit.name === name);
+      if (!found) throw new Error(`no unit ${name}; there are ${units.map((unit) => unit.name).join(", ")}`);
+      return found;
+    },
+    stop: async (deadlineMs = 12_000) => {
+      await Promise.all(services.map((unit) => unit.stop(Math.round(deadlineMs * 0.6))));
+      await stack.stop(Math.round(deadlineMs * 0.2));
+    },
+  };
+}
+
+async function applyTopics(stack: LocalStack, env: Readonly<Record<string, string | undefined>>): Promise<void> {
+  const program = topicsProgram({ brokers: stack.brokers, env });
+  await run(process.execPath, [...program.args], { env: { ...program.env } }).catch((error: { stderr?: string }) => {
+    throw new StackError(`the topics could not be made: ${error.stderr ?? String(error)}`);
+  });
+}
+
+async function allReady(controlUrl: string): Promise<void> {
+  const deadline = performance.now() + READY_TIMEOUT_MS;
+  for (;;) {
+    const answer = await fetch(`${controlUrl}/readyz`).catch(() => undefined);
+    if (answer?.ok) return;
+    const missing = await answer?.text();
+    if (performance.now() > deadline)
+      throw new StackError(`not ready after ${READY_TIMEOUT_MS / 1000} s: ${missing ?? "control does not answer"}`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}

@@ -1,0 +1,18 @@
+// npm start: installs what is missing, then runs the local command under Node 24.
+import { exitCode, install, passSignals, spawnNode } from "./bootstrap.mjs";
+
+install();
+// The command ends when its standard input closes, so it does not outlive this process.
+const child = spawnNode(["packages/local-stack/src/main.ts", ...process.argv.slice(2)], {
+  stdio: ["pipe", "inherit", "inherit"],
+});
+passSignals(child);
+
+// Under npm this process's parent is npm's; when that is killed nobody tells us.
+if (process.env.npm_lifecycle_event === "start") {
+  const parent = process.ppid;
+  setInterval(() => {
+    if (process.ppid !== parent) child.kill("SIGTERM");
+  }, 1_000).unref();
+}
+process.exit(await exitCode(child));

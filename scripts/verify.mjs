@@ -1,0 +1,32 @@
+// npm run verify: every check that runs nothing of the project, each a line. All of them run, so one run shows all that is wrong.
+import { spawnSync } from "node:child_process";
+import { environment, install, root } from "./bootstrap.mjs";
+
+const STEPS = [
+  ["types and builds", "turbo", ["run", "typecheck", "build", "--output-logs=errors-only"]],
+  ["import direction", "turbo", ["boundaries"]],
+  ["format and lint", "biome", ["ci", "."]],
+  ["nothing unused", "knip", []],
+];
+
+install();
+const env = environment({ TURBO_NO_UPDATE_NOTIFIER: "1" });
+let failed = 0;
+for (const [title, command, args] of STEPS) {
+  const startedAt = performance.now();
+  const { status, stdout, stderr } = spawnSync(command, args, {
+    cwd: root,
+    env,
+    encoding: "utf8",
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+  if (status === 0) {
+    console.log(`ok      ${title} (${seconds} s)`);
+    continue;
+  }
+  failed += 1;
+  console.log(`${stdout ?? ""}${stderr ?? ""}`);
+  console.log(`FAILED  ${title}: ${command} ${args.join(" ")}`);
+}
+process.exit(failed === 0 ? 0 : 1);
