@@ -1,0 +1,184 @@
+/**
+ * The router: every event becomes one delivery for each destination that its source and its integrations lead to.
+ *
+ * R1  It sends by the one producer, which loses nothing (P1 to P4).
+ * R2  The records of an events partition go out in offset order, those of one event in order of destination id: the
+ *     consumer runs tasks of no lane in offset order, and `run` sends before it waits.
+ * R3  A send that fails for good ends the process; nothing later goes first.
+ * R4  An offset is committed only when everything below it is acknowledged: the window's committable offset.
+ */
+import type { Codec } from "@posthaste/contracts/codec";
+import type { DestinationRecord } from "@posthaste/contracts/destination-codec";
+import { createTopicNames } from "@posthaste/contracts/topics";
+import type { Delivery } from "@posthaste/core/delivery";
+import type { Event } from "@posthaste/core/event";
+import type { Log } from "@posthaste/core/log";
+import type { RecentIdsLimits } from "@posthaste/core/recent-ids";
+import { type RoutableDestination, RoutingTable, type UnroutedCause } from "@posthaste/core/routing";
+import { connectKafka, type KafkaConnection } from "@posthaste/kafka/connect";
+import { createWindowedConsumer } from "@posthaste/kafka/consumer";
+import { createKafkaMetrics } from "@posthaste/kafka/metrics";
+import { createProducer } from "@posthaste/kafka/producer";
+import { createOpenCodec } from "@posthaste/kafka/registry";
+import { createTable, type Table } from "@posthaste/kafka/table";
+import { readLogId } from "@posthaste/kafka/topic-admin";
+import type { ConsumerTiming, IncomingRecord, Task, WindowLimits } from "@posthaste/kafka/window";
+import type { Registry } from "prom-client";
+import { createDedupe, type Dedupe } from "./dedupe.ts";
+import { createRouterMetrics } from "./metrics.ts";
+import { type RouteContext, routeRecord } from "./route-records.ts";
+import { createUnroutedLog, type UnroutedEvents } from "./unrouted.ts";
+
+export interface RouterOptions {
+  readonly brokers: readonly string[];
+  readonly schemaRegistryUrl: string;
+  readonly topicPrefix: string;
+  readonly log: Log;
+  readonly registry: Registry;
+  /** The router cannot go on; the process should end. */
+  readonly onFailure: (reason: Error) => void;
+  /** `limit` 0 switches the dedupe off. */
+  readonly dedupe: RecentIdsLimits;
+  /** Default: 4,096 records and 16 MiB for each partition; the producer's batches are cut from it. */
+  readonly window?: WindowLimits;
+  readonly timing?: Partial<ConsumerTiming>;
+  readonly nowMs?: () => number;
+}
+
+export interface Router {
+  readonly readiness: () => Readonly<Record<string, true | string>>;
+  /** Stops intake, waits for what was sent, commits, disconnects. */
+  readonly stop: () => Promise<void>;
+}
+
+const DEFAULT_WINDOW: WindowLimits = { maxRecords: 4096, maxBytes: 16 * 1024 * 1024 };
+
+/** Resolves when the destinations are known and the group was joined; no event is taken before that. */
+export async function startRouter(options: RouterOptions): Promise<Router> {
+  const { log, registry, nowMs = Date.now } = options;
+  const names = createTopicNames(options.topicPrefix);
+  const metrics = createRouterMetrics(registry);
+  const connection = connectKafka({
+    brokers: options.brokers,
+    clientId: "posthaste-router",
+    log,
+    metrics: createKafkaMetrics(registry),
+  });
+  const openCodec = createOpenCodec({ url: options.schemaRegistryUrl, names, log });
+  const [eventCodec, deliveryCodec, unroutedCodec, destinationCodec] = await Promise.all([
+    openCodec<Event>("event"),
+    openCodec<Delivery>("delivery"),
+    openCodec<UnroutedEvents>("unrouted-events"),
+    openCodec<DestinationRecord>("destination"),
+  ]);
+
+  const routing = new RoutingTable();
+  const destinations = await followDestinations(connection, names.destinationConfig, destinationCodec, routing);
+  await destinations.caughtUp();
+
+  const producer = await createProducer(connection, { name: "deliveries", topics: [names.deliveries] });
+  const background = await createProducer(connection, { name: "unrouted", topics: [names.unrouted] });
+  const unrouted = createUnroutedLog({
+    producer: background,
+    topic: names.unrouted,
+    codec: unroutedCodec,
+    nowMs,
+    log,
+    onDropped: (events) => metrics.unroutedDropped.inc(events),
+  });
+  const dedupe: Dedupe | null =
+    options.dedupe.limit === 0
+      ? null
+      : createDedupe({ connection, eventsTopic: names.events, codec: eventCodec, limits: options.dedupe, log });
+  const context: RouteContext = {
+    table: routing,
+    logId: await readLogId(connection, names),
+    deliveriesTopic: names.deliveries,
+    codec: deliveryCodec,
+    configOffset: () => destinations.appliedOffset,
+  };
+
+  const leaveUnrouted = (event: Event, record: IncomingRecord, cause: UnroutedCause): void => {
+    metrics.events.inc({ outcome: cause });
+    unrouted.add(event.sourceId, {
+      messageId: event.messageId,
+      type: event.type,
+      cause,
+      originPartition: record.partition,
+      originOffset: record.offset,
+    });
+  };
+  const route = (task: Task<Event | null>): Promise<void> | undefined => {
+    const { item: event, record } = task;
+    if (event === null) {
+      metrics.events.inc({ outcome: "unreadable" });
+      task.finish();
+      return undefined;
+    }
+    const routed = dedupe?.isDuplicate(event, record) ? "duplicate" : routeRecord(event, record, context);
+    if (typeof routed === "string") {
+      leaveUnrouted(event, record, routed);
+      task.finish();
+      return undefined;
+    }
+    metrics.events.inc({ outcome: "routed" });
+    metrics.deliveries.inc(routed.length);
+    return producer.send(routed);
+  };
+
+  const consumer = createWindowedConsumer<Event | null>(connection, {
+    groupId: names.routerGroup,
+    topics: [names.events],
+    window: options.window ?? DEFAULT_WINDOW,
+    learn: ({ value }) => (value === null ? undefined : eventCodec.learn(value)),
+    take: (record) => decodeEvent(eventCodec, record, log),
+    laneOf: () => null,
+    run: route,
+    onRevoked: (windows) => {
+      for (const { partition } of windows) dedupe?.forget(partition);
+    },
+    onFailure: options.onFailure,
+    ...(options.timing === undefined ? {} : { timing: options.timing }),
+  });
+  await consumer.start();
+
+  return {
+    readiness: () => ({ events: consumer.isReady || "joining the group" }),
+    stop: async () => {
+      await consumer.stop();
+      await unrouted.close();
+      await dedupe?.close();
+      await Promise.all([producer.close(), background.close(), destinations.close()]);
+      await connection.close();
+    },
+  };
+}
+
+/** Follows the destinations; of each only what routing needs is kept, and no secret is opened. */
+function followDestinations(
+  connection: KafkaConnection,
+  topic: string,
+  codec: Codec<DestinationRecord>,
+  routing: RoutingTable,
+): Promise<Table<RoutableDestination>> {
+  return createTable(connection, {
+    topic,
+    learn: codec.learn,
+    decode: (bytes) => {
+      const { id, enabled, sourceIds } = codec.decode(bytes);
+      return { id, enabled, sourceIds };
+    },
+    onChange: (id, destination) => routing.set(id, destination),
+  });
+}
+
+/** Null for a record that no schema reads: it stays in the topic, is logged and counted, and stops nothing. */
+function decodeEvent(codec: Codec<Event>, record: IncomingRecord, log: Log): Event | null {
+  const { topic, partition, offset, value } = record;
+  try {
+    return value === null ? null : codec.decode(value);
+  } catch (error) {
+    log.error({ event: "event_unreadable", topic, partition, offset, err: error });
+    return null;
+  }
+}

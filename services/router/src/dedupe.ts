@@ -1,0 +1,112 @@
+/**
+ * Message ids that each owned events partition saw lately.
+ *
+ * Owns: a `RecentIds` for each partition that gave an event since it was assigned, and the readers that rebuild them.
+ * E1  Routing never waits: a rebuild reads in the background from below the first event of the partition, and until it is
+ *     there a duplicate may pass. The dedupe is a help against clients that resend, no part of the delivery guarantee.
+ * E2  A partition that was given up is forgotten with its reader.
+ * E3  A rebuild that fails is logged and left: the ids that come from now on are held all the same.
+ */
+import type { Codec } from "@posthaste/contracts/codec";
+import { isPosthasteError } from "@posthaste/core/errors";
+import type { Event } from "@posthaste/core/event";
+import { hash64 } from "@posthaste/core/hash64";
+import type { Log } from "@posthaste/core/log";
+import { RecentIds, type RecentIdsLimits } from "@posthaste/core/recent-ids";
+import type { KafkaConnection } from "@posthaste/kafka/connect";
+import { followLog, type LogReader, type LogRecord } from "@posthaste/kafka/log-reader";
+import type { EventPlace } from "./route-records.ts";
+
+export interface DedupeOptions {
+  readonly connection: KafkaConnection;
+  readonly eventsTopic: string;
+  readonly codec: Codec<Event>;
+  readonly limits: RecentIdsLimits;
+  readonly log: Log;
+}
+
+export interface Dedupe {
+  /** Notes the event's id and answers whether the same source sent it before. Events of a partition come in offset order. */
+  readonly isDuplicate: (event: Event, place: EventPlace) => boolean;
+  /** The partition was given up. */
+  readonly forget: (partition: number) => void;
+  readonly close: () => Promise<void>;
+}
+
+interface Held {
+  readonly ids: RecentIds;
+  readonly rebuild: Promise<void>;
+  readonly abandon: () => void;
+}
+
+export function createDedupe(options: DedupeOptions): Dedupe {
+  const partitions = new Map<number, Held>();
+  const forget = (partition: number): void => {
+    partitions.get(partition)?.abandon();
+    partitions.delete(partition);
+  };
+  return {
+    isDuplicate: (event, { partition, offset }) => {
+      let held = partitions.get(partition);
+      if (held === undefined) {
+        held = startRebuild(options, { partition, offset });
+        partitions.set(partition, held);
+      }
+      return note(held.ids, event, offset);
+    },
+    forget,
+    close: async () => {
+      const rebuilds = [...partitions.values()].map(({ rebuild }) => rebuild);
+      for (const partition of [...partitions.keys()]) forget(partition);
+      await Promise.all(rebuilds);
+    },
+  };
+}
+
+function note(ids: RecentIds, event: Event, offset: number): boolean {
+  return ids.isDuplicate(hash64(event.sourceId, event.messageId), offset, event.receivedAtMs);
+}
+
+/** Reads the `limit` records below the first event of a partition that was just assigned. */
+function startRebuild(options: DedupeOptions, first: EventPlace): Held {
+  const { connection, eventsTopic, codec, limits, log } = options;
+  const ids = new RecentIds(limits);
+  let abandoned = false;
+  let reader: LogReader | undefined;
+
+  const noteOld = async (record: LogRecord): Promise<void> => {
+    if (abandoned || record.offset >= first.offset || record.value === null) return;
+    await codec.learn(record.value);
+    note(ids, codec.decode(record.value), record.offset);
+  };
+  const read = async (): Promise<void> => {
+    if (first.offset === 0) return;
+    let failed: (reason: Error) => void = () => {};
+    const failure = new Promise<never>((_, reject) => {
+      failed = reject;
+    });
+    reader = await followLog(connection, {
+      topic: eventsTopic,
+      partition: first.partition,
+      from: Math.max(0, first.offset - limits.limit),
+      onRecords: async (records) => {
+        for (const record of records) await noteOld(record);
+      },
+      onFailure: failed,
+    });
+    try {
+      if (!abandoned) await Promise.race([reader.reached(first.offset), failure]);
+    } finally {
+      await reader.close();
+    }
+  };
+  const rebuild = read().catch((error: unknown) => {
+    if (abandoned && isPosthasteError(error, "closed")) return;
+    log.warn({ event: "dedupe_rebuild_failed", partition: first.partition, err: error });
+  });
+  const abandon = (): void => {
+    abandoned = true;
+    reader?.close().catch((error: unknown) => log.warn({ event: "dedupe_reader_close_failed", err: error }));
+  };
+  return { ids, rebuild, abandon };
+}

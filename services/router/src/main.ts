@@ -1,0 +1,21 @@
+/** The router's process. */
+import { runService } from "@posthaste/runtime/run-service";
+import manifest from "../package.json" with { type: "json" };
+import { startRouter } from "./app.ts";
+import { settings } from "./config.ts";
+
+await runService({
+  name: "router",
+  version: manifest.version,
+  settings,
+  start: ({ config, logger, registry, fail }) =>
+    startRouter({
+      brokers: config.KAFKA_BROKERS,
+      schemaRegistryUrl: config.SCHEMA_REGISTRY_URL,
+      topicPrefix: config.POSTHASTE_TOPIC_PREFIX,
+      dedupe: { limit: config.POSTHASTE_DEDUPE_IDS, windowMs: config.POSTHASTE_DEDUPE_WINDOW },
+      log: logger,
+      registry,
+      onFailure: fail,
+    }),
+});
