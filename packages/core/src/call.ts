@@ -37,6 +37,7 @@ const MAX_MESSAGE_ID_LENGTH = 255;
 const jsonObject = z
   .unknown()
   .refine((value) => value === null || value === undefined || isJsonObject(value), "must be an object")
+  .optional()
   .meta({ type: ["object", "null"] });
 const id = z
   .union([z.string(), z.int()], "must be a string")
@@ -67,7 +68,7 @@ const commonFields = {
   anonymousId: id,
   timestamp: timestamp,
   originalTimestamp: timestamp,
-  sentAt: z.unknown().describe("The caller's clock when it sent; corrects `timestamp`."),
+  sentAt: z.unknown().optional().describe("The caller's clock when it sent; corrects `timestamp`."),
   context: jsonObject.describe("`ip` and `userAgent` are filled in where absent."),
   integrations: jsonObject.describe("Destination name to boolean or options object; `All` stands for every other."),
 };
@@ -193,7 +194,7 @@ function toEvent(type: CallType, call: JsonObject, fields: CallFields, origin: C
       propertiesJson,
       traitsJson,
       contextJson,
-      restJson,
+      restJson: restJson === "{}" ? null : restJson,
     },
   };
 }

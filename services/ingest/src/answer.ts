@@ -1,0 +1,65 @@
+/** What ingest answers: taken, or a refusal of the whole request. Codes and statuses are public. */
+import { RETRY_AFTER_S } from "./limits.ts";
+
+/** A call of a batch that was not taken; the others of the batch were. */
+export interface RejectedCall {
+  /** Place in the batch, from 0. */
+  readonly index: number;
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface Taken {
+  readonly taken: true;
+  readonly rejected: readonly RejectedCall[];
+}
+
+/** Values of the metric's label `answer`; `accepted` and `rejected` count calls, the others the calls of refused requests. */
+export const CALL_ANSWERS = [
+  "accepted",
+  "rejected",
+  "malformed",
+  "unauthorized",
+  "too_large",
+  "rate_limited",
+  "unavailable",
+] as const;
+export type CallAnswer = (typeof CALL_ANSWERS)[number];
+
+export interface Refusal {
+  readonly taken: false;
+  readonly status: number;
+  readonly code: string;
+  /** One sentence that says what to change. */
+  readonly message: string;
+  /** Sent as `Retry-After`, in seconds. */
+  readonly retryAfterS?: number;
+  readonly answer: CallAnswer;
+}
+
+export type Answer = Taken | Refusal;
+
+const NONE_REJECTED: readonly RejectedCall[] = [];
+
+export const TAKEN: Taken = { taken: true, rejected: NONE_REJECTED };
+
+export function malformed(code: string, message: string, status = 400): Refusal {
+  return { taken: false, status, code, message, answer: "malformed" };
+}
+
+export function unauthorized(code: string, message: string): Refusal {
+  return { taken: false, status: 401, code, message, answer: "unauthorized" };
+}
+
+export function tooLarge(code: string, message: string): Refusal {
+  return { taken: false, status: 413, code, message, answer: "too_large" };
+}
+
+export function rateLimited(retryAfterS: number): Refusal {
+  const message = `This source sends more calls than it may; send again after ${retryAfterS} s.`;
+  return { taken: false, status: 429, code: "rate_limited", message, retryAfterS, answer: "rate_limited" };
+}
+
+export function unavailable(code: string, message: string): Refusal {
+  return { taken: false, status: 503, code, message, retryAfterS: RETRY_AFTER_S, answer: "unavailable" };
+}

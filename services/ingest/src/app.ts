@@ -1,0 +1,100 @@
+/** The ingest service, put together from its parts. */
+import { randomUUID } from "node:crypto";
+import { createSourceCodec, type SourceRecord } from "@posthaste/contracts/source-codec";
+import { createTopicNames } from "@posthaste/contracts/topics";
+import type { Event } from "@posthaste/core/event";
+import type { Log } from "@posthaste/core/log";
+import type { Source } from "@posthaste/core/source";
+import type { Clock } from "@posthaste/core/time";
+import { connectKafka } from "@posthaste/kafka/connect";
+import { createKafkaMetrics } from "@posthaste/kafka/metrics";
+import { createProducer } from "@posthaste/kafka/producer";
+import { createOpenCodec } from "@posthaste/kafka/registry";
+import { createTable } from "@posthaste/kafka/table";
+import type { Registry } from "prom-client";
+import { type Gateway, startGateway } from "./gateway.ts";
+import type { RejectedCalls } from "./rejected-calls.ts";
+import { createWriteKeys } from "./write-keys.ts";
+
+export interface IngestOptions {
+  readonly brokers: readonly string[];
+  readonly schemaRegistryUrl: string;
+  readonly topicPrefix: string;
+  readonly host: string;
+  /** 0 lets the system choose. */
+  readonly port: number;
+  readonly trustedProxies: readonly string[];
+  readonly callsPerSecond: number;
+  readonly maxPendingBytes: number;
+  readonly log: Log;
+  readonly registry: Registry;
+}
+
+export interface Ingest {
+  readonly url: string;
+  readonly readiness: () => Readonly<Record<string, true | string>>;
+  /** Answers what is under way, flushes, and closes; in that order. */
+  readonly stop: () => Promise<void>;
+}
+
+const CLOCK: Clock = { nowMs: Date.now, monotonicMs: () => performance.now() };
+
+/** While the oldest call waits longer than this for the brokers, the process is not ready for more. */
+const READY_PENDING_MS = 5_000;
+
+/** Starts the service; resolves when it takes calls, which is after the table of sources was read to its end. */
+export async function startIngest(options: IngestOptions): Promise<Ingest> {
+  const { log, registry } = options;
+  const names = createTopicNames(options.topicPrefix);
+  const metrics = createKafkaMetrics(registry);
+  const openCodec = createOpenCodec({ url: options.schemaRegistryUrl, names, log });
+  const [eventCodec, rejectedCodec, rawSourceCodec] = await Promise.all([
+    openCodec<Event>("event"),
+    openCodec<RejectedCalls>("rejected-calls"),
+    openCodec<SourceRecord>("source"),
+  ]);
+  const sourceCodec = createSourceCodec(rawSourceCodec);
+  const connection = connectKafka({ brokers: options.brokers, clientId: "posthaste-ingest", log, metrics });
+  const writeKeys = createWriteKeys();
+  const sources = await createTable<Source>(connection, {
+    topic: names.sourceConfig,
+    decode: sourceCodec.decode,
+    learn: sourceCodec.learn,
+    onChange: writeKeys.apply,
+  });
+  const producer = await createProducer(connection, { name: "ingest", topics: [names.events, names.rejectedCalls] });
+  await sources.caughtUp();
+  const gateway: Gateway = await startGateway({
+    host: options.host,
+    port: options.port,
+    trustedProxies: options.trustedProxies,
+    callsPerSecond: options.callsPerSecond,
+    maxPendingBytes: options.maxPendingBytes,
+    writeKeys,
+    refreshSources: sources.refresh,
+    producer,
+    encodeEvent: eventCodec.encode,
+    encodeRejectedCalls: rejectedCodec.encode,
+    names,
+    clock: CLOCK,
+    makeMessageId: randomUUID,
+    log,
+    registry,
+  });
+  log.info({ event: "ingest_listening", url: gateway.url });
+
+  return {
+    url: gateway.url,
+    readiness: () => ({
+      brokers:
+        producer.oldestPendingMs < READY_PENDING_MS ||
+        `not acknowledged for ${Math.round(producer.oldestPendingMs)} ms`,
+    }),
+    stop: async () => {
+      await gateway.close();
+      await producer.close();
+      await sources.close();
+      await connection.close();
+    },
+  };
+}

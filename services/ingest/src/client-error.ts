@@ -1,0 +1,40 @@
+/** Answers to what never became a request: broken HTTP, endless headers, senders that are too slow. */
+import type { Socket } from "node:net";
+
+interface RawRefusal {
+  readonly status: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+const BROKEN: RawRefusal = {
+  status: "400 Bad Request",
+  code: "malformed_request",
+  message: "This is no HTTP/1.1 request.",
+};
+
+const BY_ERROR_CODE: Readonly<Record<string, RawRefusal>> = {
+  HPE_HEADER_OVERFLOW: {
+    status: "431 Request Header Fields Too Large",
+    code: "headers_too_large",
+    message: "The headers of the request are too large; send fewer.",
+  },
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    status: "408 Request Timeout",
+    code: "request_timeout",
+    message: "The request did not arrive in time; send it again.",
+  },
+};
+
+/** Writes the answer onto the socket and closes it; a socket that is gone already is left alone. */
+export function answerClientError(error: Error & { readonly code?: string }, socket: Socket): void {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const { status, code, message } = BY_ERROR_CODE[error.code ?? ""] ?? BROKEN;
+  const body = JSON.stringify({ code, message });
+  socket.end(
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}

@@ -1,0 +1,41 @@
+/** Settings of the ingest service. */
+import { BlockList, isIP } from "node:net";
+import { DEFAULT_TOPIC_PREFIX } from "@posthaste/contracts/topics";
+import { commaList, port, wholeNumber } from "@posthaste/runtime/config";
+import { z } from "zod";
+
+/** Addresses and networks (`10.0.0.0/8`), divided by commas. */
+const networks = () =>
+  commaList().refine(
+    (items) => items.every(isNetwork),
+    "expected addresses or networks divided by commas, such as 10.0.0.0/8,::1",
+  );
+
+export const ingestSettings = z.object({
+  KAFKA_BROKERS: commaList(),
+  SCHEMA_REGISTRY_URL: z.url("expected the registry's base URL"),
+  POSTHASTE_TOPIC_PREFIX: z.string().default(DEFAULT_TOPIC_PREFIX),
+  /** Where callers send to. */
+  POSTHASTE_INGEST_PORT: port().default(8080),
+  /** Proxies whose X-Forwarded-For is believed. */
+  POSTHASTE_TRUSTED_PROXIES: networks().default([]),
+  /** Calls a second that one process takes from one source, before it answers 429. */
+  POSTHASTE_SOURCE_CALLS_PER_SECOND: wholeNumber(1, 10_000_000).default(50_000),
+  /** Bytes of events that may wait for the brokers, before ingest answers 503. */
+  POSTHASTE_INGEST_PENDING_BYTES: wholeNumber(1_000_000, 10_000_000_000).default(64 * 1024 * 1024),
+});
+export type IngestSettings = z.infer<typeof ingestSettings>;
+
+function isNetwork(text: string): boolean {
+  const [address = "", prefix, ...rest] = text.split("/");
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  if (prefix === undefined) return true;
+  if (!/^\d{1,3}$/.test(prefix)) return false;
+  try {
+    new BlockList().addSubnet(address, Number(prefix), version === 4 ? "ipv4" : "ipv6");
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,46 @@
+/** The bounds of the gateway. Those of size are public; the rest keep memory and time bounded whatever arrives. */
+
+/** One call, after decompression; 32 KB. */
+export const MAX_CALL_BYTES = 32_768;
+
+/** One request's body, as sent and after decompression; 500 KB, as the largest legal batches of real clients are. */
+export const MAX_REQUEST_BYTES = 512_000;
+
+/**
+ * A body that is too large is still read up to here, so that its sender sees the 413: a connection that is closed with
+ * unread bytes is reset, and the answer is lost with it.
+ */
+export const MAX_DISCARDED_BYTES = 8 * 1024 * 1024;
+
+/** Bodies that are being read or answered, all requests together. */
+export const MAX_HELD_BODY_BYTES = 64 * 1024 * 1024;
+
+/** Events made from one request: a batch's context stands in each of its calls, which can make much of little. */
+export const MAX_EXPANDED_BYTES = 8 * 1024 * 1024;
+
+/** Refused calls of one batch that are listed and kept; a batch with more is no batch of calls. */
+export const MAX_REJECTED_CALLS = 2_500;
+
+/** From the hand-over to the producer to the answer 503. */
+export const ACKNOWLEDGE_TIMEOUT_MS = 5_000;
+
+/** How long an unknown write key may wait for the table of sources to be read to its end. */
+export const REFRESH_TIMEOUT_MS = 1_000;
+
+/** Seconds that a refused caller is asked to stay away. */
+export const RETRY_AFTER_S = 1;
+
+/** All request headers together; a slow or endless sender of headers is cut off. */
+export const MAX_HEADER_BYTES = 16 * 1024;
+export const HEADERS_TIMEOUT_MS = 10_000;
+
+/** The whole request, from its first byte to the body's last. */
+export const REQUEST_TIMEOUT_MS = 30_000;
+
+/** How often the two timeouts above are looked at. */
+export const TIMEOUT_CHECK_MS = 1_000;
+
+export const MAX_CONNECTIONS = 20_000;
+
+/** At a stop, requests that are not answered by then are cut off; a little over the acknowledgement's 5 s. */
+export const STOP_TIMEOUT_MS = 6_000;

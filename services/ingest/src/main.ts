@@ -1,0 +1,23 @@
+/** The ingest process. */
+import { runService } from "@posthaste/runtime/run-service";
+import { startIngest } from "./app.ts";
+import { ingestSettings } from "./config.ts";
+
+await runService({
+  name: "ingest",
+  version: "0.1.0",
+  settings: ingestSettings,
+  start: ({ config, host, logger, registry }) =>
+    startIngest({
+      brokers: config.KAFKA_BROKERS,
+      schemaRegistryUrl: config.SCHEMA_REGISTRY_URL,
+      topicPrefix: config.POSTHASTE_TOPIC_PREFIX,
+      host,
+      port: config.POSTHASTE_INGEST_PORT,
+      trustedProxies: config.POSTHASTE_TRUSTED_PROXIES,
+      callsPerSecond: config.POSTHASTE_SOURCE_CALLS_PER_SECOND,
+      maxPendingBytes: config.POSTHASTE_INGEST_PENDING_BYTES,
+      log: logger,
+      registry,
+    }),
+});

@@ -1,0 +1,52 @@
+/** Calls that were not taken, packed for the topic where a data engineer finds them. */
+
+/** One entry of `schemas/rejected-calls.avsc`. */
+export interface RejectedCallEntry {
+  readonly rejectedAtMs: number;
+  readonly code: string;
+  readonly message: string;
+  readonly index: number;
+  readonly callJson: string;
+}
+
+/** One record of `posthaste.rejected-calls`. */
+export interface RejectedCalls {
+  readonly sourceId: string;
+  readonly calls: readonly RejectedCallEntry[];
+}
+
+/** UTF-16 units kept of one call; a call over its limit is kept as far as a legal one could go. */
+const MAX_KEPT = 32_768;
+
+/** Units of calls in one record: in UTF-8 still far below a broker's limit of a megabyte. */
+const MAX_RECORD = 200_000;
+
+/** The call as text, cut; without its write key, which opens the source to whoever reads the topic. */
+export function toCallJson(call: unknown): string {
+  try {
+    const text = JSON.stringify(call, (key, value: unknown) => (key === "writeKey" ? undefined : value)) ?? "";
+    return text.slice(0, MAX_KEPT);
+  } catch (error) {
+    if (error instanceof RangeError) return `"nested too deep to be kept"`;
+    throw error;
+  }
+}
+
+/** Splits the rejects of one request into records that a broker takes. */
+export function packRejectedCalls(sourceId: string, entries: readonly RejectedCallEntry[]): readonly RejectedCalls[] {
+  const records: RejectedCalls[] = [];
+  let calls: RejectedCallEntry[] = [];
+  let size = 0;
+  for (const entry of entries) {
+    const entrySize = entry.callJson.length + entry.message.length;
+    if (calls.length > 0 && size + entrySize > MAX_RECORD) {
+      records.push({ sourceId, calls });
+      calls = [];
+      size = 0;
+    }
+    calls.push(entry);
+    size += entrySize;
+  }
+  if (calls.length > 0) records.push({ sourceId, calls });
+  return records;
+}

@@ -1,0 +1,141 @@
+/**
+ * The HTTP server: limits of its sockets, routes, and answers to what is no request of ours.
+ *
+ * H1  A sender that is slow or endless with its headers or its body is cut off.
+ * H2  Whatever arrives is answered with JSON that has a code, and never with a 5xx for what the caller sent.
+ * H3  A stop takes no new connection, answers what is under way, and cuts off what is not answered in time.
+ */
+
+import type { Log } from "@posthaste/core/log";
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
+import { malformed, type Refusal } from "./answer.ts";
+import { answerClientError } from "./client-error.ts";
+import { preflightHeaders } from "./cors.ts";
+import {
+  HEADERS_TIMEOUT_MS,
+  MAX_CONNECTIONS,
+  MAX_HEADER_BYTES,
+  REQUEST_TIMEOUT_MS,
+  STOP_TIMEOUT_MS,
+  TIMEOUT_CHECK_MS,
+} from "./limits.ts";
+import type { BodyReader } from "./read-body.ts";
+import { sendRefusal } from "./reply.ts";
+
+export interface ServerOptions {
+  readonly host: string;
+  /** 0 lets the system choose. */
+  readonly port: number;
+  readonly bodies: BodyReader;
+  readonly log: Log;
+  /** Adds the routes. */
+  readonly routes: (app: FastifyInstance) => void;
+}
+
+export interface IngestServer {
+  readonly url: string;
+  readonly port: number;
+  /** Resolves when every request under way was answered or cut off (H3). */
+  close(): Promise<void>;
+}
+
+const BODY_TYPE = "application/json";
+
+const INTERNAL: Refusal = {
+  taken: false,
+  status: 500,
+  code: "internal",
+  message: "The call was not taken, by a fault of this service; send it again.",
+  answer: "unavailable",
+};
+
+export async function startServer({ host, port, bodies, log, routes }: ServerOptions): Promise<IngestServer> {
+  const app = fastify({
+    routerOptions: { ignoreTrailingSlash: true },
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    forceCloseConnections: "idle",
+    return503OnClosing: false,
+    http: {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+    },
+    clientErrorHandler: (error, socket) => answerClientError(error, socket),
+    frameworkErrors: (error, request, reply) => {
+      sendRefusal(request, reply, malformed("malformed_request", `The request cannot be read: ${error.message}.`));
+    },
+  });
+  app.server.maxConnections = MAX_CONNECTIONS;
+
+  // Real clients say text/plain, form-urlencoded, JSON or nothing, and all send JSON: what they say is not asked.
+  app.addHook("onRequest", (request, _reply, done) => {
+    request.raw.headers["content-type"] = BODY_TYPE;
+    done();
+  });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(BODY_TYPE, (_request, payload, done) => {
+    bodies.read(payload, (error, body) => done(error, body));
+  });
+  app.setErrorHandler((error, request, reply) => answerError(error, request, reply, log));
+  app.setNotFoundHandler((request, reply) =>
+    sendRefusal(request, reply, malformed("not_found", "There is nothing at this path; see /openapi.json.", 404)),
+  );
+  app.options("*", (request, reply) => reply.code(204).headers(preflightHeaders(request.headers)).send());
+  const methodsOf = collectMethods(app);
+  routes(app);
+  refuseOtherMethods(app, methodsOf());
+
+  const url = await app.listen({ host, port });
+  const address = app.server.address();
+  return {
+    url,
+    port: typeof address === "object" && address !== null ? address.port : port,
+    close: async () => {
+      const cutOff = setTimeout(() => app.server.closeAllConnections(), STOP_TIMEOUT_MS);
+      await app.close();
+      clearTimeout(cutOff);
+    },
+  };
+}
+
+function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): FastifyReply {
+  const status = statusOf(error);
+  if (status < 500) {
+    return sendRefusal(
+      request,
+      reply,
+      malformed("malformed_request", `The request cannot be read: ${String(error)}.`, status),
+    );
+  }
+  log.error({ event: "request_failed", err: error });
+  return sendRefusal(request, reply, INTERNAL);
+}
+
+function statusOf(error: unknown): number {
+  const status = error instanceof Error && "statusCode" in error ? error.statusCode : 500;
+  return typeof status === "number" ? status : 500;
+}
+
+/** Notes the methods of every path that is added from now on. */
+function collectMethods(app: FastifyInstance): () => ReadonlyMap<string, readonly string[]> {
+  const methods = new Map<string, string[]>();
+  app.addHook("onRoute", ({ url, method }) => {
+    methods.set(url, [...(methods.get(url) ?? []), ...[method].flat()]);
+  });
+  return () => new Map(methods);
+}
+
+/** A path that exists answers any other method with 405 and what it allows. */
+function refuseOtherMethods(app: FastifyInstance, methodsOf: ReadonlyMap<string, readonly string[]>): void {
+  for (const [url, allowed] of methodsOf) {
+    const message = `This path takes ${allowed.join(", ")}.`;
+    app.route({
+      method: app.supportedMethods.filter((method) => method !== "OPTIONS" && !allowed.includes(method)),
+      url,
+      handler: (request, reply) => {
+        reply.header("allow", [...allowed, "OPTIONS"].join(", "));
+        return sendRefusal(request, reply, malformed("method_not_allowed", message, 405));
+      },
+    });
+  }
+}

@@ -1,0 +1,94 @@
+/** A gateway over real sockets whose brokers are a list: what it sent is read from there, and acknowledged as a test likes. */
+import type { Event } from "@posthaste/core/event";
+import { SILENT_LOG } from "@posthaste/core/log";
+import type { Source } from "@posthaste/core/source";
+import type { OutgoingRecord } from "@posthaste/kafka/producer";
+import { Registry } from "prom-client";
+import { type Gateway, type GatewayOptions, startGateway } from "../src/gateway.ts";
+import type { RejectedCalls } from "../src/rejected-calls.ts";
+import { createWriteKeys, type WriteKeys } from "../src/write-keys.ts";
+
+export const WRITE_KEY = "wk-test";
+export const RECEIVED_AT_MS = Date.UTC(2026, 10, 21, 12);
+
+export const SOURCE: Source = {
+  id: "src-test",
+  revision: 1,
+  name: "Test",
+  kind: "server",
+  enabled: true,
+  writeKeys: [{ key: WRITE_KEY, expiresAtMs: null }],
+  createdAtMs: 0,
+  updatedAtMs: 0,
+};
+
+/** A producer that keeps what it is given; `acknowledge` decides when a send resolves. */
+export interface FakeProducer {
+  readonly sent: OutgoingRecord[];
+  pendingBytes: number;
+  oldestPendingMs: number;
+  acknowledge: () => Promise<void>;
+  send(records: readonly OutgoingRecord[]): Promise<void>;
+}
+
+export interface TestGateway extends Gateway {
+  readonly producer: FakeProducer;
+  readonly writeKeys: WriteKeys;
+  readonly registry: Registry;
+  /** The events that were sent, in order. */
+  events(): Event[];
+  /** What was sent to the topic of rejected calls. */
+  rejected(): RejectedCalls[];
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
+}
+
+export async function startTestGateway(options: Partial<GatewayOptions> = {}): Promise<TestGateway> {
+  const producer: FakeProducer = {
+    sent: [],
+    pendingBytes: 0,
+    oldestPendingMs: 0,
+    acknowledge: () => Promise.resolve(),
+    send: (records) => {
+      producer.sent.push(...records);
+      return producer.acknowledge();
+    },
+  };
+  const writeKeys = createWriteKeys();
+  writeKeys.apply(SOURCE.id, SOURCE);
+  const registry = new Registry();
+  let made = 0;
+  const gateway = await startGateway({
+    host: "127.0.0.1",
+    port: 0,
+    trustedProxies: [],
+    callsPerSecond: 1_000_000,
+    maxPendingBytes: 1_000_000,
+    writeKeys,
+    refreshSources: () => Promise.resolve(),
+    producer,
+    encodeEvent: (event) => Buffer.from(JSON.stringify(event)),
+    encodeRejectedCalls: (rejected) => Buffer.from(JSON.stringify(rejected)),
+    names: { events: "events", rejectedCalls: "rejected-calls" },
+    clock: { nowMs: () => RECEIVED_AT_MS, monotonicMs: () => performance.now() },
+    makeMessageId: () => `made-${++made}`,
+    log: SILENT_LOG,
+    registry,
+    ...options,
+  });
+  const valuesOf = (topic: string) =>
+    producer.sent.filter((record) => record.topic === topic).map(({ value }) => JSON.parse(String(value)));
+  return {
+    ...gateway,
+    producer,
+    writeKeys,
+    registry,
+    events: () => valuesOf("events") as Event[],
+    rejected: () => valuesOf("rejected-calls") as RejectedCalls[],
+    post: (path, body, headers = {}) =>
+      fetch(gateway.url + path, {
+        method: "POST",
+        headers: { authorization: `Basic ${btoa(`${WRITE_KEY}:`)}`, "content-type": "application/json", ...headers },
+        body: typeof body === "string" ? body : JSON.stringify(body),
+      }),
+  };
+}
