@@ -46,6 +46,8 @@ export interface ControlOptions {
 export interface Control {
   /** Where the API is. */
   readonly url: string;
+  /** Resolves when the tables are read: from then on `/v1` is served. */
+  readonly caughtUp: Promise<void>;
   readonly readiness: () => Promise<Readiness>;
   readonly stop: () => Promise<void>;
 }
@@ -91,14 +93,15 @@ export async function startControl({ config, host, version, log, registry, fail 
     }),
   ]);
 
-  let caughtUp = false;
-  Promise.all([sources.caughtUp(), destinations.caughtUp()]).then(() => {
-    caughtUp = true;
+  let isCaughtUp = false;
+  const caughtUp = Promise.all([sources.caughtUp(), destinations.caughtUp()]).then(() => {
+    isCaughtUp = true;
     log.info({ event: "tables_caught_up" });
-  }, fail);
+  });
+  caughtUp.catch(fail);
 
   const readiness = async (): Promise<Readiness> => ({
-    tables: caughtUp || "reading the configuration",
+    tables: isCaughtUp || "reading the configuration",
     brokers: producer.oldestPendingMs < STALLED_MS || `no acknowledgement for ${STALLED_MS} ms`,
     ...(await askServices(config.POSTHASTE_READY_URLS)),
   });
@@ -118,7 +121,7 @@ export async function startControl({ config, host, version, log, registry, fail 
     log,
     metrics: createControlMetrics(registry, routes),
     readiness,
-    isCaughtUp: () => caughtUp,
+    isCaughtUp: () => isCaughtUp,
   });
   await server.listen({ host, port: config.POSTHASTE_CONTROL_PORT });
   const { port } = server.server.address() as AddressInfo;
@@ -127,6 +130,7 @@ export async function startControl({ config, host, version, log, registry, fail 
 
   return {
     url,
+    caughtUp,
     readiness,
     stop: async () => {
       await server.close();

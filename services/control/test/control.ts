@@ -1,0 +1,128 @@
+/** A control of a test's own: topics under a prefix that nobody else has, the real broker, every log line kept. */
+import { randomBytes } from "node:crypto";
+import { createTopicNames, type TopicNames, topicCatalogue } from "@posthaste/contracts/topics";
+import type { Log } from "@posthaste/core/log";
+import { kafkaBrokers, schemaRegistryUrl, withAdmin } from "@posthaste/testkit/broker";
+import { deleteTopics, uniqueName } from "@posthaste/testkit/topics";
+import { Registry } from "prom-client";
+import { startControl } from "../src/app.ts";
+import { controlSettings } from "../src/config.ts";
+
+export const ADMIN_TOKEN = "token-of-the-tests-0123456789";
+
+/** A setting with one fresh key under `id`. */
+export function secretKey(id: string): string {
+  return `${id}:${randomBytes(32).toString("base64")}`;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The parsed body; undefined when there is none. */
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects and fails on what is not there
+  readonly body: any;
+}
+
+export interface Installation {
+  readonly names: TopicNames;
+  readonly prefix: string;
+  readonly remove: () => Promise<void>;
+}
+
+/** Makes the topics that control reads and writes. */
+export async function createInstallation(): Promise<Installation> {
+  const prefix = uniqueName("control");
+  const names = createTopicNames(prefix);
+  const topics = topicCatalogue({ names, partitions: 2, retryDelaysMs: [] })
+    .filter(({ name }) => [names.sourceConfig, names.destinationConfig, names.events].includes(name))
+    .map(({ name, partitions, cleanup }) => ({
+      topic: name,
+      numPartitions: partitions,
+      replicationFactor: 1,
+      configEntries: [{ name: "cleanup.policy", value: cleanup }],
+    }));
+  await withAdmin((admin) => admin.createTopics({ topics, waitForLeaders: true }));
+  return { names, prefix, remove: () => deleteTopics(prefix) };
+}
+
+export interface TestControlOptions {
+  readonly secretKeys?: string;
+  readonly readyUrls?: string;
+}
+
+export interface TestControl {
+  readonly url: string;
+  readonly registry: Registry;
+  /** Everything that was logged, as text. */
+  readonly logged: () => string;
+  readonly call: (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
+  readonly stop: () => Promise<void>;
+}
+
+const DEFAULT_KEYS = secretKey("k1");
+
+/** Starts control as its process does, settings included, and waits until it serves. */
+export async function startTestControl(
+  installation: Installation,
+  { secretKeys = DEFAULT_KEYS, readyUrls }: TestControlOptions = {},
+): Promise<TestControl> {
+  const lines: string[] = [];
+  const keep = (fields: Readonly<Record<string, unknown>>, message?: string): void => {
+    const plain = (_: string, value: unknown) => (value instanceof Error ? `${value.stack} ${value.message}` : value);
+    lines.push(JSON.stringify({ ...fields, message }, plain));
+  };
+  const log: Log = { debug: keep, info: keep, warn: keep, error: keep };
+  const registry = new Registry();
+  const failures: Error[] = [];
+  const control = await startControl({
+    config: controlSettings.parse({
+      KAFKA_BROKERS: kafkaBrokers().join(","),
+      SCHEMA_REGISTRY_URL: schemaRegistryUrl(),
+      POSTHASTE_TOPIC_PREFIX: installation.prefix,
+      POSTHASTE_CONTROL_PORT: "0",
+      POSTHASTE_ADMIN_TOKEN: ADMIN_TOKEN,
+      POSTHASTE_SECRET_KEYS: secretKeys,
+      POSTHASTE_ALLOW_NETWORKS: "127.0.0.0/8",
+      ...(readyUrls === undefined ? {} : { POSTHASTE_READY_URLS: readyUrls }),
+    }),
+    host: "127.0.0.1",
+    version: "0.0.0",
+    log,
+    registry,
+    fail: (reason) => failures.push(reason),
+  });
+
+  const call: TestControl["call"] = async (method, path, body, headers = {}) => {
+    const response = await fetch(`${control.url}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${ADMIN_TOKEN}`,
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, body: text === "" ? undefined : parse(text) };
+  };
+  await control.caughtUp;
+  return {
+    url: control.url,
+    registry,
+    logged: () => lines.join("\n"),
+    call,
+    stop: async () => {
+      await control.stop();
+      if (failures.length > 0) throw failures[0];
+    },
+  };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
