@@ -53,6 +53,13 @@ export function isTopicMissing(error: unknown): boolean {
   return chain(error).some(({ type }) => type === "UNKNOWN_TOPIC_OR_PARTITION");
 }
 
+/** True when all that went wrong in making topics is that some exist already. */
+export function isTopicExisting(error: unknown): boolean {
+  const errors = typeof error === "object" && error !== null && "errors" in error ? error.errors : undefined;
+  const each = Array.isArray(errors) ? errors : [error];
+  return each.every((one) => chain(one).some(({ type }) => type === "TOPIC_ALREADY_EXISTS"));
+}
+
 export function isOffsetOutOfRange(error: unknown): boolean {
   return chain(error).some(({ name, type }) => name === "KafkaJSOffsetOutOfRange" || type === "OFFSET_OUT_OF_RANGE");
 }

@@ -164,6 +164,9 @@ class CompactedTable<T> implements Table<T> {
       fields: { event: "table_waits_for_schema", topic },
       message: "the schema of a record cannot be fetched: trying on",
       signal: this.#closing.signal,
+    }).catch((error: unknown) => {
+      // The registry has no such schema: decoding says so, and T4 holds.
+      if (!isPosthasteError(error)) throw error;
     });
   }
 

@@ -1,73 +1,175 @@
-/** Makes the cluster's topics match the catalogue, and answers what stands in them. */
-import type { TopicNames, TopicSpec } from "@posthaste/contracts/topics";
+/**
+ * Makes the cluster's topics match the catalogue.
+ *
+ * K1  Nothing is ever deleted or shrunk; what cannot be changed is reported.
+ * K2  Settings that the catalogue does not name keep the value that somebody gave them (topic-settings.ts).
+ * K3  When `applyTopics` resolves the events topic has a log id: a new one when the topic is new, and one is made up for when
+ *     an earlier run died before it wrote it.
+ */
+import { delayMsFromRetryTopic, type TopicNames, type TopicSpec } from "@posthaste/contracts/topics";
+import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
+import type { ITopicConfig } from "kafkajs";
 import type { KafkaConnection } from "./connect.ts";
+import { pause, retryPauseMs } from "./deadline.ts";
+import { isTopicExisting } from "./kafka-errors.ts";
+import { findLogId, raiseLogId } from "./log-id.ts";
+import { compareTopics, type ExistingTopic, type Replication, settingsOf, type TopicDifference } from "./topic-plan.ts";
+import { alterSettings, describeSettings } from "./topic-settings.ts";
 
-export interface Replication {
-  readonly replicationFactor: number;
-  readonly minInsyncReplicas: number;
-}
-
-/** One difference between the catalogue and the cluster. */
-export type TopicDifference =
-  | { readonly kind: "create"; readonly topic: string; readonly spec: TopicSpec }
-  | { readonly kind: "grow"; readonly topic: string; readonly from: number; readonly to: number }
-  | {
-      readonly kind: "configure";
-      readonly topic: string;
-      readonly setting: string;
-      readonly from: string | null;
-      readonly to: string;
-    }
-  /** What `applyTopics` does not do: fewer partitions than there are, another replication factor. */
-  | { readonly kind: "report"; readonly topic: string; readonly detail: string };
+/** Making topics on a loaded machine takes seconds. */
+const CREATE_TIMEOUT_MS = 10_000;
+const KNOWN_TRIES = 6;
 
 /** What would be changed; empty when the cluster matches. */
-export function planTopics(
-  _connection: KafkaConnection,
-  _catalogue: readonly TopicSpec[],
-  _replication: Replication,
+export async function planTopics(
+  connection: KafkaConnection,
+  catalogue: readonly TopicSpec[],
+  replication: Replication,
 ): Promise<readonly TopicDifference[]> {
-  throw new Error("not written");
+  const existing = await readTopics(
+    connection,
+    catalogue.map(({ name }) => name),
+  );
+  return compareTopics(catalogue, existing, replication);
 }
 
-/** Makes the cluster match and answers what was different. Never deletes. Makes the events log id where there is none. */
-export function applyTopics(
-  _connection: KafkaConnection,
-  _catalogue: readonly TopicSpec[],
-  _replication: Replication & { readonly names: TopicNames },
-): Promise<readonly TopicDifference[]> {
-  throw new Error("not written");
+export interface ApplyOptions extends Replication {
+  readonly names: TopicNames;
 }
 
-/** One line a difference, for a person. */
-export function formatDifference(_difference: TopicDifference): string {
-  throw new Error("not written");
+/** Makes the cluster match and answers what was different. */
+export async function applyTopics(
+  connection: KafkaConnection,
+  catalogue: readonly TopicSpec[],
+  { names, ...replication }: ApplyOptions,
+): Promise<readonly TopicDifference[]> {
+  const plan = await planTopics(connection, catalogue, replication);
+  await createTopics(connection, plan, replication);
+  await growTopics(connection, plan);
+  await connection.withAdmin((admin) => alterSettings(admin, settingChanges(plan)));
+  const eventsAreNew = plan.some(({ kind, topic }) => kind === "create" && topic === names.events);
+  const hasEvents = catalogue.some(({ name }) => name === names.events);
+  // A new events topic starts at offset 0 again, so its deliveries must not be taken for repeats of the old one's.
+  await whenKnown(async () => {
+    if (eventsAreNew || (hasEvents && (await findLogId(connection, names)) === null))
+      await raiseLogId(connection, names);
+  });
+  return plan;
+}
+
+/** A topic that was just made is not known to every broker for a moment. */
+async function whenKnown(ask: () => Promise<void>): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!isPosthasteError(error, "topic_missing") || tries === KNOWN_TRIES) throw error;
+    }
+    await pause(retryPauseMs(tries));
+  }
+}
+
+/** One line, for a person. */
+export function formatDifference(difference: TopicDifference): string {
+  const { topic } = difference;
+  switch (difference.kind) {
+    case "create": {
+      const { partitions, cleanup } = difference.spec;
+      return `+ ${topic}: ${partitions} partition${partitions === 1 ? "" : "s"}, ${cleanup}`;
+    }
+    case "grow":
+      return `~ ${topic}: partitions ${difference.from} -> ${difference.to} (keys move: their order starts anew)`;
+    case "configure":
+      return `~ ${topic}: ${difference.setting} ${difference.from ?? "(unset)"} -> ${difference.to}`;
+    case "report":
+      return `! ${topic}: ${difference.detail}`;
+  }
 }
 
 /** Rejects with `topic_missing`, naming all that lack. */
-export function verifyTopics(_connection: KafkaConnection, _topics: readonly string[]): Promise<void> {
-  throw new Error("not written");
+export async function verifyTopics(connection: KafkaConnection, topics: readonly string[]): Promise<void> {
+  const existing = new Set(await connection.withAdmin((admin) => admin.listTopics()));
+  const missing = topics.filter((topic) => !existing.has(topic));
+  if (missing.length === 0) return;
+  throw new PosthasteError(
+    "topic_missing",
+    `missing topics: ${missing.join(", ")}; make them with: posthaste topics apply`,
+  );
 }
 
 /** The events topic's log id (D2). Rejects with `topic_missing` when there is none. */
-export function readLogId(_connection: KafkaConnection, _names: TopicNames): Promise<number> {
-  throw new Error("not written");
+export async function readLogId(connection: KafkaConnection, names: TopicNames): Promise<number> {
+  const logId = await findLogId(connection, names);
+  if (logId !== null) return logId;
+  const message = `${names.meta} holds no log id of ${names.events}; make it with: posthaste topics apply`;
+  throw new PosthasteError("topic_missing", message);
 }
 
-/** Raises the log id and answers the new one; for whoever resets the router's offsets. */
-export function raiseLogId(_connection: KafkaConnection, _names: TopicNames): Promise<number> {
-  throw new Error("not written");
+/** Every retry topic that exists, whatever the schedule says now (W4); shortest delay first. */
+export async function existingRetryTopics(connection: KafkaConnection, names: TopicNames): Promise<readonly string[]> {
+  const topics = await connection.withAdmin((admin) => admin.listTopics());
+  const delayOf = (topic: string) => delayMsFromRetryTopic(names, topic) ?? 0;
+  return topics.filter((topic) => delayMsFromRetryTopic(names, topic) !== null).sort((a, b) => delayOf(a) - delayOf(b));
 }
 
-/** Every retry topic that exists, whatever the schedule says now (W4). */
-export function existingRetryTopics(_connection: KafkaConnection, _names: TopicNames): Promise<readonly string[]> {
-  throw new Error("not written");
+async function createTopics(
+  connection: KafkaConnection,
+  plan: readonly TopicDifference[],
+  replication: Replication,
+): Promise<void> {
+  const topics = plan.flatMap((difference): ITopicConfig[] => {
+    if (difference.kind !== "create") return [];
+    const { spec } = difference;
+    return [
+      {
+        topic: spec.name,
+        numPartitions: spec.partitions,
+        replicationFactor: replication.replicationFactor,
+        configEntries: [...settingsOf(spec, replication)].map(([name, value]) => ({ name, value })),
+      },
+    ];
+  });
+  if (topics.length === 0) return;
+  await connection.withAdmin(async (admin) => {
+    try {
+      await admin.createTopics({ topics, waitForLeaders: true, timeout: CREATE_TIMEOUT_MS });
+    } catch (error) {
+      // Another process applies the same catalogue at the same time, or an earlier try got through.
+      if (!isTopicExisting(error)) throw error;
+    }
+  });
 }
 
-/** Start and end offset by partition. */
-export function topicOffsets(
-  _connection: KafkaConnection,
-  _topic: string,
-): Promise<readonly { readonly partition: number; readonly start: number; readonly end: number }[]> {
-  throw new Error("not written");
+async function growTopics(connection: KafkaConnection, plan: readonly TopicDifference[]): Promise<void> {
+  const topicPartitions = plan.flatMap((difference) =>
+    difference.kind === "grow" ? [{ topic: difference.topic, count: difference.to }] : [],
+  );
+  if (topicPartitions.length === 0) return;
+  await connection.withAdmin((admin) => admin.createPartitions({ topicPartitions }));
+}
+
+function settingChanges(plan: readonly TopicDifference[]): ReadonlyMap<string, ReadonlyMap<string, string>> {
+  const changes = new Map<string, Map<string, string>>();
+  for (const difference of plan) {
+    if (difference.kind !== "configure") continue;
+    const ofTopic = changes.get(difference.topic) ?? new Map<string, string>();
+    changes.set(difference.topic, ofTopic.set(difference.setting, difference.to));
+  }
+  return changes;
+}
+
+async function readTopics(connection: KafkaConnection, wanted: readonly string[]): Promise<readonly ExistingTopic[]> {
+  return await connection.withAdmin(async (admin) => {
+    const existing = new Set(await admin.listTopics());
+    const topics = wanted.filter((topic) => existing.has(topic));
+    if (topics.length === 0) return [];
+    const metadata = await admin.fetchTopicMetadata({ topics });
+    const settings = await describeSettings(admin, topics);
+    return metadata.topics.map(({ name, partitions }) => ({
+      name,
+      partitions: partitions.length,
+      replicationFactor: partitions[0]?.replicas.length ?? 0,
+      settings: settings.get(name)?.all ?? new Map(),
+    }));
+  });
 }

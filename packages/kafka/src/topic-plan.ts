@@ -1,0 +1,91 @@
+/** What the cluster's topics lack to be those of the catalogue; a pure comparison. */
+import type { TopicSpec } from "@posthaste/contracts/topics";
+
+export interface Replication {
+  readonly replicationFactor: number;
+  readonly minInsyncReplicas: number;
+}
+
+/** A topic as the cluster has it. */
+export interface ExistingTopic {
+  readonly name: string;
+  readonly partitions: number;
+  readonly replicationFactor: number;
+  /** Settings by name, defaults included. */
+  readonly settings: ReadonlyMap<string, string>;
+}
+
+/** One difference between the catalogue and the cluster. */
+export type TopicDifference =
+  | { readonly kind: "create"; readonly topic: string; readonly spec: TopicSpec }
+  | { readonly kind: "grow"; readonly topic: string; readonly from: number; readonly to: number }
+  | {
+      readonly kind: "configure";
+      readonly topic: string;
+      readonly setting: string;
+      /** Null when the cluster does not say. */
+      readonly from: string | null;
+      readonly to: string;
+    }
+  /** What is never changed by itself: fewer partitions than there are, another replication factor. */
+  | { readonly kind: "report"; readonly topic: string; readonly detail: string };
+
+/** The settings that the catalogue decides. */
+export function settingsOf(spec: TopicSpec, { minInsyncReplicas }: Replication): ReadonlyMap<string, string> {
+  const settings = new Map([
+    ["cleanup.policy", spec.cleanup],
+    ["message.timestamp.type", spec.timestamps],
+    ["min.insync.replicas", String(minInsyncReplicas)],
+  ]);
+  if (spec.retentionMs !== null) {
+    settings.set("retention.ms", String(spec.retentionMs));
+    // W7: nothing that waits is dropped for its size.
+    settings.set("retention.bytes", "-1");
+  }
+  if (spec.minCompactionLagMs !== undefined) settings.set("min.compaction.lag.ms", String(spec.minCompactionLagMs));
+  return settings;
+}
+
+/** Differences in the catalogue's order; none when the cluster matches. */
+export function compareTopics(
+  catalogue: readonly TopicSpec[],
+  existing: readonly ExistingTopic[],
+  replication: Replication,
+): readonly TopicDifference[] {
+  const byName = new Map(existing.map((topic) => [topic.name, topic]));
+  return catalogue.flatMap((spec): readonly TopicDifference[] => {
+    const found = byName.get(spec.name);
+    if (found === undefined) return [{ kind: "create", topic: spec.name, spec }];
+    return [
+      ...comparePartitions(spec, found),
+      ...compareReplicas(found, replication),
+      ...compareSettings(spec, found, replication),
+    ];
+  });
+}
+
+function comparePartitions(spec: TopicSpec, { partitions }: ExistingTopic): readonly TopicDifference[] {
+  const { name: topic } = spec;
+  if (partitions === spec.partitions) return [];
+  if (partitions < spec.partitions) return [{ kind: "grow", topic, from: partitions, to: spec.partitions }];
+  return [
+    {
+      kind: "report",
+      topic,
+      detail: `has ${partitions} partitions, ${spec.partitions} wanted; Kafka cannot take partitions away`,
+    },
+  ];
+}
+
+function compareReplicas(found: ExistingTopic, wanted: Replication): readonly TopicDifference[] {
+  if (found.replicationFactor === wanted.replicationFactor) return [];
+  const detail = `has ${found.replicationFactor} replicas, ${wanted.replicationFactor} wanted; reassign its partitions by hand`;
+  return [{ kind: "report", topic: found.name, detail }];
+}
+
+function compareSettings(spec: TopicSpec, found: ExistingTopic, replication: Replication): readonly TopicDifference[] {
+  return [...settingsOf(spec, replication)].flatMap(([setting, to]): readonly TopicDifference[] => {
+    const from = found.settings.get(setting) ?? null;
+    return from === to ? [] : [{ kind: "configure", topic: spec.name, setting, from, to }];
+  });
+}
