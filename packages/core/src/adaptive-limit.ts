@@ -1,0 +1,55 @@
+/**
+ * How many requests a destination gets at once: raised while it keeps up, halved when it does not.
+ *
+ * A1  Between `least` and `most`, whatever happens.
+ * A2  Until the first congestion every success raises it by one, which doubles it a round; after that by one a round.
+ * A3  It rises only while at least half of it is used: room that nobody needs proves nothing.
+ * A4  It is halved once a round: congestion met by a request that began before the last halving is the same congestion.
+ */
+
+export interface LimitSettings {
+  readonly first: number;
+  readonly least: number;
+  readonly most: number;
+}
+
+/** The first is small, since a hundred destinations that hang hold so many connections each before anything is known of them. */
+export const DEFAULT_LIMIT: LimitSettings = { first: 8, least: 1, most: 512 };
+
+export class AdaptiveLimit {
+  readonly #settings: LimitSettings;
+  #value: number;
+  #congestedOnce = false;
+  #halvedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(settings: LimitSettings = DEFAULT_LIMIT) {
+    this.#settings = settings;
+    this.#value = settings.first;
+  }
+
+  /** Requests that may be in flight. */
+  get value(): number {
+    return Math.floor(this.#value);
+  }
+
+  /** A request succeeded while `inFlight`, itself included, were out. */
+  succeeded(inFlight: number): void {
+    if (inFlight * 2 < this.#value) return;
+    const step = this.#congestedOnce ? 1 / this.#value : 1;
+    this.#value = Math.min(this.#value + step, this.#settings.most);
+  }
+
+  /** A request that began at `startedMs` met congestion. */
+  congested(startedMs: number, nowMs: number): void {
+    if (startedMs < this.#halvedAtMs) return;
+    this.#congestedOnce = true;
+    this.#halvedAtMs = nowMs;
+    this.#value = Math.max(this.#value / 2, this.#settings.least);
+  }
+
+  /** Starts again as with a destination that nothing is known of. */
+  reset(): void {
+    this.#value = this.#settings.first;
+    this.#congestedOnce = false;
+  }
+}

@@ -1,0 +1,242 @@
+/**
+ * The room of one destination in one process, so that one bad destination harms nobody else (rules I1 to I4): how many of
+ * its requests are out, what waits for room, and what must not wait here. Counted in requests: a delivery may be five.
+ *
+ * Owns: the destination's breaker, limit, rate and gate, and the queue of what waits in the window. Performs nothing.
+ * G1  A delivery goes when the breaker, the gate and the rate let it and there is room for its requests; one that is larger
+ *     than the limit goes alone.
+ * G2  Without room it waits while the expected wait is under `LONGEST_WAIT_MS`; else it is put off. While no other
+ *     destination is about, want of room is no reason, unless the destination stalls in a full window: the partition waits.
+ * G3  In a full window of which the destination holds most, it is put off from `CROWDED_WAIT_MS` on: others stand behind.
+ * G4  Fresh and returning deliveries that both wait are taken in turn, so old ones do not starve (I2).
+ * G5  What waited is put off, newest first, when its wait became too long; all of it when the breaker opened or the gate shut.
+ */
+import { AdaptiveLimit, DEFAULT_LIMIT, type LimitSettings } from "./adaptive-limit.ts";
+import { Breaker, type BreakerSettings, type BreakerState, DEFAULT_BREAKER } from "./breaker.ts";
+import { RateLimit } from "./rate-limit.ts";
+
+/** Why a delivery is put off; the label `cause` of `posthaste_put_off_total`, with those that the room does not know. */
+export type NoRoomCause = "breaker_open" | "no_room" | "window_full" | "retry_after";
+
+/** What becomes of a delivery now. A `probe` is a `go` that the breaker waits for. */
+export type Admission = "go" | "probe" | "wait" | NoRoomCause;
+
+/** What asks for room. */
+export interface RoomRequest {
+  /** Requests that its attempt makes. */
+  readonly requests: number;
+  /** It comes from a retry topic. */
+  readonly returning: boolean;
+}
+
+/** What is around the destination. */
+export interface Surroundings {
+  /** No other destination was about lately. */
+  readonly isAlone: boolean;
+  /** The record's window is full and the destination holds most of it. */
+  readonly isCrowding: boolean;
+}
+
+/** How an attempt ended, for the room's purposes. `refused`: the receiver is well and does not want it. */
+export type RoomOutcome = "delivered" | "refused" | "failed" | "timed_out";
+
+export interface RoomSettings {
+  readonly limit: LimitSettings;
+  readonly breaker: BreakerSettings;
+}
+
+export const DEFAULT_ROOM: RoomSettings = { limit: DEFAULT_LIMIT, breaker: DEFAULT_BREAKER };
+
+/** I1: what waits longer than this goes to a retry topic, where it holds up nobody. */
+const LONGEST_WAIT_MS = 1000;
+/** In a window that is full others wait too: less patience there. */
+const CROWDED_WAIT_MS = 200;
+/** A destination that has always needed a while gets that while before it counts as stalled. */
+const STALL_FACTOR = 1.5;
+/** Weight of a new sample in the mean time that a request holds its room. */
+const SAMPLE_WEIGHT = 0.1;
+
+export class DestinationRoom<T extends RoomRequest> {
+  readonly #breaker: Breaker;
+  readonly #limit: AdaptiveLimit;
+  #rate: RateLimit | null = null;
+  #shutUntilMs = 0;
+  #inFlight = 0;
+  /** Mean time that a request holds its room; null before the first ended. */
+  #holdMs: number | null = null;
+  /** When room was last given back, or taken by the first after a pause. */
+  #movedMs = 0;
+  readonly #fresh: T[] = [];
+  readonly #returning: T[] = [];
+  #waitingRequests = 0;
+  #freshIsNext = true;
+
+  constructor(settings: RoomSettings = DEFAULT_ROOM) {
+    this.#breaker = new Breaker(settings.breaker);
+    this.#limit = new AdaptiveLimit(settings.limit);
+  }
+
+  get breakerState(): BreakerState {
+    return this.#breaker.state;
+  }
+
+  /** Requests that are out. */
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  /** Deliveries that wait for room. */
+  get waiting(): number {
+    return this.#fresh.length + this.#returning.length;
+  }
+
+  /** The moment till which the receiver asked for peace; in the past when it did not. */
+  get shutUntilMs(): number {
+    return this.#shutUntilMs;
+  }
+
+  /** True when forgetting it would lose nothing but what it learnt of the destination. */
+  isIdle(nowMs: number): boolean {
+    return this.#inFlight === 0 && this.waiting === 0 && this.#breaker.state === "closed" && nowMs >= this.#shutUntilMs;
+  }
+
+  /** Sets the destination's rate; null for none. Cheap when nothing changed. */
+  setRate(perSecond: number | null, nowMs: number): void {
+    if (perSecond === (this.#rate?.perSecond ?? null)) return;
+    if (perSecond === null) this.#rate = null;
+    else if (this.#rate === null) this.#rate = new RateLimit(perSecond, nowMs);
+    else this.#rate.change(perSecond, nowMs);
+  }
+
+  /** A receiver asked for peace (W5). */
+  shutUntil(momentMs: number): void {
+    this.#shutUntilMs = Math.max(this.#shutUntilMs, momentMs);
+  }
+
+  /**
+   * Decides on a delivery that arrives. After `go` and `probe` its room is taken: `settled` and `released` must follow.
+   * After `wait` it stands in the queue, until `next` or `overdue` gives it out.
+   */
+  admit(request: T, nowMs: number, around: Surroundings): Admission {
+    const obstacle = this.#obstacle(nowMs);
+    if (obstacle !== null) return obstacle;
+    if (this.waiting === 0 && this.#hasRoom(request.requests, nowMs)) return this.#take(request, nowMs);
+    const cause = this.#tooLong(this.#queueAhead(request), nowMs, around);
+    if (cause !== null) return cause;
+    (request.returning ? this.#returning : this.#fresh).push(request);
+    this.#waitingRequests += request.requests;
+    return "wait";
+  }
+
+  /** The next delivery that waited and may go now, with its room taken; null when none may. */
+  next(nowMs: number): { readonly request: T; readonly admission: "go" | "probe" } | null {
+    if (this.waiting === 0 || this.#obstacle(nowMs) !== null) return null;
+    const queue = this.#nextQueue();
+    const [request] = queue;
+    if (request === undefined || !this.#hasRoom(request.requests, nowMs)) return null;
+    queue.shift();
+    this.#waitingRequests -= request.requests;
+    this.#freshIsNext = queue === this.#returning;
+    return { request, admission: this.#take(request, nowMs) };
+  }
+
+  /** A delivery that waited and must not any longer, and why; null when all may. */
+  overdue(
+    nowMs: number,
+    aroundOf: (request: T) => Surroundings,
+  ): { readonly request: T; readonly cause: NoRoomCause } | null {
+    if (this.waiting === 0) return null;
+    const obstacle = this.#obstacle(nowMs);
+    const shut = obstacle === "wait" ? null : obstacle;
+    const queue = this.#fresh.length >= this.#returning.length ? this.#fresh : this.#returning;
+    const request = queue.at(-1);
+    if (request === undefined) return null;
+    const cause = shut ?? this.#tooLong(this.#waitingRequests - request.requests, nowMs, aroundOf(request));
+    if (cause === null) return null;
+    queue.pop();
+    this.#waitingRequests -= request.requests;
+    return { request, cause };
+  }
+
+  /** Takes room for an attempt that goes whatever stands against it (I3); `settled` and `released` must follow. */
+  takeReserve(requests: number, nowMs: number): void {
+    if (this.#inFlight === 0) this.#movedMs = nowMs;
+    this.#inFlight += requests;
+  }
+
+  /** The attempt's outcome is known; requests of it may still be out. */
+  settled(
+    outcome: RoomOutcome,
+    attempt: { readonly startedMs: number; readonly wasProbe: boolean },
+    nowMs: number,
+  ): void {
+    if (outcome === "delivered" || outcome === "refused") {
+      if (this.#breaker.state !== "closed") this.#limit.reset();
+      this.#breaker.succeeded();
+      this.#limit.succeeded(this.#inFlight);
+      return;
+    }
+    this.#breaker.failed(nowMs, attempt.wasProbe);
+    if (outcome === "timed_out") this.#limit.congested(attempt.startedMs, nowMs);
+  }
+
+  /** The attempt's requests have all ended. */
+  released(requests: number, startedMs: number, nowMs: number): void {
+    this.#inFlight -= requests;
+    this.#movedMs = nowMs;
+    const heldMs = nowMs - startedMs;
+    this.#holdMs = this.#holdMs === null ? heldMs : this.#holdMs + SAMPLE_WEIGHT * (heldMs - this.#holdMs);
+  }
+
+  /** What stands against any call now: a cause to put off, `wait` for a gate that opens soon, or nothing. Takes no probe. */
+  #obstacle(nowMs: number): "breaker_open" | "retry_after" | "wait" | null {
+    if (nowMs < this.#shutUntilMs) return this.#shutUntilMs - nowMs >= LONGEST_WAIT_MS ? "retry_after" : "wait";
+    return this.#breaker.canAdmit(nowMs) ? null : "breaker_open";
+  }
+
+  #hasRoom(requests: number, nowMs: number): boolean {
+    if (this.#inFlight > 0 && this.#inFlight + requests > this.#limit.value) return false;
+    return this.#rate === null || this.#rate.hasRoom(nowMs);
+  }
+
+  #take(request: T, nowMs: number): "go" | "probe" {
+    if (this.#inFlight === 0) this.#movedMs = nowMs;
+    this.#inFlight += request.requests;
+    this.#rate?.take(request.requests, nowMs);
+    return this.#breaker.admit(nowMs) === "probe" ? "probe" : "go";
+  }
+
+  #nextQueue(): T[] {
+    if (this.#fresh.length === 0) return this.#returning;
+    if (this.#returning.length === 0) return this.#fresh;
+    return this.#freshIsNext ? this.#fresh : this.#returning;
+  }
+
+  /** Requests that go before it. Where both kinds wait each has half of the room, so twice its own queue. */
+  #queueAhead(request: T): number {
+    const [own, other] = request.returning ? [this.#returning, this.#fresh] : [this.#fresh, this.#returning];
+    if (other.length === 0 || own.length >= other.length) return this.#waitingRequests;
+    return Math.min(this.#waitingRequests, 2 * own.length * request.requests);
+  }
+
+  #tooLong(ahead: number, nowMs: number, around: Surroundings): "no_room" | "window_full" | null {
+    if (around.isAlone && this.#breaker.state === "closed" && !this.#isStalled(nowMs, LONGEST_WAIT_MS)) return null;
+    if (this.#isStalled(nowMs, LONGEST_WAIT_MS) || this.#expectedWaitMs(ahead, nowMs) >= LONGEST_WAIT_MS)
+      return "no_room";
+    if (!around.isCrowding) return null;
+    const isSlow = this.#isStalled(nowMs, CROWDED_WAIT_MS) || this.#expectedWaitMs(ahead, nowMs) >= CROWDED_WAIT_MS;
+    return isSlow ? "window_full" : null;
+  }
+
+  /** Room is taken and none was given back for longer than the destination ever needed. */
+  #isStalled(nowMs: number, patienceMs: number): boolean {
+    if (this.#inFlight === 0) return false;
+    return nowMs - this.#movedMs > Math.max(patienceMs, STALL_FACTOR * (this.#holdMs ?? 0));
+  }
+
+  /** Queue ÷ completions a second, and of these there are as many as the limit over the time that one holds its room. */
+  #expectedWaitMs(ahead: number, nowMs: number): number {
+    const byRoom = (ahead * (this.#holdMs ?? 0)) / this.#limit.value;
+    return this.#rate === null ? byRoom : Math.max(byRoom, this.#rate.waitMs(ahead, nowMs));
+  }
+}
