@@ -1,11 +1,386 @@
-/** Windowed consumption of a group's topics (rules C1 to C10, D3, W1 and W3). */
-import type { KafkaConnection } from "./connect.ts";
-import type { WindowedConsumer, WindowedConsumerOptions } from "./window.ts";
+/**
+ * Windowed consumption of a group's topics (rules C1 to C10, D3, W1 and W3): kafkajs's consumer, and what it takes to drain
+ * before partitions are given up, to begin exactly where the last owner stood, and to end rather than stand still.
+ *
+ * Owns: one kafkajs client, the runners of the owned partitions, the group's session, the committer and two timers. Its
+ * states: *new*, *running*, *stopping* (drains, then leaves), *ended*.
+ * W-1  The epoch rises at every JOIN and at the end. What began under an older one, such as finding the places of gained
+ *      partitions, does nothing any more (C4).
+ * W-2  A partition is gained paused; it is fetched from when its place is found, and from nowhere else (C5).
+ * W-3  Between the drain before a JOIN and the JOIN nothing is started (C4); the drain waits `rebalanceDrainMs` once.
+ * W-4  It ends once: by `stop`, or by `onFailure`, which is called once and not after `stop` has resolved.
+ */
+import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
+import type { Clock } from "@posthaste/core/time";
+import type { Consumer, ConsumerGroupJoinEvent, EachBatchPayload } from "kafkajs";
+import { Committer } from "./committer.ts";
+import type { KafkaClient, KafkaConnection } from "./connect.ts";
+import { GroupSession } from "./coordinator.ts";
+import { pause, retryPauseMs, withDeadline } from "./deadline.ts";
+import { isPassingFailure, toPosthasteError } from "./kafka-errors.ts";
+import { forgetLag, publishLag } from "./lag.ts";
+import { PartitionRunner } from "./partition-runner.ts";
+import { compareAssignment, locatePartitions, type TopicPartition } from "./rebalance.ts";
+import { StallWatch } from "./stall-watch.ts";
+import type { ConsumerTiming, PartitionWindow, WindowedConsumer, WindowedConsumerOptions } from "./window.ts";
+
+const DEFAULT_TIMING: ConsumerTiming = {
+  sessionTimeoutMs: 10_000,
+  heartbeatIntervalMs: 500,
+  maxWaitMs: 20,
+  commitIntervalMs: 100,
+  rebalanceDrainMs: 1000,
+  stopDrainMs: 6000,
+  stallLimitMs: 60_000,
+  metadataMaxAgeMs: 60_000,
+};
+/** W3: what a head that waits brings along is dropped and fetched again. */
+const WAITING_MAX_BYTES_PER_PARTITION = 64 * 1024;
+const WAITING_MAX_BYTES = 1024 * 1024;
+const MAX_BYTES_PER_PARTITION = 512 * 1024;
+const MAX_BYTES = 4 * 1024 * 1024;
+const END_OFFSETS_EVERY_TICKS = 5;
+const LEAVE_DEADLINE_MS = 3000;
+const FLUSH_DEADLINE_MS = 1000;
+/** A new leader may answer with an old end for a moment; what is outside the log on so many looks is. */
+const OUT_OF_RANGE_LOOKS = 3;
+/** As good as unlimited: a broker's fault must not crash the consumer, whose restart would wait for its own ghost (C7). */
+const FOR_EVER = 1_000_000_000;
+
+const SYSTEM_CLOCK: Clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
 
 /** Connects nothing before `start`. */
 export function createWindowedConsumer<T, F = never>(
-  _connection: KafkaConnection,
-  _options: WindowedConsumerOptions<T, F>,
+  connection: KafkaConnection,
+  options: WindowedConsumerOptions<T, F>,
 ): WindowedConsumer {
-  throw new Error("not written");
+  return new GroupConsumer(connection, options);
+}
+
+class GroupConsumer<T, F> implements WindowedConsumer {
+  readonly #connection: KafkaConnection;
+  readonly #options: WindowedConsumerOptions<T, F>;
+  readonly #timing: ConsumerTiming;
+  readonly #clock = SYSTEM_CLOCK;
+  readonly #client: KafkaClient;
+  readonly #consumer: Consumer;
+  readonly #session: GroupSession;
+  readonly #committer: Committer;
+  readonly #stalls: StallWatch;
+  #runners: PartitionRunner<T, F>[] = [];
+  #state: "new" | "running" | "stopping" | "ended" = "new";
+  #epoch = 0;
+  #joined = false;
+  #drained = false;
+  /** Drains that wait until nothing runs. */
+  readonly #drains = new Set<AbortController>();
+  #tick: NodeJS.Timeout | undefined;
+  #ticks = 0;
+  #asksEnds = false;
+  #failure: Error | null = null;
+  #stopped: Promise<void> | null = null;
+
+  constructor(connection: KafkaConnection, options: WindowedConsumerOptions<T, F>) {
+    this.#connection = connection;
+    this.#options = options;
+    this.#timing = { ...DEFAULT_TIMING, ...options.timing };
+    const { groupId } = options;
+    this.#stalls = new StallWatch(groupId, this.#timing.stallLimitMs);
+    this.#session = new GroupSession(groupId, {
+      beforeJoin: () => this.#drainBeforeJoin(),
+      onHeartbeat: () => {
+        if (this.#runners.length === 0) this.#stalls.heardGroup();
+      },
+      onOutOfRange: (topic, partition) => this.#fail(outOfRange(topic, partition)),
+    });
+    this.#committer = new Committer({
+      session: this.#session,
+      owned: () => this.#runners,
+      intervalMs: this.#timing.commitIntervalMs,
+      clock: this.#clock,
+      onCommitted: () => this.#stalls.heardGroup(),
+      onFailed: () => connection.metrics?.commitFailures.inc({ group: groupId }),
+    });
+    this.#client = connection.createClient({ retry: { retries: 5, initialRetryTime: 100, maxRetryTime: 500 } });
+    this.#consumer = this.#createConsumer();
+    connection.metrics?.rebalances.inc({ group: groupId }, 0);
+    connection.metrics?.commitFailures.inc({ group: groupId }, 0);
+  }
+
+  get isReady(): boolean {
+    return this.#state === "running" && this.#joined && this.#runners.every(({ isLocating }) => !isLocating);
+  }
+
+  owned(): readonly PartitionWindow[] {
+    return this.#runners;
+  }
+
+  async start(): Promise<void> {
+    if (this.#state !== "new") throw new PosthasteError("closed", "the consumer was started before");
+    this.#state = "running";
+    await this.#connect();
+    this.#committer.start();
+    const tickMs = Math.min(1000, this.#timing.stallLimitMs / 4);
+    this.#tick = setInterval(() => this.#onTick(tickMs), tickMs);
+    await this.#consumer.run({
+      autoCommit: false,
+      eachBatchAutoResolve: false,
+      partitionsConsumedConcurrently: 16,
+      eachBatch: (payload) => this.#onBatch(payload),
+    });
+    if (this.#failure !== null) throw this.#failure;
+  }
+
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  #createConsumer(): Consumer {
+    const { groupId, delayMsOf } = this.#options;
+    const { sessionTimeoutMs, heartbeatIntervalMs, maxWaitMs, metadataMaxAgeMs } = this.#timing;
+    const waits = delayMsOf !== undefined;
+    const consumer = this.#client.kafka.consumer({
+      groupId,
+      sessionTimeout: sessionTimeoutMs,
+      rebalanceTimeout: sessionTimeoutMs,
+      heartbeatInterval: heartbeatIntervalMs,
+      maxWaitTimeInMs: maxWaitMs,
+      metadataMaxAge: metadataMaxAgeMs,
+      allowAutoTopicCreation: false,
+      maxBytesPerPartition: waits ? WAITING_MAX_BYTES_PER_PARTITION : MAX_BYTES_PER_PARTITION,
+      maxBytes: waits ? WAITING_MAX_BYTES : MAX_BYTES,
+      partitionAssigners: [this.#session.assigner],
+      retry: {
+        retries: FOR_EVER,
+        initialRetryTime: 100,
+        maxRetryTime: 500,
+        restartOnFailure: () => Promise.resolve(false),
+      },
+    });
+    consumer.on(consumer.events.GROUP_JOIN, (event) => this.#onJoined(event));
+    consumer.on(consumer.events.CRASH, ({ payload }) => {
+      this.#fail(toPosthasteError(payload.error, `the consumer of group ${groupId} crashed`));
+    });
+    return consumer;
+  }
+
+  /** Until the brokers answer: a service may be started before them. */
+  async #connect(): Promise<void> {
+    for (let failures = 1; this.#state === "running"; failures += 1) {
+      try {
+        await this.#consumer.connect();
+        await this.#consumer.subscribe({ topics: [...this.#options.topics], fromBeginning: true });
+        return;
+      } catch (error) {
+        if (!isPassingFailure(error)) throw toPosthasteError(error, `group ${this.#options.groupId}`);
+        await pause(retryPauseMs(failures));
+      }
+    }
+    throw new PosthasteError("closed", "the consumer was stopped");
+  }
+
+  async #onBatch({ batch, resolveOffset }: EachBatchPayload): Promise<void> {
+    const runner = this.#runners.find(({ topic, partition }) => partition === batch.partition && topic === batch.topic);
+    if (runner === undefined) return;
+    this.#stalls.heardPartition(runner);
+    const accepted = runner.accept({
+      messages: batch.messages,
+      fetchedFrom: fetchedFrom(batch),
+      lastOffset: Number(batch.lastOffset()),
+      endOffset: Number(batch.highWatermark),
+    });
+    if (accepted) resolveOffset(batch.lastOffset());
+  }
+
+  /** C4. Also while stopping: what runs may take as long as `stop` allows, but no JOIN waits for it. */
+  async #drainBeforeJoin(): Promise<void> {
+    if (this.#drained || this.#runners.length === 0) return;
+    this.#drained = true;
+    await this.#drain(this.#timing.rebalanceDrainMs);
+    await this.#flush();
+  }
+
+  #flush(): Promise<void> {
+    return withDeadline(this.#committer.flush(), FLUSH_DEADLINE_MS, "the last commit").catch(() => undefined);
+  }
+
+  /** Freezes every window and waits for what runs. */
+  async #drain(timeoutMs: number): Promise<void> {
+    for (const runner of this.#runners) runner.freeze();
+    if (!this.#hasRunning()) return;
+    const drained = new AbortController();
+    this.#drains.add(drained);
+    await pause(timeoutMs, drained.signal);
+    this.#drains.delete(drained);
+  }
+
+  #onIdle(): void {
+    if (this.#hasRunning()) return;
+    for (const drained of this.#drains) drained.abort();
+  }
+
+  #hasRunning(): boolean {
+    return this.#runners.some(({ running }) => running > 0);
+  }
+
+  #onJoined({ payload }: ConsumerGroupJoinEvent): void {
+    if (this.#state === "ended") return;
+    this.#epoch += 1;
+    this.#joined = true;
+    this.#drained = false;
+    this.#committer.joined();
+    this.#stalls.heardGroup();
+    this.#connection.metrics?.rebalances.inc({ group: this.#options.groupId });
+    const found = this.#runners.filter(({ isLocating }) => !isLocating);
+    const { kept, lost, gained } = compareAssignment(found, payload.memberAssignment, this.#session.isContinuous);
+    const runners = this.#state === "stopping" ? [] : gained.map((place) => this.#createRunner(place));
+    this.#connection.log.info({
+      event: "group_joined",
+      group: this.#options.groupId,
+      kept: kept.length,
+      lost: lost.length,
+      gained: gained.length,
+    });
+    this.#runners = [...kept, ...runners];
+    this.#giveUp(lost);
+    for (const { topic, partition } of gained) this.#consumer.pause([{ topic, partitions: [partition] }]);
+    for (const runner of kept) {
+      if (this.#state === "stopping") runner.freeze();
+      else runner.keep();
+    }
+    if (runners.length > 0) void this.#locate(runners, this.#epoch);
+  }
+
+  #createRunner(place: TopicPartition): PartitionRunner<T, F> {
+    const { topic, partition } = place;
+    const here = [{ topic, partitions: [partition] }];
+    const whileActive = (act: () => void) => () => {
+      if (this.#state !== "ended") act();
+    };
+    return new PartitionRunner(
+      place,
+      this.#options,
+      {
+        pause: whileActive(() => this.#consumer.pause(here)),
+        resume: whileActive(() => this.#consumer.resume(here)),
+        seek: (offset) => whileActive(() => this.#consumer.seek({ topic, partition, offset: String(offset) }))(),
+      },
+      {
+        clock: this.#clock,
+        onFailure: (reason) => this.#fail(reason),
+        onIdle: () => this.#onIdle(),
+      },
+    );
+  }
+
+  /** Finds the places of gained partitions, for as long as it takes and the epoch lasts. */
+  async #locate(gained: readonly PartitionRunner<T, F>[], epoch: number): Promise<void> {
+    for (let failures = 1; epoch === this.#epoch; failures += 1) {
+      try {
+        const places = await locatePartitions(this.#connection, this.#session, gained);
+        if (epoch !== this.#epoch) return;
+        for (const runner of gained) {
+          const place = places.find((each) => each.topic === runner.topic && each.partition === runner.partition);
+          if (place === undefined) throw new PosthasteError("internal", `no place was found for ${runner.topic}`);
+          this.#stalls.heardPartition(runner);
+          runner.begin(place.offset, place.metadata);
+        }
+        this.#options.onAssigned?.(gained);
+        return;
+      } catch (error) {
+        if (epoch !== this.#epoch) return;
+        if (isPosthasteError(error, "offset_out_of_range") && failures < OUT_OF_RANGE_LOOKS) {
+          await pause(retryPauseMs(failures));
+        } else if (isPosthasteError(error) && !error.retryable) return this.#fail(error);
+        else await pause(retryPauseMs(failures));
+      }
+    }
+  }
+
+  #giveUp(lost: readonly PartitionRunner<T, F>[]): void {
+    if (lost.length === 0) return;
+    for (const runner of lost) {
+      runner.revoke();
+      this.#stalls.forget(runner);
+      const lastOfTopic = !this.#runners.some(({ topic }) => topic === runner.topic);
+      if (this.#connection.metrics) forgetLag(this.#connection.metrics, runner, lastOfTopic);
+    }
+    this.#options.onRevoked?.(lost);
+  }
+
+  #onTick(tickMs: number): void {
+    this.#ticks += 1;
+    for (const runner of this.#runners) {
+      if (runner.hasNothingToFetch && !runner.isLocating) this.#stalls.heardPartition(runner);
+    }
+    const { metrics } = this.#connection;
+    const isRetryTopic = () => this.#options.delayMsOf !== undefined;
+    if (metrics) publishLag(metrics, this.#runners, this.#clock, isRetryTopic);
+    if (this.#ticks % END_OFFSETS_EVERY_TICKS === 0) void this.#readEnds();
+    const reason = this.#stalls.tick(tickMs);
+    if (reason !== null && this.#state === "running") this.#fail(reason);
+  }
+
+  /** A partition that is paused, or whose broker is gone, learns its end offset only so. One question at a time. */
+  async #readEnds(): Promise<void> {
+    if (this.#asksEnds) return;
+    this.#asksEnds = true;
+    try {
+      for (const topic of new Set(this.#runners.map((runner) => runner.topic))) {
+        const ends = await this.#connection.withAdmin((admin) => admin.fetchTopicOffsets(topic));
+        for (const { partition, high } of ends) {
+          this.#runners.find((each) => each.topic === topic && each.partition === partition)?.noteEnd(Number(high));
+        }
+      }
+    } catch (error) {
+      this.#connection.log.debug({ event: "end_offsets_unknown", group: this.#options.groupId, error });
+    } finally {
+      this.#asksEnds = false;
+    }
+  }
+
+  async #stop(): Promise<void> {
+    if (this.#state === "ended") return;
+    const wasRunning = this.#state === "running";
+    this.#state = "stopping";
+    if (wasRunning) {
+      await this.#drain(this.#timing.stopDrainMs);
+      await this.#flush();
+    }
+    this.#end();
+    await withDeadline(this.#consumer.disconnect(), LEAVE_DEADLINE_MS, "leaving the group").catch(() => undefined);
+    this.#client.destroy();
+  }
+
+  #fail(reason: Error): void {
+    if (this.#state === "ended") return;
+    this.#failure = reason;
+    this.#end();
+    // kafkajs's loops end by themselves once they are told and their sockets are gone.
+    this.#consumer.disconnect().catch(() => undefined);
+    this.#client.destroy();
+    this.#connection.log.error({ event: "consumer_failed", group: this.#options.groupId, error: reason });
+    this.#options.onFailure(reason);
+  }
+
+  #end(): void {
+    this.#state = "ended";
+    this.#epoch += 1;
+    this.#joined = false;
+    this.#committer.stop();
+    clearInterval(this.#tick);
+    const lost = this.#runners;
+    this.#runners = [];
+    this.#giveUp(lost);
+  }
+}
+
+/** kafkajs's types leave out what its batches know: the offset that was asked for. */
+function fetchedFrom(batch: object): number {
+  return Number((batch as { readonly fetchedOffset?: unknown }).fetchedOffset);
+}
+
+function outOfRange(topic: string, partition: number): PosthasteError {
+  return new PosthasteError("offset_out_of_range", `the position in ${topic} partition ${partition} is not in the log`);
 }

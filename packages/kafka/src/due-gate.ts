@@ -1,0 +1,72 @@
+/**
+ * Waiting without blocking: holds the head of one retry partition until it is due (W1, W3).
+ *
+ * Owns: when the partition's records were first known, and the timer of the head that waits.
+ * H1  Log order is due order, so a head that is not due holds up nothing that is.
+ * H2  Of a partition that waits only the head's offset and times are kept, and one timer.
+ */
+import { FirstKnown, msUntilDue } from "@posthaste/core/due-time";
+import type { Clock } from "@posthaste/core/time";
+
+/** Heads are released on a grid of this many ms, so that records which come due together leave in one fetch. */
+const GRAIN_MS = 50;
+/** Longest that a timer is set for; what is due later is looked at again then (a timer holds 2^31 ms at the most). */
+const LONGEST_TIMER_MS = 60_000;
+
+/** The head that waits. */
+export interface WaitingHead {
+  readonly offset: number;
+  readonly appendedAtMs: number;
+}
+
+export class DueGate {
+  readonly #delayMs: number;
+  readonly #clock: Clock;
+  readonly #onDue: () => void;
+  readonly #firstKnown: FirstKnown;
+  #head: WaitingHead | null = null;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** `onDue` is called when a head that was held should be looked at again. */
+  constructor(delayMs: number, clock: Clock, onDue: () => void) {
+    this.#delayMs = delayMs;
+    this.#clock = clock;
+    this.#onDue = onDue;
+    this.#firstKnown = new FirstKnown(Math.max(GRAIN_MS, delayMs / 64));
+  }
+
+  /** The head that is held, or null. */
+  get head(): WaitingHead | null {
+    return this.#head;
+  }
+
+  /** The partition's end offset was seen. */
+  noteEnd(end: number): void {
+    this.#firstKnown.note(end, this.#clock.monotonicMs());
+  }
+
+  /** Ms until the record is due; 0 or less: it is, by so much. */
+  msUntilDue(offset: number, appendedAtMs: number): number {
+    const firstKnownMs = this.#firstKnown.of(offset) ?? this.#clock.monotonicMs();
+    return msUntilDue({ appendedAtMs, delayMs: this.#delayMs, firstKnownMs }, this.#clock);
+  }
+
+  /** Holds a head that is due in `waitMs`. */
+  hold(head: WaitingHead, waitMs: number): void {
+    this.#head = head;
+    clearTimeout(this.#timer);
+    const onGrid = Math.ceil(waitMs / GRAIN_MS) * GRAIN_MS;
+    this.#timer = setTimeout(() => this.#release(), Math.min(onGrid, LONGEST_TIMER_MS));
+  }
+
+  /** Forgets the head, without a call of `onDue`. */
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#head = null;
+  }
+
+  #release(): void {
+    this.#head = null;
+    this.#onDue();
+  }
+}

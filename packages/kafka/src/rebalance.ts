@@ -1,0 +1,86 @@
+/**
+ * What a JOIN changes: partitions are kept, lost or gained (C5), and where a gained one begins.
+ */
+import { PosthasteError } from "@posthaste/core/errors";
+import type { KafkaConnection } from "./connect.ts";
+import type { CommittedPlace, GroupSession } from "./coordinator.ts";
+
+/** A partition by its name. */
+export interface TopicPartition {
+  readonly topic: string;
+  readonly partition: number;
+}
+
+export interface AssignmentChange<P extends TopicPartition> {
+  readonly kept: readonly P[];
+  readonly lost: readonly P[];
+  readonly gained: readonly TopicPartition[];
+}
+
+/**
+ * Compares what was owned with what a JOIN assigned. `continuous` says that nobody else can have owned anything of it in
+ * between; without that nothing is kept: a partition that came back may have been worked on elsewhere.
+ */
+export function compareAssignment<P extends TopicPartition>(
+  owned: readonly P[],
+  assigned: Readonly<Record<string, readonly number[]>>,
+  continuous: boolean,
+): AssignmentChange<P> {
+  const isAssigned = ({ topic, partition }: TopicPartition) => assigned[topic]?.includes(partition) ?? false;
+  const kept = continuous ? owned.filter(isAssigned) : [];
+  const lost = owned.filter((each) => !kept.includes(each));
+  const gained = Object.entries(assigned).flatMap(([topic, partitions]) =>
+    partitions
+      .filter((partition) => !kept.some((each) => each.topic === topic && each.partition === partition))
+      .map((partition) => ({ topic, partition })),
+  );
+  return { kept, lost, gained };
+}
+
+/** Where to begin a partition, and what its last commit said beside the offset. */
+export interface StartingPlace extends TopicPartition {
+  readonly offset: number;
+  readonly metadata: string | null;
+}
+
+/**
+ * Reads where gained partitions begin: at the committed offset, or at the log's start where the group never committed (C7).
+ * Rejects with `offset_out_of_range`, naming the partition, when a committed offset lies outside the log: to go on elsewhere
+ * would skip records, or repeat a topic, in silence.
+ */
+export async function locatePartitions(
+  connection: KafkaConnection,
+  session: GroupSession,
+  gained: readonly TopicPartition[],
+): Promise<readonly StartingPlace[]> {
+  const committed = await session.committed(gained);
+  const topics = [...new Set(gained.map(({ topic }) => topic))];
+  const logs = new Map(
+    await Promise.all(
+      topics.map(async (topic) => {
+        const partitions = await connection.withAdmin((admin) => admin.fetchTopicOffsets(topic));
+        return [topic, partitions] as const;
+      }),
+    ),
+  );
+  return committed.map((place) => {
+    const log = logs.get(place.topic)?.find(({ partition }) => partition === place.partition);
+    if (log === undefined) {
+      throw new PosthasteError("topic_missing", `topic ${place.topic} has no partition ${place.partition}`);
+    }
+    return startingPlace(place, Number(log.low), Number(log.high));
+  });
+}
+
+function startingPlace(
+  { topic, partition, offset, metadata }: CommittedPlace,
+  start: number,
+  end: number,
+): StartingPlace {
+  if (offset < 0) return { topic, partition, offset: start, metadata: null };
+  if (offset >= start && offset <= end) return { topic, partition, offset, metadata };
+  throw new PosthasteError(
+    "offset_out_of_range",
+    `the committed offset ${offset} of ${topic} partition ${partition} is outside the log, which goes from ${start} to ${end}`,
+  );
+}

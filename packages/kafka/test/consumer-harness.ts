@@ -1,0 +1,110 @@
+/** What the tests of windowed consumption share: members of a group that note what they did, and a way to kill one. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { SILENT_LOG } from "@posthaste/core/log";
+import { createTestKafka, kafkaBrokers } from "@posthaste/testkit/broker";
+import { connectKafka, type KafkaClient, type KafkaConnection } from "../src/connect.ts";
+import { createWindowedConsumer } from "../src/consumer.ts";
+import type { KafkaMetrics } from "../src/metrics.ts";
+import type { Task, WindowedConsumer, WindowedConsumerOptions } from "../src/window.ts";
+
+export interface Member {
+  readonly consumer: WindowedConsumer;
+  readonly connection: KafkaConnection;
+  /** `partition:offset` of every task that was started, in order. */
+  readonly ran: string[];
+  /** `partition:offset` of every task whose handler ended. */
+  readonly finished: string[];
+  readonly failures: Error[];
+  /** As if the process were gone: nothing more is sent, not even a goodbye. */
+  kill(): void;
+  close(): Promise<void>;
+}
+
+export type MemberOptions = Partial<WindowedConsumerOptions<string>> & {
+  readonly groupId: string;
+  readonly topics: readonly string[];
+  /** Ms that a task takes; 0 finishes as it starts. */
+  readonly workMs?: number | ((task: Task<string>) => number);
+  readonly metrics?: KafkaMetrics;
+};
+
+export function nameOf({ partition, offset }: { readonly partition: number; readonly offset: number }): string {
+  return `${partition}:${offset}`;
+}
+
+/** A member of a group that is not started yet. Its items are the records' values as text. */
+export function createMember({ workMs = 0, metrics, ...options }: MemberOptions): Member {
+  const real = connectKafka({
+    brokers: kafkaBrokers(),
+    clientId: "consumer-test",
+    log: SILENT_LOG,
+    ...(metrics ? { metrics } : {}),
+  });
+  const clients: KafkaClient[] = [];
+  const connection: KafkaConnection = {
+    ...real,
+    createClient: (client) => {
+      const made = real.createClient(client);
+      clients.push(made);
+      return made;
+    },
+  };
+  const ran: string[] = [];
+  const finished: string[] = [];
+  const failures: Error[] = [];
+  let killed = false;
+  const consumer = createWindowedConsumer<string>(connection, {
+    window: { maxRecords: 1000, maxBytes: 16 * 1024 * 1024 },
+    take: ({ value }) => value?.toString() ?? "",
+    laneOf: () => null,
+    onFailure: (reason) => failures.push(reason),
+    run: async (task) => {
+      if (killed) return new Promise(() => undefined);
+      ran.push(nameOf(task.record));
+      const ms = typeof workMs === "number" ? workMs : workMs(task);
+      if (ms > 0) await sleep(ms);
+      if (!killed) finished.push(nameOf(task.record));
+    },
+    ...options,
+  });
+  return {
+    consumer,
+    connection,
+    ran,
+    finished,
+    failures,
+    kill: () => {
+      killed = true;
+      for (const client of clients) client.destroy();
+    },
+    close: async () => {
+      if (killed) for (const client of clients) client.destroy();
+      await consumer.stop();
+      await real.close();
+    },
+  };
+}
+
+/** Writes `count` records, the i-th to partition i modulo `partitions`, keyed and valued by its number from `first` on. */
+export async function writeRecords(
+  topic: string,
+  { count, partitions, first = 0 }: { count: number; partitions: number; first?: number },
+): Promise<void> {
+  const producer = createTestKafka().producer({ allowAutoTopicCreation: false });
+  await producer.connect();
+  try {
+    const messages = Array.from({ length: count }, (_, index) => ({
+      partition: index % partitions,
+      key: `k${(first + index) % 50}`,
+      value: String(first + index),
+    }));
+    for (let at = 0; at < count; at += 2000) await producer.send({ topic, messages: messages.slice(at, at + 2000) });
+  } finally {
+    await producer.disconnect();
+  }
+}
+
+/** Every record that `writeRecords` wrote, by the name that members note. */
+export function allNames(count: number, partitions: number): string[] {
+  return Array.from({ length: count }, (_, index) => `${index % partitions}:${Math.floor(index / partitions)}`);
+}
