@@ -4,6 +4,12 @@ import { type DeliveryProgress, NO_PROGRESS } from "@posthaste/core/delivery";
 /** Of config records: the writer's revision, also on tombstones, which have no value to carry it (P5). */
 export const REVISION_HEADER = "revision";
 
+/**
+ * Of retry records: the record that was handed off, as topic, partition and offset. A crash between a hand-off and its
+ * commit leaves two copies, which this tells (W6).
+ */
+export const HANDED_OFF_HEADER = "handed-off-from";
+
 const ATTEMPTS = "attempts";
 const PUT_OFFS = "put-offs";
 const WINDOW_START = "window-start-ms";

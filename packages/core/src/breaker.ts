@@ -49,6 +49,11 @@ export class Breaker {
     return "probe";
   }
 
+  /** The probe that was admitted did not take place: the next call may be it. */
+  cancelProbe(): void {
+    if (this.#state === "probing") this.#state = "open";
+  }
+
   succeeded(): void {
     this.#state = "closed";
     this.#failures = 0;

@@ -1,4 +1,5 @@
 /** Dead letters: deliveries that will not be tried again, and why. */
+import type { Delivery } from "./delivery.ts";
 
 /** The closed list of reasons. */
 export const DEAD_LETTER_REASONS = [
@@ -14,3 +15,25 @@ export const DEAD_LETTER_REASONS = [
   "suppressed",
 ] as const;
 export type DeadLetterReason = (typeof DEAD_LETTER_REASONS)[number];
+
+/** What a URL answered the last time. */
+export interface DeadUrl {
+  readonly url: string;
+  /** Null when none arrived. */
+  readonly status: number | null;
+  /** A code, null when a status arrived. */
+  readonly error: string | null;
+  readonly durationMs: number;
+}
+
+/** One record of `posthaste.dead-letters`; its fields are those of `schemas/dead-letter.avsc`. */
+export interface DeadLetter extends Delivery {
+  readonly reason: DeadLetterReason;
+  readonly deadAtMs: number;
+  readonly attempts: number;
+  readonly putOffs: number;
+  /** The first failed attempt or the first putting-off; null when there was neither. */
+  readonly windowStartMs: number | null;
+  /** Empty when it was never attempted; under `settle: each` only the URLs that are dead. */
+  readonly lastAttempt: readonly DeadUrl[];
+}

@@ -37,8 +37,8 @@ export interface Surroundings {
   readonly isCrowding: boolean;
 }
 
-/** How an attempt ended, for the room's purposes. `refused`: the receiver is well and does not want it. */
-export type RoomOutcome = "delivered" | "refused" | "failed" | "timed_out";
+/** How an attempt ended, for the room's purposes. `refused`: the receiver is well and does not want it; `congested`: it failed for want of time, or asked for less. */
+export type RoomOutcome = "delivered" | "refused" | "failed" | "congested";
 
 export interface RoomSettings {
   readonly limit: LimitSettings;
@@ -177,7 +177,13 @@ export class DestinationRoom<T extends RoomRequest> {
       return;
     }
     this.#breaker.failed(nowMs, attempt.wasProbe);
-    if (outcome === "timed_out") this.#limit.congested(attempt.startedMs, nowMs);
+    if (outcome === "congested") this.#limit.congested(attempt.startedMs, nowMs);
+  }
+
+  /** Room that was taken is given back unused: nothing was sent. */
+  cancelled(requests: number, wasProbe: boolean): void {
+    this.#inFlight -= requests;
+    if (wasProbe) this.#breaker.cancelProbe();
   }
 
   /** The attempt's requests have all ended. */
