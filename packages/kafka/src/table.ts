@@ -122,7 +122,13 @@ class CompactedTable<T> implements Table<T> {
 
   refresh(timeoutMs: number): Promise<void> {
     const { topic } = this.#options;
-    const refreshed = endOffset(this.#connection, topic).then((end) => this.#reader?.reached(end));
+    // The end is asked for again after a passing failure, such as a leader that moved, as long as the caller waits.
+    const refreshed = untilAnswered(() => endOffset(this.#connection, topic), {
+      log: this.#connection.log,
+      fields: { event: "table_end_unknown", topic },
+      message: "the end of a table's topic cannot be read: trying on",
+      signal: AbortSignal.timeout(timeoutMs),
+    }).then((end) => this.#reader?.reached(end));
     return withDeadline(refreshed, timeoutMs, `reading ${topic} to its end`);
   }
 

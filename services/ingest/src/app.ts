@@ -71,7 +71,7 @@ export async function startIngest(options: IngestOptions): Promise<Ingest> {
     callsPerSecond: options.callsPerSecond,
     maxPendingBytes: options.maxPendingBytes,
     writeKeys,
-    refreshSources: sources.refresh,
+    refreshSources: (timeoutMs) => sources.refresh(timeoutMs),
     producer,
     encodeEvent: eventCodec.encode,
     encodeRejectedCalls: rejectedCodec.encode,

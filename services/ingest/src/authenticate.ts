@@ -1,4 +1,6 @@
 /** Who sends: from the request's write key to its source. */
+import { isPosthasteError } from "@posthaste/core/errors";
+import type { Log } from "@posthaste/core/log";
 import type { Source } from "@posthaste/core/source";
 import type { Clock } from "@posthaste/core/time";
 import { type Refusal, unauthorized, unavailable } from "./answer.ts";
@@ -10,6 +12,7 @@ export interface AuthenticatorParts {
   /** Reads the table of sources to its present end; rejects when that takes longer than `timeoutMs`. */
   readonly refresh: (timeoutMs: number) => Promise<void>;
   readonly clock: Clock;
+  readonly log: Log;
 }
 
 export type Authentication = { readonly source: Source } | { readonly refusal: Refusal };
@@ -33,7 +36,7 @@ const UNREADABLE: Authentication = {
   refusal: unavailable("unavailable", "The table of sources cannot be read at the moment; send again."),
 };
 
-export function createAuthenticate({ writeKeys, refresh, clock }: AuthenticatorParts): Authenticate {
+export function createAuthenticate({ writeKeys, refresh, clock, log }: AuthenticatorParts): Authenticate {
   const refreshOnce = shareRefresh(refresh);
 
   /** Undefined where a fresher table may know better. */
@@ -45,7 +48,9 @@ export function createAuthenticate({ writeKeys, refresh, clock }: AuthenticatorP
   const afterRefresh = async (writeKey: string): Promise<Authentication> => {
     try {
       await refreshOnce();
-    } catch {
+    } catch (error) {
+      if (!isPosthasteError(error)) throw error;
+      log.warn({ event: "sources_not_refreshed", err: error });
       // Some clients throw their calls away on 401, so that is not said for want of an answer from the brokers.
       return known(writeKey) ?? UNREADABLE;
     }

@@ -30,7 +30,7 @@ export type Gateway = IngestServer;
 export function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { writeKeys, refreshSources, clock, callsPerSecond, registry, log } = options;
   const metrics = createIngestMetrics(registry);
-  const authenticate = createAuthenticate({ writeKeys, refresh: refreshSources, clock });
+  const authenticate = createAuthenticate({ writeKeys, refresh: refreshSources, clock, log });
   const rateLimit = createRateLimit({ callsPerSecond, monotonicMs: clock.monotonicMs });
   const accept = createAccept({ ...options, authenticate, rateLimit, metrics });
   const bodies = createBodyReader();
