@@ -1,0 +1,3 @@
+module posthaste.example/client-go
+
+go 1.22
