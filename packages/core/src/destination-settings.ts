@@ -44,18 +44,19 @@ const webhookUrlInput = z
     }
   });
 
+const EXPECTED_SECRET = `expected a text of 1 to ${MAX_SECRET_LENGTH} characters`;
+
+/** A shared secret itself. */
+const secretText = z
+  .string(EXPECTED_SECRET)
+  .min(1, EXPECTED_SECRET)
+  .max(MAX_SECRET_LENGTH, EXPECTED_SECRET)
+  .refine((secret) => !hasLoneSurrogate(secret), "half of a surrogate pair has no bytes to sign with");
+
 const sharedSecretInput = z
   .union(
-    [
-      z
-        .string()
-        .min(1)
-        .max(MAX_SECRET_LENGTH)
-        .refine((secret) => !hasLoneSurrogate(secret)),
-      z.strictObject({ set: z.boolean() }),
-      z.null(),
-    ],
-    `expected a text of 1 to ${MAX_SECRET_LENGTH} characters, null to remove it, or what was read: {"set": true}`,
+    [secretText, z.strictObject({ set: z.boolean() }), z.null()],
+    `${EXPECTED_SECRET}, null to remove it, or what was read: {"set": true}`,
   )
   .describe(
     "Signs every request. A text sets it, at once and in place of a rotation under way; null removes it. It reads as " +
@@ -122,11 +123,10 @@ export type SettingsPatch = NonNullable<DestinationPatch["settings"]>;
 
 /** The body that names the next shared secret. */
 export const nextSecretInput = z.strictObject({
-  sharedSecret: z
-    .string()
-    .min(1)
-    .max(MAX_SECRET_LENGTH)
-    .refine((secret) => secret !== MASK && !hasLoneSurrogate(secret), "expected the next secret itself"),
+  sharedSecret: secretText.refine(
+    (secret) => secret !== MASK,
+    `"${MASK}" stands for a stored secret: send the next one`,
+  ),
 });
 
 /** Why a URL is refused, or null. */

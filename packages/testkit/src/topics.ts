@@ -7,6 +7,7 @@
 import { randomBytes } from "node:crypto";
 import type { ITopicConfig } from "kafkajs";
 import { kafkaBrokers, withAdmin } from "./broker.ts";
+import { eventually } from "./eventually.ts";
 
 /** `name` and something that no other test has; fit for `createTopicNames`, a group id or a topic. */
 export function uniqueName(name: string): string {
@@ -30,7 +31,15 @@ export async function createTopic(name: string, options: TestTopicOptions = {}):
     replicationFactor,
     configEntries: Object.entries(settings).map(([key, value]) => ({ name: key, value })),
   };
-  await withAdmin((admin) => admin.createTopics({ topics: [topic], waitForLeaders: true }), brokers);
+  await withAdmin(async (admin) => {
+    await admin.createTopics({ topics: [topic], waitForLeaders: false });
+    // kafkajs's own wait ends with an error when the broker that it asks has not heard of the topic yet.
+    await eventually(async () => {
+      const { topics } = await admin.fetchTopicMetadata({ topics: [name] });
+      const led = topics[0]?.partitions.filter(({ leader }) => leader >= 0) ?? [];
+      if (led.length < partitions) throw new Error(`${name} has ${led.length} of ${partitions} leaders`);
+    });
+  }, brokers);
   return name;
 }
 

@@ -39,10 +39,9 @@ export function createServer(options: ServerOptions): FastifyInstance {
   const send = (reply: FastifyReply, problem: Problem): FastifyReply => {
     if (problem.kind === "unauthorized") reply.header("www-authenticate", "Bearer");
     if (problem.kind === "unavailable") reply.header("retry-after", RETRY_AFTER_SECONDS);
-    return reply
-      .code(problem.status)
-      .header("content-type", "application/problem+json")
-      .send(JSON.stringify(problem.toAnswer()));
+    // Bytes, since fastify adds a charset to texts, and this media type has none.
+    const body = Buffer.from(JSON.stringify(problem.toAnswer()));
+    return reply.code(problem.status).header("content-type", "application/problem+json").send(body);
   };
 
   server.setErrorHandler((error, request, reply) => {

@@ -2,8 +2,8 @@
 import { randomBytes } from "node:crypto";
 import { createTopicNames, type TopicNames, topicCatalogue } from "@posthaste/contracts/topics";
 import type { Log } from "@posthaste/core/log";
-import { kafkaBrokers, schemaRegistryUrl, withAdmin } from "@posthaste/testkit/broker";
-import { deleteTopics, uniqueName } from "@posthaste/testkit/topics";
+import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
+import { createTopic, deleteTopics, uniqueName } from "@posthaste/testkit/topics";
 import { Registry } from "prom-client";
 import { startControl } from "../src/app.ts";
 import { controlSettings } from "../src/config.ts";
@@ -34,15 +34,11 @@ export interface Installation {
 export async function createInstallation(): Promise<Installation> {
   const prefix = uniqueName("control");
   const names = createTopicNames(prefix);
-  const topics = topicCatalogue({ names, partitions: 2, retryDelaysMs: [] })
-    .filter(({ name }) => [names.sourceConfig, names.destinationConfig, names.events].includes(name))
-    .map(({ name, partitions, cleanup }) => ({
-      topic: name,
-      numPartitions: partitions,
-      replicationFactor: 1,
-      configEntries: [{ name: "cleanup.policy", value: cleanup }],
-    }));
-  await withAdmin((admin) => admin.createTopics({ topics, waitForLeaders: true }));
+  const needed = [names.sourceConfig, names.destinationConfig, names.events];
+  const catalogue = topicCatalogue({ names, partitions: 2, retryDelaysMs: [] });
+  for (const { name, partitions, cleanup } of catalogue.filter((topic) => needed.includes(topic.name))) {
+    await createTopic(name, { partitions, settings: { "cleanup.policy": cleanup } });
+  }
   return { names, prefix, remove: () => deleteTopics(prefix) };
 }
 
@@ -58,6 +54,11 @@ export interface TestControl {
   readonly logged: () => string;
   readonly call: (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
   readonly stop: () => Promise<void>;
+}
+
+/** The document that anyone may read. */
+export async function readOpenApi(control: TestControl): Promise<Answer> {
+  return control.call("GET", "/openapi.json", undefined, { authorization: "" });
 }
 
 const DEFAULT_KEYS = secretKey("k1");

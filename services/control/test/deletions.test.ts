@@ -1,0 +1,115 @@
+import type { Event } from "@posthaste/core/event";
+import { SILENT_LOG } from "@posthaste/core/log";
+import { connectKafka, type KafkaConnection } from "@posthaste/kafka/connect";
+import { followLog, type LogReader } from "@posthaste/kafka/log-reader";
+import { createOpenCodec } from "@posthaste/kafka/registry";
+import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
+import { eventually } from "@posthaste/testkit/eventually";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createInstallation, type Installation, startTestControl, type TestControl } from "./control.ts";
+
+let installation: Installation;
+let control: TestControl;
+let connection: KafkaConnection;
+let readers: readonly LogReader[];
+const events: { readonly key: string; readonly event: Event }[] = [];
+const failures: Error[] = [];
+
+beforeAll(async () => {
+  installation = await createInstallation();
+  control = await startTestControl(installation);
+  const { names } = installation;
+  const codec = await createOpenCodec({ url: schemaRegistryUrl(), names, log: SILENT_LOG })<Event>("event");
+  connection = connectKafka({ brokers: kafkaBrokers(), clientId: "deletions-test", log: SILENT_LOG });
+  const readPartition = (partition: number) =>
+    followLog(connection, {
+      topic: names.events,
+      partition,
+      from: "start",
+      onRecords: async (records) => {
+        for (const { key, value } of records) {
+          if (value === null) continue;
+          await codec.learn(value);
+          events.push({ key: String(key), event: codec.decode(value) });
+        }
+      },
+      onFailure: (reason) => failures.push(reason),
+    });
+  readers = await Promise.all([0, 1].map(readPartition));
+});
+
+afterAll(async () => {
+  await Promise.all(readers.map((reader) => reader.close()));
+  await connection.close();
+  await control.stop();
+  await installation.remove();
+  expect(failures).toEqual([]);
+});
+
+const createSource = async (name: string): Promise<string> =>
+  (await control.call("POST", "/v1/sources", { name, kind: "web" })).body.id;
+
+const createDestination = async (sourceIds: readonly string[], enabled = true): Promise<string> => {
+  const settings = { urls: [{ url: "https://a.example/" }] };
+  const input = { type: "Webhooks", name: "d", sourceIds, enabled, settings };
+  return (await control.call("POST", "/v1/destinations", input)).body.id;
+};
+
+describe("a deletion request", () => {
+  it("becomes one delete event for each source that has a destination enabled, and no other", async () => {
+    const [first, second, disabledOnly, unconnected] = await Promise.all(
+      ["first", "second", "disabled only", "unconnected"].map(createSource),
+    );
+    await createDestination([first ?? "", second ?? ""]);
+    await createDestination([first ?? ""]);
+    await createDestination([first ?? "", disabledOnly ?? ""], false);
+
+    const { status, body } = await control.call("POST", "/v1/deletions", { userId: "user-7" });
+    expect(status).toBe(202);
+    // Two destinations of the first source and one of the second.
+    expect(body).toEqual({ id: expect.stringMatching(/^del_/), notifications: 3 });
+
+    const named = await control.call("POST", "/v1/deletions", {
+      userId: "user-8",
+      sourceIds: [second, second, disabledOnly, unconnected],
+    });
+    expect(named.body.notifications).toBe(1);
+
+    await eventually(() => expect(events).toHaveLength(3));
+    const seen = events.map(({ key, event }) => ({
+      key,
+      type: event.type,
+      userId: event.userId,
+      messageId: event.messageId,
+    }));
+    const expected = [
+      { userId: "user-7", sourceId: first, id: body.id },
+      { userId: "user-7", sourceId: second, id: body.id },
+      { userId: "user-8", sourceId: second, id: named.body.id },
+    ].map(({ userId, sourceId, id }) => ({
+      key: `${sourceId}:${userId}`,
+      type: "delete",
+      userId,
+      messageId: `${id}:${sourceId}`,
+    }));
+    const byMessage = (a: { messageId: string }, b: { messageId: string }) => (a.messageId < b.messageId ? -1 : 1);
+    expect(seen.sort(byMessage)).toEqual(expected.sort(byMessage));
+  });
+
+  it("of a source without an enabled destination notifies nobody and is answered all the same", async () => {
+    const lonely = await createSource("lonely");
+    const { status, body } = await control.call("POST", "/v1/deletions", { userId: "u", sourceIds: [lonely] });
+    expect([status, body.notifications]).toEqual([202, 0]);
+  });
+
+  it.each([
+    [{}, /^userId: /],
+    [{ userId: "" }, /^userId: a user id is needed$/],
+    [{ userId: "u", sourceIds: [] }, /^sourceIds: name at least one source/],
+    [{ userId: "u", sourceIds: ["src_none"] }, /^sourceIds\[0\]: there is no source src_none$/],
+  ])("is refused as %j", async (input, detail) => {
+    const { status, body } = await control.call("POST", "/v1/deletions", input);
+    expect(status).toBe(400);
+    expect(body.detail).toMatch(detail);
+  });
+});

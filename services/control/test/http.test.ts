@@ -1,0 +1,203 @@
+import { startReceiver } from "@posthaste/testkit/receiver";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  ADMIN_TOKEN,
+  createInstallation,
+  type Installation,
+  readOpenApi,
+  startTestControl,
+  type TestControl,
+} from "./control.ts";
+
+let installation: Installation;
+let control: TestControl;
+
+beforeAll(async () => {
+  installation = await createInstallation();
+  control = await startTestControl(installation);
+});
+
+afterAll(async () => {
+  expect(control.logged()).not.toContain(ADMIN_TOKEN);
+  await control.stop();
+  await installation.remove();
+});
+
+describe("the admin token", () => {
+  it.each([
+    ["no header", {}],
+    ["another token", { authorization: "Bearer nobody-0123456789-0123456789" }],
+    ["the token with more behind it", { authorization: `Bearer ${ADMIN_TOKEN}x` }],
+    ["an empty token", { authorization: "Bearer " }],
+    ["another scheme", { authorization: `Basic ${btoa(`${ADMIN_TOKEN}:`)}` }],
+  ])("is asked for: %s is refused, whatever the path", async (_, headers) => {
+    for (const [method, path] of [
+      ["GET", "/v1/sources"],
+      ["POST", "/v1/destinations"],
+      ["GET", "/v1/nothing"],
+    ] as const) {
+      const response = await fetch(`${control.url}${path}`, { method, headers });
+      expect(response.status).toBe(401);
+      expect(response.headers.get("www-authenticate")).toBe("Bearer");
+      expect(response.headers.get("content-type")).toBe("application/problem+json");
+      expect(await response.json()).toEqual({
+        type: "urn:posthaste:problem:unauthorized",
+        title: "The admin token is missing or wrong",
+        status: 401,
+        detail: "send the header Authorization: Bearer <admin token>",
+        errors: [],
+      });
+    }
+  });
+
+  it("may be given with the scheme in any case", async () => {
+    const response = await fetch(`${control.url}/v1/sources`, { headers: { authorization: `bearer ${ADMIN_TOKEN}` } });
+    expect(response.status).toBe(200);
+  });
+});
+
+describe("a request that no route can take", () => {
+  it("is told that there is no such path", async () => {
+    const { status, body } = await control.call("GET", "/v1/nothing?x=1");
+    expect([status, body.detail]).toEqual([404, "there is no GET /v1/nothing: see /openapi.json"]);
+  });
+
+  it("is told that its body is not JSON, without a word of the body", async () => {
+    const { status, body, text } = await control.call("POST", "/v1/sources", '{"name": secret-in-body');
+    expect([status, body.detail]).toEqual([400, "the body is not JSON"]);
+    expect(text).not.toContain("secret-in-body");
+  });
+
+  it("is told that a key would change the prototype", async () => {
+    const { status, body } = await control.call("POST", "/v1/sources", '{"name":"x","kind":"web","__proto__":{}}');
+    expect([status, body.detail]).toEqual([400, 'the key "__proto__" is not allowed']);
+  });
+
+  it("is told to send JSON when its body is something else", async () => {
+    const { status, body } = await control.call("POST", "/v1/sources", "name=x", { "content-type": "text/plain" });
+    expect([status, body.detail]).toEqual([415, "send application/json"]);
+  });
+
+  it("is refused when its body is too large", async () => {
+    const { status, body } = await control.call("POST", "/v1/sources", { name: "x".repeat(1_100_000), kind: "web" });
+    expect([status, body.type]).toEqual([413, "urn:posthaste:problem:too-large"]);
+  });
+});
+
+describe("/openapi.json", () => {
+  it("needs no token and names every operation with its answers", async () => {
+    const { status, body: document } = await readOpenApi(control);
+    expect(status).toBe(200);
+    expect(document.openapi).toBe("3.1.0");
+    const operations = Object.entries<object>(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    expect(operations.sort()).toEqual(
+      [
+        "GET /v1/catalog",
+        "GET /v1/sources",
+        "POST /v1/sources",
+        "GET /v1/sources/{id}",
+        "PATCH /v1/sources/{id}",
+        "DELETE /v1/sources/{id}",
+        "POST /v1/sources/{id}/write-key",
+        "GET /v1/destinations",
+        "POST /v1/destinations",
+        "GET /v1/destinations/{id}",
+        "PATCH /v1/destinations/{id}",
+        "DELETE /v1/destinations/{id}",
+        "POST /v1/destinations/{id}/secret/next",
+        "POST /v1/destinations/{id}/secret/switch",
+        "POST /v1/destinations/{id}/secret/undo",
+        "POST /v1/destinations/{id}/secret/retire",
+        "POST /v1/destinations/{id}/test",
+        "POST /v1/deletions",
+      ].sort(),
+    );
+    expect(document.paths["/v1/destinations"].post).toMatchObject({
+      requestBody: {
+        required: true,
+        content: { "application/json": { schema: { $ref: "#/components/schemas/DestinationInput" } } },
+      },
+      responses: { 201: expect.anything(), 400: expect.anything(), 401: expect.anything(), 503: expect.anything() },
+    });
+  });
+
+  it("refers to no schema that it does not hold", async () => {
+    const { text, body } = await readOpenApi(control);
+    const referred = [...text.matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name);
+    expect(referred.length).toBeGreaterThan(10);
+    expect([...new Set(referred)].filter((name) => !(name !== undefined && name in body.components.schemas))).toEqual(
+      [],
+    );
+  });
+
+  it("says the limits that the input is checked by", async () => {
+    const { settings } = (await readOpenApi(control)).body.components.schemas.DestinationInput.properties;
+    expect(settings.properties.urls).toMatchObject({ minItems: 1, maxItems: 5 });
+    expect(settings.required).toEqual(["urls"]);
+  });
+});
+
+describe("/v1/catalog", () => {
+  it("has the Webhooks destination with the JSON Schema of its settings", async () => {
+    const { status, body } = await control.call("GET", "/v1/catalog");
+    expect(status).toBe(200);
+    expect(body).toEqual([
+      { name: "Webhooks", description: expect.any(String), settings: expect.objectContaining({ type: "object" }) },
+    ]);
+    expect(body[0].settings.properties.urls.maxItems).toBe(5);
+  });
+});
+
+describe("/readyz", () => {
+  it("is 200 when every service named is ready", async () => {
+    const service = await startReceiver();
+    service.script("/readyz", { status: 200, body: '{"ready":true,"checks":{"tables":true}}' });
+    const ready = await startTestControl(installation, { readyUrls: `ingest=${service.url}/readyz` });
+    const response = await fetch(`${ready.url}/readyz`);
+    expect(response.status).toBe(200);
+    expect(await response.json()).toEqual({ ready: true, checks: { tables: true, brokers: true, ingest: true } });
+    await ready.stop();
+    await service.close();
+  });
+
+  it("is 503 with the name of each service that is missing and what it lacks", async () => {
+    const service = await startReceiver();
+    service.script("/router", { status: 503, body: '{"ready":false,"checks":{"tables":"reading","group":true}}' });
+    service.script("/delivery", { status: 500, body: "oops" });
+    const gone = await startReceiver();
+    await gone.close();
+    const unready = await startTestControl(installation, {
+      readyUrls: `ingest=${gone.url}/readyz,router=${service.url}/router,delivery=${service.url}/delivery`,
+    });
+    const response = await fetch(`${unready.url}/readyz`);
+    expect(response.status).toBe(503);
+    expect(await response.json()).toEqual({
+      ready: false,
+      checks: {
+        tables: true,
+        brokers: true,
+        ingest: "does not answer",
+        router: "tables: reading",
+        delivery: "answers 500",
+      },
+    });
+    await unready.stop();
+    await service.close();
+  });
+});
+
+describe("metrics", () => {
+  it("count requests by operation and how they ended, from nought", async () => {
+    const counted = await startTestControl(installation);
+    const before = await counted.registry.metrics();
+    expect(before).toContain('posthaste_control_requests_total{operation="createSource",answer="refused"} 0');
+    await counted.call("POST", "/v1/sources", {});
+    await counted.call("GET", "/v1/sources");
+    const after = await counted.registry.metrics();
+    expect(after).toContain('posthaste_control_requests_total{operation="createSource",answer="refused"} 1');
+    expect(after).toContain('posthaste_control_requests_total{operation="listSources",answer="done"} 1');
+    await counted.stop();
+  });
+});
