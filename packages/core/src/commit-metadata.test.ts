@@ -1,0 +1,94 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { decodeCommitMetadata, encodeCommitMetadata, MAX_METADATA_BYTES } from "./commit-metadata.ts";
+import type { OffsetRun } from "./offset-tracker.ts";
+
+const NOTHING = { finishedRuns: [], state: null };
+
+/** A base offset and rising runs above it, apart from one another. */
+const placeWithRuns = (maxRuns: number) =>
+  fc
+    .record({
+      base: fc.maxSafeNat().map((n) => Math.floor(n / 2)),
+      lengths: fc.array(fc.tuple(fc.integer({ min: 1, max: 100_000 }), fc.integer({ min: 1, max: 100_000 })), {
+        maxLength: maxRuns,
+        size: "max",
+      }),
+    })
+    .map(({ base, lengths }) => {
+      let at = base;
+      const finishedRuns: OffsetRun[] = lengths.map(([unfinished, finished]) => {
+        const from = at + unfinished;
+        at = from + finished;
+        return { from, to: at };
+      });
+      return { base, finishedRuns };
+    });
+
+describe("a commit's metadata", () => {
+  it("reads back what was written, the state's text included", () => {
+    fc.assert(
+      fc.property(placeWithRuns(100), fc.option(fc.string({ unit: "binary" })), ({ base, finishedRuns }, state) => {
+        const text = encodeCommitMetadata(base, { finishedRuns, state });
+        expect(decodeCommitMetadata(base, text)).toEqual({ finishedRuns, state });
+      }),
+    );
+  });
+
+  it("is the empty text when there is nothing to say", () => {
+    expect(encodeCommitMetadata(7, NOTHING)).toBe("");
+    expect(decodeCommitMetadata(7, "")).toEqual(NOTHING);
+    expect(decodeCommitMetadata(7, null)).toEqual(NOTHING);
+  });
+
+  it("always fits: runs are cut from the top, and a state that alone does not fit is left out (M1)", () => {
+    const state = fc.option(fc.string({ unit: "binary", maxLength: 5000, size: "max" }));
+    fc.assert(
+      fc.property(placeWithRuns(3000), state, ({ base, finishedRuns }, text) => {
+        const encoded = encodeCommitMetadata(base, { finishedRuns, state: text });
+        expect(Buffer.byteLength(encoded)).toBeLessThanOrEqual(MAX_METADATA_BYTES);
+        const decoded = decodeCommitMetadata(base, encoded);
+        expect(finishedRuns.slice(0, decoded.finishedRuns.length)).toEqual(decoded.finishedRuns);
+        expect([text, null]).toContain(decoded.state);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("keeps a state that fits whole, and gives runs what it leaves", () => {
+    const finishedRuns = Array.from({ length: 4000 }, (_, index) => ({ from: 2 * index + 1, to: 2 * index + 2 }));
+    const state = "s".repeat(2000);
+    const decoded = decodeCommitMetadata(0, encodeCommitMetadata(0, { finishedRuns, state }));
+    expect(decoded.state).toBe(state);
+    expect(decoded.finishedRuns.length).toBeGreaterThan(1000);
+  });
+});
+
+describe("metadata that cannot be trusted", () => {
+  it("counts as nothing beside another offset than its own (M2)", () => {
+    const text = encodeCommitMetadata(100, { finishedRuns: [{ from: 105, to: 110 }], state: "x" });
+    expect(decodeCommitMetadata(101, text)).toEqual(NOTHING);
+  });
+
+  it("never makes an unfinished offset finished, however it was damaged (M2)", () => {
+    const damage = fc.record({ at: fc.nat(), character: fc.string({ minLength: 1, maxLength: 1 }), cut: fc.boolean() });
+    fc.assert(
+      fc.property(placeWithRuns(40), fc.string(), damage, ({ base, finishedRuns }, state, { at, character, cut }) => {
+        const text = encodeCommitMetadata(base, { finishedRuns, state });
+        const place = at % text.length;
+        const damaged = cut ? text.slice(0, place) : `${text.slice(0, place)}${character}${text.slice(place + 1)}`;
+        const decoded = decodeCommitMetadata(base, damaged);
+        expect([NOTHING, { finishedRuns, state }]).toContainEqual(decoded);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it("is nothing when it was never ours", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), fc.nat(), (text, base) => {
+        expect(decodeCommitMetadata(base, text)).toEqual(NOTHING);
+      }),
+    );
+  });
+});
