@@ -1,0 +1,78 @@
+import { createTopicNames, type TopicSpec, topicCatalogue } from "@posthaste/contracts/topics";
+import { describe, expect, it } from "vitest";
+import { compareTopics, type ExistingTopic, settingsOf } from "./topic-plan.ts";
+
+const REPLICATION = { replicationFactor: 3, minInsyncReplicas: 2 };
+const catalogue = topicCatalogue({ names: createTopicNames("p"), partitions: 6, retryDelaysMs: [10_000] });
+
+/** A topic exactly as the catalogue wants it. */
+function asWanted(spec: TopicSpec): ExistingTopic {
+  return {
+    name: spec.name,
+    partitions: spec.partitions,
+    replicationFactor: 3,
+    settings: settingsOf(spec, REPLICATION),
+  };
+}
+
+function withChange(name: string, change: Partial<ExistingTopic>): readonly ExistingTopic[] {
+  return catalogue.map((spec) => (spec.name === name ? { ...asWanted(spec), ...change } : asWanted(spec)));
+}
+
+describe("the plan of topics", () => {
+  it("makes every topic of the catalogue in an empty cluster", () => {
+    const plan = compareTopics(catalogue, [], REPLICATION);
+    expect(plan.map(({ kind, topic }) => [kind, topic])).toEqual(catalogue.map(({ name }) => ["create", name]));
+  });
+
+  it("is empty for a cluster that matches", () => {
+    expect(compareTopics(catalogue, catalogue.map(asWanted), REPLICATION)).toEqual([]);
+  });
+
+  it("leaves topics that are not in the catalogue alone", () => {
+    const foreign: ExistingTopic = { name: "theirs", partitions: 1, replicationFactor: 1, settings: new Map() };
+    expect(compareTopics(catalogue, [...catalogue.map(asWanted), foreign], REPLICATION)).toEqual([]);
+  });
+
+  it("grows a topic with too few partitions and only reports one with too many", () => {
+    expect(compareTopics(catalogue, withChange("p.events", { partitions: 4 }), REPLICATION)).toEqual([
+      { kind: "grow", topic: "p.events", from: 4, to: 6 },
+    ]);
+    const [report] = compareTopics(catalogue, withChange("p.events", { partitions: 12 }), REPLICATION);
+    expect(report).toMatchObject({ kind: "report", topic: "p.events" });
+  });
+
+  it("only reports another replication factor", () => {
+    const plan = compareTopics(catalogue, withChange("p.meta", { replicationFactor: 1 }), REPLICATION);
+    expect(plan).toMatchObject([{ kind: "report", topic: "p.meta" }]);
+  });
+
+  it("names each setting that differs, with what it was", () => {
+    const changed = new Map(
+      settingsOf(catalogue.find(({ name }) => name === "p.deliveries.retry-10s") as TopicSpec, REPLICATION),
+    );
+    changed.set("message.timestamp.type", "CreateTime");
+    changed.delete("retention.ms");
+    expect(compareTopics(catalogue, withChange("p.deliveries.retry-10s", { settings: changed }), REPLICATION)).toEqual([
+      {
+        kind: "configure",
+        topic: "p.deliveries.retry-10s",
+        setting: "message.timestamp.type",
+        from: "CreateTime",
+        to: "LogAppendTime",
+      },
+      { kind: "configure", topic: "p.deliveries.retry-10s", setting: "retention.ms", from: null, to: "604800000" },
+    ]);
+  });
+
+  it("W7: keeps what waits by time alone, whatever its size", () => {
+    for (const spec of catalogue) {
+      if (spec.cleanup === "delete") expect(settingsOf(spec, REPLICATION).get("retention.bytes")).toBe("-1");
+    }
+  });
+
+  it("gives retry topics the broker's time of writing (W1)", () => {
+    const retry = catalogue.find(({ name }) => name === "p.deliveries.retry-10s") as TopicSpec;
+    expect(settingsOf(retry, REPLICATION).get("message.timestamp.type")).toBe("LogAppendTime");
+  });
+});
