@@ -13,8 +13,18 @@ export interface ClusterView {
   readonly activeController: () => Promise<string>;
 }
 
-/** A view of the cluster at `brokers`; each question opens and closes its own connection. */
-export function createClusterView(brokers: readonly string[]): ClusterView {
+export interface ClusterAddresses {
+  /** `host:port` of the brokers to ask. */
+  readonly brokers: readonly string[];
+  /**
+   * `host:port` of the controllers. A broker passes the question for the active controller on to the one that it knows, and
+   * says nothing for as long as that one hangs; so each controller is asked for itself.
+   */
+  readonly controllers: readonly string[];
+}
+
+/** A view of the cluster; each question opens and closes its own connection. */
+export function createClusterView({ brokers, controllers }: ClusterAddresses): ClusterView {
   return {
     leaderOf: (topic, partition) =>
       withAdmin(brokers, async (admin) => {
@@ -24,7 +34,7 @@ export function createClusterView(brokers: readonly string[]): ClusterView {
       }),
     coordinatorOf: async (groupId) =>
       brokerName(await firstAnswer(brokers, (address) => readGroupCoordinator(address, groupId))),
-    activeController: async () => brokerName(await firstAnswer(brokers, readActiveController)),
+    activeController: async () => brokerName(await firstAnswer(controllers, readActiveController)),
   };
 }
 
@@ -57,7 +67,7 @@ async function withAdmin<T>(brokers: readonly string[], work: (admin: Admin) => 
   }
 }
 
-/** What the first broker that answers says. Rejects when none does. */
-function firstAnswer<T>(brokers: readonly string[], ask: (address: string) => Promise<T>): Promise<T> {
-  return Promise.any(brokers.map(ask));
+/** What the first that answers says. Rejects when none does. */
+function firstAnswer<T>(addresses: readonly string[], ask: (address: string) => Promise<T>): Promise<T> {
+  return Promise.any(addresses.map(ask));
 }

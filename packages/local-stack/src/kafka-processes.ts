@@ -4,8 +4,8 @@ import { mkdir, stat, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { brokerIsInCluster } from "./cluster-view.ts";
-import { type BrokerAddress, kafkaProperties } from "./kafka-properties.ts";
+import { brokerIsInCluster, type ClusterAddresses } from "./cluster-view.ts";
+import { kafkaSettings, toProperties } from "./kafka-properties.ts";
 import { findFreePorts } from "./ports.ts";
 import { StackError } from "./stack-error.ts";
 import { createUnit, type Unit } from "./unit.ts";
@@ -30,23 +30,21 @@ export interface KafkaProcessesOptions {
 /** Units `kafka-1` …, not started yet, and their addresses. */
 export async function prepareKafka(
   options: KafkaProcessesOptions,
-): Promise<{ readonly units: readonly Unit[]; readonly addresses: readonly string[] }> {
+): Promise<{ readonly units: readonly Unit[]; readonly addresses: ClusterAddresses }> {
   const { jars, dataDir, count, env } = options;
   const ports = await findFreePorts(count * 2);
-  const cluster = Array.from({ length: count }, (_, index): BrokerAddress => {
-    const [port, controllerPort] = [ports[index], ports[count + index]];
-    if (port === undefined || controllerPort === undefined) throw new Error("fewer ports than asked for");
-    return { id: index + 1, port, controllerPort };
-  });
+  const ids = Array.from({ length: count }, (_, index) => index + 1);
+  const clientAddress = (id: number): string => `127.0.0.1:${ports[id - 1]}`;
+  const controllerAddress = (id: number): string => `127.0.0.1:${ports[count + id - 1]}`;
+  const layout = { count, clientAddress, controllerAddress, bindHost: "127.0.0.1" };
   const classpath = [join(jars, "*"), javaFolder].join(delimiter);
-  const addresses = cluster.map(({ port }) => `127.0.0.1:${port}`);
+  await mkdir(dataDir, { recursive: true });
   const units = await Promise.all(
-    cluster.map(async ({ id, port }) => {
+    ids.map(async (id) => {
       const name = `kafka-${id}`;
-      const logDir = join(dataDir, `${name}`);
+      const logDir = join(dataDir, name);
       const properties = join(dataDir, `${name}.properties`);
-      await mkdir(dataDir, { recursive: true });
-      await writeFile(properties, kafkaProperties(id, cluster, logDir));
+      await writeFile(properties, toProperties(kafkaSettings(id, layout, logDir)));
       await format(classpath, properties, logDir);
       return createUnit({
         name,
@@ -62,12 +60,12 @@ export async function prepareKafka(
         ],
         env,
         logFile: join(dataDir, `${name}.log`),
-        isReady: () => brokerIsInCluster(`127.0.0.1:${port}`, id),
+        isReady: () => brokerIsInCluster(clientAddress(id), id),
         onUnexpectedExit: options.onUnexpectedExit,
       });
     }),
   );
-  return { units, addresses };
+  return { units, addresses: { brokers: ids.map(clientAddress), controllers: ids.map(controllerAddress) } };
 }
 
 async function format(classpath: string, properties: string, logDir: string): Promise<void> {

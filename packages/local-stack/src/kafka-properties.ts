@@ -1,50 +1,85 @@
 /** The settings of the local brokers: one broker, or three as a production cluster has them. Pure. */
 
-export interface BrokerAddress {
-  /** Node id, from 1. */
-  readonly id: number;
-  readonly port: number;
-  readonly controllerPort: number;
+/** Where the brokers of a cluster listen, whether as processes of this machine or as containers of a network. */
+export interface ClusterLayout {
+  readonly count: number;
+  /** `host:port` that clients are told for a broker. */
+  readonly clientAddress: (id: number) => string;
+  /** `host:port` that the other brokers are told; the clients' one when absent. */
+  readonly brokerAddress?: (id: number) => string;
+  /** `host:port` of a broker's controller, as the other nodes reach it. */
+  readonly controllerAddress: (id: number) => string;
+  /** The interface to listen on. */
+  readonly bindHost: string;
+  /** The port to listen on for clients, when it is not the one that they are told. */
+  readonly clientPort?: number;
 }
 
 /** Partitions of Kafka's own topic of offsets; its default of 50 costs seconds when the first group comes. */
 const OFFSETS_PARTITIONS = 6;
 
-/** The text of `server.properties` for the broker `id`, which is broker and controller in one process (KRaft). */
-export function kafkaProperties(id: number, cluster: readonly BrokerAddress[], logDir: string): string {
-  const own = cluster.find((broker) => broker.id === id);
-  if (!own) throw new Error(`no broker ${id} in the cluster`);
-  const replicas = Math.min(cluster.length, 3);
-  const minInSync = cluster.length >= 3 ? 2 : 1;
-  const settings: Record<string, string | number | boolean> = {
+/** The settings of the broker `id`, from 1, which is broker and controller in one process (KRaft). */
+export function kafkaSettings(id: number, layout: ClusterLayout, logDir: string): Readonly<Record<string, string>> {
+  const { count } = layout;
+  const replicas = String(Math.min(count, 3));
+  const minInSync = count >= 3 ? "2" : "1";
+  const voters = Array.from({ length: count }, (_, index) => `${index + 1}@${layout.controllerAddress(index + 1)}`);
+  return {
     "process.roles": "broker,controller",
-    "node.id": id,
-    "controller.quorum.voters": cluster.map((node) => `${node.id}@127.0.0.1:${node.controllerPort}`).join(","),
-    listeners: `PLAINTEXT://127.0.0.1:${own.port},CONTROLLER://127.0.0.1:${own.controllerPort}`,
-    "advertised.listeners": `PLAINTEXT://127.0.0.1:${own.port}`,
-    "controller.listener.names": "CONTROLLER",
-    "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+    "node.id": String(id),
+    "controller.quorum.voters": voters.join(","),
+    ...listenerSettings(id, layout),
     "log.dirs": logDir,
-    "auto.create.topics.enable": false,
-    "num.partitions": 6,
+    "auto.create.topics.enable": "false",
+    "num.partitions": "6",
     "default.replication.factor": replicas,
     "min.insync.replicas": minInSync,
     "offsets.topic.replication.factor": replicas,
-    "offsets.topic.num.partitions": OFFSETS_PARTITIONS,
+    "offsets.topic.num.partitions": String(OFFSETS_PARTITIONS),
     "transaction.state.log.replication.factor": replicas,
     "transaction.state.log.min.isr": minInSync,
     "share.coordinator.state.topic.replication.factor": replicas,
     "share.coordinator.state.topic.min.isr": minInSync,
-    "group.initial.rebalance.delay.ms": 0,
+    "group.initial.rebalance.delay.ms": "0",
     // The cleaner's default takes 128 MB.
-    "log.cleaner.dedupe.buffer.size": 16 * 1024 * 1024,
-  };
-  if (cluster.length > 1) {
+    "log.cleaner.dedupe.buffer.size": String(16 * 1024 * 1024),
     // P4: a dead broker is noticed after 3 s; the default is 9 s of refused calls.
-    settings["broker.session.timeout.ms"] = 3000;
-    settings["broker.heartbeat.interval.ms"] = 500;
-  }
+    ...(count > 1 ? { "broker.session.timeout.ms": "3000", "broker.heartbeat.interval.ms": "500" } : {}),
+  };
+}
+
+function listenerSettings(id: number, layout: ClusterLayout): Record<string, string> {
+  const { bindHost } = layout;
+  const client = layout.clientAddress(id);
+  const internal = layout.brokerAddress?.(id);
+  const listeners = [
+    `PLAINTEXT://${bindHost}:${layout.clientPort ?? portOf(client)}`,
+    ...(internal ? [`INTERNAL://${bindHost}:${portOf(internal)}`] : []),
+    `CONTROLLER://${bindHost}:${portOf(layout.controllerAddress(id))}`,
+  ];
+  return {
+    listeners: listeners.join(","),
+    "advertised.listeners": [`PLAINTEXT://${client}`, ...(internal ? [`INTERNAL://${internal}`] : [])].join(","),
+    "inter.broker.listener.name": internal ? "INTERNAL" : "PLAINTEXT",
+    "controller.listener.names": "CONTROLLER",
+    "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,INTERNAL:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+  };
+}
+
+/** The text of `server.properties`. */
+export function toProperties(settings: Readonly<Record<string, string>>): string {
   return `${Object.entries(settings)
     .map(([name, value]) => `${name}=${value}`)
     .join("\n")}\n`;
+}
+
+/** The environment that the official image makes its `server.properties` from. */
+export function toImageEnvironment(settings: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(settings).map(([name, value]) => [`KAFKA_${name.toUpperCase().replaceAll(".", "_")}`, value]),
+  );
+}
+
+function portOf(address: string): string {
+  return address.slice(address.lastIndexOf(":") + 1);
 }

@@ -11,27 +11,29 @@ const CLIENT_ID = "local-stack";
 /** The topic that the controllers keep the cluster's metadata in. */
 const METADATA_TOPIC = "__cluster_metadata";
 
-/** The node id of the active controller, as the broker at `address` (`host:port`) knows it. */
+/**
+ * The node id of the active controller, asked of the controller at `address` (`host:port`). Throws when that is not the
+ * active one.
+ */
 export async function readActiveController(address: string): Promise<number> {
   const name = Buffer.from(METADATA_TOPIC);
   // Flexible encoding: a length or count stands plus one, and each structure ends with its count of tagged fields.
   const request = Buffer.concat([Buffer.from([2, name.length + 1]), name, Buffer.from([2, 0, 0, 0, 0, 0, 0, 0])]);
   const answer = await ask(address, DESCRIBE_QUORUM, 0, Buffer.concat([Buffer.from([0]), request]));
   // Tagged fields of the header, error code, count of topics, name, count of partitions, index, error code, leader.
-  const errorCode = answer.readInt16BE(1);
-  if (errorCode !== 0) throw new Error(`DescribeQuorum answered error ${errorCode}`);
+  assertNoError("DescribeQuorum", answer.readInt16BE(1));
   const nameLength = answer.readUInt8(4) - 1;
   const partition = 5 + nameLength + 1;
+  // A controller that is not the active one says so here, and names 0.
+  assertNoError("DescribeQuorum", answer.readInt16BE(partition + 4));
   const leader = answer.readInt32BE(partition + 6);
-  if (leader < 0) throw new Error("there is no active controller");
   return leader;
 }
 
 /** The node id of the group's coordinator, as the broker at `address` knows it. Throws while there is none. */
 export async function readGroupCoordinator(address: string, groupId: string): Promise<number> {
   const answer = await ask(address, FIND_COORDINATOR, 0, shortString(groupId));
-  const errorCode = answer.readInt16BE(0);
-  if (errorCode !== 0) throw new Error(`FindCoordinator answered error ${errorCode}`);
+  assertNoError("FindCoordinator", answer.readInt16BE(0));
   return answer.readInt32BE(2);
 }
 
@@ -58,6 +60,10 @@ async function ask(address: string, apiKey: number, version: number, rest: Buffe
   } finally {
     socket.destroy();
   }
+}
+
+function assertNoError(request: string, code: number): void {
+  if (code !== 0) throw new Error(`${request} answered error ${code}`);
 }
 
 function shortString(text: string): Buffer {

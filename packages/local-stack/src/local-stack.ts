@@ -9,6 +9,7 @@
  */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import type { ClusterAddresses } from "./cluster-view.ts";
 import { dockerAnswers, prepareContainers } from "./containers.ts";
 import { findJavaParts } from "./java-parts.ts";
 import { prepareKafka } from "./kafka-processes.ts";
@@ -33,6 +34,8 @@ export interface LocalStackOptions {
 export interface LocalStack {
   /** `host:port` of each broker. */
   readonly brokers: readonly string[];
+  /** `host:port` of each controller; empty for a named stack. */
+  readonly controllers: readonly string[];
   /** URL of the registry's Confluent API. */
   readonly schemaRegistry: string;
   /** What was started here, in the order of the start; empty for a named stack. */
@@ -43,7 +46,7 @@ export interface LocalStack {
 
 /** Parts of a stack that is not started yet. */
 export interface PreparedStack {
-  readonly brokers: readonly string[];
+  readonly cluster: ClusterAddresses;
   readonly schemaRegistry: string;
   readonly kafka: readonly Unit[];
   readonly registry: Unit;
@@ -68,13 +71,13 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     await Promise.all(units.map((unit) => unit.kill()));
     throw error;
   }
-  return { brokers: prepared.brokers, schemaRegistry: prepared.schemaRegistry, units, stop };
+  return { ...prepared.cluster, schemaRegistry: prepared.schemaRegistry, units, stop };
 }
 
 function namedStack(brokers: string, registry: string | undefined, log: (line: string) => void): LocalStack {
   if (!registry) throw new StackError("KAFKA_BROKERS is set: set SCHEMA_REGISTRY_URL too, or neither");
   log(`using the brokers at ${brokers} and the registry at ${registry}`);
-  return { brokers: brokers.split(","), schemaRegistry: registry, units: [], stop: async () => {} };
+  return { brokers: brokers.split(","), controllers: [], schemaRegistry: registry, units: [], stop: async () => {} };
 }
 
 async function prepareProcesses(options: LocalStackOptions): Promise<PreparedStack> {
@@ -85,5 +88,5 @@ async function prepareProcesses(options: LocalStackOptions): Promise<PreparedSta
     prepareKafka({ ...common, jars: parts.kafka, count: options.brokers ?? 1 }),
     prepareRegistry({ ...common, distribution: parts.registry }),
   ]);
-  return { brokers: kafka.addresses, schemaRegistry: registry.url, kafka: kafka.units, registry: registry.unit };
+  return { cluster: kafka.addresses, schemaRegistry: registry.url, kafka: kafka.units, registry: registry.unit };
 }

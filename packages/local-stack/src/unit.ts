@@ -48,9 +48,9 @@ export interface Unit {
   /** SIGTERM, and SIGKILL after `deadlineMs`; answers when it is gone. Also ends a hung one. */
   readonly stop: (deadlineMs?: number) => Promise<void>;
   /** SIGSTOP: its sockets stay open and nobody answers. */
-  readonly hang: () => void;
+  readonly hang: () => Promise<void>;
   /** SIGCONT. */
-  readonly resume: () => void;
+  readonly resume: () => Promise<void>;
 }
 
 interface Running {
@@ -127,10 +127,10 @@ export function createUnit(options: UnitOptions): Unit {
     start,
     kill: () => end("SIGKILL", 0),
     stop: (deadlineMs = 10_000) => end("SIGTERM", deadlineMs),
-    hang: () => {
+    hang: async () => {
       if (running) signal(running.pid, "SIGSTOP");
     },
-    resume: () => {
+    resume: async () => {
       if (running) signal(running.pid, "SIGCONT");
     },
   };

@@ -1,0 +1,56 @@
+import { describe, expect, it } from "vitest";
+import { readCommandSettings } from "./settings.ts";
+
+const read = (args: readonly string[] = [], env: Record<string, string> = {}) =>
+  readCommandSettings(args, env, "/clone");
+
+describe("without arguments and environment", () => {
+  it("has the published ports, the data folder in the clone, one broker, the demonstration, and loopback allowed", () => {
+    expect(read()).toEqual({
+      help: false,
+      demo: true,
+      brokers: 1,
+      ports: { ingest: 8080, control: 8090, admin: { ingest: 9101, router: 9102, delivery: 9103, control: 9104 } },
+      dataDir: "/clone/.posthaste",
+      adminToken: undefined,
+      allowNetworks: "127.0.0.0/8,::1/128",
+    });
+  });
+});
+
+describe("arguments", () => {
+  it("take the size of the cluster after a space or an equals sign", () => {
+    expect(read(["--brokers", "3"]).brokers).toBe(3);
+    expect(read(["--brokers=3", "--no-demo"])).toMatchObject({ brokers: 3, demo: false });
+  });
+
+  it.each([[["--brokers", "2"]], [["--brokers"]], [["--no-demon"]], [["start"]]])("refuse %j", (args) => {
+    expect(() => read(args)).toThrow(/--brokers: expected 1 or 3|unknown option/);
+  });
+});
+
+describe("environment", () => {
+  it("moves the ports, so that two copies run side by side", () => {
+    const { ports } = read([], {
+      POSTHASTE_INGEST_PORT: "18080",
+      POSTHASTE_CONTROL_PORT: "18090",
+      POSTHASTE_METRICS_PORT: "19101",
+    });
+    expect(ports).toMatchObject({ ingest: 18080, control: 18090, admin: { ingest: 19101, control: 19104 } });
+  });
+
+  it.each(["0", "65536", "80a", "-1"])("refuses %j as a port, naming the variable and what was expected", (value) => {
+    expect(() => read([], { POSTHASTE_INGEST_PORT: value })).toThrow(
+      `POSTHASTE_INGEST_PORT: expected a port from 1 to 65535, got ${value}`,
+    );
+  });
+
+  it("leaves room for four ports from POSTHASTE_METRICS_PORT on", () => {
+    expect(() => read([], { POSTHASTE_METRICS_PORT: "65533" })).toThrow("from 1 to 65532");
+  });
+
+  it("takes a data folder as it is when absolute and from the clone when not", () => {
+    expect(read([], { POSTHASTE_DATA_DIR: "/data" }).dataDir).toBe("/data");
+    expect(read([], { POSTHASTE_DATA_DIR: "other" }).dataDir).toBe("/clone/other");
+  });
+});

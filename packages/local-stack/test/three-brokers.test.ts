@@ -1,0 +1,94 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { withAdmin } from "@posthaste/testkit/broker";
+import { eventually } from "@posthaste/testkit/eventually";
+import { createTopic } from "@posthaste/testkit/topics";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { createClusterView } from "../src/cluster-view.ts";
+import { type LocalStack, startLocalStack } from "../src/local-stack.ts";
+import type { Unit } from "../src/unit.ts";
+
+const SUBJECT = "kept-value";
+const SCHEMA = JSON.stringify({ type: "record", name: "Kept", fields: [{ name: "id", type: "string" }] });
+const faultTimeout = { timeoutMs: 20_000, intervalMs: 100 };
+
+let dataDir: string;
+let stack: LocalStack;
+
+const start = () =>
+  startLocalStack({ dataDir, brokers: 3, shortLived: true, ignoreNamed: true, env: process.env, log: () => {} });
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), "posthaste-three-brokers-"));
+  stack = await start();
+  await createTopic("kept", { replicationFactor: 3, brokers: stack.brokers });
+}, 60_000);
+
+afterAll(async () => {
+  await stack.stop();
+  await rm(dataDir, { recursive: true });
+}, 30_000);
+
+function broker(name: string | undefined): Unit {
+  const unit = stack.units.find((candidate) => candidate.name === name);
+  if (!unit) throw new Error(`no broker ${name}`);
+  return unit;
+}
+
+it("names what it runs", () => {
+  expect(stack.units.map((unit) => unit.name)).toEqual(["kafka-1", "kafka-2", "kafka-3", "schema-registry"]);
+  expect(stack.brokers).toHaveLength(3);
+});
+
+it("says who leads a partition, who coordinates a group and who is the active controller", async () => {
+  const view = createClusterView(stack);
+  const names = ["kafka-1", "kafka-2", "kafka-3"];
+  expect(names).toContain(await view.leaderOf("kept", 0));
+  expect(names).toContain(await view.activeController());
+  expect(await eventually(() => view.coordinatorOf("some-group"), faultTimeout)).toSatisfy((name: string) =>
+    names.includes(name),
+  );
+});
+
+it("gives a partition another leader when its leader is killed, and takes the broker back", async () => {
+  const view = createClusterView(stack);
+  const leader = await view.leaderOf("kept", 0);
+  await broker(leader).kill();
+  await eventually(async () => {
+    const next = await view.leaderOf("kept", 0);
+    expect(next).toBeDefined();
+    expect(next).not.toBe(leader);
+  }, faultTimeout);
+  await broker(leader).start();
+  await eventually(async () => {
+    const topics = await withAdmin((admin) => admin.fetchTopicMetadata({ topics: ["kept"] }), stack.brokers);
+    expect(topics.topics[0]?.partitions[0]?.isr).toHaveLength(3);
+  }, faultTimeout);
+});
+
+it("has another active controller while the old one hangs", async () => {
+  const view = createClusterView(stack);
+  const active = await view.activeController();
+  await broker(active).hang();
+  try {
+    await eventually(async () => expect(await view.activeController()).not.toBe(active), faultTimeout);
+  } finally {
+    await broker(active).resume();
+  }
+});
+
+it("K2: knows its topics and schemas when it is started again in the same folder", async () => {
+  const register = await fetch(`${stack.schemaRegistry}/subjects/${SUBJECT}/versions`, {
+    method: "POST",
+    headers: { "content-type": "application/vnd.schemaregistry.v1+json" },
+    body: JSON.stringify({ schema: SCHEMA }),
+  });
+  const { id } = (await register.json()) as { id: number };
+  await stack.stop();
+  stack = await start();
+  const topics = await withAdmin((admin) => admin.listTopics(), stack.brokers);
+  expect(topics).toContain("kept");
+  const kept = await fetch(`${stack.schemaRegistry}/schemas/ids/${id}`);
+  expect(((await kept.json()) as { schema: string }).schema).toContain("Kept");
+});
