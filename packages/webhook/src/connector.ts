@@ -4,8 +4,10 @@
  * The addresses are resolved once and pinned, so a name that changes its answer between check and connect (DNS rebinding)
  * gains nothing. The name itself still goes into SNI and is what the certificate must be for.
  */
+import { X509Certificate } from "node:crypto";
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from "node:net";
 import { connect as connectTls, createSecureContext, getCACertificates, type SecureContext } from "node:tls";
+import { PosthasteError } from "@posthaste/core/errors";
 import type { buildConnector } from "undici";
 import type { AddressGuard } from "./address-guard.ts";
 import { ADDRESS_REFUSED, DNS_FAILED, isSystemFailure, SendError, TIMED_OUT, TLS_FAILED } from "./errors.ts";
@@ -37,8 +39,9 @@ export interface ConnectorOptions {
 
 /** A connector in undici's sense. Every failure reaches the callback as an error that `toRequestError` knows. */
 export function createConnector(options: ConnectorOptions): buildConnector.connector {
+  const { extraCa } = options;
   const secureContext = createSecureContext(
-    options.extraCa === undefined ? {} : { ca: [...getCACertificates("default"), options.extraCa] },
+    extraCa === undefined ? {} : { ca: [...getCACertificates("default"), ...parseAuthorities(extraCa)] },
   );
 
   async function open({ hostname, protocol, port }: buildConnector.Options): Promise<Socket> {
@@ -64,6 +67,20 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
       (reason: unknown) => callback(reason instanceof Error ? reason : new SendError("", String(reason)), null),
     );
   };
+}
+
+/** The certificates of a PEM file. OpenSSL ignores what it cannot read, and then every receiver would fail at run time. */
+function parseAuthorities(pem: string): readonly string[] {
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^]+?-----END CERTIFICATE-----/g) ?? [];
+  if (blocks.length === 0) throw new PosthasteError("invalid_config", "the extra CA holds no certificate in PEM");
+  for (const [index, block] of blocks.entries()) {
+    try {
+      new X509Certificate(block);
+    } catch (cause) {
+      throw new PosthasteError("invalid_config", `certificate ${index + 1} of the extra CA cannot be read`, { cause });
+    }
+  }
+  return blocks;
 }
 
 async function resolveHost(resolve: Resolve, hostname: string): Promise<readonly ResolvedAddress[]> {

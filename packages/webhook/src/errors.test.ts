@@ -16,7 +16,6 @@ describe("toRequestError", () => {
     ["EHOSTUNREACH", "connection_failed"],
     ["ENETUNREACH", "connection_failed"],
     ["EMFILE", "connection_failed"],
-    ["HPE_INVALID_CONSTANT", "bad_response"],
     ["E_NEW_AND_UNKNOWN", "other"],
   ] as const)("maps %s to %s", (code, error) => {
     expect(toRequestError(withCode(code))).toBe(error);
@@ -27,6 +26,7 @@ describe("toRequestError", () => {
     [new errors.ConnectTimeoutError(), "timeout"],
     [new errors.HeadersTimeoutError(), "timeout"],
     [new errors.HeadersOverflowError(), "bad_response"],
+    [new errors.HTTPParserError("not HTTP"), "bad_response"],
     [new errors.ResponseContentLengthMismatchError(), "bad_response"],
     [new errors.InvalidArgumentError(), "invalid_request"],
     [new errors.ClientDestroyedError(), "shutting_down"],
@@ -42,7 +42,7 @@ describe("toRequestError", () => {
   );
 
   it("answers nothing outside the closed list", () => {
-    const codes = ["ECONNRESET", "UND_ERR_INFO", "HPE_CB_BODY", "CERT_HAS_EXPIRED", ""];
+    const codes = ["ECONNRESET", "UND_ERR_INFO", "CERT_HAS_EXPIRED", ""];
     for (const code of codes) expect(REQUEST_ERRORS).toContain(toRequestError(withCode(code)));
   });
 });

@@ -1,5 +1,6 @@
 /** From the codes of undici, Node and OpenSSL to the closed list of request errors. Codes are asked, never message text. */
 import type { RequestError } from "@posthaste/core/outcome";
+import { errors } from "undici";
 
 /** The codes of errors that are ours. */
 export const ADDRESS_REFUSED = "POSTHASTE_ADDRESS_REFUSED";
@@ -52,14 +53,11 @@ const TABLE: ReadonlyMap<string, RequestError> = new Map([
   ["UND_ERR_CLOSED", "shutting_down"],
 ]);
 
-/** HPE_ is llhttp's prefix: what came back is not HTTP. */
-const BAD_RESPONSE_PREFIX = "HPE_";
-
 /** The request error of what a connection or request failed with; `other` for a code that has no row. */
 export function toRequestError(reason: unknown): RequestError {
-  const code = codeOf(reason);
-  if (code === null) return "other";
-  return TABLE.get(code) ?? (code.startsWith(BAD_RESPONSE_PREFIX) ? "bad_response" : "other");
+  // By its class: undici's parser errors were seen to come without their code.
+  if (reason instanceof errors.HTTPParserError) return "bad_response";
+  return TABLE.get(codeOf(reason) ?? "") ?? "other";
 }
 
 /** True when the connection ended under the request, so that a new connection may do better. */

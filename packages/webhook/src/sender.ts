@@ -99,7 +99,7 @@ export interface WebhookSender {
 
 const SYSTEM_CLOCK: Clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
 
-/** Throws PosthasteError `invalid_config` for a network that is no CIDR, and what OpenSSL throws for a CA that is no PEM. */
+/** Throws PosthasteError `invalid_config` for a network that is no CIDR and for a CA that is no certificate in PEM. */
 export function createWebhookSender(options: WebhookSenderOptions): WebhookSender {
   return new Sender(options);
 }

@@ -1,0 +1,266 @@
+/** What endpoints do that they should not. Each case is a real socket; limits are shortened where the default is not the point. */
+import type { Socket } from "node:net";
+import { eventually } from "@posthaste/testkit/eventually";
+import { describe, expect, it } from "vitest";
+import type { UrlResult } from "../src/report.ts";
+import type { WebhookSender } from "../src/sender.ts";
+import { attemptTo, useClosedPort, useRawServer, useSender } from "./harness.ts";
+
+const SHORT = { headersTimeoutMs: 300, bodyTimeoutMs: 300 };
+const OK = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+
+async function resultOf(sender: WebhookSender, url: string): Promise<UrlResult> {
+  const { urls } = await attemptTo(sender, [url]).finished;
+  const [result] = urls;
+  if (result === undefined) throw new Error("the attempt has no result");
+  return result;
+}
+
+/** Writes `text` again and again until the connection ends. */
+function repeat(socket: Socket, text: string, everyMs: number): void {
+  const timer = setInterval(() => socket.write(text), everyMs);
+  socket.on("close", () => clearInterval(timer));
+}
+
+/** Writes one byte of `text` at a time. */
+function trickle(socket: Socket, text: string, everyMs: number): void {
+  let at = 0;
+  const timer = setInterval(() => {
+    if (at < text.length) socket.write(text.charAt(at));
+    at += 1;
+  }, everyMs);
+  socket.on("close", () => clearInterval(timer));
+}
+
+describe("an endpoint that never comes to the end of its headers", () => {
+  it("has 5 seconds by default", { timeout: 8_000 }, async () => {
+    const server = await useRawServer(() => {});
+    const result = await resultOf(useSender(), server.url);
+    expect(result).toMatchObject({ outcome: "retryable", status: null, error: "timeout" });
+    expect(result.durationMs).toBeGreaterThanOrEqual(5_000);
+    expect(result.durationMs).toBeLessThan(6_500);
+  });
+
+  it("times out when it trickles its headers a byte at a time", async () => {
+    const server = await useRawServer((socket) => trickle(socket, `HTTP/1.1 200 OK\r\nx-slow: ${"x".repeat(500)}`, 5));
+    const result = await resultOf(useSender({ limits: SHORT }), server.url);
+    expect(result).toMatchObject({ outcome: "retryable", error: "timeout" });
+    expect(result.durationMs).toBeGreaterThanOrEqual(300);
+  });
+
+  it("times out when it sends informational answers for ever", async () => {
+    const early = "HTTP/1.1 103 Early Hints\r\nlink: </>\r\n\r\n";
+    const server = await useRawServer((socket) => repeat(socket, early, 20));
+    const result = await resultOf(useSender({ limits: SHORT }), server.url);
+    expect(result).toMatchObject({ outcome: "retryable", error: "timeout" });
+    expect(result.durationMs).toBeLessThan(1_500);
+  });
+
+  it("is retried when it answers 100 for ever, which nobody asked it to", async () => {
+    const server = await useRawServer((socket) => repeat(socket, "HTTP/1.1 100 Continue\r\n\r\n", 20));
+    const result = await resultOf(useSender({ limits: SHORT }), server.url);
+    expect(result).toMatchObject({ outcome: "retryable", status: null });
+    expect(result.durationMs).toBeLessThan(1_500);
+  });
+
+  it("is cut off when its headers grow beyond every measure", async () => {
+    const server = await useRawServer((socket) => {
+      socket.write("HTTP/1.1 200 OK\r\n");
+      repeat(socket, `x-more: ${"x".repeat(4_000)}\r\n`, 1);
+    });
+    const result = await resultOf(useSender({ limits: SHORT }), server.url);
+    expect(result).toMatchObject({ outcome: "retryable", error: "bad_response" });
+  });
+
+  it("frees the connection and the count when the time is over", async () => {
+    const server = await useRawServer(() => {});
+    const sender = useSender({ limits: SHORT });
+    await resultOf(sender, server.url);
+    expect(sender.requestsInFlight).toBe(0);
+    expect(sender.openConnections).toBe(0);
+  });
+});
+
+describe("an endpoint that breaks the connection", () => {
+  it("is retried when nothing listens", async () => {
+    const port = await useClosedPort();
+    const result = await resultOf(useSender(), `http://127.0.0.1:${port}/`);
+    expect(result).toMatchObject({ outcome: "retryable", status: null, error: "connection_refused" });
+  });
+
+  it("is retried, and not sent to twice, when it closes without an answer", async () => {
+    const server = await useRawServer((socket) => socket.end());
+    const result = await resultOf(useSender(), server.url);
+    expect(result).toMatchObject({ outcome: "retryable", error: "connection_reset" });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it("is retried when it resets in the middle of its headers", async () => {
+    const server = await useRawServer((socket) => {
+      socket.write("HTTP/1.1 200 OK\r\ncontent-", () => socket.resetAndDestroy());
+    });
+    const result = await resultOf(useSender(), server.url);
+    expect(result).toMatchObject({ outcome: "retryable", error: "connection_reset" });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it("has delivered when it resets in the middle of its body: the status had arrived", async () => {
+    const server = await useRawServer((socket) => {
+      socket.write("HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nhalf", () => {
+        setTimeout(() => socket.resetAndDestroy(), 50);
+      });
+    });
+    const sender = useSender();
+    const result = await resultOf(sender, server.url);
+    expect(result).toMatchObject({ outcome: "delivered", status: 200, error: null, answer: "half" });
+    expect(sender.requestsInFlight).toBe(0);
+  });
+
+  it.each(["hello\r\n\r\n", "SSH-2.0-OpenSSH_9.6\r\n", "HTTP/1.1 2000 Odd\r\n\r\n", "HTTP/2 200\r\n\r\n"])(
+    "is retried when it speaks something else than HTTP/1.1: %j",
+    async (text) => {
+      const server = await useRawServer((socket) => socket.write(text));
+      const result = await resultOf(useSender({ limits: SHORT }), server.url);
+      expect(result).toMatchObject({ outcome: "retryable", status: null, error: "bad_response" });
+    },
+  );
+
+  it("is retried when it wants to upgrade to another protocol", async () => {
+    const answer = "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n";
+    const server = await useRawServer((socket) => socket.write(answer));
+    const result = await resultOf(useSender({ limits: SHORT }), server.url);
+    expect(result).toMatchObject({ outcome: "retryable", status: null });
+  });
+});
+
+describe("an endpoint whose body is the trouble", () => {
+  it("is settled at its headers, and cut off at the cap, when the body is endless", async () => {
+    const server = await useRawServer((socket) => {
+      socket.write("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n");
+      repeat(socket, `2000\r\n${"x".repeat(0x2000)}\r\n`, 1);
+    });
+    const sender = useSender();
+    const { settled, finished } = attemptTo(sender, [server.url]);
+    expect((await settled).settlement.outcome).toBe("delivered");
+    const [result] = (await finished).urls;
+    expect(result).toMatchObject({ outcome: "delivered", status: 200 });
+    expect(result?.answer).toBe("x".repeat(1_024));
+    expect(sender.openConnections).toBe(0);
+  });
+
+  it("is cut off after the time for bodies when the body never ends", async () => {
+    const server = await useRawServer((socket) => {
+      socket.write("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n");
+      repeat(socket, "1\r\nx\r\n", 10);
+    });
+    const sender = useSender({ limits: SHORT });
+    const { settled, finished } = attemptTo(sender, [server.url]);
+    expect((await settled).settlement.outcome).toBe("delivered");
+    expect(sender.requestsInFlight).toBe(1);
+    expect((await finished).urls).toMatchObject([{ outcome: "delivered" }]);
+    expect(sender.requestsInFlight).toBe(0);
+  });
+
+  it("has delivered when the body breaks the rules after a good status", async () => {
+    const answer = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nnot a chunk\r\n";
+    const server = await useRawServer((socket) => socket.write(answer));
+    expect(await resultOf(useSender(), server.url)).toMatchObject({ outcome: "delivered", status: 200 });
+  });
+});
+
+describe("an endpoint that redirects", () => {
+  it.each([301, 302, 303, 307, 308])("is not followed and is permanent: %i", async (status) => {
+    const other = await useRawServer((socket) => socket.write(OK));
+    const answer = `HTTP/1.1 ${status} Moved\r\nlocation: ${other.url}\r\ncontent-length: 0\r\n\r\n`;
+    const server = await useRawServer((socket) => socket.write(answer));
+    expect(await resultOf(useSender(), server.url)).toMatchObject({ outcome: "permanent", status });
+    expect(other.connections).toBe(0);
+  });
+});
+
+describe("kept-alive connections", () => {
+  it("are used again", async () => {
+    const server = await useRawServer((socket) => socket.write(OK));
+    const sender = useSender();
+    for (let count = 0; count < 5; count += 1) await resultOf(sender, server.url);
+    expect(server.connections).toBe(1);
+    expect(server.requests).toHaveLength(5);
+  });
+
+  it("S4: that close as the next request leaves cost one resend on a new connection, not a retry", async () => {
+    const server = await useRawServer((socket, nth) => {
+      if (nth === 1) socket.write(OK);
+      else socket.destroy();
+    });
+    const sender = useSender();
+    expect(await resultOf(sender, server.url)).toMatchObject({ outcome: "delivered" });
+    expect(await resultOf(sender, server.url)).toMatchObject({ outcome: "delivered", answer: "ok" });
+    expect(server.connections).toBe(2);
+    expect(server.requests).toHaveLength(3);
+  });
+
+  it("S4: that are reset as the next request leaves cost one resend too", async () => {
+    const server = await useRawServer((socket, nth) => {
+      if (nth === 1) socket.write(OK);
+      else socket.resetAndDestroy();
+    });
+    const sender = useSender();
+    await resultOf(sender, server.url);
+    expect(await resultOf(sender, server.url)).toMatchObject({ outcome: "delivered" });
+    expect(server.requests).toHaveLength(3);
+  });
+
+  it("S4: that close again on the new connection are a failure: one resend, no more", async () => {
+    let answered = 0;
+    const server = await useRawServer((socket) => {
+      answered += 1;
+      if (answered === 1) socket.write(OK);
+      else socket.destroy();
+    });
+    const sender = useSender();
+    await resultOf(sender, server.url);
+    expect(await resultOf(sender, server.url)).toMatchObject({ outcome: "retryable", error: "connection_reset" });
+    expect(server.requests).toHaveLength(3);
+  });
+
+  it("S4: that break after the first byte of an answer are a failure at once", async () => {
+    const server = await useRawServer((socket, nth) => {
+      if (nth === 1) socket.write(OK);
+      else socket.write("HTTP/1.1 200", () => socket.destroy());
+    });
+    const sender = useSender();
+    await resultOf(sender, server.url);
+    expect(await resultOf(sender, server.url)).toMatchObject({ outcome: "retryable", error: "connection_reset" });
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it("are not used again when the receiver says close", async () => {
+    const server = await useRawServer((socket) => {
+      socket.end("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
+    });
+    const sender = useSender();
+    for (let count = 0; count < 3; count += 1) {
+      expect(await resultOf(sender, server.url)).toMatchObject({ outcome: "delivered" });
+    }
+    expect(server.requests).toHaveLength(3);
+    expect(server.connections).toBe(3);
+  });
+
+  it("are closed when they idle, and nothing of them is kept", async () => {
+    const server = await useRawServer((socket) => socket.write(OK));
+    const sender = useSender({ limits: { idleTimeoutMs: 50 } });
+    await resultOf(sender, server.url);
+    expect(sender.openConnections).toBe(1);
+    await eventually(() => expect(sender.openConnections).toBe(0));
+  });
+
+  it("are given up when an answer comes that nobody asked for", async () => {
+    const server = await useRawServer((socket, nth) => {
+      socket.write(nth === 1 ? OK + OK : OK);
+    });
+    const sender = useSender();
+    expect(await resultOf(sender, server.url)).toMatchObject({ outcome: "delivered" });
+    expect(await resultOf(sender, server.url)).toMatchObject({ outcome: "delivered" });
+    expect(server.connections).toBe(2);
+  });
+});
