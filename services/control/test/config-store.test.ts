@@ -1,0 +1,208 @@
+import type { Codec } from "@posthaste/contracts/codec";
+import { REVISION_HEADER } from "@posthaste/contracts/headers";
+import { createSourceCodec, type SourceRecord } from "@posthaste/contracts/source-codec";
+import { SILENT_LOG } from "@posthaste/core/log";
+import type { Source } from "@posthaste/core/source";
+import { connectKafka, type KafkaConnection } from "@posthaste/kafka/connect";
+import { createProducer, type Producer } from "@posthaste/kafka/producer";
+import { createOpenCodec } from "@posthaste/kafka/registry";
+import { createTable } from "@posthaste/kafka/table";
+import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
+import { eventually } from "@posthaste/testkit/eventually";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type ConfigStore, createConfigStore } from "../src/config-store.ts";
+import { createInstallation, type Installation } from "./control.ts";
+
+let installation: Installation;
+let connection: KafkaConnection;
+let producer: Producer;
+let codec: Codec<Source>;
+let ids = 0;
+const closing: (() => Promise<void>)[] = [];
+
+beforeAll(async () => {
+  installation = await createInstallation();
+  connection = connectKafka({ brokers: kafkaBrokers(), clientId: "config-store-test", log: SILENT_LOG });
+  const { names } = installation;
+  codec = createSourceCodec(
+    await createOpenCodec({ url: schemaRegistryUrl(), names, log: SILENT_LOG })<SourceRecord>("source"),
+  );
+  producer = await openProducer();
+});
+
+afterAll(async () => {
+  await Promise.all(closing.map((close) => close()));
+  await connection.close();
+  await installation.remove();
+});
+
+async function openProducer(): Promise<Producer> {
+  const opened = await createProducer(connection, { name: "test", topics: [installation.names.sourceConfig] });
+  closing.push(() => opened.close());
+  return opened;
+}
+
+/** A store as a process of its own has it, whose clock is off by `skewMs`. */
+async function openStore(writer: number, skewMs = 0): Promise<ConfigStore<Source>> {
+  const store = await createConfigStore(connection, {
+    topic: installation.names.sourceConfig,
+    codec,
+    producer: await openProducer(),
+    clock: { nowMs: () => Date.now() + skewMs, monotonicMs: () => performance.now() },
+    log: SILENT_LOG,
+    writer,
+  });
+  closing.push(() => store.close());
+  await store.caughtUp();
+  return store;
+}
+
+const source = (id: string, revision: number, name: string): Source => ({
+  id,
+  revision,
+  name,
+  kind: "web",
+  enabled: true,
+  writeKeys: [],
+  createdAtMs: 0,
+  updatedAtMs: 0,
+});
+
+const newId = (): string => {
+  ids += 1;
+  return `src_${ids}`;
+};
+
+/** Writes a name where there is none, and adds to it where there is one. */
+const addTag =
+  (id: string, tag: string) =>
+  (current: Source | undefined, revision: number): Source =>
+    source(id, revision, current === undefined ? tag : `${current.name} ${tag}`);
+
+const writeRaw = (value: Source): Promise<void> =>
+  producer.send([
+    {
+      topic: installation.names.sourceConfig,
+      key: value.id,
+      value: codec.encode(value),
+      headers: { [REVISION_HEADER]: String(value.revision) },
+    },
+  ]);
+
+/** What a process that starts now reads. */
+async function readAnew(): Promise<{ get: (id: string) => Source | undefined; stale: string[] }> {
+  const stale: string[] = [];
+  const table = await createTable(connection, {
+    topic: installation.names.sourceConfig,
+    decode: codec.decode,
+    learn: codec.learn,
+    onStale: (id) => stale.push(id),
+  });
+  closing.push(() => table.close());
+  await table.caughtUp();
+  return { get: (id) => table.get(id), stale };
+}
+
+describe("a config store", () => {
+  it("S1: holds a change when it answers it", async () => {
+    const store = await openStore(1);
+    const id = newId();
+    const made = await store.change(id, addTag(id, "made"));
+    expect(store.get(id)).toEqual(made);
+    expect((await readAnew()).get(id)).toEqual(made);
+    await store.change(id, () => null);
+    expect(store.get(id)).toBeUndefined();
+  });
+
+  it("S2: makes the changes of one key one after the other, each on top of the last", async () => {
+    const store = await openStore(1);
+    const id = newId();
+    await Promise.all(Array.from({ length: 20 }, (_, tag) => store.change(id, addTag(id, String(tag)))));
+    expect(store.get(id)?.name.split(" ")).toEqual(Array.from({ length: 20 }, (_, tag) => String(tag)));
+  });
+
+  it("S2: goes on after a change that was refused", async () => {
+    const store = await openStore(1);
+    const id = newId();
+    const refused = store.change(id, () => {
+      throw new Error("refused");
+    });
+    const made = store.change(id, addTag(id, "made"));
+    await expect(refused).rejects.toThrow("refused");
+    expect((await made)?.name).toBe("made");
+  });
+
+  it.each([0, 60_000, -60_000])(
+    "S4: keeps the changes that two processes make to one key at once, their clocks %d ms apart",
+    async (skewMs) => {
+      const [one, two] = await Promise.all([openStore(1), openStore(2, skewMs)]);
+      const id = newId();
+      await one.change(id, addTag(id, "made"));
+      const expected = ["made"];
+      for (let round = 0; round < 10; round += 1) {
+        await Promise.all([one.change(id, addTag(id, `one${round}`)), two.change(id, addTag(id, `two${round}`))]);
+        expected.push(`one${round}`, `two${round}`);
+      }
+      const { name } = (await readAnew()).get(id) ?? { name: "" };
+      expect(name.split(" ").sort()).toEqual(expected.sort());
+      await eventually(() => expect([one.get(id)?.name, two.get(id)?.name]).toEqual([name, name]));
+    },
+  );
+
+  it("S4: lets a removal stand that another process made while this one changed", async () => {
+    const [one, two] = await Promise.all([openStore(1), openStore(2)]);
+    const mustBeThere = (id: string) => (current: Source | undefined, revision: number) => {
+      if (current === undefined) throw new Error(`${id} is gone`);
+      return { ...current, revision, name: "changed" };
+    };
+    for (let round = 0; round < 10; round += 1) {
+      const id = newId();
+      await one.change(id, addTag(id, "made"));
+      await two.change(id, addTag(id, "seen"));
+      await Promise.allSettled([one.change(id, () => null), two.change(id, mustBeThere(id))]);
+      expect((await readAnew()).get(id)).toBeUndefined();
+    }
+  });
+
+  it("S5: writes the newest again over an older revision that came late, so that compaction keeps the newest", async () => {
+    const store = await openStore(1);
+    const id = newId();
+    const newest = await store.change(id, addTag(id, "newest"));
+    await writeRaw(source(id, 1, "late"));
+    await eventually(async () => {
+      const last = await lastRecord(id);
+      expect(last).toEqual(newest);
+    });
+    expect(store.get(id)).toEqual(newest);
+  });
+
+  it("S5: repairs at its start what came late while no process ran", async () => {
+    const id = newId();
+    await writeRaw(source(id, 200, "newest"));
+    await writeRaw(source(id, 100, "late"));
+    await openStore(1);
+    await eventually(async () => {
+      expect(await lastRecord(id)).toMatchObject({ revision: 200, name: "newest" });
+    });
+  });
+});
+
+/** The record that compaction would keep, whatever its revision. */
+async function lastRecord(id: string): Promise<Source | undefined> {
+  let last: Source | undefined;
+  const table = await createTable(connection, {
+    topic: installation.names.sourceConfig,
+    decode: (bytes) => {
+      const value = codec.decode(bytes);
+      if (value.id === id) last = value;
+      return value;
+    },
+    learn: codec.learn,
+    onStale: (key, revision) => {
+      if (key === id) last = source(id, revision, "an older revision");
+    },
+  });
+  await table.caughtUp();
+  await table.close();
+  return last;
+}
