@@ -71,7 +71,7 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
 
 /** The certificates of a PEM file. OpenSSL ignores what it cannot read, and then every receiver would fail at run time. */
 function parseAuthorities(pem: string): readonly string[] {
-  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^]+?-----END CERTIFICATE-----/g) ?? [];
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----/gs) ?? [];
   if (blocks.length === 0) throw new PosthasteError("invalid_config", "the extra CA holds no certificate in PEM");
   for (const [index, block] of blocks.entries()) {
     try {

@@ -18,14 +18,14 @@ export type Resolve = (hostname: string) => Promise<readonly ResolvedAddress[]>;
 export interface ResolveOptions {
   /** DNS servers as `address:port`; the system's when absent. */
   readonly servers?: readonly string[];
+  /** How long one try may take; default 1.5 s, so that all of them end within the 5 s of a request. */
+  readonly queryTimeoutMs?: number;
 }
 
-/** How long one question to one server may take, and how often it is asked: within the 5 s of a request. */
-const QUERY_TIMEOUT_MS = 1_500;
 const QUERY_TRIES = 2;
 
-export function createResolve({ servers }: ResolveOptions = {}): Resolve {
-  const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
+export function createResolve({ servers, queryTimeoutMs = 1_500 }: ResolveOptions = {}): Resolve {
+  const resolver = new Resolver({ timeout: queryTimeoutMs, tries: QUERY_TRIES });
   if (servers !== undefined) resolver.setServers(servers);
   const asking = new Map<string, Promise<readonly ResolvedAddress[]>>();
 
