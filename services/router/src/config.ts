@@ -3,7 +3,7 @@ import { DEFAULT_TOPIC_PREFIX } from "@posthaste/contracts/topics";
 import { commaList, duration, wholeNumber } from "@posthaste/runtime/config";
 import { z } from "zod";
 
-export const settings = z.object({
+export const routerSettings = z.object({
   KAFKA_BROKERS: commaList(),
   SCHEMA_REGISTRY_URL: z.url("expected the schema registry's URL"),
   POSTHASTE_TOPIC_PREFIX: z.string().default(DEFAULT_TOPIC_PREFIX),
@@ -12,4 +12,4 @@ export const settings = z.object({
   /** Message ids remembered for each events partition; 0 switches the dedupe off. */
   POSTHASTE_DEDUPE_IDS: wholeNumber(0, 10_000_000).default(100_000),
 });
-export type RouterConfig = z.infer<typeof settings>;
+export type RouterConfig = z.infer<typeof routerSettings>;

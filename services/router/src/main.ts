@@ -1,13 +1,13 @@
-/** The router's process. */
+/** The router as a process. */
 import { runService } from "@posthaste/runtime/run-service";
-import manifest from "../package.json" with { type: "json" };
+import packageJson from "../package.json" with { type: "json" };
 import { startRouter } from "./app.ts";
-import { settings } from "./config.ts";
+import { routerSettings } from "./config.ts";
 
 await runService({
   name: "router",
-  version: manifest.version,
-  settings,
+  version: packageJson.version,
+  settings: routerSettings,
   start: ({ config, logger, registry, fail }) =>
     startRouter({
       brokers: config.KAFKA_BROKERS,

@@ -1,0 +1,102 @@
+/**
+ * The attempt log: attempts packed, many to a record, since a produced record costs about what a POST costs.
+ *
+ * Owns: the attempts that are not flushed yet and a timer; the producer is its caller's.
+ * L1  It never slows the window: nothing waits for it, and an attempt's record is finished without it.
+ * L2  At most `MAX_PENDING_BYTES` wait for the brokers; what comes beyond is counted and dropped.
+ * L3  One flush is one record; records go to the partitions in turn.
+ */
+import type { Codec } from "@posthaste/contracts/codec";
+import type { AttemptBatch, AttemptRecord } from "@posthaste/core/attempt-record";
+import type { Log } from "@posthaste/core/log";
+import type { Producer } from "@posthaste/kafka/producer";
+
+/** Which attempts are logged. */
+export interface AttemptLogSetting {
+  /** Those that were not delivered. */
+  readonly failures: boolean;
+  /** Of those that were delivered, this share: 0 to 1. */
+  readonly deliveredShare: number;
+}
+
+/** `all`, `failures`, `off`, or the share of delivered attempts that is logged beside every failure; undefined for anything else. */
+export function parseAttemptLogSetting(text: string): AttemptLogSetting | undefined {
+  switch (text) {
+    case "all":
+      return { failures: true, deliveredShare: 1 };
+    case "failures":
+      return { failures: true, deliveredShare: 0 };
+    case "off":
+      return { failures: false, deliveredShare: 0 };
+  }
+  const share = Number(text);
+  return /^(0?\.\d+|1(\.0+)?|0)$/.test(text) ? { failures: true, deliveredShare: share } : undefined;
+}
+
+const FLUSH_INTERVAL_MS = 200;
+/** About 100 KB with one URL and no answer: well under a broker's limit with five of each, see `FLUSH_LENGTH`. */
+const FLUSH_ATTEMPTS = 500;
+/** Characters of answers in one record; a broker takes 1 MB. */
+const FLUSH_LENGTH = 200_000;
+const MAX_PENDING_BYTES = 16 * 1024 * 1024;
+
+export interface AttemptLogOptions {
+  readonly setting: AttemptLogSetting;
+  readonly producer: Producer;
+  readonly topic: string;
+  readonly codec: Codec<AttemptBatch>;
+  /** 0 up to but not including 1. */
+  readonly random: () => number;
+  readonly log: Log;
+  readonly onDropped: (attempts: number) => void;
+}
+
+export class AttemptLog {
+  readonly #options: AttemptLogOptions;
+  readonly #timer: NodeJS.Timeout;
+  #waiting: AttemptRecord[] = [];
+  #waitingLength = 0;
+  #sending: Promise<void> = Promise.resolve();
+
+  constructor(options: AttemptLogOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => this.#flush(), FLUSH_INTERVAL_MS);
+  }
+
+  /** True when nothing of an attempt with this outcome will be logged, so that it need not be put together. */
+  skips(delivered: boolean): boolean {
+    const { failures, deliveredShare } = this.#options.setting;
+    if (!delivered) return !failures;
+    return deliveredShare < 1 && (deliveredShare === 0 || this.#options.random() >= deliveredShare);
+  }
+
+  add(attempt: AttemptRecord): void {
+    this.#waiting.push(attempt);
+    for (const { answer } of attempt.urls) this.#waitingLength += answer?.length ?? 0;
+    if (this.#waiting.length >= FLUSH_ATTEMPTS || this.#waitingLength >= FLUSH_LENGTH) this.#flush();
+  }
+
+  /** Writes what waits and waits for the brokers. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#flush();
+    await this.#sending;
+  }
+
+  #flush(): void {
+    const attempts = this.#waiting;
+    if (attempts.length === 0) return;
+    this.#waiting = [];
+    this.#waitingLength = 0;
+    const { producer, topic, codec, log, onDropped } = this.#options;
+    if (producer.pendingBytes > MAX_PENDING_BYTES) {
+      onDropped(attempts.length);
+      return;
+    }
+    const value = codec.encode({ attempts });
+    this.#sending = producer.send([{ topic, key: null, value }]).catch((error: unknown) => {
+      log.warn({ event: "attempts_not_logged", err: error, attempts: attempts.length });
+      onDropped(attempts.length);
+    });
+  }
+}

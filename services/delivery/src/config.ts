@@ -1,0 +1,37 @@
+/** Settings of the delivery service. */
+import { DEFAULT_TOPIC_PREFIX } from "@posthaste/contracts/topics";
+import { DEFAULT_RETRY_DELAYS_MS } from "@posthaste/core/backoff";
+import { commaList, duration, durations, wholeNumber } from "@posthaste/runtime/config";
+import { z } from "zod";
+import { parseAttemptLogSetting } from "./attempt-log.ts";
+
+const FOUR_HOURS_MS = 4 * 3_600_000;
+
+/** `all`, `failures`, `off`, or the share of delivered attempts that is logged beside every failure. */
+const attemptLog = () =>
+  z.string().transform((text, context) => {
+    const setting = parseAttemptLogSetting(text);
+    if (setting !== undefined) return setting;
+    context.addIssue({ code: "custom", message: "expected all, failures, off, or a share such as 0.1" });
+    return z.NEVER;
+  });
+
+export const deliverySettings = z.object({
+  KAFKA_BROKERS: commaList(),
+  SCHEMA_REGISTRY_URL: z.url("expected the schema registry's URL"),
+  POSTHASTE_TOPIC_PREFIX: z.string().default(DEFAULT_TOPIC_PREFIX),
+  /** `id:base64 of 32 bytes`, comma list, the first being the active key. */
+  POSTHASTE_SECRET_KEYS: z.string("expected id:base64 of 32 bytes, divided by commas"),
+  /** CIDRs of private networks that webhooks may reach. */
+  POSTHASTE_ALLOW_NETWORKS: commaList().default([]),
+  POSTHASTE_RETRY_SCHEDULE: durations()
+    .refine((delays) => delays.every((delayMs) => delayMs > 0), "expected delays longer than nothing")
+    .default(DEFAULT_RETRY_DELAYS_MS),
+  POSTHASTE_RETRY_WINDOW: duration().default(FOUR_HOURS_MS),
+  /** Path of a PEM file with certificates to trust besides the usual ones. */
+  POSTHASTE_EXTRA_CA: z.string().optional(),
+  POSTHASTE_ATTEMPT_LOG: attemptLog().default({ failures: true, deliveredShare: 1 }),
+  /** Deliveries that one partition's window holds at once. */
+  POSTHASTE_DELIVERY_WINDOW: wholeNumber(1, 100_000).default(2000),
+});
+export type DeliverySettings = z.infer<typeof deliverySettings>;

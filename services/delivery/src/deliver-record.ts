@@ -1,0 +1,286 @@
+/**
+ * One delivery through this process: judged by its destination's newest state, given its turn, sent, followed up.
+ *
+ * V1  A delivery is judged only when the destinations are known up to the config offset that it was routed by: a table that
+ *     lags would take a new destination for a removed one.
+ * V2  A destination whose secrets cannot be opened gets nothing, and nothing of it is given up: its deliveries are held.
+ * V3  Every delivery ends finished: delivered, handed off, or kept in its window until the next owner reads it.
+ */
+
+import { jitterMs } from "@posthaste/core/backoff";
+import type { DeadLetterReason } from "@posthaste/core/dead-letter";
+import type { Delivery } from "@posthaste/core/delivery";
+import type { Destination } from "@posthaste/core/destination";
+import type { NoRoomCause, RoomOutcome } from "@posthaste/core/destination-room";
+import type { Log } from "@posthaste/core/log";
+import { planHold, planPutOff, planRetry, type RetrySchedule } from "@posthaste/core/retry-plan";
+import type { Clock } from "@posthaste/core/time";
+import type { Table } from "@posthaste/kafka/table";
+import type { Task } from "@posthaste/kafka/window";
+import type { AttemptReport, UrlResult } from "@posthaste/webhook/report";
+import type { WebhookSender } from "@posthaste/webhook/sender";
+import type { AttemptLog } from "./attempt-log.ts";
+import type { DueGate } from "./due-gate.ts";
+import type { FollowUp, FollowUps } from "./follow-up.ts";
+import type { Isolation, Turn } from "./isolation.ts";
+import type { DeliveryMetrics, PutOffCause } from "./metrics.ts";
+import { type Intake, type Pending, toPending } from "./pending.ts";
+
+const CONFIG_PATIENCE_MS = 5000;
+
+export interface DelivererParts {
+  readonly destinations: Table<Destination>;
+  readonly sender: WebhookSender;
+  readonly isolation: Isolation;
+  readonly followUps: FollowUps;
+  readonly attemptLog: AttemptLog;
+  readonly dueGate: DueGate;
+  readonly schedule: RetrySchedule;
+  readonly metrics: DeliveryMetrics;
+  readonly clock: Clock;
+  /** 0 up to but not including 1. */
+  readonly random: () => number;
+  /** The delay of the retry topic that a returning record comes from, in ms. */
+  readonly delayMsOf: (topic: string) => number;
+  readonly log: Log;
+  readonly onFailure: (reason: Error) => void;
+}
+
+export class Deliverer {
+  readonly #parts: DelivererParts;
+  /** Destinations whose missing key was reported, so that the log has one line and not one a delivery. */
+  readonly #reported = new Set<string>();
+  readonly #jittering = new Set<NodeJS.Timeout>();
+
+  constructor(parts: DelivererParts) {
+    this.#parts = parts;
+  }
+
+  /** Starts the work on a record; its task is finished later. */
+  run(task: Task<Intake>): void {
+    const { delivery, returning } = task.item;
+    if (delivery === null) this.#dropUnreadable(task);
+    else if (!returning) this.#judge(task, delivery);
+    else if (this.#isSecondCopy(task)) task.finish();
+    else this.#afterJitter(task, delivery);
+  }
+
+  /** A turn was given: sends, and follows up what comes of it. */
+  send(turn: Turn): void {
+    const { sender, onFailure } = this.#parts;
+    const { delivery, destination, progress } = turn.pending;
+    const attempt = sender.attempt({
+      destination,
+      messageId: delivery.messageId,
+      body: delivery.body,
+      attempt: progress.attempts + 1,
+      urls: progress.urls,
+    });
+    attempt.settled.then((report) => this.#settle(turn, report)).catch(onFailure);
+    attempt.finished.then((report) => this.#end(turn, report)).catch(onFailure);
+  }
+
+  /** A delivery must not wait here: to a retry topic without an attempt, or at its window's end its last one. */
+  putOff(pending: Pending, cause: NoRoomCause, notBeforeMonotonicMs: number | null): void {
+    const { clock, isolation, schedule } = this.#parts;
+    const nowMs = clock.nowMs();
+    const notBeforeMs =
+      notBeforeMonotonicMs === null ? null : Math.ceil(nowMs + notBeforeMonotonicMs - clock.monotonicMs());
+    const waiting = isolation.awayOf(pending.destination.id);
+    const plan = planPutOff({ schedule, progress: pending.progress, nowMs, notBeforeMs, waiting });
+    if (plan.kind === "retry") this.#wait(pending, plan, cause);
+    else if (plan.kind === "dead_letter") this.#bury(pending.task, pending.delivery, plan.reason);
+    else if (!isolation.submitLast(pending))
+      this.#wait(pending, planHold({ schedule, progress: pending.progress }), cause);
+  }
+
+  /** What waits for its jitter stays in its window, to be read again. */
+  close(): void {
+    for (const timer of this.#jittering) clearTimeout(timer);
+    this.#jittering.clear();
+  }
+
+  #dropUnreadable(task: Task<Intake>): void {
+    const { topic, partition, offset } = task.record;
+    this.#parts.log.error({ event: "delivery_unreadable", topic, partition, offset });
+    this.#parts.metrics.unreadable.inc();
+    task.finish();
+  }
+
+  /** W6 */
+  #isSecondCopy({ item, record }: Task<Intake>): boolean {
+    const { dueGate, metrics } = this.#parts;
+    const place = `${record.topic}/${record.partition}/${record.offset}`;
+    if (item.handedOffFrom === undefined || !dueGate.isRepeat(item.handedOffFrom, place)) return false;
+    metrics.repeats.inc({ kind: "hand_off" });
+    return true;
+  }
+
+  /** W6: jitter comes after a record is due, so that its topic stays in due order. */
+  #afterJitter(task: Task<Intake>, delivery: Delivery): void {
+    const { delayMsOf, schedule, random, onFailure } = this.#parts;
+    const timer = setTimeout(
+      () => {
+        this.#jittering.delete(timer);
+        try {
+          this.#judge(task, delivery);
+        } catch (error) {
+          onFailure(error as Error);
+        }
+      },
+      jitterMs(delayMsOf(task.record.topic), schedule.delaysMs, random()),
+    );
+    this.#jittering.add(timer);
+  }
+
+  #judge(task: Task<Intake>, delivery: Delivery): void {
+    if (task.window.isRevoked) return;
+    const { destinations, onFailure } = this.#parts;
+    if (destinations.appliedOffset >= delivery.configOffset) {
+      this.#submit(task, delivery);
+      return;
+    }
+    this.#awaitConfig(delivery.configOffset)
+      .then(() => this.#submit(task, delivery))
+      .catch(onFailure);
+  }
+
+  /** V1. A topic that was made anew never reaches the offset: then its present end is as far as anyone can read. */
+  async #awaitConfig(offset: number): Promise<void> {
+    const { destinations } = this.#parts;
+    for (;;) {
+      try {
+        await destinations.waitForOffset(offset, CONFIG_PATIENCE_MS);
+        return;
+      } catch {
+        this.#parts.log.warn({ event: "destinations_behind", appliedOffset: destinations.appliedOffset, offset });
+      }
+      try {
+        await destinations.refresh(CONFIG_PATIENCE_MS);
+        return;
+      } catch {
+        // The brokers do not answer: nothing can be judged, and the record stays where it is.
+      }
+    }
+  }
+
+  #submit(task: Task<Intake>, delivery: Delivery): void {
+    if (task.window.isRevoked) return;
+    const { destinations, isolation, clock } = this.#parts;
+    const destination = destinations.get(delivery.destinationId);
+    if (destination === undefined) {
+      this.#bury(task, delivery, "destination_removed");
+    } else if (!destination.enabled) {
+      this.#bury(task, delivery, "destination_disabled");
+    } else {
+      const pending = toPending(task, delivery, destination);
+      const { notBeforeMs } = pending.progress;
+      if (destination.missingKeyIds !== null) this.#hold(pending, destination.missingKeyIds);
+      else if (notBeforeMs !== null && notBeforeMs > clock.nowMs()) this.putOff(pending, "retry_after", null);
+      else isolation.submit(pending);
+    }
+  }
+
+  /** V2 */
+  #hold(pending: Pending, missingKeyIds: readonly string[]): void {
+    const { schedule, log } = this.#parts;
+    const { id } = pending.destination;
+    if (!this.#reported.has(id)) {
+      this.#reported.add(id);
+      log.error(
+        { event: "secret_key_unknown", destinationId: id, missingKeyIds },
+        "deliveries are held until POSTHASTE_SECRET_KEYS holds the keys of these ids",
+      );
+    }
+    this.#wait(pending, planHold({ schedule, progress: pending.progress }), "unknown_key");
+  }
+
+  #wait(pending: Pending, plan: FollowUp & { readonly kind: "retry" }, cause: PutOffCause): void {
+    this.#parts.metrics.putOff.inc({ cause });
+    this.#parts.isolation.wentAway(pending.destination.id);
+    this.#parts.followUps.publish(pending.task, [plan]);
+  }
+
+  #bury(task: Task<Intake>, delivery: Delivery, reason: DeadLetterReason): void {
+    const { progress } = task.item;
+    this.#parts.followUps.publish(task, [{ kind: "dead_letter", delivery, reason, progress, lastAttempt: [] }]);
+  }
+
+  #settle(turn: Turn, report: AttemptReport): void {
+    const { isolation, clock, schedule } = this.#parts;
+    const nowMs = clock.nowMs();
+    const notBeforeMs = latestNotBefore(report);
+    const shutForMs = notBeforeMs === null ? null : Math.min(notBeforeMs - nowMs, schedule.windowMs);
+    isolation.settled(turn, roomOutcome(report), shutForMs);
+    const { task, delivery } = turn.pending;
+    if (report.urls.some(({ outcome }) => outcome === "delivered")) this.#observeDelivered(turn.pending, nowMs);
+    if (report.settlement.outcome === "delivered") {
+      task.finish();
+      return;
+    }
+    const followUps = this.#followUpsOf(turn.pending, report, nowMs);
+    for (const { kind } of followUps) if (kind === "retry") isolation.wentAway(delivery.destinationId);
+    this.#parts.followUps.publish(task, followUps);
+  }
+
+  #followUpsOf({ delivery, progress }: Pending, { settlement, urls }: AttemptReport, nowMs: number): FollowUp[] {
+    const { schedule } = this.#parts;
+    const counted = { ...progress, attempts: progress.attempts + 1 };
+    const bury = (reason: DeadLetterReason, only: readonly string[] | null): FollowUp => ({
+      kind: "dead_letter",
+      delivery,
+      reason,
+      progress: { ...counted, urls: only },
+      lastAttempt: only === null ? urls : urls.filter(({ url }) => only.includes(url)),
+    });
+    const dead = settlement.dead.map((part) => bury(part.reason, part.urls));
+    const retries = settlement.retries.map((part) => {
+      const plan = planRetry({ schedule, progress, nowMs, notBeforeMs: part.notBeforeMs, urls: part.urls });
+      return plan.kind === "retry" ? plan : bury(plan.reason, part.urls);
+    });
+    return [...dead, ...retries];
+  }
+
+  #observeDelivered({ delivery, progress }: Pending, nowMs: number): void {
+    // Under `settle: each` the URLs that are left are no longer the first to have it.
+    if (progress.urls !== null) return;
+    this.#parts.metrics.endToEndSeconds.observe(Math.max(0, nowMs - delivery.receivedAtMs) / 1000);
+  }
+
+  #end(turn: Turn, report: AttemptReport): void {
+    const { isolation, attemptLog } = this.#parts;
+    isolation.released(turn);
+    const { outcome } = report.settlement;
+    if (attemptLog.skips(outcome === "delivered") || report.urls.length === 0) return;
+    const { messageId, sourceId, destinationId, type } = turn.pending.delivery;
+    attemptLog.add({
+      messageId,
+      sourceId,
+      destinationId,
+      type,
+      attempt: turn.pending.progress.attempts + 1,
+      startedAtMs: report.startedAtMs,
+      outcome,
+      urls: report.urls,
+    });
+  }
+}
+
+/** What the attempt says about the destination's health. Under `each` one URL that takes deliveries shows that it lives. */
+function roomOutcome({ settlement, urls }: AttemptReport): RoomOutcome {
+  if (settlement.outcome === "delivered" || urls.some(({ outcome }) => outcome === "delivered")) return "delivered";
+  if (settlement.outcome === "permanent") return "refused";
+  return urls.some(isCongestion) ? "congested" : "failed";
+}
+
+function isCongestion({ error, status }: UrlResult): boolean {
+  return error === "timeout" || status === 429;
+}
+
+function latestNotBefore({ settlement }: AttemptReport): number | null {
+  let latest: number | null = null;
+  for (const { notBeforeMs } of settlement.retries) {
+    if (notBeforeMs !== null && (latest === null || notBeforeMs > latest)) latest = notBeforeMs;
+  }
+  return latest;
+}

@@ -1,0 +1,200 @@
+/**
+ * The rooms of all destinations in this process (rules I1 to I4): who is sent now, who waits, who is put off.
+ *
+ * Owns: a room for each destination that was about lately, and one timer for what waits.
+ * J1  Every delivery that is submitted is sent or put off exactly once, unless its partition was given up meanwhile.
+ * J2  A room is forgotten when it was idle for `IDLE_MS`, so the memory follows the destinations in use (I4).
+ * J3  A destination counts as alone when no other was about for `ALONE_MS`.
+ * J4  Last attempts (I3) go whatever the breaker says, within `RESERVE_REQUESTS` of a destination.
+ */
+import { BREAKER_STATES, type BreakerState } from "@posthaste/core/breaker";
+import {
+  DEFAULT_ROOM,
+  DestinationRoom,
+  type NoRoomCause,
+  type RoomOutcome,
+  type RoomSettings,
+  type Surroundings,
+} from "@posthaste/core/destination-room";
+import type { Pending } from "./pending.ts";
+
+const TICK_MS = 20;
+const SWEEP_MS = 10_000;
+const IDLE_MS = 60_000;
+const ALONE_MS = 300_000;
+const RESERVE_REQUESTS = 32;
+
+/** What was granted with a delivery's turn; given back by `settled` and `released`. */
+export interface Turn {
+  readonly pending: Pending;
+  /** The breaker waits for its outcome. */
+  readonly wasProbe: boolean;
+  /** It goes within the reserve, at the end of its window. */
+  readonly isLast: boolean;
+  /** On the monotonic clock. */
+  readonly startedMs: number;
+}
+
+export interface IsolationOptions {
+  readonly settings?: RoomSettings;
+  readonly monotonicMs: () => number;
+  /** A delivery's turn has come: `settled` and `released` must follow. */
+  readonly send: (turn: Turn) => void;
+  /** A delivery must not wait here. `notBeforeMs`: on the monotonic clock, for `retry_after`. */
+  readonly putOff: (pending: Pending, cause: NoRoomCause, notBeforeMs: number | null) => void;
+}
+
+interface Entry {
+  readonly room: DestinationRoom<Pending>;
+  usedMs: number;
+  reserved: number;
+  /** Deliveries of it that this process saw go to retry topics and not come back (I2). */
+  away: number;
+}
+
+export class Isolation {
+  readonly #options: IsolationOptions;
+  readonly #entries = new Map<string, Entry>();
+  /** Entries with deliveries that wait for room. */
+  readonly #queued = new Set<Entry>();
+  readonly #tick: NodeJS.Timeout;
+  readonly #sweep: NodeJS.Timeout;
+  #lastId = "";
+  #lastOtherMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: IsolationOptions) {
+    this.#options = options;
+    this.#tick = setInterval(() => this.#serveQueued(), TICK_MS);
+    this.#sweep = setInterval(() => this.#forgetIdle(), SWEEP_MS);
+  }
+
+  /** Sends the delivery, now or when there is room, or puts it off. */
+  submit(pending: Pending): void {
+    const nowMs = this.#options.monotonicMs();
+    const { destination, returning } = pending;
+    const entry = this.#entry(destination.id, nowMs);
+    if (returning && entry.away > 0) entry.away -= 1;
+    entry.room.setRate(destination.rateLimitPerSecond, nowMs);
+    const admission = entry.room.admit(pending, nowMs, this.#around(pending, nowMs));
+    if (admission === "wait") this.#queued.add(entry);
+    else if (admission === "go" || admission === "probe") this.#send(pending, admission === "probe", nowMs);
+    else this.#options.putOff(pending, admission, this.#notBefore(entry, admission));
+  }
+
+  /** Sends a last attempt at once, unless the reserve is used up. */
+  submitLast(pending: Pending): boolean {
+    const nowMs = this.#options.monotonicMs();
+    const entry = this.#entry(pending.destination.id, nowMs);
+    if (entry.reserved > 0 && entry.reserved + pending.requests > RESERVE_REQUESTS) return false;
+    entry.reserved += pending.requests;
+    entry.room.takeReserve(pending.requests, nowMs);
+    this.#options.send({ pending, wasProbe: false, isLast: true, startedMs: nowMs });
+    return true;
+  }
+
+  /** The outcome of a turn is known. `shutForMs`: how long the receiver asked for peace. */
+  settled({ pending, wasProbe, startedMs }: Turn, outcome: RoomOutcome, shutForMs: number | null): void {
+    const nowMs = this.#options.monotonicMs();
+    const entry = this.#entry(pending.destination.id, nowMs);
+    entry.room.settled(outcome, { startedMs, wasProbe }, nowMs);
+    if (shutForMs !== null) entry.room.shutUntil(nowMs + shutForMs);
+    if (entry.room.waiting > 0) this.#serve(entry, nowMs);
+  }
+
+  /** The requests of a turn have all ended. */
+  released({ pending, isLast, startedMs }: Turn): void {
+    const nowMs = this.#options.monotonicMs();
+    const entry = this.#entry(pending.destination.id, nowMs);
+    if (isLast) entry.reserved -= pending.requests;
+    entry.room.released(pending.requests, startedMs, nowMs);
+    if (entry.room.waiting > 0) this.#serve(entry, nowMs);
+  }
+
+  /** A delivery of the destination went to a retry topic. */
+  wentAway(destinationId: string): void {
+    this.#entry(destinationId, this.#options.monotonicMs()).away += 1;
+  }
+
+  /** Deliveries of the destination in retry topics, as far as this process knows. */
+  awayOf(destinationId: string): number {
+    return this.#entries.get(destinationId)?.away ?? 0;
+  }
+
+  get waiting(): number {
+    let waiting = 0;
+    for (const { room } of this.#queued) waiting += room.waiting;
+    return waiting;
+  }
+
+  /** Destinations by the state of their breaker. */
+  breakers(): Record<BreakerState, number> {
+    const counts = Object.fromEntries(BREAKER_STATES.map((state) => [state, 0])) as Record<BreakerState, number>;
+    for (const { room } of this.#entries.values()) counts[room.breakerState] += 1;
+    return counts;
+  }
+
+  /** Nothing that waits is sent any more. */
+  close(): void {
+    clearInterval(this.#tick);
+    clearInterval(this.#sweep);
+    this.#queued.clear();
+  }
+
+  #entry(destinationId: string, nowMs: number): Entry {
+    if (destinationId !== this.#lastId) {
+      if (this.#lastId !== "") this.#lastOtherMs = nowMs;
+      this.#lastId = destinationId;
+    }
+    let entry = this.#entries.get(destinationId);
+    if (entry === undefined) {
+      const room = new DestinationRoom<Pending>(this.#options.settings ?? DEFAULT_ROOM);
+      entry = { room, usedMs: nowMs, reserved: 0, away: 0 };
+      this.#entries.set(destinationId, entry);
+    }
+    entry.usedMs = nowMs;
+    return entry;
+  }
+
+  #around({ task: { window }, destination }: Pending, nowMs: number): Surroundings {
+    return {
+      isAlone: nowMs - this.#lastOtherMs >= ALONE_MS,
+      isCrowding: window.isFull && window.heldBy(destination.id) * 2 > window.records,
+    };
+  }
+
+  #send(pending: Pending, wasProbe: boolean, startedMs: number): void {
+    this.#options.send({ pending, wasProbe, isLast: false, startedMs });
+  }
+
+  #serveQueued(): void {
+    if (this.#queued.size === 0) return;
+    const nowMs = this.#options.monotonicMs();
+    for (const entry of this.#queued) this.#serve(entry, nowMs);
+  }
+
+  /** Sends what has room now and puts off what must not wait any longer. */
+  #serve(entry: Entry, nowMs: number): void {
+    const { room } = entry;
+    for (let turn = room.next(nowMs); turn !== null; turn = room.next(nowMs)) {
+      const wasProbe = turn.admission === "probe";
+      if (turn.request.task.window.isRevoked) room.cancelled(turn.request.requests, wasProbe);
+      else this.#send(turn.request, wasProbe, nowMs);
+    }
+    const aroundOf = (pending: Pending) => this.#around(pending, nowMs);
+    for (let late = room.overdue(nowMs, aroundOf); late !== null; late = room.overdue(nowMs, aroundOf)) {
+      this.#options.putOff(late.request, late.cause, this.#notBefore(entry, late.cause));
+    }
+    if (room.waiting === 0) this.#queued.delete(entry);
+  }
+
+  #notBefore({ room }: Entry, cause: NoRoomCause): number | null {
+    return cause === "retry_after" ? room.shutUntilMs : null;
+  }
+
+  #forgetIdle(): void {
+    const nowMs = this.#options.monotonicMs();
+    for (const [id, entry] of this.#entries) {
+      if (nowMs - entry.usedMs >= IDLE_MS && entry.away === 0 && entry.room.isIdle(nowMs)) this.#entries.delete(id);
+    }
+  }
+}

@@ -1,0 +1,28 @@
+/** The delivery service as a process. */
+import { readFile } from "node:fs/promises";
+import { parseSecretKeys } from "@posthaste/contracts/secret-box";
+import { runService } from "@posthaste/runtime/run-service";
+import packageJson from "../package.json" with { type: "json" };
+import { startDelivery } from "./app.ts";
+import { deliverySettings } from "./config.ts";
+
+await runService({
+  name: "delivery",
+  version: packageJson.version,
+  settings: deliverySettings,
+  start: async ({ config, logger, registry, fail }) =>
+    startDelivery({
+      brokers: config.KAFKA_BROKERS,
+      schemaRegistryUrl: config.SCHEMA_REGISTRY_URL,
+      topicPrefix: config.POSTHASTE_TOPIC_PREFIX,
+      secretKeys: parseSecretKeys(config.POSTHASTE_SECRET_KEYS),
+      allowNetworks: config.POSTHASTE_ALLOW_NETWORKS,
+      extraCa: config.POSTHASTE_EXTRA_CA && (await readFile(config.POSTHASTE_EXTRA_CA, "utf8")),
+      schedule: { delaysMs: config.POSTHASTE_RETRY_SCHEDULE, windowMs: config.POSTHASTE_RETRY_WINDOW },
+      attemptLog: config.POSTHASTE_ATTEMPT_LOG,
+      windowRecords: config.POSTHASTE_DELIVERY_WINDOW,
+      log: logger,
+      registry,
+      onFailure: fail,
+    }),
+});

@@ -1,0 +1,112 @@
+/** Every metric of delivery beside those of its consumers, producers and sender. */
+import { BREAKER_STATES, type BreakerState } from "@posthaste/core/breaker";
+import { DEAD_LETTER_REASONS, type DeadLetterReason } from "@posthaste/core/dead-letter";
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+
+/** Why a delivery went to a retry topic without a request. */
+export const PUT_OFF_CAUSES = [
+  /** The destination's breaker is open. */
+  "breaker_open",
+  /** The destination has its fill of requests in flight, and the wait would be too long. */
+  "no_room",
+  /** It holds most of a window that is full. */
+  "window_full",
+  /** A receiver asked for peace. */
+  "retry_after",
+  /** A secret of the destination is under a key that this process lacks: set POSTHASTE_SECRET_KEYS. */
+  "unknown_key",
+] as const;
+export type PutOffCause = (typeof PUT_OFF_CAUSES)[number];
+
+export interface DeliveryMetrics {
+  readonly endToEndSeconds: Histogram;
+  readonly putOff: Counter<"cause">;
+  readonly deadLetters: Counter<"reason">;
+  readonly repeats: Counter<"kind">;
+  readonly unreadable: Counter;
+  readonly retryLateness: Histogram<"topic">;
+  readonly attemptLogDropped: Counter;
+}
+
+export interface DeliveryGauges {
+  /** Destinations by the state of their breaker. */
+  readonly breakers: () => Readonly<Record<BreakerState, number>>;
+  /** Deliveries that wait in memory for their destination's room. */
+  readonly waitingForRoom: () => number;
+}
+
+export function createDeliveryMetrics(registry: Registry, retryTopics: readonly string[]): DeliveryMetrics {
+  const registers = [registry];
+  const putOff = new Counter({
+    name: "posthaste_put_off_total",
+    help: "Deliveries that went to a retry topic without a request, by cause.",
+    labelNames: ["cause"],
+    registers,
+  });
+  for (const cause of PUT_OFF_CAUSES) putOff.inc({ cause }, 0);
+  const deadLetters = new Counter({
+    name: "posthaste_dead_letters_total",
+    help: "Deliveries that were given up, by reason.",
+    labelNames: ["reason"],
+    registers,
+  });
+  for (const reason of DEAD_LETTER_REASONS) deadLetters.inc({ reason } satisfies { reason: DeadLetterReason }, 0);
+  const repeats = new Counter({
+    name: "posthaste_repeats_dropped_total",
+    help: "Records that were finished unsent: origin, written twice by a router; hand_off, written twice to a retry topic.",
+    labelNames: ["kind"],
+    registers,
+  });
+  for (const kind of ["origin", "hand_off"]) repeats.inc({ kind }, 0);
+  const retryLateness = new Histogram({
+    name: "posthaste_retry_lateness_seconds",
+    help: "How long after its due time a record left its retry topic, jitter not counted.",
+    labelNames: ["topic"],
+    buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
+    registers,
+  });
+  for (const topic of retryTopics) retryLateness.zero({ topic });
+  return {
+    endToEndSeconds: new Histogram({
+      name: "posthaste_end_to_end_latency_seconds",
+      help: "From the receipt of a call to the first 2xx for its delivery.",
+      buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600, 3600, 14_400],
+      registers,
+    }),
+    putOff,
+    deadLetters,
+    repeats,
+    unreadable: new Counter({
+      name: "posthaste_unreadable_deliveries_total",
+      help: "Records of the deliveries and retry topics that no schema reads; they are logged and left in their topic.",
+      registers,
+    }),
+    retryLateness,
+    attemptLogDropped: new Counter({
+      name: "posthaste_attempt_log_dropped_total",
+      help: "Attempts that were not logged, since too many waited for the brokers.",
+      registers,
+    }),
+  };
+}
+
+export function createDeliveryGauges(registry: Registry, gauges: DeliveryGauges): void {
+  new Gauge({
+    name: "posthaste_breaker_state",
+    help: "Destinations that this process knows, by the state of their breaker.",
+    labelNames: ["state"],
+    registers: [registry],
+    collect() {
+      const counts = gauges.breakers();
+      for (const state of BREAKER_STATES) this.set({ state }, counts[state]);
+    },
+  });
+  new Gauge({
+    name: "posthaste_deliveries_waiting_for_room",
+    help: "Deliveries in memory that wait for room at their destination.",
+    registers: [registry],
+    collect() {
+      this.set(gauges.waitingForRoom());
+    },
+  });
+}

@@ -1,0 +1,59 @@
+/** A delivery in this process, from its intake to its end: one object a record, since this is the hot path. */
+
+import type { Codec } from "@posthaste/contracts/codec";
+import { decodeProgress, HANDED_OFF_HEADER, headerText } from "@posthaste/contracts/headers";
+import { type Delivery, type DeliveryProgress, NO_PROGRESS } from "@posthaste/core/delivery";
+import type { Destination } from "@posthaste/core/destination";
+import type { IncomingRecord, Task } from "@posthaste/kafka/window";
+
+/** What a record of the deliveries or a retry topic says. */
+export interface Intake {
+  /** Null when no schema reads the record. */
+  readonly delivery: Delivery | null;
+  readonly progress: DeliveryProgress;
+  /** It comes from a retry topic. */
+  readonly returning: boolean;
+  /** The record it was handed off from (W6); undefined for one of the deliveries topic. */
+  readonly handedOffFrom: string | undefined;
+}
+
+/** Reads a record; never throws. */
+export function takeDelivery(codec: Codec<Delivery>, record: IncomingRecord, returning: boolean): Intake {
+  return {
+    delivery: decodeDelivery(codec, record),
+    progress: returning ? decodeProgress(record.headers) : NO_PROGRESS,
+    returning,
+    handedOffFrom: returning ? headerText(record.headers, HANDED_OFF_HEADER) : undefined,
+  };
+}
+
+function decodeDelivery(codec: Codec<Delivery>, { value }: IncomingRecord): Delivery | null {
+  if (value === null) return null;
+  try {
+    return codec.decode(value);
+  } catch {
+    return null;
+  }
+}
+
+/** A delivery on its way to its destination. */
+export interface Pending {
+  readonly task: Task<Intake>;
+  readonly delivery: Delivery;
+  readonly progress: DeliveryProgress;
+  readonly returning: boolean;
+  /** The destination as it was when the delivery was judged last. */
+  readonly destination: Destination;
+  /** Requests that its attempt makes. */
+  readonly requests: number;
+}
+
+/** Ready to be sent; the URLs that the destination no longer has make no request. */
+export function toPending(task: Task<Intake>, delivery: Delivery, destination: Destination): Pending {
+  const { progress, returning } = task.item;
+  return { task, delivery, progress, returning, destination, requests: countRequests(destination, progress.urls) };
+}
+
+function countRequests({ urls }: Destination, only: readonly string[] | null): number {
+  return only === null ? urls.length : urls.filter(({ url }) => only.includes(url)).length;
+}
