@@ -131,7 +131,8 @@ export const nextSecretInput = z.strictObject({
 
 /** Why a URL is refused, or null. */
 function urlProblem(url: string): string | null {
-  if (!/^https?:\/\//i.test(url)) return "expected a full URL that begins with http:// or https://";
+  // A parser skips further slashes, and would find a host, or a user name, behind them.
+  if (!/^https?:\/\/(?!\/)/i.test(url)) return "expected a full URL that begins with http:// or https://";
   // A parser drops tabs and line ends and reads a backslash as a slash: what people see and where it goes would differ.
   if (/[\s\\\p{Cc}]/u.test(url)) return "a URL holds no white space, control character or backslash";
   if (/^https?:\/\/[^/?#]*@/i.test(url)) return "a URL may not hold a user name or password: use a header";

@@ -1,0 +1,126 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { destinationInput, destinationPatch, nextSecretInput } from "./destination-settings.ts";
+
+const withUrls = (urls: unknown) => ({ type: "Webhooks", name: "n", settings: { urls } });
+
+/** `path: message` of each fault; empty when the input is taken. */
+function faults(
+  input: unknown,
+  schema: typeof destinationInput | typeof destinationPatch = destinationInput,
+): string[] {
+  const result = schema.safeParse(input);
+  return result.success ? [] : result.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
+}
+
+describe("a webhook URL", () => {
+  it.each([
+    "https://a.example",
+    "http://a.example:8080/hook?x=1&y=%20#part",
+    "HTTPS://A.example/",
+    "http://127.0.0.1:9/",
+    "http://[::1]/",
+    "https://bücher.example/ü",
+    "https://a.example/path@with:at?mail=a@b.example",
+  ])("may be %s", (url) => {
+    expect(faults(withUrls([{ url }]))).toEqual([]);
+  });
+
+  it.each([
+    ["a.example/hook", /begins with http/],
+    ["//a.example", /begins with http/],
+    ["javascript:alert(1)", /begins with http/],
+    ["http:/a.example", /begins with http/],
+    [" https://a.example", /begins with http/],
+    ["https://a.example/\u0000", /control character/],
+    ["https://a.example/\tx", /white space/],
+    ["https://a.example\\@b.example/", /backslash/],
+    ["https:///user@a.example/", /begins with http/],
+    ["https://user@a.example/", /user name or password/],
+    ["https://:pass@a.example/", /user name or password/],
+    ["https://", /not a URL/],
+    ["https://a.example:99999/", /not a URL/],
+    ["https://a.example/\ud800", /not a URL/],
+    [`https://a.example/${"x".repeat(2048)}`, /at most 2048/],
+  ])("may not be %j", (url, reason) => {
+    expect(faults(withUrls([{ url }])).join("\n")).toMatch(reason);
+  });
+
+  it("that is taken reads the same to a parser: http or https, and nobody's name or password in it", () => {
+    const scheme = fc.constantFrom("http://", "https://", "HTTP://");
+    const piece = fc.constantFrom(
+      ":",
+      "/",
+      "@",
+      "a.example",
+      "user",
+      "?",
+      "#",
+      "\\",
+      " ",
+      "%40",
+      "\t",
+      "[::1]",
+      "8080",
+    );
+    fc.assert(
+      fc.property(scheme, fc.array(piece, { maxLength: 8 }), (start, pieces) => {
+        const url = start + pieces.join("");
+        if (faults(withUrls([{ url }])).length > 0) return;
+        const parsed = new URL(url);
+        expect(parsed.protocol).toMatch(/^https?:$/);
+        expect(parsed.username + parsed.password).toBe("");
+        expect(parsed.hostname).not.toBe("");
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it("is not shown with its password when it is refused", () => {
+    for (const url of ["https://user:hunter2@a.example/", "ftp://user:hunter2@a.example/", "http:\\user:hunter2@a"]) {
+      const [fault] = faults(withUrls([{ url }]));
+      expect(fault).toContain("***@");
+      expect(fault).not.toContain("hunter2");
+    }
+  });
+});
+
+describe("static headers", () => {
+  it("are refused by URL and name, each fault of its own, without their values", () => {
+    const headers = { Host: "value-1", "X-Good": "value-2", "proxy-auth": "value-3", "X-Bad": "value-4\n" };
+    const found = faults(withUrls([{ url: "https://a.example/", headers }]));
+    expect(found).toEqual([
+      'settings.urls.0.headers.Host: https://a.example/: header "Host" is set by the service and cannot be changed',
+      'settings.urls.0.headers.proxy-auth: https://a.example/: header "proxy-auth" is set by the service and cannot be changed',
+      'settings.urls.0.headers.X-Bad: https://a.example/: header "X-Bad" has a value with a control character or one outside Latin-1',
+    ]);
+    expect(found.join("")).not.toContain("value-");
+  });
+
+  it("may not be the same name in different case, nor more than fifty", () => {
+    const twice = { "X-Team": "a", "x-team": "b" };
+    expect(faults(withUrls([{ url: "https://a.example/", headers: twice }])).join()).toMatch(/"x-team" is given twice/);
+    const many = Object.fromEntries(Array.from({ length: 51 }, (_, n) => [`x-${n}`, "v"]));
+    expect(faults(withUrls([{ url: "https://a.example/", headers: many }])).join()).toMatch(/at most 50 headers/);
+  });
+});
+
+describe("a change", () => {
+  it("needs nothing, and takes only what it names", () => {
+    expect(faults({}, destinationPatch)).toEqual([]);
+    expect(faults({ settings: {} }, destinationPatch)).toEqual([]);
+    expect(destinationPatch.parse({ settings: { settle: "each" } })).toEqual({ settings: { settle: "each" } });
+    expect(faults({ id: "dst_1" }, destinationPatch).join()).toMatch(/Unrecognized key: "id"/);
+    expect(faults({ settings: { urls: [] } }, destinationPatch).join()).toMatch(/at least one URL/);
+  });
+});
+
+describe("a next secret", () => {
+  it.each(["", "***", "\udc00", "x".repeat(1025)])("may not be %j", (sharedSecret) => {
+    expect(nextSecretInput.safeParse({ sharedSecret }).success).toBe(false);
+  });
+
+  it("may be any other text, in any script", () => {
+    expect(nextSecretInput.safeParse({ sharedSecret: "gehëim 秘密 🔑" }).success).toBe(true);
+  });
+});
