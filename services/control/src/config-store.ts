@@ -10,6 +10,8 @@
  * S4  Kafka has no compare-and-set, so two processes may write one key at once, each from the same base. The topic's
  *     order, which both read, then tells each what it wrote over: it makes its change again on top of that, so that
  *     neither change is lost. A change whose record came second and lower was ignored by every table; it is made again too.
+ *     What this does not cover: a process that ends between its two records, and one whose next change of the key comes
+ *     before the other has made its own again. Callers that must know send the revision that they changed from.
  * S5  A lower revision below a higher one (a batch that the producer gave up, P5) is ignored by tables, but compaction
  *     would keep it. Who sees one writes the newest again.
  */
@@ -160,7 +162,10 @@ export async function createConfigStore<T extends ConfigRecord>(
       }
       const applied = await apply(id, next, revision);
       const written = next ?? undefined;
-      if (applied.outcome === "applied" && applied.over?.revision === expected?.revision) return written;
+      if (applied.outcome === "applied" && applied.over?.revision === expected?.revision) {
+        log.info({ event: next === null ? "config_removed" : "config_changed", topic, id, revision });
+        return written;
+      }
       base = applied.outcome === "applied" ? applied.over : table.get(id);
       expected = applied.outcome === "applied" ? written : base;
       log.info({ event: "config_change_repeated", topic, id, round });
