@@ -52,7 +52,10 @@ export function createOpenCodec({ url, names, log = SILENT_LOG, signal }: OpenCo
   return async (schema) => {
     const subject = subjectOf(names, schema);
     const definition = { type: SchemaType.AVRO, schema: readSchema(schema) } as const;
-    const { id } = await ask(() => registry.register(definition, { subject }), `registering ${subject}`);
+    const register = () => registry.register(definition, { subject });
+    // Of two processes that register a new schema at once the registry refuses one, which finds the other's the second time.
+    const settle = () => register().catch((error) => (statusOf(error) === 409 ? register() : Promise.reject(error)));
+    const { id } = await ask(settle, `registering ${subject}`);
     const type = await ask(() => registry.getSchema(id), `reading schema ${id}`);
     return createAvroCodec({
       name: schema,
@@ -79,12 +82,16 @@ function toAvroType(schema: object): AvroType {
 
 /** A refusal of the registry is final; anything else (no connection, a 5xx) may pass. */
 function toRegistryError(error: unknown, what: string): PosthasteError {
-  const status = typeof error === "object" && error !== null && "status" in error ? error.status : undefined;
+  const status = statusOf(error);
   const refused = status === 401 || status === 403 || status === 404 || status === 409 || status === 422;
   if (status === 404)
     return new PosthasteError("unknown_schema", `${what}: the registry has no such schema`, { cause: error });
   const text = refused ? `${what}: refused (${describe(error)})` : `${what}: no answer`;
   return new PosthasteError("registry_unavailable", text, { retryable: !refused, cause: error });
+}
+
+function statusOf(error: unknown): unknown {
+  return typeof error === "object" && error !== null && "status" in error ? error.status : undefined;
 }
 
 function splitCredentials(url: string): { host: string; auth?: { username: string; password: string } } {
