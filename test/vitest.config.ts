@@ -1,3 +1,7 @@
 import { projectConfig } from "@posthaste/tooling/vitest";
+import { mergeConfig } from "vitest/config";
 
-export default projectConfig("test", { kafka: true, testTimeoutMs: 180_000 });
+export default mergeConfig(projectConfig("test", { kafka: true, testTimeoutMs: 180_000 }), {
+  // No sources of its own: each folder here is a kind of test.
+  test: { include: ["{e2e,faults,load,vectors}/**/*.test.ts"] },
+});

@@ -53,7 +53,7 @@ export function prepareServices(options: ServicesOptions): readonly Unit[] {
 }
 
 /** Where the program that makes the topics starts, and its settings. */
-export function topicsProgram(options: Pick<ServicesOptions, "brokers" | "env">): {
+export function topicsProgram(options: Pick<ServicesOptions, "brokers" | "schemaRegistry" | "env">): {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
 } {
@@ -65,6 +65,7 @@ export function topicsProgram(options: Pick<ServicesOptions, "brokers" | "env">)
       POSTHASTE_MIN_INSYNC_REPLICAS: three ? "2" : "1",
       ...options.env,
       KAFKA_BROKERS: options.brokers.join(","),
+      SCHEMA_REGISTRY_URL: options.schemaRegistry,
     },
   };
 }

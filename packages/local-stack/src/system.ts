@@ -100,7 +100,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
 }
 
 async function applyTopics(stack: LocalStack, env: Readonly<Record<string, string | undefined>>): Promise<void> {
-  const program = topicsProgram({ brokers: stack.brokers, env });
+  const program = topicsProgram({ brokers: stack.brokers, schemaRegistry: stack.schemaRegistry, env });
   await run(process.execPath, [...program.args], { env: { ...program.env } }).catch((error: { stderr?: string }) => {
     throw new StackError(`the topics could not be made: ${error.stderr ?? String(error)}`);
   });

@@ -1,7 +1,11 @@
-/** Makes the cluster's topics match the catalogue, prints what was different, and ends. Run before the services start. */
-import { createTopicNames, DEFAULT_TOPIC_PREFIX, topicCatalogue } from "@posthaste/contracts/topics";
+/**
+ * Makes the cluster's topics match the catalogue and the registry know every schema, prints what was different, and ends. Run
+ * before the services start.
+ */
+import { createTopicNames, DEFAULT_TOPIC_PREFIX, SCHEMA_NAMES, topicCatalogue } from "@posthaste/contracts/topics";
 import { DEFAULT_RETRY_DELAYS_MS } from "@posthaste/core/backoff";
 import { connectKafka } from "@posthaste/kafka/connect";
+import { createOpenCodec } from "@posthaste/kafka/registry";
 import { applyTopics, formatDifference } from "@posthaste/kafka/topic-admin";
 import { ConfigError, commaList, durations, readConfig, wholeNumber } from "@posthaste/runtime/config";
 import { createLogger } from "@posthaste/runtime/logger";
@@ -9,6 +13,7 @@ import { z } from "zod";
 
 const settings = z.object({
   KAFKA_BROKERS: commaList(),
+  SCHEMA_REGISTRY_URL: z.url("expected the registry's URL"),
   POSTHASTE_TOPIC_PREFIX: z.string().default(DEFAULT_TOPIC_PREFIX),
   POSTHASTE_RETRY_SCHEDULE: durations().default(DEFAULT_RETRY_DELAYS_MS),
   POSTHASTE_PARTITIONS: wholeNumber(1, 1000).default(6),
@@ -32,6 +37,8 @@ async function main(): Promise<void> {
       replicationFactor: config.POSTHASTE_REPLICATION_FACTOR,
       minInsyncReplicas: config.POSTHASTE_MIN_INSYNC_REPLICAS,
     });
+    const openCodec = createOpenCodec({ url: config.SCHEMA_REGISTRY_URL, names, log });
+    for (const schema of SCHEMA_NAMES) await openCodec(schema);
     for (const difference of differences) process.stdout.write(`${formatDifference(difference)}\n`);
   } finally {
     await connection.close();

@@ -1,0 +1,198 @@
+import { eventually } from "@posthaste/testkit/eventually";
+import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
+import { hasGoodSignature } from "@posthaste/testkit/signature";
+import { Analytics } from "@segment/analytics-node";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Call, sendOne } from "./calls.ts";
+import { type Installation, startInstallation } from "./installation.ts";
+import { bodyOf, createRoute, messageIdsOf, type Route } from "./route.ts";
+
+const ARRIVAL = { timeoutMs: 20_000 };
+
+let installation: Installation;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  [installation, receiver] = await Promise.all([startInstallation(), startReceiver()]);
+});
+
+afterAll(async () => {
+  await installation.close();
+  await receiver.close();
+  expect(installation.unexpectedExits).toEqual([]);
+});
+
+const requestsOf = (route: Route) => receiver.requestsTo(route.path);
+
+/** Sends one call and answers the body that the receiver got for it. */
+async function bodyFor(route: Route, call: Call): Promise<{ text: string; json: Record<string, unknown> }> {
+  const messageId = `${route.path}-${call.type}-${requestsOf(route).length}`;
+  expect(await sendOne(installation.system.ingestUrl, route.writeKey, { messageId, ...call })).toBe(200);
+  return eventually(() => {
+    const request = requestsOf(route).find((candidate) => candidate.headers["x-message-id"] === messageId);
+    if (!request) throw new Error(`no ${call.type} came`);
+    expect(hasGoodSignature(request, route.sharedSecret)).toBe(true);
+    return { text: request.body.toString("utf8"), json: bodyOf(request) };
+  }, ARRIVAL);
+}
+
+describe("the real @segment/analytics-node", () => {
+  it("has every one of its calls delivered, once, with a good signature", async () => {
+    const route = await createRoute(installation, receiver, "/segment");
+    const analytics = new Analytics({ writeKey: route.writeKey, host: installation.system.ingestUrl, maxRetries: 3 });
+    const errors: unknown[] = [];
+    analytics.on("error", (error) => errors.push(error));
+    const userId = "ada";
+    analytics.identify({ userId, traits: { email: "ada@example.com" } });
+    analytics.track({ userId, event: "Order Completed", properties: { revenue: 39.95 } });
+    analytics.page({ userId, name: "Academy", properties: { path: "/academy/" } });
+    analytics.screen({ userId, name: "Home" });
+    analytics.group({ userId, groupId: "initech", traits: { "total billed": 830 } });
+    analytics.alias({ userId, previousId: "anonymous-1" });
+    await analytics.closeAndFlush();
+    await eventually(() => expect(requestsOf(route)).toHaveLength(6), ARRIVAL);
+    expect(errors).toEqual([]);
+    expect(new Set(requestsOf(route).map((request) => bodyOf(request)["type"]))).toEqual(
+      new Set(["identify", "track", "page", "screen", "group", "alias"]),
+    );
+    expect(requestsOf(route).every((request) => hasGoodSignature(request, route.sharedSecret))).toBe(true);
+    expect(messageIdsOf(requestsOf(route)).size).toBe(6);
+  });
+});
+
+describe("the body of each kind is the product's, to the field", () => {
+  const timestamp = "2026-05-04T03:02:01.123Z";
+  const context = { ip: "203.0.113.7", userAgent: "Example/1", app: { name: "Example", version: "1.2" } };
+  const common = { version: 1, timestamp, context };
+  let route: Route;
+
+  beforeAll(async () => {
+    route = await createRoute(installation, receiver, "/bodies");
+  });
+
+  it.each<[Call, Record<string, unknown>]>([
+    [
+      { type: "page", userId: "u", properties: { path: "/a", referrer: "", title: "A", url: "https://a.example/a" } },
+      {
+        ...common,
+        type: "page",
+        userId: "u",
+        properties: { path: "/a", referrer: "", title: "A", url: "https://a.example/a" },
+      },
+    ],
+    [
+      { type: "screen", userId: "u", name: "Home" },
+      { ...common, type: "screen", userId: "u", name: "Home" },
+    ],
+    [
+      { type: "identify", userId: "u", traits: { name: "Ada", logins: 5 } },
+      { ...common, type: "identify", userId: "u", traits: { name: "Ada", logins: 5 } },
+    ],
+    [
+      { type: "track", userId: "u", event: "Played", properties: { seconds: 3.5, "10": "first", "9": "second" } },
+      {
+        ...common,
+        type: "track",
+        userId: "u",
+        event: "Played",
+        properties: { seconds: 3.5, "10": "first", "9": "second" },
+      },
+    ],
+    [
+      { type: "alias", userId: "new", previousId: "old" },
+      { ...common, type: "alias", "Previous ID": "old", "User ID": "new" },
+    ],
+    [
+      { type: "group", userId: "u", groupId: "g", traits: { "total billed": 830 } },
+      { ...common, type: "group", userId: "u", groupId: "g", traits: { "total billed": 830 } },
+    ],
+    [
+      { type: "track", anonymousId: "a", event: "Seen", properties: {} },
+      { ...common, type: "track", userId: null, anonymousId: "a", event: "Seen", properties: {} },
+    ],
+  ])("%j", async (call, expected) => {
+    const { text, json } = await bodyFor(route, { ...call, timestamp, context });
+    expect(json).toEqual(expected);
+    expect(JSON.stringify(JSON.parse(text))).toBe(text);
+  });
+
+  it("delete carries its type, the user and the time, and nothing else", async () => {
+    const before = Date.now();
+    await installation.control.call("POST", "/v1/deletions", { userId: "gone", sourceIds: [route.sourceId] });
+    const body = await eventually(() => {
+      const request = requestsOf(route).find((candidate) => bodyOf(candidate)["type"] === "delete");
+      if (!request) throw new Error("no delete came");
+      expect(hasGoodSignature(request, route.sharedSecret)).toBe(true);
+      return bodyOf(request);
+    }, ARRIVAL);
+    expect(Object.keys(body)).toEqual(["type", "userId", "timestamp"]);
+    expect(body["userId"]).toBe("gone");
+    expect(body["timestamp"]).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    expect(Date.parse(String(body["timestamp"]))).toBeGreaterThanOrEqual(before);
+  });
+
+  it("comes with the product's headers", async () => {
+    const request = requestsOf(route)[0];
+    expect(request?.method).toBe("POST");
+    expect(request?.headers).toMatchObject({
+      "user-agent": "Posthaste/1.0",
+      "content-type": "application/json",
+      "x-attempt": "1",
+    });
+    expect(request?.headers["x-message-id"]).toMatch(/\S/);
+  });
+});
+
+describe("the integrations map", () => {
+  it("keeps an event from a destination that it switches off, and lets the name win over All", async () => {
+    const route = await createRoute(installation, receiver, "/integrations");
+    const track = (messageId: string, integrations: object): Call => ({
+      type: "track",
+      userId: "u",
+      event: "E",
+      messageId,
+      integrations,
+    });
+    for (const call of [
+      track("off", { Webhooks: false }),
+      track("all-off", { All: false }),
+      track("other-case", { All: false, webhooks: true }),
+      track("by-name", { All: false, Webhooks: true }),
+      track("options", { All: false, Webhooks: { some: "option" } }),
+      track("last", {}),
+    ]) {
+      expect(await sendOne(installation.system.ingestUrl, route.writeKey, call)).toBe(200);
+    }
+    // One user's events of one source go in order: what was sent before `last` and is not there is not coming.
+    await eventually(() => expect([...messageIdsOf(requestsOf(route))]).toContain("last"), ARRIVAL);
+    expect(messageIdsOf(requestsOf(route))).toEqual(new Set(["by-name", "options", "last"]));
+  });
+});
+
+describe("a destination that is changed through control", () => {
+  it("is obeyed within a second: another URL, switched off, removed", async () => {
+    const route = await createRoute(installation, receiver, "/before");
+    const send = async (messageId: string) => {
+      const call: Call = { type: "track", userId: "u", event: "E", messageId };
+      expect(await sendOne(installation.system.ingestUrl, route.writeKey, call)).toBe(200);
+    };
+    const destination = `/v1/destinations/${route.destinationId}`;
+    const oneSecond = () => new Promise((resolve) => setTimeout(resolve, 1_000));
+
+    await send("change-1");
+    await eventually(() => expect([...messageIdsOf(receiver.requestsTo("/before"))]).toEqual(["change-1"]), ARRIVAL);
+    await installation.control.call("PATCH", destination, { settings: { urls: [{ url: `${receiver.url}/after` }] } });
+    await oneSecond();
+    await send("change-2");
+    await eventually(() => expect([...messageIdsOf(receiver.requestsTo("/after"))]).toEqual(["change-2"]), ARRIVAL);
+    await installation.control.call("PATCH", destination, { enabled: false });
+    await oneSecond();
+    await send("change-3");
+    await installation.control.call("PATCH", destination, { enabled: true });
+    await oneSecond();
+    await send("change-4");
+    await eventually(() => expect([...messageIdsOf(receiver.requestsTo("/after"))]).toContain("change-4"), ARRIVAL);
+    expect(messageIdsOf(receiver.requestsTo("/after"))).toEqual(new Set(["change-2", "change-4"]));
+    expect(messageIdsOf(receiver.requestsTo("/before"))).toEqual(new Set(["change-1"]));
+  });
+});

@@ -1,0 +1,60 @@
+/**
+ * A whole installation for one test file: the four services as processes, on ports and topics of their own, over the run's
+ * brokers. Ends with the file, its topics with it.
+ */
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createTopicNames, type TopicNames } from "@posthaste/contracts/topics";
+import { type ControlClient, createControlClient } from "@posthaste/local-stack/control-client";
+import { findFreePorts } from "@posthaste/local-stack/ports";
+import { type System, startSystem } from "@posthaste/local-stack/system";
+import { deleteTopics, uniqueName } from "@posthaste/testkit/topics";
+
+export interface Installation {
+  readonly system: System;
+  readonly control: ControlClient;
+  readonly names: TopicNames;
+  /** Processes that ended without anyone asking; a test that expects none says so. */
+  readonly unexpectedExits: readonly string[];
+  readonly close: () => Promise<void>;
+}
+
+export interface InstallationOptions {
+  /** Settings such as `POSTHASTE_RETRY_SCHEDULE`. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** A cluster of its own instead of the run's brokers: for tests that do something to a broker. */
+  readonly brokers?: 1 | 3;
+}
+
+/** Starts it; answers when every service is ready. */
+export async function startInstallation({ settings = {}, brokers }: InstallationOptions = {}): Promise<Installation> {
+  const prefix = uniqueName("e2e");
+  const dataDir = await mkdtemp(join(tmpdir(), "posthaste-e2e-"));
+  const [ingest = 0, control = 0, first = 0, second = 0, third = 0, fourth = 0] = await findFreePorts(6);
+  const unexpectedExits: string[] = [];
+  const system = await startSystem({
+    dataDir,
+    ports: { ingest, control, admin: { ingest: first, router: second, delivery: third, control: fourth } },
+    adminToken: randomBytes(12).toString("hex"),
+    secretKeys: `e2e:${randomBytes(32).toString("base64")}`,
+    shortLived: true,
+    ...(brokers ? { brokers, ignoreNamed: true } : {}),
+    env: process.env,
+    settings: { POSTHASTE_TOPIC_PREFIX: prefix, POSTHASTE_ALLOW_NETWORKS: "127.0.0.0/8", ...settings },
+    log: () => {},
+    onUnexpectedExit: (name, reason) => unexpectedExits.push(`${name}: ${reason}`),
+  });
+  return {
+    system,
+    control: createControlClient(system.controlUrl, system.adminToken),
+    names: createTopicNames(prefix),
+    unexpectedExits,
+    close: async () => {
+      await system.stop();
+      if (!brokers) await deleteTopics(prefix, system.stack.brokers);
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,99 @@
+import { eventually } from "@posthaste/testkit/eventually";
+import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
+import { hasGoodSignature } from "@posthaste/testkit/signature";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type Call, sendBatch } from "./calls.ts";
+import { readDeadLetters } from "./dead-letters.ts";
+import { type Installation, startInstallation } from "./installation.ts";
+import { bodyOf, createRoute, messageIdsOf } from "./route.ts";
+
+const ARRIVAL = { timeoutMs: 60_000, intervalMs: 100 };
+
+let installation: Installation;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  // Four hours in twelve seconds.
+  const settings = { POSTHASTE_RETRY_SCHEDULE: "1s,2s,3s,3s,3s", POSTHASTE_RETRY_WINDOW: "12s" };
+  [installation, receiver] = await Promise.all([startInstallation({ settings }), startReceiver()]);
+});
+
+afterAll(async () => {
+  await installation.close();
+  await receiver.close();
+  expect(installation.unexpectedExits).toEqual([]);
+});
+
+const calls = (name: string, count: number): Call[] =>
+  Array.from({ length: count }, (_, index) => ({
+    type: "track",
+    userId: `user-${index}`,
+    event: "Ordered",
+    messageId: `${name}-${index}`,
+  }));
+
+const deadLetters = () =>
+  readDeadLetters({
+    brokers: installation.system.stack.brokers,
+    schemaRegistry: installation.system.stack.schemaRegistry,
+    names: installation.names,
+  });
+
+it("gives a receiver that fails for a while every event by the retry topics, attempts counted and bodies unchanged", async () => {
+  const route = await createRoute(installation, receiver, "/recovers");
+  let isDown = true;
+  receiver.script(route.path, () => ({ status: isDown ? 503 : 200 }));
+  const sent = calls("recovers", 20);
+  expect(await sendBatch(installation.system.ingestUrl, route.writeKey, sent)).toBe(200);
+  // Every event was refused twice at least: once by its first attempt, once by a retry topic's.
+  await eventually(() => {
+    const second = receiver.requestsTo(route.path).filter((request) => request.headers["x-attempt"] === "2");
+    expect(messageIdsOf(second).size).toBeGreaterThanOrEqual(1);
+  }, ARRIVAL);
+  isDown = false;
+  const recoveredAtMs = Date.now();
+  await eventually(() => {
+    const delivered = receiver.requestsTo(route.path).filter((request) => request.receivedAtMs >= recoveredAtMs);
+    expect(messageIdsOf(delivered)).toEqual(new Set(sent.map((call) => call.messageId)));
+  }, ARRIVAL);
+  const requests = receiver.requestsTo(route.path);
+  expect(requests.every((request) => hasGoodSignature(request, route.sharedSecret))).toBe(true);
+  for (const { messageId } of sent) {
+    const attempts = requests.filter((request) => request.headers["x-message-id"] === messageId);
+    expect(attempts.map((request) => request.headers["x-attempt"])).toEqual(
+      attempts.map((_, index) => String(index + 1)),
+    );
+    expect(new Set(attempts.map((request) => request.body.toString())).size).toBe(1);
+  }
+});
+
+it("puts every event of a receiver that fails for the whole window into the dead-letter topic, with the reason", async () => {
+  const route = await createRoute(installation, receiver, "/dead");
+  receiver.script(route.path, { status: 500 });
+  const sent = calls("dead", 10);
+  expect(await sendBatch(installation.system.ingestUrl, route.writeKey, sent)).toBe(200);
+  const dead = await eventually(async () => {
+    const found = (await deadLetters()).filter((letter) => letter.destinationId === route.destinationId);
+    expect(new Set(found.map((letter) => letter.messageId))).toEqual(new Set(sent.map((call) => call.messageId)));
+    return found;
+  }, ARRIVAL);
+  expect(dead).toHaveLength(sent.length);
+  for (const letter of dead) {
+    expect(letter.reason).toBe("window_expired");
+    expect(letter.lastAttempt.map((outcome) => outcome.status)).toEqual([500]);
+    expect(letter.attempts).toBeGreaterThanOrEqual(2);
+  }
+});
+
+it("puts what the receiver refuses for good there at once, after one attempt", async () => {
+  const route = await createRoute(installation, receiver, "/refuses");
+  receiver.script(route.path, { status: 410 });
+  expect(await sendBatch(installation.system.ingestUrl, route.writeKey, calls("refused", 1))).toBe(200);
+  await eventually(async () => {
+    const found = (await deadLetters()).filter((letter) => letter.destinationId === route.destinationId);
+    expect(found.map(({ messageId, reason, attempts }) => ({ messageId, reason, attempts }))).toEqual([
+      { messageId: "refused-0", reason: "rejected_by_receiver", attempts: 1 },
+    ]);
+  }, ARRIVAL);
+  expect(receiver.requestsTo(route.path).map(bodyOf)).toHaveLength(1);
+});
