@@ -38,6 +38,7 @@ export interface RefusalCase extends VectorCall {
 
 export interface RetryCase {
   readonly name: string;
+  readonly only?: readonly string[];
   readonly options: Partial<AnalyticsOptions>;
   readonly calls: number;
   readonly answers: readonly [VectorAnswer, ...VectorAnswer[]];
