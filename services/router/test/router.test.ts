@@ -1,0 +1,121 @@
+import { EVENT_TYPES } from "@posthaste/core/event";
+import { eventually } from "@posthaste/testkit/eventually";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createInstallation, event, type Installation, type ReadDelivery } from "./installation.ts";
+
+let installation: Installation;
+
+beforeAll(async () => {
+  installation = await createInstallation();
+  await installation.configure("dst_b", {});
+  await installation.configure("dst_a", {});
+  await installation.configure("dst_off", { enabled: false });
+  await installation.configure("dst_other", { sourceIds: ["src_2"] });
+  await installation.startRouter();
+});
+
+afterAll(() => installation.remove());
+
+const deliveriesOf = (messageId: string): ReadDelivery[] =>
+  installation.deliveries.filter((delivery) => delivery.messageId === messageId);
+
+const causesOf = (messageId: string) =>
+  installation.unrouted.flatMap(({ events }) => events.filter((entry) => entry.messageId === messageId));
+
+describe("an event", () => {
+  it("R2: becomes one delivery for each enabled destination of its source, in order of id, with its origin", async () => {
+    await installation.send([event("two")]);
+    const found = await eventually(() => {
+      const deliveries = deliveriesOf("two");
+      expect(deliveries).toHaveLength(2);
+      return deliveries.sort((a, b) => (a.destinationId < b.destinationId ? -1 : 1));
+    });
+    expect(found.map(({ destinationId, key }) => [destinationId, key])).toEqual([
+      ["dst_a", "dst_a:u1"],
+      ["dst_b", "dst_b:u1"],
+    ]);
+    const [first, second] = found;
+    expect(first).toMatchObject({ sourceId: "src_1", type: "track", receivedAtMs: 1_600_000_000_000 });
+    expect(first?.configOffset).toBeGreaterThanOrEqual(3);
+    expect(first?.originLogId).toBeGreaterThan(0);
+    expect([second?.originPartition, second?.originOffset]).toEqual([first?.originPartition, first?.originOffset]);
+    expect(String(first?.body)).toBe(
+      '{"version":1,"type":"track","userId":"u1","event":"E","properties":{},"timestamp":"2020-01-02T03:04:05.678Z","context":{}}',
+    );
+  });
+
+  it.each(EVENT_TYPES)("of type %s passes", async (type) => {
+    await installation.send([event(`type-${type}`, { type })]);
+    await eventually(() => expect(deliveriesOf(`type-${type}`).map((delivery) => delivery.type)).toEqual([type, type]));
+  });
+
+  it("keeps its user's order, to each destination", async () => {
+    const ids = Array.from({ length: 200 }, (_, index) => `order-${index}`);
+    await installation.send(ids.map((id) => event(id, { userId: "ordered" })));
+    await eventually(() => {
+      for (const destinationId of ["dst_a", "dst_b"]) {
+        const passed = installation.deliveries.filter(({ key }) => key === `${destinationId}:ordered`);
+        expect(passed.map(({ messageId }) => messageId)).toEqual(ids);
+      }
+    });
+  });
+});
+
+describe("what is not passed on", () => {
+  it("stands in the unrouted topic with its cause", async () => {
+    await installation.send([
+      event("nowhere", { sourceId: "src_3" }),
+      event("all-off", { integrations: { All: false } }),
+      event("go-off", { integrations: { all: false } }),
+      event("named", { integrations: { All: false, Webhooks: true } }),
+    ]);
+    await eventually(() => {
+      expect(causesOf("nowhere")).toMatchObject([{ cause: "no_destination", type: "track" }]);
+      expect(causesOf("all-off")).toMatchObject([{ cause: "integrations" }]);
+      expect(causesOf("go-off")).toMatchObject([{ cause: "integrations" }]);
+      expect(deliveriesOf("named")).toHaveLength(2);
+    });
+    expect([...deliveriesOf("nowhere"), ...deliveriesOf("all-off"), ...deliveriesOf("go-off")]).toEqual([]);
+  });
+
+  it("is a second event with the message id of the same source, and not one of another source", async () => {
+    await installation.send([event("again"), event("again"), event("again", { sourceId: "src_2" })]);
+    await eventually(() => {
+      expect(causesOf("again")).toMatchObject([{ cause: "duplicate" }]);
+      expect(
+        deliveriesOf("again")
+          .map(({ destinationId }) => destinationId)
+          .sort(),
+      ).toEqual(["dst_a", "dst_b", "dst_other"]);
+    });
+  });
+
+  it("is a record that nothing reads, and it stops nothing", async () => {
+    await installation.sendRaw(Buffer.from("no event"));
+    await installation.sendRaw(null);
+    await installation.send([event("after-poison", { userId: "k" }), event("after-poison-2", { userId: "l" })]);
+    await eventually(() => {
+      expect(deliveriesOf("after-poison")).toHaveLength(2);
+      expect(deliveriesOf("after-poison-2")).toHaveLength(2);
+    });
+  });
+});
+
+describe("a change of a destination", () => {
+  it("is obeyed by the events that follow", async () => {
+    await installation.configure("dst_new", {});
+    await eventually(async () => {
+      const id = `probe-${performance.now()}`;
+      await installation.send([event(id)]);
+      await eventually(() => expect(deliveriesOf(id).length).toBeGreaterThanOrEqual(2));
+      expect(deliveriesOf(id)).toHaveLength(3);
+    });
+    await installation.configure("dst_new", undefined);
+    await eventually(async () => {
+      const id = `probe-${performance.now()}`;
+      await installation.send([event(id)]);
+      await eventually(() => expect(deliveriesOf(id).length).toBeGreaterThanOrEqual(2));
+      expect(deliveriesOf(id)).toHaveLength(2);
+    });
+  });
+});
