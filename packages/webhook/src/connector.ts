@@ -11,6 +11,7 @@ import { PosthasteError } from "@posthaste/core/errors";
 import type { buildConnector } from "undici";
 import type { AddressGuard } from "./address-guard.ts";
 import { ADDRESS_REFUSED, DNS_FAILED, isSystemFailure, SendError, TIMED_OUT, TLS_FAILED } from "./errors.ts";
+import { skipContinue } from "./interim-answers.ts";
 import type { Resolve, ResolvedAddress } from "./resolve.ts";
 import { Timed, type TimerWheel } from "./timer-wheel.ts";
 
@@ -58,7 +59,7 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
       addresses,
       secureContext: isSecure ? secureContext : null,
     });
-    return connected(socket, isSecure, options);
+    return skipContinue(await connected(socket, isSecure, options));
   }
 
   return (target, callback) => {

@@ -7,6 +7,7 @@ import type { WebhookSender } from "../src/sender.ts";
 import { attemptTo, useClosedPort, useRawServer, useSender } from "./harness.ts";
 
 const SHORT = { headersTimeoutMs: 300, bodyTimeoutMs: 300 };
+const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
 const OK = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
 
 async function resultOf(sender: WebhookSender, url: string): Promise<UrlResult> {
@@ -56,11 +57,46 @@ describe("an endpoint that never comes to the end of its headers", () => {
     expect(result.durationMs).toBeLessThan(1_500);
   });
 
-  it("is retried when it answers 100 for ever, which nobody asked it to", async () => {
-    const server = await useRawServer((socket) => repeat(socket, "HTTP/1.1 100 Continue\r\n\r\n", 20));
+  it("times out when it answers 100 for ever, which nobody asked it to", async () => {
+    const server = await useRawServer((socket) => repeat(socket, CONTINUE, 20));
+    const result = await resultOf(useSender({ limits: SHORT }), server.url);
+    expect(result).toMatchObject({ outcome: "retryable", error: "timeout" });
+    expect(result.durationMs).toBeLessThan(1_500);
+  });
+
+  it("times out when it answers 100 as fast as it can", async () => {
+    const server = await useRawServer((socket) => repeat(socket, CONTINUE.repeat(1_000), 1));
+    const result = await resultOf(useSender({ limits: SHORT }), server.url);
+    expect(result).toMatchObject({ outcome: "retryable", error: "timeout" });
+    expect(result.durationMs).toBeLessThan(1_500);
+  });
+
+  it.each([
+    ["in one piece with its answer", [CONTINUE + OK]],
+    ["several times", [CONTINUE + CONTINUE + CONTINUE, OK]],
+    ["in a piece of its own", [CONTINUE, OK]],
+    [
+      "with headers, and other interim answers",
+      [`HTTP/1.1 100 Go On\r\nx-a: b\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n`, OK],
+    ],
+  ])("has delivered when it only says 100 first, %s", async (_how, pieces) => {
+    const server = await useRawServer((socket) => {
+      for (const [index, piece] of pieces.entries()) setTimeout(() => socket.write(piece), index * 30);
+    });
+    const sender = useSender();
+    for (let count = 0; count < 2; count += 1) {
+      expect(await resultOf(sender, server.url)).toMatchObject({ outcome: "delivered", status: 200, answer: "ok" });
+    }
+    expect(server.connections).toBe(1);
+  });
+
+  it("is retried when it cuts a 100 in two, which cannot be left out", async () => {
+    const server = await useRawServer((socket) => {
+      socket.write(CONTINUE.slice(0, 20));
+      setTimeout(() => socket.write(CONTINUE.slice(20) + OK), 30);
+    });
     const result = await resultOf(useSender({ limits: SHORT }), server.url);
     expect(result).toMatchObject({ outcome: "retryable", status: null });
-    expect(result.durationMs).toBeLessThan(1_500);
   });
 
   it("is cut off when its headers grow beyond every measure", async () => {

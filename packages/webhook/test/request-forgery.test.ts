@@ -63,6 +63,20 @@ describe("an IP literal in the URL", () => {
   });
 });
 
+describe("a public IP literal in the URL", () => {
+  it.each([
+    ["http://93.184.215.14:8080/", { address: "93.184.215.14", family: 4 }],
+    ["http://[2606:4700:4700::1111]:8080/", { address: "2606:4700:4700::1111", family: 6 }],
+  ])("is connected to as it stands, without asking a resolver: %s", async (url, address) => {
+    const receiver = await useReceiver();
+    const { targets, openSocket } = recordingOpener(receiver.port);
+    const resolve: Resolve = () => Promise.reject(new Error("nobody should ask"));
+    const { settlement } = await attemptTo(useSender({ allowNetworks: [], openSocket, resolve }), [url]).settled;
+    expect(settlement.outcome).toBe("delivered");
+    expect(targets).toMatchObject([{ port: 8080, addresses: [address] }]);
+  });
+});
+
 describe("a name in the URL", () => {
   it.each([
     ["a private address", ipv4("10.1.2.3")],
