@@ -222,6 +222,7 @@ describe("refusals", () => {
     ["invalid_field", track({ timestamp: 1763695457269 })],
     ["invalid_timestamp", track({ timestamp: "yesterday" })],
     ["invalid_timestamp", track({ originalTimestamp: "" })],
+    ["invalid_timestamp", track({ timestamp: "2026-11-21T03:24:17Z", originalTimestamp: "AAA" })],
     ["nested_too_deep", track({ properties: JSON.parse(`{"a":${"[".repeat(100)}${"]".repeat(100)}}`) })],
     ["nested_too_deep", track({ context: JSON.parse(`{"a":${"[".repeat(9000)}${"]".repeat(9000)}}`) })],
     ["nested_too_deep", track({ unknown: JSON.parse(`${"[".repeat(100)}${"]".repeat(100)}`) })],

@@ -46,6 +46,7 @@ const id = z
 const text = z.string("must be a string").nullish();
 const timestamp = z
   .string("must be ISO 8601 text, such as 2026-11-21T03:24:17.269Z")
+  .meta({ format: "date-time" })
   .nullish()
   .describe("ISO 8601; without an offset it is UTC.");
 
@@ -151,30 +152,21 @@ function toEvent(type: CallType, call: JsonObject, fields: CallFields, origin: C
   if (type === "track" && event === null) {
     return refuse("missing_event", `A track call needs the event's name in "event".`);
   }
-  const given = fields.timestamp ?? fields.originalTimestamp ?? null;
-  const originalMs = given === null ? null : parseTimestamp(given);
-  if (given !== null && originalMs === null) {
-    const name = fields.timestamp == null ? "originalTimestamp" : "timestamp";
-    return refuse("invalid_timestamp", `"${name}" must be ISO 8601, such as 2026-11-21T03:24:17.269Z.`);
-  }
+  const time = readTime("timestamp", fields.timestamp);
+  const originalTime = readTime("originalTimestamp", fields.originalTimestamp);
+  if (typeof time === "object" && time !== null) return { taken: false, refusal: time };
+  if (typeof originalTime === "object" && originalTime !== null) return { taken: false, refusal: originalTime };
 
-  const context = mergeDefaults(origin.context, fields.context);
-  const hasProperties = type === "track" || type === "page" || type === "screen";
-  const hasTraits = type === "identify" || type === "group";
-  const propertiesJson = hasProperties ? toFragment(fields.properties ?? {}, MAX_NESTING - 1) : null;
-  const traitsJson = hasTraits ? toFragment(traitsOf(type, fields, context), MAX_NESTING - 1) : null;
-  const contextJson = toContextFragment(context, origin);
-  const restJson = toRestFragment(type, call, given);
-  if (
-    (hasProperties && propertiesJson === null) ||
-    (hasTraits && traitsJson === null) ||
-    contextJson === null ||
-    restJson === null
-  ) {
+  const fragments = toFragments(type, call, fields, origin);
+  if (fragments === null) {
     return refuse("nested_too_deep", `A call may nest at most ${MAX_NESTING} objects and arrays in one another.`);
   }
-
   const { sourceId, receivedAtMs } = origin;
+  const timestampMs = correctTimestamp({
+    originalMs: time ?? originalTime,
+    sentAtMs: origin.sentAtMs ?? sentAtMs(fields.sentAt),
+    receivedAtMs,
+  });
   return {
     taken: true,
     event: {
@@ -183,7 +175,7 @@ function toEvent(type: CallType, call: JsonObject, fields: CallFields, origin: C
       type,
       userId,
       anonymousId,
-      timestampMs: correctTimestamp({ originalMs, sentAtMs: origin.sentAtMs ?? sentAtMs(fields.sentAt), receivedAtMs }),
+      timestampMs,
       receivedAtMs,
       integrations: toIntegrations(mergeDefaults(origin.integrations, fields.integrations)),
       event,
@@ -191,12 +183,35 @@ function toEvent(type: CallType, call: JsonObject, fields: CallFields, origin: C
       groupId: toId(fields.groupId),
       // An alias of a visitor who was anonymous so far.
       previousId: type === "alias" ? (toId(fields.previousId) ?? anonymousId) : null,
-      propertiesJson,
-      traitsJson,
-      contextJson,
-      restJson: restJson === "{}" ? null : restJson,
+      ...fragments,
     },
   };
+}
+
+/** Ms since the epoch, null where the call has no such time, or the refusal of one that cannot be read. */
+function readTime(field: string, value: string | null | undefined): number | null | CallRefusal {
+  if (value === null || value === undefined) return null;
+  const message = `"${field}" must be ISO 8601, such as 2026-11-21T03:24:17.269Z.`;
+  return parseTimestamp(value) ?? { code: "invalid_timestamp", message };
+}
+
+type Fragments = Pick<Event, "propertiesJson" | "traitsJson" | "contextJson" | "restJson">;
+
+/** Levels left inside of the call's own object. */
+const INNER_LEVELS = MAX_NESTING - 1;
+
+/** The caller's JSON as the event carries it; null when some of it nests too deep. */
+function toFragments(type: CallType, call: JsonObject, fields: CallFields, origin: CallOrigin): Fragments | null {
+  const context = mergeDefaults(origin.context, fields.context);
+  const hasProperties = type === "track" || type === "page" || type === "screen";
+  const hasTraits = type === "identify" || type === "group";
+  const propertiesJson = hasProperties ? toFragment(fields.properties ?? {}, INNER_LEVELS) : null;
+  const traitsJson = hasTraits ? toFragment(traitsOf(type, fields, context), INNER_LEVELS) : null;
+  const contextJson = toContextFragment(context, origin);
+  const restJson = toRestFragment(type, call, fields.timestamp ?? fields.originalTimestamp ?? null);
+  const isTooDeep = (hasProperties && propertiesJson === null) || (hasTraits && traitsJson === null);
+  if (isTooDeep || contextJson === null || restJson === null) return null;
+  return { propertiesJson, traitsJson, contextJson, restJson: restJson === "{}" ? null : restJson };
 }
 
 /** Ms since the epoch of a `sentAt`; null when there is none that can be read: it corrects, and is no reason to refuse. */
@@ -222,7 +237,7 @@ function mergeDefaults(defaults: JsonObject | null, own: unknown): JsonObject {
 
 /** The two additions are plain words at the end, so the result is a fragment again (J1). */
 function toContextFragment(context: JsonObject, { ip, userAgent }: CallOrigin): string | null {
-  let json = toFragment(context, MAX_NESTING - 1);
+  let json = toFragment(context, INNER_LEVELS);
   if (json === null) return null;
   if (ip !== null && !Object.hasOwn(context, "ip")) json = append(json, `"ip":${JSON.stringify(ip)}`);
   if (userAgent !== null && !Object.hasOwn(context, "userAgent")) {
@@ -257,7 +272,7 @@ function toRestFragment(type: CallType, call: JsonObject, givenTimestamp: string
   let members = "";
   for (const key of Object.keys(call)) {
     if (placed.has(key)) continue;
-    const value = toFragment(call[key], MAX_NESTING - 1);
+    const value = toFragment(call[key], INNER_LEVELS);
     if (value === null) return null;
     members += `${members === "" ? "" : ","}${JSON.stringify(key)}:${value}`;
   }

@@ -7,9 +7,10 @@
  * A3  A good call is not refused for its neighbours: a batch's bad calls are named in the answer and kept in a topic.
  */
 import type { TopicNames } from "@posthaste/contracts/topics";
-import { type CallOrigin, type CallRefusal, type CallType, parseCall, sentAtMs } from "@posthaste/core/call";
+import { type Batch, parseBatch } from "@posthaste/core/batch";
+import { type CallOrigin, type CallRefusal, type CallType, parseCall } from "@posthaste/core/call";
 import type { Event } from "@posthaste/core/event";
-import { isJsonObject, type JsonObject } from "@posthaste/core/json-fragment";
+import type { JsonObject } from "@posthaste/core/json-fragment";
 import type { Log } from "@posthaste/core/log";
 import { eventKey } from "@posthaste/core/partition-key";
 import type { Source } from "@posthaste/core/source";
@@ -113,12 +114,12 @@ export function createAccept(parts: AcceptParts): Accept {
     return waitMs > 0 ? rateLimited(Math.ceil(waitMs / 1000)) : authentication.source;
   };
 
-  const originOf = (source: Source, request: CallRequest, envelope: JsonObject | null): CallOrigin => ({
+  const originOf = (source: Source, request: CallRequest, batch: Batch | null): CallOrigin => ({
     sourceId: source.id,
     receivedAtMs: clock.nowMs(),
-    sentAtMs: sentAtMs(envelope?.["sentAt"]),
-    context: objectOrNull(envelope?.["context"]),
-    integrations: objectOrNull(envelope?.["integrations"]),
+    sentAtMs: batch?.sentAtMs ?? null,
+    context: batch?.context ?? null,
+    integrations: batch?.integrations ?? null,
     ip: request.ip,
     userAgent: request.userAgent,
     makeMessageId: parts.makeMessageId,
@@ -187,15 +188,12 @@ export function createAccept(parts: AcceptParts): Accept {
     },
 
     batch: async (request) => {
-      const { batch } = request.body;
-      // One client sends null for an empty batch when it is closed.
-      const calls = batch === null ? [] : batch;
-      if (!Array.isArray(calls)) {
-        return refuse(malformed("missing_batch", `A batch needs its calls as an array in "batch".`));
-      }
+      const envelope = parseBatch(request.body);
+      if (!envelope.taken) return refuse(malformed(envelope.refusal.code, envelope.refusal.message));
+      const { calls } = envelope.batch;
       const admitted = await admit(request, Math.max(1, calls.length));
       if (isRefusal(admitted)) return refuse(admitted, Math.max(1, calls.length));
-      const origin = originOf(admitted, request, request.body);
+      const origin = originOf(admitted, request, envelope.batch);
       const mayExceed = request.bodyBytes > MAX_CALL_BYTES;
       const sorted: Sorted = { records: [], rejected: [], entries: [], bytes: 0 };
       for (const [index, call] of calls.entries()) {
@@ -225,10 +223,6 @@ export function createAccept(parts: AcceptParts): Accept {
 
 function isRefusal(value: Source | Refusal): value is Refusal {
   return "taken" in value;
-}
-
-function objectOrNull(value: unknown): JsonObject | null {
-  return isJsonObject(value) ? value : null;
 }
 
 /** A call of a batch is measured as compact JSON, since its own bytes are not known apart from the others'. */

@@ -4,8 +4,10 @@ import { type AcceptParts, createAccept } from "./accept.ts";
 import { createAuthenticate } from "./authenticate.ts";
 import { createClientAddresses } from "./client-address.ts";
 import { createIngestMetrics } from "./metrics.ts";
+import { createOpenApiDocument } from "./openapi.ts";
 import { createRateLimit } from "./rate-limit.ts";
 import { createBodyReader } from "./read-body.ts";
+import { sendJson } from "./reply.ts";
 import { addBrowserRoutes } from "./routes/browser.ts";
 import { addCallRoutes } from "./routes/calls.ts";
 import { addPixelRoutes } from "./routes/pixel.ts";
@@ -44,6 +46,8 @@ export function startGateway(options: GatewayOptions): Promise<Gateway> {
       addCallRoutes(app, { accept, bodies, addresses, metrics });
       addBrowserRoutes(app, { authenticate, bodies });
       addPixelRoutes(app, { accept, addresses, metrics });
+      const document = createOpenApiDocument("1.0.0");
+      app.get("/openapi.json", (request, reply) => sendJson(request, reply, document));
     },
   });
 }

@@ -1,5 +1,4 @@
-/** The routes that take calls by POST, under every name that a client of the field has for them. */
-import type { CallType } from "@posthaste/core/call";
+/** The routes that take calls by POST. */
 import type { JsonObject } from "@posthaste/core/json-fragment";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Accept, CallRequest } from "../accept.ts";
@@ -8,27 +7,9 @@ import { writeKeyFromHeader } from "../authenticate.ts";
 import type { ClientAddresses } from "../client-address.ts";
 import { countCalls, type IngestMetrics } from "../metrics.ts";
 import { parseBody } from "../parse-body.ts";
+import { BATCH_PATHS, CALL_PATHS } from "../paths.ts";
 import type { BodyReader, ReadBody } from "../read-body.ts";
 import { sendAnswer } from "../reply.ts";
-
-/** The last segment of a single call's path: the documented name and the browser's short one. */
-export const CALL_PATHS: Readonly<Record<string, CallType>> = {
-  "/v1/identify": "identify",
-  "/v1/track": "track",
-  "/v1/page": "page",
-  "/v1/screen": "screen",
-  "/v1/group": "group",
-  "/v1/alias": "alias",
-  "/v1/i": "identify",
-  "/v1/t": "track",
-  "/v1/p": "page",
-  "/v1/s": "screen",
-  "/v1/g": "group",
-  "/v1/a": "alias",
-};
-
-/** Servers, Java, browsers and mobile devices; the last one is for pages that can set no header. */
-export const BATCH_PATHS = ["/v1/batch", "/v1/import", "/v1/b", "/beacon/v1/batch"] as const;
 
 export interface CallRouteParts {
   readonly accept: Accept;

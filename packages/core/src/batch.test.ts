@@ -1,0 +1,48 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { parseBatch } from "./batch.ts";
+import { isJsonObject } from "./json-fragment.ts";
+
+it("takes what stands beside the calls for all of them", () => {
+  const parsed = parseBatch({
+    batch: [{ type: "track" }, 3],
+    context: { a: 1 },
+    integrations: { All: false },
+    sentAt: "2026-11-21T03:24:21+0000",
+    messageId: "the batch's own",
+  });
+  expect(parsed).toEqual({
+    taken: true,
+    batch: {
+      calls: [{ type: "track" }, 3],
+      context: { a: 1 },
+      integrations: { All: false },
+      sentAtMs: Date.UTC(2026, 10, 21, 3, 24, 21),
+    },
+  });
+});
+
+it.each([[{ batch: null }], [{ batch: [], context: null, integrations: null, sentAt: null }]])(
+  "takes %j for a batch of none",
+  (body) => {
+    expect(parseBatch(body)).toMatchObject({ taken: true, batch: { calls: [], context: null, sentAtMs: null } });
+  },
+);
+
+it.each([
+  [{}, `"batch" must be an array of calls.`],
+  [{ batch: {} }, `"batch" must be an array of calls.`],
+  [{ batch: [], context: [] }, `"context" must be an object.`],
+  [{ batch: [], integrations: false }, `"integrations" must be an object.`],
+])("refuses %j and says what to change", (body, message) => {
+  expect(parseBatch(body)).toEqual({ taken: false, refusal: { code: "invalid_field", message } });
+});
+
+it("takes or refuses any JSON object, and never throws", () => {
+  fc.assert(
+    fc.property(fc.json(), (text) => {
+      const body: unknown = JSON.parse(text);
+      if (isJsonObject(body)) expect(typeof parseBatch({ batch: [], ...body }).taken).toBe("boolean");
+    }),
+  );
+});
