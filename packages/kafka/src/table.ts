@@ -164,8 +164,14 @@ class CompactedTable<T> implements Table<T> {
 
   async #learn(bytes: Buffer): Promise<void> {
     const { topic, learn } = this.#options;
-    if (learn?.(bytes) === undefined) return;
-    await untilAnswered(async () => learn(bytes), {
+    let first = learn?.(bytes);
+    if (first === undefined) return;
+    const ask = async () => {
+      const asked = first ?? learn?.(bytes);
+      first = undefined;
+      await asked;
+    };
+    await untilAnswered(ask, {
       log: this.#connection.log,
       fields: { event: "table_waits_for_schema", topic },
       message: "the schema of a record cannot be fetched: trying on",

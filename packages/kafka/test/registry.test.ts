@@ -1,0 +1,197 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { SchemaRegistry, SchemaType } from "@kafkajs/confluent-schema-registry";
+import { createTopicNames, SCHEMA_NAMES, subjectOf } from "@posthaste/contracts/topics";
+import type { Event } from "@posthaste/core/event";
+import type { Log } from "@posthaste/core/log";
+import { SILENT_LOG } from "@posthaste/core/log";
+import { schemaRegistryUrl } from "@posthaste/testkit/broker";
+import { uniqueName } from "@posthaste/testkit/topics";
+import fc from "fast-check";
+import { afterAll, describe, expect, it } from "vitest";
+import { schemaIdOf } from "../src/confluent-frame.ts";
+import { createOpenCodec } from "../src/registry.ts";
+import { readSchema } from "../src/schema-files.ts";
+
+const EVENT: Event = {
+  messageId: "m-1",
+  sourceId: "s-1",
+  type: "track",
+  userId: "u-1",
+  anonymousId: null,
+  timestampMs: 1_700_000_000_000,
+  receivedAtMs: 1_700_000_000_001,
+  integrations: { All: false, Webhooks: true },
+  event: "Bought",
+  name: null,
+  groupId: null,
+  previousId: null,
+  propertiesJson: '{"price":1}',
+  traitsJson: null,
+  contextJson: "{}",
+  restJson: null,
+};
+
+interface Field {
+  readonly name: string;
+}
+
+/** The event schema with other fields than it has now. */
+function eventSchemaWith(change: (fields: readonly Field[]) => readonly unknown[]): string {
+  const schema = JSON.parse(readSchema("event"));
+  return JSON.stringify({ ...schema, fields: change(schema.fields) });
+}
+
+describe("codecs against the registry", () => {
+  const bare = new SchemaRegistry({ host: schemaRegistryUrl() });
+  const prefixes: string[] = [];
+
+  /** Topic names of a test's own, and with them subjects. */
+  function uniqueNames() {
+    const prefix = uniqueName("codec");
+    prefixes.push(prefix);
+    return createTopicNames(prefix);
+  }
+
+  const open = (names = uniqueNames(), log: Log = SILENT_LOG, url = schemaRegistryUrl()) =>
+    createOpenCodec({ url, names, log });
+
+  afterAll(async () => {
+    const subjects = (await (await fetch(`${schemaRegistryUrl()}/subjects`)).json()) as string[];
+    const ours = subjects.filter((subject) => prefixes.some((prefix) => subject.startsWith(prefix)));
+    await Promise.all(ours.map((subject) => fetch(`${schemaRegistryUrl()}/subjects/${subject}`, { method: "DELETE" })));
+  });
+
+  it("open for every schema of the project", async () => {
+    const openCodec = open();
+    const ids = await Promise.all(SCHEMA_NAMES.map(openCodec));
+    expect(ids).toHaveLength(SCHEMA_NAMES.length);
+  });
+
+  it("answer what was encoded, in the Confluent wire format, readable by the registry's own client", async () => {
+    const codec = await open()<Event>("event");
+    const bytes = codec.encode(EVENT);
+    expect(bytes[0]).toBe(0);
+    expect(codec.decode(bytes)).toEqual(EVENT);
+    expect(await bare.decode(bytes)).toEqual(EVENT);
+  });
+
+  it("answer what was encoded for any strings and lengths, larger than the scratch buffer too", async () => {
+    const codec = await open()<Event>("event");
+    const texts = fc.record({ messageId: fc.string({ unit: "binary" }), length: fc.nat(200_000) });
+    const property = fc.property(texts, ({ messageId, length }) => {
+      const event = { ...EVENT, messageId, contextJson: "x".repeat(length) };
+      expect(codec.decode(codec.encode(event))).toEqual(event);
+    });
+    fc.assert(property, { numRuns: 50 });
+  });
+
+  it("keep a value that was encoded when the next one is", async () => {
+    const codec = await open()<Event>("event");
+    const first = codec.encode(EVENT);
+    codec.encode({ ...EVENT, messageId: "m-2" });
+    expect(codec.decode(first).messageId).toBe("m-1");
+  });
+
+  it("register a schema once: a second process gets the same id", async () => {
+    const names = uniqueNames();
+    const [first, second] = await Promise.all([open(names)<Event>("event"), open(names)<Event>("event")]);
+    expect(schemaIdOf(first.encode(EVENT))).toBe(schemaIdOf(second.encode(EVENT)));
+  });
+
+  it("read what an older writer wrote once its schema is learnt", async () => {
+    const names = uniqueNames();
+    const older = eventSchemaWith((fields) =>
+      fields.filter(({ name }) => name !== "restJson" && name !== "previousId"),
+    );
+    const { id } = await bare.register(
+      { type: SchemaType.AVRO, schema: older },
+      { subject: subjectOf(names, "event") },
+    );
+    const bytes = await bare.encode(id, EVENT);
+
+    const codec = await open(names)<Event>("event");
+    expect(() => codec.decode(bytes)).toThrow(expect.objectContaining({ code: "unknown_schema" }));
+    await codec.learn(bytes);
+    expect(codec.decode(bytes)).toEqual(EVENT);
+    expect(codec.learn(bytes)).toBeUndefined();
+  });
+
+  it("read what a newer writer wrote, without its new fields", async () => {
+    const names = uniqueNames();
+    const codec = await open(names)<Event>("event");
+    const newer = eventSchemaWith((fields) => [...fields, { name: "added", type: "string", default: "" }]);
+    const { id } = await bare.register(
+      { type: SchemaType.AVRO, schema: newer },
+      { subject: subjectOf(names, "event") },
+    );
+    const bytes = await bare.encode(id, { ...EVENT, added: "new" });
+    await codec.learn(bytes);
+    expect(codec.decode(bytes)).toEqual(EVENT);
+  });
+
+  it("know their own bytes without asking", async () => {
+    const codec = await open()<Event>("event");
+    expect(codec.learn(codec.encode(EVENT))).toBeUndefined();
+  });
+
+  it("refuse a value that does not fit, and bytes that are no value", async () => {
+    const codec = await open()<Event>("event");
+    const invalid = expect.objectContaining({ code: "invalid_input" });
+    expect(() => codec.encode({ ...EVENT, messageId: 1 } as never)).toThrow(invalid);
+    expect(() => codec.decode(Buffer.from("not avro"))).toThrow(invalid);
+    expect(() => codec.decode(codec.encode(EVENT).subarray(0, 20))).toThrow(invalid);
+    expect(codec.learn(Buffer.from("not avro"))).toBeUndefined();
+  });
+
+  it("reject a writer that the registry does not know", async () => {
+    const codec = await open()<Event>("event");
+    const unknown = Buffer.concat([Buffer.from([0, 0x7f, 0xff, 0xff, 0xff]), Buffer.alloc(10)]);
+    await expect(codec.learn(unknown)).rejects.toMatchObject({ code: "unknown_schema" });
+  });
+
+  it("reject a schema that the registry finds incompatible, at once", async () => {
+    const names = uniqueNames();
+    const other = JSON.stringify({
+      type: "record",
+      name: "Event",
+      namespace: "posthaste",
+      fields: [{ name: "other", type: "int" }],
+    });
+    await bare.register({ type: SchemaType.AVRO, schema: other }, { subject: subjectOf(names, "event") });
+    await expect(open(names)("event")).rejects.toMatchObject({ code: "registry_unavailable", retryable: false });
+  });
+
+  it("wait for a registry that is not there yet, and say so", async () => {
+    const lines: unknown[] = [];
+    const log: Log = { ...SILENT_LOG, warn: (fields) => lines.push(fields) };
+    let refusals = 2;
+    const gateway = createServer(async (request, response) => {
+      if (refusals > 0) {
+        refusals -= 1;
+        response.writeHead(503).end("{}");
+        return;
+      }
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk);
+      const answer = await fetch(`${new URL(schemaRegistryUrl()).origin}${request.url}`, {
+        method: request.method ?? "GET",
+        headers: { "content-type": "application/vnd.schemaregistry.v1+json" },
+        ...(chunks.length > 0 ? { body: Buffer.concat(chunks) } : {}),
+      });
+      response.writeHead(answer.status, { "content-type": "application/json" }).end(await answer.text());
+    });
+    await new Promise<void>((resolve) => {
+      gateway.listen(0, "127.0.0.1", resolve);
+    });
+    const url = schemaRegistryUrl().replace(/\/\/[^/]+/, `//127.0.0.1:${(gateway.address() as AddressInfo).port}`);
+    try {
+      const codec = await open(uniqueNames(), log, url)<Event>("event");
+      expect(codec.decode(codec.encode(EVENT))).toEqual(EVENT);
+      expect(lines).toEqual([expect.objectContaining({ event: "registry_unreachable", registry: url })]);
+    } finally {
+      gateway.closeAllConnections();
+      gateway.close();
+    }
+  });
+});

@@ -1,0 +1,215 @@
+import { REVISION_HEADER } from "@posthaste/contracts/headers";
+import { PosthasteError } from "@posthaste/core/errors";
+import type { Log } from "@posthaste/core/log";
+import { SILENT_LOG } from "@posthaste/core/log";
+import { kafkaBrokers } from "@posthaste/testkit/broker";
+import { eventually } from "@posthaste/testkit/eventually";
+import { openFaultProxy } from "@posthaste/testkit/fault-proxy";
+import { createTopic, deleteTopics, uniqueName } from "@posthaste/testkit/topics";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { KafkaConnection, KafkaConnectionOptions } from "../src/connect.ts";
+import { createProducer, type Producer } from "../src/producer.ts";
+import { createTable, type Table, type TableOptions } from "../src/table.ts";
+import { connectTest } from "./harness.ts";
+
+describe("the joined table", () => {
+  let topic: string;
+  let connection: KafkaConnection;
+  let producer: Producer;
+  const closing: (() => Promise<void>)[] = [];
+
+  beforeEach(async () => {
+    topic = await createTopic(uniqueName("table"), { settings: { "cleanup.policy": "compact" } });
+    connection = connectTest();
+    producer = await createProducer(connection, { name: "test", topics: [topic] });
+    closing.push(
+      () => deleteTopics(topic),
+      () => connection.close(),
+      () => producer.close(),
+    );
+  });
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  });
+
+  async function openTable(options: Partial<TableOptions<string>> = {}, through = connection): Promise<Table<string>> {
+    const table = await createTable<string>(through, { topic, decode: (bytes) => bytes.toString(), ...options });
+    closing.push(() => table.close());
+    return table;
+  }
+
+  function openConnection(options: Partial<KafkaConnectionOptions>): KafkaConnection {
+    const opened = connectTest(options);
+    closing.push(() => opened.close());
+    return opened;
+  }
+
+  const write = (key: string, value: string | null, revision: number) =>
+    producer.send([
+      {
+        topic,
+        key,
+        value: value === null ? null : Buffer.from(value),
+        headers: { [REVISION_HEADER]: String(revision) },
+      },
+    ]);
+  const contents = (table: Table<string>) => Object.fromEntries(table.entries());
+
+  it("T3: has caught up when it holds what stood in the topic", async () => {
+    await write("a", "1", 1);
+    await write("b", "1", 1);
+    await write("a", "2", 2);
+    await write("b", null, 2);
+    const table = await openTable();
+    await table.caughtUp();
+    expect(contents(table)).toEqual({ a: "2" });
+    expect(table.size).toBe(1);
+    expect(table.appliedOffset).toBe(3);
+  });
+
+  it("T3: has caught up with an empty topic", async () => {
+    const table = await openTable();
+    await table.caughtUp();
+    expect(table.size).toBe(0);
+    expect(table.appliedOffset).toBe(-1);
+  });
+
+  it("follows its topic, and tells of each change with its offset", async () => {
+    const changes: unknown[] = [];
+    const table = await openTable({ onChange: (...change) => changes.push(change) });
+    await write("a", "1", 1);
+    await write("a", null, 2);
+    await eventually(() => expect(table.appliedOffset).toBe(1));
+    expect(changes).toEqual([
+      ["a", "1", 0],
+      ["a", undefined, 1],
+    ]);
+  });
+
+  it("T3: refresh reads to the end that the topic has now", async () => {
+    const table = await openTable();
+    for (let revision = 1; revision <= 20; revision += 1) {
+      await write("a", String(revision), revision);
+      await table.refresh(1000);
+      expect(table.get("a")).toBe(String(revision));
+    }
+  });
+
+  it("refresh gives up in time when the broker does not answer", async () => {
+    const proxy = await openFaultProxy(kafkaBrokers()[0] ?? "");
+    closing.push(() => proxy.close());
+    const table = await openTable({}, openConnection({ route: (broker) => proxy.route(broker) }));
+    await table.caughtUp();
+    proxy.hold();
+    await expect(table.refresh(200)).rejects.toMatchObject({ code: "deadline_exceeded" });
+  });
+
+  it("P5: ignores a lower revision that comes late, and tells its writer", async () => {
+    const stale: unknown[] = [];
+    const table = await openTable({ onStale: (...seen) => stale.push(seen) });
+    await write("a", "old", 1);
+    await write("a", "new", 2);
+    await write("a", "old", 1);
+    await table.refresh(1000);
+    expect(contents(table)).toEqual({ a: "new" });
+    expect(stale).toEqual([["a", 1]]);
+    expect(table.appliedOffset).toBe(2);
+  });
+
+  it("P5: applies an equal revision again", async () => {
+    const table = await openTable();
+    await write("a", "same", 1);
+    await write("a", "same", 1);
+    await table.refresh(1000);
+    expect(contents(table)).toEqual({ a: "same" });
+  });
+
+  it("T2: a removed key stays removed when a lower revision comes late", async () => {
+    const table = await openTable();
+    await write("a", "1", 1);
+    await write("a", null, 2);
+    await write("a", "1", 1);
+    await table.refresh(1000);
+    expect(contents(table)).toEqual({});
+    expect(table.revisionOf("a")).toBe(2);
+  });
+
+  it("lets a removed key come back with a higher revision", async () => {
+    const table = await openTable();
+    await write("a", null, 2);
+    await write("a", "again", 3);
+    await table.refresh(1000);
+    expect(contents(table)).toEqual({ a: "again" });
+  });
+
+  it("waits for a revision of a key and for an offset", async () => {
+    const table = await openTable();
+    const waiting = Promise.all([table.waitForRevision("a", 2, 5000), table.waitForOffset(1, 5000)]);
+    await write("a", "1", 1);
+    await write("a", "2", 2);
+    await waiting;
+    expect(table.get("a")).toBe("2");
+    await table.waitForRevision("a", 1, 0);
+    await expect(table.waitForRevision("a", 3, 50)).rejects.toMatchObject({ code: "deadline_exceeded" });
+    await expect(table.waitForOffset(9, 50)).rejects.toMatchObject({ code: "deadline_exceeded" });
+  });
+
+  it("T4: keeps what it holds when a record cannot be decoded, says so, and goes on", async () => {
+    const lines: unknown[] = [];
+    const log: Log = { ...SILENT_LOG, error: (fields) => lines.push(fields) };
+    const decode = (bytes: Buffer) => {
+      if (bytes.toString() === "bad") throw new PosthasteError("invalid_input", "bad");
+      return bytes.toString();
+    };
+    const table = await openTable({ decode }, openConnection({ log }));
+    await write("a", "good", 1);
+    await write("a", "bad", 2);
+    await write("b", "good", 1);
+    await table.refresh(1000);
+    expect(contents(table)).toEqual({ a: "good", b: "good" });
+    expect(lines).toEqual([expect.objectContaining({ event: "table_record_unreadable", key: "a", offset: 1 })]);
+  });
+
+  it("T4: waits for a writer's schema that cannot be fetched yet", async () => {
+    let asked = 0;
+    const learn = (bytes: Buffer) => {
+      if (bytes.toString() !== "new") return undefined;
+      asked += 1;
+      if (asked < 3) return Promise.reject(new PosthasteError("registry_unavailable", "down", { retryable: true }));
+      return Promise.resolve();
+    };
+    const table = await openTable({ learn });
+    await write("a", "new", 1);
+    await table.refresh(5000);
+    expect(contents(table)).toEqual({ a: "new" });
+  });
+
+  it("reads on when its connections are cut, each record once", async () => {
+    const proxy = await openFaultProxy(kafkaBrokers()[0] ?? "");
+    closing.push(() => proxy.close());
+    const changes: string[] = [];
+    const through = openConnection({ route: (broker) => proxy.route(broker) });
+    await openTable({ onChange: (_, value) => changes.push(String(value)) }, through);
+    for (let revision = 1; revision <= 10; revision += 1) {
+      await write("a", String(revision), revision);
+      proxy.cut();
+    }
+    await eventually(() => expect(changes).toEqual(Array.from({ length: 10 }, (_, index) => String(index + 1))));
+  });
+
+  it("reports a failure of whoever follows its changes, and stops", async () => {
+    const failures: Error[] = [];
+    const onChange = () => {
+      throw new TypeError("a bug");
+    };
+    await openTable({ onChange, onFailure: (reason) => failures.push(reason) });
+    await write("a", "1", 1);
+    await eventually(() => expect(failures).toHaveLength(1));
+    expect(failures[0]).toMatchObject({ code: "internal", cause: { message: "a bug" } });
+  });
+
+  it("is not made for a topic that does not exist", async () => {
+    const missing = createTable(connection, { topic: uniqueName("missing"), decode: String });
+    await expect(missing).rejects.toMatchObject({ code: "topic_missing" });
+  });
+});
