@@ -44,8 +44,14 @@ const LEAVE_DEADLINE_MS = 3000;
 const FLUSH_DEADLINE_MS = 1000;
 /** A new leader may answer with an old end for a moment; what is outside the log on so many looks is. */
 const OUT_OF_RANGE_LOOKS = 3;
-/** As good as unlimited: a broker's fault must not crash the consumer, whose restart would wait for its own ghost (C7). */
+/** A broker's fault must not crash the consumer, whose restart would wait for its own ghost (C7): the group is as good as never given up. */
 const FOR_EVER = 1_000_000_000;
+/**
+ * Nor may the search for a broker give up before `stallLimitMs`, since kafkajs makes a crash of that too. It has an end
+ * because kafkajs's search, once begun, goes on after its consumer was disconnected.
+ */
+const LOOKS_FOR_BROKERS = 300;
+const RETRY = { initialRetryTime: 100, maxRetryTime: 500 };
 
 const SYSTEM_CLOCK: Clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
 
@@ -101,7 +107,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
       onCommitted: () => this.#stalls.heardGroup(),
       onFailed: () => connection.metrics?.commitFailures.inc({ group: groupId }),
     });
-    this.#client = connection.createClient({ retry: { retries: 5, initialRetryTime: 100, maxRetryTime: 500 } });
+    this.#client = connection.createClient({ retry: { ...RETRY, retries: LOOKS_FOR_BROKERS } });
     this.#consumer = this.#createConsumer();
     connection.metrics?.rebalances.inc({ group: groupId }, 0);
     connection.metrics?.commitFailures.inc({ group: groupId }, 0);
@@ -151,12 +157,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
       maxBytesPerPartition: waits ? WAITING_MAX_BYTES_PER_PARTITION : MAX_BYTES_PER_PARTITION,
       maxBytes: waits ? WAITING_MAX_BYTES : MAX_BYTES,
       partitionAssigners: [this.#session.assigner],
-      retry: {
-        retries: FOR_EVER,
-        initialRetryTime: 100,
-        maxRetryTime: 500,
-        restartOnFailure: () => Promise.resolve(false),
-      },
+      retry: { ...RETRY, retries: FOR_EVER, restartOnFailure: () => Promise.resolve(false) },
     });
     consumer.on(consumer.events.GROUP_JOIN, (event) => this.#onJoined(event));
     consumer.on(consumer.events.CRASH, ({ payload }) => {

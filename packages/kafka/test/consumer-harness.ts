@@ -85,10 +85,20 @@ export function createMember({ workMs = 0, metrics, ...options }: MemberOptions)
   };
 }
 
-/** Writes `count` records, the i-th to partition i modulo `partitions`, keyed and valued by its number from `first` on. */
+/** Writes `count` records, the i-th to partition i modulo `partitions`, valued by its number from `first` on, fifty keys in turn. */
 export async function writeRecords(
   topic: string,
-  { count, partitions, first = 0 }: { count: number; partitions: number; first?: number },
+  {
+    count,
+    partitions,
+    first = 0,
+    aheadMs = 0,
+  }: {
+    count: number;
+    partitions: number;
+    first?: number /** The producer's clock is so much ahead. */;
+    aheadMs?: number;
+  },
 ): Promise<void> {
   const producer = createTestKafka().producer({ allowAutoTopicCreation: false });
   await producer.connect();
@@ -97,6 +107,7 @@ export async function writeRecords(
       partition: index % partitions,
       key: `k${(first + index) % 50}`,
       value: String(first + index),
+      timestamp: String(Date.now() + aheadMs),
     }));
     for (let at = 0; at < count; at += 2000) await producer.send({ topic, messages: messages.slice(at, at + 2000) });
   } finally {
