@@ -1,0 +1,232 @@
+/** Topics of a test's own on the real broker, what delivery reads and writes there, and delivery in this process. */
+import { randomBytes } from "node:crypto";
+import type { Codec } from "@posthaste/contracts/codec";
+import { createDestinationCodec, type DestinationRecord } from "@posthaste/contracts/destination-codec";
+import { decodeProgress, REVISION_HEADER } from "@posthaste/contracts/headers";
+import { createSecretBox, type SecretKey } from "@posthaste/contracts/secret-box";
+import { createTopicNames, retryTopicName, type TopicNames, topicCatalogue } from "@posthaste/contracts/topics";
+import type { AttemptBatch, AttemptRecord } from "@posthaste/core/attempt-record";
+import type { DeadLetter } from "@posthaste/core/dead-letter";
+import type { Delivery, DeliveryProgress } from "@posthaste/core/delivery";
+import type { Destination } from "@posthaste/core/destination";
+import { SILENT_LOG } from "@posthaste/core/log";
+import { connectKafka, type KafkaConnection } from "@posthaste/kafka/connect";
+import { followLog, type LogReader, type LogRecord } from "@posthaste/kafka/log-reader";
+import { createProducer } from "@posthaste/kafka/producer";
+import { createOpenCodec } from "@posthaste/kafka/registry";
+import { applyTopics } from "@posthaste/kafka/topic-admin";
+import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
+import { eventually } from "@posthaste/testkit/eventually";
+import { deleteTopics, uniqueName } from "@posthaste/testkit/topics";
+import { Registry } from "prom-client";
+import { type DeliveryOptions, type DeliveryService, startDelivery } from "../src/app.ts";
+
+const PARTITIONS = 2;
+
+/** What stands in a retry topic. */
+export interface Waiting extends DeliveryProgress {
+  readonly topic: string;
+  readonly messageId: string;
+}
+
+export interface Installation {
+  readonly names: TopicNames;
+  readonly secretKey: SecretKey;
+  readonly connection: KafkaConnection;
+  readonly deadLetters: readonly DeadLetter[];
+  readonly attempts: readonly AttemptRecord[];
+  /** Everything that was ever written to a retry topic. */
+  readonly waiting: readonly Waiting[];
+  /** Writes a destination's newest state, undefined to remove it; answers the offset of that. */
+  readonly configure: (id: string, change: Partial<Destination> | undefined, keys?: SecretKey) => Promise<number>;
+  /** Writes deliveries, each with an origin of its own unless it names one. */
+  readonly send: (deliveries: readonly DeliveryDraft[]) => Promise<void>;
+  /** Writes bytes to a topic of deliveries. */
+  readonly sendRaw: (topic: string, value: Buffer, headers?: Readonly<Record<string, string>>) => Promise<void>;
+  readonly encode: (draft: DeliveryDraft) => Buffer;
+  /** Starts delivery; `remove` stops it, if the test has not. */
+  readonly startDelivery: (options?: Partial<DeliveryOptions>) => Promise<TestDelivery>;
+  readonly remove: () => Promise<void>;
+}
+
+export type DeliveryDraft = Pick<Delivery, "messageId" | "destinationId"> &
+  Partial<Delivery> & { readonly user?: string };
+
+export interface TestDelivery extends DeliveryService {
+  readonly registry: Registry;
+  readonly failures: readonly Error[];
+  /** One sample of the metrics page, by the text before its value. */
+  readonly metric: (sample: string) => Promise<number>;
+}
+
+/** Makes the topics for a schedule and follows what delivery writes. */
+export async function createInstallation(delaysMs: readonly number[]): Promise<Installation> {
+  const prefix = uniqueName("delivery");
+  const names = createTopicNames(prefix);
+  const secretKey: SecretKey = { id: "k1", key: randomBytes(32) };
+  const connection = connectKafka({ brokers: kafkaBrokers(), clientId: "delivery-test", log: SILENT_LOG });
+  await applyTopics(connection, topicCatalogue({ names, partitions: PARTITIONS, retryDelaysMs: delaysMs }), {
+    names,
+    replicationFactor: 1,
+    minInsyncReplicas: 1,
+  });
+  const openCodec = createOpenCodec({ url: schemaRegistryUrl(), names, log: SILENT_LOG });
+  const deliveryCodec = await openCodec<Delivery>("delivery");
+  const destinationRecords = await openCodec<DestinationRecord>("destination");
+  const retryTopics = [...new Set(delaysMs.map((delayMs) => retryTopicName(names, delayMs)))];
+  const producer = await createProducer(connection, {
+    name: "test",
+    topics: [names.deliveries, names.destinationConfig, ...retryTopics],
+  });
+  const deadLetters: DeadLetter[] = [];
+  const attempts: AttemptRecord[] = [];
+  const waiting: Waiting[] = [];
+  const readers = [
+    await follow(connection, names.deadLetters, await openCodec<DeadLetter>("dead-letter"), (letter) =>
+      deadLetters.push(letter),
+    ),
+    await follow(connection, names.attempts, await openCodec<AttemptBatch>("attempt-batch"), (batch) =>
+      attempts.push(...batch.attempts),
+    ),
+    ...(await Promise.all(
+      retryTopics.map((topic) =>
+        follow(connection, topic, deliveryCodec, ({ messageId }, record) =>
+          waiting.push({ ...decodeProgress(record.headers), topic, messageId }),
+        ),
+      ),
+    )),
+  ].flat();
+  const running: DeliveryService[] = [];
+  let revision = 0;
+  let origins = 0;
+
+  const encode = (draft: DeliveryDraft): Buffer => {
+    origins += 1;
+    const { user: _, ...fields } = draft;
+    return deliveryCodec.encode({
+      sourceId: "src_1",
+      type: "track",
+      receivedAtMs: Date.now(),
+      configOffset: 0,
+      originLogId: 1,
+      originPartition: 0,
+      originOffset: origins,
+      body: Buffer.from(`{"type":"track","event":${JSON.stringify(draft.messageId)}}`),
+      ...fields,
+    });
+  };
+
+  return {
+    names,
+    secretKey,
+    connection,
+    deadLetters,
+    attempts,
+    waiting,
+    encode,
+    configure: async (id, change, key = secretKey) => {
+      revision += 1;
+      const codec = createDestinationCodec(destinationRecords, createSecretBox([key]));
+      const value = change === undefined ? null : codec.encode({ ...destination(id, revision), ...change });
+      await producer.send([
+        { topic: names.destinationConfig, key: id, value, headers: { [REVISION_HEADER]: String(revision) } },
+      ]);
+      return revision - 1;
+    },
+    send: (drafts) =>
+      producer.send(
+        drafts.map((draft) => ({
+          topic: names.deliveries,
+          key: `${draft.destinationId}:${draft.user ?? draft.messageId}`,
+          value: encode(draft),
+        })),
+      ),
+    sendRaw: (topic, value, headers = {}) => producer.send([{ topic, key: "k", value, headers }]),
+    startDelivery: async (options = {}) => {
+      const registry = new Registry();
+      const failures: Error[] = [];
+      const service = await startDelivery({
+        brokers: kafkaBrokers(),
+        schemaRegistryUrl: schemaRegistryUrl(),
+        topicPrefix: prefix,
+        secretKeys: [secretKey],
+        allowNetworks: ["127.0.0.0/8"],
+        schedule: { delaysMs, windowMs: 60_000 },
+        attemptLog: { failures: true, deliveredShare: 1 },
+        log: SILENT_LOG,
+        registry,
+        onFailure: (reason) => failures.push(reason),
+        timing: { stopDrainMs: 500 },
+        ...options,
+      });
+      running.push(service);
+      const metric = async (sample: string): Promise<number> => {
+        const line = (await registry.metrics()).split("\n").find((each) => each.startsWith(`${sample} `));
+        return Number(line?.slice(sample.length + 1));
+      };
+      const delivery: TestDelivery = { ...service, registry, failures, metric };
+      await eventually(() => {
+        expectReady(delivery);
+      });
+      return delivery;
+    },
+    remove: async () => {
+      await Promise.all(running.map((service) => service.stop()));
+      await Promise.all(readers.map((reader) => reader.close()));
+      await producer.close();
+      await connection.close();
+      await deleteTopics(prefix);
+    },
+  };
+}
+
+function expectReady(service: DeliveryService): void {
+  const missing = Object.entries(service.readiness()).filter(([, state]) => state !== true);
+  if (missing.length > 0) throw new Error(`not ready: ${JSON.stringify(missing)}`);
+}
+
+async function follow<T>(
+  connection: KafkaConnection,
+  topic: string,
+  codec: Codec<T>,
+  take: (value: T, record: LogRecord) => void,
+): Promise<readonly LogReader[]> {
+  return Promise.all(
+    Array.from({ length: PARTITIONS }, (_, partition) =>
+      followLog(connection, {
+        topic,
+        partition,
+        from: "start",
+        onRecords: async (records) => {
+          for (const record of records) {
+            if (record.value === null) continue;
+            await codec.learn(record.value);
+            take(codec.decode(record.value), record);
+          }
+        },
+        onFailure: (reason) => {
+          throw reason;
+        },
+      }),
+    ),
+  );
+}
+
+function destination(id: string, revision: number): Destination {
+  return {
+    id,
+    revision,
+    type: "Webhooks",
+    name: id,
+    sourceIds: ["src_1"],
+    enabled: true,
+    settle: "any",
+    rateLimitPerSecond: null,
+    standardWebhooks: false,
+    secrets: { active: "shared", next: null, previous: null },
+    urls: [],
+    createdAtMs: 0,
+    updatedAtMs: 0,
+    missingKeyIds: null,
+  };
+}

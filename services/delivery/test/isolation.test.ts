@@ -1,0 +1,127 @@
+import { eventually } from "@posthaste/testkit/eventually";
+import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createInstallation, type Installation } from "./installation.ts";
+
+const DELAYS_MS = [1000, 2000];
+
+let installation: Installation;
+let receiver: Receiver;
+
+beforeEach(async () => {
+  receiver = await startReceiver();
+  installation = await createInstallation(DELAYS_MS);
+});
+
+afterEach(async () => {
+  await installation.remove();
+  await receiver.close();
+});
+
+const connect = (id: string, change = {}) =>
+  installation.configure(id, { urls: [{ url: `${receiver.url}/${id}`, headers: {} }], ...change });
+
+const drafts = (destinationId: string, count: number, configOffset: number) =>
+  Array.from({ length: count }, (_, index) => ({
+    messageId: `${destinationId}-${index}`,
+    destinationId,
+    configOffset,
+  }));
+
+describe("a healthy destination", () => {
+  it.each([
+    ["hangs", { fault: "hang" } as const],
+    ["answers 503", { status: 503 }],
+    ["resets every connection", { fault: "reset" } as const],
+  ])("I1: gets everything while another one %s, though that one's deliveries fill every window", async (_, bad) => {
+    receiver.script("/bad", bad);
+    await connect("bad");
+    const configOffset = await connect("good");
+    // More of the bad than both partitions' windows hold stand before the good.
+    await installation.send(drafts("bad", 600, configOffset));
+    await installation.send(drafts("good", 300, configOffset));
+    const delivery = await installation.startDelivery({
+      windowRecords: 100,
+      schedule: { delaysMs: DELAYS_MS, windowMs: 60_000 },
+    });
+    await eventually(() => expect(receiver.requestsTo("/good")).toHaveLength(300), { timeoutMs: 8000 });
+    expect(installation.waiting.some(({ messageId }) => messageId.startsWith("good"))).toBe(false);
+    expect(installation.deadLetters).toEqual([]);
+    expect(delivery.failures).toEqual([]);
+  });
+
+  it("I1: alone is never put off: its partition waits", async () => {
+    receiver.script("/slow", { delayMs: 30 });
+    const configOffset = await connect("slow");
+    await installation.send(drafts("slow", 400, configOffset));
+    await installation.startDelivery({ windowRecords: 50 });
+    await eventually(() => expect(receiver.requestsTo("/slow")).toHaveLength(400));
+    expect(installation.waiting).toEqual([]);
+  });
+
+  it("gets at most its rate, where one was asked for", async () => {
+    const configOffset = await connect("rated", { rateLimitPerSecond: 20 });
+    await installation.send(drafts("rated", 30, configOffset));
+    await installation.startDelivery();
+    await eventually(() => expect(receiver.requestsTo("/rated")).toHaveLength(30));
+    const moments = receiver.requestsTo("/rated").map(({ receivedAtMs }) => receivedAtMs);
+    const spanMs = (moments.at(-1) ?? 0) - (moments[0] ?? 0);
+    expect(spanMs).toBeGreaterThanOrEqual(1300);
+  });
+});
+
+describe("a dead destination", () => {
+  it("is spared most requests, and each delivery is tried once at least before it is given up (I3)", async () => {
+    receiver.script("/dead", { status: 500 });
+    const configOffset = await connect("dead");
+    await connect("other");
+    await installation.send([...drafts("dead", 150, configOffset), ...drafts("other", 1, configOffset)]);
+    const delivery = await installation.startDelivery({ schedule: { delaysMs: DELAYS_MS, windowMs: 5000 } });
+    await eventually(() => expect(installation.deadLetters).toHaveLength(150), { timeoutMs: 30_000 });
+    expect(installation.deadLetters.every(({ reason, attempts }) => reason === "window_expired" && attempts >= 1)).toBe(
+      true,
+    );
+    expect(await delivery.metric('posthaste_put_off_total{cause="breaker_open"}')).toBeGreaterThan(100);
+    // Without the breaker it would be three attempts of each.
+    expect(receiver.requestsTo("/dead").length).toBeLessThan(300);
+  });
+
+  it("gets what waited for it once it lives again", async () => {
+    let alive = false;
+    receiver.script("/sick", () => (alive ? {} : { status: 503 }));
+    const configOffset = await connect("sick");
+    await installation.send(drafts("sick", 100, configOffset));
+    const delivery = await installation.startDelivery();
+    await eventually(async () => expect(await delivery.metric('posthaste_breaker_state{state="open"}')).toBe(1));
+    alive = true;
+    await eventually(
+      () => {
+        const served = new Set(receiver.requestsTo("/sick").flatMap(({ headers }) => headers["x-message-id"] ?? []));
+        expect(served.size).toBe(100);
+      },
+      { timeoutMs: 30_000 },
+    );
+    await eventually(async () => expect(await delivery.metric('posthaste_breaker_state{state="closed"}')).toBe(1));
+  });
+});
+
+describe("a destination whose secrets cannot be opened", () => {
+  it("V2: gets nothing, and nothing of it is given up: it is held until the key is there", async () => {
+    const foreign = { id: "k2", key: Buffer.alloc(32, 7) };
+    const configOffset = await installation.configure(
+      "sealed",
+      { urls: [{ url: `${receiver.url}/sealed`, headers: {} }] },
+      foreign,
+    );
+    await installation.send(drafts("sealed", 3, configOffset));
+    const schedule = { delaysMs: DELAYS_MS, windowMs: 1500 };
+    const without = await installation.startDelivery({ schedule });
+    await eventually(() => expect(installation.waiting.length).toBeGreaterThanOrEqual(6));
+    expect(await without.metric('posthaste_put_off_total{cause="unknown_key"}')).toBeGreaterThanOrEqual(6);
+    expect(installation.deadLetters).toEqual([]);
+    expect(receiver.requests).toEqual([]);
+    await without.stop();
+    await installation.startDelivery({ schedule, secretKeys: [installation.secretKey, foreign] });
+    await eventually(() => expect(receiver.requestsTo("/sealed")).toHaveLength(3));
+  });
+});
