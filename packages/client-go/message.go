@@ -5,7 +5,7 @@ package analytics
 // What every call may bring: a Timestamp (ISO 8601 with an offset; the time of the call when it is empty), a Context (device,
 // page, app and the like; no attributes of the user), Integrations (destinations by name, case sensitive, to true or false;
 // "All": false turns off every one that is not named), and a MessageId (the caller's own idempotency key, at most 100
-// characters; made when it is empty).
+// printable ASCII characters; made when it is empty).
 
 // Identify says who a user is.
 type Identify struct {
@@ -84,7 +84,7 @@ type draft struct {
 	integrations map[string]any
 }
 
-// maxMessageIDLength is counted as the server counts it: in UTF-16 units.
+// maxMessageIDLength is that of the tracking API's own documents.
 const maxMessageIDLength = 100
 
 // check answers why the call cannot be taken, or nil.
@@ -100,8 +100,8 @@ func (d *draft) check() *Error {
 		return missingField(d.kind, "groupId", "a groupId")
 	case d.previousID == "" && d.kind == "alias":
 		return missingField(d.kind, "previousId", "a previousId")
-	case len(d.messageID) > maxMessageIDLength && utf16Length(d.messageID) > maxMessageIDLength:
-		return invalidField(d.kind, "messageId", "at most 100 characters long")
+	case len(d.messageID) > maxMessageIDLength || !isPrintableASCII(d.messageID):
+		return invalidField(d.kind, "messageId", "at most 100 printable ASCII characters")
 	case d.timestamp != "" && !isISODateTime(d.timestamp):
 		return invalidField(d.kind, "timestamp", "an ISO 8601 date and time with an offset, as 2012-12-02T00:30:08.276Z")
 	}
@@ -116,15 +116,13 @@ func invalidField(kind, field, expected string) *Error {
 	return &Error{Code: CodeInvalidField, Field: field, message: kind + ": " + field + " must be " + expected}
 }
 
-func utf16Length(text string) int {
-	length := 0
-	for _, r := range text {
-		length++
-		if r > 0xffff {
-			length++
+func isPrintableASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] < 0x20 || text[i] > 0x7e {
+			return false
 		}
 	}
-	return length
+	return true
 }
 
 // isISODateTime reports whether text is YYYY-MM-DDTHH:mm:ss, perhaps a fraction, and Z or an offset with or without a colon.

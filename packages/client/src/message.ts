@@ -4,7 +4,8 @@ import { AnalyticsError } from "./errors.ts";
 /** One call as JSON may be at most 32 KB. The server counts the same bytes. */
 export const MAX_CALL_BYTES = 32_768;
 
-const MAX_MESSAGE_ID_LENGTH = 100;
+/** What the server takes; the length is that of the tracking API's own documents. */
+const MESSAGE_ID = /^[\x20-\x7e]{1,100}$/;
 const LIBRARY = { name: "posthaste-js", version: "0.1.0" };
 /** `context` of a call that brings none: made once, since most calls bring none. */
 const DEFAULT_CONTEXT = { library: LIBRARY };
@@ -25,7 +26,7 @@ export interface CommonFields {
   readonly context?: object | undefined;
   /** Destinations by name (case sensitive) to true or false; `All: false` turns off every one that is not named. */
   readonly integrations?: object | undefined;
-  /** The caller's own idempotency key, at most 100 characters. Left out, it is made. */
+  /** The caller's own idempotency key, at most 100 printable ASCII characters. Left out, it is made. */
   readonly messageId?: string | undefined;
 }
 
@@ -187,8 +188,8 @@ function contextOf(type: CallType, call: UncheckedCall): object {
 
 function messageIdOf(type: CallType, call: UncheckedCall): string | undefined {
   const value = stringField(type, call, "messageId");
-  if (value !== undefined && value.length > MAX_MESSAGE_ID_LENGTH) {
-    throw invalid(type, "messageId", `at most ${MAX_MESSAGE_ID_LENGTH} characters long`);
+  if (value !== undefined && !MESSAGE_ID.test(value)) {
+    throw invalid(type, "messageId", "at most 100 printable ASCII characters");
   }
   return value;
 }
