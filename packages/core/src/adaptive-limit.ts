@@ -32,6 +32,17 @@ export class AdaptiveLimit {
     return Math.floor(this.#value);
   }
 
+  /** True while nothing is known against it: it doubles with every round that uses it. */
+  get isRising(): boolean {
+    return !this.#congestedOnce && this.#value < this.#settings.most;
+  }
+
+  /** Ms until `requests` have had room, when each holds it for `holdMs`. */
+  waitMs(requests: number, holdMs: number): number {
+    if (!this.isRising) return (holdMs * requests) / this.value;
+    return holdMs * (Math.log2(1 + requests / this.value) + requests / this.#settings.most);
+  }
+
   /** A request succeeded while `inFlight`, itself included, were out. */
   succeeded(inFlight: number): void {
     if (inFlight * 2 < this.#value) return;

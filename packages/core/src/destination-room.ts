@@ -7,7 +7,8 @@
  *     than the limit goes alone.
  * G2  Without room it waits while the expected wait is under `LONGEST_WAIT_MS`; else it is put off. While no other
  *     destination is about, want of room is no reason, unless the destination stalls in a full window: the partition waits.
- * G3  In a full window of which the destination holds most, it is put off from `CROWDED_WAIT_MS` on: others stand behind.
+ * G3  In a full window of which the destination holds most, it is put off from `CROWDED_WAIT_MS` on: others stand behind. One
+ *     that takes all it is sent, and whose limit is still rising, only when it stalls: it is about to be quicker.
  * G4  Fresh and returning deliveries that both wait are taken in turn, so old ones do not starve (I2).
  * G5  What waited is put off, newest first, when its wait became too long; all of it when the breaker opened or the gate shut.
  */
@@ -230,7 +231,8 @@ export class DestinationRoom<T extends RoomRequest> {
     if (this.#isStalled(nowMs, LONGEST_WAIT_MS) || this.#expectedWaitMs(ahead, nowMs) >= LONGEST_WAIT_MS)
       return "no_room";
     if (!around.isCrowding) return null;
-    const isSlow = this.#isStalled(nowMs, CROWDED_WAIT_MS) || this.#expectedWaitMs(ahead, nowMs) >= CROWDED_WAIT_MS;
+    if (this.#isStalled(nowMs, CROWDED_WAIT_MS)) return "window_full";
+    const isSlow = !this.#limit.isRising && this.#expectedWaitMs(ahead, nowMs) >= CROWDED_WAIT_MS;
     return isSlow ? "window_full" : null;
   }
 
@@ -242,7 +244,7 @@ export class DestinationRoom<T extends RoomRequest> {
 
   /** Queue ÷ completions a second, and of these there are as many as the limit over the time that one holds its room. */
   #expectedWaitMs(ahead: number, nowMs: number): number {
-    const byRoom = (ahead * (this.#holdMs ?? 0)) / this.#limit.value;
+    const byRoom = this.#limit.waitMs(ahead, this.#holdMs ?? 0);
     return this.#rate === null ? byRoom : Math.max(byRoom, this.#rate.waitMs(ahead, nowMs));
   }
 }
