@@ -54,6 +54,8 @@ export interface KafkaConnection {
   withAdmin<R>(use: (admin: Admin) => Promise<R>): Promise<R>;
   /** Brokers that are silent now (L1). */
   silentBrokers(): readonly string[];
+  /** Brokers that answer now; none means that nothing can be sent or read. For `/readyz`. */
+  answeringBrokers(): readonly string[];
   /** Ends the watch and the admin client; clients made by `createClient` belong to their callers. */
   close(): Promise<void>;
 }
@@ -116,6 +118,7 @@ export function connectKafka(options: KafkaConnectionOptions): KafkaConnection {
     createClient,
     withAdmin: (use) => admin.use(use),
     silentBrokers: () => watch.silent(),
+    answeringBrokers: () => watch.answering(),
     close: async () => {
       await admin.close();
       watch.close();

@@ -182,6 +182,16 @@ describe("the liveness watch (L1)", () => {
     expect((await failed).message).toContain(learnt.name);
   });
 
+  it("names the brokers that answer, which a hung one does not, the only one included", async () => {
+    const [only] = (await startBrokers(1)) as [FakeBroker];
+    const { watch } = startWatch([only]);
+    expect(watch.answering()).toEqual([]);
+    await eventually(() => expect(watch.answering()).toEqual([only.name]));
+    only.hangs = true;
+    await eventually(() => expect(watch.answering()).toEqual([]));
+    expect(watch.silent()).toEqual([]);
+  });
+
   it("L1a: does not blame a broker for our own blocked event loop", async () => {
     const brokers = (await startBrokers(2)) as [FakeBroker, FakeBroker];
     const { changes } = startWatch(brokers);

@@ -85,6 +85,11 @@ export class LivenessWatch {
     return [...this.#brokers.values()].filter((broker) => broker.silent).map((broker) => broker.name);
   }
 
+  /** Brokers that answer now, as host:port; the others hang, are dead or were not heard of yet. */
+  answering(): readonly string[] {
+    return [...this.#brokers.values()].filter(answersNow).map((broker) => broker.name);
+  }
+
   close(): void {
     this.#closed = true;
     clearInterval(this.#timer);
@@ -158,10 +163,14 @@ export class LivenessWatch {
   /** L1c. */
   #anotherAnswers(broker: WatchedBroker): boolean {
     for (const other of this.#brokers.values()) {
-      if (other !== broker && other.answered && !other.silent && other.unansweredTicks < WITNESS_TICKS) return true;
+      if (other !== broker && answersNow(other)) return true;
     }
     return false;
   }
+}
+
+function answersNow({ answered, silent, unansweredTicks }: WatchedBroker): boolean {
+  return answered && !silent && unansweredTicks < WITNESS_TICKS;
 }
 
 function ask(broker: WatchedBroker, probe: Socket): void {

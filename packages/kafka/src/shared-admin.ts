@@ -42,10 +42,11 @@ export class SharedAdmin {
         const { admin } = await held;
         return await withDeadline(ask(admin), ANSWER_DEADLINE_MS, "asking the brokers");
       } catch (error) {
-        const passing = isPassingFailure(error) || isDeadline(error);
-        // A topic that is missing stays among those that kafkajs asks for, and would fail every later question.
-        if (passing || isTopicMissing(error)) this.#discard(held);
         failures += 1;
+        // kafkajs asks for every topic that it was ever asked about: the missing one may be an older question's.
+        const olderTopic = isTopicMissing(error) && failures === 1;
+        const passing = olderTopic || isPassingFailure(error) || isDeadline(error);
+        if (passing) this.#discard(held);
         if (!passing || failures === TRIES) throw toPosthasteError(error, "asking the brokers");
       }
       await pause(retryPauseMs(failures));

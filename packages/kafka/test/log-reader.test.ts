@@ -1,0 +1,162 @@
+import { kafkaBrokers } from "@posthaste/testkit/broker";
+import { eventually } from "@posthaste/testkit/eventually";
+import { openFaultProxy } from "@posthaste/testkit/fault-proxy";
+import { createTopic, deleteTopics, uniqueName } from "@posthaste/testkit/topics";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { KafkaConnection } from "../src/connect.ts";
+import { followLog, type LogReader, type LogReaderOptions } from "../src/log-reader.ts";
+import { createProducer, type Producer } from "../src/producer.ts";
+import { topicOffsets } from "../src/topic-offsets.ts";
+import { connectTest } from "./harness.ts";
+
+describe("reading a log without a group", () => {
+  let topic: string;
+  let connection: KafkaConnection;
+  let producer: Producer;
+  const closing: (() => Promise<void>)[] = [];
+
+  beforeEach(async () => {
+    topic = await createTopic(uniqueName("log"), { partitions: 2 });
+    connection = connectTest();
+    producer = await createProducer(connection, { name: "test", topics: [topic] });
+    closing.push(
+      () => deleteTopics(topic),
+      () => connection.close(),
+      () => producer.close(),
+    );
+  });
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  });
+
+  const write = (count: number, partition = 0) =>
+    producer.send(
+      Array.from({ length: count }, (_, index) => ({ topic, key: null, value: Buffer.from(String(index)), partition })),
+    );
+
+  /** A reader of partition 0, the offsets that it read and what it failed with. */
+  async function follow(options: Partial<LogReaderOptions> = {}, through = connection) {
+    const offsets: number[] = [];
+    const failures: Error[] = [];
+    const reader: LogReader = await followLog(through, {
+      topic,
+      partition: 0,
+      from: "start",
+      onRecords: (records) => void offsets.push(...records.map(({ offset }) => offset)),
+      onFailure: (reason) => failures.push(reason),
+      ...options,
+    });
+    closing.push(() => reader.close());
+    return { reader, offsets, failures };
+  }
+
+  it("reads from the start, from an offset, or only what comes", async () => {
+    await write(10);
+    const start = await follow();
+    const middle = await follow({ from: 6 });
+    const end = await follow({ from: "end" });
+    await write(2);
+    for (const { reader } of [start, middle, end]) await reader.reached(12);
+    expect(start.offsets).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+    expect(middle.offsets).toEqual([6, 7, 8, 9, 10, 11]);
+    expect(end.offsets).toEqual([10, 11]);
+  });
+
+  it("reads its own partition only", async () => {
+    await write(3, 1);
+    await write(2, 0);
+    const { reader, offsets } = await follow();
+    await reader.reached(2);
+    expect(offsets).toEqual([0, 1]);
+  });
+
+  it("B1: waits for each call before the next, and moves its position after it", async () => {
+    const gate = Promise.withResolvers<void>();
+    let calls = 0;
+    const onRecords = async () => {
+      calls += 1;
+      await gate.promise;
+    };
+    await write(1);
+    const { reader } = await follow({ onRecords });
+    await eventually(() => expect(calls).toBe(1));
+    await write(1);
+    expect([calls, reader.position]).toEqual([1, 0]);
+    gate.resolve();
+    await reader.reached(2);
+    expect(calls).toBe(2);
+  });
+
+  it("B2: reads on where it was when connections are cut or the broker hangs for a while", async () => {
+    const proxy = await openFaultProxy(kafkaBrokers()[0] ?? "");
+    const through = connectTest({ route: (broker) => proxy.route(broker) });
+    closing.push(
+      () => proxy.close(),
+      () => through.close(),
+    );
+    const { reader, offsets } = await follow({}, through);
+    for (let round = 1; round <= 5; round += 1) {
+      await write(20);
+      await reader.reached(20 * round);
+      proxy.cut();
+    }
+    proxy.hold();
+    await write(20);
+    proxy.release();
+    await reader.reached(120);
+    expect(offsets).toEqual(Array.from({ length: 120 }, (_, offset) => offset));
+  });
+
+  it("B3: moves up to the log's start when retention overtook it", async () => {
+    await write(10);
+    await connection.withAdmin((admin) =>
+      admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: "7" }] }),
+    );
+    const { reader, offsets } = await follow({ from: 2 });
+    await reader.reached(10);
+    expect(offsets).toEqual([7, 8, 9]);
+  });
+
+  it("B3: fails when its position lies beyond the log's end", async () => {
+    await write(3);
+    const { failures } = await follow({ from: 100 });
+    await eventually(() => expect(failures).toHaveLength(1));
+    expect(failures[0]).toMatchObject({ code: "offset_out_of_range" });
+  });
+
+  it("tells of a failure of whoever takes the records, and lets nobody wait for it in vain", async () => {
+    const onRecords = () => {
+      throw new TypeError("a bug");
+    };
+    const { reader, failures } = await follow({ onRecords });
+    const waiting = expect(reader.reached(1)).rejects.toMatchObject({ code: "internal" });
+    await write(1);
+    await waiting;
+    expect(failures).toMatchObject([{ code: "internal", cause: { message: "a bug" } }]);
+    await expect(reader.reached(2)).rejects.toMatchObject({ code: "internal" });
+  });
+
+  it("rejects those who wait when it is closed", async () => {
+    const { reader, failures } = await follow();
+    const waiting = expect(reader.reached(1)).rejects.toMatchObject({ code: "closed" });
+    await reader.close();
+    await waiting;
+    expect(failures).toEqual([]);
+  });
+
+  it("does not start on a topic or a partition that does not exist", async () => {
+    await expect(follow({ topic: uniqueName("missing") })).rejects.toMatchObject({ code: "topic_missing" });
+    await expect(follow({ partition: 9 })).rejects.toMatchObject({ code: "topic_missing" });
+  });
+
+  it("knows where each partition begins and ends", async () => {
+    await write(5);
+    await connection.withAdmin((admin) =>
+      admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: "2" }] }),
+    );
+    expect(await topicOffsets(connection, topic)).toEqual([
+      { partition: 0, start: 2, end: 5 },
+      { partition: 1, start: 0, end: 0 },
+    ]);
+  });
+});
