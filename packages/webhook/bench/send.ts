@@ -85,11 +85,11 @@ function attempts(origin: string): { sendOne: SendOne; close: () => Promise<void
     missingKeyIds: null,
   };
   const sendOne: SendOne = (done) => {
-    const { settled } = sender.attempt({ destination, messageId: randomUUID(), body: BODY, attempt: 1 });
+    const { settled, finished } = sender.attempt({ destination, messageId: randomUUID(), body: BODY, attempt: 1 });
     void settled.then(({ settlement }) => {
       if (settlement.outcome !== "delivered") throw new Error(`not delivered: ${JSON.stringify(settlement)}`);
-      done();
     });
+    void finished.then(done);
   };
   return { sendOne, close: () => sender.close() };
 }

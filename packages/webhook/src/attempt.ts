@@ -5,7 +5,7 @@
  * is finished when the last post has ended. Posts are left to run in between: nothing waits for them.
  */
 import type { SettleRule } from "@posthaste/core/destination";
-import { DELIVERED, type Settlement, settle } from "@posthaste/core/outcome";
+import { type AttemptOutcome, DELIVERED, type RequestError, type Settlement, settle } from "@posthaste/core/outcome";
 import { Deferred } from "./deferred.ts";
 import type { AttemptHandle, AttemptReport, UrlResult } from "./report.ts";
 import type { Post, PostListener } from "./send.ts";
@@ -86,19 +86,44 @@ export class Attempt implements AttemptHandle, PostListener {
   }
 
   #results(withAnswers: boolean): readonly UrlResult[] {
+    const toAnswer = withAnswers ? this.#options.toAnswer : noAnswer;
     const results: UrlResult[] = [];
     for (const post of this.#posts) {
-      if (post.outcome === null) continue;
-      results.push({
-        url: post.target.url,
-        outcome: post.outcome,
-        status: post.status,
-        error: post.error,
-        durationMs: post.durationMs,
-        notBeforeMs: post.notBeforeMs,
-        answer: withAnswers ? this.#options.toAnswer(post.kept) : null,
-      });
+      if (post.outcome !== null) results.push(new PostResult(post, post.outcome, toAnswer));
     }
     return results;
   }
+}
+
+/** The answer is made when it is read: most attempts are logged without one, or not at all. */
+class PostResult implements UrlResult {
+  readonly url: string;
+  readonly outcome: AttemptOutcome;
+  readonly status: number | null;
+  readonly error: RequestError | null;
+  readonly durationMs: number;
+  readonly notBeforeMs: number | null;
+  readonly #kept: readonly Uint8Array[];
+  readonly #toAnswer: AttemptOptions["toAnswer"];
+  #answer: string | null | undefined;
+
+  constructor(post: Post, outcome: AttemptOutcome, toAnswer: AttemptOptions["toAnswer"]) {
+    this.url = post.target.url;
+    this.outcome = outcome;
+    this.status = post.status;
+    this.error = post.error;
+    this.durationMs = post.durationMs;
+    this.notBeforeMs = post.notBeforeMs;
+    this.#kept = post.kept;
+    this.#toAnswer = toAnswer;
+  }
+
+  get answer(): string | null {
+    if (this.#answer === undefined) this.#answer = this.#toAnswer(this.#kept);
+    return this.#answer;
+  }
+}
+
+function noAnswer(): null {
+  return null;
 }

@@ -12,7 +12,7 @@ export interface UrlResult {
   readonly durationMs: number;
   /** From an obeyed `Retry-After`, ms since the epoch. */
   readonly notBeforeMs: number | null;
-  /** The start of the response body, known secrets masked; null when there was none, and in the report of `settled`. */
+  /** The start of the response body, known secrets masked; null when there was none, and in the report of `settled`. Made when it is read, so a spread lacks it. */
   readonly answer: string | null;
 }
 

@@ -6,8 +6,18 @@ const MASK = "***";
 /** Values shorter than this are no secrets, and masking them would make the answer unreadable. */
 const SHORTEST_MASKED = 4;
 
-/** The secrets of a destination in every form in which a receiver may echo them, the longest first. */
+const knownForms = new WeakMap<Destination, readonly string[]>();
+
+/** The secrets of a destination in every form in which a receiver may echo them, the longest first. Made once an object. */
 export function secretForms(destination: Destination): readonly string[] {
+  const known = knownForms.get(destination);
+  if (known !== undefined) return known;
+  const made = makeForms(destination);
+  knownForms.set(destination, made);
+  return made;
+}
+
+function makeForms(destination: Destination): readonly string[] {
   const forms = new Set<string>();
   const { active, next, previous } = destination.secrets;
   for (const secret of [active, next, previous]) if (secret) addForms(forms, secret);

@@ -163,7 +163,9 @@ class Sender implements WebhookSender {
     return report.urls.map((result, index) => {
       const { fixedHeaders } = targets[index] ?? { fixedHeaders: [] };
       const own = destination.urls[index]?.headers ?? {};
-      return { ...result, headers: shownHeaders(own, [...fixedHeaders, ...headers]), body: text };
+      // The answer is named, since a spread leaves out what is made when it is read.
+      const shown = shownHeaders(own, [...fixedHeaders, ...headers]);
+      return { ...result, answer: result.answer, headers: shown, body: text };
     });
   }
 
