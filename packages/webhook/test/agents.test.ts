@@ -62,7 +62,7 @@ describe("the connections of one origin", () => {
 
   it("A4: one whose request timed out is closed and not used again", async () => {
     const { server, held, answerOne } = await useHoldingServer();
-    const sender = useSender({ limits: { headersTimeoutMs: 200 } });
+    const sender = useSender({ limits: { headersTimeoutMs: 1_000 } });
     await attemptTo(sender, [server.url]).finished;
     expect(sender.openConnections).toBe(0);
     held.length = 0;

@@ -131,7 +131,7 @@ describe("an attempt to several URLs", () => {
   it("sends to all of them at once and settles at the first 2xx, while the others run on", async () => {
     const fast = await useReceiver();
     const slow = await useReceiver({ script: { fault: "hang" } });
-    const sender = useSender({ limits: { headersTimeoutMs: 500 } });
+    const sender = useSender({ limits: { headersTimeoutMs: 1_000 } });
     const { settled, finished } = attemptTo(sender, [slow.url, fast.url]);
     const first = await settled;
     expect(first.settlement).toMatchObject({ outcome: "delivered", retries: [], dead: [] });
