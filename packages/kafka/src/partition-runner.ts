@@ -1,13 +1,14 @@
 /**
  * One owned partition: its intake, its window and its committable offset.
  *
- * Owns: the records of the last fetch that found no room yet (the backlog, at most one fetch of the partition), the tasks of
- * the window, and the two states of the fold. Its modes: *locating* (its place is not known, nothing is fetched), *taking*,
+ * Owns: the fetched records that found no room yet (the backlog, less than half a window and one fetch), the tasks of the
+ * window, and the two states of the fold. Its modes: *locating* (its place is not known, nothing is fetched), *taking*,
  * *revoked* (for good: results count for nothing).
  * Q1  Records are taken in once and in offset order. A batch that was fetched from above the position is refused and the
  *     position sought; a second one from the same position is taken, since kafkajs then skipped what is no record (C9).
- * Q2  Fetching is paused exactly while there is a reason: locating, a backlog, a head that is not due, something to learn
- *     first, or a rebalance. Pausing, not waiting in the batch handler: a broker's other partitions go on (C8).
+ * Q2  Fetching is paused exactly while there is a reason: locating, a backlog of half a window, a head that is not due,
+ *     something to learn first, or a rebalance. Pausing, not waiting in the batch handler: a broker's other partitions go
+ *     on (C8).
  * Q3  While frozen nothing is taken in and no task is started; what runs may finish.
  * Q4  A task is finished once, and only while the partition is owned (C2, C4).
  * Q5  `#passedFold` covers exactly the records below the committable offset (D3), `#intakeFold` all that were taken in.
@@ -50,6 +51,9 @@ export interface FetchedBatch {
   /** The partition's end offset at the time. */
   readonly endOffset: number;
 }
+
+/** The next fetch is asked for when the backlog is less than this part of the window, so that it comes before the window runs dry. */
+const FETCH_BELOW = 0.5;
 
 type Mode = "locating" | "taking" | "revoked";
 
@@ -414,7 +418,7 @@ export class PartitionRunner<T, F> implements TaskOwner<T, F> {
       this.#mode !== "taking" ||
       this.#frozen ||
       this.#learning ||
-      this.#backlog.length > 0 ||
+      this.#backlog.length - this.#next > this.maxRecords * FETCH_BELOW ||
       (this.#gate?.head ?? null) !== null
     );
   }

@@ -1,0 +1,165 @@
+import type { Assigner, Broker, Cluster } from "kafkajs";
+import { describe, expect, it, vi } from "vitest";
+import { GroupSession } from "./coordinator.ts";
+
+/** The coordinator as kafkajs uses it; its types leave out what it asks. */
+interface Requests {
+  joinGroup(request: object): Promise<{ readonly generationId: number; readonly memberId: string }>;
+  syncGroup(request: object): Promise<object>;
+  heartbeat(request: object): Promise<object>;
+  offsetCommit(request: object): Promise<object>;
+  offsetFetch(request: object): Promise<object>;
+}
+
+const MOVED = { type: "NOT_COORDINATOR_FOR_GROUP" };
+const closed = () => Object.assign(new Error("closed"), { name: "KafkaJSConnectionClosedError" });
+const answers = (type: string) => Object.assign(new Error(type), { name: "KafkaJSProtocolError", type });
+
+/** A session whose coordinator answers as `replies` says, and what kafkajs would see of it. */
+function createGroup(replies: Partial<Requests> = {}) {
+  const real: Requests = {
+    joinGroup: () => Promise.resolve({ generationId: 1, memberId: "m" }),
+    syncGroup: () => Promise.resolve({}),
+    heartbeat: () => Promise.resolve({}),
+    offsetCommit: () => Promise.resolve({}),
+    offsetFetch: () => Promise.resolve({ responses: [] }),
+    ...replies,
+  };
+  const find = vi.fn(() => Promise.resolve(real as unknown as Broker));
+  const cluster = { findGroupCoordinator: find } as unknown as Cluster;
+  const hooks = {
+    beforeJoin: vi.fn(() => Promise.resolve()),
+    onHeartbeat: vi.fn(),
+    onOutOfRange: vi.fn(),
+  };
+  const session = new GroupSession("g", hooks);
+  const assigner: Assigner = session.assigner({ cluster, groupId: "g", logger: undefined as never });
+  const found = async () => (await cluster.findGroupCoordinator({ groupId: "g" })) as unknown as Requests;
+  const join = async () => {
+    const coordinator = await found();
+    await coordinator.joinGroup({});
+    await coordinator.syncGroup({});
+    return coordinator;
+  };
+  return { session, hooks, find, assigner, found, join };
+}
+
+describe("a group's session", () => {
+  it("awaits the drain before the coordinator of a JOIN is looked up (C4)", async () => {
+    const { hooks, find, found } = createGroup();
+    const drained = Promise.withResolvers<void>();
+    hooks.beforeJoin.mockReturnValueOnce(drained.promise);
+    const looking = found();
+    await Promise.resolve();
+    expect(find).not.toHaveBeenCalled();
+    drained.resolve();
+    await looking;
+    expect(find).toHaveBeenCalledOnce();
+  });
+
+  it("passes a failed connection and a loading group on as a coordinator that moved (C10)", async () => {
+    for (const failure of [closed(), answers("GROUP_LOAD_IN_PROGRESS"), answers("GROUP_COORDINATOR_NOT_AVAILABLE")]) {
+      const fail = () => Promise.reject(failure);
+      const { found } = createGroup({ joinGroup: fail, syncGroup: fail, heartbeat: fail, offsetFetch: fail });
+      const coordinator = await found();
+      await expect(coordinator.joinGroup({})).rejects.toMatchObject(MOVED);
+      await expect(coordinator.syncGroup({})).rejects.toMatchObject(MOVED);
+      await expect(coordinator.heartbeat({})).rejects.toMatchObject(MOVED);
+      await expect(coordinator.offsetFetch({})).rejects.toMatchObject(MOVED);
+    }
+  });
+
+  it("passes a coordinator that cannot be found on as one that moved, and other failures as they are (C10)", async () => {
+    const { find, found } = createGroup({ heartbeat: () => Promise.reject(answers("UNKNOWN_MEMBER_ID")) });
+    find.mockRejectedValueOnce(closed());
+    await expect(found()).rejects.toMatchObject(MOVED);
+    const coordinator = await found();
+    await expect(coordinator.heartbeat({})).rejects.toMatchObject({ type: "UNKNOWN_MEMBER_ID" });
+  });
+
+  it("commits under the generation that it joined, and never sends a commit again (G3)", async () => {
+    const offsetCommit = vi.fn(() => Promise.reject(answers("ILLEGAL_GENERATION")));
+    const { session, join } = createGroup({ offsetCommit });
+    await join();
+    const points = [
+      { topic: "a", partition: 0, offset: 5, metadata: "x" },
+      { topic: "b", partition: 1, offset: 6, metadata: "" },
+      { topic: "a", partition: 2, offset: 7, metadata: "" },
+    ];
+    expect(await session.commit(points)).toBe(false);
+    expect(offsetCommit.mock.calls).toEqual([
+      [
+        {
+          groupId: "g",
+          groupGenerationId: 1,
+          memberId: "m",
+          topics: [
+            {
+              topic: "a",
+              partitions: [
+                { partition: 0, offset: "5", metadata: "x" },
+                { partition: 2, offset: "7", metadata: "" },
+              ],
+            },
+            { topic: "b", partitions: [{ partition: 1, offset: "6", metadata: "" }] },
+          ],
+        },
+      ],
+    ]);
+  });
+
+  it("makes the heartbeat that waits ask for a rejoin when a commit is not accepted in time (C10)", async () => {
+    vi.useFakeTimers();
+    try {
+      const never = () => new Promise<never>(() => undefined);
+      const { session, join } = createGroup({ offsetCommit: never, heartbeat: never });
+      const coordinator = await join();
+      const beat = coordinator.heartbeat({});
+      const refused = expect(beat).rejects.toMatchObject(MOVED);
+      const accepted = session.commit([{ topic: "a", partition: 0, offset: 5, metadata: "" }]);
+      await vi.advanceTimersByTimeAsync(5000);
+      expect(await accepted).toBe(false);
+      await refused;
+      await expect(coordinator.heartbeat({})).rejects.toMatchObject(MOVED);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it("heartbeats as usual again when the group was joined anew", async () => {
+    const { session, join, hooks } = createGroup();
+    const before = await join();
+    session.requestRejoin();
+    await expect(before.heartbeat({})).rejects.toMatchObject(MOVED);
+    const after = await join();
+    await after.heartbeat({});
+    expect(hooks.onHeartbeat).toHaveBeenCalledOnce();
+  });
+
+  it("is continuous while its member id stays and generations follow one another", async () => {
+    const joins = [
+      { generationId: 4, memberId: "m" },
+      { generationId: 5, memberId: "m" },
+      { generationId: 5, memberId: "m" },
+      { generationId: 7, memberId: "m" },
+      { generationId: 8, memberId: "n" },
+    ];
+    const said: boolean[] = [];
+    const { session, join } = createGroup({
+      joinGroup: () => Promise.resolve(joins[said.length] ?? joins[0]) as never,
+    });
+    for (const _ of joins) {
+      await join();
+      said.push(session.isContinuous);
+    }
+    expect(said).toEqual([false, true, true, false, false]);
+  });
+
+  it("does not let kafkajs reset a partition whose offset is out of range: it says which (C7)", async () => {
+    const { hooks, join } = createGroup();
+    const coordinator = await join();
+    const reset = { topics: [{ topic: "a", partitions: [{ partition: 3, offset: "-2" }] }] };
+    await expect(coordinator.offsetCommit(reset)).rejects.toThrow("not in the log");
+    expect(hooks.onOutOfRange.mock.calls).toEqual([["a", 3]]);
+  });
+});
