@@ -120,8 +120,9 @@ export class DestinationRoom<T extends RoomRequest> {
    */
   admit(request: T, nowMs: number, around: Surroundings): Admission {
     const obstacle = this.#obstacle(nowMs);
-    if (obstacle !== null) return obstacle;
-    if (this.waiting === 0 && this.#hasRoom(request.requests, nowMs)) return this.#take(request, nowMs);
+    if (obstacle === "breaker_open" || obstacle === "retry_after") return obstacle;
+    if (obstacle === null && this.waiting === 0 && this.#hasRoom(request.requests, nowMs))
+      return this.#take(request, nowMs);
     const cause = this.#tooLong(this.#queueAhead(request), nowMs, around);
     if (cause !== null) return cause;
     (request.returning ? this.#returning : this.#fresh).push(request);
@@ -227,9 +228,9 @@ export class DestinationRoom<T extends RoomRequest> {
   }
 
   #tooLong(ahead: number, nowMs: number, around: Surroundings): "no_room" | "window_full" | null {
-    if (around.isAlone && this.#breaker.state === "closed" && !this.#isStalled(nowMs, LONGEST_WAIT_MS)) return null;
-    if (this.#isStalled(nowMs, LONGEST_WAIT_MS) || this.#expectedWaitMs(ahead, nowMs) >= LONGEST_WAIT_MS)
-      return "no_room";
+    const isStalled = this.#isStalled(nowMs, LONGEST_WAIT_MS);
+    if (around.isAlone && !(isStalled && around.isCrowding)) return null;
+    if (isStalled || this.#expectedWaitMs(ahead, nowMs) >= LONGEST_WAIT_MS) return "no_room";
     if (!around.isCrowding) return null;
     if (this.#isStalled(nowMs, CROWDED_WAIT_MS)) return "window_full";
     const isSlow = !this.#limit.isRising && this.#expectedWaitMs(ahead, nowMs) >= CROWDED_WAIT_MS;

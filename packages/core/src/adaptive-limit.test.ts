@@ -1,0 +1,67 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { AdaptiveLimit } from "./adaptive-limit.ts";
+
+const SETTINGS = { first: 4, least: 1, most: 64 };
+
+/** A round: as many successes as the limit allows at once. */
+function round(limit: AdaptiveLimit): void {
+  const { value } = limit;
+  for (let request = 0; request < value; request++) limit.succeeded(value);
+}
+
+describe("an adaptive limit", () => {
+  it("A2: doubles with each round until the first congestion, and rises by one a round after it", () => {
+    const limit = new AdaptiveLimit(SETTINGS);
+    round(limit);
+    round(limit);
+    expect(limit.value).toBe(16);
+    limit.congested(0, 1);
+    expect(limit.value).toBe(8);
+    round(limit);
+    round(limit);
+    expect(limit.value).toBeGreaterThanOrEqual(9);
+    expect(limit.value).toBeLessThanOrEqual(10);
+  });
+
+  it("A3: does not rise while less than half of it is used", () => {
+    const limit = new AdaptiveLimit(SETTINGS);
+    for (let request = 0; request < 100; request++) limit.succeeded(1);
+    expect(limit.value).toBe(4);
+  });
+
+  it("A4: is halved once for all requests that began before the halving", () => {
+    const limit = new AdaptiveLimit(SETTINGS);
+    for (let request = 0; request < 4; request++) limit.congested(request, 5000);
+    expect(limit.value).toBe(2);
+    limit.congested(5000, 10_000);
+    expect(limit.value).toBe(1);
+  });
+
+  it("A1: stays within its bounds, whatever happens", () => {
+    const step = fc.tuple(fc.boolean(), fc.nat(100), fc.nat(10));
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
+        const limit = new AdaptiveLimit(SETTINGS);
+        let nowMs = 0;
+        for (const [success, inFlight, passedMs] of steps) {
+          nowMs += passedMs;
+          if (success) limit.succeeded(inFlight);
+          else limit.congested(nowMs - 3, nowMs);
+          expect(limit.value).toBeGreaterThanOrEqual(SETTINGS.least);
+          expect(limit.value).toBeLessThanOrEqual(SETTINGS.most);
+          expect(limit.waitMs(10, 5)).toBeGreaterThan(0);
+        }
+      }),
+    );
+  });
+
+  it("expects a queue to shrink by rounds that grow while it rises, and by equal rounds after", () => {
+    const limit = new AdaptiveLimit(SETTINGS);
+    expect(limit.waitMs(60, 10)).toBeLessThan(60);
+    limit.congested(0, 1);
+    expect(limit.waitMs(60, 10)).toBe(300);
+    limit.reset();
+    expect(limit.isRising).toBe(true);
+  });
+});

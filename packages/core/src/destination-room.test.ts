@@ -1,0 +1,227 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { DestinationRoom, type RoomRequest, type RoomSettings, type Surroundings } from "./destination-room.ts";
+
+const SETTINGS: RoomSettings = {
+  limit: { first: 4, least: 1, most: 64 },
+  breaker: { threshold: 5, firstOpenMs: 1000, longestOpenMs: 8000 },
+};
+const AMONG_OTHERS: Surroundings = { isAlone: false, isCrowding: false };
+const ALONE: Surroundings = { isAlone: true, isCrowding: false };
+const CROWDING: Surroundings = { isAlone: false, isCrowding: true };
+
+const one: RoomRequest = { requests: 1, returning: false };
+const back: RoomRequest = { requests: 1, returning: true };
+
+function room(): DestinationRoom<RoomRequest> {
+  return new DestinationRoom(SETTINGS);
+}
+
+/** A room whose every request took so long. */
+function practised(holdMs: number): DestinationRoom<RoomRequest> {
+  const known = room();
+  expect(known.admit(one, 0, AMONG_OTHERS)).toBe("go");
+  known.settled("congested", { startedMs: 0, wasProbe: false }, holdMs);
+  known.released(1, 0, holdMs);
+  return known;
+}
+
+function fill(full: DestinationRoom<RoomRequest>, nowMs: number): void {
+  while (full.admit(one, nowMs, ALONE) === "go");
+  expect(full.waiting).toBe(1);
+}
+
+describe("room", () => {
+  it("G1: is given up to the limit, then there is a wait, and what ends makes room for the next", () => {
+    const four = room();
+    const admissions = Array.from({ length: 6 }, () => four.admit(one, 0, AMONG_OTHERS));
+    expect(admissions).toEqual(["go", "go", "go", "go", "wait", "wait"]);
+    expect(four.next(1)).toBeNull();
+    four.settled("refused", { startedMs: 0, wasProbe: false }, 1);
+    four.released(1, 0, 1);
+    expect(four.next(1)?.request).toBe(one);
+  });
+
+  it("G1: is given to a delivery that is larger than the limit, alone", () => {
+    const four = room();
+    const five: RoomRequest = { requests: 5, returning: false };
+    expect(four.admit(five, 0, AMONG_OTHERS)).toBe("go");
+    expect(four.admit(five, 0, AMONG_OTHERS)).toBe("wait");
+  });
+
+  it("G2, I1: is waited for while the expected wait is under a second, and no longer", () => {
+    const slow = practised(400);
+    fill(slow, 1000);
+    const more = Array.from({ length: 5 }, () => slow.admit(one, 1000, AMONG_OTHERS));
+    expect(more).toEqual(["wait", "wait", "wait", "wait", "no_room"]);
+  });
+
+  it("G2, I1: is waited for by a destination that is alone, however slow", () => {
+    const slow = practised(400);
+    fill(slow, 1000);
+    for (let index = 0; index < 500; index++) expect(slow.admit(one, 1000, ALONE)).toBe("wait");
+    expect(slow.overdue(1900, () => ALONE)).toBeNull();
+  });
+
+  it("G2: is not waited for where nothing came back for a second", () => {
+    const hanging = room();
+    fill(hanging, 0);
+    expect(hanging.admit(one, 1000, AMONG_OTHERS)).toBe("wait");
+    expect(hanging.admit(one, 1001, AMONG_OTHERS)).toBe("no_room");
+    expect(hanging.admit(one, 1001, ALONE)).toBe("wait");
+    expect(hanging.admit(one, 1001, { isAlone: true, isCrowding: true })).toBe("no_room");
+  });
+
+  it("G3: is waited for less in a full window that the destination holds most of", () => {
+    const hanging = room();
+    fill(hanging, 0);
+    expect(hanging.admit(one, 201, AMONG_OTHERS)).toBe("wait");
+    expect(hanging.admit(one, 201, CROWDING)).toBe("window_full");
+    const rising = room();
+    fill(rising, 0);
+    expect(rising.admit(one, 10, CROWDING)).toBe("wait");
+  });
+
+  it("G4, I2: goes to fresh and returning deliveries in turn while both wait", () => {
+    const busy = room();
+    fill(busy, 0);
+    for (let index = 0; index < 9; index++) busy.admit(one, 0, AMONG_OTHERS);
+    for (let index = 0; index < 10; index++) busy.admit(back, 0, AMONG_OTHERS);
+    const order: boolean[] = [];
+    for (let nowMs = 1; order.length < 8; nowMs++) {
+      busy.settled("refused", { startedMs: 0, wasProbe: false }, nowMs);
+      busy.released(1, 0, nowMs);
+      for (let next = busy.next(nowMs); next !== null; next = busy.next(nowMs)) order.push(next.request.returning);
+    }
+    const returned = order.slice(0, 8).filter((returning) => returning).length;
+    expect(returned).toBe(4);
+  });
+
+  it("G5: what waited is put off when the breaker opens, all of it", () => {
+    const failing = room();
+    fill(failing, 0);
+    failing.admit(back, 0, AMONG_OTHERS);
+    for (let index = 0; index < 5; index++) failing.settled("failed", { startedMs: 0, wasProbe: false }, 10);
+    expect(failing.breakerState).toBe("open");
+    expect(failing.next(10)).toBeNull();
+    expect(failing.overdue(10, () => ALONE)?.cause).toBe("breaker_open");
+    expect(failing.overdue(10, () => ALONE)?.cause).toBe("breaker_open");
+    expect(failing.overdue(10, () => ALONE)).toBeNull();
+    expect(failing.admit(one, 11, ALONE)).toBe("breaker_open");
+  });
+
+  it("W5: is shut till the moment that a receiver asked for: put off when that is far, waited for when it is near", () => {
+    const shut = room();
+    shut.shutUntil(5000);
+    expect(shut.admit(one, 0, ALONE)).toBe("retry_after");
+    expect(shut.admit(one, 4500, ALONE)).toBe("wait");
+    expect(shut.next(4999)).toBeNull();
+    expect(shut.overdue(4999, () => AMONG_OTHERS)).toBeNull();
+    expect(shut.next(5000)?.request).toBe(one);
+  });
+
+  it("goes to a probe when the breaker's time has passed, and the destination is trusted again when that succeeds", () => {
+    const failing = room();
+    for (let index = 0; index < 5; index++) failing.settled("failed", { startedMs: 0, wasProbe: false }, 0);
+    expect(failing.admit(one, 1000, AMONG_OTHERS)).toBe("probe");
+    expect(failing.admit(one, 1000, AMONG_OTHERS)).toBe("breaker_open");
+    failing.settled("delivered", { startedMs: 1000, wasProbe: true }, 1010);
+    expect(failing.breakerState).toBe("closed");
+    expect(failing.admit(one, 1010, AMONG_OTHERS)).toBe("go");
+  });
+
+  it("follows the destination's rate, and its changes", () => {
+    const rated = room();
+    rated.setRate(10, 0);
+    expect(rated.admit(one, 0, AMONG_OTHERS)).toBe("go");
+    expect(rated.admit(one, 0, AMONG_OTHERS)).toBe("wait");
+    expect(rated.next(99)).toBeNull();
+    expect(rated.next(100)).not.toBeNull();
+    rated.setRate(null, 100);
+    expect(rated.admit(one, 100, AMONG_OTHERS)).toBe("go");
+  });
+});
+
+describe("whatever happens", () => {
+  const step = fc.record({
+    what: fc.constantFrom("arrive", "arrive", "arrive", "end", "end", "wait", "serve", "shut", "revoke"),
+    requests: fc.integer({ min: 1, max: 5 }),
+    returning: fc.boolean(),
+    outcome: fc.constantFrom("delivered", "refused", "failed", "congested" as const),
+    passedMs: fc.nat(900),
+    around: fc.constantFrom(AMONG_OTHERS, ALONE, CROWDING),
+  });
+
+  it("J1: each delivery is sent, put off, or waits: once; and no more is out than the limit allows", () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+        const any = room();
+        const out: { requests: number; startedMs: number; wasProbe: boolean }[] = [];
+        const counts = { arrived: 0, sent: 0, putOff: 0 };
+        let nowMs = 0;
+        const send = (request: RoomRequest, wasProbe: boolean): void => {
+          counts.sent += 1;
+          out.push({ requests: request.requests, startedMs: nowMs, wasProbe });
+        };
+        for (const { what, requests, returning, outcome, passedMs, around } of steps) {
+          if (what === "arrive") {
+            const request = { requests, returning };
+            counts.arrived += 1;
+            const admission = any.admit(request, nowMs, around);
+            if (admission === "go" || admission === "probe") send(request, admission === "probe");
+            else if (admission !== "wait") counts.putOff += 1;
+          }
+          if (what === "wait") nowMs += passedMs;
+          if (what === "shut") any.shutUntil(nowMs + passedMs * 2);
+          const ended = what === "end" || what === "revoke" ? out.shift() : undefined;
+          if (ended && what === "end") {
+            any.settled(outcome as "delivered", ended, nowMs);
+            any.released(ended.requests, ended.startedMs, nowMs);
+          } else if (ended) {
+            any.cancelled(ended.requests, ended.wasProbe);
+          }
+          if (what === "serve") {
+            for (let next = any.next(nowMs); next !== null; next = any.next(nowMs)) {
+              send(next.request, next.admission === "probe");
+            }
+            for (let late = any.overdue(nowMs, () => around); late !== null; late = any.overdue(nowMs, () => around)) {
+              counts.putOff += 1;
+            }
+          }
+          expect(any.inFlight).toBe(out.reduce((sum, each) => sum + each.requests, 0));
+          expect(counts.sent + counts.putOff + any.waiting).toBe(counts.arrived);
+          expect(any.inFlight).toBeLessThanOrEqual(SETTINGS.limit.most);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("what waits is served or put off in the end, when every request ends", () => {
+    fc.assert(
+      fc.property(fc.array(fc.boolean(), { minLength: 1, maxLength: 100 }), fc.boolean(), (arrivals, fails) => {
+        const any = room();
+        const out: { startedMs: number; wasProbe: boolean }[] = [];
+        let nowMs = 0;
+        for (const returning of arrivals) {
+          const admission = any.admit({ requests: 1, returning }, nowMs, ALONE);
+          if (admission === "go" || admission === "probe")
+            out.push({ startedMs: nowMs, wasProbe: admission === "probe" });
+        }
+        for (let turn = 0; turn < 1000 && (any.waiting > 0 || out.length > 0); turn++) {
+          nowMs += 50;
+          const ended = out.shift();
+          if (ended) {
+            any.settled(fails ? "failed" : "delivered", ended, nowMs);
+            any.released(1, ended.startedMs, nowMs);
+          }
+          for (let next = any.next(nowMs); next !== null; next = any.next(nowMs)) {
+            out.push({ startedMs: nowMs, wasProbe: next.admission === "probe" });
+          }
+          while (any.overdue(nowMs, () => ALONE) !== null);
+        }
+        expect([any.waiting, any.inFlight]).toEqual([0, 0]);
+      }),
+    );
+  });
+});
