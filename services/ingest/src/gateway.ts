@@ -3,10 +3,11 @@ import type { Registry } from "prom-client";
 import { type AcceptParts, createAccept } from "./accept.ts";
 import { createAuthenticate } from "./authenticate.ts";
 import { createClientAddresses } from "./client-address.ts";
+import type { ReadTimeouts } from "./limits.ts";
 import { createIngestMetrics } from "./metrics.ts";
 import { createOpenApiDocument } from "./openapi.ts";
 import { createRateLimit } from "./rate-limit.ts";
-import { createBodyReader } from "./read-body.ts";
+import { type BodyReader, createBodyReader } from "./read-body.ts";
 import { sendJson } from "./reply.ts";
 import { addBrowserRoutes } from "./routes/browser.ts";
 import { addCallRoutes } from "./routes/calls.ts";
@@ -20,16 +21,20 @@ export interface GatewayOptions extends Omit<AcceptParts, "authenticate" | "rate
   readonly port: number;
   readonly trustedProxies: readonly string[];
   readonly callsPerSecond: number;
+  readonly timeouts?: ReadTimeouts;
   readonly writeKeys: WriteKeys;
   /** Reads the table of sources to its present end; rejects when that takes longer than `timeoutMs`. */
   readonly refreshSources: (timeoutMs: number) => Promise<void>;
   readonly registry: Registry;
 }
 
-export type Gateway = IngestServer;
+export interface Gateway extends IngestServer {
+  /** The bodies that are being read or answered. */
+  readonly bodies: Pick<BodyReader, "heldBytes">;
+}
 
 /** Starts the gateway; resolves when it listens. */
-export function startGateway(options: GatewayOptions): Promise<Gateway> {
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { writeKeys, refreshSources, clock, callsPerSecond, registry, log } = options;
   const metrics = createIngestMetrics(registry);
   const authenticate = createAuthenticate({ writeKeys, refresh: refreshSources, clock, log });
@@ -37,17 +42,19 @@ export function startGateway(options: GatewayOptions): Promise<Gateway> {
   const accept = createAccept({ ...options, authenticate, rateLimit, metrics });
   const bodies = createBodyReader();
   const addresses = createClientAddresses(options.trustedProxies);
-  return startServer({
+  const server = await startServer({
     host: options.host,
     port: options.port,
     bodies,
+    timeouts: options.timeouts,
     log,
     routes: (app) => {
-      addCallRoutes(app, { accept, bodies, addresses, metrics });
-      addBrowserRoutes(app, { authenticate, bodies });
+      addCallRoutes(app, { accept, addresses, metrics });
+      addBrowserRoutes(app, { authenticate });
       addPixelRoutes(app, { accept, addresses, metrics });
       const document = createOpenApiDocument("1.0.0");
       app.get("/openapi.json", (request, reply) => sendJson(request, reply, document));
     },
   });
+  return { ...server, bodies };
 }

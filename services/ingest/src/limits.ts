@@ -30,15 +30,19 @@ export const REFRESH_TIMEOUT_MS = 1_000;
 /** Seconds that a refused caller is asked to stay away. */
 export const RETRY_AFTER_S = 1;
 
-/** All request headers together; a slow or endless sender of headers is cut off. */
+/** All request headers together. */
 export const MAX_HEADER_BYTES = 16 * 1024;
-export const HEADERS_TIMEOUT_MS = 10_000;
 
-/** The whole request, from its first byte to the body's last. */
-export const REQUEST_TIMEOUT_MS = 30_000;
+/** How slow a sender may be, in ms. */
+export interface ReadTimeouts {
+  readonly headersMs: number;
+  /** The whole request, from its first byte to the body's last. */
+  readonly requestMs: number;
+  /** How often the two are looked at. */
+  readonly checkMs: number;
+}
 
-/** How often the two timeouts above are looked at. */
-export const TIMEOUT_CHECK_MS = 1_000;
+export const READ_TIMEOUTS: ReadTimeouts = { headersMs: 10_000, requestMs: 30_000, checkMs: 1_000 };
 
 export const MAX_CONNECTIONS = 20_000;
 

@@ -15,12 +15,12 @@ export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer:
 
 /** Sends 200 with a body that is JSON text already. */
 export function sendJson(request: FastifyRequest, reply: FastifyReply, json: string | Buffer): FastifyReply {
-  allowOrigin(request, reply);
+  addCommonHeaders(request, reply);
   return reply.header("content-type", JSON_TYPE).send(json);
 }
 
 export function sendRefusal(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): FastifyReply {
-  allowOrigin(request, reply);
+  addCommonHeaders(request, reply);
   if (refusal.retryAfterS !== undefined) {
     reply.header("retry-after", refusal.retryAfterS);
     if (refusal.status === 429) reply.header("x-ratelimit-reset", refusal.retryAfterS);
@@ -32,8 +32,9 @@ export function sendRefusal(request: FastifyRequest, reply: FastifyReply, refusa
   return reply.send(JSON.stringify({ code: refusal.code, message: refusal.message }));
 }
 
-/** Lets the page that sent the request read the answer. */
-export function allowOrigin(request: FastifyRequest, reply: FastifyReply): void {
+/** Headers of every answer: the page that sent the request may read it, and at a stop the connection ends with it. */
+export function addCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
   const { origin } = request.headers;
   if (origin !== undefined) reply.headers(corsHeaders(origin));
+  if (!request.server.server.listening) reply.header("connection", "close");
 }

@@ -11,15 +11,8 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import { malformed, type Refusal } from "./answer.ts";
 import { answerClientError } from "./client-error.ts";
 import { preflightHeaders } from "./cors.ts";
-import {
-  HEADERS_TIMEOUT_MS,
-  MAX_CONNECTIONS,
-  MAX_HEADER_BYTES,
-  REQUEST_TIMEOUT_MS,
-  STOP_TIMEOUT_MS,
-  TIMEOUT_CHECK_MS,
-} from "./limits.ts";
-import type { BodyReader } from "./read-body.ts";
+import { MAX_CONNECTIONS, MAX_HEADER_BYTES, READ_TIMEOUTS, type ReadTimeouts, STOP_TIMEOUT_MS } from "./limits.ts";
+import type { BodyReader, ReadBody } from "./read-body.ts";
 import { sendRefusal } from "./reply.ts";
 
 export interface ServerOptions {
@@ -27,6 +20,7 @@ export interface ServerOptions {
   /** 0 lets the system choose. */
   readonly port: number;
   readonly bodies: BodyReader;
+  readonly timeouts?: ReadTimeouts | undefined;
   readonly log: Log;
   /** Adds the routes. */
   readonly routes: (app: FastifyInstance) => void;
@@ -49,16 +43,17 @@ const INTERNAL: Refusal = {
   answer: "unavailable",
 };
 
-export async function startServer({ host, port, bodies, log, routes }: ServerOptions): Promise<IngestServer> {
+export async function startServer(options: ServerOptions): Promise<IngestServer> {
+  const { host, port, bodies, log, routes, timeouts = READ_TIMEOUTS } = options;
   const app = fastify({
     routerOptions: { ignoreTrailingSlash: true },
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout: timeouts.requestMs,
     forceCloseConnections: "idle",
     return503OnClosing: false,
     http: {
       maxHeaderSize: MAX_HEADER_BYTES,
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+      headersTimeout: timeouts.headersMs,
+      connectionsCheckingInterval: timeouts.checkMs,
     },
     clientErrorHandler: (error, socket) => answerClientError(error, socket),
     frameworkErrors: (error, request, reply) => {
@@ -75,6 +70,11 @@ export async function startServer({ host, port, bodies, log, routes }: ServerOpt
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(BODY_TYPE, (_request, payload, done) => {
     bodies.read(payload, (error, body) => done(error, body));
+  });
+  // Whatever became of the request, and whether or not its route looked at the body (B3).
+  app.addHook("onResponse", (request, _reply, done) => {
+    if (request.body !== undefined) bodies.release(request.body as ReadBody);
+    done();
   });
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, log));
   app.setNotFoundHandler((request, reply) =>

@@ -88,7 +88,10 @@ export async function startTestGateway(options: Partial<GatewayOptions> = {}): P
       fetch(gateway.url + path, {
         method: "POST",
         headers: { authorization: `Basic ${btoa(`${WRITE_KEY}:`)}`, "content-type": "application/json", ...headers },
-        body: typeof body === "string" ? body : JSON.stringify(body),
+        body:
+          typeof body === "string" || body instanceof Uint8Array
+            ? new Uint8Array(Buffer.from(body))
+            : JSON.stringify(body),
       }),
   };
 }

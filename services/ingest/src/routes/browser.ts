@@ -2,7 +2,6 @@
 import type { FastifyInstance } from "fastify";
 import { TAKEN } from "../answer.ts";
 import type { Authenticate } from "../authenticate.ts";
-import type { BodyReader, ReadBody } from "../read-body.ts";
 import { sendAnswer, sendJson, sendRefusal } from "../reply.ts";
 
 /** Seconds that a browser may keep the settings. */
@@ -10,10 +9,9 @@ const SETTINGS_MAX_AGE_S = 60;
 
 export interface BrowserRouteParts {
   readonly authenticate: Authenticate;
-  readonly bodies: BodyReader;
 }
 
-export function addBrowserRoutes(app: FastifyInstance, { authenticate, bodies }: BrowserRouteParts): void {
+export function addBrowserRoutes(app: FastifyInstance, { authenticate }: BrowserRouteParts): void {
   // Without these settings the library never starts. This is the least that it takes.
   app.get<{ Params: { writeKey: string } }>("/v1/projects/:writeKey/settings", async (request, reply) => {
     const { writeKey } = request.params;
@@ -24,9 +22,5 @@ export function addBrowserRoutes(app: FastifyInstance, { authenticate, bodies }:
   });
 
   // The library's measurements of itself: taken, and of no use here.
-  app.post("/v1/m", async (request, reply) => {
-    const body = request.body as ReadBody | undefined;
-    if (body !== undefined) bodies.release(body);
-    return sendAnswer(request, reply, TAKEN);
-  });
+  app.post("/v1/m", (request, reply) => sendAnswer(request, reply, TAKEN));
 }

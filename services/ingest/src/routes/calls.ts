@@ -8,12 +8,11 @@ import type { ClientAddresses } from "../client-address.ts";
 import { countCalls, type IngestMetrics } from "../metrics.ts";
 import { parseBody } from "../parse-body.ts";
 import { BATCH_PATHS, CALL_PATHS } from "../paths.ts";
-import type { BodyReader, ReadBody } from "../read-body.ts";
+import type { ReadBody } from "../read-body.ts";
 import { sendAnswer } from "../reply.ts";
 
 export interface CallRouteParts {
   readonly accept: Accept;
-  readonly bodies: BodyReader;
   readonly addresses: ClientAddresses;
   readonly metrics: IngestMetrics;
 }
@@ -21,25 +20,23 @@ export interface CallRouteParts {
 const NO_BODY = malformed("empty_body", "The request has no body; send a JSON object.");
 
 export function addCallRoutes(app: FastifyInstance, parts: CallRouteParts): void {
-  const { accept, bodies, metrics } = parts;
+  const { accept, metrics } = parts;
 
   const refuse = (refusal: Refusal): Refusal => {
     countCalls(metrics, refusal.answer, 1);
     return refusal;
   };
 
-  const answerTo = async (request: FastifyRequest, take: (call: CallRequest) => Promise<Answer>): Promise<Answer> => {
+  const answerTo = (
+    request: FastifyRequest,
+    take: (call: CallRequest) => Promise<Answer>,
+  ): Answer | Promise<Answer> => {
     const body = request.body as ReadBody | undefined;
     if (body === undefined) return refuse(NO_BODY);
-    try {
-      const { content } = body;
-      if (!Buffer.isBuffer(content)) return refuse(content);
-      const parsed = parseBody(content);
-      if ("refusal" in parsed) return refuse(parsed.refusal);
-      return await take(toCallRequest(request, parsed.object, content.length, parts.addresses));
-    } finally {
-      bodies.release(body);
-    }
+    if (!Buffer.isBuffer(body.content)) return refuse(body.content);
+    const parsed = parseBody(body.content);
+    if ("refusal" in parsed) return refuse(parsed.refusal);
+    return take(toCallRequest(request, parsed.object, body.content.length, parts.addresses));
   };
 
   for (const [path, type] of Object.entries(CALL_PATHS)) {

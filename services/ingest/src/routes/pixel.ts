@@ -6,7 +6,7 @@ import type { Accept } from "../accept.ts";
 import type { ClientAddresses } from "../client-address.ts";
 import { countCalls, type IngestMetrics } from "../metrics.ts";
 import { callFromData, callFromQuery, PIXEL_GIF } from "../pixel.ts";
-import { allowOrigin, sendRefusal } from "../reply.ts";
+import { addCommonHeaders, sendRefusal } from "../reply.ts";
 import { toCallRequest } from "./calls.ts";
 
 export interface PixelRouteParts {
@@ -44,6 +44,6 @@ export function addPixelRoutes(app: FastifyInstance, { accept, addresses, metric
 }
 
 function sendGif(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  allowOrigin(request, reply);
+  addCommonHeaders(request, reply);
   return reply.headers({ "content-type": "image/gif", "cache-control": "no-store" }).send(PIXEL_GIF);
 }

@@ -1,0 +1,191 @@
+import { PosthasteError } from "@posthaste/core/errors";
+import { eventually } from "@posthaste/testkit/eventually";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { RejectedCall } from "../src/answer.ts";
+import { SOURCE, startTestGateway, type TestGateway, WRITE_KEY } from "./test-gateway.ts";
+
+interface BatchAnswer {
+  readonly success: true;
+  readonly rejected: readonly RejectedCall[];
+}
+
+let gateway: TestGateway;
+beforeEach(async () => {
+  gateway = await startTestGateway({ acknowledgeTimeoutMs: 150 });
+});
+afterEach(() => gateway.close());
+
+const CALL = { userId: "u", event: "E" };
+const good = (userId: string) => ({ type: "track", userId, event: "E" });
+
+const counted = async (answer: string) => {
+  const metric = await gateway.registry.getSingleMetric("posthaste_ingest_calls_total")?.get();
+  return metric?.values.find(({ labels }) => labels["answer"] === answer)?.value;
+};
+
+describe("acknowledgement (A1)", () => {
+  it("is waited for before a call is answered 200", async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    gateway.producer.acknowledge = () => promise;
+    let answered = false;
+    const posted = gateway.post("/v1/track", CALL).then((response) => {
+      answered = true;
+      return response;
+    });
+    await eventually(() => expect(gateway.events()).toHaveLength(1));
+    expect(answered).toBe(false);
+    resolve();
+    const response = await posted;
+    expect(response.status).toBe(200);
+    expect(await response.text()).toBe(`{"success":true}`);
+  });
+
+  it("that does not come in time is answered 503 with Retry-After", async () => {
+    gateway.producer.acknowledge = () => new Promise(() => {});
+    for (const [path, body] of [
+      ["/v1/track", CALL],
+      ["/v1/batch", { batch: [good("u"), good("v")] }],
+      ["/v1/batch", { batch: [3] }],
+    ] as const) {
+      const response = await gateway.post(path, body);
+      expect(response.status).toBe(503);
+      expect(response.headers.get("retry-after")).toBe("1");
+      expect(await response.json()).toMatchObject({ code: "not_acknowledged" });
+    }
+    expect(await counted("accepted")).toBe(0);
+    expect(await counted("unavailable")).toBe(4);
+  });
+
+  it("that the producer refuses is answered 503", async () => {
+    gateway.producer.acknowledge = () => Promise.reject(new PosthasteError("closed", "the producer is closed"));
+    expect((await gateway.post("/v1/track", CALL)).status).toBe(503);
+  });
+
+  it("is of one send: the events of a request and its rejected calls", async () => {
+    let sends = 0;
+    gateway.producer.acknowledge = () => {
+      sends++;
+      return Promise.resolve();
+    };
+    await gateway.post("/v1/batch", { batch: [good("u"), 3, good("v")] });
+    expect(sends).toBe(1);
+    expect(gateway.producer.sent.map(({ topic, key }) => [topic, key])).toEqual([
+      ["events", `${SOURCE.id}:u`],
+      ["events", `${SOURCE.id}:v`],
+      ["rejected-calls", SOURCE.id],
+    ]);
+  });
+});
+
+describe("backpressure (A2)", () => {
+  it.each([
+    ["more bytes wait for the brokers than may", { pendingBytes: 1_000_001 }],
+    ["nothing was acknowledged for longer than a caller waits", { oldestPendingMs: 151 }],
+  ])("refuses at once while %s", async (_name, state) => {
+    Object.assign(gateway.producer, state);
+    const response = await gateway.post("/v1/track", CALL);
+    expect(response.status).toBe(503);
+    expect(response.headers.get("retry-after")).toBe("1");
+    expect(gateway.producer.sent).toEqual([]);
+  });
+
+  it("refuses a batch whose context, repeated in each call, makes megabytes of it", async () => {
+    const batch = Array.from({ length: 2_000 }, () => good("u"));
+    const response = await gateway.post("/v1/batch", { batch, context: { blob: "x".repeat(30_000) } });
+    expect(response.status).toBe(413);
+    expect(await response.json()).toMatchObject({ code: "request_too_large" });
+    expect(gateway.producer.sent).toEqual([]);
+  });
+
+  it("refuses a batch of thousands of things that are no calls", async () => {
+    const response = await gateway.post("/v1/batch", { batch: Array.from({ length: 10_000 }, () => 0) });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ code: "too_many_rejected_calls" });
+    expect(gateway.producer.sent).toEqual([]);
+  });
+});
+
+describe("a batch with bad calls (A3)", () => {
+  it("has its good ones taken, and the bad ones named in the answer and kept with their reason", async () => {
+    const bad = { type: "track", userId: "u", writeKey: WRITE_KEY };
+    const response = await gateway.post("/v1/batch", { batch: [good("a"), bad, { type: "page" }, good("b")] });
+    expect(response.status).toBe(200);
+    const answer = (await response.json()) as BatchAnswer;
+    expect(answer).toEqual({
+      success: true,
+      rejected: [
+        { index: 1, code: "missing_event", message: `A track call needs the event's name in "event".` },
+        { index: 2, code: "missing_user", message: `A call needs a "userId" or an "anonymousId" that is not empty.` },
+      ],
+    });
+    expect(gateway.events().map(({ userId }) => userId)).toEqual(["a", "b"]);
+    const [kept] = gateway.rejected();
+    expect(kept).toMatchObject({ sourceId: SOURCE.id, calls: answer.rejected });
+    expect(kept?.calls[0]?.callJson).toBe(`{"type":"track","userId":"u"}`);
+    expect(await counted("accepted")).toBe(2);
+    expect(await counted("rejected")).toBe(2);
+  });
+
+  it("is answered 200 when all of them are bad, and when there are none", async () => {
+    const allBad = await gateway.post("/v1/batch", { batch: [null, "x"] });
+    expect(allBad.status).toBe(200);
+    expect(((await allBad.json()) as BatchAnswer).rejected).toHaveLength(2);
+    const empty = await gateway.post("/v1/batch", { batch: [] });
+    expect(await empty.text()).toBe(`{"success":true}`);
+  });
+});
+
+describe("a single call that is refused", () => {
+  it.each([
+    ["/v1/identify", { traits: {} }, "missing_user"],
+    ["/v1/track", { userId: "u" }, "missing_event"],
+    ["/v1/page", { userId: "u", properties: 1 }, "invalid_field"],
+    ["/v1/screen", { userId: "u", timestamp: "soon" }, "invalid_timestamp"],
+  ])("at %s for %j is told %s, and kept with its reason", async (path, body, code) => {
+    const response = await gateway.post(path, body);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toEqual({ code, message: expect.stringMatching(/\.$/) });
+    expect(gateway.events()).toEqual([]);
+    expect(gateway.rejected()).toMatchObject([
+      { sourceId: SOURCE.id, calls: [{ code, index: 0, callJson: JSON.stringify(body) }] },
+    ]);
+    expect(await counted("malformed")).toBe(1);
+  });
+});
+
+describe("a body that is no batch or call", () => {
+  it.each([
+    ["/v1/track", "", "empty_body"],
+    ["/v1/track", "{", "malformed_json"],
+    ["/v1/track", "[]", "not_an_object"],
+    ["/v1/track", "null", "not_an_object"],
+    ["/v1/batch", "{}", "invalid_field"],
+    ["/v1/batch", `{"batch":{}}`, "invalid_field"],
+    ["/v1/batch", `{"batch":[],"context":3}`, "invalid_field"],
+  ])("at %s, %j, is told %s", async (path, body, code) => {
+    const response = await gateway.post(path, body);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toEqual({ code, message: expect.stringMatching(/\.$/) });
+  });
+
+  it("may begin with a byte order mark", async () => {
+    expect((await gateway.post("/v1/track", `\ufeff${JSON.stringify(CALL)}`)).status).toBe(200);
+  });
+});
+
+describe("a source that sends too fast", () => {
+  it("is answered 429 with the seconds to wait, and others are not", async () => {
+    await gateway.close();
+    gateway = await startTestGateway({ callsPerSecond: 2 });
+    gateway.writeKeys.apply("other", { ...SOURCE, id: "other", writeKeys: [{ key: "wk-other", expiresAtMs: null }] });
+    expect((await gateway.post("/v1/batch", { batch: [1, 2, 3, 4, 5, 6].map(String).map(good) })).status).toBe(200);
+    const refused = await gateway.post("/v1/track", CALL);
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get("retry-after")).toBe("2");
+    expect(refused.headers.get("x-ratelimit-reset")).toBe("2");
+    expect(await refused.json()).toMatchObject({ code: "rate_limited" });
+    const other = await gateway.post("/v1/track", CALL, { authorization: `Basic ${btoa("wk-other:")}` });
+    expect(other.status).toBe(200);
+    expect(await counted("rate_limited")).toBe(1);
+  });
+});

@@ -1,0 +1,210 @@
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
+import { eventually } from "@posthaste/testkit/eventually";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { MAX_CALL_BYTES, MAX_DISCARDED_BYTES, MAX_REQUEST_BYTES } from "../src/limits.ts";
+import { openSocket, readResponse, sendRaw, toRequestBytes } from "./raw-request.ts";
+import { startTestGateway, type TestGateway, WRITE_KEY } from "./test-gateway.ts";
+
+let gateway: TestGateway;
+beforeEach(async () => {
+  gateway = await startTestGateway({
+    maxPendingBytes: 10_000_000,
+    timeouts: { headersMs: 200, requestMs: 400, checkMs: 50 },
+  });
+});
+afterEach(() => gateway.close());
+
+const BASIC = `Authorization: Basic ${Buffer.from(`${WRITE_KEY}:`).toString("base64")}`;
+const track = (note: string) => ({ type: "track", userId: "u", event: "E", properties: { note } });
+
+/** A call, or a batch of calls of a legal size, of exactly so many bytes. */
+function callOf(bytes: number): string {
+  const empty = JSON.stringify(track(""));
+  return JSON.stringify(track("x".repeat(bytes - empty.length)));
+}
+function batchOf(bytes: number): string {
+  const calls: string[] = [];
+  let left = bytes - `{"batch":[]}`.length;
+  while (left > 0) {
+    const size = left > 60_000 ? 30_000 : Math.ceil(left / 2);
+    calls.push(callOf(left < 30_000 ? left : size));
+    left -= (calls.at(-1)?.length ?? 0) + 1;
+  }
+  return `{"batch":[${calls.join(",")}]}`.padEnd(bytes, " ");
+}
+
+const answerOf = async (response: Response) => ({ status: response.status, body: (await response.json()) as object });
+
+describe("sizes", () => {
+  it(`are ${MAX_CALL_BYTES} bytes for a single call`, async () => {
+    expect((await gateway.post("/v1/track", callOf(MAX_CALL_BYTES))).status).toBe(200);
+    expect(await answerOf(await gateway.post("/v1/track", callOf(MAX_CALL_BYTES + 1)))).toMatchObject({
+      status: 413,
+      body: { code: "call_too_large" },
+    });
+    expect(gateway.events()).toHaveLength(1);
+    expect(gateway.rejected()).toMatchObject([{ calls: [{ code: "call_too_large" }] }]);
+  });
+
+  it("are the same for a call in a batch, which is rejected without the others", async () => {
+    const batch = `{"batch":[${callOf(MAX_CALL_BYTES)},${callOf(MAX_CALL_BYTES + 1)}]}`;
+    const { status, body } = await answerOf(await gateway.post("/v1/batch", batch));
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ rejected: [{ index: 1, code: "call_too_large" }] });
+    expect(gateway.events()).toHaveLength(1);
+  });
+
+  it(`are ${MAX_REQUEST_BYTES} bytes for a request`, async () => {
+    const largest = batchOf(MAX_REQUEST_BYTES);
+    expect(largest).toHaveLength(MAX_REQUEST_BYTES);
+    expect(await answerOf(await gateway.post("/v1/batch", largest))).toEqual({ status: 200, body: { success: true } });
+    const tooLarge = await gateway.post("/v1/batch", `${largest} `);
+    expect(await answerOf(tooLarge)).toMatchObject({ status: 413, body: { code: "request_too_large" } });
+  });
+
+  it("that are far over the limit are still told so, as go v2 and rudder-python send them", async () => {
+    const response = await gateway.post("/v1/batch", batchOf(1_289_136));
+    expect(await answerOf(response)).toMatchObject({ status: 413, body: { code: "request_too_large" } });
+  });
+
+  it("without an end are cut off", async () => {
+    const socket = await openSocket(gateway.url);
+    const answered = readResponse(socket);
+    socket.write(`POST /v1/batch HTTP/1.1\r\nHost: x\r\n${BASIC}\r\nContent-Length: 1000000000\r\n\r\n`);
+    const chunk = Buffer.alloc(256 * 1024, 0x20);
+    let sent = 0;
+    const pump = () => {
+      while (!socket.destroyed && socket.writable && sent < 4 * MAX_DISCARDED_BYTES) {
+        sent += chunk.length;
+        if (!socket.write(chunk)) break;
+      }
+    };
+    socket.on("drain", pump);
+    pump();
+    expect(await answered).toMatchObject({ status: 413 });
+    await eventually(() => expect(socket.destroyed).toBe(true));
+    expect(sent).toBeLessThan(4 * MAX_DISCARDED_BYTES);
+  });
+});
+
+describe("content encodings", () => {
+  const body = JSON.stringify(track("café"));
+
+  it.each([
+    ["gzip", gzipSync(body)],
+    ["GZIP", gzipSync(body)],
+    ["x-gzip", gzipSync(body)],
+    ["deflate", deflateSync(body)],
+    ["deflate", deflateRawSync(body)],
+    ["br", brotliCompressSync(body)],
+    ["identity", Buffer.from(body)],
+  ])("%s is read", async (encoding, bytes) => {
+    const headers = [BASIC, `Content-Encoding: ${encoding}`];
+    const response = await sendRaw(gateway.url, toRequestBytes("POST", "/v1/track", headers, bytes));
+    expect(response).toMatchObject({ status: 200, body: `{"success":true}` });
+    expect(gateway.events()[0]?.propertiesJson).toBe(`{"note":"café"}`);
+  });
+
+  it.each([
+    ["zstd", Buffer.from(body), 415, "unsupported_encoding"],
+    ["gzip, gzip", gzipSync(gzipSync(body)), 415, "unsupported_encoding"],
+    ["gzip", Buffer.from(body), 400, "invalid_compression"],
+    ["gzip", gzipSync(body).subarray(0, 40), 400, "invalid_compression"],
+    ["br", gzipSync(body), 400, "invalid_compression"],
+    ["deflate", Buffer.alloc(0), 400, "invalid_compression"],
+  ])("%s is refused where it is not known or not true", async (encoding, bytes, status, code) => {
+    const headers = [BASIC, `Content-Encoding: ${encoding}`];
+    const response = await sendRaw(gateway.url, toRequestBytes("POST", "/v1/track", headers, bytes));
+    expect(response?.status).toBe(status);
+    expect(JSON.parse(response?.body ?? "")).toMatchObject({ code });
+  });
+
+  it.each([
+    ["gzip", gzipSync(Buffer.alloc(200_000_000))],
+    ["br", brotliCompressSync(Buffer.alloc(200_000_000))],
+  ])("a %s bomb is stopped at the limit, in time and memory of an honest body", async (encoding, bomb) => {
+    const before = process.memoryUsage.rss();
+    const headers = [BASIC, `Content-Encoding: ${encoding}`];
+    const response = await sendRaw(gateway.url, toRequestBytes("POST", "/v1/batch", headers, bomb));
+    expect(response?.status).toBe(413);
+    expect(process.memoryUsage.rss() - before).toBeLessThan(50_000_000);
+  });
+
+  it("count after decompression: a legal batch may be small on the wire, and is not legal for that", async () => {
+    const send = async (bytes: number) =>
+      (
+        await sendRaw(
+          gateway.url,
+          toRequestBytes("POST", "/v1/batch", [BASIC, "Content-Encoding: gzip"], gzipSync(batchOf(bytes))),
+        )
+      )?.status;
+    expect(await send(MAX_REQUEST_BYTES)).toBe(200);
+    expect(await send(MAX_REQUEST_BYTES + 1)).toBe(413);
+  });
+});
+
+describe("slow and broken senders (H1, H2)", () => {
+  const say = async (bytes: string) => {
+    const socket = await openSocket(gateway.url);
+    socket.write(bytes);
+    const response = await readResponse(socket);
+    await eventually(() => expect(socket.readyState).not.toBe("open"));
+    socket.destroy();
+    return response;
+  };
+
+  it("that never finish their headers are cut off", async () => {
+    expect(await say("POST /v1/track HTTP/1.1\r\nHost: x\r\nX-Slow: ")).toMatchObject({ status: 408 });
+  });
+
+  it("that never finish their body are cut off", async () => {
+    const response = await say(`POST /v1/track HTTP/1.1\r\nHost: x\r\n${BASIC}\r\nContent-Length: 100\r\n\r\n{"a":`);
+    expect(response).toMatchObject({ status: 408 });
+    expect(JSON.parse(response?.body ?? "")).toMatchObject({ code: "request_timeout" });
+  });
+
+  it("with too many headers are told so", async () => {
+    const response = await say(`GET / HTTP/1.1\r\nHost: x\r\nX-Large: ${"x".repeat(20_000)}\r\n\r\n`);
+    expect(response).toMatchObject({ status: 431 });
+    expect(JSON.parse(response?.body ?? "")).toMatchObject({ code: "headers_too_large" });
+  });
+
+  it("that speak no HTTP are told so", async () => {
+    expect(await say("hello\r\n\r\n")).toMatchObject({
+      status: 400,
+      body: expect.stringContaining("malformed_request"),
+    });
+  });
+
+  it("that go away in the middle of a body leave nothing held", async () => {
+    const socket = await openSocket(gateway.url);
+    socket.write(`POST /v1/track HTTP/1.1\r\nHost: x\r\n${BASIC}\r\nContent-Length: 100\r\n\r\n{"a":`);
+    await eventually(() => expect(gateway.bodies.heldBytes).toBe(5));
+    socket.destroy();
+    await eventually(() => expect(gateway.bodies.heldBytes).toBe(0));
+  });
+});
+
+it("holds no bytes once every kind of request was answered (B3)", async () => {
+  await gateway.post("/v1/track", track("x"));
+  await gateway.post("/v1/track", "{");
+  await gateway.post("/v1/m", "{}");
+  await gateway.post("/v1/batch", "x".repeat(MAX_REQUEST_BYTES + 1));
+  await gateway.post("/nowhere", track("x"));
+  await fetch(`${gateway.url}/v1/track`, { method: "PUT", body: "body" });
+  await eventually(() => expect(gateway.bodies.heldBytes).toBe(0));
+});
+
+it("answers at a stop what is under way, and takes nothing new (H3)", async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  gateway.producer.acknowledge = () => promise;
+  const socket = await openSocket(gateway.url);
+  const underWay = readResponse(socket);
+  socket.write(toRequestBytes("POST", "/v1/track", [BASIC], JSON.stringify(track("x"))));
+  await eventually(() => expect(gateway.events()).toHaveLength(1));
+  const closed = gateway.close();
+  await eventually(() => expect(fetch(gateway.url)).rejects.toThrow());
+  resolve();
+  expect(await underWay).toMatchObject({ status: 200, headers: { connection: "close" } });
+  await closed;
+});
