@@ -34,6 +34,8 @@ const DEFAULT_TIMING: ConsumerTiming = {
   stallLimitMs: 60_000,
   metadataMaxAgeMs: 60_000,
 };
+/** A record of a retry topic may leave up to a second late, so its consumer need not look as often. */
+const WAITING_MAX_WAIT_MS = 100;
 /** W3: what a head that waits brings along is dropped and fetched again. */
 const WAITING_MAX_BYTES_PER_PARTITION = 64 * 1024;
 const WAITING_MAX_BYTES = 1024 * 1024;
@@ -89,7 +91,8 @@ class GroupConsumer<T, F> implements WindowedConsumer {
   constructor(connection: KafkaConnection, options: WindowedConsumerOptions<T, F>) {
     this.#connection = connection;
     this.#options = options;
-    this.#timing = { ...DEFAULT_TIMING, ...options.timing };
+    const waits = options.delayMsOf === undefined ? {} : { maxWaitMs: WAITING_MAX_WAIT_MS };
+    this.#timing = { ...DEFAULT_TIMING, ...waits, ...options.timing };
     const { groupId } = options;
     this.#stalls = new StallWatch(groupId, this.#timing.stallLimitMs);
     this.#session = new GroupSession(groupId, {
@@ -160,6 +163,11 @@ class GroupConsumer<T, F> implements WindowedConsumer {
       retry: { ...RETRY, retries: FOR_EVER, restartOnFailure: () => Promise.resolve(false) },
     });
     consumer.on(consumer.events.GROUP_JOIN, (event) => this.#onJoined(event));
+    consumer.on(consumer.events.START_BATCH_PROCESS, ({ payload }) => {
+      const { topic, partition, batchSize, firstOffset, lastOffset } = payload;
+      // What holds no record never comes to the batch handler, and kafkajs goes on behind it.
+      if (batchSize === 0) this.#runnerOf(topic, partition)?.skip(Number(firstOffset), Number(lastOffset));
+    });
     consumer.on(consumer.events.CRASH, ({ payload }) => {
       this.#fail(toPosthasteError(payload.error, `the consumer of group ${groupId} crashed`));
     });
@@ -182,7 +190,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
   }
 
   async #onBatch({ batch, resolveOffset }: EachBatchPayload): Promise<void> {
-    const runner = this.#runners.find(({ topic, partition }) => partition === batch.partition && topic === batch.topic);
+    const runner = this.#runnerOf(batch.topic, batch.partition);
     if (runner === undefined) return;
     this.#stalls.heardPartition(runner);
     const accepted = runner.accept({
@@ -192,6 +200,10 @@ class GroupConsumer<T, F> implements WindowedConsumer {
       endOffset: Number(batch.highWatermark),
     });
     if (accepted) resolveOffset(batch.lastOffset());
+  }
+
+  #runnerOf(topic: string, partition: number): PartitionRunner<T, F> | undefined {
+    return this.#runners.find((each) => each.partition === partition && each.topic === topic);
   }
 
   /** C4. Also while stopping: what runs may take as long as `stop` allows, but no JOIN waits for it. */
@@ -331,7 +343,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
       for (const topic of new Set(this.#runners.map((runner) => runner.topic))) {
         const ends = await this.#connection.withAdmin((admin) => admin.fetchTopicOffsets(topic));
         for (const { partition, high } of ends) {
-          this.#runners.find((each) => each.topic === topic && each.partition === partition)?.noteEnd(Number(high));
+          this.#runnerOf(topic, partition)?.noteEnd(Number(high));
         }
       }
     } catch (error) {

@@ -11,8 +11,11 @@
  *     on (C8).
  * Q3  While frozen nothing is taken in and no task is started; what runs may finish.
  * Q4  A task is finished once, and only while the partition is owned (C2, C4).
- * Q5  `#passedFold` covers exactly the records below the committable offset (D3), `#intakeFold` all that were taken in.
+ * Q5  What is taken in is copied: kafkajs's buffers are views of a whole fetch, and one record that waits would keep
+ *     megabytes that no limit counts.
+ * Q6  `#passedFold` covers exactly the records below the committable offset (D3), `#intakeFold` all that were taken in.
  */
+import type { IncomingHeaders } from "@posthaste/contracts/headers";
 import { decodeCommitMetadata, encodeCommitMetadata } from "@posthaste/core/commit-metadata";
 import { PosthasteError } from "@posthaste/core/errors";
 import { Lanes } from "@posthaste/core/lanes";
@@ -221,12 +224,20 @@ export class PartitionRunner<T, F> implements TaskOwner<T, F> {
       this.#fetch.seek(position);
       return false;
     }
-    const fresh = messages.filter(({ offset }) => Number(offset) >= position);
+    const fresh = fetchedFrom < position ? messages.filter(({ offset }) => Number(offset) >= position) : messages;
     this.#backlog = this.#next < this.#backlog.length ? [...this.#backlog.slice(this.#next), ...fresh] : fresh;
     this.#next = 0;
     this.#fetchPosition = lastOffset + 1;
     this.#pump();
     return true;
+  }
+
+  /** A fetch brought offsets that hold no record (markers); they are passed over when they begin at the position. */
+  skip(firstOffset: number, lastOffset: number): void {
+    if (this.#mode !== "taking" || this.#frozen || firstOffset !== this.#fetchPosition) return;
+    this.#fetchPosition = lastOffset + 1;
+    this.#changed = true;
+    this.#pump();
   }
 
   /** What to commit, or null when nothing changed since the last one that was accepted and it is not `forced`. */
@@ -432,15 +443,15 @@ export class PartitionRunner<T, F> implements TaskOwner<T, F> {
     else this.#fetch.resume();
   }
 
-  #toRecord(message: KafkaMessage): IncomingRecord {
+  #toRecord({ offset, timestamp, key, value, headers }: KafkaMessage): IncomingRecord {
     return {
       topic: this.topic,
       partition: this.partition,
-      offset: Number(message.offset),
-      timestampMs: Number(message.timestamp),
-      key: message.key,
-      value: message.value,
-      headers: message.headers ?? {},
+      offset: Number(offset),
+      timestampMs: Number(timestamp),
+      key: key === null ? null : Buffer.from(key),
+      value: value === null ? null : Buffer.from(value),
+      headers: headers === undefined ? {} : textHeaders(headers),
     };
   }
 
@@ -452,4 +463,15 @@ export class PartitionRunner<T, F> implements TaskOwner<T, F> {
       error instanceof PosthasteError ? error : new PosthasteError("internal", `${where} failed`, { cause: error }),
     );
   }
+}
+
+/** Headers as text, which they are in all of our topics; copied like the rest (Q5). */
+function textHeaders(headers: IncomingHeaders): IncomingHeaders {
+  const texts: Record<string, string | string[]> = {};
+  for (const name in headers) {
+    const value = headers[name];
+    if (Array.isArray(value)) texts[name] = value.map(String);
+    else if (value !== undefined) texts[name] = value.toString();
+  }
+  return texts;
 }

@@ -1,4 +1,4 @@
-import { withAdmin } from "@posthaste/testkit/broker";
+import { createTestKafka, withAdmin } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
 import { createTopic, deleteTopics, uniqueName } from "@posthaste/testkit/topics";
 import { Registry } from "prom-client";
@@ -123,6 +123,31 @@ describe("a window", () => {
     await eventually(() => expect(member.ran.length).toBe(5));
     schema.resolve();
     await eventually(() => expect(member.ran).toEqual(allNames(20, 1)));
+  });
+
+  it("passes over offsets that hold no record for it (C9)", async () => {
+    const topic = await topicOf(1);
+    const producer = createTestKafka().producer({ transactionalId: topic, idempotent: true, maxInFlightRequests: 1 });
+    await producer.connect();
+    for (const end of ["commit", "abort", "commit", "abort"] as const) {
+      const transaction = await producer.transaction();
+      await transaction.send({ topic, messages: [{ value: end }, { value: end }] });
+      await transaction[end]();
+    }
+    await producer.disconnect();
+    const items: string[] = [];
+    const member = await startMember({
+      groupId: topic,
+      topics: [topic],
+      run: (task) => {
+        items.push(task.item);
+        task.finish();
+      },
+    });
+    // Four transactions of two records and a marker each.
+    await eventually(async () => expect(await committedOffsets(topic, topic)).toEqual([12]));
+    expect(items).toEqual(["commit", "commit", "commit", "commit"]);
+    expect(member.failures).toEqual([]);
   });
 
   it("ends by onFailure when a handler rejects, and finishes nothing for it (C2)", async () => {
