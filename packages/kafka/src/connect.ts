@@ -24,6 +24,8 @@ export interface KafkaConnectionOptions {
   readonly sasl?: SASLOptions;
   /** Where a broker is reached, when that is not where it says (port forwarding, tests). */
   readonly route?: (broker: BrokerAddress) => BrokerAddress;
+  /** How long `withAdmin` asks again when no broker answers. Default `ADMIN_PATIENCE_MS`. */
+  readonly adminPatienceMs?: number;
 }
 
 /** What a kafkajs client is made with beside the connection's own settings. */
@@ -50,7 +52,7 @@ export interface KafkaConnection {
   readonly metrics: KafkaMetrics | undefined;
   /** A client whose sockets stand under the liveness watch (L1). The caller disconnects what it makes from it, or destroys the client. */
   createClient(options?: ClientOptions): KafkaClient;
-  /** Runs one question or change on the connection's admin client, which is connected when needed and replaced after a failure of the connection. */
+  /** Runs one question or change on the connection's admin client, which is connected when needed and replaced after a failure of the connection; asked again for a while when no broker answers. */
   withAdmin<R>(use: (admin: Admin) => Promise<R>): Promise<R>;
   /** Brokers that are silent now (L1). */
   silentBrokers(): readonly string[];
@@ -108,7 +110,7 @@ export function connectKafka(options: KafkaConnectionOptions): KafkaConnection {
       },
     };
   };
-  const admin = new SharedAdmin(createClient, brokers);
+  const admin = new SharedAdmin(createClient, brokers, options.adminPatienceMs);
 
   return {
     brokers,

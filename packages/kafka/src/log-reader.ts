@@ -52,6 +52,8 @@ export interface LogReader {
 const MAX_WAIT_MS = 2000;
 const REQUEST_TIMEOUT_MS = 5000;
 const CONNECT_DEADLINE_MS = 5000;
+/** A cut connection is opened again at once; what fails so many times in a row is worth a log line. */
+const SAID_FAILURES = 3;
 /** More than a batch of this project's producers, so that an answer never holds a part of a batch alone. */
 const MAX_BYTES = 4_000_000;
 
@@ -124,7 +126,7 @@ class PartitionReader implements LogReader {
         onStarted();
         while (!signal.aborted) {
           await this.#fetch(broker);
-          if (failures > 0) this.#say("info", "log_reader_recovered", {});
+          if (failures >= SAID_FAILURES) this.#say("info", "log_reader_recovered", {});
           failures = 0;
         }
       } catch (error) {
@@ -134,7 +136,7 @@ class PartitionReader implements LogReader {
         if (isTopicMissing(error)) throw error;
         if (isOffsetOutOfRange(error)) await this.#moveToStart();
         failures += 1;
-        if (failures === 1) this.#say("warn", "log_reader_failed", { reason: describe(error) });
+        if (failures === SAID_FAILURES) this.#say("warn", "log_reader_failed", { reason: describe(error) });
       }
       await pause(retryPauseMs(failures), signal);
     }

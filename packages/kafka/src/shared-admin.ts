@@ -3,7 +3,8 @@
  *
  * A1  It is connected at the first question, and a failure of the connection throws the client away: the next try has a
  *     new one, whose list of brokers starts with another.
- * A2  A question is asked `TRIES` times at most; what is asked here can be asked twice without harm.
+ * A2  A question is asked again for `patienceMs`, longer than an election takes; what is asked here can be asked twice
+ *     without harm.
  */
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Admin } from "kafkajs";
@@ -11,7 +12,8 @@ import type { ClientOptions, KafkaClient } from "./connect.ts";
 import { pause, retryPauseMs, withDeadline } from "./deadline.ts";
 import { isPassingFailure, isTopicMissing, toPosthasteError } from "./kafka-errors.ts";
 
-const TRIES = 4;
+/** An election takes 3 to 5 s with the session settings of rule P4. */
+export const ADMIN_PATIENCE_MS = 8000;
 const CONNECT_DEADLINE_MS = 5000;
 /** Making topics on a loaded machine takes seconds; everything else milliseconds. */
 const ANSWER_DEADLINE_MS = 15_000;
@@ -24,16 +26,23 @@ interface ConnectedAdmin {
 export class SharedAdmin {
   readonly #createClient: (options: ClientOptions) => KafkaClient;
   readonly #brokers: readonly string[];
+  readonly #patienceMs: number;
   #held: Promise<ConnectedAdmin> | null = null;
   #made = 0;
   #closed = false;
 
-  constructor(createClient: (options: ClientOptions) => KafkaClient, brokers: readonly string[]) {
+  constructor(
+    createClient: (options: ClientOptions) => KafkaClient,
+    brokers: readonly string[],
+    patienceMs: number = ADMIN_PATIENCE_MS,
+  ) {
     this.#createClient = createClient;
     this.#brokers = brokers;
+    this.#patienceMs = patienceMs;
   }
 
   async use<R>(ask: (admin: Admin) => Promise<R>): Promise<R> {
+    const giveUpAtMs = performance.now() + this.#patienceMs;
     for (let failures = 0; ; ) {
       if (this.#closed) throw new PosthasteError("closed", "the connection is closed");
       this.#held ??= this.#connect();
@@ -46,8 +55,8 @@ export class SharedAdmin {
         // kafkajs asks for every topic that it was ever asked about: the missing one may be an older question's.
         const olderTopic = isTopicMissing(error) && failures === 1;
         const passing = olderTopic || isPassingFailure(error) || isDeadline(error);
-        if (passing) this.#discard(held);
-        if (!passing || failures === TRIES) throw toPosthasteError(error, "asking the brokers");
+        if (passing || isTopicMissing(error)) this.#discard(held);
+        if (!passing || performance.now() >= giveUpAtMs) throw toPosthasteError(error, "asking the brokers");
       }
       await pause(retryPauseMs(failures));
     }

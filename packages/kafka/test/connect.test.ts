@@ -80,7 +80,7 @@ describe("the connection", () => {
   it("says that no broker answered, and that asking again may help", async () => {
     const proxy = await openFaultProxy(kafkaBrokers()[0] ?? "");
     proxy.refuse();
-    const connection = connectTest({ route: (broker) => proxy.route(broker) });
+    const connection = connectTest({ route: (broker) => proxy.route(broker), adminPatienceMs: 300 });
     closing.push(
       () => proxy.close(),
       () => connection.close(),
@@ -96,7 +96,7 @@ describe("the connection", () => {
     proxy.refuse();
     const lines: unknown[] = [];
     const log: Log = { ...SILENT_LOG, warn: (fields) => lines.push(fields) };
-    const connection = connectTest({ route: (broker) => proxy.route(broker), log });
+    const connection = connectTest({ route: (broker) => proxy.route(broker), log, adminPatienceMs: 100 });
     closing.push(
       () => deleteTopics(topic),
       () => proxy.close(),
