@@ -1,0 +1,74 @@
+/** Where control is and the token that it takes: from an option, the environment, or the local command's data folder. */
+import { join } from "node:path";
+import { CliError, EXIT } from "./exit-code.ts";
+import type { Terminal } from "./terminal.ts";
+
+const DEFAULT_PORT = "8090";
+
+export interface AccessOptions {
+  readonly url?: string | undefined;
+  readonly tokenFile?: string | undefined;
+}
+
+export interface Access {
+  /** Without a slash at the end. */
+  readonly url: string;
+  readonly token: string | null;
+}
+
+/**
+ * The token never comes from an argument, where `ps` shows it. That of the data folder is for the control that the folder
+ * belongs to: it is not sent to another that `--url` names.
+ */
+export async function findAccess(options: AccessOptions, terminal: Terminal, defaultDataDir: string): Promise<Access> {
+  const { env } = terminal;
+  const dataDir = env.POSTHASTE_DATA_DIR || defaultDataDir;
+  const local = await localControl(terminal, dataDir);
+  const localUrl = local ?? `http://127.0.0.1:${env.POSTHASTE_CONTROL_PORT || DEFAULT_PORT}`;
+  const url = options.url === undefined ? localUrl : parseUrl(options.url);
+  if (options.tokenFile !== undefined) return { url, token: await readTokenFile(terminal, options.tokenFile) };
+  if (env.POSTHASTE_ADMIN_TOKEN) return { url, token: env.POSTHASTE_ADMIN_TOKEN };
+  const kept = url === localUrl ? await readOptional(terminal, join(dataDir, "admin-token")) : undefined;
+  return { url, token: kept?.trim() || null };
+}
+
+function parseUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    throw new CliError(EXIT.usage, `--url: expected control's URL, such as http://127.0.0.1:${DEFAULT_PORT}`);
+  }
+  return url.href.replace(/\/+$/, "");
+}
+
+/** Control's URL in stack.json; undefined when nothing runs from the folder. */
+async function localControl(terminal: Terminal, dataDir: string): Promise<string | undefined> {
+  const text = await readOptional(terminal, join(dataDir, "stack.json"));
+  if (text === undefined) return undefined;
+  try {
+    const stack: unknown = JSON.parse(text);
+    if (typeof stack !== "object" || stack === null || !("control" in stack)) return undefined;
+    return typeof stack.control === "string" ? parseUrl(stack.control) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function readTokenFile(terminal: Terminal, path: string): Promise<string> {
+  const token = (await readInput(terminal, path, "--token-file")).trim();
+  if (token === "") throw new CliError(EXIT.usage, `--token-file: ${path} is empty`);
+  return token;
+}
+
+function readOptional(terminal: Terminal, path: string): Promise<string | undefined> {
+  return terminal.readFile(path).catch(() => undefined);
+}
+
+/** A file that an option names. Throws CliError naming both. */
+export async function readInput(terminal: Terminal, path: string, option: string): Promise<string> {
+  try {
+    return await terminal.readFile(path);
+  } catch (cause) {
+    const reason = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
+    throw new CliError(EXIT.usage, `${option}: ${path} cannot be read (${reason})`, { cause });
+  }
+}

@@ -1,0 +1,125 @@
+/** The control API over fetch: the only thing that the command talks to. */
+import { CliError, EXIT, type ExitCode } from "./exit-code.ts";
+import type { Entry } from "./printer.ts";
+
+/** As many as one page may have. */
+const PAGE = 200;
+
+export interface ApiClientOptions {
+  /** Control's base URL. */
+  readonly url: string;
+  /** Null where none was found: what needs it says so. */
+  readonly token: string | null;
+  readonly timeoutMs: number;
+}
+
+export interface ApiAnswer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+export interface ApiClient {
+  /** The answer's document. Throws CliError with the code that the refusal stands for. */
+  call(method: string, path: string, body?: unknown): Promise<Entry>;
+  /** Entries of a list through all its pages, at most `limit`. */
+  list(path: string, limit: number): Promise<readonly Entry[]>;
+  /** An answer of whatever status, asked for without the token. Throws CliError when there is none. */
+  probe(path: string): Promise<ApiAnswer>;
+}
+
+export function createApiClient({ url, token, timeoutMs }: ApiClientOptions): ApiClient {
+  const request = async (method: string, path: string, headers: Record<string, string>, body?: unknown) => {
+    try {
+      const response = await fetch(`${url}${path}`, {
+        method,
+        headers: body === undefined ? headers : { ...headers, "content-type": "application/json" },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        // The token is for this server and no other.
+        redirect: "error",
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      const text = await response.text();
+      return { status: response.status, body: parseJson(text) };
+    } catch (cause) {
+      throw notReachable(url, timeoutMs, cause);
+    }
+  };
+
+  const call: ApiClient["call"] = async (method, path, body) => {
+    if (token === null) throw noToken();
+    const answer = await request(method, path, { authorization: `Bearer ${token}` }, body);
+    if (answer.status >= 400) throw refusal(answer);
+    if (answer.status === 204) return {};
+    if (!isEntry(answer.body))
+      throw new CliError(EXIT.failed, `${url} does not answer as Posthaste's control API does`);
+    return answer.body;
+  };
+
+  return {
+    call,
+    list: async (path, limit) => {
+      const entries: Entry[] = [];
+      let cursor: string | null = null;
+      do {
+        const query = new URLSearchParams({ limit: String(Math.min(PAGE, limit - entries.length)) });
+        if (cursor !== null) query.set("cursor", cursor);
+        const { data, nextCursor } = await call("GET", `${path}?${query}`);
+        if (Array.isArray(data)) entries.push(...data.filter(isEntry));
+        cursor = typeof nextCursor === "string" ? nextCursor : null;
+      } while (cursor !== null && entries.length < limit);
+      return entries;
+    },
+    probe: (path) => request("GET", path, {}),
+  };
+}
+
+function noToken(): CliError {
+  return new CliError(EXIT.notAllowed, "there is no admin token", {
+    hint: "set POSTHASTE_ADMIN_TOKEN, or name a file that holds it with --token-file",
+  });
+}
+
+function notReachable(url: string, timeoutMs: number, cause: unknown): CliError {
+  if (cause instanceof DOMException && cause.name === "TimeoutError") {
+    return new CliError(EXIT.notReachable, `${url} did not answer within ${timeoutMs} ms`, {
+      hint: "give it longer with --timeout 60s",
+      cause,
+    });
+  }
+  const reason = cause instanceof Error && cause.cause instanceof Error ? cause.cause.message : String(cause);
+  return new CliError(EXIT.notReachable, `${url} cannot be reached: ${reason || "no connection"}`, {
+    hint: "is control running? npm start brings it up; --url names another",
+    cause,
+  });
+}
+
+const CODE_OF_STATUS: Readonly<Record<number, ExitCode>> = {
+  400: EXIT.usage,
+  401: EXIT.notAllowed,
+  403: EXIT.notAllowed,
+  404: EXIT.no,
+  409: EXIT.no,
+  413: EXIT.usage,
+  503: EXIT.notReachable,
+};
+
+function refusal({ status, body }: ApiAnswer): CliError {
+  const detail = isEntry(body) && typeof body.detail === "string" ? body.detail : `the API answers ${status}`;
+  const exitCode = CODE_OF_STATUS[status] ?? EXIT.failed;
+  if (status !== 401) return new CliError(exitCode, detail);
+  return new CliError(exitCode, "the admin token is not the one that control takes", {
+    hint: "control's own is POSTHASTE_ADMIN_TOKEN in its environment; npm start prints it",
+  });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return text === "" ? {} : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isEntry(value: unknown): value is Entry {
+  return typeof value === "object" && value !== null;
+}

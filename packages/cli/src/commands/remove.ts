@@ -1,0 +1,47 @@
+/** Removing one or many of a kind: many are counted and asked about first. */
+import type { Context } from "../context.ts";
+import { CliError, EXIT, type ExitCode } from "../exit-code.ts";
+
+export interface RemoveOptions {
+  /** `source` or `destination`. */
+  readonly kind: string;
+  /** `/v1/sources`. */
+  readonly path: string;
+  readonly ids: readonly string[];
+  readonly dryRun: boolean;
+}
+
+/** 0 when all are gone, 3 when none could be removed, 6 when some could. */
+export async function removeEach(
+  { api, printer, confirm, terminal }: Context,
+  options: RemoveOptions,
+): Promise<ExitCode> {
+  const { kind, path, dryRun } = options;
+  const ids = [...new Set(options.ids)];
+  const what = ids.length === 1 ? `${kind} ${ids[0]}` : `${ids.length} ${kind}s`;
+  if (dryRun) {
+    const found = await Promise.all(ids.map((id) => api.call("GET", `${path}/${encodeURIComponent(id)}`)));
+    printer.list(found, ["id", "name"]);
+    printer.say(`would remove ${what}`);
+    return EXIT.done;
+  }
+  if (ids.length > 1) await confirm(`Remove ${what}?`);
+  let removed = 0;
+  let last: CliError | undefined;
+  for (const id of ids) {
+    try {
+      await api.call("DELETE", `${path}/${encodeURIComponent(id)}`);
+      removed += 1;
+      printer.say(`removed ${kind} ${id}`);
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error;
+      // Without the API there is no point in going on.
+      if (error.exitCode !== EXIT.no) throw error;
+      last = error;
+      if (ids.length > 1) terminal.err(`${error.message}\n`);
+    }
+  }
+  if (last === undefined) return EXIT.done;
+  if (ids.length === 1) throw last;
+  return removed === 0 ? EXIT.no : EXIT.partly;
+}

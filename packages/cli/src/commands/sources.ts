@@ -1,0 +1,98 @@
+/** `posthaste sources`: what sends calls. */
+import type { Command } from "commander";
+import type { Perform } from "../context.ts";
+import { parseDuration } from "../duration.ts";
+import { examples } from "../examples.ts";
+import { CliError, EXIT } from "../exit-code.ts";
+import { given, wholeNumber } from "../options.ts";
+import { removeEach } from "./remove.ts";
+
+const PATH = "/v1/sources";
+const COLUMNS = ["id", "name", "kind", "enabled", "writeKey", "createdAt"];
+
+export function addSources(program: Command, perform: Perform): void {
+  const sources = program.command("sources").description("what sends calls, and the write keys it sends them with");
+
+  sources
+    .command("list")
+    .description("list sources, oldest first")
+    .option("--limit <n>", "at most this many", wholeNumber)
+    .action((options: { limit?: number }, command: Command) =>
+      perform(command, async ({ api, printer }) => {
+        printer.list(await api.list(PATH, options.limit ?? Number.POSITIVE_INFINITY), COLUMNS);
+        return EXIT.done;
+      }),
+    )
+    .addHelpText("after", examples(["posthaste sources list", "posthaste sources list --json --limit 10"]));
+
+  sources
+    .command("get <id>")
+    .description("show one source")
+    .action((id: string, _: object, command: Command) =>
+      perform(command, async ({ api, printer }) => {
+        printer.document(await api.call("GET", `${PATH}/${encodeURIComponent(id)}`));
+        return EXIT.done;
+      }),
+    )
+    .addHelpText("after", examples(["posthaste sources get src_4k2v8m1n0p3q5r7s"]));
+
+  sources
+    .command("create")
+    .description("make a source and its write key")
+    .requiredOption("--name <name>", "a name for people")
+    .requiredOption("--kind <kind>", "web, mobile or server")
+    .option("--no-enabled", "take no calls yet")
+    .action((options: { name: string; kind: string; enabled: boolean }, command: Command) =>
+      perform(command, async ({ api, printer }) => {
+        const { name, kind, enabled } = options;
+        printer.document(await api.call("POST", PATH, { name, kind, enabled }));
+        return EXIT.done;
+      }),
+    )
+    .addHelpText("after", examples(['posthaste sources create --name "Web shop" --kind web']));
+
+  sources
+    .command("update <id>")
+    .description("change a source; what is not named stays")
+    .option("--name <name>", "a name for people")
+    .option("--kind <kind>", "web, mobile or server")
+    .option("--enabled", "take calls")
+    .option("--no-enabled", "take no calls")
+    .action((id: string, options: { name?: string; kind?: string; enabled?: boolean }, command: Command) =>
+      perform(command, async ({ api, printer }) => {
+        const { name, kind, enabled } = options;
+        const patch = given({ name, kind, enabled });
+        if (Object.keys(patch).length === 0) throw new CliError(EXIT.usage, "name at least one thing to change");
+        printer.document(await api.call("PATCH", `${PATH}/${encodeURIComponent(id)}`, patch));
+        return EXIT.done;
+      }),
+    )
+    .addHelpText("after", examples(["posthaste sources update src_4k2v8m1n0p3q5r7s --no-enabled"]));
+
+  sources
+    .command("rotate-write-key <id>")
+    .description("make a new write key; the old one is taken for some time still")
+    .option("--old-key-for <duration>", "how long the old key is still taken; 0s refuses it at once", "1d")
+    .action((id: string, options: { oldKeyFor: string }, command: Command) =>
+      perform(command, async ({ api, printer }) => {
+        const graceMs = parseDuration(options.oldKeyFor);
+        if (graceMs === undefined)
+          throw new CliError(EXIT.usage, "--old-key-for: expected a duration such as 0s, 2h or 7d");
+        const body = { oldKeySeconds: Math.ceil(graceMs / 1000) };
+        printer.document(await api.call("POST", `${PATH}/${encodeURIComponent(id)}/write-key`, body));
+        return EXIT.done;
+      }),
+    )
+    .addHelpText("after", examples(["posthaste sources rotate-write-key src_4k2v8m1n0p3q5r7s --old-key-for 2h"]));
+
+  sources
+    .command("remove <ids...>")
+    .description("remove sources; their write keys are refused from then on")
+    .option("--dry-run", "show what would be removed")
+    .action((ids: string[], options: { dryRun?: boolean }, command: Command) =>
+      perform(command, (context) =>
+        removeEach(context, { kind: "source", path: PATH, ids, dryRun: options.dryRun === true }),
+      ),
+    )
+    .addHelpText("after", examples(["posthaste sources remove src_4k2v8m1n0p3q5r7s"]));
+}

@@ -1,0 +1,65 @@
+/** What every command is given: the API, the printer, and a way to ask. */
+import type { Command } from "commander";
+import { findAccess } from "./access.ts";
+import { type ApiClient, createApiClient } from "./api-client.ts";
+import { parseDuration } from "./duration.ts";
+import { CliError, EXIT, type ExitCode } from "./exit-code.ts";
+import { createPrinter, type Printer } from "./printer.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** Options that every command takes. */
+export interface GlobalOptions {
+  readonly url?: string;
+  readonly tokenFile?: string;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+  readonly color?: boolean;
+  readonly yes?: boolean;
+  readonly timeout?: string;
+}
+
+export interface Context {
+  readonly terminal: Terminal;
+  readonly api: ApiClient;
+  readonly printer: Printer;
+  /** Resolves when the question is answered with yes, or `--yes` was given; rejects with CliError otherwise. */
+  readonly confirm: (question: string) => Promise<void>;
+}
+
+/** What a command does; without a code of its own it ends with 0. */
+export type Action = (context: Context) => Promise<ExitCode | undefined>;
+
+/** Runs an action for the command that was typed and keeps the code it ends with. */
+export type Perform = (command: Command, action: Action) => Promise<void>;
+
+export interface ContextOptions {
+  readonly terminal: Terminal;
+  readonly defaultDataDir: string;
+}
+
+export async function createContext(
+  options: GlobalOptions,
+  { terminal, defaultDataDir }: ContextOptions,
+): Promise<Context> {
+  const timeoutMs = parseDuration(options.timeout ?? "10s");
+  if (timeoutMs === undefined || timeoutMs === 0) {
+    throw new CliError(EXIT.usage, "--timeout: expected a duration such as 500ms, 10s or 2m");
+  }
+  const { url, token } = await findAccess(options, terminal, defaultDataDir);
+  const color = options.color !== false && !terminal.env.NO_COLOR;
+  return {
+    terminal,
+    api: createApiClient({ url, token, timeoutMs }),
+    printer: createPrinter({ terminal, json: options.json === true, quiet: options.quiet === true, color }),
+    confirm: async (question) => {
+      if (options.yes === true) return;
+      if (!terminal.canAsk) {
+        throw new CliError(EXIT.usage, `${question} there is no terminal to answer this on`, {
+          hint: "add --yes to go on, or --dry-run to see what would be done",
+        });
+      }
+      const answer = await terminal.ask(`${question} [y/N] `);
+      if (!/^y(es)?$/i.test(answer.trim())) throw new CliError(EXIT.no, "nothing was done");
+    },
+  };
+}

@@ -1,0 +1,45 @@
+/** The command as a process: the only reader of `process` in this package. */
+import { readFile } from "node:fs/promises";
+import { createInterface } from "node:readline/promises";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import packageJson from "../package.json" with { type: "json" };
+import { EXIT } from "./exit-code.ts";
+import { run } from "./program.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** Where `npm start` keeps its state, unless POSTHASTE_DATA_DIR says otherwise. */
+const LOCAL_DATA_DIR = fileURLToPath(new URL("../../../.posthaste", import.meta.url));
+const DEFAULT_COLUMNS = 80;
+
+const terminal: Terminal = {
+  env: process.env,
+  isTerminal: process.stdout.isTTY === true,
+  columns: process.stdout.columns || DEFAULT_COLUMNS,
+  canAsk: process.stdin.isTTY === true && process.stderr.isTTY === true,
+  out: (data) => process.stdout.write(data),
+  err: (talk) => process.stderr.write(talk),
+  readFile: (path) => (path === "-" ? text(process.stdin) : readFile(path, "utf8")),
+  ask: async (question) => {
+    const lines = createInterface({ input: process.stdin, output: process.stderr });
+    // Ctrl-C reaches the interface instead of the process while it reads.
+    lines.on("SIGINT", () => process.exit(EXIT.interrupted));
+    try {
+      return await lines.question(question);
+    } finally {
+      lines.close();
+    }
+  },
+};
+
+process.on("SIGINT", () => process.exit(EXIT.interrupted));
+// `posthaste … | head` closes the pipe: that is no failure of ours.
+process.stdout.on("error", (error: NodeJS.ErrnoException) =>
+  process.exit(error.code === "EPIPE" ? EXIT.done : EXIT.failed),
+);
+
+process.exitCode = await run(process.argv.slice(2), {
+  terminal,
+  version: packageJson.version,
+  defaultDataDir: LOCAL_DATA_DIR,
+});

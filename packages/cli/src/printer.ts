@@ -1,0 +1,70 @@
+/** Standard output is data, standard error is talk; `--json`, `--quiet` and a missing terminal change their shape, not that. */
+import { cellText } from "./cell.ts";
+import { fitTable } from "./table.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** An object of an API answer. */
+export type Entry = Readonly<Record<string, unknown>>;
+
+export interface PrinterOptions {
+  readonly terminal: Terminal;
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly color: boolean;
+}
+
+export interface Printer {
+  /**
+   * Entries of a list: JSON lines with every field under `--json`; else these columns, as a table with a header on a
+   * terminal, tab-separated and whole without one.
+   */
+  list(entries: readonly Entry[], columns: readonly string[]): void;
+  /** One document: JSON under `--json`, else a line for each field. */
+  document(entry: Entry): void;
+  /** Something a person may like to know; nothing under `--quiet`. */
+  say(text: string): void;
+}
+
+export function createPrinter({ terminal, json, quiet, color }: PrinterOptions): Printer {
+  const bold = (text: string): string => (color && terminal.isTerminal ? `\u001b[1m${text}\u001b[22m` : text);
+  const write = (lines: readonly string[]): void => {
+    if (lines.length > 0) terminal.out(`${lines.join("\n")}\n`);
+  };
+  return {
+    list: (entries, columns) => {
+      if (json) return write(entries.map((entry) => JSON.stringify(entry)));
+      const rows = entries.map((entry) => columns.map((column) => cellText(valueAt(entry, column))));
+      if (!terminal.isTerminal) return write(rows.map((row) => row.join("\t")));
+      const [header = "", ...lines] = fitTable(columns, rows, terminal.columns);
+      write([bold(header), ...lines]);
+    },
+    document: (entry) => {
+      if (json) return write([JSON.stringify(entry, null, 2)]);
+      const fields = flatten(entry);
+      if (!terminal.isTerminal) return write(fields.map((field) => field.join("\t")));
+      const width = Math.max(...fields.map(([name]) => name.length));
+      write(fields.map(([name, value]) => `${bold(name.padEnd(width))}  ${value}`.trimEnd()));
+    },
+    say: (text) => {
+      if (!quiet) terminal.err(`${text}\n`);
+    },
+  };
+}
+
+/** `settings.urls.0.url` and its like. */
+function valueAt(entry: Entry, path: string): unknown {
+  return path.split(".").reduce<unknown>((value, key) => (isEntry(value) ? value[key] : undefined), entry);
+}
+
+/** Fields with dotted names; lists of objects are numbered. */
+function flatten(value: unknown, name = ""): (readonly [string, string])[] {
+  const inner = Array.isArray(value) && value.some(isEntry) ? { ...value } : value;
+  if (!isEntry(inner) || Array.isArray(inner)) return [[name, cellText(inner)]];
+  const fields = Object.entries(inner);
+  if (fields.length === 0) return name === "" ? [] : [[name, ""]];
+  return fields.flatMap(([key, item]) => flatten(item, name === "" ? key : `${name}.${key}`));
+}
+
+function isEntry(value: unknown): value is Entry {
+  return typeof value === "object" && value !== null;
+}

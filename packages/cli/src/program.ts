@@ -1,0 +1,89 @@
+/** The command line: what can be typed, and how it ends. */
+import { Command, CommanderError } from "commander";
+import { addDeletions } from "./commands/deletions.ts";
+import { addDestinations } from "./commands/destinations.ts";
+import { addDoctor } from "./commands/doctor.ts";
+import { addSecret } from "./commands/secret.ts";
+import { addSend } from "./commands/send.ts";
+import { addSources } from "./commands/sources.ts";
+import { type ContextOptions, createContext, type GlobalOptions, type Perform } from "./context.ts";
+import { examples } from "./examples.ts";
+import { CliError, EXIT, type ExitCode } from "./exit-code.ts";
+
+export interface ProgramOptions extends ContextOptions {
+  readonly version: string;
+}
+
+/** Runs one command line, without the program's name, and answers the code to exit with. */
+export async function run(argv: readonly string[], options: ProgramOptions): Promise<ExitCode> {
+  const { terminal } = options;
+  let code: ExitCode = EXIT.done;
+  const perform: Perform = async (command, action) => {
+    const context = await createContext(command.optsWithGlobals<GlobalOptions>(), options);
+    code = (await action(context)) ?? EXIT.done;
+  };
+  try {
+    await createProgram(options, perform).parseAsync([...argv], { from: "user" });
+    return code;
+  } catch (error) {
+    return end(error, terminal.err);
+  }
+}
+
+/** The commands; `perform` runs what was typed. */
+export function createProgram({ terminal, version }: ProgramOptions, perform: Perform): Command {
+  const program = new Command("posthaste")
+    .description("Webhook delivery for customer data: configure it and look after it")
+    .version(version)
+    .option("--url <url>", "control's URL (default: the local command's)")
+    .option("--token-file <path>", "file with the admin token (else POSTHASTE_ADMIN_TOKEN, else the local command's)")
+    .option("--json", "JSON on standard output: one object a line for lists, one document otherwise")
+    .option("--quiet", "no talk on standard error but errors")
+    .option("--no-color", "no colours (NO_COLOR does the same)")
+    .option("--yes", "answer every question with yes")
+    .option("--timeout <duration>", "how long to wait for an answer, such as 500ms, 10s or 2m", "10s")
+    .addHelpText("after", examples(["posthaste doctor", "posthaste sources list --json"]))
+    .addHelpText(
+      "after",
+      "\nExit codes: 0 done, 1 failed, 2 usage, 3 a clear no, 4 not allowed, 5 not reachable, 6 partly done, 130 interrupted",
+    );
+  addSources(program, perform);
+  addDestinations(program, perform);
+  addSecret(program, perform);
+  addSend(program, perform);
+  addDeletions(program, perform);
+  addDoctor(program, perform);
+  configure(program, (command) =>
+    command
+      .exitOverride()
+      .configureHelp({ showGlobalOptions: true, helpWidth: terminal.isTerminal ? terminal.columns : 120 })
+      .configureOutput({ writeOut: terminal.out, writeErr: terminal.err, outputError: () => {} }),
+  );
+  return program;
+}
+
+function configure(command: Command, apply: (command: Command) => void): void {
+  apply(command);
+  for (const child of command.commands) configure(child, apply);
+}
+
+/** Says what ended the command, in one line and perhaps one that helps, and answers the code. */
+function end(error: unknown, err: (text: string) => void): ExitCode {
+  if (error instanceof CliError) {
+    err(`posthaste: ${error.message}\n`);
+    if (error.hint !== undefined) err(`  ${error.hint}\n`);
+    return error.exitCode;
+  }
+  if (error instanceof CommanderError) {
+    // Help and the version are asked for, and end the parsing the same way.
+    if (error.exitCode === 0) return EXIT.done;
+    // Help that was not asked for was printed instead of an error.
+    if (error.code === "commander.help") return EXIT.usage;
+    const [line = "", ...more] = error.message.replace(/^error: /, "").split("\n");
+    err(`posthaste: ${line}\n`);
+    err(`  ${more.length > 0 ? more.join(" ") : "posthaste --help shows what there is"}\n`);
+    return EXIT.usage;
+  }
+  err(`posthaste: unexpected: ${error instanceof Error ? error.message : String(error)}\n`);
+  return EXIT.failed;
+}

@@ -1,0 +1,18 @@
+/** What the command sees of the process that it runs in; tests have one of their own. */
+export interface Terminal {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Standard output is a terminal. */
+  readonly isTerminal: boolean;
+  /** Width of that terminal in characters. */
+  readonly columns: number;
+  /** There is somebody to ask: standard input and standard error are terminals. */
+  readonly canAsk: boolean;
+  /** Data, on standard output. */
+  readonly out: (text: string) => void;
+  /** Talk, on standard error. */
+  readonly err: (text: string) => void;
+  /** The text of a file; `-` is standard input. Rejects with what the system says. */
+  readonly readFile: (path: string) => Promise<string>;
+  /** Puts a question on standard error and resolves with the line that is typed. */
+  readonly ask: (question: string) => Promise<string>;
+}

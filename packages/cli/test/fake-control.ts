@@ -1,0 +1,78 @@
+/** A control whose answers a test scripts, on a real socket, and the real binary to run against it. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { type Answer, type ReceivedRequest, type Receiver, startReceiver } from "@posthaste/testkit/receiver";
+
+const BINARY = fileURLToPath(new URL("../bin/posthaste.mjs", import.meta.url));
+
+export const TOKEN = "token-of-the-tests";
+
+export interface FakeControl {
+  readonly url: string;
+  readonly requests: Receiver["requests"];
+  /** Answers `METHOD /path`, query left out; what is not scripted gets 404. */
+  readonly script: (call: string, answer: unknown, status?: number) => void;
+  readonly scriptRequest: (call: string, answer: (request: ReceivedRequest) => Answer) => void;
+  readonly reset: () => void;
+  readonly close: () => Promise<void>;
+}
+
+export async function startFakeControl(): Promise<FakeControl> {
+  const answers = new Map<string, (request: ReceivedRequest) => Answer>();
+  const receiver = await startReceiver({
+    script: (request) => {
+      const answer = answers.get(`${request.method} ${request.path}`);
+      if (answer !== undefined) return answer(request);
+      return { status: 404, body: JSON.stringify({ status: 404, detail: `there is no ${request.path}` }) };
+    },
+  });
+  return {
+    url: receiver.url,
+    requests: receiver.requests,
+    script: (call, answer, status = 200) => {
+      answers.set(call, () => ({ status, body: answer === undefined ? "" : JSON.stringify(answer) }));
+    },
+    scriptRequest: (call, answer) => {
+      answers.set(call, answer);
+    },
+    reset: () => {
+      answers.clear();
+      receiver.clear();
+    },
+    close: receiver.close,
+  };
+}
+
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  readonly stdin?: string;
+  /** Called with the running process. */
+  readonly during?: (pid: number) => Promise<void>;
+}
+
+export interface RunResult {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the binary without a terminal; nothing of this process's environment but PATH reaches it. */
+export async function runBinary(args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
+  const { env = {}, cwd, stdin = "", during } = options;
+  const child = spawn(process.execPath, [BINARY, ...args], {
+    env: { PATH: process.env.PATH, POSTHASTE_DATA_DIR: "/nonexistent", ...env },
+    ...(cwd === undefined ? {} : { cwd }),
+  });
+  child.stdin.end(stdin);
+  const exited = once(child, "exit");
+  const [stdout, stderr] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    child.pid === undefined ? undefined : during?.(child.pid),
+  ]);
+  const [code] = await exited;
+  return { code, stdout, stderr };
+}

@@ -1,0 +1,111 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createProgram } from "../src/program.ts";
+import type { Terminal } from "../src/terminal.ts";
+import { type FakeControl, runBinary, startFakeControl, TOKEN } from "./fake-control.ts";
+
+let printed = "";
+const terminal: Terminal = {
+  env: {},
+  isTerminal: false,
+  columns: 80,
+  canAsk: false,
+  out: (text) => {
+    printed += text;
+  },
+  err: () => {},
+  readFile: () => Promise.reject(new Error("no files here")),
+  ask: () => Promise.reject(new Error("nobody here")),
+};
+
+/** Every command that does something, as its words. */
+function commandPaths(): string[][] {
+  const program = createProgram({ terminal, version: "0", defaultDataDir: "" }, async () => {});
+  const walk = (command: typeof program, path: string[]): string[][] =>
+    command.commands.length === 0 ? [path] : command.commands.flatMap((child) => walk(child, [...path, child.name()]));
+  return walk(program, []);
+}
+
+/** The help of a command, as it is printed. */
+async function helpOf(path: readonly string[]): Promise<string> {
+  printed = "";
+  const program = createProgram({ terminal, version: "0", defaultDataDir: "" }, async () => {});
+  await program.parseAsync([...path, "--help"], { from: "user" }).catch(() => {});
+  return printed;
+}
+
+/** Words of an example, quoted ones kept together. */
+function words(line: string): string[] {
+  return [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? "");
+}
+
+describe("help", () => {
+  let control: FakeControl;
+  let dir: string;
+
+  beforeAll(async () => {
+    control = await startFakeControl();
+    dir = await mkdtemp(join(tmpdir(), "posthaste-help-"));
+    await writeFile(join(dir, "secret.txt"), "s3cret\n");
+    await writeFile(join(dir, "settings.json"), JSON.stringify({ urls: [{ url: "https://a.example/" }] }));
+    const source = "src_4k2v8m1n0p3q5r7s";
+    const destination = "dst_4k2v8m1n0p3q5r7s";
+    const document = { id: "x" };
+    for (const kind of ["sources", "destinations"]) {
+      control.script(`GET /v1/${kind}`, { data: [document], nextCursor: null });
+      control.script(`POST /v1/${kind}`, document, 201);
+    }
+    for (const path of [`/v1/sources/${source}`, `/v1/destinations/${destination}`]) {
+      control.script(`GET ${path}`, document);
+      control.script(`PATCH ${path}`, document);
+      control.script(`DELETE ${path}`, undefined, 204);
+    }
+    control.script(`POST /v1/sources/${source}/write-key`, document);
+    for (const step of ["next", "switch", "undo", "retire"]) {
+      control.script(`POST /v1/destinations/${destination}/secret/${step}`, document);
+    }
+    const url = { url: "https://a.example/", outcome: "delivered" };
+    control.script(`POST /v1/destinations/${destination}/test`, { messageId: "m", urls: [url] });
+    control.script("POST /v1/deletions", { id: "del_1", notifications: 1 }, 202);
+    control.script("GET /readyz", { ready: true, checks: { tables: true } });
+  });
+
+  afterAll(async () => {
+    await control.close();
+    await rm(dir, { recursive: true });
+  });
+
+  it.each([[], ...commandPaths()].map((path) => [path.join(" ") || "posthaste itself", path] as const))(
+    "of %s shows examples, and each of them works",
+    async (_, path) => {
+      const examples = (await helpOf(path)).match(/^ {2}\$ posthaste .*$/gm) ?? [];
+      expect(examples.length).toBeGreaterThan(0);
+      const runs = examples.map((line) =>
+        runBinary([...words(line.replace("  $ posthaste ", "")), "--url", control.url], {
+          cwd: dir,
+          env: { POSTHASTE_ADMIN_TOKEN: TOKEN },
+        }),
+      );
+      for (const { code, stderr } of await Promise.all(runs)) expect([code, stderr]).toEqual([0, expect.any(String)]);
+    },
+  );
+
+  it("is asked for without a token or a control, on standard output, and ends with 0", async () => {
+    const { code, stdout, stderr } = await runBinary(["sources", "--help"]);
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(stdout).toMatch(/^Usage: posthaste sources/);
+  });
+
+  it("that was not asked for goes to standard error, and ends with 2", async () => {
+    const { code, stdout, stderr } = await runBinary(["sources"]);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toMatch(/^Usage: posthaste sources/);
+  });
+
+  it("is about a version too", async () => {
+    const { code, stdout } = await runBinary(["--version"]);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/)]);
+  });
+});

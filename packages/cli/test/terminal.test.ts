@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { run } from "../src/program.ts";
+import type { Terminal } from "../src/terminal.ts";
+import { type FakeControl, startFakeControl, TOKEN } from "./fake-control.ts";
+
+let control: FakeControl;
+
+beforeAll(async () => {
+  control = await startFakeControl();
+});
+
+afterAll(() => control.close());
+
+beforeEach(() => control.reset());
+
+/** Runs a command line on a terminal of 60 columns where somebody types `answer`. */
+async function onTerminal(args: readonly string[], { answer = "", env = {} } = {}) {
+  let stdout = "";
+  let stderr = "";
+  const terminal: Terminal = {
+    env: { POSTHASTE_ADMIN_TOKEN: TOKEN, ...env },
+    isTerminal: true,
+    columns: 60,
+    canAsk: true,
+    out: (text) => {
+      stdout += text;
+    },
+    err: (text) => {
+      stderr += text;
+    },
+    readFile: () => Promise.reject(new Error("no files here")),
+    ask: async (question) => {
+      stderr += question;
+      return answer;
+    },
+  };
+  const options = { terminal, version: "0", defaultDataDir: "/nonexistent" };
+  const code = await run([...args, "--url", control.url], options);
+  return { code, stdout, stderr };
+}
+
+const sources = [
+  {
+    id: "src_1",
+    name: "A name that is much too long for a narrow terminal",
+    kind: "web",
+    enabled: true,
+    writeKey: "wk",
+  },
+  { id: "src_2", name: "App", kind: "mobile", enabled: false, writeKey: "wk2" },
+];
+
+describe("on a terminal", () => {
+  it("a list is a table with a header, fitted to the width", async () => {
+    control.script("GET /v1/sources", { data: sources, nextCursor: null });
+    const { stdout } = await onTerminal(["sources", "list", "--no-color"]);
+    expect(stdout).toBe(
+      [
+        "id     name             kind    enabled  writeKey  createdAt",
+        "src_1  A name that is…  web     true     wk",
+        "src_2  App              mobile  false    wk2",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  it("the header is bold unless --no-color or NO_COLOR says otherwise", async () => {
+    control.script("GET /v1/sources", { data: sources, nextCursor: null });
+    expect((await onTerminal(["sources", "list"])).stdout).toContain("\u001b[1m");
+    expect((await onTerminal(["sources", "list", "--no-color"])).stdout).not.toContain("\u001b");
+    expect((await onTerminal(["sources", "list"], { env: { NO_COLOR: "1" } })).stdout).not.toContain("\u001b");
+  });
+
+  it("--json stays JSON", async () => {
+    control.script("GET /v1/sources", { data: sources, nextCursor: null });
+    const { stdout } = await onTerminal(["sources", "list", "--json"]);
+    expect(
+      stdout
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line)),
+    ).toEqual(sources);
+  });
+
+  it("one document has its fields under one another", async () => {
+    control.script("GET /v1/destinations/dst_1", { id: "dst_1", settings: { urls: [{ url: "https://a.example/" }] } });
+    const { stdout } = await onTerminal(["destinations", "get", "dst_1", "--no-color"]);
+    expect(stdout).toBe("id                   dst_1\nsettings.urls.0.url  https://a.example/\n");
+  });
+
+  it("removing many goes on after a yes, and does nothing after anything else", async () => {
+    control.script("DELETE /v1/sources/src_1", undefined, 204);
+    control.script("DELETE /v1/sources/src_2", undefined, 204);
+    for (const answer of ["", "n", "nope", "yess"]) {
+      const refused = await onTerminal(["sources", "remove", "src_1", "src_2"], { answer });
+      expect([refused.code, refused.stderr]).toEqual([3, "Remove 2 sources? [y/N] posthaste: nothing was done\n"]);
+    }
+    expect(control.requests).toHaveLength(0);
+    expect((await onTerminal(["sources", "remove", "src_1", "src_2"], { answer: " Yes " })).code).toBe(0);
+    expect(control.requests.map(({ method }) => method)).toEqual(["DELETE", "DELETE"]);
+  });
+});
