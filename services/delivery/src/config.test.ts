@@ -4,7 +4,7 @@ import { deliverySettings } from "./config.ts";
 const REQUIRED = {
   KAFKA_BROKERS: "127.0.0.1:9092",
   SCHEMA_REGISTRY_URL: "http://127.0.0.1:8081",
-  POSTHASTE_SECRET_KEYS: "k1:AAAA",
+  POSTHASTE_SECRET_KEYS: `k1:${Buffer.alloc(32).toString("base64")}`,
 };
 
 it("has the retries of the decisions when nothing else is asked for", () => {
@@ -35,6 +35,7 @@ it.each([
   ["POSTHASTE_RETRY_SCHEDULE", "soon"],
   ["POSTHASTE_ATTEMPT_LOG", "some"],
   ["POSTHASTE_DELIVERY_WINDOW", "0"],
+  ["POSTHASTE_SECRET_KEYS", "k1:AAAA"],
 ])("refuses %s=%s, naming it", (name, value) => {
   const result = deliverySettings.safeParse({ ...REQUIRED, [name]: value });
   expect(result.error?.issues.map(({ path }) => path.join("."))).toEqual([name]);

@@ -1,6 +1,8 @@
 /** Settings of the delivery service. */
+import { parseSecretKeys } from "@posthaste/contracts/secret-box";
 import { DEFAULT_TOPIC_PREFIX } from "@posthaste/contracts/topics";
 import { DEFAULT_RETRY_DELAYS_MS } from "@posthaste/core/backoff";
+import { isPosthasteError } from "@posthaste/core/errors";
 import { commaList, duration, durations, wholeNumber } from "@posthaste/runtime/config";
 import { z } from "zod";
 import { parseAttemptLogSetting } from "./attempt-log.ts";
@@ -16,12 +18,23 @@ const attemptLog = () =>
     return z.NEVER;
   });
 
+const secretKeys = () =>
+  z.string("expected id:base64 of 32 bytes, divided by commas; all of them open").transform((text, context) => {
+    try {
+      return parseSecretKeys(text);
+    } catch (error) {
+      if (!isPosthasteError(error, "invalid_config")) throw error;
+      context.addIssue({ code: "custom", message: error.message });
+      return z.NEVER;
+    }
+  });
+
 export const deliverySettings = z.object({
   KAFKA_BROKERS: commaList(),
   SCHEMA_REGISTRY_URL: z.url("expected the schema registry's URL"),
   POSTHASTE_TOPIC_PREFIX: z.string().default(DEFAULT_TOPIC_PREFIX),
-  /** `id:base64 of 32 bytes`, comma list, the first being the active key. */
-  POSTHASTE_SECRET_KEYS: z.string("expected id:base64 of 32 bytes, divided by commas"),
+  /** Keys of the secrets in the destinations; as control's. */
+  POSTHASTE_SECRET_KEYS: secretKeys(),
   /** CIDRs of private networks that webhooks may reach. */
   POSTHASTE_ALLOW_NETWORKS: commaList().default([]),
   POSTHASTE_RETRY_SCHEDULE: durations()

@@ -1,6 +1,5 @@
 /** The delivery service as a process. */
 import { readFile } from "node:fs/promises";
-import { parseSecretKeys } from "@posthaste/contracts/secret-box";
 import { runService } from "@posthaste/runtime/run-service";
 import packageJson from "../package.json" with { type: "json" };
 import { startDelivery } from "./app.ts";
@@ -15,7 +14,7 @@ await runService({
       brokers: config.KAFKA_BROKERS,
       schemaRegistryUrl: config.SCHEMA_REGISTRY_URL,
       topicPrefix: config.POSTHASTE_TOPIC_PREFIX,
-      secretKeys: parseSecretKeys(config.POSTHASTE_SECRET_KEYS),
+      secretKeys: config.POSTHASTE_SECRET_KEYS,
       allowNetworks: config.POSTHASTE_ALLOW_NETWORKS,
       extraCa: config.POSTHASTE_EXTRA_CA && (await readFile(config.POSTHASTE_EXTRA_CA, "utf8")),
       schedule: { delaysMs: config.POSTHASTE_RETRY_SCHEDULE, windowMs: config.POSTHASTE_RETRY_WINDOW },

@@ -1,0 +1,155 @@
+import { NO_PROGRESS } from "@posthaste/core/delivery";
+import type { Destination } from "@posthaste/core/destination";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { Isolation, type Turn } from "./isolation.ts";
+import type { Pending } from "./pending.ts";
+
+const SETTINGS = {
+  limit: { first: 2, least: 1, most: 64 },
+  breaker: { threshold: 3, firstOpenMs: 1000, longestOpenMs: 8000 },
+};
+
+interface FakeWindow {
+  isFull: boolean;
+  isRevoked: boolean;
+  records: number;
+  heldBy: (holder: string) => number;
+}
+
+let nowMs: number;
+let sent: Turn[];
+let putOff: { readonly pending: Pending; readonly cause: string; readonly notBeforeMs: number | null }[];
+let isolation: Isolation;
+
+const openWindow = (): FakeWindow => ({ isFull: false, isRevoked: false, records: 1, heldBy: () => 1 });
+
+/** A delivery as the isolation sees it; what it does not look at is left out. */
+function pending(destinationId: string, { window = openWindow(), returning = false, requests = 1 } = {}): Pending {
+  const destination = { id: destinationId, rateLimitPerSecond: null } as Destination;
+  return { destination, returning, requests, progress: NO_PROGRESS, task: { window } } as unknown as Pending;
+}
+
+function finish(turn: Turn | undefined, outcome: "delivered" | "failed" | "congested"): void {
+  if (turn === undefined) throw new Error("nothing was sent");
+  isolation.settled(turn, outcome, null);
+  isolation.released(turn);
+}
+
+/** Time passes, and the timers see it. */
+function pass(ms: number): void {
+  nowMs += ms;
+  vi.advanceTimersByTime(ms);
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  nowMs = 1_000_000;
+  sent = [];
+  putOff = [];
+  isolation = new Isolation({
+    settings: SETTINGS,
+    monotonicMs: () => nowMs,
+    send: (turn) => sent.push(turn),
+    putOff: (late, cause, notBeforeMs) => putOff.push({ pending: late, cause, notBeforeMs }),
+  });
+});
+
+afterEach(() => {
+  isolation.close();
+  vi.useRealTimers();
+});
+
+describe("isolation", () => {
+  it("J1: sends while there is room, and what waited as soon as there is room again", () => {
+    for (let index = 0; index < 3; index++) isolation.submit(pending("a"));
+    expect([sent.length, isolation.waiting]).toEqual([2, 1]);
+    finish(sent[0], "delivered");
+    expect([sent.length, isolation.waiting]).toEqual([3, 0]);
+  });
+
+  it("keeps one destination's room apart from another's", () => {
+    for (let index = 0; index < 3; index++) isolation.submit(pending("a"));
+    isolation.submit(pending("b"));
+    expect(sent.at(-1)?.pending.destination.id).toBe("b");
+  });
+
+  it("I1: puts off what waits for a destination that hangs beside another, within little more than a second", () => {
+    isolation.submit(pending("b"));
+    for (let index = 0; index < 10; index++) isolation.submit(pending("a"));
+    pass(1000);
+    expect(putOff).toEqual([]);
+    pass(100);
+    expect(putOff.map(({ cause }) => cause)).toEqual(Array(8).fill("no_room"));
+    expect(isolation.waiting).toBe(0);
+  });
+
+  it("J3: leaves what waits for a destination that is alone where it is, unless it stalls in a full window", () => {
+    const window = openWindow();
+    for (let index = 0; index < 10; index++) isolation.submit(pending("a", { window }));
+    pass(30_000);
+    expect([putOff.length, isolation.waiting]).toEqual([0, 8]);
+    window.isFull = true;
+    pass(100);
+    expect(putOff).toHaveLength(8);
+  });
+
+  it("J1: neither sends nor puts off what waited for a partition that was given up", () => {
+    const window = openWindow();
+    for (let index = 0; index < 3; index++) isolation.submit(pending("a", { window }));
+    window.isRevoked = true;
+    finish(sent[0], "delivered");
+    expect([sent.length, putOff.length, isolation.waiting]).toEqual([2, 0, 0]);
+    isolation.submit(pending("a"));
+    expect(sent).toHaveLength(3);
+  });
+
+  it("counts destinations by the state of their breaker, and forgets those that are idle", () => {
+    isolation.submit(pending("good"));
+    finish(sent[0], "delivered");
+    for (let index = 0; index < 3; index++) {
+      isolation.submit(pending("bad"));
+      finish(sent.at(-1), "failed");
+    }
+    expect(isolation.breakers()).toEqual({ closed: 1, open: 1, probing: 0 });
+    isolation.submit(pending("bad"));
+    expect(putOff).toMatchObject([{ cause: "breaker_open" }]);
+    pass(120_000);
+    expect(isolation.breakers()).toEqual({ closed: 0, open: 1, probing: 0 });
+  });
+
+  it("W5: says till when the receiver asked for peace, and waits when that is near", () => {
+    isolation.submit(pending("a"));
+    const [turn] = sent;
+    if (turn === undefined) throw new Error("nothing was sent");
+    isolation.settled(turn, "failed", 5000);
+    isolation.released(turn);
+    isolation.submit(pending("a"));
+    expect(putOff).toMatchObject([{ cause: "retry_after", notBeforeMs: 1_005_000 }]);
+    pass(4500);
+    isolation.submit(pending("a"));
+    expect(isolation.waiting).toBe(1);
+    pass(600);
+    expect([isolation.waiting, sent.length]).toEqual([0, 2]);
+  });
+
+  it("J4, I3: sends a last attempt whatever the breaker says, within the reserve", () => {
+    for (let index = 0; index < 3; index++) {
+      isolation.submit(pending("bad"));
+      finish(sent.at(-1), "failed");
+    }
+    sent = [];
+    for (let index = 0; index < 32; index++) expect(isolation.submitLast(pending("bad"))).toBe(true);
+    expect(isolation.submitLast(pending("bad"))).toBe(false);
+    expect(sent.every(({ isLast }) => isLast)).toBe(true);
+    finish(sent[0], "failed");
+    expect(isolation.submitLast(pending("bad"))).toBe(true);
+  });
+
+  it("I2: knows how many of a destination's deliveries went away and have not come back", () => {
+    isolation.wentAway("a");
+    isolation.wentAway("a");
+    isolation.submit(pending("a", { returning: true }));
+    isolation.submit(pending("a"));
+    expect([isolation.awayOf("a"), isolation.awayOf("b")]).toEqual([1, 0]);
+  });
+});
