@@ -33,7 +33,9 @@ export function createWriteKeys(): WriteKeys {
 
   return {
     apply: (sourceId, source) => {
-      for (const stale of digestsOf.get(sourceId) ?? []) entries.delete(stale);
+      for (const stale of digestsOf.get(sourceId) ?? []) {
+        if (entries.get(stale)?.source.id === sourceId) entries.delete(stale);
+      }
       digestsOf.delete(sourceId);
       if (source === undefined) return;
       for (const { key, expiresAtMs } of source.writeKeys) {
