@@ -1,0 +1,84 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { startReceiver } from "@posthaste/testkit/receiver";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ADMIN_TOKEN, createInstallation, type Installation, startTestControl, type TestControl } from "./control.ts";
+
+const BINARY = fileURLToPath(new URL("../../../packages/cli/bin/posthaste.mjs", import.meta.url));
+
+let installation: Installation;
+let control: TestControl;
+
+beforeAll(async () => {
+  installation = await createInstallation();
+  control = await startTestControl(installation);
+});
+
+afterAll(async () => {
+  await control.stop();
+  await installation.remove();
+});
+
+/** Runs the command against this control and answers what it printed; `--json` documents parsed. */
+async function posthaste(args: readonly string[], stdin = "") {
+  const child = spawn(process.execPath, [BINARY, ...args, "--url", control.url], {
+    env: { PATH: process.env.PATH, POSTHASTE_ADMIN_TOKEN: ADMIN_TOKEN },
+  });
+  child.stdin.end(stdin);
+  const exited = once(child, "exit");
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const [code] = await exited;
+  return { code, stdout, stderr };
+}
+
+describe("the command line", () => {
+  it("does with a real control what its help says, from the first source to the last removal", async () => {
+    const receiver = await startReceiver();
+    const source = JSON.parse(
+      (await posthaste(["sources", "create", "--name", "site", "--kind", "web", "--json"])).stdout,
+    );
+    expect((await posthaste(["sources", "list"])).stdout).toBe(
+      `${source.id}\tsite\tweb\ttrue\t${source.writeKey}\t${source.createdAt}\n`,
+    );
+
+    const url = `${receiver.url}/hook`;
+    const create = ["destinations", "create", "--name", "hook", "--source-ids", source.id, "--urls", url, "--json"];
+    const made = await posthaste([...create, "--shared-secret-file", "-"], "first-secret\n");
+    const destination = JSON.parse(made.stdout);
+    expect(destination.settings.sharedSecret).toEqual({ set: true });
+    expect(made.stdout + made.stderr).not.toContain("first-secret");
+
+    const sent = await posthaste(["send", destination.id, "--json", "--quiet"]);
+    expect([sent.code, sent.stderr]).toEqual([0, ""]);
+    expect(JSON.parse(sent.stdout)).toMatchObject({ url, outcome: "delivered", status: 200 });
+    expect(receiver.requests).toHaveLength(1);
+
+    expect((await posthaste(["secret", "next", destination.id, "--shared-secret-file", "-"], "second")).code).toBe(0);
+    expect((await posthaste(["send", destination.id, "--sign-with", "next"])).code).toBe(0);
+    expect((await posthaste(["secret", "switch", destination.id])).stdout).toContain("secretStage\tswitched\n");
+    expect((await posthaste(["secret", "switch", destination.id])).code).toBe(3);
+    expect((await posthaste(["secret", "retire", destination.id])).stdout).toContain("secretStage\tactive\n");
+
+    const deletion = await posthaste(["deletions", "create", "--user-id", "user-7", "--json"]);
+    expect(JSON.parse(deletion.stdout)).toEqual({ id: expect.any(String), notifications: 1 });
+    expect((await posthaste(["destinations", "update", destination.id, "--no-enabled"])).code).toBe(0);
+    expect((await posthaste(["deletions", "create", "--user-id", "user-7"])).code).toBe(3);
+
+    expect((await posthaste(["destinations", "remove", destination.id])).code).toBe(0);
+    expect((await posthaste(["sources", "remove", source.id])).code).toBe(0);
+    expect(await posthaste(["destinations", "list"])).toEqual({ code: 0, stdout: "", stderr: "" });
+    expect((await posthaste(["doctor"])).code).toBe(0);
+    await receiver.close();
+  });
+
+  it("passes on why control refuses", async () => {
+    const refused = await posthaste(["destinations", "create", "--name", "x", "--urls", "https://u:p@a.example/"]);
+    expect([refused.code, refused.stdout, refused.stderr]).toEqual([
+      2,
+      "",
+      "posthaste: settings.urls[0].url: https://***@a.example/: a URL may not hold a user name or password: use a header\n",
+    ]);
+  });
+});
