@@ -2,7 +2,7 @@
 import { type Admin, Kafka, logLevel } from "kafkajs";
 import { readActiveController, readGroupCoordinator } from "./kafka-wire.ts";
 
-const CONNECT_TIMEOUT_MS = 1_000;
+const TIMEOUT_MS = 2_000;
 
 export interface ClusterView {
   /** The broker that leads the partition; undefined while none does. */
@@ -27,11 +27,13 @@ export interface ClusterAddresses {
 export function createClusterView({ brokers, controllers }: ClusterAddresses): ClusterView {
   return {
     leaderOf: (topic, partition) =>
-      withAdmin(brokers, async (admin) => {
-        const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
-        const found = topics[0]?.partitions.find((candidate) => candidate.partitionId === partition);
-        return found === undefined || found.leader < 0 ? undefined : brokerName(found.leader);
-      }),
+      firstAnswer(brokers, (address) =>
+        withAdmin(address, async (admin) => {
+          const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
+          const found = topics[0]?.partitions.find((candidate) => candidate.partitionId === partition);
+          return found === undefined || found.leader < 0 ? undefined : brokerName(found.leader);
+        }),
+      ),
     coordinatorOf: async (groupId) =>
       brokerName(await firstAnswer(brokers, (address) => readGroupCoordinator(address, groupId))),
     activeController: async () => brokerName(await firstAnswer(controllers, readActiveController)),
@@ -40,7 +42,7 @@ export function createClusterView({ brokers, controllers }: ClusterAddresses): C
 
 /** True when the broker at `address` answers and counts node `id` among the cluster's brokers. */
 export function brokerIsInCluster(address: string, id: number): Promise<boolean> {
-  return withAdmin([address], async (admin) => {
+  return withAdmin(address, async (admin) => {
     const cluster = await admin.describeCluster();
     return cluster.brokers.some((broker) => broker.nodeId === id);
   });
@@ -50,12 +52,14 @@ function brokerName(nodeId: number): string {
   return `kafka-${nodeId}`;
 }
 
-async function withAdmin<T>(brokers: readonly string[], work: (admin: Admin) => Promise<T>): Promise<T> {
+// One address, since without retries kafkajs asks no broker but the first that it was given.
+async function withAdmin<T>(address: string, work: (admin: Admin) => Promise<T>): Promise<T> {
   const kafka = new Kafka({
     clientId: "local-stack",
-    brokers: [...brokers],
+    brokers: [address],
     logLevel: logLevel.NOTHING,
-    connectionTimeout: CONNECT_TIMEOUT_MS,
+    connectionTimeout: TIMEOUT_MS,
+    requestTimeout: TIMEOUT_MS,
     retry: { retries: 0 },
   });
   const admin = kafka.admin();
