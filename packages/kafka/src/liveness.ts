@@ -74,7 +74,7 @@ export class LivenessWatch {
   open(address: BrokerAddress, onConnect: () => void): Socket {
     const broker = this.#watch(address);
     if (broker.silent) return refusedSocket(broker.name);
-    const socket = this.#dial(address, onConnect);
+    const socket = allowListeners(this.#dial(address, onConnect));
     broker.sockets.add(socket);
     socket.once("close", () => broker.sockets.delete(socket));
     return socket;
@@ -178,9 +178,14 @@ function ask(broker: WatchedBroker, probe: Socket): void {
   probe.write(API_VERSIONS_REQUEST);
 }
 
+/** kafkajs unrefs a dead socket at every try to connect again, which Node counts as a listener each. */
+function allowListeners(socket: Socket): Socket {
+  return socket.setMaxListeners(0);
+}
+
 /** A socket that fails on the next tick, when its user has had time to listen for that. */
 export function refusedSocket(broker: string): Socket {
-  const socket = new Socket();
+  const socket = allowListeners(new Socket());
   process.nextTick(() => socket.destroy(silentError(broker)));
   return socket;
 }
