@@ -1,0 +1,100 @@
+/** What the measurements of ingest stand on: topics of their own, a source, the service and the bare server as processes. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { createTopicNames, type TopicNames, topicCatalogue } from "@posthaste/contracts/topics";
+import { SILENT_LOG } from "@posthaste/core/log";
+import type { Source } from "@posthaste/core/source";
+import { connectKafka, type KafkaConnection } from "@posthaste/kafka/connect";
+import { createProducer, type Producer } from "@posthaste/kafka/producer";
+import { createOpenCodec } from "@posthaste/kafka/registry";
+import { applyTopics } from "@posthaste/kafka/topic-admin";
+import { topicOffsets } from "@posthaste/kafka/topic-offsets";
+import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
+import { deleteTopics, uniqueName } from "@posthaste/testkit/topics";
+
+const SERVICE = fileURLToPath(new URL("../../services/ingest/src/main.ts", import.meta.url));
+const BARE = fileURLToPath(new URL("./bare-server.ts", import.meta.url));
+const WRITE_KEY = "wk-bench";
+
+export const HEADERS = {
+  Authorization: `Basic ${Buffer.from(`${WRITE_KEY}:`).toString("base64")}`,
+  "Content-Type": "application/json",
+};
+
+/** A server process of the benchmark. */
+export interface Server {
+  readonly url: string;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+export interface IngestBench {
+  readonly names: TopicNames;
+  /** A producer of the bench's own, for the bare round trip. */
+  readonly producer: Producer;
+  startIngest(settings?: Readonly<Record<string, string>>): Promise<Server & { readonly metricsUrl: string }>;
+  startBare(): Promise<Server>;
+  /** Records in the topic of events. */
+  eventCount(): Promise<number>;
+  close(): Promise<void>;
+}
+
+export async function createIngestBench(): Promise<IngestBench> {
+  const prefix = uniqueName("bench-ingest");
+  const names = createTopicNames(prefix);
+  const connection = connectKafka({ brokers: kafkaBrokers(), clientId: prefix, log: SILENT_LOG });
+  const catalogue = topicCatalogue({ names, partitions: 6, retryDelaysMs: [] });
+  await applyTopics(connection, catalogue, { names, replicationFactor: 1, minInsyncReplicas: 1 });
+  const producer = await createProducer(connection, { name: "bench", topics: [names.events, names.sourceConfig] });
+  await saveSource(producer, names);
+  return {
+    names,
+    producer,
+    startBare: async () => {
+      const { child, line } = await startProcess([BARE], {});
+      return { url: `http://127.0.0.1:${line}`, pid: child.pid ?? 0, stop: () => stopProcess(child) };
+    },
+    startIngest: async (settings = {}) => {
+      const { child, line } = await startProcess(["--disable-warning=TimeoutNegativeWarning", SERVICE], {
+        KAFKA_BROKERS: kafkaBrokers().join(","),
+        SCHEMA_REGISTRY_URL: schemaRegistryUrl(),
+        POSTHASTE_TOPIC_PREFIX: prefix,
+        POSTHASTE_INGEST_PORT: "0",
+        POSTHASTE_STOP_ON_STDIN_CLOSE: "true",
+        POSTHASTE_SOURCE_CALLS_PER_SECOND: "10000000",
+        ...settings,
+      });
+      const { url, admin } = JSON.parse(line);
+      return { url, metricsUrl: `${admin}/metrics`, pid: child.pid ?? 0, stop: () => stopProcess(child) };
+    },
+    eventCount: () => countRecords(connection, names.events),
+    close: async () => {
+      await producer.close();
+      await connection.close();
+      await deleteTopics(prefix);
+    },
+  };
+}
+
+async function saveSource(producer: Producer, names: TopicNames): Promise<void> {
+  const codec = await createOpenCodec({ url: schemaRegistryUrl(), names })<Source>("source");
+  const source: Source = {
+    id: "src-bench",
+    revision: 1,
+    name: "Bench",
+    kind: "server",
+    enabled: true,
+    writeKeys: [{ key: WRITE_KEY, expiresAtMs: null }],
+    createdAtMs: Date.now(),
+    updatedAtMs: Date.now(),
+  };
+  const record = { topic: names.sourceConfig, key: source.id, value: codec.encode(source), headers: { revision: "1" } };
+  await producer.send([record]);
+}
+
+async function countRecords(connection: KafkaConnection, topic: string): Promise<number> {
+  const offsets = await topicOffsets(connection, topic);
+  return offsets.reduce((sum, { start, end }) => sum + end - start, 0);
+}

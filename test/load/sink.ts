@@ -1,0 +1,43 @@
+/** The benchmarks' receiver, seen from the benchmark. */
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+/** What came since the report before. */
+export interface SinkReport {
+  ok: number;
+  hanging: number;
+  failing: number;
+  /** Of the requests that were answered 200 at once and said when they were sent. */
+  readonly latenciesMs: number[];
+}
+
+export interface Sink {
+  /** Scheme, host and port. */
+  readonly origin: string;
+  readonly pid: number;
+  readonly report: () => Promise<SinkReport>;
+  readonly close: () => void;
+}
+
+export async function startSink(): Promise<Sink> {
+  const child = spawn(process.execPath, [fileURLToPath(new URL("./sink-process.ts", import.meta.url))], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const nextLine = async (): Promise<string> => {
+    const { value, done } = await lines.next();
+    if (done) throw new Error("the sink ended");
+    return value;
+  };
+  const port = await nextLine();
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    pid: child.pid ?? 0,
+    report: async () => {
+      child.stdin.write("\n");
+      return JSON.parse(await nextLine()) as SinkReport;
+    },
+    close: () => child.stdin.end(),
+  };
+}
