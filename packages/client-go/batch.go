@@ -22,16 +22,12 @@ type batch struct {
 	text      []byte // batchHead and the calls, with commas between
 	ends      []int  // where each call ends in text
 	callBytes int    // bytes of the calls alone: what the queue's limit counts
-	settled   chan struct{}
+	hasEnded  bool   // guarded by the queue
 }
 
 // newBatch takes a guess of its size, so that a steady stream of calls grows no buffer twice.
 func newBatch(capacity, calls int) *batch {
-	b := &batch{
-		text:    make([]byte, 0, max(capacity, 1024)),
-		ends:    make([]int, 0, min(calls, 1024)),
-		settled: make(chan struct{}),
-	}
+	b := &batch{text: make([]byte, 0, max(capacity, 1024)), ends: make([]int, 0, min(calls, 1024))}
 	b.text = append(b.text, batchHead...)
 	return b
 }
@@ -53,7 +49,7 @@ func (b *batch) add(call []byte) {
 
 // tail ends the body. sentAt is of this attempt, since the server corrects the callers' clocks by it.
 func (b *batch) tail(sentAt time.Time) string {
-	return batchTail + sentAt.UTC().Format(isoMillis) + `"}`
+	return string(append(appendMoment([]byte(batchTail), sentAt), `"}`...))
 }
 
 // messages answers the calls for which keep is true. They share the batch's bytes.

@@ -200,13 +200,13 @@ func (c *Client) take(d *draft) error {
 	return nil
 }
 
-// fillIn makes what the caller left out: an id that no other call has, and the time of the call.
+// fillIn gives what the caller left out: an id that no other call has, and the time of the call.
 func (c *Client) fillIn(d *draft) {
 	if d.messageID == "" {
-		d.messageID = c.idPrefix + strconv.FormatUint(c.idCount.Add(1), 36)
+		d.idPrefix, d.idCount = c.idPrefix, c.idCount.Add(1)
 	}
 	if d.timestamp == "" {
-		d.timestamp = c.clock.Now().UTC().Format(isoMillis)
+		d.now = c.clock.Now()
 	}
 }
 
@@ -261,7 +261,7 @@ func (c *Client) closeBatch() {
 	if c.batch == nil {
 		return
 	}
-	c.capacity = len(c.batch.text)
+	c.capacity = len(c.batch.text) * 9 / 8 // the next may be a little longer, and should not be moved for that
 	c.queue.push(c.batch)
 	c.batch = nil
 }

@@ -348,3 +348,55 @@ func TestNoGoroutineIsLeftWhenThereIsNothingToSend(t *testing.T) {
 		return ""
 	})
 }
+
+// The short form of bench/million.
+func TestAgainstAServerThatFailsOneRequestInTenNoCallIsLost(t *testing.T) {
+	const calls = 20_000
+	var requests atomic.Int64
+	arrived := make([]atomic.Bool, calls)
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body struct {
+			Batch []struct{ Properties struct{ N int } }
+		}
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+			t.Error(err)
+		}
+		switch requests.Add(1) % 20 {
+		case 0:
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		case 10:
+			panic(http.ErrAbortHandler)
+		}
+		for _, call := range body.Batch {
+			arrived[call.Properties.N].Store(true)
+		}
+	}))
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.Start()
+	defer server.Close()
+	var handed collected
+	config := Config{Endpoint: server.URL, FlushAt: 100, MaxQueueBytes: 1 << 20}
+	handed.into(&config)
+	client, err := NewWithConfig("KEY", config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range calls {
+		// A full queue is told to OnError as well.
+		_ = client.Track(&Track{UserId: "u1", Event: "E", Properties: map[string]any{"n": n}})
+	}
+	closeClient(t, client)
+	reached, failed := 0, 0
+	for i := range arrived {
+		if arrived[i].Load() {
+			reached++
+		}
+	}
+	for _, failure := range handed.failures {
+		failed += len(failure.ids)
+	}
+	if len(handed.delivered) != reached || reached+failed != calls || reached == 0 {
+		t.Errorf("%d delivered, %d reached the server, %d failed; of %d", len(handed.delivered), reached, failed, calls)
+	}
+}

@@ -33,9 +33,20 @@ const libraryJSON = `{"name":"posthaste-go","version":"0.1.0"}`
 func appendDraft(dst []byte, d *draft) (encoded []byte, field string, err error) {
 	dst = append(dst, `{"type":"`...)
 	dst = append(dst, d.kind...)
+	dst = append(dst, `","messageId":`...)
+	if d.messageID != "" {
+		dst = appendString(dst, d.messageID)
+	} else {
+		dst = append(append(dst, '"'), d.idPrefix...)
+		dst = append(strconv.AppendUint(dst, d.idCount, 36), '"')
+	}
+	dst = append(dst, `,"timestamp":"`...)
+	if d.timestamp != "" {
+		dst = append(dst, d.timestamp...) // checked: nothing in it needs an escape
+	} else {
+		dst = appendMoment(dst, d.now)
+	}
 	dst = append(dst, '"')
-	dst = appendStringField(dst, `,"messageId":`, d.messageID)
-	dst = appendStringField(dst, `,"timestamp":`, d.timestamp)
 	dst = appendStringField(dst, `,"userId":`, d.userID)
 	dst = appendStringField(dst, `,"anonymousId":`, d.anonymousID)
 	dst = appendStringField(dst, `,"previousId":`, d.previousID)

@@ -145,9 +145,19 @@ func TestACallThatIsQueuedAllocatesLittle(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	// The message id, the timestamp, and now and then a larger batch.
-	if got > 4 {
-		t.Errorf("got %v allocations a call, want 4 at most", got)
+	// Now and then a larger batch; the race detector drops a quarter of what the pool holds.
+	if got > 1 {
+		t.Errorf("got %v allocations a call, want 1 at most", got)
+	}
+}
+
+func TestEveryMomentIsWrittenAsTheLayoutSays(t *testing.T) {
+	check := func(milliseconds int64, zone int16) bool {
+		moment := time.UnixMilli(milliseconds % 253402300799999).In(time.FixedZone("", int(zone)))
+		return string(appendMoment(nil, moment)) == moment.UTC().Format(isoMillis)
+	}
+	if err := quick.Check(check, &quick.Config{MaxCount: 5000}); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -1,5 +1,7 @@
 package analytics
 
+import "time"
+
 // Who did it: every call but Alias needs a UserId or an AnonymousId.
 //
 // What every call may bring: a Timestamp (ISO 8601 with an offset; the time of the call when it is empty), a Context (device,
@@ -69,8 +71,11 @@ type Alias struct {
 // draft is a call of any type, on its way to JSON. Passed by pointer and kept nowhere, so that it stays on the caller's stack.
 type draft struct {
 	kind         string
-	messageID    string
-	timestamp    string
+	messageID    string // empty: idPrefix and idCount
+	idPrefix     string
+	idCount      uint64
+	timestamp    string // empty: now
+	now          time.Time
 	userID       string
 	anonymousID  string
 	previousID   string

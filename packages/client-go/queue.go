@@ -3,6 +3,7 @@ package analytics
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 )
@@ -26,18 +27,21 @@ type queue struct {
 	abandon  context.CancelFunc
 
 	mu        sync.Mutex
-	waiting   []*batch
-	unsettled map[*batch]struct{}
+	waiting   []*batch // closed and not begun, oldest first
+	begun     []*batch // with a worker; as many as there are workers at work
+	ended     *sync.Cond
 	workers   int
 	heldUntil time.Time
 }
 
 func newQueue(config *Config, clock clock, sender *sender, reporter *reporter, onEnd func(*batch)) *queue {
 	ctx, abandon := context.WithCancel(context.Background())
-	return &queue{
+	q := &queue{
 		config: config, clock: clock, random: rand.Float64, sender: sender, reporter: reporter, onEnd: onEnd,
-		ctx: ctx, abandon: abandon, unsettled: map[*batch]struct{}{},
+		ctx: ctx, abandon: abandon,
 	}
+	q.ended = sync.NewCond(&q.mu)
+	return q
 }
 
 // push takes a batch over.
@@ -45,7 +49,6 @@ func (q *queue) push(b *batch) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.waiting = append(q.waiting, b)
-	q.unsettled[b] = struct{}{}
 	if q.workers < q.config.MaxInFlight {
 		q.workers++
 		go q.work()
@@ -55,32 +58,31 @@ func (q *queue) push(b *batch) {
 // wait returns when every batch that was pushed until now has come to its end.
 func (q *queue) wait() {
 	q.mu.Lock()
-	batches := make([]*batch, 0, len(q.unsettled))
-	for b := range q.unsettled {
-		batches = append(batches, b)
-	}
-	q.mu.Unlock()
-	for _, b := range batches {
-		<-b.settled
+	defer q.mu.Unlock()
+	for _, b := range append(slices.Clone(q.begun), q.waiting...) {
+		for !b.hasEnded {
+			q.ended.Wait()
+		}
 	}
 }
 
 func (q *queue) work() {
-	for b := q.next(); b != nil; b = q.next() {
+	for b := q.next(nil); b != nil; b = q.next(b) {
 		v := q.deliver(b)
 		q.reporter.settled(b, v.failed, v.rejected)
 		q.onEnd(b)
-		q.mu.Lock()
-		delete(q.unsettled, b)
-		q.mu.Unlock()
-		close(b.settled)
 	}
 }
 
-// next answers the oldest batch that waits, or nil when the worker shall end.
-func (q *queue) next() *batch {
+// next marks the end of the worker's last batch, and answers the oldest that waits, or nil when the worker shall end.
+func (q *queue) next(last *batch) *batch {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if last != nil {
+		last.hasEnded = true
+		q.begun = slices.DeleteFunc(q.begun, func(b *batch) bool { return b == last })
+		q.ended.Broadcast()
+	}
 	if len(q.waiting) == 0 {
 		q.workers--
 		return nil
@@ -88,6 +90,7 @@ func (q *queue) next() *batch {
 	b := q.waiting[0]
 	q.waiting[0] = nil
 	q.waiting = q.waiting[1:]
+	q.begun = append(q.begun, b)
 	return b
 }
 

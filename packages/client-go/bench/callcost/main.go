@@ -17,7 +17,7 @@ import (
 	analytics "posthaste.example/client-go"
 )
 
-const rounds = 7
+const rounds = 11
 
 // load is a way of calling: bursts of so many calls, with a pause between that gives each library time to send.
 type load struct {
