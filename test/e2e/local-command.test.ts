@@ -1,0 +1,139 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { findFreePorts } from "@posthaste/local-stack/ports";
+import { eventually } from "@posthaste/testkit/eventually";
+import { deleteTopics, uniqueName } from "@posthaste/testkit/topics";
+import { afterEach, beforeEach, expect, it } from "vitest";
+
+const start = fileURLToPath(new URL("../../scripts/start.mjs", import.meta.url));
+const READY = { timeoutMs: 90_000, intervalMs: 100 };
+/** decisions.md: Ctrl-C or SIGTERM ends all of it within 15 seconds. */
+const END_MS = 15_000;
+
+interface StackFile {
+  readonly brokers: readonly string[];
+  readonly schemaRegistry: string;
+  readonly ingest: string;
+  readonly control: string;
+  readonly metrics: Readonly<Record<string, string>>;
+  readonly processes: readonly { readonly name: string; readonly pid: number }[];
+}
+
+let dataDir: string;
+let prefix: string;
+let env: Record<string, string | undefined>;
+let command: ChildProcess;
+let output: string;
+
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), "posthaste-command-"));
+  prefix = uniqueName("command");
+  const [ingest = 0, control = 0] = await findFreePorts(2);
+  // Four in a row, as the setting means them.
+  const metrics = 10_000 + Math.floor(Math.random() * 2_000) * 4;
+  env = {
+    ...process.env,
+    POSTHASTE_DATA_DIR: dataDir,
+    POSTHASTE_TOPIC_PREFIX: prefix,
+    POSTHASTE_INGEST_PORT: String(ingest),
+    POSTHASTE_CONTROL_PORT: String(control),
+    POSTHASTE_METRICS_PORT: String(metrics),
+  };
+});
+
+afterEach(async () => {
+  command.kill("SIGKILL");
+  await deleteTopics(prefix);
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+function run(...args: string[]): void {
+  output = "";
+  command = spawn(process.execPath, [start, ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
+  for (const stream of [command.stdout, command.stderr]) {
+    stream?.on("data", (chunk) => {
+      output += String(chunk);
+    });
+  }
+}
+
+/** What stack.json says once the command says how to go on. */
+async function running(): Promise<StackFile> {
+  await eventually(() => {
+    if (command.exitCode !== null) throw new Error(`ended with ${command.exitCode}:\n${output}`);
+    expect(output).toContain("Ctrl-C ends all of it.");
+  }, READY);
+  return JSON.parse(await readFile(join(dataDir, "stack.json"), "utf8")) as StackFile;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+it("shows all seven kinds delivered with good signatures, says what runs, and ends within 15 s of SIGTERM", async () => {
+  run();
+  const stack = await running();
+  for (const type of ["identify", "track", "page", "screen", "group", "alias", "delete"]) {
+    expect(output).toMatch(new RegExp(`^${type} +200 +good +\\d+$`, "m"));
+  }
+  expect(output).toContain("Webhooks may reach 127.0.0.0/8,::1/128 here");
+  expect(stack.ingest).toBe(`http://127.0.0.1:${env["POSTHASTE_INGEST_PORT"]}`);
+  expect(stack.control).toBe(`http://127.0.0.1:${env["POSTHASTE_CONTROL_PORT"]}`);
+  expect((await fetch(`${stack.control}/readyz`)).status).toBe(200);
+  for (const url of Object.values(stack.metrics)) expect((await fetch(url)).status).toBe(200);
+  expect(stack.processes.map(({ name }) => name)).toEqual(["ingest", "router", "delivery", "control"]);
+  // The token opens control and is for its owner's eyes only.
+  const token = await readFile(join(dataDir, "admin-token"), "utf8");
+  const sources = await fetch(`${stack.control}/v1/sources`, { headers: { authorization: `Bearer ${token.trim()}` } });
+  expect(sources.status).toBe(200);
+  expect((await stat(join(dataDir, "admin-token"))).mode & 0o077).toBe(0);
+
+  const toldAt = performance.now();
+  command.kill("SIGTERM");
+  const [code] = await once(command, "exit");
+  expect(code).toBe(0);
+  expect(performance.now() - toldAt).toBeLessThan(END_MS);
+  expect(stack.processes.filter(({ pid }) => isAlive(pid))).toEqual([]);
+});
+
+it("leaves nothing running when it is killed with SIGKILL, and starts again in the same folder", async () => {
+  run("--no-demo");
+  const { processes } = await running();
+  expect(output).not.toContain("signature");
+  command.kill("SIGKILL");
+  await eventually(() => expect(processes.filter(({ pid }) => isAlive(pid))).toEqual([]), { timeoutMs: END_MS });
+  run("--no-demo");
+  expect((await running()).processes).toHaveLength(4);
+});
+
+it("refuses to start beside a port that is taken, naming the setting that moves it", async () => {
+  run("--no-demo");
+  await running();
+  const first = command;
+  env = { ...env, POSTHASTE_DATA_DIR: join(dataDir, "second") };
+  run("--no-demo");
+  const [code] = await once(command, "exit");
+  expect(code).toBe(1);
+  expect(output).toMatch(/port \d+ is taken: set POSTHASTE_INGEST_PORT to another/);
+  first.kill("SIGTERM");
+  await once(first, "exit");
+});
+
+it.each([
+  [["--brokers", "2"], "--brokers: expected 1 or 3, got 2"],
+  [["--demo"], "unknown option --demo"],
+])("says what it cannot read: %j", async (args, message) => {
+  run(...args);
+  const [code] = await once(command, "exit");
+  expect(code).toBe(2);
+  expect(output).toContain(message);
+});
