@@ -7,7 +7,6 @@ const PROBLEMS = {
   invalid_input: { status: 400, title: "The request cannot be taken as it is" },
   unauthorized: { status: 401, title: "The admin token is missing or wrong" },
   not_found: { status: 404, title: "There is no such thing" },
-  method_not_allowed: { status: 405, title: "The method is not allowed here" },
   conflict: { status: 409, title: "The present state does not allow this" },
   too_large: { status: 413, title: "The body is too large" },
   unsupported_media_type: { status: 415, title: "The body is of a type that is not read here" },

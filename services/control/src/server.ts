@@ -10,6 +10,8 @@ import type { Route } from "./route.ts";
 
 /** Five URLs with fifty headers each fit many times over. */
 const MAX_BODY_BYTES = 1024 * 1024;
+/** From the first byte of a request to its last: a caller that trickles holds no connection for ever. */
+const REQUEST_TIMEOUT_MS = 30_000;
 /** A refusal with 503 may be tried again after this. */
 const RETRY_AFTER_SECONDS = 1;
 
@@ -31,31 +33,26 @@ export function createServer(options: ServerOptions): FastifyInstance {
   const isAllowed = createTokenCheck(options.adminToken);
   const server = fastify({
     bodyLimit: MAX_BODY_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
     forceCloseConnections: true,
     exposeHeadRoutes: false,
     routerOptions: { ignoreTrailingSlash: true },
+    // What cannot be routed does not come to the error handler.
+    frameworkErrors: (error, _, reply) => sendProblem(reply, problemFrom(error)),
   });
-
-  const send = (reply: FastifyReply, problem: Problem): FastifyReply => {
-    if (problem.kind === "unauthorized") reply.header("www-authenticate", "Bearer");
-    if (problem.kind === "unavailable") reply.header("retry-after", RETRY_AFTER_SECONDS);
-    // Bytes, since fastify adds a charset to texts, and this media type has none.
-    const body = Buffer.from(JSON.stringify(problem.toAnswer()));
-    return reply.code(problem.status).header("content-type", "application/problem+json").send(body);
-  };
 
   server.setErrorHandler((error, request, reply) => {
     const problem = problemFrom(error);
     if (problem.status >= 500) {
       log.error({ event: "request_failed", method: request.method, route: request.routeOptions.url, err: error });
     }
-    return send(reply, problem);
+    return sendProblem(reply, problem);
   });
   server.setNotFoundHandler((request, reply) => {
     const path = request.url.split("?")[0];
     // Without the token nothing is told of what there is.
-    if (!isAllowed(request.headers.authorization)) return send(reply, unauthorized());
-    return send(reply, new Problem("not_found", `there is no ${request.method} ${path}: see /openapi.json`));
+    if (!isAllowed(request.headers.authorization)) return sendProblem(reply, unauthorized());
+    return sendProblem(reply, new Problem("not_found", `there is no ${request.method} ${path}: see /openapi.json`));
   });
   readJsonBodies(server);
 
@@ -83,12 +80,21 @@ export function createServer(options: ServerOptions): FastifyInstance {
       handler: async (request, reply) => {
         const params = request.params as Readonly<Record<string, string>>;
         const answer = await route.run({ params, query: request.query, body: request.body });
-        reply.code(route.answer.status);
+        // Write keys stand in answers.
+        reply.code(route.answer.status).header("cache-control", "no-store");
         return answer === undefined ? reply.send() : reply.send(answer);
       },
     });
   }
   return server;
+}
+
+function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
+  if (problem.kind === "unauthorized") reply.header("www-authenticate", "Bearer");
+  if (problem.kind === "unavailable") reply.header("retry-after", RETRY_AFTER_SECONDS);
+  // Bytes, since fastify adds a charset to texts, and this media type has none.
+  const body = Buffer.from(JSON.stringify(problem.toAnswer()));
+  return reply.code(problem.status).header("content-type", "application/problem+json").send(body);
 }
 
 function unauthorized(): Problem {

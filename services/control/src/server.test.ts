@@ -1,0 +1,102 @@
+import { PosthasteError } from "@posthaste/core/errors";
+import type { Log } from "@posthaste/core/log";
+import type { FastifyInstance } from "fastify";
+import { Registry } from "prom-client";
+import { afterEach, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { createControlMetrics } from "./metrics.ts";
+import { defineRoute } from "./route.ts";
+import { createServer } from "./server.ts";
+
+const TOKEN = "token-of-the-tests";
+const authorization = `Bearer ${TOKEN}`;
+
+let server: FastifyInstance;
+let logged: Readonly<Record<string, unknown>>[] = [];
+
+afterEach(async () => {
+  await server.close();
+  logged = [];
+});
+
+/** A server with one route that answers, or throws, what `handle` does. */
+function serve(handle: () => unknown, isCaughtUp = true): FastifyInstance {
+  const keep = (fields: Readonly<Record<string, unknown>>) => logged.push(fields);
+  const log: Log = { debug: keep, info: keep, warn: keep, error: keep };
+  const schema = z.object({ name: z.string() });
+  const route = defineRoute({
+    method: "GET",
+    path: "/v1/things/{id}",
+    operation: "getThing",
+    summary: "One thing",
+    answer: { status: 200, description: "The thing.", body: { name: "Thing", schema } },
+    handle: () => handle() as z.input<typeof schema>,
+  });
+  server = createServer({
+    routes: [route],
+    adminToken: TOKEN,
+    version: "0",
+    log,
+    metrics: createControlMetrics(new Registry(), [route]),
+    readiness: async () => ({}),
+    isCaughtUp: () => isCaughtUp,
+  });
+  return server;
+}
+
+const throwing = (error: unknown) => () => {
+  throw error;
+};
+
+const get = (url = "/v1/things/1") => server.inject({ method: "GET", url, headers: { authorization } });
+
+describe("the server", () => {
+  it("lets out of an answer what its schema names and nothing else, and has nobody keep it", async () => {
+    serve(() => ({ name: "thing", sharedSecret: "s3cret" }));
+    const answer = await get();
+    expect(answer.json()).toEqual({ name: "thing" });
+    expect(answer.headers["cache-control"]).toBe("no-store");
+  });
+
+  it("keeps what an unexpected failure says to the log", async () => {
+    serve(throwing(new Error("words with s3cret in them")));
+    const answer = await get();
+    expect(answer.statusCode).toBe(500);
+    expect(answer.body).not.toContain("s3cret");
+    expect(logged).toMatchObject([{ event: "request_failed", method: "GET", route: "/v1/things/:id" }]);
+  });
+
+  it("says an answer that does not fit its schema to be a failure of its own", async () => {
+    serve(() => ({ name: 7 }));
+    expect((await get()).statusCode).toBe(500);
+  });
+
+  it.each([
+    new PosthasteError("deadline_exceeded", "the brokers: no answer within 10000 ms"),
+    new PosthasteError("broker_unavailable", "no broker"),
+    new PosthasteError("closed", "the producer is closed"),
+  ])("answers 503 with a time to try again for what may pass: $code", async (error) => {
+    serve(throwing(error));
+    const answer = await get();
+    expect(answer.statusCode).toBe(503);
+    expect(answer.headers["retry-after"]).toBe("1");
+    expect(answer.json()).toMatchObject({ status: 503, detail: error.message });
+  });
+
+  it("answers 503 until the tables are read, since what they lack would read as missing", async () => {
+    serve(() => ({ name: "thing" }), false);
+    const answer = await get();
+    expect([answer.statusCode, answer.json().detail]).toEqual([
+      503,
+      "the configuration is still being read: try again soon",
+    ]);
+  });
+
+  it("answers a path that cannot be decoded with a problem like any other", async () => {
+    serve(() => ({ name: "thing" }));
+    const answer = await get("/v1/things/%E0%A4%A");
+    expect(answer.statusCode).toBe(400);
+    expect(answer.headers["content-type"]).toBe("application/problem+json");
+    expect(answer.json()).toMatchObject({ type: "urn:posthaste:problem:invalid-input", status: 400 });
+  });
+});
