@@ -14,7 +14,7 @@
 import { PosthasteError } from "@posthaste/core/errors";
 import type { ProducerBatch } from "kafkajs";
 import type { KafkaConnection } from "./connect.ts";
-import { pause, retryPauseMs } from "./deadline.ts";
+import { pause, retryPauseMs, withDeadline } from "./deadline.ts";
 import { type Batch, GroupCommitQueue, type PlacedRecord } from "./group-commit.ts";
 import { describe, isRefusedRecord } from "./kafka-errors.ts";
 import { partitionOf } from "./murmur2.ts";
@@ -155,9 +155,9 @@ export class GroupCommitProducer implements Producer {
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#sending !== null) {
-      const flushed = await Promise.race([this.#sending.then(() => true), pause(CLOSE_FLUSH_MS).then(() => false)]);
-      if (!flushed)
+      await withDeadline(this.#sending, CLOSE_FLUSH_MS, "flushing").catch(() => {
         this.#options.connection.log.error(this.#fields("producer_close_unflushed"), "records are given up");
+      });
     }
     this.#ending.abort();
     this.#queue.rejectAll(closedError());

@@ -9,6 +9,8 @@
  * T3  `caughtUp` means the end that the topic had after the table was made; `refresh` the end after it was called.
  * T4  A record that cannot be decoded leaves what is held as it was and is logged: one bad record must not take every
  *     destination down. A writer's schema that cannot be fetched is waited for.
+ * T5  `onStale` is told of an older write only while it is the newest record of its key: one that stands in the log before
+ *     its repair is history.
  */
 import { headerText, REVISION_HEADER } from "@posthaste/contracts/headers";
 import { isPosthasteError } from "@posthaste/core/errors";
@@ -16,6 +18,7 @@ import type { KafkaConnection } from "./connect.ts";
 import { withDeadline } from "./deadline.ts";
 import { describe } from "./kafka-errors.ts";
 import { followLog, type LogReader, type LogRecord } from "./log-reader.ts";
+import { shareQuestion } from "./shared-question.ts";
 import { endOffset } from "./topic-offsets.ts";
 import { untilAnswered, whenReachable } from "./when-reachable.ts";
 
@@ -23,7 +26,7 @@ export interface Table<T> {
   get(key: string): T | undefined;
   entries(): Iterable<[string, T]>;
   readonly size: number;
-  /** Offset of the last record that was read; -1 before the first. */
+  /** Everything up to this offset has been read; -1 when nothing was. */
   readonly appliedOffset: number;
   /** Resolves when everything that stood in the topic when the table was made has been read. */
   caughtUp(): Promise<void>;
@@ -71,11 +74,15 @@ class CompactedTable<T> implements Table<T> {
   #appliedOffset = -1;
   #reader: LogReader | null = null;
   readonly #closing = new AbortController();
+  readonly #askEnd: () => Promise<number>;
   #caughtUp: Promise<void> = Promise.resolve();
+  /** Keys whose newest record in the log was an older write, while the table catches up (T5); null from then on. */
+  #staleKeys: Map<string, number> | null = new Map();
 
   constructor(connection: KafkaConnection, options: TableOptions<T>) {
     this.#connection = connection;
     this.#options = options;
+    this.#askEnd = shareQuestion(() => endOffset(connection, options.topic));
   }
 
   async start(): Promise<void> {
@@ -89,11 +96,16 @@ class CompactedTable<T> implements Table<T> {
       onFailure,
     });
     this.#reader = reader;
-    this.#caughtUp = whenReachable(this.#connection, () => endOffset(this.#connection, topic)).then((end) =>
-      reader.reached(end),
-    );
+    this.#caughtUp = this.#catchUp(reader);
     // Whoever asks gets the rejection; nobody has to ask.
     this.#caughtUp.catch(() => {});
+  }
+
+  async #catchUp(reader: LogReader): Promise<void> {
+    await reader.reached(await whenReachable(this.#connection, this.#askEnd));
+    const staleKeys = this.#staleKeys ?? [];
+    this.#staleKeys = null;
+    for (const [key, revision] of staleKeys) this.#options.onStale?.(key, revision);
   }
 
   get(key: string): T | undefined {
@@ -109,7 +121,7 @@ class CompactedTable<T> implements Table<T> {
   }
 
   get appliedOffset(): number {
-    return this.#appliedOffset;
+    return Math.max(this.#appliedOffset, (this.#reader?.position ?? 0) - 1);
   }
 
   revisionOf(key: string): number | undefined {
@@ -122,18 +134,12 @@ class CompactedTable<T> implements Table<T> {
 
   refresh(timeoutMs: number): Promise<void> {
     const { topic } = this.#options;
-    // The end is asked for again after a passing failure, such as a leader that moved, as long as the caller waits.
-    const refreshed = untilAnswered(() => endOffset(this.#connection, topic), {
-      log: this.#connection.log,
-      fields: { event: "table_end_unknown", topic },
-      message: "the end of a table's topic cannot be read: trying on",
-      signal: AbortSignal.timeout(timeoutMs),
-    }).then((end) => this.#reader?.reached(end));
+    const refreshed = this.#askEnd().then((end) => this.#reader?.reached(end));
     return withDeadline(refreshed, timeoutMs, `reading ${topic} to its end`);
   }
 
   waitForOffset(offset: number, timeoutMs: number): Promise<void> {
-    if (this.#appliedOffset >= offset) return Promise.resolve();
+    if (this.appliedOffset >= offset) return Promise.resolve();
     const reached = this.#reader?.reached(offset + 1) ?? Promise.resolve();
     return withDeadline(reached, timeoutMs, `reading ${this.#options.topic} to offset ${offset}`);
   }
@@ -183,27 +189,36 @@ class CompactedTable<T> implements Table<T> {
   }
 
   #apply({ key: keyBytes, value: bytes, headers, offset }: LogRecord): void {
-    const { topic, onStale, onChange } = this.#options;
+    const { onChange } = this.#options;
     if (keyBytes === null) return;
     const key = keyBytes.toString();
     const revision = Number(headerText(headers, REVISION_HEADER) ?? 0);
     const held = this.#revisions.get(key);
     if (held !== undefined && revision < held) {
-      this.#connection.log.warn(
-        { event: "table_record_stale", topic, key, revision, held },
-        "an older write came late",
-      );
-      this.#connection.metrics?.tableStaleRecords.inc({ topic });
-      onStale?.(key, revision);
+      this.#ignoreStale(key, revision, held);
       return;
     }
     const value = bytes === null ? undefined : this.#decode(bytes, key, offset);
     if (value === UNREADABLE) return;
     this.#revisions.set(key, revision);
+    this.#staleKeys?.delete(key);
     if (value === undefined) this.#values.delete(key);
     else this.#values.set(key, value);
     onChange?.(key, value, offset);
     this.#wakeWaiters(key, revision);
+  }
+
+  /** T5. */
+  #ignoreStale(key: string, revision: number, held: number): void {
+    const { topic, onStale } = this.#options;
+    this.#connection.metrics?.tableStaleRecords.inc({ topic });
+    if (this.#staleKeys) {
+      this.#staleKeys.set(key, revision);
+      return;
+    }
+    const fields = { event: "table_record_stale", topic, key, revision, held };
+    this.#connection.log.warn(fields, "an older write came late");
+    onStale?.(key, revision);
   }
 
   /** T4. */

@@ -109,11 +109,25 @@ describe("the joined table", () => {
     const table = await openTable({ onStale: (...seen) => stale.push(seen) });
     await write("a", "old", 1);
     await write("a", "new", 2);
+    await table.caughtUp();
     await write("a", "old", 1);
     await table.refresh(1000);
     expect(contents(table)).toEqual({ a: "new" });
     expect(stale).toEqual([["a", 1]]);
     expect(table.appliedOffset).toBe(2);
+  });
+
+  it("T5: tells of an older write that stood last in the log, and of none that was repaired since", async () => {
+    await write("repaired", "new", 2);
+    await write("repaired", "old", 1);
+    await write("repaired", "new", 2);
+    await write("unrepaired", "new", 2);
+    await write("unrepaired", "old", 1);
+    const stale: unknown[] = [];
+    const table = await openTable({ onStale: (...seen) => stale.push(seen) });
+    await table.caughtUp();
+    expect(contents(table)).toEqual({ repaired: "new", unrepaired: "new" });
+    expect(stale).toEqual([["unrepaired", 1]]);
   });
 
   it("P5: applies an equal revision again", async () => {
