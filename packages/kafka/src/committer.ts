@@ -19,7 +19,7 @@ export interface Committable {
 }
 
 export interface CommitterOptions {
-  readonly session: GroupSession;
+  readonly session: Pick<GroupSession, "commit">;
   readonly owned: () => readonly Committable[];
   readonly intervalMs: number;
   readonly clock: Clock;
