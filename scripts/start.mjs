@@ -8,7 +8,7 @@ const child = spawnNode(["packages/local-stack/src/main.ts", ...process.argv.sli
 });
 passSignals(child);
 
-// Under npm this process's parent is npm's; when that is killed nobody tells us.
+// Under npm (which needs the `exec` of the script line) the parent is npm; when that is killed nobody tells us.
 if (process.env.npm_lifecycle_event === "start") {
   const parent = process.ppid;
   setInterval(() => {
