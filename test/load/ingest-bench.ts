@@ -30,11 +30,15 @@ export interface Server {
   stop(): Promise<void>;
 }
 
+export interface IngestServer extends Server {
+  readonly metricsUrl: string;
+}
+
 export interface IngestBench {
   readonly names: TopicNames;
   /** A producer of the bench's own, for the bare round trip. */
   readonly producer: Producer;
-  startIngest(settings?: Readonly<Record<string, string>>): Promise<Server & { readonly metricsUrl: string }>;
+  startIngest(settings?: Readonly<Record<string, string>>): Promise<IngestServer>;
   startBare(): Promise<Server>;
   /** Records in the topic of events. */
   eventCount(): Promise<number>;
@@ -47,28 +51,20 @@ export async function createIngestBench(): Promise<IngestBench> {
   const connection = connectKafka({ brokers: kafkaBrokers(), clientId: prefix, log: SILENT_LOG });
   const catalogue = topicCatalogue({ names, partitions: 6, retryDelaysMs: [] });
   await applyTopics(connection, catalogue, { names, replicationFactor: 1, minInsyncReplicas: 1 });
-  const producer = await createProducer(connection, { name: "bench", topics: [names.events, names.sourceConfig] });
+  const producer = await createProducer(connection, {
+    name: "bench",
+    topics: [names.sourceConfig, names.rejectedCalls],
+  });
   await saveSource(producer, names);
   return {
     names,
     producer,
     startBare: async () => {
-      const { child, line } = await startProcess([BARE], {});
-      return { url: `http://127.0.0.1:${line}`, pid: child.pid ?? 0, stop: () => stopProcess(child) };
+      const child = spawn(process.execPath, [BARE], { stdio: ["pipe", "pipe", "inherit"] });
+      const [port] = await once(createInterface({ input: child.stdout }), "line");
+      return { url: `http://127.0.0.1:${port}`, pid: child.pid ?? 0, stop: () => stopProcess(child) };
     },
-    startIngest: async (settings = {}) => {
-      const { child, line } = await startProcess(["--disable-warning=TimeoutNegativeWarning", SERVICE], {
-        KAFKA_BROKERS: kafkaBrokers().join(","),
-        SCHEMA_REGISTRY_URL: schemaRegistryUrl(),
-        POSTHASTE_TOPIC_PREFIX: prefix,
-        POSTHASTE_INGEST_PORT: "0",
-        POSTHASTE_STOP_ON_STDIN_CLOSE: "true",
-        POSTHASTE_SOURCE_CALLS_PER_SECOND: "10000000",
-        ...settings,
-      });
-      const { url, admin } = JSON.parse(line);
-      return { url, metricsUrl: `${admin}/metrics`, pid: child.pid ?? 0, stop: () => stopProcess(child) };
-    },
+    startIngest: (settings = {}) => startIngest(names, { POSTHASTE_TOPIC_PREFIX: prefix, ...settings }),
     eventCount: () => countRecords(connection, names.events),
     close: async () => {
       await producer.close();
@@ -76,6 +72,43 @@ export async function createIngestBench(): Promise<IngestBench> {
       await deleteTopics(prefix);
     },
   };
+}
+
+async function startIngest(names: TopicNames, settings: Readonly<Record<string, string>>): Promise<IngestServer> {
+  const env = {
+    ...process.env,
+    KAFKA_BROKERS: kafkaBrokers().join(","),
+    SCHEMA_REGISTRY_URL: schemaRegistryUrl(),
+    POSTHASTE_INGEST_PORT: "0",
+    POSTHASTE_STOP_ON_STDIN_CLOSE: "true",
+    POSTHASTE_SOURCE_CALLS_PER_SECOND: "10000000",
+    ...settings,
+  };
+  const child = spawn(process.execPath, ["--disable-warning=TimeoutNegativeWarning", SERVICE], {
+    stdio: ["pipe", "inherit", "pipe"],
+    env,
+  });
+  const said = new Map<string, Readonly<Record<string, unknown>>>();
+  for await (const line of createInterface({ input: child.stderr })) {
+    if (!line.startsWith("{")) throw new Error(`ingest over ${names.events} does not start: ${line}`);
+    const entry = JSON.parse(line) as Readonly<Record<string, unknown>>;
+    said.set(String(entry["event"]), entry);
+    if (entry["event"] === "service_started") break;
+  }
+  // Its log is of no more interest, but a full pipe would stop it.
+  child.stderr.resume();
+  return {
+    url: String(said.get("ingest_listening")?.["url"]),
+    metricsUrl: `${said.get("service_starting")?.["admin"]}/metrics`,
+    pid: child.pid ?? 0,
+    stop: () => stopProcess(child),
+  };
+}
+
+async function stopProcess(child: ChildProcess): Promise<void> {
+  const exited = once(child, "exit");
+  child.stdin?.end();
+  await exited;
 }
 
 async function saveSource(producer: Producer, names: TopicNames): Promise<void> {

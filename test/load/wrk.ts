@@ -24,7 +24,9 @@ export interface WrkResult {
 /** Undefined when wrk can be run, else what to do about it. */
 export function missingWrk(): string | undefined {
   const { error } = spawnSync("wrk", ["--version"]);
-  return error === undefined ? undefined : "wrk is not installed: apt-get install wrk (Debian, Ubuntu), brew install wrk";
+  return error === undefined
+    ? undefined
+    : "wrk is not installed: apt-get install wrk (Debian, Ubuntu), brew install wrk";
 }
 
 /** Sends the same POST on every connection, the next one when the last was answered. Blocks until it is done. */
@@ -32,7 +34,7 @@ export function runWrk({ url, connections, seconds, body, headers }: WrkLoad): W
   const folder = mkdtempSync(join(tmpdir(), "wrk-"));
   try {
     const script = join(folder, "post.lua");
-    const lines = Object.entries(headers).map(([name, value]) => `wrk.headers[${lua(name)}] = ${lua(value)}`);
+    const lines = Object.entries(headers).map(([name, value]) => `wrk.headers[ ${lua(name)} ] = ${lua(value)}`);
     writeFileSync(script, [`wrk.method = "POST"`, `wrk.body = ${lua(body)}`, ...lines].join("\n"));
     const { stdout, status, stderr } = spawnSync(
       "wrk",

@@ -4,7 +4,8 @@ import type { Answer, Refusal } from "./answer.ts";
 import { corsHeaders } from "./cors.ts";
 
 const JSON_TYPE = "application/json";
-const SUCCESS = Buffer.from(`{"success":true}`);
+/** Text, not bytes: Node then writes head and body at once, where a buffer costs a second piece and a slower call. */
+const SUCCESS = `{"success":true}`;
 
 /** Sends what became of a request's calls. */
 export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answer): FastifyReply {
@@ -14,7 +15,7 @@ export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer:
 }
 
 /** Sends 200 with a body that is JSON text already. */
-export function sendJson(request: FastifyRequest, reply: FastifyReply, json: string | Buffer): FastifyReply {
+export function sendJson(request: FastifyRequest, reply: FastifyReply, json: string): FastifyReply {
   addCommonHeaders(request, reply);
   return reply.header("content-type", JSON_TYPE).send(json);
 }
