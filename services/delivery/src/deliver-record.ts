@@ -170,12 +170,14 @@ export class Deliverer {
     const destination = destinations.get(delivery.destinationId);
     if (destination === undefined) {
       this.#bury(task, delivery, "destination_removed");
-    } else if (!destination.enabled) {
+    } else if (!destination.enabled || destination.urls.length === 0) {
       this.#bury(task, delivery, "destination_disabled");
     } else {
       const pending = toPending(task, delivery, destination);
       const { notBeforeMs } = pending.progress;
-      if (destination.missingKeyIds !== null) this.#hold(pending, destination.missingKeyIds);
+      // `settle: each`: the URLs that were left to serve are no longer the destination's.
+      if (pending.requests === 0) task.finish();
+      else if (destination.missingKeyIds !== null) this.#hold(pending, destination.missingKeyIds);
       else if (notBeforeMs !== null && notBeforeMs > clock.nowMs()) this.putOff(pending, "retry_after", null);
       else isolation.submit(pending);
     }
@@ -241,9 +243,9 @@ export class Deliverer {
     return [...dead, ...retries];
   }
 
-  #observeDelivered({ delivery, progress }: Pending, nowMs: number): void {
-    // Under `settle: each` the URLs that are left are no longer the first to have it.
-    if (progress.urls !== null) return;
+  #observeDelivered({ delivery, progress, destination }: Pending, nowMs: number): void {
+    // Under `settle: each` a retry for some of the URLs is not the first to be taken.
+    if (progress.urls !== null && progress.urls.length < destination.urls.length) return;
     this.#parts.metrics.endToEndSeconds.observe(Math.max(0, nowMs - delivery.receivedAtMs) / 1000);
   }
 

@@ -1,7 +1,7 @@
 /**
  * The rooms of all destinations in this process (rules I1 to I4): who is sent now, who waits, who is put off.
  *
- * Owns: a room for each destination that was about lately, and one timer for what waits.
+ * Owns: a room for each destination that was about lately, a timer that forgets, and one that runs while something waits.
  * J1  Every delivery that is submitted is sent or put off exactly once, unless its partition was given up meanwhile.
  * J2  A room is forgotten when it was idle for `IDLE_MS`, so the memory follows the destinations in use (I4).
  * J3  A destination counts as alone when no other was about for `ALONE_MS`.
@@ -9,7 +9,6 @@
  */
 import { BREAKER_STATES, type BreakerState } from "@posthaste/core/breaker";
 import {
-  DEFAULT_ROOM,
   DestinationRoom,
   type NoRoomCause,
   type RoomOutcome,
@@ -36,7 +35,7 @@ export interface Turn {
 }
 
 export interface IsolationOptions {
-  readonly settings?: RoomSettings;
+  readonly settings: RoomSettings;
   readonly monotonicMs: () => number;
   /** A delivery's turn has come: `settled` and `released` must follow. */
   readonly send: (turn: Turn) => void;
@@ -57,14 +56,13 @@ export class Isolation {
   readonly #entries = new Map<string, Entry>();
   /** Entries with deliveries that wait for room. */
   readonly #queued = new Set<Entry>();
-  readonly #tick: NodeJS.Timeout;
+  #tick: NodeJS.Timeout | undefined;
   readonly #sweep: NodeJS.Timeout;
   #lastId = "";
   #lastOtherMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: IsolationOptions) {
     this.#options = options;
-    this.#tick = setInterval(() => this.#serveQueued(), TICK_MS);
     this.#sweep = setInterval(() => this.#forgetIdle(), SWEEP_MS);
   }
 
@@ -76,7 +74,7 @@ export class Isolation {
     if (returning && entry.away > 0) entry.away -= 1;
     entry.room.setRate(destination.rateLimitPerSecond, nowMs);
     const admission = entry.room.admit(pending, nowMs, this.#around(pending, nowMs));
-    if (admission === "wait") this.#queued.add(entry);
+    if (admission === "wait") this.#queue(entry);
     else if (admission === "go" || admission === "probe") this.#send(pending, admission === "probe", nowMs);
     else this.#options.putOff(pending, admission, this.#notBefore(entry, admission));
   }
@@ -147,7 +145,7 @@ export class Isolation {
     }
     let entry = this.#entries.get(destinationId);
     if (entry === undefined) {
-      const room = new DestinationRoom<Pending>(this.#options.settings ?? DEFAULT_ROOM);
+      const room = new DestinationRoom<Pending>(this.#options.settings);
       entry = { room, usedMs: nowMs, reserved: 0, away: 0 };
       this.#entries.set(destinationId, entry);
     }
@@ -166,8 +164,16 @@ export class Isolation {
     this.#options.send({ pending, wasProbe, isLast: false, startedMs });
   }
 
+  #queue(entry: Entry): void {
+    this.#queued.add(entry);
+    this.#tick ??= setInterval(() => this.#serveQueued(), TICK_MS);
+  }
+
   #serveQueued(): void {
-    if (this.#queued.size === 0) return;
+    if (this.#queued.size === 0) {
+      clearInterval(this.#tick);
+      this.#tick = undefined;
+    }
     const nowMs = this.#options.monotonicMs();
     for (const entry of this.#queued) this.#serve(entry, nowMs);
   }

@@ -1,0 +1,86 @@
+/**
+ * The two consumer groups of delivery, since one group has one subscription (C7): fresh deliveries, and every retry topic
+ * that exists (W4). Only fresh ones are filtered by origin (D1).
+ */
+import { delayMsFromRetryTopic } from "@posthaste/contracts/topics";
+import { decodeOriginFold, NO_LOG_ID, OriginFold, type OriginOfDelivery } from "@posthaste/core/origin";
+import type { KafkaConnection } from "@posthaste/kafka/connect";
+import { createWindowedConsumer } from "@posthaste/kafka/consumer";
+import type {
+  ConsumerTiming,
+  Fold,
+  IncomingRecord,
+  Task,
+  WindowedConsumer,
+  WindowedConsumerOptions,
+} from "@posthaste/kafka/window";
+import type { DeliveryMetrics } from "./metrics.ts";
+import { type Intake, takeDelivery } from "./pending.ts";
+import type { OpenTopics } from "./topics.ts";
+
+const WINDOW_BYTES = 16 * 1024 * 1024;
+
+export interface ConsumersOptions {
+  readonly topics: OpenTopics;
+  /** Records of one partition's window. */
+  readonly windowRecords: number;
+  readonly timing: Partial<ConsumerTiming>;
+  readonly metrics: DeliveryMetrics;
+  readonly run: (task: Task<Intake>) => void;
+  readonly onFailure: (reason: Error) => void;
+}
+
+export interface Consumers {
+  readonly fresh: WindowedConsumer;
+  readonly returning: WindowedConsumer;
+}
+
+/** Starts neither. */
+export function createConsumers(connection: KafkaConnection, options: ConsumersOptions): Consumers {
+  const { topics, metrics } = options;
+  const { names, deliveryCodec, retryTopics } = topics;
+  const shared = {
+    window: { maxRecords: options.windowRecords, maxBytes: WINDOW_BYTES },
+    learn: ({ value }: IncomingRecord) => (value === null ? undefined : deliveryCodec.learn(value)),
+    // One byte a character: keys that differ as bytes differ as text, and no UTF-8 is decoded.
+    laneOf: (_: Intake, { key }: IncomingRecord) => key?.toString("latin1") ?? null,
+    holderOf: ({ delivery }: Intake) => delivery?.destinationId ?? "",
+    run: options.run,
+    onFailure: options.onFailure,
+    timing: options.timing,
+  } satisfies Partial<WindowedConsumerOptions<Intake, OriginOfDelivery>>;
+  return {
+    fresh: createWindowedConsumer<Intake, OriginOfDelivery>(connection, {
+      ...shared,
+      groupId: names.deliveryGroup,
+      topics: [names.deliveries],
+      take: (record) => takeDelivery(deliveryCodec, record, false),
+      fold: ORIGIN_FOLD,
+      onRepeat: () => metrics.repeats.inc({ kind: "origin" }),
+    }),
+    returning: createWindowedConsumer<Intake>(connection, {
+      ...shared,
+      groupId: names.retryGroup,
+      topics: retryTopics,
+      take: (record) => takeDelivery(deliveryCodec, record, true),
+      delayMsOf: (topic) => delayMsFromRetryTopic(names, topic) ?? 0,
+      onReleased: (topic, latenessMs) => metrics.retryLateness.observe({ topic }, latenessMs / 1000),
+    }),
+  };
+}
+
+const NO_ORIGIN: OriginOfDelivery = { originLogId: NO_LOG_ID, originPartition: 0, originOffset: 0, destinationId: "" };
+
+/** D1 to D3. A record that nothing reads has no origin, and is no repeat. */
+const ORIGIN_FOLD: Fold<Intake, OriginOfDelivery> = {
+  pick: ({ delivery }) =>
+    delivery === null
+      ? NO_ORIGIN
+      : {
+          originLogId: delivery.originLogId,
+          originPartition: delivery.originPartition,
+          originOffset: delivery.originOffset,
+          destinationId: delivery.destinationId,
+        },
+  open: (text) => (text === null ? new OriginFold() : decodeOriginFold(text)),
+};

@@ -1,0 +1,85 @@
+/** What delivery reads and writes in Kafka, opened: destinations, codecs, producers, and which retry topics there are. */
+import type { Codec } from "@posthaste/contracts/codec";
+import { createDestinationCodec, type DestinationRecord } from "@posthaste/contracts/destination-codec";
+import { createSecretBox, type SecretKey } from "@posthaste/contracts/secret-box";
+import { retryTopicName, type TopicNames } from "@posthaste/contracts/topics";
+import type { AttemptBatch } from "@posthaste/core/attempt-record";
+import type { DeadLetter } from "@posthaste/core/dead-letter";
+import type { Delivery } from "@posthaste/core/delivery";
+import type { Destination } from "@posthaste/core/destination";
+import type { Log } from "@posthaste/core/log";
+import type { RetrySchedule } from "@posthaste/core/retry-plan";
+import type { KafkaConnection } from "@posthaste/kafka/connect";
+import { createProducer, type Producer } from "@posthaste/kafka/producer";
+import { createOpenCodec } from "@posthaste/kafka/registry";
+import { createTable, type Table } from "@posthaste/kafka/table";
+import { existingRetryTopics, verifyTopics } from "@posthaste/kafka/topic-admin";
+
+export interface OpenTopicsOptions {
+  readonly names: TopicNames;
+  readonly schemaRegistryUrl: string;
+  readonly schedule: RetrySchedule;
+  readonly secretKeys: readonly SecretKey[];
+  readonly log: Log;
+}
+
+export interface OpenTopics {
+  readonly names: TopicNames;
+  readonly retryTopics: readonly string[];
+  /** Caught up when it is handed over. */
+  readonly destinations: Table<Destination>;
+  readonly deliveryCodec: Codec<Delivery>;
+  readonly deadLetterCodec: Codec<DeadLetter>;
+  readonly attemptCodec: Codec<AttemptBatch>;
+  /** To the retry topics and the dead letters. */
+  readonly handOffs: Producer;
+  /** To the attempt log: apart, so that a hand-off never waits behind it. */
+  readonly attempts: Producer;
+  readonly close: () => Promise<void>;
+}
+
+/** Rejects with `topic_missing` when a topic that is needed does not exist; waits for brokers and registry. */
+export async function openTopics(connection: KafkaConnection, options: OpenTopicsOptions): Promise<OpenTopics> {
+  const { names, schemaRegistryUrl, log } = options;
+  const retryTopics = await findRetryTopics(connection, names, options.schedule);
+  const openCodec = createOpenCodec({ url: schemaRegistryUrl, names, log });
+  const [deliveryCodec, deadLetterCodec, attemptCodec, destinationRecordCodec] = await Promise.all([
+    openCodec<Delivery>("delivery"),
+    openCodec<DeadLetter>("dead-letter"),
+    openCodec<AttemptBatch>("attempt-batch"),
+    openCodec<DestinationRecord>("destination"),
+  ]);
+  const destinationCodec = createDestinationCodec(destinationRecordCodec, createSecretBox(options.secretKeys));
+  const destinations = await createTable<Destination>(connection, {
+    topic: names.destinationConfig,
+    decode: destinationCodec.decode,
+    learn: destinationCodec.learn,
+  });
+  await destinations.caughtUp();
+  const handOffs = await createProducer(connection, { name: "hand-offs", topics: [names.deadLetters, ...retryTopics] });
+  const attempts = await createProducer(connection, { name: "attempts", topics: [names.attempts] });
+  return {
+    names,
+    retryTopics,
+    destinations,
+    deliveryCodec,
+    deadLetterCodec,
+    attemptCodec,
+    handOffs,
+    attempts,
+    close: async () => {
+      await Promise.all([handOffs.close(), attempts.close(), destinations.close()]);
+    },
+  };
+}
+
+/** W4: those of the schedule, which must exist, and every other that does. */
+async function findRetryTopics(
+  connection: KafkaConnection,
+  names: TopicNames,
+  { delaysMs }: RetrySchedule,
+): Promise<readonly string[]> {
+  const scheduled = delaysMs.map((delayMs) => retryTopicName(names, delayMs));
+  await verifyTopics(connection, scheduled);
+  return [...new Set([...scheduled, ...(await existingRetryTopics(connection, names))])];
+}
