@@ -2,8 +2,8 @@
 import { parseSecretKeys } from "@posthaste/contracts/secret-box";
 import { DEFAULT_TOPIC_PREFIX } from "@posthaste/contracts/topics";
 import { DEFAULT_RETRY_DELAYS_MS } from "@posthaste/core/backoff";
-import { isPosthasteError } from "@posthaste/core/errors";
-import { commaList, duration, durations, wholeNumber } from "@posthaste/runtime/config";
+import { commaList, duration, durations, parsedBy, wholeNumber } from "@posthaste/runtime/config";
+import { parseNetworks } from "@posthaste/webhook/address-guard";
 import { z } from "zod";
 import { parseAttemptLogSetting } from "./attempt-log.ts";
 
@@ -18,25 +18,17 @@ const attemptLog = () =>
     return z.NEVER;
   });
 
-const secretKeys = () =>
-  z.string("expected id:base64 of 32 bytes, divided by commas; all of them open").transform((text, context) => {
-    try {
-      return parseSecretKeys(text);
-    } catch (error) {
-      if (!isPosthasteError(error, "invalid_config")) throw error;
-      context.addIssue({ code: "custom", message: error.message });
-      return z.NEVER;
-    }
-  });
-
 export const deliverySettings = z.object({
   KAFKA_BROKERS: commaList(),
   SCHEMA_REGISTRY_URL: z.url("expected the schema registry's URL"),
   POSTHASTE_TOPIC_PREFIX: z.string().default(DEFAULT_TOPIC_PREFIX),
   /** Keys of the secrets in the destinations; as control's. */
-  POSTHASTE_SECRET_KEYS: secretKeys(),
+  POSTHASTE_SECRET_KEYS: parsedBy(
+    parseSecretKeys,
+    "expected id:base64 of 32 bytes, divided by commas; all of them open",
+  ),
   /** CIDRs of private networks that webhooks may reach. */
-  POSTHASTE_ALLOW_NETWORKS: commaList().default([]),
+  POSTHASTE_ALLOW_NETWORKS: parsedBy(parseNetworks, "expected CIDRs divided by commas").default([]),
   POSTHASTE_RETRY_SCHEDULE: durations()
     .refine((delays) => delays.every((delayMs) => delayMs > 0), "expected delays longer than nothing")
     .default(DEFAULT_RETRY_DELAYS_MS),

@@ -11,13 +11,13 @@ import { jitterMs } from "@posthaste/core/backoff";
 import type { DeadLetterReason } from "@posthaste/core/dead-letter";
 import type { Delivery } from "@posthaste/core/delivery";
 import type { Destination } from "@posthaste/core/destination";
-import type { NoRoomCause, RoomOutcome } from "@posthaste/core/destination-room";
+import type { NoRoomCause } from "@posthaste/core/destination-room";
 import type { Log } from "@posthaste/core/log";
-import { planHold, planPutOff, planRetry, type RetrySchedule } from "@posthaste/core/retry-plan";
+import { planHold, planPutOff, type RetrySchedule } from "@posthaste/core/retry-plan";
 import type { Clock } from "@posthaste/core/time";
 import type { Table } from "@posthaste/kafka/table";
 import type { Task } from "@posthaste/kafka/window";
-import type { AttemptReport, UrlResult } from "@posthaste/webhook/report";
+import type { AttemptReport } from "@posthaste/webhook/report";
 import type { WebhookSender } from "@posthaste/webhook/sender";
 import type { AttemptLog } from "./attempt-log.ts";
 import type { DueGate } from "./due-gate.ts";
@@ -25,6 +25,7 @@ import type { FollowUp, FollowUps } from "./follow-up.ts";
 import type { Isolation, Turn } from "./isolation.ts";
 import type { DeliveryMetrics, PutOffCause } from "./metrics.ts";
 import { type Intake, type Pending, toPending } from "./pending.ts";
+import { latestNotBefore, planFollowUps, roomOutcome } from "./settlement.ts";
 
 const CONFIG_PATIENCE_MS = 5000;
 
@@ -220,27 +221,9 @@ export class Deliverer {
       task.finish();
       return;
     }
-    const followUps = this.#followUpsOf(turn.pending, report, nowMs);
+    const followUps = planFollowUps({ ...turn.pending, report, schedule, nowMs });
     for (const { kind } of followUps) if (kind === "retry") isolation.wentAway(delivery.destinationId);
     this.#parts.followUps.publish(task, followUps);
-  }
-
-  #followUpsOf({ delivery, progress }: Pending, { settlement, urls }: AttemptReport, nowMs: number): FollowUp[] {
-    const { schedule } = this.#parts;
-    const counted = { ...progress, attempts: progress.attempts + 1 };
-    const bury = (reason: DeadLetterReason, only: readonly string[] | null): FollowUp => ({
-      kind: "dead_letter",
-      delivery,
-      reason,
-      progress: { ...counted, urls: only },
-      lastAttempt: only === null ? urls : urls.filter(({ url }) => only.includes(url)),
-    });
-    const dead = settlement.dead.map((part) => bury(part.reason, part.urls));
-    const retries = settlement.retries.map((part) => {
-      const plan = planRetry({ schedule, progress, nowMs, notBeforeMs: part.notBeforeMs, urls: part.urls });
-      return plan.kind === "retry" ? plan : bury(plan.reason, part.urls);
-    });
-    return [...dead, ...retries];
   }
 
   #observeDelivered({ delivery, progress, destination }: Pending, nowMs: number): void {
@@ -266,23 +249,4 @@ export class Deliverer {
       urls: report.urls,
     });
   }
-}
-
-/** What the attempt says about the destination's health. Under `each` one URL that takes deliveries shows that it lives. */
-function roomOutcome({ settlement, urls }: AttemptReport): RoomOutcome {
-  if (settlement.outcome === "delivered" || urls.some(({ outcome }) => outcome === "delivered")) return "delivered";
-  if (settlement.outcome === "permanent") return "refused";
-  return urls.some(isCongestion) ? "congested" : "failed";
-}
-
-function isCongestion({ error, status }: UrlResult): boolean {
-  return error === "timeout" || status === 429;
-}
-
-function latestNotBefore({ settlement }: AttemptReport): number | null {
-  let latest: number | null = null;
-  for (const { notBeforeMs } of settlement.retries) {
-    if (notBeforeMs !== null && (latest === null || notBeforeMs > latest)) latest = notBeforeMs;
-  }
-  return latest;
 }

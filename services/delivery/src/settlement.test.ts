@@ -1,0 +1,82 @@
+import { type Delivery, NO_PROGRESS } from "@posthaste/core/delivery";
+import { settle } from "@posthaste/core/outcome";
+import type { AttemptReport, UrlResult } from "@posthaste/webhook/report";
+import { describe, expect, it } from "vitest";
+import { latestNotBefore, planFollowUps, roomOutcome } from "./settlement.ts";
+
+const schedule = { delaysMs: [1000, 5000], windowMs: 60_000 };
+const delivery = { messageId: "m", destinationId: "d" } as Delivery;
+
+const answered = (path: string, status: number, notBeforeMs: number | null = null): UrlResult => ({
+  url: `https://receiver.test/${path}`,
+  outcome: status < 300 ? "delivered" : status >= 500 || status === 429 ? "retryable" : "permanent",
+  status,
+  error: null,
+  durationMs: 1,
+  notBeforeMs,
+  answer: null,
+});
+const timedOut = (path: string): UrlResult => ({ ...answered(path, 503), status: null, error: "timeout" });
+
+function report(rule: "any" | "each", urls: readonly UrlResult[]): AttemptReport {
+  return { settlement: settle(rule, urls), startedAtMs: 0, urls };
+}
+
+const plan = (settled: AttemptReport, progress = NO_PROGRESS, nowMs = 0) =>
+  planFollowUps({ delivery, progress, report: settled, schedule, nowMs });
+
+describe("follow-ups", () => {
+  it("are none when one URL took it", () => {
+    expect(plan(report("any", [answered("a", 503), answered("b", 200)]))).toEqual([]);
+  });
+
+  it("are one retry of all URLs, or one dead letter with what each answered", () => {
+    expect(plan(report("any", [answered("a", 503), answered("b", 404)]))).toMatchObject([
+      { kind: "retry", delayMs: 1000, progress: { attempts: 1, urls: null } },
+    ]);
+    expect(plan(report("any", [answered("a", 410), answered("b", 404)]))).toMatchObject([
+      {
+        kind: "dead_letter",
+        reason: "rejected_by_receiver",
+        progress: { attempts: 1, windowStartMs: null },
+        lastAttempt: [{ status: 410 }, { status: 404 }],
+      },
+    ]);
+  });
+
+  it("under `settle: each` are one for each fate, with its own URLs", () => {
+    const followUps = plan(
+      report("each", [answered("a", 503), answered("b", 404), answered("c", 200), answered("d", 503, 90_000)]),
+    );
+    expect(followUps).toMatchObject([
+      { kind: "dead_letter", lastAttempt: [{ url: "https://receiver.test/b" }] },
+      { kind: "retry", progress: { urls: ["https://receiver.test/a"], notBeforeMs: null } },
+      { kind: "retry", progress: { urls: ["https://receiver.test/d"], notBeforeMs: 59_000 } },
+    ]);
+  });
+
+  it("are dead letters when the window is over, with its start", () => {
+    const progress = { ...NO_PROGRESS, attempts: 1, windowStartMs: 0, deadlineMs: 60_000 };
+    expect(plan(report("any", [answered("a", 503)]), progress, 59_500)).toMatchObject([
+      { kind: "dead_letter", reason: "window_expired", progress: { attempts: 2, windowStartMs: 0 } },
+    ]);
+  });
+});
+
+describe("the destination's health", () => {
+  it.each<[string, AttemptReport, string]>([
+    ["a 2xx", report("any", [answered("a", 503), answered("b", 204)]), "delivered"],
+    ["a 2xx of one URL under each", report("each", [answered("a", 503), answered("b", 204)]), "delivered"],
+    ["refusals", report("any", [answered("a", 404)]), "refused"],
+    ["5xx", report("any", [answered("a", 503)]), "failed"],
+    ["a timeout", report("any", [answered("a", 503), timedOut("b")]), "congested"],
+    ["429", report("any", [answered("a", 429)]), "congested"],
+  ])("after %s", (_, settled, outcome) => {
+    expect(roomOutcome(settled)).toBe(outcome);
+  });
+
+  it("knows the longest peace that was asked for", () => {
+    expect(latestNotBefore(report("each", [answered("a", 503, 10), answered("b", 429, 30)]))).toBe(30);
+    expect(latestNotBefore(report("any", [answered("a", 503)]))).toBeNull();
+  });
+});
