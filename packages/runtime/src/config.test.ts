@@ -1,6 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { ConfigError, commaList, duration, durations, flag, port, readConfig, wholeNumber } from "./config.ts";
+import {
+  ConfigError,
+  commaList,
+  duration,
+  durations,
+  flag,
+  parsedBy,
+  port,
+  readConfig,
+  wholeNumber,
+} from "./config.ts";
 
 const schema = z.object({
   POSTHASTE_PORT: port().default(8080),
@@ -61,5 +71,18 @@ describe("readConfig", () => {
       "POSTHASTE_ON: expected true or false",
       "KAFKA_BROKERS: expected a list divided by commas, with at least one entry",
     ]);
+  });
+
+  it("says what a parser of another module says", () => {
+    const digits = (text: string): number => {
+      if (!/^\d+$/.test(text)) throw new Error(`"${text}" has more than digits in it`);
+      return Number(text);
+    };
+    const parsed = z.object({ POSTHASTE_DIGITS: parsedBy(digits, "expected digits") });
+    expect(readConfig(parsed, { POSTHASTE_DIGITS: "12" })).toEqual({ POSTHASTE_DIGITS: 12 });
+    expect(() => readConfig(parsed, { POSTHASTE_DIGITS: "1x" })).toThrow(
+      'POSTHASTE_DIGITS: "1x" has more than digits in it',
+    );
+    expect(() => readConfig(parsed, {})).toThrow("POSTHASTE_DIGITS is not set: expected digits");
   });
 });

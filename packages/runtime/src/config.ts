@@ -91,3 +91,14 @@ export const wholeNumber = (min: number, max: number) => {
 
 /** `true` or `false`. */
 export const flag = () => z.enum(["true", "false"], "expected true or false").transform((text) => text === "true");
+
+/** A setting that another module's parser reads; what the parser throws is said as it stands, so it must hold no secret. */
+export const parsedBy = <T>(parse: (text: string) => T, expected: string) =>
+  z.string(expected).transform((text, context): T => {
+    try {
+      return parse(text);
+    } catch (error) {
+      context.addIssue({ code: "custom", message: error instanceof Error ? error.message : String(error) });
+      return z.NEVER;
+    }
+  });

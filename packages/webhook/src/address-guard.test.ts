@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createAddressGuard } from "./address-guard.ts";
+import { createAddressGuard, parseNetworks } from "./address-guard.ts";
 
 const closed = createAddressGuard([]);
 
@@ -101,5 +101,10 @@ describe("address guard", () => {
 
   it.each(["10.0.0.0", "10.0.0.0/33", "localhost/8", ""])("does not start with %j for a network", (network) => {
     expect(() => createAddressGuard([network])).toThrow(/is not a network: expected a CIDR/);
+  });
+
+  it("reads the networks of a setting, and refuses the one that is none", () => {
+    expect(parseNetworks("127.0.0.0/8, ::1/128,")).toEqual(["127.0.0.0/8", "::1/128"]);
+    expect(() => parseNetworks("127.0.0.0/8,localhost")).toThrow('"localhost" is not a network: expected a CIDR');
   });
 });

@@ -36,6 +36,19 @@ export function createAddressGuard(allowNetworks: readonly string[]): AddressGua
   };
 }
 
+/**
+ * The networks of a setting, CIDRs divided by commas.
+ * Throws PosthasteError `invalid_config` for a network that is not a CIDR.
+ */
+export function parseNetworks(text: string): readonly string[] {
+  const networks = text
+    .split(",")
+    .map((network) => network.trim())
+    .filter((network) => network !== "");
+  networks.forEach(parseNetwork);
+  return networks;
+}
+
 /** The address that packets end up at: the IPv4 address inside an IPv4-mapped or NAT64 one. */
 function reached(address: Address): Address {
   if (address instanceof ipaddr.IPv4) return address;

@@ -1,8 +1,8 @@
 /** Settings of control. */
 import { parseSecretKeys } from "@posthaste/contracts/secret-box";
 import { DEFAULT_TOPIC_PREFIX } from "@posthaste/contracts/topics";
-import { isPosthasteError } from "@posthaste/core/errors";
-import { commaList, port } from "@posthaste/runtime/config";
+import { commaList, parsedBy, port } from "@posthaste/runtime/config";
+import { parseNetworks } from "@posthaste/webhook/address-guard";
 import { z } from "zod";
 
 const expectedServices =
@@ -20,18 +20,6 @@ const serviceAddresses = commaList().transform((entries, context) =>
   }),
 );
 
-const secretKeys = z
-  .string("expected id:base64 of 32 bytes, divided by commas; the first seals, all open")
-  .transform((text, context) => {
-    try {
-      return parseSecretKeys(text);
-    } catch (error) {
-      if (!isPosthasteError(error, "invalid_config")) throw error;
-      context.addIssue({ code: "custom", message: error.message });
-      return z.NEVER;
-    }
-  });
-
 export const controlSettings = z.object({
   KAFKA_BROKERS: commaList(),
   SCHEMA_REGISTRY_URL: z.url("expected the registry's URL"),
@@ -40,11 +28,14 @@ export const controlSettings = z.object({
   POSTHASTE_ADMIN_TOKEN: z
     .string("expected the token that callers of the control API send")
     .regex(/^[\x21-\x7e]+$/, "expected a token of printable ASCII without spaces: it travels in a header"),
-  POSTHASTE_SECRET_KEYS: secretKeys,
+  POSTHASTE_SECRET_KEYS: parsedBy(
+    parseSecretKeys,
+    "expected id:base64 of 32 bytes, divided by commas; the first seals, all open",
+  ),
   /** The other services whose readiness is part of control's. */
   POSTHASTE_READY_URLS: serviceAddresses.default([]),
   /** CIDRs of private networks that a test-send may reach; as delivery's. */
-  POSTHASTE_ALLOW_NETWORKS: commaList().default([]),
+  POSTHASTE_ALLOW_NETWORKS: parsedBy(parseNetworks, "expected CIDRs divided by commas").default([]),
   /** Path of a PEM file with certificates to trust besides the usual ones; as delivery's. */
   POSTHASTE_EXTRA_CA: z.string().optional(),
 });
