@@ -71,8 +71,17 @@ export function destinationTestRoutes({ destinations, sender, clock }: Destinati
           body: Buffer.from(toWebhookBody(event)),
           signWith: body.signWith,
         });
-        return { messageId, type: body.type, urls: [...urls] };
+        return {
+          messageId,
+          type: body.type,
+          urls: urls.map((url) => ({ ...url, durationMs: tenths(url.durationMs) })),
+        };
       },
     }),
   ];
+}
+
+/** Milliseconds as a person reads them. */
+function tenths(ms: number): number {
+  return Math.round(ms * 10) / 10;
 }
