@@ -1,0 +1,76 @@
+/** A steady load on ingest through a fault, and what came of it at both ends. */
+import { createTimeline, type Timeline } from "./timeline.ts";
+
+/** Calls go out in batches, ten a second. */
+const BATCHES_PER_SECOND = 10;
+const USERS = 100;
+/** Longer than ingest's own patience with the brokers (5 s). */
+const ANSWER_TIMEOUT_MS = 20_000;
+
+export interface Load {
+  /** When calls were answered 200. */
+  readonly acknowledgements: Timeline;
+  readonly acknowledged: ReadonlySet<string>;
+  readonly refused: () => number;
+  /** Stops sending and answers when every call is answered. */
+  readonly stop: () => Promise<void>;
+}
+
+export interface LoadOptions {
+  readonly ingestUrl: string;
+  readonly writeKey: string;
+  readonly eventsPerSecond: number;
+  /** What the message ids begin with. */
+  readonly name: string;
+}
+
+/** Starts to send; a batch that is refused is not sent again, so that what counts as acknowledged is exact. */
+export function startLoad({ ingestUrl, writeKey, eventsPerSecond, name }: LoadOptions): Load {
+  const acknowledgements = createTimeline();
+  const acknowledged = new Set<string>();
+  const open = new Set<Promise<void>>();
+  const size = Math.max(1, Math.round(eventsPerSecond / BATCHES_PER_SECOND));
+  let [sent, refused] = [0, 0];
+
+  const sendBatch = async (): Promise<void> => {
+    const batch = Array.from({ length: size }, () => {
+      const sequence = sent++;
+      return {
+        type: "track",
+        event: "Ordered",
+        userId: `user-${sequence % USERS}`,
+        messageId: `${name}-${sequence}`,
+        properties: { sequence },
+      };
+    });
+    const response = await fetch(`${ingestUrl}/v1/batch`, {
+      method: "POST",
+      headers: {
+        authorization: `Basic ${Buffer.from(`${writeKey}:`).toString("base64")}`,
+        "content-type": "application/json",
+      },
+      body: JSON.stringify({ batch }),
+      signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
+    }).catch(() => undefined);
+    await response?.arrayBuffer().catch(() => undefined);
+    if (response?.status !== 200) {
+      refused += size;
+      return;
+    }
+    acknowledgements.mark(performance.now());
+    for (const { messageId } of batch) acknowledged.add(messageId);
+  };
+  const timer = setInterval(() => {
+    const sending = sendBatch().finally(() => open.delete(sending));
+    open.add(sending);
+  }, 1000 / BATCHES_PER_SECOND);
+  return {
+    acknowledgements,
+    acknowledged,
+    refused: () => refused,
+    stop: async () => {
+      clearInterval(timer);
+      await Promise.all(open);
+    },
+  };
+}
