@@ -1,0 +1,72 @@
+import { OriginFold } from "@posthaste/core/origin";
+import { eventually } from "@posthaste/testkit/eventually";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createInstallation, event, type Installation, type ReadDelivery } from "./installation.ts";
+
+let installation: Installation;
+
+beforeEach(async () => {
+  installation = await createInstallation();
+  await installation.configure("dst_a", {});
+  await installation.configure("dst_b", {});
+});
+
+afterEach(() => installation.remove());
+
+/** What delivery sends of what the routers wrote. */
+function passedByOrigin(): ReadDelivery[] {
+  const folds = new Map<number, OriginFold>();
+  return installation.deliveries.filter((delivery) => {
+    const fold = folds.get(delivery.partition) ?? new OriginFold();
+    folds.set(delivery.partition, fold);
+    const isNew = !fold.isRepeat(delivery);
+    fold.note(delivery);
+    return isNew;
+  });
+}
+
+describe("one router after another", () => {
+  it("R4, D2: nothing is missing and nothing is sent twice, while routers come and go", async () => {
+    const ids = Array.from({ length: 600 }, (_, index) => `m-${index}`);
+    const send = (from: number, to: number) =>
+      installation.send(ids.slice(from, to).map((id, index) => event(id, { userId: `u${index % 7}` })));
+    const first = await installation.startRouter();
+    await send(0, 200);
+    const second = await installation.startRouter();
+    await send(200, 400);
+    await first.stop();
+    await send(400, 600);
+    await eventually(() => expect(new Set(installation.deliveries.map(({ messageId }) => messageId)).size).toBe(600), {
+      timeoutMs: 30_000,
+    });
+    await second.stop();
+    const sent = passedByOrigin().map(({ messageId, destinationId }) => `${messageId} ${destinationId}`);
+    expect(sent.toSorted()).toEqual(ids.flatMap((id) => [`${id} dst_a`, `${id} dst_b`]).toSorted());
+    expect([...first.failures, ...second.failures]).toEqual([]);
+  });
+
+  it("knows the message ids of the events before its time, soon after it took over", async () => {
+    const first = await installation.startRouter();
+    const old = Array.from({ length: 40 }, (_, index) => `old-${index}`);
+    await installation.send(old.map((id) => event(id)));
+    await eventually(() => expect(installation.deliveries).toHaveLength(80));
+    await first.stop();
+    await installation.startRouter();
+    // Each id is sent again once, so that the second router cannot know it by itself.
+    await eventually(async () => {
+      const id = old.shift();
+      if (id === undefined) throw new Error("none was known");
+      await installation.send([event(id)]);
+      const causes = await eventually(
+        () => {
+          const found = installation.unrouted.flatMap(({ events }) => events.filter((each) => each.messageId === id));
+          const routed = installation.deliveries.filter(({ messageId }) => messageId === id).length > 2;
+          if (found.length === 0 && !routed) throw new Error("not read yet");
+          return found.map(({ cause }) => cause);
+        },
+        { timeoutMs: 5000 },
+      );
+      expect(causes).toEqual(["duplicate"]);
+    });
+  });
+});
