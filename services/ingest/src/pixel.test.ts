@@ -1,0 +1,57 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { callFromData, callFromQuery } from "./pixel.ts";
+
+describe("a call as base64", () => {
+  it("comes back whole, also where a + became a blank", () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.string({ unit: "binary" })), (call) => {
+        const whole: unknown = JSON.parse(JSON.stringify(call));
+        const encoded = Buffer.from(JSON.stringify(call)).toString("base64");
+        expect(callFromData(encoded)).toEqual(whole);
+        expect(callFromData(encoded.replaceAll("+", " "))).toEqual(whole);
+        expect(callFromData(Buffer.from(JSON.stringify(call)).toString("base64url"))).toEqual(whole);
+      }),
+    );
+  });
+
+  it.each([[undefined], [""], ["???"], [["a", "b"]], [Buffer.from("[1]").toString("base64")]])(
+    "is none in %j",
+    (data) => {
+      expect(callFromData(data)).toBeNull();
+    },
+  );
+});
+
+describe("a call as names and values", () => {
+  it("makes objects of names with dots", () => {
+    expect(callFromQuery({ event: "E", "properties.plan": "P", "properties.a.b": "1", list: ["x", "y"] })).toEqual({
+      event: "E",
+      properties: { plan: "P", a: { b: "1" } },
+      list: "y",
+    });
+  });
+
+  it("lets a later name stand over a value that is no object", () => {
+    expect(callFromQuery({ a: "1", "a.b": "2" })).toEqual({ a: { b: "2" } });
+  });
+
+  it("changes no prototype, and ignores names of any depth", () => {
+    fc.assert(
+      fc.property(
+        fc.dictionary(
+          fc
+            .array(fc.constantFrom("__proto__", "constructor", "prototype", "a", ""), { minLength: 1, maxLength: 20 })
+            .map((names) => names.join(".")),
+          fc.string(),
+        ),
+        (query) => {
+          const call = callFromQuery(query);
+          expect(JSON.parse(JSON.stringify(call))).toEqual(call);
+          expect(Object.keys(Object.prototype)).toEqual([]);
+          expect(Object.getPrototypeOf(call)).toBe(Object.prototype);
+        },
+      ),
+    );
+  });
+});
