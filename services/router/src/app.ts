@@ -3,7 +3,7 @@
  *
  * R1  It sends by the one producer, which loses nothing (P1 to P4).
  * R2  The records of an events partition go out in offset order, those of one event in order of destination id: the
- *     consumer runs tasks of no lane in offset order, and `run` sends before it waits.
+ *     consumer runs tasks of no lane in offset order, and the router sends before it waits.
  * R3  A send that fails for good ends the process; nothing later goes first.
  * R4  An offset is committed only when everything below it is acknowledged: the window's committable offset.
  */
@@ -14,7 +14,7 @@ import type { Delivery } from "@posthaste/core/delivery";
 import type { Event } from "@posthaste/core/event";
 import type { Log } from "@posthaste/core/log";
 import type { RecentIdsLimits } from "@posthaste/core/recent-ids";
-import { type RoutableDestination, RoutingTable, type UnroutedCause } from "@posthaste/core/routing";
+import { type RoutableDestination, RoutingTable } from "@posthaste/core/routing";
 import { connectKafka, type KafkaConnection } from "@posthaste/kafka/connect";
 import { createWindowedConsumer } from "@posthaste/kafka/consumer";
 import { createKafkaMetrics } from "@posthaste/kafka/metrics";
@@ -22,11 +22,11 @@ import { createProducer } from "@posthaste/kafka/producer";
 import { createOpenCodec } from "@posthaste/kafka/registry";
 import { createTable, type Table } from "@posthaste/kafka/table";
 import { readLogId } from "@posthaste/kafka/topic-admin";
-import type { ConsumerTiming, IncomingRecord, Task, WindowLimits } from "@posthaste/kafka/window";
+import type { ConsumerTiming, WindowLimits } from "@posthaste/kafka/window";
 import type { Registry } from "prom-client";
-import { createDedupe, type Dedupe } from "./dedupe.ts";
+import { createDedupe } from "./dedupe.ts";
 import { createRouterMetrics } from "./metrics.ts";
-import { type RouteContext, routeRecord } from "./route-records.ts";
+import { RecordRouter } from "./route-records.ts";
 import { createUnroutedLog, type UnroutedEvents } from "./unrouted.ts";
 
 export interface RouterOptions {
@@ -39,7 +39,6 @@ export interface RouterOptions {
   readonly onFailure: (reason: Error) => void;
   /** `limit` 0 switches the dedupe off. */
   readonly dedupe: RecentIdsLimits;
-  /** Default: 4,096 records and 16 MiB for each partition; the producer's batches are cut from it. */
   readonly window?: WindowLimits;
   readonly timing?: Partial<ConsumerTiming>;
   readonly nowMs?: () => number;
@@ -51,11 +50,12 @@ export interface Router {
   readonly stop: () => Promise<void>;
 }
 
+/** Of each partition: enough that the producer's batches are as large as they are useful. */
 const DEFAULT_WINDOW: WindowLimits = { maxRecords: 4096, maxBytes: 16 * 1024 * 1024 };
 
 /** Resolves when the destinations are known and the group was joined; no event is taken before that. */
 export async function startRouter(options: RouterOptions): Promise<Router> {
-  const { log, registry, nowMs = Date.now } = options;
+  const { log, registry, window = DEFAULT_WINDOW, nowMs = Date.now, onFailure } = options;
   const names = createTopicNames(options.topicPrefix);
   const metrics = createRouterMetrics(registry);
   const connection = connectKafka({
@@ -71,12 +71,13 @@ export async function startRouter(options: RouterOptions): Promise<Router> {
     openCodec<UnroutedEvents>("unrouted-events"),
     openCodec<DestinationRecord>("destination"),
   ]);
-
   const routing = new RoutingTable();
   const destinations = await followDestinations(connection, names.destinationConfig, destinationCodec, routing);
   await destinations.caughtUp();
 
+  const logId = await readLogId(connection, names);
   const producer = await createProducer(connection, { name: "deliveries", topics: [names.deliveries] });
+  // Apart, so that no delivery waits behind what nobody waits for.
   const background = await createProducer(connection, { name: "unrouted", topics: [names.unrouted] });
   const unrouted = createUnroutedLog({
     producer: background,
@@ -86,59 +87,38 @@ export async function startRouter(options: RouterOptions): Promise<Router> {
     log,
     onDropped: (events) => metrics.unroutedDropped.inc(events),
   });
-  const dedupe: Dedupe | null =
+  const dedupe =
     options.dedupe.limit === 0
       ? null
       : createDedupe({ connection, eventsTopic: names.events, codec: eventCodec, limits: options.dedupe, log });
-  const context: RouteContext = {
-    table: routing,
-    logId: await readLogId(connection, names),
-    deliveriesTopic: names.deliveries,
-    codec: deliveryCodec,
-    configOffset: () => destinations.appliedOffset,
-  };
-
-  const leaveUnrouted = (event: Event, record: IncomingRecord, cause: UnroutedCause): void => {
-    metrics.events.inc({ outcome: cause });
-    unrouted.add(event.sourceId, {
-      messageId: event.messageId,
-      type: event.type,
-      cause,
-      originPartition: record.partition,
-      originOffset: record.offset,
-    });
-  };
-  const route = (task: Task<Event | null>): Promise<void> | undefined => {
-    const { item: event, record } = task;
-    if (event === null) {
-      metrics.events.inc({ outcome: "unreadable" });
-      task.finish();
-      return undefined;
-    }
-    const routed = dedupe?.isDuplicate(event, record) ? "duplicate" : routeRecord(event, record, context);
-    if (typeof routed === "string") {
-      leaveUnrouted(event, record, routed);
-      task.finish();
-      return undefined;
-    }
-    metrics.events.inc({ outcome: "routed" });
-    metrics.deliveries.inc(routed.length);
-    return producer.send(routed);
-  };
-
+  const router = new RecordRouter({
+    context: {
+      routing,
+      logId,
+      deliveriesTopic: names.deliveries,
+      deliveryCodec,
+      configOffset: () => destinations.appliedOffset,
+    },
+    eventCodec,
+    producer,
+    dedupe,
+    unrouted,
+    metrics,
+    log,
+  });
   const consumer = createWindowedConsumer<Event | null>(connection, {
     groupId: names.routerGroup,
     topics: [names.events],
-    window: options.window ?? DEFAULT_WINDOW,
+    window,
     learn: ({ value }) => (value === null ? undefined : eventCodec.learn(value)),
-    take: (record) => decodeEvent(eventCodec, record, log),
+    take: (record) => router.take(record),
     laneOf: () => null,
-    run: route,
+    run: (task) => router.run(task),
     onRevoked: (windows) => {
       for (const { partition } of windows) dedupe?.forget(partition);
     },
-    onFailure: options.onFailure,
-    ...(options.timing === undefined ? {} : { timing: options.timing }),
+    onFailure,
+    timing: options.timing ?? {},
   });
   await consumer.start();
 
@@ -170,15 +150,4 @@ function followDestinations(
     },
     onChange: (id, destination) => routing.set(id, destination),
   });
-}
-
-/** Null for a record that no schema reads: it stays in the topic, is logged and counted, and stops nothing. */
-function decodeEvent(codec: Codec<Event>, record: IncomingRecord, log: Log): Event | null {
-  const { topic, partition, offset, value } = record;
-  try {
-    return value === null ? null : codec.decode(value);
-  } catch (error) {
-    log.error({ event: "event_unreadable", topic, partition, offset, err: error });
-    return null;
-  }
 }

@@ -3,9 +3,14 @@ import type { Codec } from "@posthaste/contracts/codec";
 import { toWebhookBody } from "@posthaste/core/body";
 import type { Delivery } from "@posthaste/core/delivery";
 import type { Event } from "@posthaste/core/event";
+import type { Log } from "@posthaste/core/log";
 import { deliveryKey } from "@posthaste/core/partition-key";
 import { type RoutingTable, routeEvent, type UnroutedCause } from "@posthaste/core/routing";
-import type { OutgoingRecord } from "@posthaste/kafka/producer";
+import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer";
+import type { IncomingRecord, Task } from "@posthaste/kafka/window";
+import type { Dedupe } from "./dedupe.ts";
+import type { RouterMetrics } from "./metrics.ts";
+import type { UnroutedLog } from "./unrouted.ts";
 
 /** Where an event stands. */
 export interface EventPlace {
@@ -13,23 +18,24 @@ export interface EventPlace {
   readonly offset: number;
 }
 
+/** What a delivery is made from, beside its event. */
 export interface RouteContext {
-  readonly table: RoutingTable;
+  readonly routing: RoutingTable;
   /** The incarnation of the events topic (D2). */
   readonly logId: number;
   readonly deliveriesTopic: string;
-  readonly codec: Codec<Delivery>;
+  readonly deliveryCodec: Codec<Delivery>;
   /** The config offset that the routing table stands at. */
   readonly configOffset: () => number;
 }
 
 /** The event's deliveries as records, in order of destination id (R2), or why it has none. */
-export function routeRecord(
+export function toDeliveries(
   event: Event,
   place: EventPlace,
   context: RouteContext,
 ): readonly OutgoingRecord[] | Exclude<UnroutedCause, "duplicate"> {
-  const destinations = routeEvent(event, context.table);
+  const destinations = routeEvent(event, context.routing);
   if (typeof destinations === "string") return destinations;
   const { messageId, sourceId, type, receivedAtMs } = event;
   const configOffset = context.configOffset();
@@ -37,7 +43,7 @@ export function routeRecord(
   return destinations.map(({ id: destinationId }) => ({
     topic: context.deliveriesTopic,
     key: deliveryKey(destinationId, event),
-    value: context.codec.encode({
+    value: context.deliveryCodec.encode({
       messageId,
       sourceId,
       destinationId,
@@ -50,4 +56,60 @@ export function routeRecord(
       body,
     }),
   }));
+}
+
+export interface RecordRouterParts {
+  readonly context: RouteContext;
+  readonly eventCodec: Codec<Event>;
+  readonly producer: Producer;
+  /** Null when it is switched off. */
+  readonly dedupe: Dedupe | null;
+  readonly unrouted: UnroutedLog;
+  readonly metrics: RouterMetrics;
+  readonly log: Log;
+}
+
+/** Takes records of the events topic, in the order of their offsets, and sends what they become in that order. */
+export class RecordRouter {
+  readonly #parts: RecordRouterParts;
+
+  constructor(parts: RecordRouterParts) {
+    this.#parts = parts;
+  }
+
+  /** Null for a record that no schema reads: it stays in the topic, is logged and counted, and stops nothing. */
+  take({ topic, partition, offset, value }: IncomingRecord): Event | null {
+    try {
+      return value === null ? null : this.#parts.eventCodec.decode(value);
+    } catch (error) {
+      this.#parts.log.error({ event: "event_unreadable", topic, partition, offset, err: error });
+      return null;
+    }
+  }
+
+  /** Sends the event's deliveries; the promise is their acknowledgement (R4). Finishes at once what becomes none. */
+  run(task: Task<Event | null>): Promise<void> | undefined {
+    const { item: event, record } = task;
+    const { context, producer, dedupe, metrics } = this.#parts;
+    if (event === null) {
+      metrics.events.inc({ outcome: "unreadable" });
+      task.finish();
+      return undefined;
+    }
+    const routed = dedupe?.isDuplicate(event, record) ? "duplicate" : toDeliveries(event, record, context);
+    if (typeof routed === "string") {
+      this.#leave(event, record, routed);
+      task.finish();
+      return undefined;
+    }
+    metrics.events.inc({ outcome: "routed" });
+    metrics.deliveries.inc(routed.length);
+    return producer.send(routed);
+  }
+
+  #leave({ sourceId, messageId, type }: Event, { partition, offset }: EventPlace, cause: UnroutedCause): void {
+    const { metrics, unrouted } = this.#parts;
+    metrics.events.inc({ outcome: cause });
+    unrouted.add(sourceId, { messageId, type, cause, originPartition: partition, originOffset: offset });
+  }
 }
