@@ -58,6 +58,6 @@ it("keeps order within every lane, holds up nothing else and forgets lanes witho
       const busyLanes = new Set(running.map(({ lane }) => lane).filter((lane) => lane !== null));
       return inOrder && lanes.size === busyLanes.size;
     }),
-    { numRuns: 150 },
+    { numRuns: 400 },
   );
 });

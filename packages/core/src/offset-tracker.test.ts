@@ -100,7 +100,7 @@ describe("what is finished above it", () => {
         expect(unfinished.some(({ offset }) => reported.has(offset))).toBe(false);
         return true;
       }),
-      { numRuns: 150 },
+      { numRuns: 400 },
     );
   });
 });
