@@ -9,6 +9,7 @@ import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { type ConnectionOptions, connect as connectTls } from "node:tls";
 import type { Log } from "@posthaste/core/log";
 import { type Admin, Kafka, type LogEntry, logLevel, type RetryOptions, type SASLOptions } from "kafkajs";
+import { growEncodersLazily } from "./encoder-growth.ts";
 import { type BrokerAddress, type Dial, LivenessWatch, refusedSocket } from "./liveness.ts";
 import type { KafkaMetrics } from "./metrics.ts";
 import { SharedAdmin } from "./shared-admin.ts";
@@ -70,6 +71,7 @@ const KEEP_ALIVE_MS = 60_000;
 /** Starts the liveness watch; connects nothing else yet. */
 export function connectKafka(options: KafkaConnectionOptions): KafkaConnection {
   const { brokers, clientId, log, metrics } = options;
+  growEncodersLazily();
   const watch = new LivenessWatch({
     brokers: brokers.map(parseBroker),
     dial: createDial(options),
