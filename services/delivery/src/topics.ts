@@ -21,6 +21,8 @@ export interface OpenTopicsOptions {
   readonly schedule: RetrySchedule;
   readonly secretKeys: readonly SecretKey[];
   readonly log: Log;
+  /** The destinations cannot be followed any more. */
+  readonly onFailure: (reason: Error) => void;
 }
 
 export interface OpenTopics {
@@ -54,6 +56,7 @@ export async function openTopics(connection: KafkaConnection, options: OpenTopic
     topic: names.destinationConfig,
     decode: destinationCodec.decode,
     learn: destinationCodec.learn,
+    onFailure: options.onFailure,
   });
   await destinations.caughtUp();
   const handOffs = await createProducer(connection, { name: "hand-offs", topics: [names.deadLetters, ...retryTopics] });

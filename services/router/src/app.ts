@@ -72,7 +72,12 @@ export async function startRouter(options: RouterOptions): Promise<Router> {
     openCodec<DestinationRecord>("destination"),
   ]);
   const routing = new RoutingTable();
-  const destinations = await followDestinations(connection, names.destinationConfig, destinationCodec, routing);
+  const destinations = await followDestinations(connection, {
+    topic: names.destinationConfig,
+    codec: destinationCodec,
+    routing,
+    onFailure,
+  });
   await destinations.caughtUp();
 
   const logId = await readLogId(connection, names);
@@ -134,15 +139,21 @@ export async function startRouter(options: RouterOptions): Promise<Router> {
   };
 }
 
+interface FollowDestinationsOptions {
+  readonly topic: string;
+  readonly codec: Codec<DestinationRecord>;
+  readonly routing: RoutingTable;
+  readonly onFailure: (reason: Error) => void;
+}
+
 /** Follows the destinations; of each only what routing needs is kept, and no secret is opened. */
 function followDestinations(
   connection: KafkaConnection,
-  topic: string,
-  codec: Codec<DestinationRecord>,
-  routing: RoutingTable,
+  { topic, codec, routing, onFailure }: FollowDestinationsOptions,
 ): Promise<Table<RoutableDestination>> {
   return createTable(connection, {
     topic,
+    onFailure,
     learn: codec.learn,
     decode: (bytes) => {
       const { id, enabled, sourceIds } = codec.decode(bytes);
