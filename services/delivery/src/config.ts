@@ -39,4 +39,3 @@ export const deliverySettings = z.object({
   /** Deliveries that one partition's window holds at once. */
   POSTHASTE_DELIVERY_WINDOW: wholeNumber(1, 100_000).default(2000),
 });
-export type DeliverySettings = z.infer<typeof deliverySettings>;

@@ -12,4 +12,3 @@ export const routerSettings = z.object({
   /** Message ids remembered for each events partition; 0 switches the dedupe off. */
   POSTHASTE_DEDUPE_IDS: wholeNumber(0, 10_000_000).default(100_000),
 });
-export type RouterConfig = z.infer<typeof routerSettings>;
