@@ -54,7 +54,9 @@ export class SharedAdmin {
         failures += 1;
         // kafkajs asks for every topic that it was ever asked about: the missing one may be an older question's.
         const olderTopic = isTopicMissing(error) && failures === 1;
-        const passing = olderTopic || isPassingFailure(error) || isDeadline(error);
+        // Of a topic whose leaders it does not know yet, as one that was just made, kafkajs takes offsets apart that it has not.
+        const incomplete = error instanceof TypeError;
+        const passing = olderTopic || incomplete || isPassingFailure(error) || isDeadline(error);
         if (passing || isTopicMissing(error)) this.#discard(held);
         if (!passing || performance.now() >= giveUpAtMs) throw toPosthasteError(error, "asking the brokers");
       }
