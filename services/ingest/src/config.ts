@@ -24,7 +24,6 @@ export const ingestSettings = z.object({
   /** Bytes of events that may wait for the brokers, before ingest answers 503. */
   POSTHASTE_INGEST_PENDING_BYTES: wholeNumber(1_000_000, 10_000_000_000).default(64 * 1024 * 1024),
 });
-export type IngestSettings = z.infer<typeof ingestSettings>;
 
 function isNetwork(text: string): boolean {
   const [address = "", prefix, ...rest] = text.split("/");
