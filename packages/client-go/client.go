@@ -38,7 +38,8 @@ type Client struct {
 	capacity  int    // of the next batch: what the last one came to
 	heldBytes int
 	lastFlush time.Time
-	stopTimer func() // nil while no timer runs
+	flushDue  time.Time // of the gathered batch
+	stopTimer func()    // nil while no timer runs
 	isClosed  bool
 
 	closeOnce sync.Once
@@ -137,6 +138,11 @@ func (c *Client) Close() error {
 		stop := c.clock.AfterFunc(c.config.CloseTimeout, c.queue.abandon)
 		c.Flush()
 		stop()
+		c.mu.Lock()
+		if c.stopTimer != nil {
+			c.stopTimer()
+		}
+		c.mu.Unlock()
 		if c.queue.ctx.Err() != nil {
 			message := fmt.Sprintf("not all calls were delivered within %v", c.config.CloseTimeout)
 			c.closeErr = &Error{Code: CodeClosed, message: message}
@@ -225,38 +231,54 @@ func (c *Client) gather(call []byte) *Error {
 		c.closeBatch()
 	}
 	if c.batch == nil {
-		c.batch = newBatch(c.capacity, c.config.FlushAt)
+		c.openBatch()
 	}
 	c.batch.add(call)
 	c.heldBytes += len(call)
 	if len(c.batch.ends) >= c.config.FlushAt {
 		c.closeBatch()
-	} else if c.stopTimer == nil {
-		c.startTimer()
 	}
 	return nil
 }
 
-// startTimer makes flushes come every FlushAfter since the last one; those that had nothing to send count too.
-func (c *Client) startTimer() {
-	flushAfter, gathered := c.config.FlushAfter, c.batch
-	sinceFlush := max(0, c.clock.Now().Sub(c.lastFlush))
-	c.stopTimer = c.clock.AfterFunc(flushAfter-sinceFlush%flushAfter, func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		// A timer that could not be stopped in time finds another batch, which has a timer of its own.
-		if c.batch == gathered {
-			c.closeBatch()
-		}
-	})
+// openBatch begins a batch, and a timer when none runs and the batch will not be full with its first call.
+func (c *Client) openBatch() {
+	c.batch = newBatch(c.capacity, c.config.FlushAt)
+	if c.config.FlushAt == 1 {
+		return
+	}
+	now := c.clock.Now()
+	left := c.untilFlush(now)
+	c.flushDue = now.Add(left)
+	if c.stopTimer == nil {
+		c.stopTimer = c.clock.AfterFunc(left, c.onTimer)
+	}
+}
+
+// untilFlush makes flushes come every FlushAfter since the last one; those that had nothing to send count too.
+func (c *Client) untilFlush(now time.Time) time.Duration {
+	sinceFlush := max(0, now.Sub(c.lastFlush))
+	return c.config.FlushAfter - sinceFlush%c.config.FlushAfter
+}
+
+// onTimer closes the batch when its time has come. A timer is left running when its batch is full, and then finds a later one,
+// which is never due before it: setting a timer for each batch would cost more than all calls of the batch.
+func (c *Client) onTimer() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stopTimer = nil
+	if c.batch == nil {
+		return
+	}
+	if left := c.flushDue.Sub(c.clock.Now()); left > 0 {
+		c.stopTimer = c.clock.AfterFunc(left, c.onTimer)
+		return
+	}
+	c.closeBatch()
 }
 
 // closeBatch hands what is gathered to the queue. The lock is held, so that batches are pushed in the order of their calls.
 func (c *Client) closeBatch() {
-	if c.stopTimer != nil {
-		c.stopTimer()
-		c.stopTimer = nil
-	}
 	c.lastFlush = c.clock.Now()
 	if c.batch == nil {
 		return

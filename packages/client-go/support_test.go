@@ -80,13 +80,15 @@ func (c *fakeClock) advance(d time.Duration) {
 	}
 }
 
-// pending answers how far off the timers are that wait, soonest first.
+// pending answers how far off the timers are that wait, soonest first. Those that are hours off are of no interest.
 func (c *fakeClock) pending() []time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delays := []time.Duration{}
 	for _, timer := range c.timers {
-		delays = append(delays, timer.due.Sub(c.now))
+		if delay := timer.due.Sub(c.now); delay < time.Hour {
+			delays = append(delays, delay)
+		}
 	}
 	return delays
 }

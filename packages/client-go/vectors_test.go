@@ -169,7 +169,8 @@ func TestVectorsOfRetries(t *testing.T) {
 
 func runRetryCase(t *testing.T, now string, vector retryCase) {
 	server, clock := newTestServer(t, vector.Answers...), newFakeClock(t, now)
-	config := Config{Endpoint: server.URL, FlushAt: vector.Calls, MaxAttempts: vector.Options.MaxAttempts}
+	// No flush by time, so that the clock's timers are those of the retries.
+	config := Config{Endpoint: server.URL, FlushAt: vector.Calls, FlushAfter: 24 * time.Hour, MaxAttempts: vector.Options.MaxAttempts}
 	var handed collected
 	handed.into(&config)
 	client := newTestClient(t, config, clock)
