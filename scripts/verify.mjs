@@ -5,7 +5,7 @@ import { environment, install, root } from "./bootstrap.mjs";
 const STEPS = [
   ["types and builds", "turbo", ["run", "typecheck", "build", "--output-logs=errors-only"]],
   ["import direction", "turbo", ["boundaries"]],
-  ["format and lint", "biome", ["ci", "."]],
+  ["format and lint", "biome", ["ci", "--colors=off", "."]],
   ["nothing unused", "knip", []],
 ];
 
