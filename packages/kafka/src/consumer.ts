@@ -38,9 +38,9 @@ const DEFAULT_TIMING: ConsumerTiming = {
 const WAITING_MAX_WAIT_MS = 100;
 /** W3: what a head that waits brings along is dropped and fetched again. */
 const WAITING_MAX_BYTES_PER_PARTITION = 64 * 1024;
-const WAITING_MAX_BYTES = 1024 * 1024;
 const MAX_BYTES_PER_PARTITION = 512 * 1024;
-const MAX_BYTES = 4 * 1024 * 1024;
+/** Room for sixteen full partitions, or for all of the retry topics: kafkajs asks in the same order each time, and what finds no room waits. */
+const MAX_BYTES = 8 * 1024 * 1024;
 const END_OFFSETS_EVERY_TICKS = 5;
 const LEAVE_DEADLINE_MS = 3000;
 const FLUSH_DEADLINE_MS = 1000;
@@ -158,7 +158,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
       metadataMaxAge: metadataMaxAgeMs,
       allowAutoTopicCreation: false,
       maxBytesPerPartition: waits ? WAITING_MAX_BYTES_PER_PARTITION : MAX_BYTES_PER_PARTITION,
-      maxBytes: waits ? WAITING_MAX_BYTES : MAX_BYTES,
+      maxBytes: MAX_BYTES,
       partitionAssigners: [this.#session.assigner],
       retry: { ...RETRY, retries: FOR_EVER, restartOnFailure: () => Promise.resolve(false) },
     });

@@ -8,8 +8,12 @@
 import { FirstKnown, msUntilDue } from "@posthaste/core/due-time";
 import type { Clock } from "@posthaste/core/time";
 
-/** Heads are released on a grid of this many ms, so that records which come due together leave in one fetch. */
-const GRAIN_MS = 50;
+/**
+ * Heads are released on a grid, so that records which come due together leave in one fetch: a fetch that releases one record
+ * brings a hundred others for nothing. A tenth of the delay at the most, within the second that a release may be late.
+ */
+const LONGEST_GRAIN_MS = 200;
+const SHORTEST_GRAIN_MS = 10;
 /** Longest that a timer is set for; what is due later is looked at again then (a timer holds 2^31 ms at the most). */
 const LONGEST_TIMER_MS = 60_000;
 
@@ -23,6 +27,7 @@ export class DueGate {
   readonly #delayMs: number;
   readonly #clock: Clock;
   readonly #onDue: () => void;
+  readonly #grainMs: number;
   readonly #firstKnown: FirstKnown;
   #head: WaitingHead | null = null;
   #timer: NodeJS.Timeout | undefined;
@@ -32,7 +37,8 @@ export class DueGate {
     this.#delayMs = delayMs;
     this.#clock = clock;
     this.#onDue = onDue;
-    this.#firstKnown = new FirstKnown(Math.max(GRAIN_MS, delayMs / 64));
+    this.#grainMs = Math.max(SHORTEST_GRAIN_MS, Math.min(LONGEST_GRAIN_MS, delayMs / 10));
+    this.#firstKnown = new FirstKnown(Math.max(this.#grainMs, delayMs / 64));
   }
 
   /** The head that is held, or null. */
@@ -55,7 +61,7 @@ export class DueGate {
   hold(head: WaitingHead, waitMs: number): void {
     this.#head = head;
     clearTimeout(this.#timer);
-    const onGrid = Math.ceil(waitMs / GRAIN_MS) * GRAIN_MS;
+    const onGrid = Math.ceil(waitMs / this.#grainMs) * this.#grainMs;
     this.#timer = setTimeout(() => this.#release(), Math.min(onGrid, LONGEST_TIMER_MS));
   }
 

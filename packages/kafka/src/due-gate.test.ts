@@ -1,0 +1,73 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { DueGate } from "./due-gate.ts";
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function createGate(delayMs: number) {
+  const onDue = vi.fn();
+  // Fake timers move both readings; the wall clock can be set besides.
+  let setMs = 0;
+  const clock = { nowMs: () => performance.now() + setMs, monotonicMs: () => performance.now() };
+  const step = (ms: number) => {
+    setMs += ms;
+  };
+  return { gate: new DueGate(delayMs, clock, onDue), onDue, step };
+}
+
+describe("the gate of a retry partition", () => {
+  it("holds a head until it is due, then asks for another look, once", async () => {
+    const { gate, onDue } = createGate(1000);
+    gate.noteEnd(10);
+    const appendedAtMs = performance.now();
+    const waitMs = gate.msUntilDue(4, appendedAtMs);
+    expect(waitMs).toBe(1000);
+    gate.hold({ offset: 4, appendedAtMs }, waitMs);
+    expect(gate.head).toEqual({ offset: 4, appendedAtMs });
+    await vi.advanceTimersByTimeAsync(999);
+    expect(onDue).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(onDue).toHaveBeenCalledOnce();
+    expect(gate.head).toBeNull();
+    expect(gate.msUntilDue(4, appendedAtMs)).toBe(0);
+  });
+
+  it("releases heads that come due soon after one another together", async () => {
+    const { gate, onDue } = createGate(10_000);
+    gate.hold({ offset: 0, appendedAtMs: 0 }, 30);
+    await vi.advanceTimersByTimeAsync(199);
+    expect(onDue).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(onDue).toHaveBeenCalledOnce();
+  });
+
+  it("looks again in the meantime at a head that is due in hours", async () => {
+    const { gate, onDue } = createGate(3_600_000);
+    gate.hold({ offset: 0, appendedAtMs: 0 }, 3_600_000);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(onDue).toHaveBeenCalledOnce();
+  });
+
+  it("waits no longer than the delay after the end offset was seen, though the wall clock stepped back (W1)", async () => {
+    const { gate, step } = createGate(1000);
+    const appendedAtMs = performance.now();
+    gate.noteEnd(100);
+    step(-3_600_000);
+    expect(gate.msUntilDue(0, appendedAtMs)).toBe(1000);
+    await vi.advanceTimersByTimeAsync(1000);
+    for (const offset of [0, 50, 99]) expect(gate.msUntilDue(offset, appendedAtMs)).toBe(0);
+  });
+
+  it("says nothing any more when it is closed", async () => {
+    const { gate, onDue } = createGate(1000);
+    gate.hold({ offset: 0, appendedAtMs: 0 }, 500);
+    gate.close();
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(onDue).not.toHaveBeenCalled();
+    expect(gate.head).toBeNull();
+  });
+});
