@@ -93,10 +93,13 @@ async function runGo() {
     counts.skipped += 1;
     return;
   }
-  console.log("\ngo test ./... (packages/client-go)");
-  const child = spawn("go", ["test", "-json", "./..."], {
+  // The race detector needs a C compiler.
+  const hasCompiler = spawnSync("cc", ["--version"]).status === 0;
+  const race = hasCompiler ? ["-race"] : [];
+  console.log(`\ngo test ${race.join("")} ./... (packages/client-go)`);
+  const child = spawn("go", ["test", "-json", "-count=1", ...race, "./..."], {
     cwd: join(root, "packages/client-go"),
-    env: environment(),
+    env: environment({ CGO_ENABLED: hasCompiler ? "1" : "0" }),
     stdio: ["ignore", "pipe", "inherit"],
   });
   const exited = exitCode(child);

@@ -45,6 +45,9 @@ export async function startInstallation({ settings = {}, brokers }: Installation
     settings: { POSTHASTE_TOPIC_PREFIX: prefix, POSTHASTE_ALLOW_NETWORKS: "127.0.0.0/8", ...settings },
     log: () => {},
     onUnexpectedExit: (name, reason) => unexpectedExits.push(`${name}: ${reason}`),
+  }).catch(async (error: unknown) => {
+    await rm(dataDir, { recursive: true, force: true });
+    throw error;
   });
   return {
     system,
