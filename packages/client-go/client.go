@@ -176,8 +176,11 @@ func (c *Client) start() error {
 	return nil
 }
 
-// scratch holds one call while it is written, outside the lock.
-var scratch = sync.Pool{New: func() any { return new([]byte) }}
+// scratch holds one call while it is written, outside the lock. Most fit in what it begins with.
+var scratch = sync.Pool{New: func() any {
+	buffer := make([]byte, 0, 1024)
+	return &buffer
+}}
 
 func (c *Client) take(d *draft) error {
 	if err := c.start(); err != nil {
