@@ -16,7 +16,7 @@ export const DEAD_LETTER_REASONS = [
 ] as const;
 export type DeadLetterReason = (typeof DEAD_LETTER_REASONS)[number];
 
-/** What a URL answered the last time. */
+/** What a URL answered. */
 export interface DeadUrl {
   readonly url: string;
   /** Null when none arrived. */
@@ -34,6 +34,6 @@ export interface DeadLetter extends Delivery {
   readonly putOffs: number;
   /** The first failed attempt or the first putting-off; null when there was neither. */
   readonly windowStartMs: number | null;
-  /** Empty when it was never attempted; under `settle: each` only the URLs that are dead. */
+  /** Of the attempt that ended it; empty when it was given up without one. Under `settle: each` only the URLs that are dead. */
   readonly lastAttempt: readonly DeadUrl[];
 }

@@ -130,6 +130,16 @@ describe("room", () => {
     expect(failing.admit(one, 1010, AMONG_OTHERS)).toBe("go");
   });
 
+  it("is there again at once for a destination that was changed", () => {
+    const mended = room();
+    for (let index = 0; index < 5; index++) mended.settled("failed", { startedMs: 0, wasProbe: false }, 0);
+    mended.shutUntil(60_000);
+    expect(mended.admit(one, 1, AMONG_OTHERS)).toBe("retry_after");
+    mended.forgive();
+    expect(mended.admit(one, 1, AMONG_OTHERS)).toBe("go");
+    expect(mended.isIdle(1)).toBe(false);
+  });
+
   it("follows the destination's rate, and its changes", () => {
     const rated = room();
     rated.setRate(10, 0);

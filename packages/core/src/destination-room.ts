@@ -96,9 +96,22 @@ export class DestinationRoom<T extends RoomRequest> {
     return this.#shutUntilMs;
   }
 
-  /** True when forgetting it would lose nothing but what it learnt of the destination. */
+  /** True when nothing is out and nothing waits: to forget it then loses only what it learnt of the destination. */
+  get isEmpty(): boolean {
+    return this.#inFlight === 0 && this.waiting === 0;
+  }
+
+  /** True when nothing stands against the destination either. */
   isIdle(nowMs: number): boolean {
-    return this.#inFlight === 0 && this.waiting === 0 && this.#breaker.state === "closed" && nowMs >= this.#shutUntilMs;
+    return this.isEmpty && this.#breaker.state === "closed" && nowMs >= this.#shutUntilMs;
+  }
+
+  /** The destination was changed: what is known against it may be mended. */
+  forgive(): void {
+    if (this.#breaker.state === "closed" && this.#shutUntilMs === 0) return;
+    this.#breaker.succeeded();
+    this.#limit.reset();
+    this.#shutUntilMs = 0;
   }
 
   /** Sets the destination's rate; null for none. Cheap when nothing changed. */

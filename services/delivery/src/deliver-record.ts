@@ -4,16 +4,17 @@
  * V1  A delivery is judged only when the destinations are known up to the config offset that it was routed by: a table that
  *     lags would take a new destination for a removed one.
  * V2  A destination whose secrets cannot be opened gets nothing, and nothing of it is given up: its deliveries are held.
- * V3  Every delivery ends finished: delivered, handed off, or kept in its window until the next owner reads it.
+ * V3  URLs, headers and secrets are those of the moment of sending: what waited is judged again when its destination was
+ *     changed meanwhile.
+ * V4  Every delivery ends finished: delivered, handed off, or kept in its window until the next owner reads it.
  */
 
 import { jitterMs } from "@posthaste/core/backoff";
-import type { DeadLetterReason } from "@posthaste/core/dead-letter";
 import type { Delivery } from "@posthaste/core/delivery";
 import type { Destination } from "@posthaste/core/destination";
 import type { NoRoomCause } from "@posthaste/core/destination-room";
 import type { Log } from "@posthaste/core/log";
-import { planHold, planPutOff, type RetrySchedule } from "@posthaste/core/retry-plan";
+import { type DeadPlan, planHold, planPutOff, type RetrySchedule } from "@posthaste/core/retry-plan";
 import type { Clock } from "@posthaste/core/time";
 import type { Table } from "@posthaste/kafka/table";
 import type { Task } from "@posthaste/kafka/window";
@@ -68,8 +69,13 @@ export class Deliverer {
 
   /** A turn was given: sends, and follows up what comes of it. */
   send(turn: Turn): void {
-    const { sender, onFailure } = this.#parts;
-    const { delivery, destination, progress } = turn.pending;
+    const { sender, destinations, isolation, onFailure } = this.#parts;
+    const { task, delivery, destination, progress } = turn.pending;
+    if (destinations.get(destination.id) !== destination) {
+      isolation.cancel(turn);
+      this.#submit(task, delivery);
+      return;
+    }
     const attempt = sender.attempt({
       destination,
       messageId: delivery.messageId,
@@ -90,7 +96,7 @@ export class Deliverer {
     const waiting = isolation.awayOf(pending.destination.id);
     const plan = planPutOff({ schedule, progress: pending.progress, nowMs, notBeforeMs, waiting });
     if (plan.kind === "retry") this.#wait(pending, plan, cause);
-    else if (plan.kind === "dead_letter") this.#bury(pending.task, pending.delivery, plan.reason);
+    else if (plan.kind === "dead_letter") this.#bury(pending.task, pending.delivery, plan);
     else if (!isolation.submitLast(pending))
       this.#wait(pending, planHold({ schedule, progress: pending.progress }), cause);
   }
@@ -170,9 +176,9 @@ export class Deliverer {
     const { destinations, isolation, clock } = this.#parts;
     const destination = destinations.get(delivery.destinationId);
     if (destination === undefined) {
-      this.#bury(task, delivery, "destination_removed");
+      this.#bury(task, delivery, { reason: "destination_removed", progress: task.item.progress });
     } else if (!destination.enabled || destination.urls.length === 0) {
-      this.#bury(task, delivery, "destination_disabled");
+      this.#bury(task, delivery, { reason: "destination_disabled", progress: task.item.progress });
     } else {
       const pending = toPending(task, delivery, destination);
       const { notBeforeMs } = pending.progress;
@@ -204,8 +210,7 @@ export class Deliverer {
     this.#parts.followUps.publish(pending.task, [plan]);
   }
 
-  #bury(task: Task<Intake>, delivery: Delivery, reason: DeadLetterReason): void {
-    const { progress } = task.item;
+  #bury(task: Task<Intake>, delivery: Delivery, { reason, progress }: Omit<DeadPlan, "kind">): void {
     this.#parts.followUps.publish(task, [{ kind: "dead_letter", delivery, reason, progress, lastAttempt: [] }]);
   }
 

@@ -24,7 +24,7 @@ export interface Burial {
   readonly delivery: Delivery;
   readonly reason: DeadLetterReason;
   readonly progress: DeliveryProgress;
-  /** What the URLs answered the last time; empty when there was no attempt. */
+  /** What the URLs answered in the attempt that ended it; empty when there was none. */
   readonly lastAttempt: readonly DeadUrl[];
 }
 

@@ -24,8 +24,11 @@ let isolation: Isolation;
 const openWindow = (): FakeWindow => ({ isFull: false, isRevoked: false, records: 1, heldBy: () => 1 });
 
 /** A delivery as the isolation sees it; what it does not look at is left out. */
-function pending(destinationId: string, { window = openWindow(), returning = false, requests = 1 } = {}): Pending {
-  const destination = { id: destinationId, rateLimitPerSecond: null } as Destination;
+function pending(
+  destinationId: string,
+  { window = openWindow(), returning = false, requests = 1, revision = 1 } = {},
+): Pending {
+  const destination = { id: destinationId, revision, rateLimitPerSecond: null } as Destination;
   return { destination, returning, requests, progress: NO_PROGRESS, task: { window } } as unknown as Pending;
 }
 
@@ -115,6 +118,26 @@ describe("isolation", () => {
     expect(putOff).toMatchObject([{ cause: "breaker_open" }]);
     pass(120_000);
     expect(isolation.breakers()).toEqual({ closed: 0, open: 1, probing: 0 });
+    pass(600_000);
+    expect(isolation.breakers()).toEqual({ closed: 0, open: 0, probing: 0 });
+  });
+
+  it("J2: trusts a destination again that was changed", () => {
+    for (let index = 0; index < 3; index++) {
+      isolation.submit(pending("bad"));
+      finish(sent.at(-1), "failed");
+    }
+    isolation.submit(pending("bad", { revision: 2 }));
+    expect([sent.length, putOff.length]).toEqual([4, 0]);
+  });
+
+  it("has the room again of a turn that was given back", () => {
+    for (let index = 0; index < 2; index++) isolation.submit(pending("a"));
+    const [turn] = sent;
+    if (turn === undefined) throw new Error("nothing was sent");
+    isolation.cancel(turn);
+    isolation.submit(pending("a"));
+    expect(sent).toHaveLength(3);
   });
 
   it("W5: says till when the receiver asked for peace, and waits when that is near", () => {

@@ -3,7 +3,8 @@
  *
  * Owns: a room for each destination that was about lately, a timer that forgets, and one that runs while something waits.
  * J1  Every delivery that is submitted is sent or put off exactly once, unless its partition was given up meanwhile.
- * J2  A room is forgotten when it was idle for `IDLE_MS`, so the memory follows the destinations in use (I4).
+ * J2  A room is forgotten when it was idle for `IDLE_MS`, and with what stands against its destination when nobody asked for
+ *     it for `FORGET_MS`, so the memory follows the destinations in use (I4). A changed destination starts anew.
  * J3  A destination counts as alone when no other was about for `ALONE_MS`.
  * J4  Last attempts (I3) go whatever the breaker says, within `RESERVE_REQUESTS` of a destination.
  */
@@ -20,6 +21,8 @@ import type { Pending } from "./pending.ts";
 const TICK_MS = 20;
 const SWEEP_MS = 10_000;
 const IDLE_MS = 60_000;
+/** Longer than the quick retry tiers, from which a failing destination's deliveries keep coming back. */
+const FORGET_MS = 600_000;
 const ALONE_MS = 300_000;
 const RESERVE_REQUESTS = 32;
 
@@ -46,6 +49,8 @@ export interface IsolationOptions {
 interface Entry {
   readonly room: DestinationRoom<Pending>;
   usedMs: number;
+  /** Of the destination as it was seen last. */
+  revision: number;
   reserved: number;
   /** Deliveries of it that this process saw go to retry topics and not come back (I2). */
   away: number;
@@ -72,6 +77,10 @@ export class Isolation {
     const { destination, returning } = pending;
     const entry = this.#entry(destination.id, nowMs);
     if (returning && entry.away > 0) entry.away -= 1;
+    if (entry.revision < destination.revision) {
+      if (entry.revision > 0) entry.room.forgive();
+      entry.revision = destination.revision;
+    }
     entry.room.setRate(destination.rateLimitPerSecond, nowMs);
     const admission = entry.room.admit(pending, nowMs, this.#around(pending, nowMs));
     if (admission === "wait") this.#queue(entry);
@@ -88,6 +97,13 @@ export class Isolation {
     entry.room.takeReserve(pending.requests, nowMs);
     this.#options.send({ pending, wasProbe: false, isLast: true, startedMs: nowMs });
     return true;
+  }
+
+  /** A turn is given back: nothing was sent. */
+  cancel({ pending, wasProbe, isLast }: Turn): void {
+    const entry = this.#entry(pending.destination.id, this.#options.monotonicMs());
+    if (isLast) entry.reserved -= pending.requests;
+    entry.room.cancelled(pending.requests, wasProbe);
   }
 
   /** The outcome of a turn is known. `shutForMs`: how long the receiver asked for peace. */
@@ -146,7 +162,7 @@ export class Isolation {
     let entry = this.#entries.get(destinationId);
     if (entry === undefined) {
       const room = new DestinationRoom<Pending>(this.#options.settings);
-      entry = { room, usedMs: nowMs, reserved: 0, away: 0 };
+      entry = { room, usedMs: nowMs, revision: 0, reserved: 0, away: 0 };
       this.#entries.set(destinationId, entry);
     }
     entry.usedMs = nowMs;
@@ -200,7 +216,9 @@ export class Isolation {
   #forgetIdle(): void {
     const nowMs = this.#options.monotonicMs();
     for (const [id, entry] of this.#entries) {
-      if (nowMs - entry.usedMs >= IDLE_MS && entry.away === 0 && entry.room.isIdle(nowMs)) this.#entries.delete(id);
+      const unusedMs = nowMs - entry.usedMs;
+      const isIdle = unusedMs >= IDLE_MS && entry.away === 0 && entry.room.isIdle(nowMs);
+      if (isIdle || (unusedMs >= FORGET_MS && entry.room.isEmpty)) this.#entries.delete(id);
     }
   }
 }

@@ -70,6 +70,32 @@ describe("a healthy destination", () => {
   });
 });
 
+describe("a destination that is changed", () => {
+  it("V3: gets what waited for room at its new URL", async () => {
+    const configOffset = await connect("moved", { rateLimitPerSecond: 10 });
+    await installation.send(drafts("moved", 20, configOffset));
+    await installation.startDelivery();
+    await eventually(() => expect(receiver.requestsTo("/moved").length).toBeGreaterThan(2));
+    await installation.configure("moved", { urls: [{ url: `${receiver.url}/new`, headers: {} }] });
+    await eventually(() => expect(receiver.requests).toHaveLength(20));
+    expect(receiver.requestsTo("/new").length).toBeGreaterThan(10);
+  });
+
+  it("is tried again at once, whatever stood against it before", async () => {
+    receiver.script("/broken", { status: 503, headers: { "retry-after": "3600" } });
+    const before = await connect("broken");
+    await installation.send(drafts("broken", 1, before));
+    const delivery = await installation.startDelivery();
+    await eventually(() => expect(installation.waiting).toHaveLength(1));
+    const configOffset = await installation.configure("broken", {
+      urls: [{ url: `${receiver.url}/mended`, headers: {} }],
+    });
+    await installation.send([{ messageId: "m-mended", destinationId: "broken", configOffset }]);
+    await eventually(() => expect(receiver.requestsTo("/mended")).toHaveLength(1));
+    expect(delivery.failures).toEqual([]);
+  });
+});
+
 describe("a dead destination", () => {
   it("is spared most requests, and each delivery is tried once at least before it is given up (I3)", async () => {
     receiver.script("/dead", { status: 500 });
