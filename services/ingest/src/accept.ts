@@ -6,44 +6,23 @@
  *     before they cost memory.
  * A3  A good call is not refused for its neighbours: a batch's bad calls are named in the answer and kept in a topic.
  */
-import type { TopicNames } from "@posthaste/contracts/topics";
 import { type Batch, parseBatch } from "@posthaste/core/batch";
-import { type CallOrigin, type CallRefusal, type CallType, parseCall } from "@posthaste/core/call";
-import type { Event } from "@posthaste/core/event";
+import type { CallOrigin, CallType } from "@posthaste/core/call";
 import type { JsonObject } from "@posthaste/core/json-fragment";
 import type { Log } from "@posthaste/core/log";
-import { eventKey } from "@posthaste/core/partition-key";
 import type { Source } from "@posthaste/core/source";
 import type { Clock } from "@posthaste/core/time";
-import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer";
-import {
-  type Answer,
-  malformed,
-  type Refusal,
-  type RejectedCall,
-  rateLimited,
-  TAKEN,
-  tooLarge,
-  unavailable,
-} from "./answer.ts";
-import type { Authenticate } from "./authenticate.ts";
-import { ACKNOWLEDGE_TIMEOUT_MS, MAX_CALL_BYTES, MAX_EXPANDED_BYTES, MAX_REJECTED_CALLS } from "./limits.ts";
+import type { Producer } from "@posthaste/kafka/producer";
+import { type AcknowledgeParts, createAcknowledge } from "./acknowledge.ts";
+import { type AdmitParts, createAdmit } from "./admit.ts";
+import { type Answer, malformed, type Refusal, TAKEN, tooLarge, unavailable } from "./answer.ts";
 import { countCalls, type IngestMetrics } from "./metrics.ts";
-import type { RateLimit } from "./rate-limit.ts";
-import { packRejectedCalls, type RejectedCallEntry, type RejectedCalls, toCallJson } from "./rejected-calls.ts";
+import { type CallSorterParts, createCallSorter } from "./sort-calls.ts";
 
-export interface AcceptParts {
-  readonly authenticate: Authenticate;
-  readonly rateLimit: RateLimit;
+export interface AcceptParts extends AdmitParts, AcknowledgeParts, CallSorterParts {
   readonly producer: Pick<Producer, "send" | "pendingBytes" | "oldestPendingMs">;
-  readonly encodeEvent: (event: Event) => Buffer;
-  readonly encodeRejectedCalls: (rejected: RejectedCalls) => Buffer;
-  readonly names: Pick<TopicNames, "events" | "rejectedCalls">;
   readonly clock: Clock;
   readonly makeMessageId: () => string;
-  /** Bytes that may wait for the brokers (A2). */
-  readonly maxPendingBytes: number;
-  readonly acknowledgeTimeoutMs?: number;
   readonly metrics: IngestMetrics;
   readonly log: Log;
 }
@@ -66,52 +45,20 @@ export interface Accept {
   batch(request: CallRequest): Promise<Answer>;
 }
 
-/** What the calls of one request came to. */
-interface Sorted {
-  readonly records: OutgoingRecord[];
-  readonly rejected: RejectedCall[];
-  readonly entries: RejectedCallEntry[];
-  /** Bytes of the records' values. */
-  bytes: number;
-}
-
-const REPEATED_CONTEXT = tooLarge(
-  "request_too_large",
-  "The batch's context, repeated in each of its calls, makes it too large; send smaller batches or less context.",
-);
-const TOO_MANY_REJECTED = malformed(
-  "too_many_rejected_calls",
-  `More than ${MAX_REJECTED_CALLS} calls of the batch cannot be taken, so none was; check what is sent.`,
-);
-const BUSY = unavailable("unavailable", "More calls arrive than the brokers take at the moment; send again.");
 const NOT_ACKNOWLEDGED = unavailable(
   "not_acknowledged",
   "The brokers have not acknowledged the calls in time; send them again with the same messageIds.",
 );
-const CALL_TOO_LARGE: CallRefusal = {
-  code: "call_too_large",
-  message: `A call may have at most ${MAX_CALL_BYTES} bytes; shorten its properties, traits or context.`,
-};
 
 export function createAccept(parts: AcceptParts): Accept {
-  const { authenticate, rateLimit, producer, clock, metrics, log } = parts;
-  const acknowledgeTimeoutMs = parts.acknowledgeTimeoutMs ?? ACKNOWLEDGE_TIMEOUT_MS;
+  const { producer, clock, metrics, log } = parts;
+  const admit = createAdmit(parts);
+  const acknowledge = createAcknowledge(parts);
+  const sorter = createCallSorter(parts);
 
   const refuse = (refusal: Refusal, calls = 1): Refusal => {
     countCalls(metrics, refusal.answer, calls);
     return refusal;
-  };
-
-  /** The source, or why its calls are not taken now. */
-  const admit = async (request: CallRequest, calls: number): Promise<Source | Refusal> => {
-    if (producer.pendingBytes > parts.maxPendingBytes || producer.oldestPendingMs > acknowledgeTimeoutMs) return BUSY;
-    const bodyKey = request.body["writeKey"];
-    const writeKey = request.writeKey ?? (typeof bodyKey === "string" ? bodyKey : null);
-    const found = authenticate(writeKey);
-    const authentication = found instanceof Promise ? await found : found;
-    if ("refusal" in authentication) return authentication.refusal;
-    const waitMs = rateLimit.take(authentication.source.id, calls);
-    return waitMs > 0 ? rateLimited(Math.ceil(waitMs / 1000)) : authentication.source;
   };
 
   const originOf = (source: Source, request: CallRequest, batch: Batch | null): CallOrigin => ({
@@ -125,63 +72,21 @@ export function createAccept(parts: AcceptParts): Accept {
     makeMessageId: parts.makeMessageId,
   });
 
-  const toRecord = (event: Event): OutgoingRecord => ({
-    topic: parts.names.events,
-    key: eventKey(event.sourceId, event),
-    value: parts.encodeEvent(event),
-  });
-
-  const reject = (sorted: Sorted, index: number, call: unknown, { code, message }: CallRefusal): void => {
-    metrics.rejectedCalls.inc({ code });
-    sorted.rejected.push({ index, code, message });
-    sorted.entries.push({ rejectedAtMs: clock.nowMs(), code, message, index, callJson: toCallJson(call) });
-  };
-
-  const rejectedRecords = (source: Source, entries: readonly RejectedCallEntry[]): OutgoingRecord[] =>
-    packRejectedCalls(source.id, entries).map((rejected) => ({
-      topic: parts.names.rejectedCalls,
-      key: source.id,
-      value: parts.encodeRejectedCalls(rejected),
-    }));
-
-  /** True once every record is acknowledged; false when that takes too long (the records may still be written later). */
-  const acknowledged = (records: readonly OutgoingRecord[]): Promise<boolean> => {
-    const startedMs = clock.monotonicMs();
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(false), acknowledgeTimeoutMs);
-      producer.send(records).then(
-        () => {
-          clearTimeout(timer);
-          metrics.acknowledgeSeconds.observe((clock.monotonicMs() - startedMs) / 1000);
-          resolve(true);
-        },
-        (error: unknown) => {
-          clearTimeout(timer);
-          log.warn({ event: "send_refused", err: error });
-          resolve(false);
-        },
-      );
-    });
-  };
-
   return {
     single: async (type, request) => {
-      const admitted = await admit(request, 1);
-      if (isRefusal(admitted)) return refuse(admitted);
-      const parsed =
-        request.bodyBytes > MAX_CALL_BYTES
-          ? { taken: false as const, refusal: CALL_TOO_LARGE }
-          : parseCall(request.body, type, originOf(admitted, request, null));
-      if (parsed.taken) {
-        if (!(await acknowledged([toRecord(parsed.event)]))) return refuse(NOT_ACKNOWLEDGED);
+      const admitted = admit(writeKeyOf(request), 1);
+      const admission = admitted instanceof Promise ? await admitted : admitted;
+      if ("refusal" in admission) return refuse(admission.refusal);
+      const sorted = sorter.single(request.body, type, originOf(admission.source, request, null), request.bodyBytes);
+      if ("record" in sorted) {
+        if (!(await acknowledge([sorted.record]))) return refuse(NOT_ACKNOWLEDGED);
         countCalls(metrics, "accepted", 1);
         return TAKEN;
       }
-      const { code, message } = parsed.refusal;
-      const sorted: Sorted = { records: [], rejected: [], entries: [], bytes: 0 };
-      reject(sorted, 0, request.body, parsed.refusal);
+      const { code, message } = sorted.refusal;
+      metrics.rejectedCalls.inc({ code });
       // The caller hears of it at once; the copy for the data engineer is on its way and may be lost with this process.
-      producer.send(rejectedRecords(admitted, sorted.entries)).catch((error: unknown) => {
+      producer.send(sorted.kept).catch((error: unknown) => {
         log.warn({ event: "rejected_call_not_kept", err: error });
       });
       return refuse(code === "call_too_large" ? tooLarge(code, message) : malformed(code, message));
@@ -191,47 +96,22 @@ export function createAccept(parts: AcceptParts): Accept {
       const envelope = parseBatch(request.body);
       if (!envelope.taken) return refuse(malformed(envelope.refusal.code, envelope.refusal.message));
       const { calls } = envelope.batch;
-      const admitted = await admit(request, Math.max(1, calls.length));
-      if (isRefusal(admitted)) return refuse(admitted, Math.max(1, calls.length));
-      const origin = originOf(admitted, request, envelope.batch);
-      const mayExceed = request.bodyBytes > MAX_CALL_BYTES;
-      const sorted: Sorted = { records: [], rejected: [], entries: [], bytes: 0 };
-      for (const [index, call] of calls.entries()) {
-        const refusal = mayExceed && exceedsCallLimit(call) ? CALL_TOO_LARGE : takeCall(sorted, call, origin);
-        if (refusal !== null) reject(sorted, index, call, refusal);
-        if (sorted.bytes > MAX_EXPANDED_BYTES) return refuse(REPEATED_CONTEXT, calls.length);
-        if (sorted.rejected.length > MAX_REJECTED_CALLS) return refuse(TOO_MANY_REJECTED, calls.length);
-      }
-      const records = [...sorted.records, ...rejectedRecords(admitted, sorted.entries)];
-      if (records.length > 0 && !(await acknowledged(records))) return refuse(NOT_ACKNOWLEDGED, calls.length);
-      countCalls(metrics, "accepted", sorted.records.length);
-      if (sorted.rejected.length === 0) return TAKEN;
-      countCalls(metrics, "rejected", sorted.rejected.length);
-      return { taken: true, rejected: sorted.rejected };
+      const count = Math.max(1, calls.length);
+      const admission = await admit(writeKeyOf(request), count);
+      if ("refusal" in admission) return refuse(admission.refusal, count);
+      const sorted = sorter.batch(calls, originOf(admission.source, request, envelope.batch), request.bodyBytes);
+      if ("status" in sorted) return refuse(sorted, count);
+      const { taken, rejected, records } = sorted;
+      if (records.length > 0 && !(await acknowledge(records))) return refuse(NOT_ACKNOWLEDGED, count);
+      countCalls(metrics, "accepted", taken);
+      countCalls(metrics, "rejected", rejected.length);
+      for (const { code } of rejected) metrics.rejectedCalls.inc({ code });
+      return rejected.length === 0 ? TAKEN : { taken: true, rejected };
     },
   };
-
-  function takeCall(sorted: Sorted, call: unknown, origin: CallOrigin): CallRefusal | null {
-    const parsed = parseCall(call, null, origin);
-    if (!parsed.taken) return parsed.refusal;
-    const record = toRecord(parsed.event);
-    sorted.records.push(record);
-    sorted.bytes += record.value?.length ?? 0;
-    return null;
-  }
 }
 
-function isRefusal(value: Source | Refusal): value is Refusal {
-  return "taken" in value;
-}
-
-/** A call of a batch is measured as compact JSON, since its own bytes are not known apart from the others'. */
-function exceedsCallLimit(call: unknown): boolean {
-  try {
-    return Buffer.byteLength(JSON.stringify(call)) > MAX_CALL_BYTES;
-  } catch (error) {
-    // Nested too deep to be written; parsing says so.
-    if (error instanceof RangeError) return false;
-    throw error;
-  }
+function writeKeyOf({ writeKey, body }: CallRequest): string | null {
+  const inBody = body["writeKey"];
+  return writeKey ?? (typeof inBody === "string" ? inBody : null);
 }

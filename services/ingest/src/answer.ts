@@ -1,11 +1,12 @@
 /** What ingest answers: taken, or a refusal of the whole request. Codes and statuses are public. */
+import type { CallRefusal } from "@posthaste/core/call";
 import { RETRY_AFTER_S } from "./limits.ts";
 
 /** A call of a batch that was not taken; the others of the batch were. */
 export interface RejectedCall {
   /** Place in the batch, from 0. */
   readonly index: number;
-  readonly code: string;
+  readonly code: CallRefusal["code"];
   readonly message: string;
 }
 

@@ -4,6 +4,9 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import { startTestGateway, WRITE_KEY } from "./test-gateway.ts";
 
 const EXAMPLES = 2_000;
@@ -12,7 +15,8 @@ const MISSING = `schemathesis is not installed. Install it with:
 and run: SCHEMATHESIS=.venv/bin/st npm run check:api
 `;
 
-const program = process.env["SCHEMATHESIS"] ?? "st";
+const named = process.env["SCHEMATHESIS"];
+const program = named === undefined ? "st" : resolve(process.env["INIT_CWD"] ?? ".", named);
 const gateway = await startTestGateway({ maxPendingBytes: Number.MAX_SAFE_INTEGER });
 // What is sent is of no interest here, and would fill the memory.
 const forget = setInterval(() => gateway.producer.sent.splice(0), 100);
@@ -35,7 +39,11 @@ async function runSchemathesis(): Promise<number> {
     String(perOperation),
     "--continue-on-failure",
   ];
-  const child = spawn(program, ["run", document, ...options], { stdio: ["ignore", "inherit", "inherit"] });
+  const child = spawn(program, ["run", document, ...options], {
+    stdio: ["ignore", "inherit", "inherit"],
+    // It leaves a cache where it runs.
+    cwd: mkdtempSync(join(tmpdir(), "check-api-")),
+  });
   try {
     const [code] = await once(child, "exit");
     return Number(code ?? 1);
