@@ -15,6 +15,12 @@ export const MAX_DISCARDED_BYTES = 8 * 1024 * 1024;
 /** Bodies that are being read or answered, all requests together. */
 export const MAX_HELD_BODY_BYTES = 64 * 1024 * 1024;
 
+/**
+ * One event as a record: half of what a broker takes. A call gets near it only by a large context of its batch, or by
+ * numbers that are longer when they are written out.
+ */
+export const MAX_EVENT_BYTES = 512_000;
+
 /** Events made from one request: a batch's context stands in each of its calls, which can make much of little. */
 export const MAX_EXPANDED_BYTES = 8 * 1024 * 1024;
 

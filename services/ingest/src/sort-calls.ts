@@ -5,7 +5,7 @@ import type { Event } from "@posthaste/core/event";
 import { eventKey } from "@posthaste/core/partition-key";
 import type { OutgoingRecord } from "@posthaste/kafka/producer";
 import { malformed, type Refusal, type RejectedCall, tooLarge } from "./answer.ts";
-import { MAX_CALL_BYTES, MAX_EXPANDED_BYTES, MAX_REJECTED_CALLS } from "./limits.ts";
+import { MAX_CALL_BYTES, MAX_EVENT_BYTES, MAX_EXPANDED_BYTES, MAX_REJECTED_CALLS } from "./limits.ts";
 import { packRejectedCalls, type RejectedCallEntry, type RejectedCalls, toCallJson } from "./rejected-calls.ts";
 
 export interface CallSorterParts {
@@ -36,6 +36,10 @@ const CALL_TOO_LARGE: CallRefusal = {
   code: "call_too_large",
   message: `A call may have at most ${MAX_CALL_BYTES} bytes; shorten its properties, traits or context.`,
 };
+const EVENT_TOO_LARGE: CallRefusal = {
+  code: "call_too_large",
+  message: `A call may have at most ${MAX_EVENT_BYTES} bytes with its batch's context in it; shorten the context.`,
+};
 const REPEATED_CONTEXT = tooLarge(
   "request_too_large",
   "The batch's context, repeated in each of its calls, makes it too large; send smaller batches or less context.",
@@ -51,7 +55,9 @@ export function createCallSorter({ encodeEvent, encodeRejectedCalls, names }: Ca
     const parsed = parseCall(call, type, origin);
     if (!parsed.taken) return parsed.refusal;
     const { event } = parsed;
-    return { topic: names.events, key: eventKey(event.sourceId, event), value: encodeEvent(event) };
+    const value = encodeEvent(event);
+    if (value.length > MAX_EVENT_BYTES) return EVENT_TOO_LARGE;
+    return { topic: names.events, key: eventKey(event.sourceId, event), value };
   };
 
   const toRejectedRecords = (sourceId: string, entries: readonly RejectedCallEntry[]): OutgoingRecord[] =>

@@ -97,6 +97,17 @@ describe("backpressure (A2)", () => {
     expect(gateway.producer.sent).toEqual([]);
   });
 
+  it("rejects a call that its batch's context makes larger than a broker takes", async () => {
+    const numbers = `[${Array.from({ length: 80_000 }, () => "1e20").join(",")}]`;
+    const response = await gateway.post(
+      "/v1/batch",
+      `{"batch":[${JSON.stringify(good("u"))}],"context":{"n":${numbers}}}`,
+    );
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({ rejected: [{ index: 0, code: "call_too_large" }] });
+    expect(gateway.events()).toEqual([]);
+  });
+
   it("refuses a batch of thousands of things that are no calls", async () => {
     const response = await gateway.post("/v1/batch", { batch: Array.from({ length: 10_000 }, () => 0) });
     expect(response.status).toBe(400);
