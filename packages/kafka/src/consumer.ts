@@ -121,7 +121,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
   }
 
   owned(): readonly PartitionWindow[] {
-    return this.#runners;
+    return this.#runners.map(({ window }) => window);
   }
 
   async start(): Promise<void> {
@@ -299,7 +299,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
           this.#stalls.heardPartition(runner);
           runner.begin(place.offset, place.metadata);
         }
-        this.#options.onAssigned?.(gained);
+        this.#options.onAssigned?.(gained.map(({ window }) => window));
         return;
       } catch (error) {
         if (epoch !== this.#epoch) return;
@@ -319,7 +319,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
       const lastOfTopic = !this.#runners.some(({ topic }) => topic === runner.topic);
       if (this.#connection.metrics) forgetLag(this.#connection.metrics, runner, lastOfTopic);
     }
-    this.#options.onRevoked?.(lost);
+    this.#options.onRevoked?.(lost.map(({ window }) => window));
   }
 
   #onTick(tickMs: number): void {

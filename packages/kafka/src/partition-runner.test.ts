@@ -115,7 +115,7 @@ class Simulation {
     if (fetch.soughtAt !== null) fetch.at = fetch.soughtAt;
     fetch.soughtAt = null;
     this.#deliver(fetch.at, count);
-    if (runner.records > runner.maxRecords)
+    if (runner.window.records > runner.window.maxRecords)
       this.failures.push(new Error("the window took in more than it has room for"));
   }
 

@@ -1,0 +1,239 @@
+/**
+ * The window of one owned partition: the tasks that were taken in and are not finished, and what may be committed.
+ *
+ * Owns: the offset tracker, the lanes, the room, and the two states of the fold. Fresh until `open`; revoked for good by `revoke`.
+ * Q1  A task is finished once, and only while the partition is owned (C2, C4).
+ * Q2  While frozen no task is started; what runs may finish.
+ * Q3  `#passedFold` covers exactly the records below the committable offset (D3), `#intakeFold` all that were taken in, those
+ *     too that an earlier owner had finished.
+ */
+import { decodeCommitMetadata, encodeCommitMetadata } from "@posthaste/core/commit-metadata";
+import { PosthasteError } from "@posthaste/core/errors";
+import { Lanes } from "@posthaste/core/lanes";
+import { OffsetTracker } from "@posthaste/core/offset-tracker";
+import type { CommitPoint } from "./coordinator.ts";
+import type { TopicPartition } from "./rebalance.ts";
+import type { FoldState, IncomingRecord, WindowedConsumerOptions } from "./window.ts";
+import { type TaskOwner, type Trace, WindowTask } from "./window-task.ts";
+
+/** What a window tells the runner that feeds it. */
+export interface TaskWindowHooks {
+  /** A task was finished: there may be room. */
+  onFinished(): void;
+  /** A bug of the caller; the consumer ends. */
+  onFailure(reason: Error): void;
+}
+
+export class TaskWindow<T, F> implements TaskOwner<T, F> {
+  readonly topic: string;
+  readonly partition: number;
+  readonly #options: WindowedConsumerOptions<T, F>;
+  readonly #hooks: TaskWindowHooks;
+  readonly #lanes = new Lanes<WindowTask<T, F>>();
+  readonly #holders = new Map<string, number>();
+  #tracker = new OffsetTracker<Trace<F>>(0);
+  #intakeFold: FoldState<F> | null = null;
+  #passedFold: FoldState<F> | null = null;
+  #revoked = false;
+  #frozen = false;
+  /** Tasks that may start, while they are being started or held back. */
+  #ready: WindowTask<T, F>[] = [];
+  #starting = false;
+  #running = 0;
+  #records = 0;
+  #bytes = 0;
+  /** Something finished since the last commit point was taken. */
+  #changed = true;
+
+  constructor(place: TopicPartition, options: WindowedConsumerOptions<T, F>, hooks: TaskWindowHooks) {
+    this.topic = place.topic;
+    this.partition = place.partition;
+    this.#options = options;
+    this.#hooks = hooks;
+  }
+
+  get records(): number {
+    return this.#records;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get maxRecords(): number {
+    return this.#options.window.maxRecords;
+  }
+
+  get isFull(): boolean {
+    const { maxRecords, maxBytes } = this.#options.window;
+    return this.#records > 0 && (this.#records >= maxRecords || this.#bytes >= maxBytes);
+  }
+
+  get isRevoked(): boolean {
+    return this.#revoked;
+  }
+
+  /** Tasks that were started and are not finished. */
+  get running(): number {
+    return this.#running;
+  }
+
+  get committableOffset(): number {
+    return this.#tracker.committableOffset;
+  }
+
+  /** Append time of the lowest unfinished record, in ms since the epoch; null when there is none. */
+  get lowestTimestampMs(): number | null {
+    return this.#tracker.lowest?.timestampMs ?? null;
+  }
+
+  heldBy(holder: string): number {
+    return this.#holders.get(holder) ?? 0;
+  }
+
+  /** Begins at a committed offset, knowing what the commit's metadata says. */
+  open(offset: number, metadata: string | null): void {
+    const { finishedRuns, state } = decodeCommitMetadata(offset, metadata);
+    this.#tracker = new OffsetTracker<Trace<F>>(offset, finishedRuns, ({ folded }) => {
+      if (folded !== undefined) this.#passedFold?.note(folded);
+    });
+    this.#intakeFold = this.#options.fold?.open(state) ?? null;
+    this.#passedFold = this.#options.fold?.open(state) ?? null;
+  }
+
+  freeze(): void {
+    this.#frozen = true;
+  }
+
+  thaw(): void {
+    this.#frozen = false;
+    this.#startReady();
+  }
+
+  revoke(): void {
+    this.#revoked = true;
+    this.#ready = [];
+  }
+
+  /** Takes a record in: finished at once when it was before or is a repeat, else run when its lane lets it. */
+  takeIn(record: IncomingRecord): void {
+    const { take, fold, laneOf, holderOf, onRepeat } = this.#options;
+    const item = take(record);
+    const folded = fold?.pick(item);
+    const trace: Trace<F> = { offset: record.offset, timestampMs: record.timestampMs, folded, finished: false };
+    const finishedBefore = this.#tracker.wasFinishedBefore(record.offset);
+    this.#tracker.add(trace);
+    const isRepeat = folded !== undefined && this.#noteIntake(folded);
+    if (finishedBefore || isRepeat) {
+      this.#finishTrace(trace);
+      if (isRepeat) onRepeat?.(item, record);
+      return;
+    }
+    const task = new WindowTask(this, item, record, trace, laneOf(item, record), holderOf?.(item));
+    this.#records += 1;
+    this.#bytes += task.bytes;
+    if (task.holder !== undefined) this.#holders.set(task.holder, this.heldBy(task.holder) + 1);
+    if (!this.#lanes.add(task)) return;
+    this.#ready.push(task);
+    this.#startReady();
+  }
+
+  /** Nothing more will be taken in below `position`. */
+  skipTo(position: number): void {
+    if (position <= this.#tracker.position) return;
+    this.#changed = true;
+    this.#tracker.skipTo(position);
+  }
+
+  finishTask(task: WindowTask<T, F>): void {
+    if (this.#revoked) return;
+    this.#running -= 1;
+    this.#records -= 1;
+    this.#bytes -= task.bytes;
+    if (task.holder !== undefined) this.#release(task.holder);
+    this.#finishTrace(task.trace);
+    const next = this.#lanes.finish(task);
+    if (next !== undefined) {
+      this.#ready.push(next);
+      this.#startReady();
+    }
+    this.#hooks.onFinished();
+  }
+
+  /** What to commit, or null when nothing changed since the last point was taken and it is not `forced`. */
+  commitPoint(forced: boolean): CommitPoint | null {
+    if (!this.#changed && !forced) return null;
+    const offset = this.#tracker.committableOffset;
+    const metadata = encodeCommitMetadata(offset, {
+      finishedRuns: this.#tracker.finishedRuns(),
+      state: this.#passedFold?.encode() ?? null,
+    });
+    this.#changed = false;
+    return { topic: this.topic, partition: this.partition, offset, metadata };
+  }
+
+  /** The last commit point was not accepted: it is due again. */
+  commitFailed(): void {
+    this.#changed = true;
+  }
+
+  /** Ends the consumer for a failure of the caller's; one of something that was given up is nobody's. */
+  fail(what: string, error: unknown): void {
+    if (this.#revoked) return;
+    const where = `${what} of ${this.topic} partition ${this.partition}`;
+    this.#hooks.onFailure(
+      error instanceof PosthasteError ? error : new PosthasteError("internal", `${where} failed`, { cause: error }),
+    );
+  }
+
+  /** True when the record is a repeat (D2). */
+  #noteIntake(folded: F): boolean {
+    const state = this.#intakeFold;
+    if (state === null) return false;
+    const isRepeat = state.isRepeat(folded);
+    state.note(folded);
+    return isRepeat;
+  }
+
+  /** A loop and not a call from each `finish`: a lane of tasks that finish as they start would fill the stack. */
+  #startReady(): void {
+    if (this.#starting || this.#ready.length === 0) return;
+    this.#starting = true;
+    for (let index = 0; index < this.#ready.length; index += 1) {
+      if (this.#frozen || this.#revoked) {
+        this.#ready = this.#ready.slice(index);
+        this.#starting = false;
+        return;
+      }
+      const task = this.#ready[index];
+      if (task !== undefined) this.#start(task);
+    }
+    this.#ready.length = 0;
+    this.#starting = false;
+  }
+
+  #start(task: WindowTask<T, F>): void {
+    this.#running += 1;
+    try {
+      const done = this.#options.run(task);
+      if (done === undefined) return;
+      done.then(
+        () => task.finish(),
+        (error: unknown) => this.fail("running a task", error),
+      );
+    } catch (error) {
+      this.fail("running a task", error);
+    }
+  }
+
+  #finishTrace(trace: Trace<F>): void {
+    this.#changed = true;
+    this.#tracker.finish(trace);
+  }
+
+  #release(holder: string): void {
+    const held = this.heldBy(holder) - 1;
+    if (held > 0) this.#holders.set(holder, held);
+    else this.#holders.delete(holder);
+  }
+}
