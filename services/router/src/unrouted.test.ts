@@ -1,0 +1,90 @@
+import { SILENT_LOG } from "@posthaste/core/log";
+import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { createUnroutedLog, type UnroutedEvent, type UnroutedEvents, type UnroutedLog } from "./unrouted.ts";
+
+interface Harness {
+  readonly log: UnroutedLog;
+  readonly written: UnroutedEvents[];
+  readonly dropped: () => number;
+}
+
+function open({ pendingBytes = 0, fails = false } = {}): Harness {
+  const written: UnroutedEvents[] = [];
+  let dropped = 0;
+  const producer: Producer = {
+    send: (records: readonly OutgoingRecord[]) => {
+      if (fails) return Promise.reject(new Error("closed"));
+      for (const { value } of records) written.push(JSON.parse(String(value)));
+      return Promise.resolve();
+    },
+    pendingBytes,
+    oldestPendingMs: 0,
+    close: () => Promise.resolve(),
+  };
+  const log = createUnroutedLog({
+    producer,
+    topic: "unrouted",
+    codec: {
+      encode: (value) => Buffer.from(JSON.stringify(value)),
+      decode: (bytes) => JSON.parse(String(bytes)),
+      learn: () => undefined,
+    },
+    nowMs: () => 77,
+    log: SILENT_LOG,
+    onDropped: (events) => {
+      dropped += events;
+    },
+  });
+  return { log, written, dropped: () => dropped };
+}
+
+const entry = (messageId: string): UnroutedEvent => ({
+  messageId,
+  type: "track",
+  cause: "integrations",
+  originPartition: 0,
+  originOffset: 1,
+});
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe("the log of events without a delivery", () => {
+  it("packs a second's events, one record a source", async () => {
+    const { log, written } = open();
+    log.add("s1", entry("m1"));
+    log.add("s2", entry("m2"));
+    log.add("s1", entry("m3"));
+    expect(written).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(written).toEqual([
+      { sourceId: "s1", unroutedAtMs: 77, events: [entry("m1"), entry("m3")] },
+      { sourceId: "s2", unroutedAtMs: 77, events: [entry("m2")] },
+    ]);
+    await log.close();
+  });
+
+  it("writes a source's events at once when they are many, and the rest when it is closed", async () => {
+    const { log, written } = open();
+    for (let index = 0; index < 501; index++) log.add("s1", entry(`m${index}`));
+    expect(written.map(({ events }) => events.length)).toEqual([500]);
+    await log.close();
+    expect(written.map(({ events }) => events.length)).toEqual([500, 1]);
+  });
+
+  it("U2: drops and counts while too much waits for the brokers, or when the producer refuses", async () => {
+    const full = open({ pendingBytes: 9_000_000 });
+    full.log.add("s1", entry("m1"));
+    await full.log.close();
+    expect([full.written.length, full.dropped()]).toEqual([0, 1]);
+    const refused = open({ fails: true });
+    refused.log.add("s1", entry("m1"));
+    await refused.log.close();
+    expect(refused.dropped()).toBe(1);
+  });
+});
