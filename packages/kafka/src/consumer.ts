@@ -2,7 +2,7 @@
  * Windowed consumption of a group's topics (rules C1 to C10, D3, W1 and W3): kafkajs's consumer, and what it takes to drain
  * before partitions are given up, to begin exactly where the last owner stood, and to end rather than stand still.
  *
- * Owns: one kafkajs client, the runners of the owned partitions, the group's session, the committer and two timers. Its
+ * Owns: one kafkajs client, the runners of the owned partitions, the group's session, the committer and one timer. Its
  * states: *new*, *running*, *stopping* (drains, then leaves), *ended*.
  * W-1  The epoch rises at every JOIN and at the end. What began under an older one, such as finding the places of gained
  *      partitions, does nothing any more (C4).
@@ -18,7 +18,7 @@ import type { KafkaClient, KafkaConnection } from "./connect.ts";
 import { GroupSession } from "./coordinator.ts";
 import { pause, retryPauseMs, withDeadline } from "./deadline.ts";
 import { isPassingFailure, toPosthasteError } from "./kafka-errors.ts";
-import { forgetLag, publishLag } from "./lag.ts";
+import { LagMeter } from "./lag.ts";
 import { PartitionRunner } from "./partition-runner.ts";
 import { compareAssignment, locatePartitions, type TopicPartition } from "./rebalance.ts";
 import { StallWatch } from "./stall-watch.ts";
@@ -75,6 +75,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
   readonly #session: GroupSession;
   readonly #committer: Committer;
   readonly #stalls: StallWatch;
+  readonly #lag: LagMeter;
   #runners: PartitionRunner<T, F>[] = [];
   #state: "new" | "running" | "stopping" | "ended" = "new";
   #epoch = 0;
@@ -84,7 +85,6 @@ class GroupConsumer<T, F> implements WindowedConsumer {
   readonly #drains = new Set<AbortController>();
   #tick: NodeJS.Timeout | undefined;
   #ticks = 0;
-  #asksEnds = false;
   #failure: Error | null = null;
   #stopped: Promise<void> | null = null;
 
@@ -109,6 +109,12 @@ class GroupConsumer<T, F> implements WindowedConsumer {
       clock: this.#clock,
       onCommitted: () => this.#stalls.heardGroup(),
       onFailed: () => connection.metrics?.commitFailures.inc({ group: groupId }),
+    });
+    this.#lag = new LagMeter({
+      connection,
+      owned: () => this.#runners,
+      clock: this.#clock,
+      countWaiting: options.delayMsOf !== undefined,
     });
     this.#client = connection.createClient({ retry: { ...RETRY, retries: LOOKS_FOR_BROKERS } });
     this.#consumer = this.#createConsumer();
@@ -176,17 +182,22 @@ class GroupConsumer<T, F> implements WindowedConsumer {
 
   /** Until the brokers answer: a service may be started before them. */
   async #connect(): Promise<void> {
-    for (let failures = 1; this.#state === "running"; failures += 1) {
+    for (let failures = 1; this.#isRunning(); failures += 1) {
       try {
         await this.#consumer.connect();
         await this.#consumer.subscribe({ topics: [...this.#options.topics], fromBeginning: true });
-        return;
+        if (this.#isRunning()) return;
       } catch (error) {
         if (!isPassingFailure(error)) throw toPosthasteError(error, `group ${this.#options.groupId}`);
         await pause(retryPauseMs(failures));
       }
     }
     throw new PosthasteError("closed", "the consumer was stopped");
+  }
+
+  /** Asked anew after each wait: `stop` may have been called meanwhile. */
+  #isRunning(): boolean {
+    return this.#state === "running";
   }
 
   async #onBatch({ batch, resolveOffset }: EachBatchPayload): Promise<void> {
@@ -303,10 +314,10 @@ class GroupConsumer<T, F> implements WindowedConsumer {
         return;
       } catch (error) {
         if (epoch !== this.#epoch) return;
-        if (isPosthasteError(error, "offset_out_of_range") && failures < OUT_OF_RANGE_LOOKS) {
-          await pause(retryPauseMs(failures));
-        } else if (isPosthasteError(error) && !error.retryable) return this.#fail(error);
-        else await pause(retryPauseMs(failures));
+        const looksAgain = isPosthasteError(error, "offset_out_of_range") && failures < OUT_OF_RANGE_LOOKS;
+        if (isPosthasteError(error) && !error.retryable && !looksAgain) return this.#fail(error);
+        this.#connection.log.debug({ event: "places_unknown", group: this.#options.groupId, failures, error });
+        await pause(retryPauseMs(failures));
       }
     }
   }
@@ -316,9 +327,8 @@ class GroupConsumer<T, F> implements WindowedConsumer {
     for (const runner of lost) {
       runner.revoke();
       this.#stalls.forget(runner);
-      const lastOfTopic = !this.#runners.some(({ topic }) => topic === runner.topic);
-      if (this.#connection.metrics) forgetLag(this.#connection.metrics, runner, lastOfTopic);
     }
+    this.#lag.forget(lost);
     this.#options.onRevoked?.(lost.map(({ window }) => window));
   }
 
@@ -327,30 +337,10 @@ class GroupConsumer<T, F> implements WindowedConsumer {
     for (const runner of this.#runners) {
       if (runner.hasNothingToFetch && !runner.isLocating) this.#stalls.heardPartition(runner);
     }
-    const { metrics } = this.#connection;
-    const isRetryTopic = () => this.#options.delayMsOf !== undefined;
-    if (metrics) publishLag(metrics, this.#runners, this.#clock, isRetryTopic);
-    if (this.#ticks % END_OFFSETS_EVERY_TICKS === 0) void this.#readEnds();
+    this.#lag.publish();
+    if (this.#ticks % END_OFFSETS_EVERY_TICKS === 0) void this.#lag.readEnds();
     const reason = this.#stalls.tick(tickMs);
     if (reason !== null && this.#state === "running") this.#fail(reason);
-  }
-
-  /** A partition that is paused, or whose broker is gone, learns its end offset only so. One question at a time. */
-  async #readEnds(): Promise<void> {
-    if (this.#asksEnds) return;
-    this.#asksEnds = true;
-    try {
-      for (const topic of new Set(this.#runners.map((runner) => runner.topic))) {
-        const ends = await this.#connection.withAdmin((admin) => admin.fetchTopicOffsets(topic));
-        for (const { partition, high } of ends) {
-          this.#runnerOf(topic, partition)?.noteEnd(Number(high));
-        }
-      }
-    } catch (error) {
-      this.#connection.log.debug({ event: "end_offsets_unknown", group: this.#options.groupId, error });
-    } finally {
-      this.#asksEnds = false;
-    }
   }
 
   async #stop(): Promise<void> {

@@ -85,10 +85,6 @@ export class GroupSession {
     return this.#continuous;
   }
 
-  get isMember(): boolean {
-    return this.#membership !== null;
-  }
-
   /** The next heartbeat, or the one that waits for its answer, is passed on as "not the coordinator". */
   requestRejoin(): void {
     this.#rejoinAsked = true;

@@ -3,9 +3,12 @@
  *
  * Records: end offset minus committable offset. Seconds: now minus the append time of the lowest unfinished record, 0 when
  * none is known. A retry topic's records are also counted as waiting.
+ *
+ * Owns: the series, and the one question for end offsets that may be open. A partition that is paused, or whose broker is
+ * gone, learns its end offset only so.
  */
 import type { Clock } from "@posthaste/core/time";
-import type { KafkaMetrics } from "./metrics.ts";
+import type { KafkaConnection } from "./connect.ts";
 import type { TopicPartition } from "./rebalance.ts";
 
 /** What is asked of an owned partition. */
@@ -14,33 +17,75 @@ export interface Lagging extends TopicPartition {
   readonly committableOffset: number;
   readonly endOffset: number;
   readonly oldestUnfinishedMs: number | null;
+  noteEnd(end: number): void;
 }
 
-/** Sets the series of what is owned. `isRetryTopic` says whose records count as waiting. */
-export function publishLag(
-  metrics: KafkaMetrics,
-  owned: readonly Lagging[],
-  clock: Clock,
-  isRetryTopic: (topic: string) => boolean,
-): void {
-  const waiting = new Map<string, number>();
-  for (const each of owned) {
-    if (each.isLocating) continue;
-    const labels = labelsOf(each);
-    const records = each.endOffset - each.committableOffset;
-    const oldestMs = each.oldestUnfinishedMs;
-    metrics.consumerLagRecords.set(labels, records);
-    metrics.consumerLagSeconds.set(labels, oldestMs === null ? 0 : Math.max(0, clock.nowMs() - oldestMs) / 1000);
-    if (isRetryTopic(each.topic)) waiting.set(each.topic, (waiting.get(each.topic) ?? 0) + records);
+export interface LagMeterOptions {
+  readonly connection: KafkaConnection;
+  readonly owned: () => readonly Lagging[];
+  readonly clock: Clock;
+  /** Whether the topics are retry topics. */
+  readonly countWaiting: boolean;
+}
+
+export class LagMeter {
+  readonly #options: LagMeterOptions;
+  #isAsking = false;
+
+  constructor(options: LagMeterOptions) {
+    this.#options = options;
   }
-  for (const [topic, records] of waiting) metrics.waitingRecords.set({ topic }, records);
-}
 
-/** The partition is owned no more. `lastOfTopic`: nothing of its topic is. */
-export function forgetLag(metrics: KafkaMetrics, lost: TopicPartition, lastOfTopic: boolean): void {
-  metrics.consumerLagRecords.remove(labelsOf(lost));
-  metrics.consumerLagSeconds.remove(labelsOf(lost));
-  if (lastOfTopic) metrics.waitingRecords.remove({ topic: lost.topic });
+  /** Sets the series of what is owned. */
+  publish(): void {
+    const { connection, owned, clock, countWaiting } = this.#options;
+    const { metrics } = connection;
+    if (metrics === undefined) return;
+    const waiting = new Map<string, number>();
+    for (const each of owned()) {
+      if (each.isLocating) continue;
+      const labels = labelsOf(each);
+      const records = each.endOffset - each.committableOffset;
+      const oldestMs = each.oldestUnfinishedMs;
+      metrics.consumerLagRecords.set(labels, records);
+      metrics.consumerLagSeconds.set(labels, oldestMs === null ? 0 : Math.max(0, clock.nowMs() - oldestMs) / 1000);
+      waiting.set(each.topic, (waiting.get(each.topic) ?? 0) + records);
+    }
+    if (!countWaiting) return;
+    for (const [topic, records] of waiting) metrics.waitingRecords.set({ topic }, records);
+  }
+
+  /** Removes the series of what is owned no more; call when `owned` says so. */
+  forget(lost: readonly TopicPartition[]): void {
+    const { metrics } = this.#options.connection;
+    if (metrics === undefined) return;
+    const topics = new Set(this.#options.owned().map(({ topic }) => topic));
+    for (const each of lost) {
+      metrics.consumerLagRecords.remove(labelsOf(each));
+      metrics.consumerLagSeconds.remove(labelsOf(each));
+      if (!topics.has(each.topic)) metrics.waitingRecords.remove({ topic: each.topic });
+    }
+  }
+
+  /** Asks the brokers for the end offsets and tells the partitions; never rejects. */
+  async readEnds(): Promise<void> {
+    const { connection, owned } = this.#options;
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    try {
+      for (const asked of new Set(owned().map(({ topic }) => topic))) {
+        const ends = await connection.withAdmin((admin) => admin.fetchTopicOffsets(asked));
+        for (const each of owned()) {
+          const end = each.topic === asked ? ends.find(({ partition }) => partition === each.partition) : undefined;
+          if (end !== undefined) each.noteEnd(Number(end.high));
+        }
+      }
+    } catch (error) {
+      connection.log.debug({ event: "end_offsets_unknown", error });
+    } finally {
+      this.#isAsking = false;
+    }
+  }
 }
 
 function labelsOf({ topic, partition }: TopicPartition): { topic: string; partition: string } {

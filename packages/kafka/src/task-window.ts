@@ -4,7 +4,9 @@
  * Owns: the offset tracker, the lanes, the room, and the two states of the fold. Fresh until `open`; revoked for good by `revoke`.
  * Q1  A task is finished once, and only while the partition is owned (C2, C4).
  * Q2  While frozen no task is started; what runs may finish.
- * Q3  `#passedFold` covers exactly the records below the committable offset (D3), `#intakeFold` all that were taken in, those
+ * Q3  The room bounds what is unfinished, not the span of offsets (C3): of a finished record some fifty bytes stay until the
+ *     committable offset has passed it.
+ * Q4  `#passedFold` covers exactly the records below the committable offset (D3), `#intakeFold` all that were taken in, those
  *     too that an earlier owner had finished.
  */
 import { decodeCommitMetadata, encodeCommitMetadata } from "@posthaste/core/commit-metadata";
