@@ -17,10 +17,19 @@ const NODE_FLAGS = ["--disable-warning=TimeoutNegativeWarning"];
 export function install() {
   if (isInstalled()) return;
   console.log("installing packages (npm ci)");
-  const { status } = spawnSync("npm", ["ci", "--no-audit", "--no-fund"], { cwd: root, stdio: "inherit" });
-  if (status === 0) return;
-  console.error("npm ci failed: mend what it says above, then run this again");
-  process.exit(1);
+  // Its warnings are about the Node that it runs on, which is not the one that the packages run on.
+  const { status } = spawnSync("npm", ["ci", "--loglevel=error", "--no-audit", "--no-fund"], {
+    cwd: root,
+    stdio: "inherit",
+  });
+  if (status !== 0) {
+    console.error("npm ci failed: mend what it says above, then run this again");
+    process.exit(1);
+  }
+  if (!existsSync(node24)) {
+    console.error("npm left out the install script of the package node, which brings Node 24: npm rebuild node");
+    process.exit(1);
+  }
 }
 
 /** True when npm's own list of what it installed agrees with the lock file. */

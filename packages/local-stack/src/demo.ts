@@ -5,12 +5,14 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { type ReceivedRequest, type Receiver, startReceiver } from "@posthaste/testkit/receiver";
 import { hasGoodSignature } from "@posthaste/testkit/signature";
-import { createControlClient } from "./control-client.ts";
+import { type ControlClient, createControlClient } from "./control-client.ts";
 import { formatTable } from "./format-table.ts";
 import type { System } from "./system.ts";
 
 /** decisions.md: a destination gets the events received from one second after control's answer. */
 const CONFIG_LIVE_MS = 1_000;
+/** What the demonstration's source and destination are called. */
+const DEMO_NAME = "Demonstration";
 const RECEIPT_TIMEOUT_MS = 15_000;
 
 /** One call of each kind that ingest takes, with the fields that the product's page shows. */
@@ -58,9 +60,10 @@ export async function runDemo({ system, log, onReceived }: DemoOptions): Promise
     },
   });
   const control = createControlClient(system.controlUrl, system.adminToken);
-  const name = `Demonstration ${new Date().toISOString()}`;
-  const source = await control.createSource(name);
-  await control.createDestination({ name, sourceIds: [source.id], urls: [`${receiver.url}/webhook`], sharedSecret });
+  await removeLastDemo(control);
+  const source = await control.createSource(DEMO_NAME);
+  const urls = [`${receiver.url}/webhook`];
+  await control.createDestination({ name: DEMO_NAME, sourceIds: [source.id], urls, sharedSecret });
   await pause(CONFIG_LIVE_MS);
 
   log("sending the seven kinds of event");
@@ -91,6 +94,14 @@ export async function runDemo({ system, log, onReceived }: DemoOptions): Promise
       }),
     ),
   };
+}
+
+/** What an earlier start made: its receiver is gone. */
+async function removeLastDemo(control: ControlClient): Promise<void> {
+  for (const kind of ["destinations", "sources"]) {
+    const { data } = (await control.call("GET", `/v1/${kind}?limit=100`)) as { data: { id: string; name: string }[] };
+    for (const { id, name } of data) if (name === DEMO_NAME) await control.call("DELETE", `/v1/${kind}/${id}`);
+  }
 }
 
 /** Sends one call to ingest. Throws unless it is taken. */
