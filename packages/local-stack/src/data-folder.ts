@@ -57,11 +57,15 @@ export async function removeStackFile(dataDir: string): Promise<void> {
  * Answers when nothing of an earlier run uses the folder: what a killed run left ends by itself within seconds. Throws
  * StackError when a run is alive.
  */
-export async function waitForLastRun(dataDir: string, log: (line: string) => void): Promise<void> {
+export async function waitForLastRun(
+  dataDir: string,
+  log: (line: string) => void,
+  graceMs: number = LAST_RUN_GRACE_MS,
+): Promise<void> {
   const text = await readFile(join(dataDir, "stack.json"), "utf8").catch(() => undefined);
   if (text === undefined) return;
   const last = JSON.parse(text) as StackFile;
-  const deadline = performance.now() + LAST_RUN_GRACE_MS;
+  const deadline = performance.now() + graceMs;
   let told = false;
   // Its own ports, since a process id may be somebody else's by now.
   while (await answers(last.control)) {

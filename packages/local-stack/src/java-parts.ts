@@ -34,7 +34,7 @@ export interface JavaPartsOptions {
 
 /** The files, fetched when the cache lacks them. Throws StackError with the mending command when Java or Maven lacks. */
 export async function findJavaParts({ env, log }: JavaPartsOptions): Promise<JavaParts> {
-  await assertJava();
+  await assertJava(env);
   const digest = createHash("sha256")
     .update(await readFile(pomFile))
     .digest("hex")
@@ -42,9 +42,9 @@ export async function findJavaParts({ env, log }: JavaPartsOptions): Promise<Jav
   const cache = cacheFolder(env);
   const folder = join(cache, `java-${digest}`);
   if (!(await isFolder(folder))) {
-    await assertMaven();
+    await assertMaven(env);
     log("fetching Apache Kafka and the schema registry (about 200 MB, once)");
-    await fetchParts(cache, folder);
+    await fetchParts(cache, folder, env);
   }
   return { kafka: join(folder, "kafka"), registry: join(folder, "registry") };
 }
@@ -63,8 +63,8 @@ export function javaMajorVersion(text: string): number | undefined {
   return match[1] === "1" ? Number(match[2]) : Number(match[1]);
 }
 
-async function assertJava(): Promise<void> {
-  const said = await run("java", ["-version"]).then(
+async function assertJava(env: NodeJS.ProcessEnv): Promise<void> {
+  const said = await run("java", ["-version"], { env }).then(
     ({ stdout, stderr }) => stdout + stderr,
     () => "",
   );
@@ -74,8 +74,8 @@ async function assertJava(): Promise<void> {
   throw new StackError(`Kafka needs Java ${JAVA_VERSION} or newer (${found}): ${installCommand("java")}`);
 }
 
-async function assertMaven(): Promise<void> {
-  await run("mvn", ["-v"]).catch(() => {
+async function assertMaven(env: NodeJS.ProcessEnv): Promise<void> {
+  await run("mvn", ["-v"], { env }).catch(() => {
     throw new StackError(`Kafka is fetched by Maven, which was not found: ${installCommand("maven")}`);
   });
 }
@@ -85,7 +85,7 @@ function installCommand(what: "java" | "maven"): string {
   return `sudo apt-get install -y ${what === "java" ? "openjdk-17-jre-headless" : "maven"}`;
 }
 
-async function fetchParts(cache: string, folder: string): Promise<void> {
+async function fetchParts(cache: string, folder: string, env: NodeJS.ProcessEnv): Promise<void> {
   await mkdir(cache, { recursive: true });
   const filling = await mkdtemp(join(cache, "filling-"));
   try {
@@ -94,6 +94,7 @@ async function fetchParts(cache: string, folder: string): Promise<void> {
     const parts = join(filling, "parts");
     await run("mvn", ["-q", "-B", "process-resources", `-Dstack.dir=${parts}`], {
       cwd: filling,
+      env,
       maxBuffer: 16 * 1024 * 1024,
     }).catch((error: { stdout?: string; stderr?: string }) => {
       throw new StackError(`Maven could not fetch Kafka:\n${error.stdout ?? ""}${error.stderr ?? ""}`);
