@@ -114,11 +114,13 @@ export class Deliverer {
     task.finish();
   }
 
-  /** W6 */
+  /** W6. Under `settle: each` another attempt may hand off other URLs from the same place: only equal ones are a copy. */
   #isSecondCopy({ item, record }: Task<Intake>): boolean {
     const { dueGate, metrics } = this.#parts;
-    const place = `${record.topic}/${record.partition}/${record.offset}`;
-    if (item.handedOffFrom === undefined || !dueGate.isRepeat(item.handedOffFrom, place)) return false;
+    const { handedOffFrom, progress } = item;
+    if (handedOffFrom === undefined) return false;
+    const handOff = progress.urls === null ? handedOffFrom : `${handedOffFrom} ${progress.urls.join(" ")}`;
+    if (!dueGate.isRepeat(handOff, `${record.topic}/${record.partition}/${record.offset}`)) return false;
     metrics.repeats.inc({ kind: "hand_off" });
     return true;
   }
@@ -142,7 +144,8 @@ export class Deliverer {
 
   #judge(task: Task<Intake>, delivery: Delivery): void {
     if (task.window.isRevoked) return;
-    const { destinations, onFailure } = this.#parts;
+    const { destinations, isolation, onFailure } = this.#parts;
+    if (task.item.returning) isolation.cameBack(delivery.destinationId);
     if (destinations.appliedOffset >= delivery.configOffset) {
       this.#submit(task, delivery);
       return;

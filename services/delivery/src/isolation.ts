@@ -19,6 +19,8 @@ import {
 import type { Pending } from "./pending.ts";
 
 const TICK_MS = 20;
+/** What a tick counts for at most: in the rest of a late one this process was blocked and saw no answers. */
+const LONGEST_TICK_MS = 50;
 const SWEEP_MS = 10_000;
 const IDLE_MS = 60_000;
 /** Longer than the quick retry tiers, from which a failing destination's deliveries keep coming back. */
@@ -63,6 +65,7 @@ export class Isolation {
   readonly #queued = new Set<Entry>();
   #tick: NodeJS.Timeout | undefined;
   readonly #sweep: NodeJS.Timeout;
+  #tickedMs = 0;
   #lastId = "";
   #lastOtherMs = Number.NEGATIVE_INFINITY;
 
@@ -74,9 +77,8 @@ export class Isolation {
   /** Sends the delivery, now or when there is room, or puts it off. */
   submit(pending: Pending): void {
     const nowMs = this.#options.monotonicMs();
-    const { destination, returning } = pending;
+    const { destination } = pending;
     const entry = this.#entry(destination.id, nowMs);
-    if (returning && entry.away > 0) entry.away -= 1;
     if (entry.revision < destination.revision) {
       if (entry.revision > 0) entry.room.forgive();
       entry.revision = destination.revision;
@@ -94,7 +96,7 @@ export class Isolation {
     const entry = this.#entry(pending.destination.id, nowMs);
     if (entry.reserved > 0 && entry.reserved + pending.requests > RESERVE_REQUESTS) return false;
     entry.reserved += pending.requests;
-    entry.room.takeReserve(pending.requests, nowMs);
+    entry.room.takeReserve(pending.requests);
     this.#options.send({ pending, wasProbe: false, isLast: true, startedMs: nowMs });
     return true;
   }
@@ -127,6 +129,12 @@ export class Isolation {
   /** A delivery of the destination went to a retry topic. */
   wentAway(destinationId: string): void {
     this.#entry(destinationId, this.#options.monotonicMs()).away += 1;
+  }
+
+  /** A delivery of the destination came back from a retry topic, whatever becomes of it now. */
+  cameBack(destinationId: string): void {
+    const entry = this.#entries.get(destinationId);
+    if (entry !== undefined && entry.away > 0) entry.away -= 1;
   }
 
   /** Deliveries of the destination in retry topics, as far as this process knows. */
@@ -182,7 +190,9 @@ export class Isolation {
 
   #queue(entry: Entry): void {
     this.#queued.add(entry);
-    this.#tick ??= setInterval(() => this.#serveQueued(), TICK_MS);
+    if (this.#tick !== undefined) return;
+    this.#tickedMs = this.#options.monotonicMs();
+    this.#tick = setInterval(() => this.#serveQueued(), TICK_MS);
   }
 
   #serveQueued(): void {
@@ -191,7 +201,12 @@ export class Isolation {
       this.#tick = undefined;
     }
     const nowMs = this.#options.monotonicMs();
-    for (const entry of this.#queued) this.#serve(entry, nowMs);
+    const passedMs = Math.min(nowMs - this.#tickedMs, LONGEST_TICK_MS);
+    this.#tickedMs = nowMs;
+    for (const entry of this.#queued) {
+      entry.room.passed(passedMs);
+      this.#serve(entry, nowMs);
+    }
   }
 
   /** Sends what has room now and puts off what must not wait any longer. */

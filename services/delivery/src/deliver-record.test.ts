@@ -1,0 +1,109 @@
+import { type Delivery, type DeliveryProgress, NO_PROGRESS } from "@posthaste/core/delivery";
+import type { Destination } from "@posthaste/core/destination";
+import { DEFAULT_ROOM } from "@posthaste/core/destination-room";
+import { SILENT_LOG } from "@posthaste/core/log";
+import type { Task } from "@posthaste/kafka/window";
+import { Registry } from "prom-client";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { Deliverer, type DelivererParts } from "./deliver-record.ts";
+import { DueGate } from "./due-gate.ts";
+import { Isolation } from "./isolation.ts";
+import { createDeliveryMetrics } from "./metrics.ts";
+import type { Intake } from "./pending.ts";
+
+const DESTINATION = {
+  id: "dst",
+  revision: 1,
+  enabled: true,
+  rateLimitPerSecond: null,
+  missingKeyIds: null,
+  urls: [
+    { url: "https://a.example/", headers: {} },
+    { url: "https://b.example/", headers: {} },
+  ],
+} as unknown as Destination;
+
+let isolation: Isolation;
+let deliverer: Deliverer;
+let attempted: (readonly string[] | null | undefined)[];
+
+/** A record of a retry topic; what is not looked at is left out. */
+function returning(offset: number, handedOffFrom: string, progress: Partial<DeliveryProgress>): Task<Intake> {
+  const delivery = {
+    destinationId: "dst",
+    configOffset: 0,
+    messageId: "m",
+    body: Buffer.alloc(0),
+  } as Partial<Delivery>;
+  return {
+    item: { delivery, returning: true, handedOffFrom, progress: { ...NO_PROGRESS, ...progress } },
+    record: { topic: "retry-10s", partition: 0, offset },
+    window: { isRevoked: false, isFull: false, records: 1, heldBy: () => 1 },
+    finish: () => undefined,
+  } as unknown as Task<Intake>;
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  attempted = [];
+  isolation = new Isolation({
+    settings: DEFAULT_ROOM,
+    monotonicMs: () => 0,
+    send: (turn) => deliverer.send(turn),
+    putOff: (pending, cause, notBeforeMs) => deliverer.putOff(pending, cause, notBeforeMs),
+  });
+  const never = new Promise<never>(() => undefined);
+  deliverer = new Deliverer({
+    destinations: { appliedOffset: 0, get: () => DESTINATION },
+    sender: {
+      attempt: ({ urls }: { readonly urls?: readonly string[] | null }) => {
+        attempted.push(urls);
+        return { settled: never, finished: never };
+      },
+    },
+    isolation,
+    followUps: { publish: () => undefined },
+    dueGate: new DueGate(),
+    schedule: { delaysMs: [10_000], windowMs: 60_000 },
+    metrics: createDeliveryMetrics(new Registry(), ["retry-10s"]),
+    clock: { nowMs: () => 1_000_000, monotonicMs: () => 0 },
+    random: () => 0,
+    delayMsOf: () => 10_000,
+    log: SILENT_LOG,
+    onFailure: (reason: Error) => {
+      throw reason;
+    },
+  } as unknown as DelivererParts);
+});
+
+afterEach(() => {
+  isolation.close();
+  vi.useRealTimers();
+});
+
+function run(task: Task<Intake>): void {
+  deliverer.run(task);
+  vi.advanceTimersByTime(1);
+}
+
+describe("a returning delivery", () => {
+  it("W6: is dropped as a second copy of its hand-off", () => {
+    run(returning(0, "deliveries/0/7/0", {}));
+    run(returning(1, "deliveries/0/7/0", {}));
+    expect(attempted).toEqual([null]);
+  });
+
+  it("W6: is no second copy when it serves other URLs: the attempt that was repeated failed elsewhere", () => {
+    run(returning(0, "deliveries/0/7/0", { urls: ["https://a.example/"] }));
+    run(returning(1, "deliveries/0/7/0", { urls: ["https://b.example/"] }));
+    expect(attempted).toEqual([["https://a.example/"], ["https://b.example/"]]);
+  });
+
+  it("I2: counts once among those that wait, however often it is put off until its not-before", () => {
+    isolation.wentAway("dst");
+    for (let offset = 0; offset < 5; offset++) {
+      run(returning(offset, `retry-10s/0/${offset}/0`, { notBeforeMs: 1_050_000 }));
+    }
+    expect(isolation.awayOf("dst")).toBe(1);
+  });
+});
