@@ -35,7 +35,10 @@ export function systemEnvironment(fetch?: typeof globalThis.fetch): Environment 
     fetch: fetch ?? ((input, init) => globalThis.fetch(input, init)),
     nowMs: () => Date.now(),
     random: () => Math.random(),
-    uniqueId: () => toBase36(crypto.getRandomValues(new Uint32Array(4))),
+    uniqueId: () =>
+      randomWords()
+        .map((word) => word.toString(36))
+        .join(""),
     schedule: (delayMs, callback) => {
       const timer = setTimeout(callback, delayMs);
       unref(timer, runtime);
@@ -50,9 +53,10 @@ export function systemEnvironment(fetch?: typeof globalThis.fetch): Environment 
   };
 }
 
-/** 128 bits in at most 28 characters. */
-function toBase36(words: Uint32Array): string {
-  return Array.from(words, (word) => word.toString(36)).join("");
+/** 128 bits, at most 28 characters in base 36. Node 18 has no global `crypto`; an id is no secret, and chance will do. */
+function randomWords(): number[] {
+  if (typeof crypto === "undefined") return Array.from({ length: 4 }, () => Math.floor(Math.random() * 2 ** 32));
+  return Array.from(crypto.getRandomValues(new Uint32Array(4)));
 }
 
 /** Node's and Bun's timers are objects that know how; Deno's are numbers; elsewhere there is no process to hold. */

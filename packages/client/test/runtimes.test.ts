@@ -72,6 +72,18 @@ it("compresses by CompressionStream", async () => {
   expect(messages(server)).toHaveLength(1);
 });
 
+it("makes ids where there is no global crypto, as in Node 18", async () => {
+  const { crypto: _, ...globals } = WEB_GLOBALS;
+  const lines = `const client = new Analytics({ writeKey: "KEY", endpoint });
+     client.track({ userId: "u1", event: "E" });
+     await client.flush();`;
+  await runInRealm(lines, globals);
+  await runInRealm(lines, globals);
+  const ids = messages(server).map(({ messageId }) => messageId);
+  expect(new Set(ids).size).toBe(2);
+  for (const id of ids) expect(id).toMatch(/^ph-[0-9a-z]{10,28}-1$/);
+});
+
 it("says so where it cannot compress", async () => {
   const { CompressionStream: _, ...globals } = WEB_GLOBALS;
   const refused = runInRealm(`return new Analytics({ writeKey: "KEY", endpoint, gzip: true })`, globals);
