@@ -7,9 +7,20 @@
  * B3  Whoever is given a body gives it back with `release`, once.
  */
 import type { IncomingMessage } from "node:http";
+import type { Readable } from "node:stream";
 import { type Refusal, unavailable } from "./answer.ts";
 import { decompress, requestTooLarge } from "./decompress.ts";
 import { MAX_DISCARDED_BYTES, MAX_HELD_BODY_BYTES, MAX_REQUEST_BYTES } from "./limits.ts";
+
+/** The sender went away in the middle; there is nobody to answer. */
+class BodyCutOffError extends Error {
+  override readonly name = "BodyCutOffError";
+  readonly statusCode = 400;
+
+  constructor(cause?: Error) {
+    super("the body ended too early", { cause });
+  }
+}
 
 /** A body after decompression, or why there is none. */
 export type ReadBody = {
@@ -18,9 +29,12 @@ export type ReadBody = {
   readonly heldBytes: number;
 };
 
+/** As much of a request as reading its body needs. */
+export type BodyStream = Readable & Pick<IncomingMessage, "headers">;
+
 export interface BodyReader {
   /** Calls back with the body, or with the error that ended the request before its body did. */
-  read(request: IncomingMessage, done: (error: Error | null, body?: ReadBody) => void): void;
+  read(request: BodyStream, done: (error: Error | null, body?: ReadBody) => void): void;
   release(body: ReadBody): void;
   readonly heldBytes: number;
 }
@@ -38,12 +52,16 @@ export function createBodyReader(maxHeldBytes: number = MAX_HELD_BODY_BYTES): Bo
       let refusal: Refusal | undefined;
       let finished = false;
 
-      const finish = (error: Error | null, content?: Buffer | Refusal) => {
+      const finish = (content: Buffer | Refusal) => {
         if (finished) return;
         finished = true;
-        if (error === null && content !== undefined) return done(null, { content, heldBytes: kept });
+        done(null, { content, heldBytes: kept });
+      };
+      const fail = (cause?: Error) => {
+        if (finished) return;
+        finished = true;
         heldBytes -= kept;
-        done(error ?? new Error("the request ended before its body"));
+        done(new BodyCutOffError(cause));
       };
       const discard = (why: Refusal) => {
         refusal ??= why;
@@ -62,17 +80,17 @@ export function createBodyReader(maxHeldBytes: number = MAX_HELD_BODY_BYTES): Bo
           kept += chunk.length;
           heldBytes += chunk.length;
         } else if (seen > MAX_DISCARDED_BYTES) {
-          finish(null, refusal);
+          finish(refusal);
         }
       });
       request.on("end", () => {
-        if (refusal !== undefined) return finish(null, refusal);
+        if (refusal !== undefined) return finish(refusal);
         const [only] = chunks;
         const sent = chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, kept);
-        finish(null, decompress(sent, request.headers["content-encoding"]));
+        finish(decompress(sent, request.headers["content-encoding"]));
       });
-      request.on("error", (error) => finish(error));
-      request.on("close", () => finish(new Error("the connection closed before the body's end")));
+      request.on("error", fail);
+      request.on("close", () => fail());
     },
     release: (body) => {
       heldBytes -= body.heldBytes;

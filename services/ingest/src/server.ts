@@ -62,21 +62,8 @@ export async function startServer(options: ServerOptions): Promise<IngestServer>
   });
   app.server.maxConnections = MAX_CONNECTIONS;
 
-  // Real clients say text/plain, form-urlencoded, JSON or nothing, and all send JSON: what they say is not asked.
-  app.addHook("onRequest", (request, _reply, done) => {
-    request.raw.headers["content-type"] = BODY_TYPE;
-    done();
-  });
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser(BODY_TYPE, (_request, payload, done) => {
-    bodies.read(payload, (error, body) => done(error, body));
-  });
-  // Whatever became of the request, and whether or not its route looked at the body (B3).
-  app.addHook("onResponse", (request, _reply, done) => {
-    if (request.body !== undefined) bodies.release(request.body as ReadBody);
-    done();
-  });
-  app.setErrorHandler((error, request, reply) => answerError(error, request, reply, log));
+  readBodies(app, bodies);
+  app.setErrorHandler<Error>((error, request, reply) => answerError(error, request, reply, log));
   app.setNotFoundHandler((request, reply) =>
     sendRefusal(request, reply, malformed("not_found", "There is nothing at this path; see /openapi.json.", 404)),
   );
@@ -98,21 +85,38 @@ export async function startServer(options: ServerOptions): Promise<IngestServer>
   };
 }
 
-function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): FastifyReply {
+/** Every body is read the same way: real clients say text/plain, form-urlencoded, JSON or nothing, and all send JSON. */
+function readBodies(app: FastifyInstance, bodies: BodyReader): void {
+  app.addHook("onRequest", (request, _reply, done) => {
+    request.raw.headers["content-type"] = BODY_TYPE;
+    done();
+  });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(BODY_TYPE, (_request, payload, done) => {
+    bodies.read(payload, (error, body) => done(error, body));
+  });
+  // Whatever became of the request, and whether or not its route looked at the body (B3).
+  app.addHook("onResponse", (request, _reply, done) => {
+    if (request.body !== undefined) bodies.release(request.body as ReadBody);
+    done();
+  });
+}
+
+function answerError(error: Error, request: FastifyRequest, reply: FastifyReply, log: Log): FastifyReply {
   const status = statusOf(error);
   if (status < 500) {
     return sendRefusal(
       request,
       reply,
-      malformed("malformed_request", `The request cannot be read: ${String(error)}.`, status),
+      malformed("malformed_request", `The request cannot be read: ${error.message}.`, status),
     );
   }
   log.error({ event: "request_failed", err: error });
   return sendRefusal(request, reply, INTERNAL);
 }
 
-function statusOf(error: unknown): number {
-  const status = error instanceof Error && "statusCode" in error ? error.statusCode : 500;
+function statusOf(error: Error): number {
+  const status = "statusCode" in error ? error.statusCode : 500;
   return typeof status === "number" ? status : 500;
 }
 

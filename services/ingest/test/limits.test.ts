@@ -1,7 +1,10 @@
+import { Readable } from "node:stream";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
+import { SILENT_LOG } from "@posthaste/core/log";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { MAX_CALL_BYTES, MAX_DISCARDED_BYTES, MAX_REQUEST_BYTES } from "../src/limits.ts";
+import { createBodyReader, type ReadBody } from "../src/read-body.ts";
 import { openSocket, readResponse, sendRaw, toRequestBytes } from "./raw-request.ts";
 import { startTestGateway, type TestGateway, WRITE_KEY } from "./test-gateway.ts";
 
@@ -183,6 +186,34 @@ describe("slow and broken senders (H1, H2)", () => {
     socket.destroy();
     await eventually(() => expect(gateway.bodies.heldBytes).toBe(0));
   });
+});
+
+it("answers its own faults 500 in JSON, and logs them", async () => {
+  const logged: unknown[] = [];
+  const faulty = await startTestGateway({
+    encodeEvent: () => {
+      throw new Error("no such schema");
+    },
+    log: { ...SILENT_LOG, error: (fields) => logged.push(fields) },
+  });
+  const response = await faulty.post("/v1/track", track("x"));
+  expect(await answerOf(response)).toMatchObject({ status: 500, body: { code: "internal" } });
+  expect(logged).toMatchObject([{ event: "request_failed" }]);
+  await faulty.close();
+});
+
+it("refuses bodies while more is held than may be, and takes them again after (B1)", async () => {
+  const bodies = createBodyReader(10);
+  const read = (text: string) =>
+    new Promise<ReadBody | undefined>((resolve, reject) => {
+      const request = Object.assign(Readable.from([Buffer.from(text)]), { headers: {} });
+      bodies.read(request, (error, body) => (error === null ? resolve(body) : reject(error)));
+    });
+  const first = await read("123456");
+  expect(await read("123456")).toMatchObject({ content: { status: 503, retryAfterS: 1 }, heldBytes: 0 });
+  expect(bodies.heldBytes).toBe(6);
+  if (first !== undefined) bodies.release(first);
+  expect(await read("123456")).toMatchObject({ content: Buffer.from("123456"), heldBytes: 6 });
 });
 
 it("holds no bytes once every kind of request was answered (B3)", async () => {
