@@ -56,12 +56,19 @@ describe("an adaptive limit", () => {
     );
   });
 
+  it("knows whether it was halved lately", () => {
+    const limit = new AdaptiveLimit(SETTINGS);
+    expect(limit.wasHalved(0, 1000)).toBe(false);
+    limit.congested(0, 10);
+    expect([limit.wasHalved(1009, 1000), limit.wasHalved(1010, 1000)]).toEqual([true, false]);
+  });
+
   it("expects a queue to shrink by rounds that grow while it rises, and by equal rounds after", () => {
     const limit = new AdaptiveLimit(SETTINGS);
     expect(limit.waitMs(60, 10)).toBeLessThan(60);
     limit.congested(0, 1);
     expect(limit.waitMs(60, 10)).toBe(300);
     limit.reset();
-    expect(limit.isRising).toBe(true);
+    expect(limit.waitMs(60, 10)).toBeLessThan(60);
   });
 });

@@ -32,14 +32,14 @@ export class AdaptiveLimit {
     return Math.floor(this.#value);
   }
 
-  /** True while nothing is known against it: it doubles with every round that uses it. */
-  get isRising(): boolean {
-    return !this.#congestedOnce && this.#value < this.#settings.most;
+  /** True when it was halved within the last `periodMs`. */
+  wasHalved(nowMs: number, periodMs: number): boolean {
+    return nowMs - this.#halvedAtMs < periodMs;
   }
 
-  /** Ms until `requests` have had room, when each holds it for `holdMs`. */
+  /** Ms until `requests` have had room, when each holds it for `holdMs`. A limit that doubles is not reached for long. */
   waitMs(requests: number, holdMs: number): number {
-    if (!this.isRising) return (holdMs * requests) / this.value;
+    if (this.#congestedOnce || this.#value >= this.#settings.most) return (holdMs * requests) / this.value;
     return holdMs * (Math.log2(1 + requests / this.value) + requests / this.#settings.most);
   }
 
@@ -62,5 +62,6 @@ export class AdaptiveLimit {
   reset(): void {
     this.#value = this.#settings.first;
     this.#congestedOnce = false;
+    this.#halvedAtMs = Number.NEGATIVE_INFINITY;
   }
 }

@@ -63,23 +63,35 @@ describe("room", () => {
     expect(slow.overdue(1900, () => ALONE)).toBeNull();
   });
 
-  it("G2: is not waited for where nothing came back for a second", () => {
+  it("G2: is waited for, however long the queue, by one that is quick and was not congested", () => {
+    const quick = room();
+    expect(quick.admit(one, 0, AMONG_OTHERS)).toBe("go");
+    quick.settled("delivered", { startedMs: 0, wasProbe: false }, 100);
+    quick.released(1, 0, 100);
+    fill(quick, 100);
+    for (let index = 0; index < 5000; index++) expect(quick.admit(one, 100, CROWDING)).toBe("wait");
+  });
+
+  it("G2: is not waited for where nothing came back for a second that this process saw pass", () => {
     const hanging = room();
     fill(hanging, 0);
-    expect(hanging.admit(one, 1000, AMONG_OTHERS)).toBe("wait");
-    expect(hanging.admit(one, 1001, AMONG_OTHERS)).toBe("no_room");
-    expect(hanging.admit(one, 1001, ALONE)).toBe("wait");
-    expect(hanging.admit(one, 1001, { isAlone: true, isCrowding: true })).toBe("no_room");
+    hanging.passed(1000);
+    expect(hanging.admit(one, 60_000, AMONG_OTHERS)).toBe("wait");
+    hanging.passed(1);
+    expect(hanging.admit(one, 60_001, AMONG_OTHERS)).toBe("no_room");
+    expect(hanging.admit(one, 60_001, ALONE)).toBe("wait");
+    expect(hanging.admit(one, 60_001, { isAlone: true, isCrowding: true })).toBe("no_room");
   });
 
   it("G3: is waited for less in a full window that the destination holds most of", () => {
     const hanging = room();
     fill(hanging, 0);
+    hanging.passed(201);
     expect(hanging.admit(one, 201, AMONG_OTHERS)).toBe("wait");
     expect(hanging.admit(one, 201, CROWDING)).toBe("window_full");
-    const rising = room();
-    fill(rising, 0);
-    expect(rising.admit(one, 10, CROWDING)).toBe("wait");
+    const slow = practised(400);
+    fill(slow, 1000);
+    expect(slow.admit(one, 1000, CROWDING)).toBe("window_full");
   });
 
   it("G4, I2: goes to fresh and returning deliveries in turn while both wait", () => {
@@ -181,7 +193,10 @@ describe("whatever happens", () => {
             if (admission === "go" || admission === "probe") send(request, admission === "probe");
             else if (admission !== "wait") counts.putOff += 1;
           }
-          if (what === "wait") nowMs += passedMs;
+          if (what === "wait") {
+            nowMs += passedMs;
+            any.passed(passedMs);
+          }
           if (what === "shut") any.shutUntil(nowMs + passedMs * 2);
           const ended = what === "end" || what === "revoke" ? out.shift() : undefined;
           if (ended && what === "end") {

@@ -5,10 +5,10 @@
  * Owns: the destination's breaker, limit, rate and gate, and the queue of what waits in the window. Performs nothing.
  * G1  A delivery goes when the breaker, the gate and the rate let it and there is room for its requests; one that is larger
  *     than the limit goes alone.
- * G2  Without room it waits while the expected wait is under `LONGEST_WAIT_MS`; else it is put off. While no other
- *     destination is about, want of room is no reason, unless the destination stalls in a full window: the partition waits.
- * G3  In a full window of which the destination holds most, it is put off from `CROWDED_WAIT_MS` on: others stand behind. One
- *     that takes all it is sent, and whose limit is still rising, only when it stalls: it is about to be quicker.
+ * G2  Without room it waits while the expected wait is under `LONGEST_WAIT_MS`; else it is put off. A destination that is
+ *     quick and was not congested lately is not put off by that: its queue is as long as this process is slow, and nobody
+ *     gains. While no other destination is about, want of room is no reason, unless it stalls in a full window.
+ * G3  In a full window of which the destination holds most, it is put off from `CROWDED_WAIT_MS` on: others stand behind.
  * G4  Fresh and returning deliveries that both wait are taken in turn, so old ones do not starve (I2).
  * G5  What waited is put off, newest first, when its wait became too long; all of it when the breaker opened or the gate shut.
  */
@@ -54,6 +54,9 @@ const LONGEST_WAIT_MS = 1000;
 const CROWDED_WAIT_MS = 200;
 /** A destination that has always needed a while gets that while before it counts as stalled. */
 const STALL_FACTOR = 1.5;
+/** A receiver whose requests take less is quick; its connections alone bring two thousand deliveries a second. */
+const QUICK_MS = 250;
+const CONGESTION_MEMORY_MS = 30_000;
 /** Weight of a new sample in the mean time that a request holds its room. */
 const SAMPLE_WEIGHT = 0.1;
 
@@ -65,8 +68,8 @@ export class DestinationRoom<T extends RoomRequest> {
   #inFlight = 0;
   /** Mean time that a request holds its room; null before the first ended. */
   #holdMs: number | null = null;
-  /** When room was last given back, or taken by the first after a pause. */
-  #movedMs = 0;
+  /** How long no room was given back while some was taken. */
+  #quietMs = 0;
   readonly #fresh: T[] = [];
   readonly #returning: T[] = [];
   #waitingRequests = 0;
@@ -112,6 +115,14 @@ export class DestinationRoom<T extends RoomRequest> {
     this.#breaker.succeeded();
     this.#limit.reset();
     this.#shutUntilMs = 0;
+  }
+
+  /**
+   * Time passed, and this process saw it pass: the caller leaves out the time for which it was blocked itself, in which it
+   * could not have seen an answer.
+   */
+  passed(ms: number): void {
+    if (this.#inFlight > 0) this.#quietMs += ms;
   }
 
   /** Sets the destination's rate; null for none. Cheap when nothing changed. */
@@ -174,8 +185,8 @@ export class DestinationRoom<T extends RoomRequest> {
   }
 
   /** Takes room for an attempt that goes whatever stands against it (I3); `settled` and `released` must follow. */
-  takeReserve(requests: number, nowMs: number): void {
-    if (this.#inFlight === 0) this.#movedMs = nowMs;
+  takeReserve(requests: number): void {
+    if (this.#inFlight === 0) this.#quietMs = 0;
     this.#inFlight += requests;
   }
 
@@ -204,7 +215,7 @@ export class DestinationRoom<T extends RoomRequest> {
   /** The attempt's requests have all ended. */
   released(requests: number, startedMs: number, nowMs: number): void {
     this.#inFlight -= requests;
-    this.#movedMs = nowMs;
+    this.#quietMs = 0;
     const heldMs = nowMs - startedMs;
     this.#holdMs = this.#holdMs === null ? heldMs : this.#holdMs + SAMPLE_WEIGHT * (heldMs - this.#holdMs);
   }
@@ -221,7 +232,7 @@ export class DestinationRoom<T extends RoomRequest> {
   }
 
   #take(request: T, nowMs: number): "go" | "probe" {
-    if (this.#inFlight === 0) this.#movedMs = nowMs;
+    if (this.#inFlight === 0) this.#quietMs = 0;
     this.#inFlight += request.requests;
     this.#rate?.take(request.requests, nowMs);
     return this.#breaker.admit(nowMs) === "probe" ? "probe" : "go";
@@ -241,24 +252,23 @@ export class DestinationRoom<T extends RoomRequest> {
   }
 
   #tooLong(ahead: number, nowMs: number, around: Surroundings): "no_room" | "window_full" | null {
-    const isStalled = this.#isStalled(nowMs, LONGEST_WAIT_MS);
+    const isStalled = this.#isStalled(LONGEST_WAIT_MS);
     if (around.isAlone && !(isStalled && around.isCrowding)) return null;
-    if (isStalled || this.#expectedWaitMs(ahead, nowMs) >= LONGEST_WAIT_MS) return "no_room";
-    if (!around.isCrowding) return null;
-    if (this.#isStalled(nowMs, CROWDED_WAIT_MS)) return "window_full";
-    const isSlow = !this.#limit.isRising && this.#expectedWaitMs(ahead, nowMs) >= CROWDED_WAIT_MS;
-    return isSlow ? "window_full" : null;
+    const waitMs = this.#expectedWaitMs(ahead, nowMs);
+    if (isStalled || waitMs >= LONGEST_WAIT_MS) return "no_room";
+    return around.isCrowding && (waitMs >= CROWDED_WAIT_MS || this.#isStalled(CROWDED_WAIT_MS)) ? "window_full" : null;
   }
 
   /** Room is taken and none was given back for longer than the destination ever needed. */
-  #isStalled(nowMs: number, patienceMs: number): boolean {
-    if (this.#inFlight === 0) return false;
-    return nowMs - this.#movedMs > Math.max(patienceMs, STALL_FACTOR * (this.#holdMs ?? 0));
+  #isStalled(patienceMs: number): boolean {
+    return this.#inFlight > 0 && this.#quietMs > Math.max(patienceMs, STALL_FACTOR * (this.#holdMs ?? 0));
   }
 
   /** Queue ÷ completions a second, and of these there are as many as the limit over the time that one holds its room. */
   #expectedWaitMs(ahead: number, nowMs: number): number {
-    const byRoom = this.#limit.waitMs(ahead, this.#holdMs ?? 0);
-    return this.#rate === null ? byRoom : Math.max(byRoom, this.#rate.waitMs(ahead, nowMs));
+    const byRate = this.#rate === null ? 0 : this.#rate.waitMs(ahead, nowMs);
+    const holdMs = this.#holdMs ?? 0;
+    if (holdMs < QUICK_MS && !this.#limit.wasHalved(nowMs, CONGESTION_MEMORY_MS)) return byRate;
+    return Math.max(byRate, this.#limit.waitMs(ahead, holdMs));
   }
 }
