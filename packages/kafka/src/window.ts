@@ -102,7 +102,7 @@ export interface WindowedConsumerOptions<T, F = never> {
   readonly onRevoked?: (windows: readonly PartitionWindow[]) => void;
   /**
    * The consumer has ended by itself and took no leave of its group: `group_stalled`, `offset_out_of_range`, `topic_missing`,
-   * or `internal` for a bug. The process should end too. Called once.
+   * `broker_unavailable` when kafkajs gave up after all, or `internal` for a bug. The process should end too. Called once.
    */
   readonly onFailure: (reason: Error) => void;
   /** For tests and special cases; what is left out has its default. */
@@ -114,7 +114,7 @@ export interface ConsumerTiming {
   /** A process that was killed is missed after this long. Default 10,000. */
   readonly sessionTimeoutMs: number;
   readonly heartbeatIntervalMs: number;
-  /** How long a fetch waits at the broker for records, and so how long until a resumed partition is fetched. */
+  /** How long a fetch waits at the broker for records, and so how long until a resumed partition is fetched. Default 20, 100 for retry topics. */
   readonly maxWaitMs: number;
   readonly commitIntervalMs: number;
   /** How long a rebalance waits for what runs (C4). Default 1,000. */
@@ -128,7 +128,10 @@ export interface ConsumerTiming {
 }
 
 export interface WindowedConsumer {
-  /** Resolves when the group was joined; partitions follow. A failure after that comes by `onFailure`. */
+  /**
+   * Resolves when the group was joined; partitions follow. Waits for brokers that do not answer yet. Rejects with
+   * `topic_missing`, with `closed` when it was stopped meanwhile, and with what `onFailure` was called with meanwhile.
+   */
   start(): Promise<void>;
   /** Stops intake, waits for what runs (at most `stopDrainMs`), commits, leaves the group at once. Idempotent. */
   stop(): Promise<void>;
