@@ -10,10 +10,7 @@ import { startTestGateway, type TestGateway, WRITE_KEY } from "./test-gateway.ts
 
 let gateway: TestGateway;
 beforeEach(async () => {
-  gateway = await startTestGateway({
-    maxPendingBytes: 10_000_000,
-    timeouts: { headersMs: 200, requestMs: 400, checkMs: 50 },
-  });
+  gateway = await startTestGateway();
 });
 afterEach(() => gateway.close());
 
@@ -147,6 +144,11 @@ describe("content encodings", () => {
 });
 
 describe("slow and broken senders (H1, H2)", () => {
+  beforeEach(async () => {
+    await gateway.close();
+    gateway = await startTestGateway({ timeouts: { headersMs: 200, requestMs: 400, checkMs: 50 } });
+  });
+
   const say = async (bytes: string) => {
     const socket = await openSocket(gateway.url);
     socket.write(bytes);
