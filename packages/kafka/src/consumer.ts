@@ -22,6 +22,7 @@ import { LagMeter } from "./lag.ts";
 import { PartitionRunner } from "./partition-runner.ts";
 import { compareAssignment, locatePartitions, type TopicPartition } from "./rebalance.ts";
 import { StallWatch } from "./stall-watch.ts";
+import { learnPatiently } from "./when-reachable.ts";
 import type { ConsumerTiming, PartitionWindow, WindowedConsumer, WindowedConsumerOptions } from "./window.ts";
 
 const DEFAULT_TIMING: ConsumerTiming = {
@@ -85,12 +86,13 @@ class GroupConsumer<T, F> implements WindowedConsumer {
   readonly #drains = new Set<AbortController>();
   #tick: NodeJS.Timeout | undefined;
   #ticks = 0;
+  readonly #ending = new AbortController();
   #failure: Error | null = null;
   #stopped: Promise<void> | null = null;
 
   constructor(connection: KafkaConnection, options: WindowedConsumerOptions<T, F>) {
     this.#connection = connection;
-    this.#options = options;
+    this.#options = withPatience(connection, options, this.#ending.signal);
     const waits = options.delayMsOf === undefined ? {} : { maxWaitMs: WAITING_MAX_WAIT_MS };
     this.#timing = { ...DEFAULT_TIMING, ...waits, ...options.timing };
     const { groupId } = options;
@@ -376,7 +378,21 @@ class GroupConsumer<T, F> implements WindowedConsumer {
     const lost = this.#runners;
     this.#runners = [];
     this.#giveUp(lost);
+    this.#ending.abort();
   }
+}
+
+/** A registry that does not answer holds up the partitions that need it, and ends nothing. */
+function withPatience<T, F>(
+  connection: KafkaConnection,
+  options: WindowedConsumerOptions<T, F>,
+  signal: AbortSignal,
+): WindowedConsumerOptions<T, F> {
+  const { learn, groupId } = options;
+  if (learn === undefined) return options;
+  const fields = { event: "consumer_waits_for_schema", group: groupId };
+  const message = "the schema of a record cannot be fetched: trying on";
+  return { ...options, learn: learnPatiently(learn, { log: connection.log, fields, message, signal }) };
 }
 
 /** kafkajs's types leave out what its batches know: the offset that was asked for. */

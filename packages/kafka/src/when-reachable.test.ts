@@ -1,7 +1,7 @@
 import { PosthasteError } from "@posthaste/core/errors";
 import { type Log, SILENT_LOG } from "@posthaste/core/log";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { untilAnswered } from "./when-reachable.ts";
+import { learnPatiently, untilAnswered } from "./when-reachable.ts";
 
 const passing = () => new PosthasteError("broker_unavailable", "down", { retryable: true });
 
@@ -51,5 +51,21 @@ describe("waiting for an answer", () => {
     await vi.advanceTimersByTimeAsync(1000);
     ending.abort();
     await answer;
+  });
+
+  it("learns what a record needs as soon as the registry answers, and waits for nothing that is known", async () => {
+    const failures = [passing(), passing()];
+    let known = false;
+    const learn = learnPatiently((_: string): Promise<void> | undefined => {
+      if (known) return undefined;
+      const failure = failures.pop();
+      if (failure !== undefined) return Promise.reject(failure);
+      known = true;
+      return Promise.resolve();
+    }, waiting);
+    const learnt = learn("record");
+    await vi.advanceTimersByTimeAsync(1000);
+    await expect(learnt).resolves.toBeUndefined();
+    expect([known, learn("record")]).toEqual([true, undefined]);
   });
 });

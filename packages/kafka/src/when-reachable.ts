@@ -43,3 +43,20 @@ export function whenReachable<T>(connection: KafkaConnection, ask: () => Promise
     message: "no broker can be reached: trying on",
   });
 }
+
+/** A `learn` of a codec that waits for a registry which does not answer; undefined, at no cost, where there is nothing to learn. */
+export function learnPatiently<A>(
+  learn: (subject: A) => Promise<void> | undefined,
+  waiting: Waiting,
+): (subject: A) => Promise<void> | undefined {
+  return (subject) => {
+    let first = learn(subject);
+    if (first === undefined) return undefined;
+    const ask = async () => {
+      const asked = first ?? learn(subject);
+      first = undefined;
+      await asked;
+    };
+    return untilAnswered(ask, waiting);
+  };
+}
