@@ -81,6 +81,17 @@ describe("the attempt log", () => {
     await log.close();
   });
 
+  it("keeps long URLs out of records that no broker would take", async () => {
+    const { log, batches } = open({});
+    const [first] = attempt("m").urls;
+    if (first === undefined) throw new Error("no URL");
+    const urls = Array.from({ length: 5 }, () => ({ ...first, url: `https://receiver.test/${"x".repeat(2000)}` }));
+    for (let index = 0; index < 500; index++) log.add({ ...attempt(`m${index}`), urls });
+    await log.close();
+    expect(batches.flat()).toHaveLength(500);
+    expect(Math.max(...batches.map((batch) => JSON.stringify(batch).length))).toBeLessThan(500_000);
+  });
+
   it("writes what waits when it is closed", async () => {
     const { log, batches } = open({});
     log.add(attempt("m1"));

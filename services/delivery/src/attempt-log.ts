@@ -36,7 +36,7 @@ export function parseAttemptLogSetting(text: string): AttemptLogSetting | undefi
 const FLUSH_INTERVAL_MS = 200;
 /** About 100 KB with one URL and no answer: well under a broker's limit with five of each, see `FLUSH_LENGTH`. */
 const FLUSH_ATTEMPTS = 500;
-/** Characters of answers in one record; a broker takes 1 MB. */
+/** Characters of URLs and answers in one record; a broker takes 1 MB. */
 const FLUSH_LENGTH = 200_000;
 const MAX_PENDING_BYTES = 16 * 1024 * 1024;
 
@@ -72,7 +72,7 @@ export class AttemptLog {
 
   add(attempt: AttemptRecord): void {
     this.#waiting.push(attempt);
-    for (const { answer } of attempt.urls) this.#waitingLength += answer?.length ?? 0;
+    for (const { url, answer } of attempt.urls) this.#waitingLength += url.length + (answer?.length ?? 0);
     if (this.#waiting.length >= FLUSH_ATTEMPTS || this.#waitingLength >= FLUSH_LENGTH) this.#flush();
   }
 
