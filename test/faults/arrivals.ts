@@ -12,7 +12,12 @@ export interface Arrivals {
   readonly disordered: () => number;
 }
 
-export function createArrivals(): Arrivals {
+export interface ArrivalsOptions {
+  /** An event came once more. */
+  readonly onRepeat?: (messageId: string) => void;
+}
+
+export function createArrivals({ onRepeat }: ArrivalsOptions = {}): Arrivals {
   const deliveries = createTimeline();
   const seen = new Set<string>();
   const lastSequence = new Map<string, number>();
@@ -25,6 +30,7 @@ export function createArrivals(): Arrivals {
       const messageId = request.headers["x-message-id"] ?? "";
       if (seen.has(messageId)) {
         repeated += 1;
+        onRepeat?.(messageId);
         return;
       }
       seen.add(messageId);

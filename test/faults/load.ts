@@ -22,10 +22,13 @@ export interface LoadOptions {
   readonly eventsPerSecond: number;
   /** What the message ids begin with. */
   readonly name: string;
+  /** How many to send, all in all; without it, it goes on until it is stopped. */
+  readonly events?: number;
 }
 
 /** Starts to send; a batch that is refused is not sent again, so that what counts as acknowledged is exact. */
-export function startLoad({ ingestUrl, writeKey, eventsPerSecond, name }: LoadOptions): Load {
+export function startLoad(options: LoadOptions): Load {
+  const { ingestUrl, writeKey, eventsPerSecond, name, events = Number.POSITIVE_INFINITY } = options;
   const acknowledgements = createTimeline();
   const acknowledged = new Set<string>();
   const open = new Set<Promise<void>>();
@@ -33,7 +36,7 @@ export function startLoad({ ingestUrl, writeKey, eventsPerSecond, name }: LoadOp
   let [sent, refused] = [0, 0];
 
   const sendBatch = async (): Promise<void> => {
-    const batch = Array.from({ length: size }, () => {
+    const batch = Array.from({ length: Math.min(size, events - sent) }, () => {
       const sequence = sent++;
       return {
         type: "track",
@@ -54,13 +57,14 @@ export function startLoad({ ingestUrl, writeKey, eventsPerSecond, name }: LoadOp
     }).catch(() => undefined);
     await response?.arrayBuffer().catch(() => undefined);
     if (response?.status !== 200) {
-      refused += size;
+      refused += batch.length;
       return;
     }
     acknowledgements.mark(performance.now());
     for (const { messageId } of batch) acknowledged.add(messageId);
   };
   const timer = setInterval(() => {
+    if (sent >= events) return;
     const sending = sendBatch().finally(() => open.delete(sending));
     open.add(sending);
   }, 1000 / BATCHES_PER_SECOND);

@@ -38,18 +38,20 @@ export function adminUrl(ports: ServicePorts, name: ServiceName): string {
 
 /** A unit each, not started yet. */
 export function prepareServices(options: ServicesOptions): readonly Unit[] {
-  return SERVICE_NAMES.map((name) =>
-    createUnit({
-      name,
-      command: process.execPath,
-      args: [...NODE_FLAGS, join(root, "services", name, "src/main.ts")],
-      env: serviceEnvironment(name, options),
-      logFile: join(options.dataDir, `${name}.log`),
-      isReady: async () =>
-        (await fetch(`${adminUrl(options.ports, name)}/healthz`)).ok && (await isReady(name, options)),
-      onUnexpectedExit: options.onUnexpectedExit,
-    }),
-  );
+  return SERVICE_NAMES.map((name) => prepareService(name, options));
+}
+
+/** One of them. A second unit of a service needs an operator port of its own. */
+export function prepareService(name: ServiceName, options: ServicesOptions): Unit {
+  return createUnit({
+    name,
+    command: process.execPath,
+    args: [...NODE_FLAGS, join(root, "services", name, "src/main.ts")],
+    env: serviceEnvironment(name, options),
+    logFile: join(options.dataDir, `${name}.log`),
+    isReady: async () => (await fetch(`${adminUrl(options.ports, name)}/healthz`)).ok && (await isReady(name, options)),
+    onUnexpectedExit: options.onUnexpectedExit,
+  });
 }
 
 /** Where the program that makes the topics starts, and its settings. */

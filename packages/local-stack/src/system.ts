@@ -12,6 +12,7 @@ import { promisify } from "node:util";
 import { type LocalStack, type LocalStackOptions, startLocalStack } from "./local-stack.ts";
 import {
   adminUrl,
+  prepareService,
   prepareServices,
   SERVICE_NAMES,
   type ServiceName,
@@ -42,6 +43,8 @@ export interface System {
   readonly units: readonly Unit[];
   /** The unit `kafka-1`, `schema-registry`, `ingest` … Throws for a name that it has not. */
   readonly unit: (name: string) => Unit;
+  /** One more process of a service, not started yet and not among `units`: who asks for it ends it. */
+  readonly another: (name: ServiceName, adminPort: number) => Unit;
   /** Ends all of it within about `deadlineMs`. */
   readonly stop: (deadlineMs?: number) => Promise<void>;
 }
@@ -52,7 +55,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   await mkdir(dataDir, { recursive: true });
   const stack = await startLocalStack(options);
   const env = { ...options.env, ...options.settings };
-  const services = prepareServices({
+  const serviceOptions = {
     brokers: stack.brokers,
     schemaRegistry: stack.schemaRegistry,
     ports,
@@ -61,7 +64,8 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     dataDir,
     env,
     onUnexpectedExit: options.onUnexpectedExit ?? (() => {}),
-  });
+  };
+  const services = prepareServices(serviceOptions);
   try {
     log("making the topics");
     await applyTopics(stack, env);
@@ -92,6 +96,8 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       if (!found) throw new Error(`no unit ${name}; there are ${units.map((unit) => unit.name).join(", ")}`);
       return found;
     },
+    another: (name, adminPort) =>
+      prepareService(name, { ...serviceOptions, ports: { ...ports, admin: { ...ports.admin, [name]: adminPort } } }),
     stop: async (deadlineMs = 12_000) => {
       await Promise.all(services.map((unit) => unit.stop(Math.round(deadlineMs * 0.6))));
       await stack.stop(Math.round(deadlineMs * 0.2));

@@ -1,0 +1,24 @@
+/** What a group's commits say is finished: what the next owner of the partitions will not run again. */
+import { decodeCommitMetadata } from "@posthaste/core/commit-metadata";
+import { withAdmin } from "@posthaste/testkit/broker";
+import type { Place } from "./places.ts";
+
+export type IsFinished = (place: Place) => boolean;
+
+/** Reads the committed offsets of the topic and what their metadata adds (C1). */
+export function readCommitted(brokers: readonly string[], groupId: string, topic: string): Promise<IsFinished> {
+  return withAdmin(async (admin) => {
+    const [fetched] = await admin.fetchOffsets({ groupId, topics: [topic] });
+    const marks = new Map(
+      (fetched?.partitions ?? []).map(({ partition, offset, metadata }) => {
+        const mark = Number(offset);
+        return [partition, { mark, runs: decodeCommitMetadata(mark, metadata).finishedRuns }];
+      }),
+    );
+    return ({ partition, offset }) => {
+      const committed = marks.get(partition);
+      if (committed === undefined) return false;
+      return offset < committed.mark || committed.runs.some(({ from, to }) => offset >= from && offset < to);
+    };
+  }, brokers);
+}

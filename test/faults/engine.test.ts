@@ -1,0 +1,118 @@
+/**
+ * The delivery process is killed at random moments under load and started again at once: nothing is lost, and nothing is
+ * sent again but what was in flight and what finished since the last commit (C1).
+ *
+ * In `npm test` 2 kills in 4,000 events; with POSTHASTE_LONG_FAULTS (`npm run test:faults -- engine`) 20 kills in 50,000.
+ */
+import { eventually } from "@posthaste/testkit/eventually";
+import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type Installation, startInstallation } from "../e2e/installation.ts";
+import { createRoute } from "../e2e/route.ts";
+import { createArrivals } from "./arrivals.ts";
+import { type IsFinished, readCommitted } from "./committed.ts";
+import { isLong } from "./form.ts";
+import { startLoad } from "./load.ts";
+import { type Place, readPlaces } from "./places.ts";
+import { printTable } from "./table.ts";
+
+const EVENTS = isLong ? 50_000 : 4_000;
+const KILLS = isLong ? 20 : 2;
+const EVENTS_PER_SECOND = isLong ? 1_000 : 400;
+/** What the receiver takes over an answer, so that something is always in flight. */
+const ANSWER_MS = 20;
+/** Longer than a killed member's session (10 s), whose partitions nobody reads until it ends. */
+const ARRIVAL = { timeoutMs: 120_000, intervalMs: 20 };
+
+/** One kill: what stood when the process was gone, and what came again afterwards. */
+interface Kill {
+  readonly received: ReadonlySet<string>;
+  /** Requests that had come and were not answered yet. */
+  readonly inFlight: number;
+  readonly isFinished: IsFinished;
+  readonly repeated: string[];
+}
+
+let installation: Installation;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  [installation, receiver] = await Promise.all([startInstallation(), startReceiver()]);
+}, 120_000);
+
+afterAll(async () => {
+  await installation.close();
+  await receiver.close();
+});
+
+it(
+  `${KILLS} kills at random moments lose nothing, and repeat only what was in flight or not committed yet`,
+  async () => {
+    const { system, names } = installation;
+    const delivery = system.unit("delivery");
+    const route = await createRoute(installation, receiver, "/engine");
+    const kills: Kill[] = [];
+    const receivedAtMs = new Map<string, number>();
+    const arrivals = createArrivals({ onRepeat: (messageId) => kills.at(-1)?.repeated.push(messageId) });
+    receiver.script(route.path, (request) => {
+      arrivals.record(request);
+      receivedAtMs.set(request.headers["x-message-id"] ?? "", performance.now());
+      return { delayMs: ANSWER_MS };
+    });
+
+    const load = startLoad({
+      ingestUrl: system.ingestUrl,
+      writeKey: route.writeKey,
+      eventsPerSecond: EVENTS_PER_SECOND,
+      name: "engine",
+      events: EVENTS,
+    });
+    for (const after of randomCounts(KILLS, EVENTS)) {
+      await eventually(() => expect(receivedAtMs.size).toBeGreaterThanOrEqual(after), ARRIVAL);
+      const killedAtMs = performance.now();
+      await delivery.kill();
+      const isFinished = await readCommitted(system.stack.brokers, names.deliveryGroup, names.deliveries);
+      const unanswered = [...receivedAtMs.values()].filter((atMs) => atMs + ANSWER_MS > killedAtMs);
+      kills.push({ received: new Set(receivedAtMs.keys()), inFlight: unanswered.length, isFinished, repeated: [] });
+      await delivery.start();
+    }
+
+    await eventually(() => expect(load.acknowledged.size + load.refused()).toBe(EVENTS), ARRIVAL);
+    await load.stop();
+    const lost = (): string[] => [...load.acknowledged].filter((messageId) => !arrivals.has(messageId));
+    await eventually(() => expect(lost()).toEqual([]), ARRIVAL);
+
+    const places = await readPlaces(system.stack, names, load.acknowledged);
+    const rows = kills.map((kill) => ({ ...kill, allowed: notFinished(kill, places) }));
+    printTable(
+      ["killed after", "in flight", "finished since the last commit", "repeated"],
+      rows.map(({ received, inFlight, allowed, repeated }) => [
+        received.size,
+        inFlight,
+        Math.max(0, allowed.size - inFlight),
+        repeated.length,
+      ]),
+    );
+    for (const { allowed, repeated } of rows)
+      expect(repeated.filter((messageId) => !allowed.has(messageId))).toEqual([]);
+    expect(load.refused()).toBe(0);
+    expect(arrivals.disordered()).toBe(0);
+    expect(installation.unexpectedExits).toEqual([]);
+  },
+  isLong ? 20 * 60_000 : 180_000,
+);
+
+/** What had come to the receiver and was not finished by the commits: all that a new owner may send again. */
+function notFinished({ received, isFinished }: Kill, places: ReadonlyMap<string, Place>): ReadonlySet<string> {
+  return new Set(
+    [...received].filter((messageId) => {
+      const place = places.get(messageId);
+      return place === undefined || !isFinished(place);
+    }),
+  );
+}
+
+/** Rising counts of deliveries after which the process is killed. The last tenth is left out: there must be something to kill. */
+function randomCounts(count: number, events: number): readonly number[] {
+  return Array.from({ length: count }, () => 1 + Math.floor(Math.random() * events * 0.9)).sort((a, b) => a - b);
+}
