@@ -15,6 +15,7 @@ import type { Clock } from "@posthaste/core/time";
 import type { Consumer, ConsumerGroupJoinEvent, EachBatchPayload } from "kafkajs";
 import { Committer } from "./committer.ts";
 import type { KafkaClient, KafkaConnection } from "./connect.ts";
+import { CLIENT_RETRY, consumerSettings, resolveTiming } from "./consumer-settings.ts";
 import { GroupSession } from "./coordinator.ts";
 import { pause, retryPauseMs, withDeadline } from "./deadline.ts";
 import { isPassingFailure, toPosthasteError } from "./kafka-errors.ts";
@@ -25,37 +26,11 @@ import { StallWatch } from "./stall-watch.ts";
 import { learnPatiently } from "./when-reachable.ts";
 import type { ConsumerTiming, PartitionWindow, WindowedConsumer, WindowedConsumerOptions } from "./window.ts";
 
-const DEFAULT_TIMING: ConsumerTiming = {
-  sessionTimeoutMs: 10_000,
-  heartbeatIntervalMs: 500,
-  maxWaitMs: 20,
-  commitIntervalMs: 100,
-  rebalanceDrainMs: 1000,
-  stopDrainMs: 6000,
-  stallLimitMs: 60_000,
-  metadataMaxAgeMs: 60_000,
-};
-/** A record of a retry topic may leave up to a second late, so its consumer need not look as often. */
-const WAITING_MAX_WAIT_MS = 100;
-/** W3: what a head that waits brings along is dropped and fetched again. */
-const WAITING_MAX_BYTES_PER_PARTITION = 64 * 1024;
-const MAX_BYTES_PER_PARTITION = 512 * 1024;
-/** Room for sixteen full partitions, or for all of the retry topics: kafkajs asks in the same order each time, and what finds no room waits. */
-const MAX_BYTES = 8 * 1024 * 1024;
 const END_OFFSETS_EVERY_TICKS = 5;
 const LEAVE_DEADLINE_MS = 3000;
 const FLUSH_DEADLINE_MS = 1000;
 /** A new leader may answer with an old end for a moment; what is outside the log on so many looks is. */
 const OUT_OF_RANGE_LOOKS = 3;
-/** A broker's fault must not crash the consumer, whose restart would wait for its own ghost (C7): the group is as good as never given up. */
-const FOR_EVER = 1_000_000_000;
-/**
- * Nor may the search for a broker give up before `stallLimitMs`, since kafkajs makes a crash of that too. It has an end
- * because kafkajs's search, once begun, goes on after its consumer was disconnected.
- */
-const LOOKS_FOR_BROKERS = 300;
-const RETRY = { initialRetryTime: 100, maxRetryTime: 500 };
-
 const SYSTEM_CLOCK: Clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
 
 /** Connects nothing before `start`. */
@@ -93,8 +68,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
   constructor(connection: KafkaConnection, options: WindowedConsumerOptions<T, F>) {
     this.#connection = connection;
     this.#options = withPatience(connection, options, this.#ending.signal);
-    const waits = options.delayMsOf === undefined ? {} : { maxWaitMs: WAITING_MAX_WAIT_MS };
-    this.#timing = { ...DEFAULT_TIMING, ...waits, ...options.timing };
+    this.#timing = resolveTiming(options);
     const { groupId } = options;
     this.#stalls = new StallWatch(groupId, this.#timing.stallLimitMs);
     this.#session = new GroupSession(groupId, {
@@ -118,7 +92,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
       clock: this.#clock,
       countWaiting: options.delayMsOf !== undefined,
     });
-    this.#client = connection.createClient({ retry: { ...RETRY, retries: LOOKS_FOR_BROKERS } });
+    this.#client = connection.createClient({ retry: CLIENT_RETRY });
     this.#consumer = this.#createConsumer();
     connection.metrics?.rebalances.inc({ group: groupId }, 0);
     connection.metrics?.commitFailures.inc({ group: groupId }, 0);
@@ -154,22 +128,9 @@ class GroupConsumer<T, F> implements WindowedConsumer {
   }
 
   #createConsumer(): Consumer {
-    const { groupId, delayMsOf } = this.#options;
-    const { sessionTimeoutMs, heartbeatIntervalMs, maxWaitMs, metadataMaxAgeMs } = this.#timing;
-    const waits = delayMsOf !== undefined;
-    const consumer = this.#client.kafka.consumer({
-      groupId,
-      sessionTimeout: sessionTimeoutMs,
-      rebalanceTimeout: sessionTimeoutMs,
-      heartbeatInterval: heartbeatIntervalMs,
-      maxWaitTimeInMs: maxWaitMs,
-      metadataMaxAge: metadataMaxAgeMs,
-      allowAutoTopicCreation: false,
-      maxBytesPerPartition: waits ? WAITING_MAX_BYTES_PER_PARTITION : MAX_BYTES_PER_PARTITION,
-      maxBytes: MAX_BYTES,
-      partitionAssigners: [this.#session.assigner],
-      retry: { ...RETRY, retries: FOR_EVER, restartOnFailure: () => Promise.resolve(false) },
-    });
+    const { groupId } = this.#options;
+    const settings = consumerSettings(this.#options, this.#timing);
+    const consumer = this.#client.kafka.consumer({ ...settings, partitionAssigners: [this.#session.assigner] });
     consumer.on(consumer.events.GROUP_JOIN, (event) => this.#onJoined(event));
     consumer.on(consumer.events.START_BATCH_PROCESS, ({ payload }) => {
       const { topic, partition, batchSize, firstOffset, lastOffset } = payload;
