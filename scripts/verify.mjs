@@ -3,7 +3,11 @@ import { spawnSync } from "node:child_process";
 import { environment, install, root } from "./bootstrap.mjs";
 
 const STEPS = [
-  ["types, builds, the client's manifest and size", "turbo", ["run", "typecheck", "build", "check:exports", "--output-logs=errors-only"]],
+  [
+    "types, builds, the client's manifest and size",
+    "turbo",
+    ["run", "typecheck", "build", "check:exports", "--output-logs=errors-only"],
+  ],
   ["import direction", "turbo", ["boundaries"]],
   ["format and lint", "biome", ["ci", "--colors=off", "."]],
   ["nothing unused", "knip", []],
