@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findFreePorts } from "@posthaste/local-stack/ports";
 import { eventually } from "@posthaste/testkit/eventually";
+import { startReceiver } from "@posthaste/testkit/receiver";
 import { deleteTopics, uniqueName } from "@posthaste/testkit/topics";
 import { afterEach, beforeEach, expect, it } from "vitest";
 
@@ -116,16 +117,12 @@ it("leaves nothing running when it is killed with SIGKILL, and starts again in t
 });
 
 it("refuses to start beside a port that is taken, naming the setting that moves it", async () => {
-  run("--no-demo");
-  await running();
-  const first = command;
-  env = { ...env, POSTHASTE_DATA_DIR: join(dataDir, "second") };
+  const other = await startReceiver({ port: Number(env["POSTHASTE_INGEST_PORT"]) });
   run("--no-demo");
   const [code] = await once(command, "exit");
+  await other.close();
   expect(code).toBe(1);
-  expect(output).toMatch(/port \d+ is taken: set POSTHASTE_INGEST_PORT to another/);
-  first.kill("SIGTERM");
-  await once(first, "exit");
+  expect(output).toContain(`port ${other.port} is taken: set POSTHASTE_INGEST_PORT to another`);
 });
 
 it.each([
