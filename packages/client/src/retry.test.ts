@@ -13,7 +13,7 @@ describe("retryDelayMs", () => {
         const delayMs = retryDelayMs(failures, random);
         expect(Number.isInteger(delayMs)).toBe(true);
         expect(delayMs).toBeGreaterThanOrEqual(fullMs / 2);
-        expect(delayMs).toBeLessThan(fullMs);
+        expect(delayMs).toBeLessThanOrEqual(fullMs);
       }),
     );
   });
