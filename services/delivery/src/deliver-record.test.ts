@@ -7,6 +7,7 @@ import { Registry } from "prom-client";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Deliverer, type DelivererParts } from "./deliver-record.ts";
 import { DueGate } from "./due-gate.ts";
+import type { FollowUp } from "./follow-up.ts";
 import { Isolation } from "./isolation.ts";
 import { createDeliveryMetrics } from "./metrics.ts";
 import type { Intake } from "./pending.ts";
@@ -25,6 +26,7 @@ const DESTINATION = {
 
 let isolation: Isolation;
 let deliverer: Deliverer;
+let published: FollowUp[];
 let attempted: (readonly string[] | null | undefined)[];
 
 /** A record of a retry topic; what is not looked at is left out. */
@@ -46,6 +48,7 @@ function returning(offset: number, handedOffFrom: string, progress: Partial<Deli
 beforeEach(() => {
   vi.useFakeTimers();
   attempted = [];
+  published = [];
   isolation = new Isolation({
     settings: DEFAULT_ROOM,
     monotonicMs: () => 0,
@@ -62,7 +65,7 @@ beforeEach(() => {
       },
     },
     isolation,
-    followUps: { publish: () => undefined },
+    followUps: { publish: (_: unknown, followUps: readonly FollowUp[]) => published.push(...followUps) },
     dueGate: new DueGate(),
     schedule: { delaysMs: [10_000], windowMs: 60_000 },
     metrics: createDeliveryMetrics(new Registry(), ["retry-10s"]),
@@ -97,6 +100,12 @@ describe("a returning delivery", () => {
     run(returning(0, "deliveries/0/7/0", { urls: ["https://a.example/"] }));
     run(returning(1, "deliveries/0/7/0", { urls: ["https://b.example/"] }));
     expect(attempted).toEqual([["https://a.example/"], ["https://b.example/"]]);
+  });
+
+  it("becomes a dead letter when the destination has none of its URLs any more", () => {
+    run(returning(0, "deliveries/0/7/0", { urls: ["https://was.example/"] }));
+    expect(attempted).toEqual([]);
+    expect(published).toMatchObject([{ kind: "dead_letter", reason: "destination_removed" }]);
   });
 
   it("I2: counts once among those that wait, however often it is put off until its not-before", () => {

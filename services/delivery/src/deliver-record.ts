@@ -185,8 +185,9 @@ export class Deliverer {
     } else {
       const pending = toPending(task, delivery, destination);
       const { notBeforeMs } = pending.progress;
-      // `settle: each`: the URLs that were left to serve are no longer the destination's.
-      if (pending.requests === 0) task.finish();
+      // `settle: each`: the URLs that were left to serve are no longer the destination's; it can still be replayed.
+      if (pending.requests === 0)
+        this.#bury(task, delivery, { reason: "destination_removed", progress: task.item.progress });
       else if (destination.missingKeyIds !== null) this.#hold(pending, destination.missingKeyIds);
       else if (notBeforeMs !== null && notBeforeMs > clock.nowMs()) this.putOff(pending, "retry_after", null);
       else isolation.submit(pending);
