@@ -49,6 +49,14 @@ describe("environment", () => {
     expect(() => read([], { POSTHASTE_METRICS_PORT: "65533" })).toThrow("from 1 to 65532");
   });
 
+  it("refuses a retry schedule or window that is no duration before anything is started", () => {
+    expect(() => read([], { POSTHASTE_RETRY_SCHEDULE: "10s,30" })).toThrow(
+      "POSTHASTE_RETRY_SCHEDULE: expected durations such as 250ms, 10s, 5m or 4h, got 10s,30",
+    );
+    expect(() => read([], { POSTHASTE_RETRY_WINDOW: "4 hours" })).toThrow("POSTHASTE_RETRY_WINDOW: expected durations");
+    expect(() => read([], { POSTHASTE_RETRY_SCHEDULE: "10s,1m", POSTHASTE_RETRY_WINDOW: "4h" })).not.toThrow();
+  });
+
   it("takes a data folder as it is when absolute and from the clone when not", () => {
     expect(read([], { POSTHASTE_DATA_DIR: "/data" }).dataDir).toBe("/data");
     expect(read([], { POSTHASTE_DATA_DIR: "other" }).dataDir).toBe("/clone/other");

@@ -36,6 +36,7 @@ export function readCommandSettings(
   env: Readonly<Record<string, string | undefined>>,
   root: string,
 ): CommandSettings {
+  for (const name of ["POSTHASTE_RETRY_SCHEDULE", "POSTHASTE_RETRY_WINDOW"]) checkDurations(env, name);
   const metrics = readPort(env, "POSTHASTE_METRICS_PORT", 9101, 4);
   return {
     ...readArguments(args),
@@ -64,6 +65,13 @@ function readArguments(args: readonly string[]): Pick<CommandSettings, "help" | 
     } else throw new StackError(`unknown option ${name}; npm start -- --help shows them`);
   }
   return { help, demo, brokers };
+}
+
+/** The services read these themselves, but only when the brokers are up; a slip of the pen is told at once. */
+function checkDurations(env: Readonly<Record<string, string | undefined>>, name: string): void {
+  const text = env[name] ?? "";
+  if (text === "" || text.split(",").every((item) => /^\s*\d+(ms|s|m|h)\s*$/.test(item))) return;
+  throw new StackError(`${name}: expected durations such as 250ms, 10s, 5m or 4h, got ${text}`);
 }
 
 /** A port that has `count - 1` more above it. */

@@ -23,7 +23,7 @@ import { StackError } from "./stack-error.ts";
 import type { Unit } from "./unit.ts";
 
 const run = promisify(execFile);
-const READY_TIMEOUT_MS = 60_000;
+const READY_TIMEOUT_MS = 180_000;
 
 export interface SystemOptions extends LocalStackOptions {
   readonly ports: ServicePorts;

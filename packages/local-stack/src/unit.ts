@@ -21,6 +21,8 @@ const guard = fileURLToPath(new URL("./guard.sh", import.meta.url));
 /** How long an orphan may take over a clean end. */
 const ORPHAN_GRACE_SECONDS = 5;
 const READY_POLL_MS = 50;
+/** A broker is ready within seconds, or within a minute on a machine that is busy with something else. */
+const READY_TIMEOUT_MS = 180_000;
 
 export interface UnitOptions {
   readonly name: string;
@@ -62,7 +64,7 @@ interface Running {
 
 /** A unit that is down. */
 export function createUnit(options: UnitOptions): Unit {
-  const { name, logFile, isReady, readyTimeoutMs = 60_000, onUnexpectedExit } = options;
+  const { name, logFile, isReady, readyTimeoutMs = READY_TIMEOUT_MS, onUnexpectedExit } = options;
   let running: Running | undefined;
 
   const launch = async (): Promise<Running> => {
