@@ -80,7 +80,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-it("shows all seven kinds delivered with good signatures, says what runs, and ends within 15 s of SIGTERM", async () => {
+it("shows all seven kinds delivered, says what runs and what dies, and ends within 15 s of SIGTERM", async () => {
   run();
   const stack = await running();
   for (const type of ["identify", "track", "page", "screen", "group", "alias", "delete"]) {
@@ -97,6 +97,10 @@ it("shows all seven kinds delivered with good signatures, says what runs, and en
   const sources = await fetch(`${stack.control}/v1/sources`, { headers: { authorization: `Bearer ${token.trim()}` } });
   expect(sources.status).toBe(200);
   expect((await stat(join(dataDir, "admin-token"))).mode & 0o077).toBe(0);
+
+  const killed = stack.processes.find(({ name }) => name === "router");
+  process.kill(killed?.pid ?? 0, "SIGKILL");
+  await eventually(() => expect(output).toContain("router ended by itself"));
 
   const toldAt = performance.now();
   command.kill("SIGTERM");

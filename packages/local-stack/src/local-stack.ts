@@ -6,7 +6,10 @@
  * K1  What it started ends with this process, whatever ends this process (U1).
  * K2  Everything that is kept lies in `dataDir`: a stack started again there knows its topics and schemas.
  * K3  `start` answers when every broker and the registry do.
+ * K4  A folder stays with what it began with, containers or processes, since neither reads the other's state. A fresh folder
+ *     takes processes when containers do not start, as where no image can be pulled.
  */
+import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { ClusterAddresses } from "./cluster-view.ts";
@@ -55,15 +58,27 @@ export interface PreparedStack {
 /** Starts the stack. Throws StackError for what the person at the terminal can mend; nothing is left running then. */
 export async function startLocalStack(options: LocalStackOptions): Promise<LocalStack> {
   const { env, log, dataDir } = options;
-  if (env["KAFKA_BROKERS"] && !options.ignoreNamed)
+  if (env["KAFKA_BROKERS"] && !options.ignoreNamed) {
     return namedStack(env["KAFKA_BROKERS"], env["SCHEMA_REGISTRY_URL"], log);
-  await mkdir(dataDir, { recursive: true });
-  const prepared = (await dockerAnswers()) ? await prepareContainers(options) : await prepareProcesses(options);
-  const units = [...prepared.kafka, prepared.registry];
-  const stop = async (deadlineMs = 5_000): Promise<void> => {
-    await prepared.registry.stop(deadlineMs);
-    await Promise.all(prepared.kafka.map((unit) => unit.stop(deadlineMs)));
-  };
+  }
+  const [processes, containers] = [join(dataDir, "processes"), join(dataDir, "containers")];
+  if (!existsSync(processes) && (await dockerAnswers())) {
+    try {
+      const stack = await startPrepared(await prepareContainers(options), log);
+      await mkdir(containers, { recursive: true });
+      return stack;
+    } catch (error) {
+      // K4: the state is in the containers' volumes.
+      if (existsSync(containers)) throw error;
+      log(`containers cannot be used, processes instead: ${String(error).split("\n")[0]}`);
+    }
+  }
+  return startPrepared(await prepareProcesses(options, processes), log);
+}
+
+async function startPrepared(prepared: PreparedStack, log: (line: string) => void): Promise<LocalStack> {
+  const { cluster, schemaRegistry, kafka, registry } = prepared;
+  const units = [...kafka, registry];
   log(`starting ${units.map((unit) => unit.name).join(", ")}`);
   try {
     await Promise.all(units.map((unit) => unit.start()));
@@ -71,7 +86,15 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     await Promise.all(units.map((unit) => unit.kill()));
     throw error;
   }
-  return { ...prepared.cluster, schemaRegistry: prepared.schemaRegistry, units, stop };
+  return {
+    ...cluster,
+    schemaRegistry,
+    units,
+    stop: async (deadlineMs = 5_000) => {
+      await registry.stop(deadlineMs);
+      await Promise.all(kafka.map((unit) => unit.stop(deadlineMs)));
+    },
+  };
 }
 
 function namedStack(brokers: string, registry: string | undefined, log: (line: string) => void): LocalStack {
@@ -80,10 +103,10 @@ function namedStack(brokers: string, registry: string | undefined, log: (line: s
   return { brokers: brokers.split(","), controllers: [], schemaRegistry: registry, units: [], stop: async () => {} };
 }
 
-async function prepareProcesses(options: LocalStackOptions): Promise<PreparedStack> {
+async function prepareProcesses(options: LocalStackOptions, dataDir: string): Promise<PreparedStack> {
   const { env, log, shortLived = false, onUnexpectedExit = () => {} } = options;
   const parts = await findJavaParts({ env, log });
-  const common = { dataDir: join(options.dataDir, "processes"), shortLived, env, onUnexpectedExit };
+  const common = { dataDir, shortLived, env, onUnexpectedExit };
   const [kafka, registry] = await Promise.all([
     prepareKafka({ ...common, jars: parts.kafka, count: options.brokers ?? 1 }),
     prepareRegistry({ ...common, distribution: parts.registry }),
