@@ -1,3 +1,3 @@
 import { projectConfig } from "@posthaste/tooling/vitest";
 
-export default projectConfig("testkit");
+export default projectConfig("testkit", { kafka: true });
