@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decodeOriginFold, NO_LOG_ID, OriginFold, type OriginOfDelivery } from "./origin.ts";
+import { decodeOriginFold, NO_LOG_ID, OriginFold, type OriginOfDelivery, originLogIdOf } from "./origin.ts";
 
 const delivery = (originLogId: number, originPartition: number, originOffset: number, destinationId: string) => ({
   originLogId,
@@ -59,6 +59,20 @@ describe("repeats by origin", () => {
         expect([...first, ...rest]).toEqual(passed(all));
       }),
     );
+  });
+
+  it("D2: holds nothing against writers that place deliveries on another number of partitions", () => {
+    // A router of five partitions wrote event 100 here and died before it wrote event 97, which lay elsewhere; its
+    // successor places on six, and event 97 belongs here.
+    const fold = new OriginFold();
+    fold.note(delivery(originLogIdOf(7, 5), 0, 100, "a"));
+    expect(fold.isRepeat(delivery(originLogIdOf(7, 6), 0, 97, "a"))).toBe(false);
+    expect(fold.isRepeat(delivery(originLogIdOf(7, 5), 0, 97, "a"))).toBe(true);
+  });
+
+  it("D2: a new events topic has a higher log id, however many partitions deliveries have", () => {
+    expect(originLogIdOf(8, 1)).toBeGreaterThan(originLogIdOf(7, 65_535));
+    expect(Number.isSafeInteger(originLogIdOf(Math.floor(4e12 / 1000), 65_535))).toBe(true);
   });
 
   it("O3: a replay is never a repeat and hides nothing", () => {

@@ -15,6 +15,19 @@ import type { Delivery } from "./delivery.ts";
 /** The log id of a delivery without an origin: one that was written by a replay and not by the router. */
 export const NO_LOG_ID = -1;
 
+/** More partitions than a topic has anywhere. */
+const MOST_PARTITIONS = 65_536;
+
+/**
+ * The log id that a router writes into origins: the events topic's own, and the number of partitions that it places
+ * deliveries on. With another number the deliveries of one event lie elsewhere, so writers that place differently must not
+ * be held against each other: what one of them left unwritten would be taken for a repeat. Growing the deliveries topic
+ * so costs repeats and never a record.
+ */
+export function originLogIdOf(eventsLogId: number, deliveryPartitions: number): number {
+  return eventsLogId * MOST_PARTITIONS + deliveryPartitions;
+}
+
 /** The running incarnation of the events topic and the one before, which a late writer may still write. */
 const KEPT_LOG_IDS = 2;
 

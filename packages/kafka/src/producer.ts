@@ -39,6 +39,8 @@ export interface Producer {
    * broker would take, a topic that was not named, a partition that does not exist) or `closed`.
    */
   send(records: readonly OutgoingRecord[]): Promise<void>;
+  /** Partitions of a topic that the producer was made for, as far as it knows; undefined for any other. */
+  partitionsOf(topic: string): number | undefined;
   /** Bytes of keys and values that are not acknowledged yet. */
   readonly pendingBytes: number;
   /** Ms since the oldest unacknowledged call; 0 when there is none. */
@@ -93,6 +95,7 @@ export async function createProducer(connection: KafkaConnection, options: Produ
   const producer = new GroupCommitProducer({ ...options, connection, makeClient, partitionsOf: counts.of });
   return {
     send: (records) => producer.send(records),
+    partitionsOf: counts.of,
     get pendingBytes() {
       return producer.pendingBytes;
     },
@@ -136,6 +139,10 @@ export class GroupCommitProducer implements Producer {
   get oldestPendingMs(): number {
     const sinceMs = this.#queue.oldestSinceMs;
     return sinceMs === null ? 0 : performance.now() - sinceMs;
+  }
+
+  partitionsOf(topic: string): number | undefined {
+    return this.#options.partitionsOf(topic);
   }
 
   send(records: readonly OutgoingRecord[]): Promise<void> {

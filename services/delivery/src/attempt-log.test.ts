@@ -17,6 +17,7 @@ function open({ setting = ALL, random = 0, pendingBytes = 0, fails = false }): H
   const batches: AttemptRecord[][] = [];
   let dropped = 0;
   const producer: Producer = {
+    partitionsOf: () => 1,
     send: (records: readonly OutgoingRecord[]) => {
       for (const { value } of records) batches.push(JSON.parse(String(value)));
       return fails ? Promise.reject(new Error("closed")) : Promise.resolve();

@@ -13,6 +13,7 @@ import { createTopicNames } from "@posthaste/contracts/topics";
 import type { Delivery } from "@posthaste/core/delivery";
 import type { Event } from "@posthaste/core/event";
 import type { Log } from "@posthaste/core/log";
+import { originLogIdOf } from "@posthaste/core/origin";
 import type { RecentIdsLimits } from "@posthaste/core/recent-ids";
 import { type RoutableDestination, RoutingTable } from "@posthaste/core/routing";
 import { connectKafka, type KafkaConnection } from "@posthaste/kafka/connect";
@@ -80,8 +81,10 @@ export async function startRouter(options: RouterOptions): Promise<Router> {
   });
   await destinations.caughtUp();
 
-  const logId = await readLogId(connection, names);
+  const eventsLogId = await readLogId(connection, names);
   const producer = await createProducer(connection, { name: "deliveries", topics: [names.deliveries] });
+  // Read once: a topic that is grown is placed on from the next start, by every router under a log id of its own.
+  const deliveryPartitions = producer.partitionsOf(names.deliveries) ?? 1;
   // Apart, so that no delivery waits behind what nobody waits for.
   const background = await createProducer(connection, { name: "unrouted", topics: [names.unrouted] });
   const unrouted = createUnroutedLog({
@@ -99,8 +102,9 @@ export async function startRouter(options: RouterOptions): Promise<Router> {
   const router = new RecordRouter({
     context: {
       routing,
-      logId,
+      originLogId: originLogIdOf(eventsLogId, deliveryPartitions),
       deliveriesTopic: names.deliveries,
+      deliveryPartitions,
       deliveryCodec,
       configOffset: () => destinations.appliedOffset,
     },

@@ -28,8 +28,9 @@ function context(written: Delivery[]): RouteContext {
   for (const id of ["d2", "d1"]) routing.set(id, { id, enabled: true, sourceIds: ["s1"] });
   return {
     routing,
-    logId: 3,
+    originLogId: 3,
     deliveriesTopic: "deliveries",
+    deliveryPartitions: 6,
     deliveryCodec: {
       encode: (delivery) => Buffer.from([written.push(delivery)]),
       decode: () => {
@@ -45,8 +46,8 @@ it("R2: makes the deliveries of an event in order of destination id, each with i
   const written: Delivery[] = [];
   const records = toDeliveries(event, { partition: 2, offset: 9 }, context(written));
   expect(records).toEqual([
-    { topic: "deliveries", key: "d1:a1", value: Buffer.from([1]) },
-    { topic: "deliveries", key: "d2:a1", value: Buffer.from([2]) },
+    { topic: "deliveries", partition: 3, key: Buffer.from("d1:a1"), value: Buffer.from([1]) },
+    { topic: "deliveries", partition: 5, key: Buffer.from("d2:a1"), value: Buffer.from([2]) },
   ]);
   expect(written).toMatchObject(
     ["d1", "d2"].map((destinationId) => ({

@@ -6,6 +6,7 @@ import type { Event } from "@posthaste/core/event";
 import type { Log } from "@posthaste/core/log";
 import { deliveryKey } from "@posthaste/core/partition-key";
 import { type RoutingTable, routeEvent, type UnroutedCause } from "@posthaste/core/routing";
+import { partitionOf } from "@posthaste/kafka/murmur2";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer";
 import type { IncomingRecord, Task } from "@posthaste/kafka/window";
 import type { Dedupe } from "./dedupe.ts";
@@ -21,9 +22,11 @@ export interface EventPlace {
 /** What a delivery is made from, beside its event. */
 export interface RouteContext {
   readonly routing: RoutingTable;
-  /** The incarnation of the events topic (D2). */
-  readonly logId: number;
+  /** The log id of origins: the incarnation of the events topic, and how deliveries are placed (D2). */
+  readonly originLogId: number;
   readonly deliveriesTopic: string;
+  /** Partitions that deliveries are placed on, the same for as long as the origins' log id is. */
+  readonly deliveryPartitions: number;
   readonly deliveryCodec: Codec<Delivery>;
   /** The config offset that the routing table stands at. */
   readonly configOffset: () => number;
@@ -40,22 +43,26 @@ export function toDeliveries(
   const { messageId, sourceId, type, receivedAtMs } = event;
   const configOffset = context.configOffset();
   const body = Buffer.from(toWebhookBody(event), "utf8");
-  return destinations.map(({ id: destinationId }) => ({
-    topic: context.deliveriesTopic,
-    key: deliveryKey(destinationId, event),
-    value: context.deliveryCodec.encode({
-      messageId,
-      sourceId,
-      destinationId,
-      type,
-      receivedAtMs,
-      configOffset,
-      originLogId: context.logId,
-      originPartition: place.partition,
-      originOffset: place.offset,
-      body,
-    }),
-  }));
+  return destinations.map(({ id: destinationId }) => {
+    const key = Buffer.from(deliveryKey(destinationId, event));
+    return {
+      topic: context.deliveriesTopic,
+      partition: partitionOf(key, context.deliveryPartitions),
+      key,
+      value: context.deliveryCodec.encode({
+        messageId,
+        sourceId,
+        destinationId,
+        type,
+        receivedAtMs,
+        configOffset,
+        originLogId: context.originLogId,
+        originPartition: place.partition,
+        originOffset: place.offset,
+        body,
+      }),
+    };
+  });
 }
 
 export interface RecordRouterParts {

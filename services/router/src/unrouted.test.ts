@@ -13,6 +13,7 @@ function open({ pendingBytes = 0, fails = false } = {}): Harness {
   const written: UnroutedEvents[] = [];
   let dropped = 0;
   const producer: Producer = {
+    partitionsOf: () => 1,
     send: (records: readonly OutgoingRecord[]) => {
       if (fails) return Promise.reject(new Error("closed"));
       for (const { value } of records) written.push(JSON.parse(String(value)));
