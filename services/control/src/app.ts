@@ -1,6 +1,10 @@
-/** Control's parts and how they are put together: two config tables with their writer, a sender for tests, the HTTP server. */
-import { readFile } from "node:fs/promises";
+/**
+ * Control's parts and how they are put together: two config tables with their writer, a sender for tests, the read model of
+ * attempts and dead letters, the HTTP server.
+ */
+import { mkdir, readFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { createDestinationCodec, type DestinationRecord } from "@posthaste/contracts/destination-codec";
 import { createSecretBox } from "@posthaste/contracts/secret-box";
 import { createSourceCodec, type SourceRecord } from "@posthaste/contracts/source-codec";
@@ -18,8 +22,11 @@ import type { Registry } from "prom-client";
 import type { ControlConfig } from "./config.ts";
 import { createConfigStore, drawWriter } from "./config-store.ts";
 import { createControlMetrics } from "./metrics.ts";
+import { openReadModel } from "./read-model/read-model.ts";
 import { catalogRoutes } from "./routes/catalog.ts";
+import { deadLetterRoutes } from "./routes/dead-letters.ts";
 import { deletionRoutes } from "./routes/deletions.ts";
+import { deliveryRoutes } from "./routes/deliveries.ts";
 import { destinationSecretRoutes } from "./routes/destination-secret.ts";
 import { destinationTestRoutes } from "./routes/destination-test.ts";
 import { destinationRoutes } from "./routes/destinations.ts";
@@ -93,6 +100,15 @@ export async function startControl({ config, host, version, log, registry, fail 
     }),
   ]);
 
+  const readModel = openReadModel({
+    connection,
+    openCodec,
+    names,
+    path: await readModelPath(config.POSTHASTE_CONTROL_DATA_DIR, log),
+    maxEntries: config.POSTHASTE_DELIVERY_LOG_ENTRIES ?? null,
+    keepMs: config.POSTHASTE_DELIVERY_LOG_KEEP,
+  });
+
   let isCaughtUp = false;
   const caughtUp = Promise.all([sources.caughtUp(), destinations.caughtUp()]).then(() => {
     isCaughtUp = true;
@@ -113,6 +129,8 @@ export async function startControl({ config, host, version, log, registry, fail 
     ...destinationSecretRoutes({ destinations, sources, clock }),
     ...destinationTestRoutes({ destinations, sender, clock }),
     ...deletionRoutes({ sources, destinations, producer, eventsTopic: names.events, eventCodec, clock, log }),
+    ...deliveryRoutes(readModel),
+    ...deadLetterRoutes(readModel),
   ];
   const server = createServer({
     routes,
@@ -121,6 +139,7 @@ export async function startControl({ config, host, version, log, registry, fail 
     log,
     metrics: createControlMetrics(registry, routes),
     readiness,
+    information: readModel.state,
     isCaughtUp: () => isCaughtUp,
   });
   await server.listen({ host, port: config.POSTHASTE_CONTROL_PORT });
@@ -134,10 +153,23 @@ export async function startControl({ config, host, version, log, registry, fail 
     readiness,
     stop: async () => {
       await server.close();
+      await readModel.close();
       await sender.close();
       await producer.close();
       await Promise.all([sources.close(), destinations.close()]);
       await connection.close();
     },
   };
+}
+
+/** Null, which is memory, also for a folder that cannot be made: the log is a cache, and no reason not to start. */
+async function readModelPath(folder: string | undefined, log: Log): Promise<string | null> {
+  if (folder === undefined) return null;
+  try {
+    await mkdir(folder, { recursive: true });
+    return join(folder, "delivery-log.sqlite");
+  } catch (error) {
+    log.warn({ event: "delivery_log_not_kept", reason: String(error) }, "POSTHASTE_CONTROL_DATA_DIR cannot be used");
+    return null;
+  }
 }

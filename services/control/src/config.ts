@@ -1,7 +1,7 @@
 /** Settings of control. */
 import { parseSecretKeys } from "@posthaste/contracts/secret-box";
 import { DEFAULT_TOPIC_PREFIX } from "@posthaste/contracts/topics";
-import { commaList, parsedBy, port } from "@posthaste/runtime/config";
+import { commaList, duration, parsedBy, port, wholeNumber } from "@posthaste/runtime/config";
 import { parseNetworks } from "@posthaste/webhook/address-guard";
 import { z } from "zod";
 
@@ -38,5 +38,11 @@ export const controlSettings = z.object({
   POSTHASTE_ALLOW_NETWORKS: parsedBy(parseNetworks, "expected CIDRs divided by commas").default([]),
   /** Path of a PEM file with certificates to trust besides the usual ones; as delivery's. */
   POSTHASTE_EXTRA_CA: z.string().optional(),
+  /** A folder in which the delivery log's cache outlives a restart; without one it is kept in memory. */
+  POSTHASTE_CONTROL_DATA_DIR: z.string().optional(),
+  /** Attempts, and as many dead letters, that are held to be asked for; by default more with a folder than without. */
+  POSTHASTE_DELIVERY_LOG_ENTRIES: wholeNumber(1, 1_000_000_000).optional(),
+  /** How long attempts are held. */
+  POSTHASTE_DELIVERY_LOG_KEEP: duration().default(7 * 24 * 60 * 60 * 1000),
 });
 export type ControlConfig = z.output<typeof controlSettings>;

@@ -23,6 +23,8 @@ export interface ServerOptions {
   readonly metrics: ControlMetrics;
   /** Asked at each `/readyz`: this process's own parts and every other service. */
   readonly readiness: () => Promise<Readiness>;
+  /** Told beside the readiness and no part of it. */
+  readonly information?: () => Readonly<Record<string, string>>;
   /** While false, `/v1` answers 503: what the tables do not hold yet would read as missing. */
   readonly isCaughtUp: () => boolean;
 }
@@ -62,7 +64,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   server.get("/readyz", async (_, reply) => {
     const checks = await readiness();
     const ready = isReady(checks);
-    return reply.code(ready ? 200 : 503).send({ ready, checks });
+    return reply.code(ready ? 200 : 503).send({ ready, checks, information: options.information?.() ?? {} });
   });
 
   for (const route of routes) {

@@ -2,9 +2,11 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { eventually } from "@posthaste/testkit/eventually";
 import { startReceiver } from "@posthaste/testkit/receiver";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ADMIN_TOKEN, createInstallation, type Installation, startTestControl, type TestControl } from "./control.ts";
+import { attemptAt, deadLetterAt, momentOf, openLogWriter } from "./log-writer.ts";
 
 const BINARY = fileURLToPath(new URL("../../../packages/cli/bin/posthaste.mjs", import.meta.url));
 
@@ -80,5 +82,29 @@ describe("the command line", () => {
       "",
       "posthaste: settings.urls[0].url: https://***@a.example/: a URL may not hold a user name or password: use a header\n",
     ]);
+  });
+
+  it("shows the delivery log and the dead letters", async () => {
+    const writer = await openLogWriter(installation);
+    await writer.attempts([attemptAt(1), attemptAt(2, { outcome: "permanent" })]);
+    await writer.deadLetters([deadLetterAt(2), deadLetterAt(3)]);
+    await writer.close();
+    await eventually(async () => {
+      const { code, stdout } = await posthaste(["deliveries", "--outcome", "permanent", "--since", "10m"]);
+      const row = [
+        momentOf(2),
+        "dst_1",
+        "message-2",
+        "track",
+        "1",
+        "permanent",
+        "200 in 12.3 ms at https://a.example/hook",
+      ];
+      expect([code, stdout]).toEqual([0, `${row.join("\t")}\n`]);
+      const counted = await posthaste(["dead-letters", "count"]);
+      expect([counted.code, counted.stdout]).toEqual([0, "dst_1\twindow_expired\t2\n"]);
+    });
+    const listed = await posthaste(["dead-letters", "list", "--limit", "1", "--json"]);
+    expect(JSON.parse(listed.stdout)).toMatchObject({ time: momentOf(3), reason: "window_expired" });
   });
 });

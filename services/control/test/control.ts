@@ -34,7 +34,7 @@ export interface Installation {
 export async function createInstallation(): Promise<Installation> {
   const prefix = uniqueName("control");
   const names = createTopicNames(prefix);
-  const needed = [names.sourceConfig, names.destinationConfig, names.events];
+  const needed = [names.sourceConfig, names.destinationConfig, names.events, names.attempts, names.deadLetters];
   const catalogue = topicCatalogue({ names, partitions: 2, retryDelaysMs: [] });
   for (const { name, partitions, cleanup } of catalogue.filter((topic) => needed.includes(topic.name))) {
     await createTopic(name, { partitions, settings: { "cleanup.policy": cleanup } });
@@ -45,6 +45,8 @@ export async function createInstallation(): Promise<Installation> {
 export interface TestControlOptions {
   readonly secretKeys?: string;
   readonly readyUrls?: string;
+  /** More settings, as in the environment. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface TestControl {
@@ -66,7 +68,7 @@ const DEFAULT_KEYS = secretKey("k1");
 /** Starts control as its process does, settings included, and waits until it serves. */
 export async function startTestControl(
   installation: Installation,
-  { secretKeys = DEFAULT_KEYS, readyUrls }: TestControlOptions = {},
+  { secretKeys = DEFAULT_KEYS, readyUrls, env = {} }: TestControlOptions = {},
 ): Promise<TestControl> {
   const lines: string[] = [];
   const keep = (fields: Readonly<Record<string, unknown>>, message?: string): void => {
@@ -86,6 +88,7 @@ export async function startTestControl(
       POSTHASTE_SECRET_KEYS: secretKeys,
       POSTHASTE_ALLOW_NETWORKS: "127.0.0.0/8",
       ...(readyUrls === undefined ? {} : { POSTHASTE_READY_URLS: readyUrls }),
+      ...env,
     }),
     host: "127.0.0.1",
     version: "0.0.0",

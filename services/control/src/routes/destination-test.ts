@@ -9,6 +9,7 @@ import { z } from "zod";
 import type { ConfigStore } from "../config-store.ts";
 import { assertOpened, findDestination } from "../destination-access.ts";
 import { createId } from "../identifiers.ts";
+import { tenths } from "../milliseconds.ts";
 import { Problem } from "../problem.ts";
 import { defineRoute, type Route } from "../route.ts";
 import { sampleEvent } from "../sample-event.ts";
@@ -79,9 +80,4 @@ export function destinationTestRoutes({ destinations, sender, clock }: Destinati
       },
     }),
   ];
-}
-
-/** Milliseconds as a person reads them. */
-function tenths(ms: number): number {
-  return Math.round(ms * 10) / 10;
 }

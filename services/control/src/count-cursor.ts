@@ -1,0 +1,16 @@
+/** Where a page of counts ended, as the text that the next call gives back. */
+import { invalidInput } from "./problem.ts";
+import type { CountedKind } from "./read-model/journal.ts";
+
+export function encodeCountCursor({ destinationId, kind }: CountedKind): string {
+  return Buffer.from(`${kind}:${destinationId}`).toString("base64url");
+}
+
+/** Throws a Problem for any other text. */
+export function decodeCountCursor(cursor: string): CountedKind {
+  const [, kind, destinationId] = /^([a-z_]+):(.+)$/s.exec(Buffer.from(cursor, "base64url").toString()) ?? [];
+  if (kind === undefined || destinationId === undefined) {
+    throw invalidInput([{ path: "cursor", message: "expected the nextCursor of the page before" }]);
+  }
+  return { kind, destinationId };
+}

@@ -1,0 +1,25 @@
+/** Where a journal's page ended, as the text that the next call gives back. */
+import { invalidInput } from "../problem.ts";
+
+/** What the order of a journal is made of: the time, then where the entry stands in its topic. */
+export interface JournalCursor {
+  readonly timeMs: number;
+  readonly partition: number;
+  readonly offset: number;
+  /** Of several entries in one record, which. */
+  readonly place: number;
+}
+
+export function encodeCursor({ timeMs, partition, offset, place }: JournalCursor): string {
+  return Buffer.from([timeMs, partition, offset, place].join(":")).toString("base64url");
+}
+
+/** Throws a Problem for any other text. */
+export function decodeCursor(cursor: string): JournalCursor {
+  const text = Buffer.from(cursor, "base64url").toString();
+  const [timeMs, partition, offset, place] = /^\d{1,15}(:\d{1,15}){3}$/.test(text) ? text.split(":").map(Number) : [];
+  if (timeMs === undefined || partition === undefined || offset === undefined || place === undefined) {
+    throw invalidInput([{ path: "cursor", message: "expected the nextCursor of the page before" }]);
+  }
+  return { timeMs, partition, offset, place };
+}

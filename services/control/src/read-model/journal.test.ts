@@ -1,0 +1,164 @@
+import { DatabaseSync } from "node:sqlite";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Journal, type JournalEntry, type JournalFilter } from "./journal.ts";
+
+const KINDS = ["delivered", "retryable", "permanent"];
+const NOW_MS = 1_000_000;
+
+let database: DatabaseSync;
+beforeEach(() => {
+  database = new DatabaseSync(":memory:");
+});
+afterEach(() => database.close());
+
+function createJournal(bounds: { maxEntries?: number; keepMs?: number } = {}): Journal {
+  database.exec("DROP TABLE IF EXISTS things");
+  return new Journal(database, {
+    name: "things",
+    kinds: KINDS,
+    nowMs: () => NOW_MS,
+    maxEntries: 1000,
+    keepMs: NOW_MS,
+    ...bounds,
+  });
+}
+
+const entry = fc.record({
+  timeMs: fc.integer({ min: 1, max: 20 }),
+  partition: fc.integer({ min: 0, max: 2 }),
+  offset: fc.integer({ min: 0, max: 9 }),
+  place: fc.integer({ min: 0, max: 2 }),
+  destinationId: fc.constantFrom("a", "b", "c"),
+  kind: fc.constantFrom(...KINDS),
+  messageId: fc.constantFrom("m", "n"),
+  detail: fc.constant("{}"),
+});
+const entries = fc.uniqueArray(entry, { selector: nameOf, maxLength: 60 });
+const filter = fc.record(
+  {
+    destinationId: fc.constantFrom("a", "b", "none"),
+    kind: fc.constantFrom(...KINDS),
+    messageId: fc.constantFrom("m", "none"),
+    sinceMs: fc.integer({ min: 0, max: 21 }),
+    untilMs: fc.integer({ min: 0, max: 21 }),
+  },
+  { requiredKeys: [] },
+);
+
+function nameOf({ timeMs, partition, offset, place }: JournalEntry): string {
+  return [timeMs, partition, offset, place].join();
+}
+
+function newestFirst(a: JournalEntry, b: JournalEntry): number {
+  return b.timeMs - a.timeMs || b.partition - a.partition || b.offset - a.offset || b.place - a.place;
+}
+
+function fits(wanted: JournalFilter, each: JournalEntry): boolean {
+  const { destinationId, kind, messageId, sinceMs = 0, untilMs = 100 } = wanted;
+  if (each.timeMs < sinceMs || each.timeMs >= untilMs) return false;
+  if ((destinationId ?? each.destinationId) !== each.destinationId) return false;
+  return (kind ?? each.kind) === each.kind && (messageId ?? each.messageId) === each.messageId;
+}
+
+describe("a journal", () => {
+  it("answers every filter as sorting and filtering all of it would, page by page (J1, J2)", () => {
+    fc.assert(
+      fc.property(entries, filter, fc.integer({ min: 1, max: 7 }), (all, wanted, limit) => {
+        const journal = createJournal();
+        journal.add(all);
+        journal.add(all.slice(0, 5));
+        const seen: JournalEntry[] = [];
+        for (;;) {
+          const page = journal.newest({ ...wanted, limit, after: seen.at(-1) });
+          seen.push(...page);
+          if (page.length < limit) break;
+        }
+        expect(seen).toEqual(all.filter((each) => fits(wanted, each)).sort(newestFirst));
+        expect(journal.size).toBe(all.length);
+      }),
+    );
+  });
+
+  it("counts by destination and kind what the filter fits, page by page", () => {
+    fc.assert(
+      fc.property(entries, filter, (held, { messageId: _, ...wanted }) => {
+        const journal = createJournal();
+        journal.add(held);
+        const expected = new Map<string, number>();
+        for (const each of held.filter((one) => fits(wanted, one))) {
+          const key = `${each.destinationId} ${each.kind}`;
+          expected.set(key, (expected.get(key) ?? 0) + 1);
+        }
+        const first = journal.counts({ ...wanted, limit: 2 });
+        const rest = first.length < 2 ? [] : journal.counts({ ...wanted, limit: 100, after: first.at(-1) });
+        const counted = [...first, ...rest].map(({ destinationId, kind, count }) => [
+          `${destinationId} ${kind}`,
+          count,
+        ]);
+        expect(counted).toEqual([...expected].sort(([a], [b]) => (a < b ? -1 : 1)));
+      }),
+    );
+  });
+
+  it("holds the newest entries that its bounds allow, in whatever order they came (J3)", () => {
+    fc.assert(
+      fc.property(entries, fc.integer({ min: 1, max: 10 }), fc.integer({ min: 0, max: 20 }), (all, maxEntries, age) => {
+        const journal = createJournal({ maxEntries, keepMs: NOW_MS - age });
+        for (const each of all) journal.add([each]);
+        const kept = all.filter(({ timeMs }) => timeMs >= age).sort(newestFirst);
+        expect(journal.newest({ limit: 100 })).toEqual(kept.slice(0, maxEntries));
+      }),
+    );
+  });
+
+  it("shows nothing that became too old since it was added, and drops it with the next (J3)", () => {
+    let nowMs = 100;
+    const journal = new Journal(database, {
+      name: "things",
+      kinds: KINDS,
+      nowMs: () => nowMs,
+      maxEntries: 10,
+      keepMs: 50,
+    });
+    const at = (timeMs: number): JournalEntry => ({
+      ...{ timeMs, partition: 0, offset: timeMs, place: 0 },
+      ...{ destinationId: "a", kind: "delivered", messageId: "m", detail: "{}" },
+    });
+    journal.add([at(60), at(99)]);
+    nowMs = 111;
+    expect(journal.newest({ limit: 10 }).map(({ timeMs }) => timeMs)).toEqual([99]);
+    expect(journal.size).toBe(2);
+    journal.add([at(110)]);
+    expect(journal.size).toBe(2);
+  });
+
+  it.each([
+    {},
+    { kind: "permanent" },
+    { destinationId: "a", kind: "permanent" },
+    { messageId: "m" },
+    { messageId: "m", destinationId: "a", kind: "permanent" },
+  ])("reads a page of %j along an index, without scanning or sorting the table (J4)", (wanted) => {
+    const plans: string[] = [];
+    const explaining = new Proxy(database, {
+      get: (target, name) => {
+        if (name !== "prepare") return Reflect.get(target, name).bind?.(target);
+        return (sql: string) => {
+          if (/^\s*SELECT \*/.test(sql)) {
+            const rows = target.prepare(`EXPLAIN QUERY PLAN ${sql}`).all();
+            plans.push(...rows.map((row) => String(row["detail"])));
+          }
+          return target.prepare(sql);
+        };
+      },
+    });
+    const journal = new Journal(explaining, {
+      ...{ name: "things", kinds: KINDS, nowMs: () => NOW_MS, maxEntries: 10, keepMs: NOW_MS },
+    });
+    journal.newest({ ...wanted, limit: 5, after: { timeMs: 5, partition: 0, offset: 0, place: 0 } });
+    expect(plans[0]).toMatch(/^SEARCH /);
+    // A message has a few attempts: sorting those is nothing.
+    if (!("messageId" in wanted)) expect(plans).toHaveLength(1);
+  });
+});

@@ -1,0 +1,231 @@
+/**
+ * What happened, newest first: one table of the read model.
+ *
+ * Owns: its table and indexes in a database that is its caller's.
+ * J1  An entry is named by where it stands in its topic: partition, offset, place in the record. Adding it again changes
+ *     nothing.
+ * J2  The order is time, then that name. It is the same in every process and after every rebuild, so a cursor outlives both.
+ * J3  It holds the newest `maxEntries` at the most, and shows nothing older than `keepMs`.
+ * J4  Every page is read along an index: what it costs does not depend on how much is held. Counting alone reads each
+ *     index entry that it counts.
+ */
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import type { JournalCursor } from "./journal-cursor.ts";
+
+export interface JournalEntry extends JournalCursor {
+  readonly destinationId: string;
+  /** What entries are told apart by: an attempt's outcome, a dead letter's reason. */
+  readonly kind: string;
+  readonly messageId: string;
+  /** Everything else, as JSON. */
+  readonly detail: string;
+}
+
+export interface JournalFilter {
+  readonly destinationId?: string | undefined;
+  readonly kind?: string | undefined;
+  readonly messageId?: string | undefined;
+  /** Not before this moment, ms since the epoch. */
+  readonly sinceMs?: number | undefined;
+  /** Before this moment, ms since the epoch. */
+  readonly untilMs?: number | undefined;
+}
+
+export interface JournalQuery extends JournalFilter {
+  readonly limit: number;
+  /** Only what stands behind this in the list. */
+  readonly after?: JournalCursor | undefined;
+}
+
+export type CountedKind = Pick<JournalEntry, "destinationId" | "kind">;
+
+export interface KindCount extends CountedKind {
+  readonly count: number;
+}
+
+export interface CountQuery extends Omit<JournalFilter, "messageId"> {
+  readonly limit: number;
+  readonly after?: CountedKind | undefined;
+}
+
+export interface JournalBounds {
+  readonly maxEntries: number;
+  readonly keepMs: number;
+}
+
+export interface JournalOptions extends JournalBounds {
+  /** The table's name. */
+  readonly name: string;
+  /** Every kind that an entry may have. */
+  readonly kinds: readonly string[];
+  readonly nowMs: () => number;
+}
+
+/** Dropped at a time beside what is added, so that a journal that was given lower bounds shrinks without a long pause. */
+const DROP_STEP = 1000;
+
+export class Journal {
+  readonly #database: DatabaseSync;
+  readonly #options: JournalOptions;
+  readonly #statements = new Map<string, StatementSync>();
+  #size: number;
+
+  constructor(database: DatabaseSync, options: JournalOptions) {
+    const { name } = options;
+    this.#database = database;
+    this.#options = options;
+    // Three indexes and no more: each costs as much as the table itself when an entry is added.
+    database.exec(`
+      CREATE TABLE IF NOT EXISTS ${name} (
+        time INTEGER NOT NULL,
+        log_partition INTEGER NOT NULL,
+        log_offset INTEGER NOT NULL,
+        place INTEGER NOT NULL,
+        destination_id TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        message_id TEXT NOT NULL,
+        detail TEXT NOT NULL,
+        PRIMARY KEY (time, log_partition, log_offset, place)
+      ) WITHOUT ROWID, STRICT;
+      CREATE INDEX IF NOT EXISTS ${name}_by_kind ON ${name} (kind, time);
+      CREATE INDEX IF NOT EXISTS ${name}_by_destination ON ${name} (destination_id, kind, time);
+      CREATE INDEX IF NOT EXISTS ${name}_by_message ON ${name} (message_id);
+    `);
+    this.#size = Number(this.#prepare(`SELECT count(*) AS size FROM ${name}`).get()?.["size"]);
+  }
+
+  /** Entries held, those that are too old to be shown included. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Adds entries and drops what the bounds no longer allow (J3). */
+  add(entries: readonly JournalEntry[]): void {
+    const { name, maxEntries } = this.#options;
+    const insert = this.#prepare(`INSERT OR IGNORE INTO ${name} VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
+    const horizonMs = this.#horizonMs();
+    for (const entry of entries) {
+      if (entry.timeMs < horizonMs) continue;
+      const { timeMs, partition, offset, place, destinationId, kind, messageId, detail } = entry;
+      const added = insert.run(timeMs, partition, offset, place, destinationId, kind, messageId, detail);
+      this.#size += Number(added.changes);
+    }
+    this.#drop(horizonMs, DROP_STEP);
+    this.#drop(Number.MAX_SAFE_INTEGER, Math.min(this.#size - maxEntries, entries.length + DROP_STEP));
+  }
+
+  clear(): void {
+    this.#prepare(`DELETE FROM ${this.#options.name}`).run();
+    this.#size = 0;
+  }
+
+  /** The newest entries that fit the query, newest first. */
+  newest(query: JournalQuery): readonly JournalEntry[] {
+    const { destinationId, kind, messageId, limit } = query;
+    if (destinationId === undefined || kind !== undefined || messageId !== undefined) return this.#select(query);
+    // The index has the kind before the time, so each kind is read on its own.
+    return this.#options.kinds
+      .flatMap((each) => this.#select({ ...query, kind: each }))
+      .sort(newestFirst)
+      .slice(0, limit);
+  }
+
+  /** How many entries there are of each destination and kind, in that order. */
+  counts({ limit, after, ...filter }: CountQuery): readonly KindCount[] {
+    const { name } = this.#options;
+    const { conditions, values } = this.#conditions(filter);
+    if (after !== undefined) {
+      conditions.push("(destination_id, kind) > (?, ?)");
+      values.push(after.destinationId, after.kind);
+    }
+    const rows = this.#prepare(
+      `SELECT destination_id, kind, count(*) AS entries FROM ${name} INDEXED BY ${name}_by_destination
+       WHERE ${conditions.join(" AND ")} GROUP BY destination_id, kind ORDER BY destination_id, kind LIMIT ?`,
+    ).all(...values, limit);
+    return rows.map((row) => ({
+      destinationId: String(row["destination_id"]),
+      kind: String(row["kind"]),
+      count: Number(row["entries"]),
+    }));
+  }
+
+  #select({ limit, after, ...filter }: JournalQuery): readonly JournalEntry[] {
+    const { name } = this.#options;
+    const { conditions, values } = this.#conditions(filter);
+    if (after !== undefined) {
+      conditions.push("(time, log_partition, log_offset, place) < (?, ?, ?, ?)");
+      values.push(after.timeMs, after.partition, after.offset, after.place);
+    }
+    return this.#prepare(
+      `SELECT * FROM ${name} ${this.#index(filter)} WHERE ${conditions.join(" AND ")}
+       ORDER BY time DESC, log_partition DESC, log_offset DESC, place DESC LIMIT ?`,
+    )
+      .all(...values, limit)
+      .map(toEntry);
+  }
+
+  #conditions(filter: JournalFilter): { conditions: string[]; values: SQLInputValue[] } {
+    const conditions = ["time >= ?"];
+    const values: SQLInputValue[] = [Math.max(filter.sinceMs ?? 0, this.#horizonMs())];
+    const add = (condition: string, value: SQLInputValue | undefined): void => {
+      if (value === undefined) return;
+      conditions.push(condition);
+      values.push(value);
+    };
+    add("time < ?", filter.untilMs);
+    add("destination_id = ?", filter.destinationId);
+    add("kind = ?", filter.kind);
+    add("message_id = ?", filter.messageId);
+    return { conditions, values };
+  }
+
+  /** J4. Named here, since without statistics the planner takes two equalities for better than one message id. */
+  #index({ destinationId, kind, messageId }: JournalFilter): string {
+    const { name } = this.#options;
+    if (messageId !== undefined) return `INDEXED BY ${name}_by_message`;
+    if (destinationId !== undefined) return `INDEXED BY ${name}_by_destination`;
+    return kind === undefined ? "NOT INDEXED" : `INDEXED BY ${name}_by_kind`;
+  }
+
+  /** Drops the oldest entries from before a moment, `limit` at the most. */
+  #drop(beforeMs: number, limit: number): void {
+    if (limit <= 0) return;
+    const { name } = this.#options;
+    const { changes } = this.#prepare(
+      `DELETE FROM ${name} WHERE (time, log_partition, log_offset, place) IN (
+         SELECT time, log_partition, log_offset, place FROM ${name} WHERE time < ?
+         ORDER BY time, log_partition, log_offset, place LIMIT ?)`,
+    ).run(beforeMs, limit);
+    this.#size -= Number(changes);
+  }
+
+  #horizonMs(): number {
+    return this.#options.nowMs() - this.#options.keepMs;
+  }
+
+  /** The filters make a few dozen texts at the most. */
+  #prepare(sql: string): StatementSync {
+    const held = this.#statements.get(sql);
+    if (held !== undefined) return held;
+    const statement = this.#database.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+}
+
+function newestFirst(a: JournalCursor, b: JournalCursor): number {
+  return b.timeMs - a.timeMs || b.partition - a.partition || b.offset - a.offset || b.place - a.place;
+}
+
+function toEntry(row: Record<string, unknown>): JournalEntry {
+  return {
+    timeMs: Number(row["time"]),
+    partition: Number(row["log_partition"]),
+    offset: Number(row["log_offset"]),
+    place: Number(row["place"]),
+    destinationId: String(row["destination_id"]),
+    kind: String(row["kind"]),
+    messageId: String(row["message_id"]),
+    detail: String(row["detail"]),
+  };
+}

@@ -1,0 +1,167 @@
+/**
+ * The delivery log and the dead letters as control answers for them: a cache of two topics, behind by about as long as a
+ * record takes to be read.
+ *
+ * Owns: the store and the two followers that fill it.
+ * Q1  Nothing of control waits for it: it is opened beside the start, runs on a thread of its own, and while it cannot be
+ *     asked only its own questions are refused.
+ * Q2  Whatever goes wrong in it ends all of it, and it is opened again after a pause: one way back, from every state.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import type { OpenCodec } from "@posthaste/contracts/codec";
+import type { TopicNames } from "@posthaste/contracts/topics";
+import type { AttemptBatch } from "@posthaste/core/attempt-record";
+import type { DeadLetter } from "@posthaste/core/dead-letter";
+import type { KafkaConnection } from "@posthaste/kafka/connect";
+import { Problem } from "../problem.ts";
+import { attemptEntries } from "./attempt-entry.ts";
+import { deadLetterEntries } from "./dead-letter-entry.ts";
+import type { CountQuery, JournalBounds, JournalEntry, JournalQuery, KindCount } from "./journal.ts";
+import type { JournalName } from "./store.ts";
+import { openStore, type StoreClient } from "./store-client.ts";
+import { TopicFollower } from "./topic-follower.ts";
+
+const REOPEN_MS = 5000;
+/** Longer is not waited for at the end: whatever is not written is read again. */
+const CLOSE_MS = 2000;
+/** Dead letters stay in their topic for this long. */
+const DEAD_LETTERS_KEEP_MS = 14 * 24 * 60 * 60 * 1000;
+/** Held where nothing else is said: with a file, and in memory, where each takes about half a kilobyte. */
+const FILE_ENTRIES = 1_000_000;
+const MEMORY_ENTRIES = 100_000;
+
+export interface ReadModelOptions {
+  readonly connection: KafkaConnection;
+  readonly openCodec: OpenCodec;
+  readonly names: TopicNames;
+  /** The database's file; null for memory. */
+  readonly path: string | null;
+  /** Entries of each of the two; null for the default. */
+  readonly maxEntries: number | null;
+  /** How long attempts are kept, ms. */
+  readonly keepMs: number;
+}
+
+/** Where the reading of a topic stands, in words for `/readyz`. */
+export type ReadModelState = Readonly<Record<"deliveryLog" | "deadLetters", string>>;
+
+export interface ReadModel {
+  /** Whether all that stood in the journal's topic at the last look was read. */
+  isComplete(journal: JournalName): boolean;
+  state(): ReadModelState;
+  /** Throws a Problem while it cannot be asked. */
+  newest(journal: JournalName, query: JournalQuery): Promise<readonly JournalEntry[]>;
+  counts(journal: JournalName, query: CountQuery): Promise<readonly KindCount[]>;
+  close(): Promise<void>;
+}
+
+interface Opened {
+  readonly store: StoreClient;
+  readonly behind: Readonly<Record<JournalName, () => number | null>>;
+}
+
+export function openReadModel(options: ReadModelOptions): ReadModel {
+  const { log } = options.connection;
+  const closing = new AbortController();
+  let opened: Opened | null = null;
+
+  async function runUntilClosed(): Promise<void> {
+    const { signal } = closing;
+    while (!signal.aborted) {
+      try {
+        await runOnce(options, signal, (value) => {
+          opened = value;
+        });
+      } catch (error) {
+        log.error({ event: "delivery_log_failed", err: error }, "the delivery log is opened again");
+      }
+      if (!signal.aborted) await delay(REOPEN_MS, undefined, { signal }).catch(() => undefined);
+    }
+  }
+  const running = runUntilClosed();
+
+  const behind = (journal: JournalName): number | null => opened?.behind[journal]() ?? null;
+  const state = (journal: JournalName): string => {
+    const records = behind(journal);
+    if (records === null) return "not read yet";
+    return records === 0 ? "up to date" : `${records} records to read`;
+  };
+  const store = (): StoreClient => {
+    if (opened === null) throw new Problem("unavailable", "the delivery log is being opened: try again soon");
+    return opened.store;
+  };
+
+  return {
+    isComplete: (journal) => behind(journal) === 0,
+    state: () => ({ deliveryLog: state("attempts"), deadLetters: state("dead_letters") }),
+    newest: async (journal, query) => store().newest(journal, query),
+    counts: async (journal, query) => store().counts(journal, query),
+    close: async () => {
+      closing.abort();
+      const enough = new AbortController();
+      await Promise.race([running, delay(CLOSE_MS, undefined, { signal: enough.signal }).catch(() => undefined)]);
+      enough.abort();
+    },
+  };
+}
+
+/** Opens the store, follows both topics, and resolves when `signal` says so, everything closed; rejects when something failed. */
+async function runOnce(
+  options: ReadModelOptions,
+  signal: AbortSignal,
+  onOpen: (opened: Opened | null) => void,
+): Promise<void> {
+  const { connection, openCodec, names, path } = options;
+  const { clusterId } = await connection.withAdmin((admin) => admin.describeCluster());
+  const [attempts, deadLetters] = await Promise.all([
+    openCodec<AttemptBatch>("attempt-batch"),
+    openCodec<DeadLetter>("dead-letter"),
+  ]);
+  if (signal.aborted) return;
+
+  const ended = Promise.withResolvers<void>();
+  signal.addEventListener("abort", () => ended.resolve());
+  const store = await openStore(
+    {
+      path,
+      identity: `${clusterId}/${names.attempts}`,
+      bounds: boundsOf(options, FILE_ENTRIES),
+      memoryBounds: boundsOf(options, MEMORY_ENTRIES),
+    },
+    ended.reject,
+  );
+  if (store.start.trouble !== null)
+    connection.log.warn({ event: "delivery_log_not_kept", reason: store.start.trouble });
+  const followed = [
+    new TopicFollower(connection, {
+      topic: names.attempts,
+      journal: "attempts",
+      store,
+      codec: attempts,
+      toEntries: attemptEntries,
+    }),
+    new TopicFollower(connection, {
+      topic: names.deadLetters,
+      journal: "dead_letters",
+      store,
+      codec: deadLetters,
+      toEntries: deadLetterEntries,
+    }),
+  ] as const;
+  onOpen({ store, behind: { attempts: () => followed[0].behind, dead_letters: () => followed[1].behind } });
+  try {
+    if (!signal.aborted) await ended.promise;
+  } finally {
+    onOpen(null);
+    await Promise.all(followed.map((follower) => follower.close()));
+    await store.close();
+  }
+}
+
+function boundsOf(options: ReadModelOptions, defaultEntries: number): Readonly<Record<JournalName, JournalBounds>> {
+  const maxEntries = options.maxEntries ?? defaultEntries;
+  return {
+    attempts: { maxEntries, keepMs: options.keepMs },
+    dead_letters: { maxEntries, keepMs: DEAD_LETTERS_KEEP_MS },
+  };
+}

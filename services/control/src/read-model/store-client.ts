@@ -1,0 +1,89 @@
+/**
+ * The store as the rest of control sees it: the same calls, answered by its thread.
+ *
+ * Owns: the thread. When that ends, every call that waits rejects, and so does every later one; whoever opened the store
+ * opens another.
+ */
+import { Worker } from "node:worker_threads";
+import { PosthasteError } from "@posthaste/core/errors";
+import type { CountQuery, JournalEntry, JournalQuery, KindCount } from "./journal.ts";
+import type { JournalName, StoreOptions, StoreStart, Taken } from "./store.ts";
+
+export type StoreCall =
+  | { readonly method: "take"; readonly journal: JournalName; readonly taken: Taken }
+  | { readonly method: "clear"; readonly journal: JournalName }
+  | { readonly method: "newest"; readonly journal: JournalName; readonly query: JournalQuery }
+  | { readonly method: "counts"; readonly journal: JournalName; readonly query: CountQuery }
+  | { readonly method: "close" };
+
+/** Calls are numbered from 1; 0 is the store's start. */
+export interface StoreReply {
+  readonly id: number;
+  readonly value: unknown;
+}
+
+export interface StoreClient {
+  readonly start: StoreStart;
+  take(journal: JournalName, taken: Taken): Promise<void>;
+  clear(journal: JournalName): Promise<void>;
+  newest(journal: JournalName, query: JournalQuery): Promise<readonly JournalEntry[]>;
+  counts(journal: JournalName, query: CountQuery): Promise<readonly KindCount[]>;
+  /** Writes what is not written yet and ends the thread. */
+  close(): Promise<void>;
+}
+
+interface Waiting {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (reason: Error) => void;
+}
+
+/** Resolves when the store is open. `onFailure`: the thread ended without being asked to. */
+export async function openStore(options: StoreOptions, onFailure: (reason: Error) => void): Promise<StoreClient> {
+  const worker = new Worker(new URL("./store-worker.ts", import.meta.url), { workerData: options });
+  const waiting = new Map<number, Waiting>();
+  let calls = 0;
+  let ended: Error | null = null;
+
+  const end = (reason: Error): void => {
+    if (ended !== null) return;
+    ended = reason;
+    for (const { reject } of waiting.values()) reject(reason);
+    waiting.clear();
+  };
+  const started = new Promise<StoreStart>((resolve, reject) => {
+    waiting.set(0, { resolve: (value) => resolve(value as StoreStart), reject });
+  });
+  worker.on("message", ({ id, value }: StoreReply) => {
+    waiting.get(id)?.resolve(value);
+    waiting.delete(id);
+  });
+  worker.on("error", (cause) => {
+    const reason = new PosthasteError("internal", "the delivery log's database failed", { cause });
+    end(reason);
+    onFailure(reason);
+  });
+  worker.on("exit", () => end(new PosthasteError("closed", "the delivery log is closed")));
+
+  // What each method answers is said by `StoreClient`, and by the store behind it.
+  const ask = <T>(call: StoreCall): Promise<T> => {
+    if (ended !== null) return Promise.reject(ended);
+    calls += 1;
+    const id = calls;
+    return new Promise<T>((resolve, reject) => {
+      waiting.set(id, { resolve: (value) => resolve(value as T), reject });
+      worker.postMessage({ id, call });
+    });
+  };
+
+  return {
+    start: await started,
+    take: (journal, taken) => ask({ method: "take", journal, taken }),
+    clear: (journal) => ask({ method: "clear", journal }),
+    newest: (journal, query) => ask({ method: "newest", journal, query }),
+    counts: (journal, query) => ask({ method: "counts", journal, query }),
+    close: async () => {
+      await ask({ method: "close" }).catch(() => undefined);
+      await worker.terminate();
+    },
+  };
+}

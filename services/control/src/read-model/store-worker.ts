@@ -1,0 +1,31 @@
+/** The store on a thread of its own: answers calls in the order in which they come. A call that fails ends the thread. */
+import { parentPort, workerData } from "node:worker_threads";
+import { Store } from "./store.ts";
+import type { StoreCall, StoreReply } from "./store-client.ts";
+
+const port = parentPort;
+if (port === null) throw new Error("this runs as a worker thread");
+
+const store = new Store(workerData, () => Date.now());
+const reply = (answer: StoreReply): void => port.postMessage(answer);
+
+port.on("message", ({ id, call }: { readonly id: number; readonly call: StoreCall }) => {
+  reply({ id, value: run(call) });
+  if (call.method === "close") port.close();
+});
+reply({ id: 0, value: store.start });
+
+function run(call: StoreCall): unknown {
+  switch (call.method) {
+    case "take":
+      return store.take(call.journal, call.taken);
+    case "clear":
+      return store.clear(call.journal);
+    case "newest":
+      return store.newest(call.journal, call.query);
+    case "counts":
+      return store.counts(call.journal, call.query);
+    case "close":
+      return store.close();
+  }
+}

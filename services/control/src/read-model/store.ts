@@ -1,0 +1,200 @@
+/**
+ * The read model's database: the journals, and how far each topic was read. Synchronous, as SQLite is here: it runs on a
+ * thread of its own (`store-worker.ts`), so that no disk holds up the API.
+ *
+ * Owns: the database, its file included, and the open transaction.
+ * M1  What was read and how far is written in one transaction: whatever ends the process, reading goes on without a gap.
+ * M2  Transactions span `COMMIT_ENTRIES` entries, or what came within `COMMIT_INTERVAL_MS`: committing each step would write
+ *     each page of the indexes many times over. What a crash takes is read again.
+ * M3  It is a cache. A file of another cluster, of another layout, or one that cannot be read is made anew; one that cannot
+ *     be opened (another process has it, the folder cannot be written) is done without, in memory.
+ */
+import { rmSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { DEAD_LETTER_REASONS } from "@posthaste/core/dead-letter";
+import { ATTEMPT_OUTCOMES } from "@posthaste/core/outcome";
+import {
+  type CountQuery,
+  Journal,
+  type JournalBounds,
+  type JournalEntry,
+  type JournalQuery,
+  type KindCount,
+} from "./journal.ts";
+
+/** Raised with every change of the tables. */
+const LAYOUT = 1;
+/** For all of the database, also for what is not committed yet: memory stays at this whatever is held in the file. */
+const CACHE_KIB = 48 * 1024;
+const COMMIT_ENTRIES = 5000;
+const COMMIT_INTERVAL_MS = 1000;
+
+export const JOURNALS = { attempts: ATTEMPT_OUTCOMES, dead_letters: DEAD_LETTER_REASONS } as const;
+export type JournalName = keyof typeof JOURNALS;
+
+export interface StoreOptions {
+  /** The database's file; null for memory. */
+  readonly path: string | null;
+  /** Names the cluster and its topics. */
+  readonly identity: string;
+  readonly bounds: Readonly<Record<JournalName, JournalBounds>>;
+  /** Bounds where it is memory after all. */
+  readonly memoryBounds: Readonly<Record<JournalName, JournalBounds>>;
+}
+
+/** The next offset to read of a partition. */
+export interface Position {
+  readonly partition: number;
+  readonly next: number;
+}
+
+/** What was read of one partition of a journal's topic. */
+export interface Taken extends Position {
+  readonly entries: readonly JournalEntry[];
+}
+
+export interface StoreStart {
+  /** Why the file was not used, or made anew; null when nothing is to be said. */
+  readonly trouble: string | null;
+  readonly positions: Readonly<Record<JournalName, readonly Position[]>>;
+  readonly bounds: Readonly<Record<JournalName, JournalBounds>>;
+}
+
+export class Store {
+  readonly #database: DatabaseSync;
+  readonly #journals: Readonly<Record<JournalName, Journal>>;
+  readonly start: StoreStart;
+  #uncommitted = 0;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(options: StoreOptions, nowMs: () => number) {
+    const { database, trouble, isFile } = open(options);
+    this.#database = database;
+    const bounds = isFile ? options.bounds : options.memoryBounds;
+    const journal = (name: JournalName) =>
+      new Journal(database, { name, kinds: JOURNALS[name], nowMs, ...bounds[name] });
+    this.#journals = { attempts: journal("attempts"), dead_letters: journal("dead_letters") };
+    const positions = { attempts: this.#positions("attempts"), dead_letters: this.#positions("dead_letters") };
+    this.start = { trouble, positions, bounds };
+  }
+
+  /** M1. */
+  take(name: JournalName, { partition, next, entries }: Taken): void {
+    this.#begin();
+    this.#journals[name].add(entries);
+    this.#database.prepare("INSERT OR REPLACE INTO positions VALUES (?, ?, ?)").run(name, partition, next);
+    this.#uncommitted += entries.length;
+    if (this.#uncommitted >= COMMIT_ENTRIES) this.commit();
+  }
+
+  /** Forgets a journal and how far its topic was read: the topic was made anew. */
+  clear(name: JournalName): void {
+    this.#begin();
+    this.#journals[name].clear();
+    this.#database.prepare("DELETE FROM positions WHERE journal = ?").run(name);
+  }
+
+  newest(name: JournalName, query: JournalQuery): readonly JournalEntry[] {
+    return this.#journals[name].newest(query);
+  }
+
+  counts(name: JournalName, query: CountQuery): readonly KindCount[] {
+    return this.#journals[name].counts(query);
+  }
+
+  commit(): void {
+    if (this.#timer === null) return;
+    clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#uncommitted = 0;
+    this.#database.exec("COMMIT");
+  }
+
+  close(): void {
+    this.commit();
+    this.#database.close();
+  }
+
+  /** M2. A timer stands for as long as a transaction is open. */
+  #begin(): void {
+    if (this.#timer !== null) return;
+    this.#database.exec("BEGIN");
+    this.#timer = setTimeout(() => this.commit(), COMMIT_INTERVAL_MS);
+  }
+
+  #positions(name: JournalName): readonly Position[] {
+    const rows = this.#database.prepare("SELECT partition, next FROM positions WHERE journal = ?").all(name);
+    return rows.map((row) => ({ partition: Number(row["partition"]), next: Number(row["next"]) }));
+  }
+}
+
+interface Opened {
+  readonly database: DatabaseSync;
+  readonly trouble: string | null;
+  readonly isFile: boolean;
+}
+
+/** M3. */
+function open({ path, identity }: StoreOptions): Opened {
+  if (path === null) return { database: prepare(":memory:", identity), trouble: null, isFile: false };
+  try {
+    return { database: prepare(path, identity), trouble: null, isFile: true };
+  } catch (first) {
+    if (!isForeign(first)) return withoutFile(identity, first);
+    try {
+      for (const suffix of ["", "-wal", "-shm"]) rmSync(`${path}${suffix}`, { force: true });
+      const trouble = `${path} is read anew: ${wordsOf(first)}`;
+      return { database: prepare(path, identity), trouble, isFile: true };
+    } catch (second) {
+      return withoutFile(identity, second);
+    }
+  }
+}
+
+function withoutFile(identity: string, reason: unknown): Opened {
+  const trouble = `the delivery log is kept in memory: ${wordsOf(reason)}`;
+  return { database: prepare(":memory:", identity), trouble, isFile: false };
+}
+
+class ForeignFile extends Error {}
+
+function prepare(path: string, identity: string): DatabaseSync {
+  const database = new DatabaseSync(path);
+  try {
+    // A cache: losing the last commits to a power cut is nothing, but the file must stay whole, and WAL keeps it so.
+    database.exec(`
+      PRAGMA locking_mode = EXCLUSIVE;
+      PRAGMA journal_mode = WAL;
+      PRAGMA synchronous = NORMAL;
+      PRAGMA cache_size = -${CACHE_KIB};
+      CREATE TABLE IF NOT EXISTS about (layout INTEGER NOT NULL, identity TEXT NOT NULL) STRICT;
+    `);
+    const about = database.prepare("SELECT layout, identity FROM about").get();
+    if (about === undefined) {
+      database.prepare("INSERT INTO about VALUES (?, ?)").run(LAYOUT, identity);
+    } else if (about["layout"] !== LAYOUT || about["identity"] !== identity) {
+      throw new ForeignFile("it was made for another cluster or by another version");
+    }
+    database.exec(`
+      CREATE TABLE IF NOT EXISTS positions (
+        journal TEXT NOT NULL, partition INTEGER NOT NULL, next INTEGER NOT NULL, PRIMARY KEY (journal, partition)
+      ) WITHOUT ROWID, STRICT;
+    `);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** SQLite's own codes for a file that is damaged, and for one that is no database. */
+const UNREADABLE = [11, 26];
+
+function isForeign(error: unknown): boolean {
+  if (error instanceof ForeignFile) return true;
+  return error instanceof Error && "errcode" in error && UNREADABLE.some((code) => code === error.errcode);
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

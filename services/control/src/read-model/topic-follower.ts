@@ -1,0 +1,161 @@
+/**
+ * Follows every partition of a topic into a journal, for as long as the process runs.
+ *
+ * Owns: a reader for each partition, and the timer of the next look at the topic.
+ * F1  A reader starts at the position that stands in the store (M1), or at the topic's start.
+ * F2  It starts no further back than as many records as the journal has room for: each holds an entry at least, so what
+ *     lies below would be dropped again.
+ * F3  A reader that fails is started again at the next look, from the store's position. When the topic was made anew (B3),
+ *     its journal is emptied first. A topic that is not there yet is waited for; partitions that were added are followed.
+ * F4  A record that cannot be decoded is logged and passed over.
+ */
+import type { Codec } from "@posthaste/contracts/codec";
+import { isPosthasteError } from "@posthaste/core/errors";
+import type { KafkaConnection } from "@posthaste/kafka/connect";
+import { followLog, type LogReader, type LogRecord } from "@posthaste/kafka/log-reader";
+import { type PartitionOffsets, topicOffsets } from "@posthaste/kafka/topic-offsets";
+import type { JournalEntry } from "./journal.ts";
+import type { JournalName } from "./store.ts";
+import type { StoreClient } from "./store-client.ts";
+
+/** Between two looks at the topic while it is read up to its end, or something is amiss; and afterwards. */
+const LOOK_MS = 2000;
+const IDLE_LOOK_MS = 30_000;
+
+/** Entries that go to the store at a time, so that questions come in between. */
+const STEP_ENTRIES = 500;
+
+export interface TopicFollowerOptions<T> {
+  readonly topic: string;
+  readonly journal: JournalName;
+  readonly store: StoreClient;
+  readonly codec: Codec<T>;
+  readonly toEntries: (value: T, record: Pick<LogRecord, "partition" | "offset">) => readonly JournalEntry[];
+}
+
+export class TopicFollower<T> {
+  readonly #connection: KafkaConnection;
+  readonly #options: TopicFollowerOptions<T>;
+  readonly #readers = new Map<number, LogReader>();
+  /** Next offsets by partition, as the store has them. */
+  readonly #positions: Map<number, number>;
+  #ends: readonly PartitionOffsets[] | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #wasRemade = false;
+  #isTold = false;
+  #isClosed = false;
+
+  constructor(connection: KafkaConnection, options: TopicFollowerOptions<T>) {
+    this.#connection = connection;
+    this.#options = options;
+    const { store, journal } = options;
+    this.#positions = new Map(store.start.positions[journal].map(({ partition, next }) => [partition, next]));
+    this.#lookLater(0);
+  }
+
+  /** Records that stood in the topic at the last look and are not read yet; null before the first. */
+  get behind(): number | null {
+    if (this.#ends === null) return null;
+    const unread = ({ partition, start, end }: PartitionOffsets): number =>
+      Math.max(0, end - Math.max(start, this.#positions.get(partition) ?? 0));
+    return this.#ends.reduce((sum, partition) => sum + unread(partition), 0);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    await Promise.all([...this.#readers.values()].map((reader) => reader.close()));
+  }
+
+  #lookLater(afterMs: number): void {
+    if (this.#isClosed) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      this.#look().then(
+        () => this.#lookLater(this.#isComplete() ? IDLE_LOOK_MS : LOOK_MS),
+        (reason: unknown) => {
+          // Once, not at every look.
+          if (!this.#isTold) this.#say("topic_not_followed", reason);
+          this.#isTold = true;
+          this.#lookLater(LOOK_MS);
+        },
+      );
+    }, afterMs);
+  }
+
+  #isComplete(): boolean {
+    return this.behind === 0 && this.#readers.size === this.#ends?.length;
+  }
+
+  /** F3. */
+  async #look(): Promise<void> {
+    const { topic, journal, store } = this.#options;
+    const ends = await topicOffsets(this.#connection, topic);
+    if (this.#wasRemade) {
+      await Promise.all([...this.#readers.values()].map((reader) => reader.close()));
+      this.#readers.clear();
+      await store.clear(journal);
+      this.#positions.clear();
+      this.#wasRemade = false;
+    }
+    for (const { partition, end } of ends) {
+      if (this.#readers.has(partition) || this.#isClosed) continue;
+      const lowest = Math.max(0, end - store.start.bounds[journal].maxEntries);
+      const from = Math.max(this.#positions.get(partition) ?? 0, lowest);
+      const reader = await followLog(this.#connection, {
+        topic,
+        partition,
+        from,
+        onRecords: (records) => this.#take(partition, records),
+        onFailure: (reason) => this.#drop(partition, reason),
+      });
+      if (this.#isClosed) await reader.close();
+      else this.#readers.set(partition, reader);
+    }
+    this.#ends = ends;
+    this.#isTold = false;
+  }
+
+  async #take(partition: number, records: readonly LogRecord[]): Promise<void> {
+    const { journal, store } = this.#options;
+    let entries: JournalEntry[] = [];
+    for (const [index, record] of records.entries()) {
+      entries.push(...(await this.#read(record)));
+      if (entries.length < STEP_ENTRIES && index < records.length - 1) continue;
+      if (this.#isClosed) return;
+      await store.take(journal, { partition, next: record.offset + 1, entries });
+      this.#positions.set(partition, record.offset + 1);
+      entries = [];
+    }
+  }
+
+  /** F4. A registry that does not answer ends the reader instead: the record is read again. */
+  async #read(record: LogRecord): Promise<readonly JournalEntry[]> {
+    const { codec, toEntries } = this.#options;
+    if (record.value === null) return [];
+    try {
+      await codec.learn(record.value);
+      return toEntries(codec.decode(record.value), record);
+    } catch (error) {
+      if (!isPosthasteError(error) || error.retryable) throw error;
+      this.#say("record_not_read", error, { partition: record.partition, offset: record.offset });
+      return [];
+    }
+  }
+
+  #drop(partition: number, reason: Error): void {
+    this.#readers.delete(partition);
+    if (this.#isClosed) return;
+    if (isPosthasteError(reason, "offset_out_of_range")) this.#wasRemade = true;
+    this.#say("topic_reader_failed", reason, { partition });
+    // Without a timer a look is under way, and sets one when it ends.
+    if (this.#timer === null) return;
+    clearTimeout(this.#timer);
+    this.#lookLater(LOOK_MS);
+  }
+
+  #say(event: string, reason: unknown, fields: Record<string, unknown> = {}): void {
+    const { log } = this.#connection;
+    log.warn({ event, topic: this.#options.topic, ...fields, err: reason }, "the delivery log is behind");
+  }
+}

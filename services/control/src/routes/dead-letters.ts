@@ -1,0 +1,111 @@
+/** Dead letters: what will not be tried again, and why. */
+import { DEAD_LETTER_REASONS } from "@posthaste/core/dead-letter";
+import { EVENT_TYPES } from "@posthaste/core/event";
+import { z } from "zod";
+import { decodeCountCursor, encodeCountCursor } from "../count-cursor.ts";
+import { isComplete, journalPage, journalPageOf } from "../journal-page.ts";
+import { tenths } from "../milliseconds.ts";
+import { timeRange } from "../moment.ts";
+import { pageOf, pageQuery } from "../page.ts";
+import { deadLetterFromEntry } from "../read-model/dead-letter-entry.ts";
+import type { JournalEntry } from "../read-model/journal.ts";
+import type { ReadModel } from "../read-model/read-model.ts";
+import { defineRoute, type Route } from "../route.ts";
+
+const reason = z.enum(DEAD_LETTER_REASONS, `expected one of ${DEAD_LETTER_REASONS.join(", ")}`);
+const time = z.iso.datetime();
+
+/** Which dead letters. */
+const deadLetterFilter = { destinationId: z.string().optional(), reason: reason.optional(), ...timeRange };
+const deadLetterQuery = pageQuery.extend(deadLetterFilter);
+
+const deadLetter = z.object({
+  time: time.describe("When it became a dead letter."),
+  reason,
+  destinationId: z.string(),
+  sourceId: z.string(),
+  messageId: z.string(),
+  type: z.enum(EVENT_TYPES),
+  receivedAt: time.describe("When ingest took the call."),
+  attempts: z.int().describe("Attempts made."),
+  putOffs: z.int().describe("Times it was put off without a request."),
+  windowStart: time.nullable().describe("The first failed attempt or the first putting-off; null without either."),
+  lastAttempt: z
+    .array(
+      z.object({
+        url: z.string(),
+        status: z.int().nullable(),
+        error: z.string().nullable().describe("Null when a status arrived."),
+        durationMs: z.number(),
+      }),
+    )
+    .describe("What each URL answered the last time; empty when it was never attempted."),
+});
+
+const deadLetterCount = z.object({
+  destinationId: z.string(),
+  reason,
+  count: z.int(),
+});
+
+export function deadLetterRoutes(readModel: ReadModel): readonly Route[] {
+  return [
+    defineRoute({
+      method: "GET",
+      path: "/v1/dead-letters",
+      operation: "listDeadLetters",
+      summary: "Dead letters, newest first",
+      query: deadLetterQuery,
+      answer: {
+        status: 200,
+        description: "One page of dead letters.",
+        body: { name: "DeadLetterPage", schema: journalPageOf(deadLetter) },
+      },
+      handle: ({ query: { reason: kind, since, until, ...named } }) =>
+        journalPage(readModel, "dead_letters", { ...named, kind, sinceMs: since, untilMs: until }, view),
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/dead-letters/counts",
+      operation: "countDeadLetters",
+      summary: "How many dead letters there are of each destination and reason",
+      query: deadLetterQuery,
+      answer: {
+        status: 200,
+        description: "One page of counts, in order of destination and reason.",
+        body: {
+          name: "DeadLetterCountPage",
+          schema: pageOf(deadLetterCount).extend({ complete: isComplete }),
+        },
+      },
+      handle: async ({ query: { reason: kind, since, until, destinationId, limit, cursor } }) => {
+        const after = cursor === undefined ? undefined : decodeCountCursor(cursor);
+        const complete = readModel.isComplete("dead_letters");
+        const filter = { destinationId, kind, sinceMs: since, untilMs: until };
+        const counts = await readModel.counts("dead_letters", { ...filter, limit: limit + 1, after });
+        const shown = counts.slice(0, limit);
+        const last = shown.at(-1);
+        return {
+          data: shown.map(({ count, ...of }) => ({
+            destinationId: of.destinationId,
+            reason: reason.parse(of.kind),
+            count,
+          })),
+          nextCursor: last !== undefined && counts.length > limit ? encodeCountCursor(last) : null,
+          complete,
+        };
+      },
+    }),
+  ];
+}
+
+function view(entry: JournalEntry): z.output<typeof deadLetter> {
+  const { deadAtMs, receivedAtMs, windowStartMs, lastAttempt, ...letter } = deadLetterFromEntry(entry);
+  return {
+    ...letter,
+    time: new Date(deadAtMs).toISOString(),
+    receivedAt: new Date(receivedAtMs).toISOString(),
+    windowStart: windowStartMs === null ? null : new Date(windowStartMs).toISOString(),
+    lastAttempt: lastAttempt.map((url) => ({ ...url, durationMs: tenths(url.durationMs) })),
+  };
+}

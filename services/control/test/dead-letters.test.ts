@@ -1,0 +1,106 @@
+import { eventually } from "@posthaste/testkit/eventually";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createInstallation, type Installation, startTestControl, type TestControl } from "./control.ts";
+import { deadLetterAt, type LogWriter, momentOf, openLogWriter } from "./log-writer.ts";
+
+let installation: Installation;
+let control: TestControl;
+let writer: LogWriter;
+
+beforeAll(async () => {
+  installation = await createInstallation();
+  writer = await openLogWriter(installation);
+  control = await startTestControl(installation);
+  await writer.deadLetters([1, 2, 3].map((n) => deadLetterAt(n)));
+  const removed = { destinationId: "dst_2", reason: "destination_removed", lastAttempt: [], attempts: 0 } as const;
+  await writer.deadLetters([deadLetterAt(4, removed), deadLetterAt(5, { ...removed, windowStartMs: null })], 1);
+  await writer.deadLetters([deadLetterAt(6, { reason: "rejected_by_receiver" })]);
+  await eventually(async () => {
+    const { body } = await control.call("GET", "/v1/dead-letters");
+    expect(body.data).toHaveLength(6);
+  });
+});
+
+afterAll(async () => {
+  await control.stop();
+  await writer.close();
+  await installation.remove();
+});
+
+const timesOf = async (query: string): Promise<string[]> => {
+  const { status, body } = await control.call("GET", `/v1/dead-letters?${query}`);
+  expect(status).toBe(200);
+  return body.data.map(({ time }: { time: string }) => time);
+};
+
+describe("dead letters", () => {
+  it("are listed newest first, with what became of them and without their bodies", async () => {
+    const { body } = await control.call("GET", "/v1/dead-letters?limit=2");
+    expect(body.data).toEqual([
+      {
+        time: momentOf(6),
+        reason: "rejected_by_receiver",
+        destinationId: "dst_1",
+        sourceId: "src_1",
+        messageId: "message-6",
+        type: "track",
+        receivedAt: momentOf(0),
+        attempts: 3,
+        putOffs: 1,
+        windowStart: momentOf(0),
+        lastAttempt: [{ url: "https://a.example/hook", status: 503, error: null, durationMs: 5.1 }],
+      },
+      expect.objectContaining({ time: momentOf(5), windowStart: null, lastAttempt: [] }),
+    ]);
+  });
+
+  it.each([
+    ["destinationId=dst_2", [5, 4]],
+    ["reason=window_expired", [3, 2, 1]],
+    ["reason=window_expired&destinationId=dst_2", []],
+    [`since=${momentOf(3)}&until=${momentOf(6)}`, [5, 4, 3]],
+  ])("are asked for by %s", async (query, expected) => {
+    expect(await timesOf(query)).toEqual(expected.map(momentOf));
+  });
+
+  it("refuse a reason that there is none of", async () => {
+    const { status, body } = await control.call("GET", "/v1/dead-letters?reason=bored");
+    expect([status, body.detail]).toEqual([400, expect.stringMatching(/^reason: expected one of window_expired, /)]);
+  });
+});
+
+describe("counts of dead letters", () => {
+  const all = [
+    { destinationId: "dst_1", reason: "rejected_by_receiver", count: 1 },
+    { destinationId: "dst_1", reason: "window_expired", count: 3 },
+    { destinationId: "dst_2", reason: "destination_removed", count: 2 },
+  ];
+
+  it("are by destination and reason", async () => {
+    const { status, body } = await control.call("GET", "/v1/dead-letters/counts");
+    expect([status, body]).toEqual([200, { data: all, nextCursor: null, complete: expect.any(Boolean) }]);
+  });
+
+  it.each([
+    ["destinationId=dst_2", [all[2]]],
+    ["reason=window_expired", [all[1]]],
+    [
+      `since=${momentOf(3)}&until=${momentOf(5)}`,
+      [
+        { ...all[1], count: 1 },
+        { ...all[2], count: 1 },
+      ],
+    ],
+  ])("can be of %s", async (query, expected) => {
+    const { body } = await control.call("GET", `/v1/dead-letters/counts?${query}`);
+    expect(body.data).toEqual(expected);
+  });
+
+  it("come in pages, each count once and whole", async () => {
+    const first = await control.call("GET", "/v1/dead-letters/counts?limit=2");
+    expect(first.body.data).toEqual(all.slice(0, 2));
+    const second = await control.call("GET", `/v1/dead-letters/counts?limit=2&cursor=${first.body.nextCursor}`);
+    expect(second.body).toMatchObject({ data: all.slice(2), nextCursor: null });
+    expect((await control.call("GET", "/v1/dead-letters/counts?cursor=x")).status).toBe(400);
+  });
+});

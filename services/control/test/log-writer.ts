@@ -1,0 +1,91 @@
+/** Writes attempts and dead letters to an installation's topics as delivery does. */
+import type { AttemptBatch, AttemptRecord } from "@posthaste/core/attempt-record";
+import type { DeadLetter } from "@posthaste/core/dead-letter";
+import { SILENT_LOG } from "@posthaste/core/log";
+import { connectKafka } from "@posthaste/kafka/connect";
+import { createProducer } from "@posthaste/kafka/producer";
+import { createOpenCodec } from "@posthaste/kafka/registry";
+import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
+import type { Installation } from "./control.ts";
+
+export interface LogWriter {
+  /** The attempts of one flush, in one record. */
+  readonly attempts: (attempts: readonly AttemptRecord[], partition?: number) => Promise<void>;
+  readonly deadLetters: (letters: readonly DeadLetter[], partition?: number) => Promise<void>;
+  /** Bytes that are no attempts. */
+  readonly rubbish: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+export async function openLogWriter({ names }: Installation): Promise<LogWriter> {
+  const connection = connectKafka({ brokers: kafkaBrokers(), clientId: "log-writer", log: SILENT_LOG });
+  const openCodec = createOpenCodec({ url: schemaRegistryUrl(), names, log: SILENT_LOG });
+  const [attemptCodec, letterCodec] = await Promise.all([
+    openCodec<AttemptBatch>("attempt-batch"),
+    openCodec<DeadLetter>("dead-letter"),
+  ]);
+  const producer = await createProducer(connection, { name: "test", topics: [names.attempts, names.deadLetters] });
+  return {
+    attempts: (attempts, partition = 0) =>
+      producer.send([{ topic: names.attempts, key: null, value: attemptCodec.encode({ attempts }), partition }]),
+    deadLetters: (letters, partition = 0) =>
+      producer.send(
+        letters.map((letter) => ({
+          topic: names.deadLetters,
+          key: `${letter.destinationId}:user-7`,
+          value: letterCodec.encode(letter),
+          partition,
+        })),
+      ),
+    rubbish: () => producer.send([{ topic: names.attempts, key: null, value: Buffer.from("no batch"), partition: 0 }]),
+    close: async () => {
+      await producer.close();
+      await connection.close();
+    },
+  };
+}
+
+const START_MS = Date.now() - 60_000;
+
+/** An attempt that was delivered at once; `n` seconds into the last minute. */
+export function attemptAt(n: number, differing: Partial<AttemptRecord> = {}): AttemptRecord {
+  return {
+    messageId: `message-${n}`,
+    sourceId: "src_1",
+    destinationId: "dst_1",
+    type: "track",
+    attempt: 1,
+    startedAtMs: START_MS + n * 1000,
+    outcome: "delivered",
+    urls: [{ url: "https://a.example/hook", status: 200, error: null, durationMs: 12.345, answer: "ok" }],
+    ...differing,
+  };
+}
+
+/** A dead letter of `n` seconds into the last minute. */
+export function deadLetterAt(n: number, differing: Partial<DeadLetter> = {}): DeadLetter {
+  return {
+    messageId: `message-${n}`,
+    sourceId: "src_1",
+    destinationId: "dst_1",
+    type: "track",
+    receivedAtMs: START_MS,
+    configOffset: 0,
+    originLogId: 1,
+    originPartition: 0,
+    originOffset: n,
+    body: Buffer.from(`{"n":${n}}`),
+    reason: "window_expired",
+    deadAtMs: START_MS + n * 1000,
+    attempts: 3,
+    putOffs: 1,
+    windowStartMs: START_MS,
+    lastAttempt: [{ url: "https://a.example/hook", status: 503, error: null, durationMs: 5.06 }],
+    ...differing,
+  };
+}
+
+/** The moment of `attemptAt(n)` and `deadLetterAt(n)`, as the API has it. */
+export function momentOf(n: number): string {
+  return new Date(START_MS + n * 1000).toISOString();
+}
