@@ -18,11 +18,19 @@ export interface ApiAnswer {
   readonly body: unknown;
 }
 
+export interface ReadList {
+  readonly entries: readonly Entry[];
+  /** False while control has not read everything: entries may be missing. */
+  readonly complete: boolean;
+}
+
 export interface ApiClient {
   /** The answer's document. Throws CliError with the code that the refusal stands for. */
   call(method: string, path: string, body?: unknown): Promise<Entry>;
   /** Entries of a list through all its pages, at most `limit`. */
   list(path: string, limit: number): Promise<readonly Entry[]>;
+  /** The same for a list that control reads from a topic; `query` narrows it. */
+  listRead(path: string, limit: number, query: Readonly<Record<string, string>>): Promise<ReadList>;
   /** An answer of whatever status, asked for without the token. Throws CliError when there is none. */
   probe(path: string): Promise<ApiAnswer>;
 }
@@ -55,20 +63,25 @@ export function createApiClient({ url, token, timeoutMs }: ApiClientOptions): Ap
     return answer.body;
   };
 
+  const listRead: ApiClient["listRead"] = async (path, limit, filter) => {
+    const entries: Entry[] = [];
+    let isComplete = true;
+    let cursor: string | null = null;
+    do {
+      const query = new URLSearchParams({ ...filter, limit: String(Math.min(PAGE, limit - entries.length)) });
+      if (cursor !== null) query.set("cursor", cursor);
+      const { data, nextCursor, complete } = await call("GET", `${path}?${query}`);
+      if (Array.isArray(data)) entries.push(...data.filter(isEntry));
+      if (complete === false) isComplete = false;
+      cursor = typeof nextCursor === "string" ? nextCursor : null;
+    } while (cursor !== null && entries.length < limit);
+    return { entries, complete: isComplete };
+  };
+
   return {
     call,
-    list: async (path, limit) => {
-      const entries: Entry[] = [];
-      let cursor: string | null = null;
-      do {
-        const query = new URLSearchParams({ limit: String(Math.min(PAGE, limit - entries.length)) });
-        if (cursor !== null) query.set("cursor", cursor);
-        const { data, nextCursor } = await call("GET", `${path}?${query}`);
-        if (Array.isArray(data)) entries.push(...data.filter(isEntry));
-        cursor = typeof nextCursor === "string" ? nextCursor : null;
-      } while (cursor !== null && entries.length < limit);
-      return entries;
-    },
+    list: async (path, limit) => (await listRead(path, limit, {})).entries,
+    listRead,
     probe: (path) => request("GET", path, {}),
   };
 }

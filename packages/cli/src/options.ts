@@ -1,5 +1,6 @@
 /** Parsers of option values; what they throw names the option and what was expected. */
 import { InvalidArgumentError } from "commander";
+import { parseDuration } from "./duration.ts";
 
 /** `a,b` and repetition both add up. */
 export function collect(text: string, before: readonly string[] | undefined): readonly string[] {
@@ -32,4 +33,20 @@ export function numberOrNone(text: string): number | "none" {
 /** Keys whose value is not undefined: a PATCH leaves out what was not named. */
 export function given(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+/** A moment as the API takes it: `10m` counts back from now; ISO 8601 stands for itself, without a zone as local time. */
+export function moment(text: string): string {
+  const agoMs = parseDuration(text);
+  if (agoMs !== undefined) return new Date(Date.now() - agoMs).toISOString();
+  const atMs = /^\d{4}-\d{2}-\d{2}(T|$)/.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(atMs)) return new Date(atMs).toISOString();
+  throw new InvalidArgumentError("Expected how long ago, such as 10m, or a moment, such as 2026-11-21T10:00:00Z.");
+}
+
+/** The query of a list: what was named, under the API's names. */
+export function queryOf(fields: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
 }

@@ -16,9 +16,13 @@ export interface PrinterOptions {
 export interface Printer {
   /**
    * Entries of a list: JSON lines with every field under `--json`; else these columns, as a table with a header on a
-   * terminal, tab-separated and whole without one.
+   * terminal, tab-separated and whole without one. `made` are columns that are put together from several fields.
    */
-  list(entries: readonly Entry[], columns: readonly string[]): void;
+  list(
+    entries: readonly Entry[],
+    columns: readonly string[],
+    made?: Readonly<Record<string, (entry: Entry) => unknown>>,
+  ): void;
   /** One document: JSON under `--json`, else a line for each field. */
   document(entry: Entry): void;
   /** Something a person may like to know; nothing under `--quiet`. */
@@ -31,9 +35,11 @@ export function createPrinter({ terminal, json, quiet, color }: PrinterOptions):
     if (lines.length > 0) terminal.out(`${lines.join("\n")}\n`);
   };
   return {
-    list: (entries, columns) => {
+    list: (entries, columns, made = {}) => {
       if (json) return write(entries.map((entry) => JSON.stringify(entry)));
-      const rows = entries.map((entry) => columns.map((column) => cellText(valueAt(entry, column))));
+      const rows = entries.map((entry) =>
+        columns.map((column) => cellText(made[column]?.(entry) ?? valueAt(entry, column))),
+      );
       if (!terminal.isTerminal) return write(rows.map((row) => row.join("\t")));
       const [header = "", ...lines] = fitTable(columns, rows, terminal.columns);
       write([bold(header), ...lines]);

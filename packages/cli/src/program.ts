@@ -1,6 +1,8 @@
 /** The command line: what can be typed, and how it ends. */
 import { Command, CommanderError } from "commander";
+import { addDeadLetters } from "./commands/dead-letters.ts";
 import { addDeletions } from "./commands/deletions.ts";
+import { addDeliveries } from "./commands/deliveries.ts";
 import { addDestinations } from "./commands/destinations.ts";
 import { addDoctor } from "./commands/doctor.ts";
 import { addSecret } from "./commands/secret.ts";
@@ -51,6 +53,8 @@ export function createProgram({ terminal, version }: ProgramOptions, perform: Pe
   addDestinations(program, perform);
   addSecret(program, perform);
   addSend(program, perform);
+  addDeliveries(program, perform);
+  addDeadLetters(program, perform);
   addDeletions(program, perform);
   addDoctor(program, perform);
   configure(program, (command) =>

@@ -69,6 +69,9 @@ describe("help", () => {
     const url = { url: "https://a.example/", outcome: "delivered" };
     control.script(`POST /v1/destinations/${destination}/test`, { messageId: "m", urls: [url] });
     control.script("POST /v1/deletions", { id: "del_1", notifications: 1 }, 202);
+    for (const path of ["deliveries", "dead-letters", "dead-letters/counts"]) {
+      control.script(`GET /v1/${path}`, { data: [document], nextCursor: null, complete: true });
+    }
     control.script("GET /readyz", { ready: true, checks: { tables: true } });
   });
 

@@ -1,0 +1,56 @@
+/** `posthaste deliveries`: the delivery log. */
+import type { Command } from "commander";
+import type { Perform } from "../context.ts";
+import { examples } from "../examples.ts";
+import { moment, queryOf, wholeNumber } from "../options.ts";
+import type { Entry } from "../printer.ts";
+import { printRead } from "./print-read.ts";
+
+const COLUMNS = ["time", "destinationId", "messageId", "type", "attempt", "outcome", "answers"];
+/** What a person can look through; `--limit` asks for more. */
+const DEFAULT_LIMIT = 50;
+
+interface DeliveryOptions {
+  readonly destinationId?: string;
+  readonly outcome?: string;
+  readonly messageId?: string;
+  readonly since?: string;
+  readonly until?: string;
+  readonly limit: number;
+}
+
+export function addDeliveries(program: Command, perform: Perform): void {
+  program
+    .command("deliveries")
+    .description("what was sent and what came of it, newest first; ends with 3 when nothing matches")
+    .option("--destination-id <id>", "only those for this destination")
+    .option("--outcome <outcome>", "only those that came to delivered, retryable or permanent")
+    .option("--message-id <id>", "only those with this X-Message-Id")
+    .option("--since <time>", "only from this moment on: 10m ago, or ISO 8601", moment)
+    .option("--until <time>", "only before this moment", moment)
+    .option("--limit <n>", "at most this many", wholeNumber, DEFAULT_LIMIT)
+    .action(({ limit, ...filter }: DeliveryOptions, command: Command) =>
+      perform(command, async (context) => {
+        const { destinationId, outcome, messageId, since, until } = filter;
+        const query = queryOf({ destinationId, outcome, messageId, since, until });
+        const list = await context.api.listRead("/v1/deliveries", limit, query);
+        return printRead(context, list, COLUMNS, { answers });
+      }),
+    )
+    .addHelpText(
+      "after",
+      examples([
+        "posthaste deliveries --outcome permanent --since 10m",
+        "posthaste deliveries --destination-id dst_4k2v8m1n0p3q5r7s --limit 200 --json",
+        "posthaste deliveries --message-id message-7",
+      ]),
+    );
+}
+
+/** `503 in 12.3 ms at https://…`, for each URL. */
+function answers({ urls }: Entry): unknown {
+  if (!Array.isArray(urls)) return null;
+  return urls
+    .map(({ url, status, error, durationMs }) => `${status ?? error} in ${durationMs} ms at ${url}`)
+    .join("; ");
+}

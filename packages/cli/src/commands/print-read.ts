@@ -1,0 +1,22 @@
+/** Lists that control reads from a topic. */
+import type { ReadList } from "../api-client.ts";
+import type { Context } from "../context.ts";
+import { EXIT, type ExitCode } from "../exit-code.ts";
+import type { Entry } from "../printer.ts";
+
+/**
+ * Prints such a list. `made` are columns that the API has no field for; `--json` shows the API's fields alone. 3 when
+ * nothing matched.
+ */
+export function printRead(
+  { printer }: Context,
+  { entries, complete }: ReadList,
+  columns: readonly string[],
+  made: Readonly<Record<string, (entry: Entry) => unknown>> = {},
+): ExitCode {
+  printer.list(entries, columns, made);
+  if (!complete) printer.say("control is still reading the log: entries may be missing");
+  if (entries.length > 0) return EXIT.done;
+  printer.say("nothing matches");
+  return EXIT.no;
+}
