@@ -57,6 +57,35 @@ describe("environment", () => {
     expect(() => read([], { POSTHASTE_RETRY_SCHEDULE: "10s,1m", POSTHASTE_RETRY_WINDOW: "4h" })).not.toThrow();
   });
 
+  it.each(["127.0.0.1", "10.0.0.0/33", "fd00::/129", "localhost/8", "10.0.0.0/8;::1/128"])(
+    "refuses the networks %j before anything is started",
+    (text) => {
+      expect(() => read([], { POSTHASTE_ALLOW_NETWORKS: text })).toThrow(
+        `POSTHASTE_ALLOW_NETWORKS: expected CIDRs divided by commas, such as 127.0.0.0/8,::1/128, got ${text}`,
+      );
+    },
+  );
+
+  it("takes networks of both families with spaces between them", () => {
+    const text = "10.0.0.0/8, fd00::/8,";
+    expect(read([], { POSTHASTE_ALLOW_NETWORKS: text }).allowNetworks).toBe(text);
+  });
+
+  it("refuses an admin token that cannot travel in a header, and does not repeat it", () => {
+    const readToken = () => read([], { POSTHASTE_ADMIN_TOKEN: "open sesame" });
+    expect(readToken).toThrow("POSTHASTE_ADMIN_TOKEN: expected a token of printable ASCII without spaces");
+    expect(readToken).not.toThrow("sesame");
+  });
+
+  it("refuses one port for two listeners", () => {
+    expect(() => read([], { POSTHASTE_INGEST_PORT: "8090" })).toThrow(
+      "POSTHASTE_CONTROL_PORT: 8090 is POSTHASTE_INGEST_PORT too",
+    );
+    expect(() => read([], { POSTHASTE_CONTROL_PORT: "9103" })).toThrow(
+      "POSTHASTE_CONTROL_PORT: 9103 is one of the four ports from POSTHASTE_METRICS_PORT (9101) on",
+    );
+  });
+
   it("takes a data folder as it is when absolute and from the clone when not", () => {
     expect(read([], { POSTHASTE_DATA_DIR: "/data" }).dataDir).toBe("/data");
     expect(read([], { POSTHASTE_DATA_DIR: "other" }).dataDir).toBe("/clone/other");

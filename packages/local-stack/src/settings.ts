@@ -1,4 +1,5 @@
 /** What the local command is told: its arguments and its environment. Pure; StackError names what cannot be read. */
+import { isIPv4, isIPv6 } from "node:net";
 import { resolve } from "node:path";
 import type { ServicePorts } from "./services.ts";
 import { StackError } from "./stack-error.ts";
@@ -37,14 +38,11 @@ export function readCommandSettings(
   root: string,
 ): CommandSettings {
   for (const name of ["POSTHASTE_RETRY_SCHEDULE", "POSTHASTE_RETRY_WINDOW"]) checkDurations(env, name);
-  const metrics = readPort(env, "POSTHASTE_METRICS_PORT", 9101, 4);
+  checkNetworks(env, "POSTHASTE_ALLOW_NETWORKS");
+  checkToken(env, "POSTHASTE_ADMIN_TOKEN");
   return {
     ...readArguments(args),
-    ports: {
-      ingest: readPort(env, "POSTHASTE_INGEST_PORT", 8080),
-      control: readPort(env, "POSTHASTE_CONTROL_PORT", 8090),
-      admin: { ingest: metrics, router: metrics + 1, delivery: metrics + 2, control: metrics + 3 },
-    },
+    ports: readPorts(env),
     dataDir: resolve(root, env["POSTHASTE_DATA_DIR"] || ".posthaste"),
     adminToken: env["POSTHASTE_ADMIN_TOKEN"] || undefined,
     allowNetworks: env["POSTHASTE_ALLOW_NETWORKS"] || LOOPBACK,
@@ -67,11 +65,49 @@ function readArguments(args: readonly string[]): Pick<CommandSettings, "help" | 
   return { help, demo, brokers };
 }
 
-/** The services read these themselves, but only when the brokers are up; a slip of the pen is told at once. */
+// The services read what is checked here themselves, but only when the brokers are up; a slip of the pen is told at once.
+
 function checkDurations(env: Readonly<Record<string, string | undefined>>, name: string): void {
   const text = env[name] ?? "";
   if (text === "" || text.split(",").every((item) => /^\s*\d+(ms|s|m|h)\s*$/.test(item))) return;
   throw new StackError(`${name}: expected durations such as 250ms, 10s, 5m or 4h, got ${text}`);
+}
+
+function checkNetworks(env: Readonly<Record<string, string | undefined>>, name: string): void {
+  const text = env[name] ?? "";
+  if (text === "" || text.split(",").every((item) => item.trim() === "" || isNetwork(item.trim()))) return;
+  throw new StackError(`${name}: expected CIDRs divided by commas, such as 127.0.0.0/8,::1/128, got ${text}`);
+}
+
+function isNetwork(text: string): boolean {
+  const [, address = "", length = ""] = /^(.+)\/(\d{1,3})$/.exec(text) ?? [];
+  return (isIPv4(address) && Number(length) <= 32) || (isIPv6(address) && Number(length) <= 128);
+}
+
+// Without its value: an error may end up in somebody's log.
+function checkToken(env: Readonly<Record<string, string | undefined>>, name: string): void {
+  if (/^[\x21-\x7e]*$/.test(env[name] ?? "")) return;
+  throw new StackError(`${name}: expected a token of printable ASCII without spaces: it travels in a header`);
+}
+
+/** No port twice: the second service to listen would end the start. */
+function readPorts(env: Readonly<Record<string, string | undefined>>): ServicePorts {
+  const metrics = readPort(env, "POSTHASTE_METRICS_PORT", 9101, 4);
+  const ingest = readPort(env, "POSTHASTE_INGEST_PORT", 8080);
+  const control = readPort(env, "POSTHASTE_CONTROL_PORT", 8090);
+  for (const [name, port] of [
+    ["POSTHASTE_INGEST_PORT", ingest] as const,
+    ["POSTHASTE_CONTROL_PORT", control] as const,
+  ]) {
+    if (port < metrics || port > metrics + 3) continue;
+    throw new StackError(`${name}: ${port} is one of the four ports from POSTHASTE_METRICS_PORT (${metrics}) on`);
+  }
+  if (ingest === control) throw new StackError(`POSTHASTE_CONTROL_PORT: ${control} is POSTHASTE_INGEST_PORT too`);
+  return {
+    ingest,
+    control,
+    admin: { ingest: metrics, router: metrics + 1, delivery: metrics + 2, control: metrics + 3 },
+  };
 }
 
 /** A port that has `count - 1` more above it. */
