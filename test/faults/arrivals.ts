@@ -6,6 +6,8 @@ export interface Arrivals {
   readonly deliveries: Timeline;
   readonly record: (request: ReceivedRequest) => void;
   readonly has: (messageId: string) => boolean;
+  /** Events that came at least once. */
+  readonly delivered: () => number;
   /** Requests beyond the first of their event. */
   readonly repeated: () => number;
   /** Users of whom an event first came after a later one of theirs. */
@@ -13,11 +15,13 @@ export interface Arrivals {
 }
 
 export interface ArrivalsOptions {
+  /** What the message ids of the load begin with; others count for nothing: those of a load before, that come again. */
+  readonly only?: string;
   /** An event came once more. */
   readonly onRepeat?: (messageId: string) => void;
 }
 
-export function createArrivals({ onRepeat }: ArrivalsOptions = {}): Arrivals {
+export function createArrivals({ only = "", onRepeat }: ArrivalsOptions = {}): Arrivals {
   const deliveries = createTimeline();
   const seen = new Set<string>();
   const lastSequence = new Map<string, number>();
@@ -26,8 +30,9 @@ export function createArrivals({ onRepeat }: ArrivalsOptions = {}): Arrivals {
   return {
     deliveries,
     record: (request) => {
-      deliveries.mark(performance.now());
       const messageId = request.headers["x-message-id"] ?? "";
+      if (!messageId.startsWith(only)) return;
+      deliveries.mark(performance.now());
       if (seen.has(messageId)) {
         repeated += 1;
         onRepeat?.(messageId);
@@ -42,6 +47,7 @@ export function createArrivals({ onRepeat }: ArrivalsOptions = {}): Arrivals {
       else lastSequence.set(userId, properties.sequence);
     },
     has: (messageId) => seen.has(messageId),
+    delivered: () => seen.size,
     repeated: () => repeated,
     disordered: () => disordered.size,
   };

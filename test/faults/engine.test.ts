@@ -14,7 +14,7 @@ import { type IsFinished, readCommitted } from "./committed.ts";
 import { isLong } from "./form.ts";
 import { startLoad } from "./load.ts";
 import { type Place, readPlaces } from "./places.ts";
-import { printTable } from "./table.ts";
+import { printWithLoad, toTable } from "./table.ts";
 
 const EVENTS = isLong ? 50_000 : 4_000;
 const KILLS = isLong ? 20 : 2;
@@ -84,14 +84,16 @@ it(
 
     const places = await readPlaces(system.stack, names, load.acknowledged);
     const rows = kills.map((kill) => ({ ...kill, allowed: notFinished(kill, places) }));
-    printTable(
-      ["killed after", "in flight", "finished since the last commit", "repeated"],
-      rows.map(({ received, inFlight, allowed, repeated }) => [
-        received.size,
-        inFlight,
-        Math.max(0, allowed.size - inFlight),
-        repeated.length,
-      ]),
+    printWithLoad(
+      toTable(
+        ["killed after", "in flight", "finished since the last commit", "repeated"],
+        rows.map(({ received, inFlight, allowed, repeated }) => [
+          received.size,
+          inFlight,
+          Math.max(0, allowed.size - inFlight),
+          repeated.length,
+        ]),
+      ),
     );
     for (const { allowed, repeated } of rows)
       expect(repeated.filter((messageId) => !allowed.has(messageId))).toEqual([]);

@@ -42,7 +42,7 @@ export function startLoad(options: LoadOptions): Load {
         type: "track",
         event: "Ordered",
         userId: `user-${sequence % USERS}`,
-        messageId: `${name}-${sequence}`,
+        messageId: `${name}/${sequence}`,
         properties: { sequence },
       };
     });

@@ -16,7 +16,7 @@ import { createArrivals } from "./arrivals.ts";
 import { isLong } from "./form.ts";
 import { type Load, startLoad } from "./load.ts";
 import { pause } from "./pause.ts";
-import { printTable } from "./table.ts";
+import { printWithLoad, toTable } from "./table.ts";
 
 const ROUNDS = isLong ? 3 : 1;
 const EVENTS_PER_SECOND = isLong ? 500 : 100;
@@ -96,7 +96,7 @@ it(
     }
     await load.stop();
     await eventually(() => expect(missing(load, arrivals.has)).toBe(0), ARRIVAL);
-    printTable(["round", "the second member", "delivered so far", "repeated", "longest gap ms"], rows);
+    printWithLoad(toTable(["round", "the second member", "delivered so far", "repeated", "longest gap ms"], rows));
     expect(load.refused()).toBe(0);
     expect(arrivals.disordered()).toBe(0);
     expect(first.pid).toBe(firstPid);

@@ -1,6 +1,6 @@
 /** Questions to a cluster about who does what in it, answered as broker names (`kafka-1` …) for fault tests. */
 import { type Admin, Kafka, logLevel } from "kafkajs";
-import { readActiveController, readGroupCoordinator } from "./kafka-wire.ts";
+import { readActiveController, readCommittedSum, readGroupCoordinator } from "./kafka-wire.ts";
 
 const TIMEOUT_MS = 2_000;
 
@@ -11,6 +11,8 @@ export interface ClusterView {
   readonly coordinatorOf: (groupId: string) => Promise<string>;
   /** The broker whose controller is the active one. */
   readonly activeController: () => Promise<string>;
+  /** The group's committed offsets added up, as its coordinator has them. */
+  readonly committedSum: (groupId: string) => Promise<number>;
 }
 
 export interface ClusterAddresses {
@@ -37,6 +39,7 @@ export function createClusterView({ brokers, controllers }: ClusterAddresses): C
     coordinatorOf: async (groupId) =>
       brokerName(await firstAnswer(brokers, (address) => readGroupCoordinator(address, groupId))),
     activeController: async () => brokerName(await firstAnswer(controllers, readActiveController)),
+    committedSum: (groupId) => firstAnswer(brokers, (address) => readCommittedSum(address, groupId)),
   };
 }
 

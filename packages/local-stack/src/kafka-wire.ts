@@ -1,11 +1,13 @@
 /**
- * The two questions of Kafka's protocol that kafkajs's admin cannot ask: which node is the active controller
- * (DescribeQuorum) and which coordinates a group (FindCoordinator). One connection a question.
+ * The questions of Kafka's protocol that kafkajs's admin cannot ask, or not while a broker is down: which node is the active
+ * controller (DescribeQuorum), which coordinates a group (FindCoordinator), what the group has committed (OffsetFetch). One
+ * connection a question.
  */
 import { connect } from "node:net";
 
 const DESCRIBE_QUORUM = 55;
 const FIND_COORDINATOR = 10;
+const OFFSET_FETCH = 9;
 const TIMEOUT_MS = 2_000;
 const CLIENT_ID = "local-stack";
 /** The topic that the controllers keep the cluster's metadata in. */
@@ -35,6 +37,37 @@ export async function readGroupCoordinator(address: string, groupId: string): Pr
   const answer = await ask(address, FIND_COORDINATOR, 0, shortString(groupId));
   assertNoError("FindCoordinator", answer.readInt16BE(0));
   return answer.readInt32BE(2);
+}
+
+/**
+ * All offsets that the group has committed, over every topic and partition, added up: it rises with every commit that tells
+ * something. Throws when the broker at `address` does not coordinate the group.
+ */
+export async function readCommittedSum(address: string, groupId: string): Promise<number> {
+  // A count of -1 asks for every topic.
+  const allTopics = Buffer.from([255, 255, 255, 255]);
+  const answer = await ask(address, OFFSET_FETCH, 2, Buffer.concat([shortString(groupId), allTopics]));
+  let at = 0;
+  const readCount = (): number => {
+    at += 4;
+    return answer.readInt32BE(at - 4);
+  };
+  const skipText = (): void => {
+    at += 2 + Math.max(0, answer.readInt16BE(at));
+  };
+  let sum = 0;
+  for (let topics = readCount(); topics > 0; topics -= 1) {
+    skipText();
+    for (let partitions = readCount(); partitions > 0; partitions -= 1) {
+      sum += Number(answer.readBigInt64BE(at + 4));
+      at += 12;
+      skipText();
+      assertNoError("OffsetFetch", answer.readInt16BE(at));
+      at += 2;
+    }
+  }
+  assertNoError("OffsetFetch", answer.readInt16BE(at));
+  return sum;
 }
 
 /** Sends one request and answers what follows the correlation id of its response. */

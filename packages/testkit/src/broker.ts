@@ -16,18 +16,6 @@ export function createTestKafka(brokers: readonly string[] = kafkaBrokers()): Ka
   return new Kafka({ clientId: "testkit", brokers: [...brokers], logLevel: logLevel.NOTHING });
 }
 
-/** One that asks once and gives up after `timeoutMs`, for looking at brokers that may be dead or hang. */
-export function createImpatientKafka(brokers: readonly string[], timeoutMs: number): Kafka {
-  return new Kafka({
-    clientId: "testkit",
-    brokers: [...brokers],
-    logLevel: logLevel.NOTHING,
-    connectionTimeout: timeoutMs,
-    requestTimeout: timeoutMs,
-    retry: { retries: 0 },
-  });
-}
-
 /** Runs `work` with an admin client that is disconnected afterwards, whatever happens. */
 export async function withAdmin<T>(
   work: (admin: Admin) => Promise<T>,

@@ -1,0 +1,82 @@
+/** What a fault run does to brokers: whom it takes, what it does to them, and when the cluster has put another in their place. */
+import type { TopicNames } from "@posthaste/contracts/topics";
+import type { ClusterView } from "@posthaste/local-stack/cluster-view";
+import type { System } from "@posthaste/local-stack/system";
+import type { Unit } from "@posthaste/local-stack/unit";
+import { eventually } from "@posthaste/testkit/eventually";
+import { pause } from "./pause.ts";
+
+export const ROLES = [
+  "leader of a deliveries partition",
+  "coordinator of the delivery group",
+  "active controller",
+] as const;
+export type Role = (typeof ROLES)[number];
+export const FAULTS = ["killed", "stopped", "hung"] as const;
+export type Fault = (typeof FAULTS)[number];
+
+export interface Row {
+  readonly role: Role | "two brokers of three";
+  readonly fault: Fault;
+  /** From the fault to the restart or the resumption. */
+  readonly forMs: number;
+}
+
+export interface Cluster {
+  readonly system: System;
+  readonly names: TopicNames;
+  readonly view: ClusterView;
+}
+
+/** The name of the broker that has the role now; it is asked for until there is one. */
+export function holderOf(role: Role, { view, names }: Cluster): Promise<string> {
+  return eventually(async () => {
+    const name = await currentHolder(role, view, names);
+    if (name === undefined) throw new Error(`there is no ${role}`);
+    return name;
+  });
+}
+
+/** The brokers that a row is about: the holder of the role, or the leader of a partition and one more. */
+export async function brokersOf({ role }: Row, cluster: Cluster): Promise<readonly Unit[]> {
+  if (role !== "two brokers of three") return [cluster.system.unit(await holderOf(role, cluster))];
+  const leader = await holderOf("leader of a deliveries partition", cluster);
+  const other = ["kafka-1", "kafka-2", "kafka-3"].find((name) => name !== leader) ?? leader;
+  return [cluster.system.unit(leader), cluster.system.unit(other)];
+}
+
+/** Does it, waits and undoes it; answers when the brokers are back. */
+export async function inflict({ fault, forMs }: Row, brokers: readonly Unit[]): Promise<void> {
+  const begin = { killed: "kill", stopped: "stop", hung: "hang" } as const;
+  await Promise.all(brokers.map((broker) => broker[begin[fault]]()));
+  await pause(forMs);
+  await Promise.all(brokers.map((broker) => (fault === "hung" ? broker.resume() : broker.start())));
+}
+
+/** Answers how many ms from now another broker had the role, as those say that answer; null when none had within `timeoutMs`. */
+export async function untilMoved(
+  { role }: Row,
+  from: string,
+  { view, names }: Cluster,
+  timeoutMs: number,
+): Promise<number | null> {
+  if (role === "two brokers of three") return null;
+  const startMs = performance.now();
+  while (performance.now() - startMs < timeoutMs) {
+    const holder = await currentHolder(role, view, names).catch(() => undefined);
+    if (holder !== undefined && holder !== from) return performance.now() - startMs;
+    await pause(100);
+  }
+  return null;
+}
+
+function currentHolder(role: Role, view: ClusterView, names: TopicNames): Promise<string | undefined> {
+  switch (role) {
+    case "leader of a deliveries partition":
+      return view.leaderOf(names.deliveries, 0);
+    case "coordinator of the delivery group":
+      return view.coordinatorOf(names.deliveryGroup);
+    case "active controller":
+      return view.activeController();
+  }
+}

@@ -1,0 +1,65 @@
+/** The table of docs/faults.md: a line a row, over all its rounds. Pure. */
+import type { Row } from "./broker-faults.ts";
+import { toTable } from "./table.ts";
+import { median } from "./timeline.ts";
+
+export interface BrokerRound {
+  readonly row: Row;
+  /** Until the cluster had put another broker in the place; null when it did not, or there is no such thing. */
+  readonly movedMs: number | null;
+  /** The longest times without one, from the fault until the load ended. */
+  readonly acknowledgementGapMs: number;
+  readonly deliveryGapMs: number;
+  readonly commitGapMs: number;
+  /** Events that ingest did not answer 200 for. */
+  readonly refused: number;
+  readonly acknowledged: number;
+  readonly delivered: number;
+  readonly lost: number;
+  readonly repeated: number;
+}
+
+const HEAD = [
+  "broker",
+  "fault",
+  "rounds",
+  "another in its place after",
+  "gap in acknowledgements",
+  "in deliveries",
+  "in commits",
+  "refused",
+  "acknowledged",
+  "delivered",
+  "lost",
+  "repeated",
+];
+
+/** Times in seconds, median and largest; events summed over the rounds. */
+export function toBrokerTable(rounds: readonly BrokerRound[]): string {
+  const rows = new Map(rounds.map(({ row }) => [`${row.role} ${row.fault}`, row]));
+  const lines = [...rows.values()].map(({ role, fault, forMs }) => {
+    const group = rounds.filter(({ row }) => row.role === role && row.fault === fault);
+    const sum = (pick: (round: BrokerRound) => number): number => group.reduce((total, one) => total + pick(one), 0);
+    return [
+      role,
+      `${fault} for ${forMs / 1000} s`,
+      group.length,
+      times(group.flatMap(({ movedMs }) => movedMs ?? [])),
+      times(group.map((round) => round.acknowledgementGapMs)),
+      times(group.map((round) => round.deliveryGapMs)),
+      times(group.map((round) => round.commitGapMs)),
+      sum((round) => round.refused),
+      sum((round) => round.acknowledged),
+      sum((round) => round.delivered),
+      sum((round) => round.lost),
+      sum((round) => round.repeated),
+    ];
+  });
+  return toTable(HEAD, lines);
+}
+
+function times(values: readonly number[]): string {
+  if (values.length === 0) return "–";
+  const seconds = (ms: number): string => (ms / 1000).toFixed(1);
+  return values.length === 1 ? seconds(median(values)) : `${seconds(median(values))} (${seconds(Math.max(...values))})`;
+}
