@@ -1,6 +1,6 @@
 /** The table of docs/faults.md: a line a row, over all its rounds. Pure. */
 import type { Row } from "./broker-faults.ts";
-import { toTable } from "./table.ts";
+import { type Cell, toLine, toTable } from "./table.ts";
 import { median } from "./timeline.ts";
 
 export interface BrokerRound {
@@ -37,25 +37,34 @@ const HEAD = [
 /** Times in seconds, median and largest; events summed over the rounds. */
 export function toBrokerTable(rounds: readonly BrokerRound[]): string {
   const rows = new Map(rounds.map(({ row }) => [`${row.role} ${row.fault}`, row]));
-  const lines = [...rows.values()].map(({ role, fault, forMs }) => {
-    const group = rounds.filter(({ row }) => row.role === role && row.fault === fault);
-    const sum = (pick: (round: BrokerRound) => number): number => group.reduce((total, one) => total + pick(one), 0);
-    return [
-      role,
-      `${fault} for ${forMs / 1000} s`,
-      group.length,
-      times(group.flatMap(({ movedMs }) => movedMs ?? [])),
-      times(group.map((round) => round.acknowledgementGapMs)),
-      times(group.map((round) => round.deliveryGapMs)),
-      times(group.map((round) => round.commitGapMs)),
-      sum((round) => round.refused),
-      sum((round) => round.acknowledged),
-      sum((round) => round.delivered),
-      sum((round) => round.lost),
-      sum((round) => round.repeated),
-    ];
+  const lines = [...rows.values()].map((row) => {
+    const group = rounds.filter((round) => round.row.role === row.role && round.row.fault === row.fault);
+    return toCells(row, group);
   });
   return toTable(HEAD, lines);
+}
+
+/** One round by itself, for who watches a run that takes an hour. */
+export function toBrokerLine(round: BrokerRound): string {
+  return toLine(toCells(round.row, [round]));
+}
+
+function toCells({ role, fault, forMs }: Row, group: readonly BrokerRound[]): readonly Cell[] {
+  const sum = (pick: (round: BrokerRound) => number): number => group.reduce((total, one) => total + pick(one), 0);
+  return [
+    role,
+    `${fault} for ${forMs / 1000} s`,
+    group.length,
+    times(group.flatMap(({ movedMs }) => movedMs ?? [])),
+    times(group.map((round) => round.acknowledgementGapMs)),
+    times(group.map((round) => round.deliveryGapMs)),
+    times(group.map((round) => round.commitGapMs)),
+    sum((round) => round.refused),
+    sum((round) => round.acknowledged),
+    sum((round) => round.delivered),
+    sum((round) => round.lost),
+    sum((round) => round.repeated),
+  ];
 }
 
 function times(values: readonly number[]): string {

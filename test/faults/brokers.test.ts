@@ -13,7 +13,7 @@ import { type Installation, startInstallation } from "../e2e/installation.ts";
 import { createRoute, type Route } from "../e2e/route.ts";
 import { createArrivals } from "./arrivals.ts";
 import { brokersOf, type Cluster, FAULTS, inflict, ROLES, type Row, untilMoved } from "./broker-faults.ts";
-import { type BrokerRound, toBrokerTable } from "./broker-table.ts";
+import { type BrokerRound, toBrokerLine, toBrokerTable } from "./broker-table.ts";
 import { watchCommits } from "./commits.ts";
 import { isLong, longRounds } from "./form.ts";
 import { startLoad } from "./load.ts";
@@ -88,7 +88,7 @@ it.each(CASES)(
     const lost = (): string[] => [...load.acknowledged].filter((messageId) => !arrivals.has(messageId));
     await eventually(() => expect(lost()).toEqual([]), { timeoutMs: 60_000, intervalMs: 100 }).catch(() => {});
 
-    seen.push({
+    const result: BrokerRound = {
       row,
       movedMs,
       acknowledgementGapMs: load.acknowledgements.longestGapMs(fromMs, toMs),
@@ -99,7 +99,9 @@ it.each(CASES)(
       delivered: arrivals.delivered(),
       lost: lost().length,
       repeated: arrivals.repeated(),
-    });
+    };
+    seen.push(result);
+    if (isLong) process.stdout.write(`${toBrokerLine(result)}\n`);
     expect(load.acknowledged.size).toBeGreaterThan(EVENTS_PER_SECOND);
     expect(lost()).toEqual([]);
     expect(arrivals.disordered()).toBe(0);

@@ -1,11 +1,14 @@
 /** What a fault run saw, as a table in Markdown. */
 import { loadavg } from "node:os";
 
-type Cell = string | number;
+export type Cell = string | number;
 
 export function toTable(head: readonly string[], rows: readonly (readonly Cell[])[]): string {
-  const line = (cells: readonly Cell[]): string => `| ${cells.join(" | ")} |`;
-  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
+  return [toLine(head), toLine(head.map(() => "---")), ...rows.map(toLine)].join("\n");
+}
+
+export function toLine(cells: readonly Cell[]): string {
+  return `| ${cells.join(" | ")} |`;
 }
 
 /** Prints it past the test runner, which would put a heading over every line, with the load of the machine beneath. */
