@@ -4,6 +4,7 @@ import type { Codec } from "@posthaste/contracts/codec";
 import { decodeProgress, HANDED_OFF_HEADER, headerText } from "@posthaste/contracts/headers";
 import { type Delivery, type DeliveryProgress, NO_PROGRESS } from "@posthaste/core/delivery";
 import type { Destination } from "@posthaste/core/destination";
+import { NO_LOG_ID } from "@posthaste/core/origin";
 import type { IncomingRecord, Task } from "@posthaste/kafka/window";
 
 /** What a record of the deliveries or a retry topic says. */
@@ -19,9 +20,12 @@ export interface Intake {
 
 /** Reads a record; never throws. */
 export function takeDelivery(codec: Codec<Delivery>, record: IncomingRecord, returning: boolean): Intake {
+  const delivery = decodeDelivery(codec, record);
+  // A replay may be for some URLs only; what the router writes has no headers, so they are not looked for.
+  const hasProgress = returning || delivery?.originLogId === NO_LOG_ID;
   return {
-    delivery: decodeDelivery(codec, record),
-    progress: returning ? decodeProgress(record.headers) : NO_PROGRESS,
+    delivery,
+    progress: hasProgress ? decodeProgress(record.headers) : NO_PROGRESS,
     returning,
     handedOffFrom: returning ? headerText(record.headers, HANDED_OFF_HEADER) : undefined,
   };

@@ -1,0 +1,26 @@
+import type { Codec } from "@posthaste/contracts/codec";
+import { encodeProgress } from "@posthaste/contracts/headers";
+import { type Delivery, NO_PROGRESS } from "@posthaste/core/delivery";
+import { NO_LOG_ID } from "@posthaste/core/origin";
+import { describe, expect, it } from "vitest";
+import { takeDelivery } from "./pending.ts";
+
+const progress = { ...NO_PROGRESS, urls: ["https://b.example/"] };
+
+function take(originLogId: number, returning: boolean) {
+  const delivery = { originLogId } as Delivery;
+  const codec: Codec<Delivery> = { encode: () => Buffer.of(), decode: () => delivery, learn: () => undefined };
+  const record = { topic: "deliveries", partition: 0, offset: 7, timestampMs: 0, key: null, value: Buffer.of(1) };
+  return takeDelivery(codec, { ...record, headers: encodeProgress(progress) }, returning);
+}
+
+describe("the progress of a delivery", () => {
+  it("is read from the headers of a record that returns, and of one that was replayed", () => {
+    expect(take(3, true).progress).toEqual(progress);
+    expect(take(NO_LOG_ID, false).progress).toEqual(progress);
+  });
+
+  it("is none for a record that the router wrote, whatever stands beside it", () => {
+    expect(take(3, false).progress).toBe(NO_PROGRESS);
+  });
+});
