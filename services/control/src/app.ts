@@ -9,6 +9,8 @@ import { createDestinationCodec, type DestinationRecord } from "@posthaste/contr
 import { createSecretBox } from "@posthaste/contracts/secret-box";
 import { createSourceCodec, type SourceRecord } from "@posthaste/contracts/source-codec";
 import { createTopicNames } from "@posthaste/contracts/topics";
+import type { DeadLetter } from "@posthaste/core/dead-letter";
+import type { Delivery } from "@posthaste/core/delivery";
 import type { Event } from "@posthaste/core/event";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
@@ -23,6 +25,7 @@ import type { ControlConfig } from "./config.ts";
 import { createConfigStore, drawWriter } from "./config-store.ts";
 import { createControlMetrics } from "./metrics.ts";
 import { openReadModel } from "./read-model/read-model.ts";
+import { Replays } from "./replays.ts";
 import { catalogRoutes } from "./routes/catalog.ts";
 import { deadLetterRoutes } from "./routes/dead-letters.ts";
 import { deletionRoutes } from "./routes/deletions.ts";
@@ -30,6 +33,7 @@ import { deliveryRoutes } from "./routes/deliveries.ts";
 import { destinationSecretRoutes } from "./routes/destination-secret.ts";
 import { destinationTestRoutes } from "./routes/destination-test.ts";
 import { destinationRoutes } from "./routes/destinations.ts";
+import { replayRoutes } from "./routes/replays.ts";
 import { sourceRoutes } from "./routes/sources.ts";
 import { createServer } from "./server.ts";
 import { askServices } from "./service-readiness.ts";
@@ -81,10 +85,12 @@ export async function startControl({ config, host, version, log, registry, fail 
     metrics: createKafkaMetrics(registry),
   });
   const openCodec = createOpenCodec({ url: config.SCHEMA_REGISTRY_URL, names, log });
-  const [sourceCodec, destinationRecords, eventCodec] = await Promise.all([
+  const [sourceCodec, destinationRecords, eventCodec, letters, deliveries] = await Promise.all([
     openCodec<SourceRecord>("source"),
     openCodec<DestinationRecord>("destination"),
     openCodec<Event>("event"),
+    openCodec<DeadLetter>("dead-letter"),
+    openCodec<Delivery>("delivery"),
   ]);
   const producer = await createProducer(connection, {
     name: "control",
@@ -109,6 +115,9 @@ export async function startControl({ config, host, version, log, registry, fail 
     keepMs: config.POSTHASTE_DELIVERY_LOG_KEEP,
   });
 
+  const settlesEach = (destinationId: string): boolean => destinations.get(destinationId)?.settle === "each";
+  const replays = new Replays({ connection, names, letters, deliveries, settlesEach, clock });
+
   let isCaughtUp = false;
   const caughtUp = Promise.all([sources.caughtUp(), destinations.caughtUp()]).then(() => {
     isCaughtUp = true;
@@ -131,6 +140,7 @@ export async function startControl({ config, host, version, log, registry, fail 
     ...deletionRoutes({ sources, destinations, producer, eventsTopic: names.events, eventCodec, clock, log }),
     ...deliveryRoutes(readModel),
     ...deadLetterRoutes(readModel),
+    ...replayRoutes({ readModel, replays, clock }),
   ];
   const server = createServer({
     routes,
@@ -153,7 +163,7 @@ export async function startControl({ config, host, version, log, registry, fail 
     readiness,
     stop: async () => {
       await server.close();
-      await readModel.close();
+      await Promise.all([readModel.close(), replays.close()]);
       await sender.close();
       await producer.close();
       await Promise.all([sources.close(), destinations.close()]);

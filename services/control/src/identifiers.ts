@@ -9,7 +9,7 @@ function randomText(length: number): string {
   return Array.from(randomBytes(length), (byte) => ALPHABET[byte % ALPHABET.length]).join("");
 }
 
-export type IdPrefix = "src" | "dst" | "del" | "test";
+export type IdPrefix = "src" | "dst" | "del" | "test" | "rpl";
 
 /** An id such as `src_4k2v…`: 80 random bits behind a prefix that says what it names. */
 export function createId(prefix: IdPrefix): string {

@@ -34,7 +34,14 @@ export interface Installation {
 export async function createInstallation(): Promise<Installation> {
   const prefix = uniqueName("control");
   const names = createTopicNames(prefix);
-  const needed = [names.sourceConfig, names.destinationConfig, names.events, names.attempts, names.deadLetters];
+  const needed = [
+    names.sourceConfig,
+    names.destinationConfig,
+    names.events,
+    names.attempts,
+    names.deadLetters,
+    names.deliveries,
+  ];
   const catalogue = topicCatalogue({ names, partitions: 2, retryDelaysMs: [] });
   for (const { name, partitions, cleanup } of catalogue.filter((topic) => needed.includes(topic.name))) {
     await createTopic(name, { partitions, settings: { "cleanup.policy": cleanup } });

@@ -112,6 +112,11 @@ describe("/openapi.json", () => {
         "POST /v1/destinations/{id}/secret/retire",
         "POST /v1/destinations/{id}/test",
         "POST /v1/deletions",
+        "GET /v1/deliveries",
+        "GET /v1/dead-letters",
+        "GET /v1/dead-letters/counts",
+        "POST /v1/dead-letters/replay",
+        "GET /v1/replays/{id}",
       ].sort(),
     );
     expect(document.paths["/v1/destinations"].post).toMatchObject({
@@ -157,7 +162,7 @@ describe("/readyz", () => {
     const ready = await startTestControl(installation, { readyUrls: `ingest=${service.url}/readyz` });
     const response = await fetch(`${ready.url}/readyz`);
     expect(response.status).toBe(200);
-    expect(await response.json()).toEqual({ ready: true, checks: { tables: true, brokers: true, ingest: true } });
+    expect(await response.json()).toMatchObject({ ready: true, checks: { tables: true, brokers: true, ingest: true } });
     await ready.stop();
     await service.close();
   });
@@ -173,7 +178,7 @@ describe("/readyz", () => {
     });
     const response = await fetch(`${unready.url}/readyz`);
     expect(response.status).toBe(503);
-    expect(await response.json()).toEqual({
+    expect(await response.json()).toMatchObject({
       ready: false,
       checks: {
         tables: true,

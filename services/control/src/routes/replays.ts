@@ -1,0 +1,85 @@
+/** Replays of dead letters. */
+import { DEAD_LETTER_REASONS } from "@posthaste/core/dead-letter";
+import type { Clock } from "@posthaste/core/time";
+import { z } from "zod";
+import { createId } from "../identifiers.ts";
+import { timeRange } from "../moment.ts";
+import { Problem } from "../problem.ts";
+import type { ReadModel } from "../read-model/read-model.ts";
+import { REPLAY_STATES, type Replays } from "../replays.ts";
+import { defineRoute, type Route } from "../route.ts";
+
+export interface ReplayRoutesOptions {
+  readonly readModel: ReadModel;
+  readonly replays: Replays;
+  readonly clock: Clock;
+}
+
+/** More pairs of destination and reason than there can be. */
+const ALL_COUNTS = 1_000_000;
+
+const replayInput = z.strictObject({
+  destinationId: z.string().optional(),
+  reason: z.enum(DEAD_LETTER_REASONS, `expected one of ${DEAD_LETTER_REASONS.join(", ")}`).optional(),
+  ...timeRange,
+  dryRun: z.boolean().default(false).describe("Count only."),
+});
+
+const replayStart = z.object({
+  id: z.string().nullable().describe("Null when nothing is sent: a dry run, or nothing matched."),
+  matched: z.int(),
+});
+
+const time = z.iso.datetime();
+const replayAnswer = z.object({
+  id: z.string(),
+  state: z.enum(REPLAY_STATES),
+  matched: z.int().describe("Dead letters that fitted when it was asked for."),
+  replayed: z.int().describe("Deliveries that the brokers have."),
+  createdAt: time,
+  endedAt: time.nullable().describe("Null before its end."),
+});
+
+export function replayRoutes({ readModel, replays, clock }: ReplayRoutesOptions): readonly Route[] {
+  return [
+    defineRoute({
+      method: "POST",
+      path: "/v1/dead-letters/replay",
+      operation: "replayDeadLetters",
+      summary: "Send dead letters again; they stay in their topic, and a replay of the same ones sends them once more",
+      body: { name: "ReplayInput", schema: replayInput },
+      answer: { status: 202, description: "It has begun.", body: { name: "ReplayStart", schema: replayStart } },
+      handle: async ({ body: { destinationId, reason, since, until, dryRun } }) => {
+        if (!readModel.isComplete("dead_letters")) {
+          throw new Problem("unavailable", "the dead letters are still being read: try again soon");
+        }
+        const nowMs = clock.nowMs();
+        const filter = { destinationId, sinceMs: since, untilMs: Math.min(until ?? nowMs, nowMs) };
+        const counts = await readModel.counts("dead_letters", { ...filter, kind: reason, limit: ALL_COUNTS });
+        const matched = counts.reduce((sum, { count }) => sum + count, 0);
+        if (dryRun || matched === 0) return { id: null, matched };
+        const id = createId("rpl");
+        replays.start(id, { ...filter, reason }, matched);
+        return { id, matched };
+      },
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/replays/{id}",
+      operation: "getReplay",
+      summary: "How far a replay is",
+      answer: { status: 200, description: "The replay.", body: { name: "Replay", schema: replayAnswer } },
+      refusals: ["not_found"],
+      handle: ({ params }) => {
+        const replay = replays.get(params.id);
+        if (replay === undefined) throw new Problem("not_found", `this control knows of no replay ${params.id}`);
+        const { createdAtMs, endedAtMs, ...fields } = replay;
+        return {
+          ...fields,
+          createdAt: new Date(createdAtMs).toISOString(),
+          endedAt: endedAtMs === null ? null : new Date(endedAtMs).toISOString(),
+        };
+      },
+    }),
+  ];
+}
