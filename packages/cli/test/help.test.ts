@@ -72,6 +72,8 @@ describe("help", () => {
     for (const path of ["deliveries", "dead-letters", "dead-letters/counts"]) {
       control.script(`GET /v1/${path}`, { data: [document], nextCursor: null, complete: true });
     }
+    control.script("POST /v1/dead-letters/replay", { id: "rpl_1", matched: 1 }, 202);
+    control.script("GET /v1/replays/rpl_1", { id: "rpl_1", state: "done", matched: 1, replayed: 1, endedAt: "now" });
     control.script("GET /readyz", { ready: true, checks: { tables: true } });
   });
 

@@ -4,6 +4,7 @@ import type { Perform } from "../context.ts";
 import { examples } from "../examples.ts";
 import { moment, queryOf, wholeNumber } from "../options.ts";
 import { printRead } from "./print-read.ts";
+import { replay } from "./replay.ts";
 
 const PATH = "/v1/dead-letters";
 const COLUMNS = ["time", "destinationId", "messageId", "type", "reason", "attempts"];
@@ -48,6 +49,20 @@ export function addDeadLetters(program: Command, perform: Perform): void {
     .addHelpText(
       "after",
       examples(["posthaste dead-letters count", "posthaste dead-letters count --since 10m --json"]),
+    );
+
+  withFilter(deadLetters.command("replay"))
+    .description("send dead letters again, and wait until that is done; ends with 3 when nothing matches")
+    .option("--dry-run", "count them only")
+    .action((filter: DeadLetterFilter & { readonly dryRun?: boolean }, command: Command) =>
+      perform(command, (context) => replay(context, toQuery(filter), filter.dryRun === true)),
+    )
+    .addHelpText(
+      "after",
+      examples([
+        "posthaste dead-letters replay --destination-id dst_4k2v8m1n0p3q5r7s --dry-run",
+        "posthaste dead-letters replay --reason window_expired --since 1d --yes",
+      ]),
     );
 }
 
