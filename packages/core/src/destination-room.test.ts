@@ -42,6 +42,19 @@ describe("room", () => {
     expect(four.next(1)?.request).toBe(one);
   });
 
+  it("that is given back unsent gives the rate back too, so that what is judged again costs once", () => {
+    const limited = room();
+    limited.setRate(1, 0);
+    expect(limited.admit(one, 0, AMONG_OTHERS)).toBe("go");
+    limited.cancelled(1, false);
+    expect(limited.admit(one, 0, AMONG_OTHERS)).toBe("go");
+    limited.takeReserve(1);
+    limited.reserveCancelled(1);
+    limited.released(1, 0, 0);
+    expect(limited.inFlight).toBe(0);
+    expect(limited.admit(one, 0, ALONE)).toBe("wait");
+  });
+
   it("G1: is given to a delivery that is larger than the limit, alone", () => {
     const four = room();
     const five: RoomRequest = { requests: 5, returning: false };

@@ -206,9 +206,15 @@ export class DestinationRoom<T extends RoomRequest> {
     if (outcome === "congested") this.#limit.congested(attempt.startedMs, nowMs);
   }
 
-  /** Room that was taken is given back unused: nothing was sent. */
+  /** What `takeReserve` took is given back unused; the rate was not asked for it. */
+  reserveCancelled(requests: number): void {
+    this.#inFlight -= requests;
+  }
+
+  /** Room that was taken is given back unused, and with it what the rate let through: nothing was sent. */
   cancelled(requests: number, wasProbe: boolean): void {
     this.#inFlight -= requests;
+    this.#rate?.giveBack(requests);
     if (wasProbe) this.#breaker.cancelProbe();
   }
 

@@ -40,6 +40,11 @@ export class RateLimit {
     this.#tokens -= requests;
   }
 
+  /** What was taken was not sent. */
+  giveBack(requests: number): void {
+    this.#tokens = Math.min(this.#tokens + requests, this.#most);
+  }
+
   /** Ms until the requests that wait are through. */
   waitMs(requests: number, nowMs: number): number {
     this.#fill(nowMs);

@@ -104,8 +104,10 @@ export class Isolation {
   /** A turn is given back: nothing was sent. */
   cancel({ pending, wasProbe, isLast }: Turn): void {
     const entry = this.#entry(pending.destination.id, this.#options.monotonicMs());
-    if (isLast) entry.reserved -= pending.requests;
-    entry.room.cancelled(pending.requests, wasProbe);
+    if (isLast) {
+      entry.reserved -= pending.requests;
+      entry.room.reserveCancelled(pending.requests);
+    } else entry.room.cancelled(pending.requests, wasProbe);
   }
 
   /** The outcome of a turn is known. `shutForMs`: how long the receiver asked for peace. */
