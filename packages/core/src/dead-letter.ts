@@ -34,6 +34,6 @@ export interface DeadLetter extends Delivery {
   readonly putOffs: number;
   /** The first failed attempt or the first putting-off; null when there was neither. */
   readonly windowStartMs: number | null;
-  /** Of the attempt that ended it; empty when it was given up without one. Under `settle: each` only the URLs that are dead. */
+  /** Of the attempt that ended it; empty when it was given up without one, even after earlier attempts. Under `settle: each` only the URLs that are dead. */
   readonly lastAttempt: readonly DeadUrl[];
 }
