@@ -124,3 +124,24 @@ describe("a next secret", () => {
     expect(nextSecretInput.safeParse({ sharedSecret: "gehëim 秘密 🔑" }).success).toBe(true);
   });
 });
+
+describe("a rate limit", () => {
+  const limited = (rateLimitPerSecond: unknown) => ({
+    type: "Webhooks",
+    name: "n",
+    settings: { urls: [{ url: "https://a.example" }], rateLimitPerSecond },
+  });
+
+  it.each([0.5, 50, 100_000, null])("may be %j", (value) => {
+    expect(faults(limited(value))).toEqual([]);
+  });
+
+  it.each([
+    [0, "expected a number above 0, or null"],
+    [-1, "expected a number above 0, or null"],
+    ["50", "expected a number above 0, or null"],
+    [100_001, "expected 100000 at the most"],
+  ])("may not be %j", (value, reason) => {
+    expect(faults(limited(value))).toEqual([`settings.rateLimitPerSecond: ${reason}`]);
+  });
+});

@@ -71,9 +71,9 @@ export const destinationSettingsInput = z.strictObject({
     .optional()
     .describe("any: one URL that answers 2xx settles a delivery. each: every URL is retried on its own. Default any."),
   rateLimitPerSecond: z
-    .number()
-    .positive()
-    .max(MAX_RATE)
+    .number("expected a number above 0, or null")
+    .positive("expected a number above 0, or null")
+    .max(MAX_RATE, `expected ${MAX_RATE} at the most`)
     .nullable()
     .optional()
     .describe("Requests per second at the most; null, the default, for no limit."),
