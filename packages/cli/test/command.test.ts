@@ -225,7 +225,7 @@ describe("destinations", () => {
   it("are listed with what tells them apart", async () => {
     control.script("GET /v1/destinations", { data: [destination], nextCursor: null });
     expect((await posthaste(["destinations", "list"])).stdout).toBe(
-      'dst_1\tBilling\ttrue\tsrc_1,src_2\t[{"url":"https://a.example/","headers":{"X-Team":"***"}}]\tactive\n',
+      "dst_1\tBilling\ttrue\tsrc_1,src_2\thttps://a.example/\tactive\n",
     );
   });
 

@@ -33,7 +33,7 @@ export function addDestinations(program: Command, perform: Perform): void {
     .action((options: { limit?: number }, command: Command) =>
       perform(command, async ({ api, printer }) => {
         const entries = await api.list(PATH, options.limit ?? Number.POSITIVE_INFINITY);
-        printer.list(entries, COLUMNS);
+        printer.list(entries, COLUMNS, { "settings.urls": (entry) => storedUrls(entry).map(({ url }) => url) });
         return EXIT.done;
       }),
     )
