@@ -1,6 +1,6 @@
 /** Apache Kafka as plain processes: formats the data folders on their first use and makes one unit a broker. */
 import { execFile } from "node:child_process";
-import { mkdir, stat, writeFile } from "node:fs/promises";
+import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -39,6 +39,7 @@ export async function prepareKafka(
   const layout = { count, clientAddress, controllerAddress, bindHost: "127.0.0.1" };
   const classpath = [join(jars, "*"), javaFolder].join(delimiter);
   await mkdir(dataDir, { recursive: true });
+  await assertSameSize(dataDir, count);
   const units = await Promise.all(
     ids.map(async (id) => {
       const name = `kafka-${id}`;
@@ -66,6 +67,20 @@ export async function prepareKafka(
     }),
   );
   return { units, addresses: { brokers: ids.map(clientAddress), controllers: ids.map(controllerAddress) } };
+}
+
+/**
+ * A cluster keeps its size: brokers that know nothing would outvote the one that has the topics, and one alone has no majority
+ * of three. Throws StackError when the folder began with another size.
+ */
+export async function assertSameSize(dataDir: string, count: number): Promise<void> {
+  const last = await readFile(join(dataDir, "kafka-1.properties"), "utf8").catch(() => "");
+  const voters = /^controller\.quorum\.voters=(.+)$/m.exec(last)?.[1];
+  const size = voters?.split(",").length ?? count;
+  if (size === count) return;
+  throw new StackError(
+    `${dataDir} holds a cluster of ${size}: start it with --brokers ${size}, or set POSTHASTE_DATA_DIR to another folder`,
+  );
 }
 
 async function format(classpath: string, properties: string, logDir: string): Promise<void> {
