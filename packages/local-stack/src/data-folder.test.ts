@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { keepAdminToken, keepSecretKeys, waitForLastRun } from "./data-folder.ts";
+import { keepAdminToken, keepSecretKeys, makeDataFolder, waitForLastRun } from "./data-folder.ts";
 
 let dataDir: string;
 let server: Server | undefined;
@@ -17,6 +17,16 @@ afterEach(async () => {
   server?.close();
   server = undefined;
   await rm(dataDir, { recursive: true });
+});
+
+it("makes the folder, and says which setting names one that cannot be made", async () => {
+  const file = join(dataDir, "file");
+  await makeDataFolder(join(dataDir, "a", "b"));
+  expect((await stat(join(dataDir, "a", "b"))).isDirectory()).toBe(true);
+  await writeFile(file, "");
+  await expect(makeDataFolder(join(file, "x"))).rejects.toThrow(
+    `POSTHASTE_DATA_DIR: expected a folder that can be written to, got ${join(file, "x")} (ENOTDIR)`,
+  );
 });
 
 it("makes an admin token once and keeps it, readable by its owner alone", async () => {

@@ -1,6 +1,6 @@
 /** What the local command keeps in its data folder beside the brokers' state: the admin token, the key of secrets, stack.json. */
 import { randomBytes } from "node:crypto";
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { access, constants, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { StackError } from "./stack-error.ts";
@@ -19,6 +19,17 @@ export interface StackFile {
 
 /** How long the last run's processes may take to end after their parent was killed. */
 const LAST_RUN_GRACE_MS = 12_000;
+
+/** Makes the folder where it lacks. Throws StackError when it cannot be written to. */
+export async function makeDataFolder(dataDir: string): Promise<void> {
+  try {
+    await mkdir(dataDir, { recursive: true });
+    await access(dataDir, constants.W_OK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new StackError(`POSTHASTE_DATA_DIR: expected a folder that can be written to, got ${dataDir} (${code})`);
+  }
+}
 
 /** The admin token: the one given, else the one kept, else a new one that is kept from then on. */
 export async function keepAdminToken(dataDir: string, given: string | undefined): Promise<string> {

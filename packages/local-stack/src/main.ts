@@ -7,7 +7,14 @@
  * M3  The exit code is 0 after a signal, 1 when the start or the demonstration failed, 2 for what cannot be read.
  */
 import { fileURLToPath } from "node:url";
-import { keepAdminToken, keepSecretKeys, removeStackFile, waitForLastRun, writeStackFile } from "./data-folder.ts";
+import {
+  keepAdminToken,
+  keepSecretKeys,
+  makeDataFolder,
+  removeStackFile,
+  waitForLastRun,
+  writeStackFile,
+} from "./data-folder.ts";
 import { type Demo, runDemo } from "./demo.ts";
 import { isPortFree } from "./ports.ts";
 import type { ServicePorts } from "./services.ts";
@@ -50,6 +57,7 @@ async function assertPortsFree(ports: ServicePorts): Promise<void> {
 
 async function start(settings: CommandSettings): Promise<System> {
   const { dataDir, ports, allowNetworks } = settings;
+  await makeDataFolder(dataDir);
   await waitForLastRun(dataDir, progress);
   await assertPortsFree(ports);
   const system = await startSystem({
