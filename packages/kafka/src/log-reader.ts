@@ -8,15 +8,17 @@
  *     list of brokers starts with another; it never ends the reading.
  * B3  A position below the log's start (retention) moves up to it. One above the log's end means that the log was made anew:
  *     the reading fails with `offset_out_of_range`, since what was read is another log's.
+ * B4  A broker may say of a topic that it does not exist while the topic is moved or just made. So that is asked again, and
+ *     is true when nothing else was answered for `missingPatienceMs`.
  */
 import type { IncomingHeaders } from "@posthaste/contracts/headers";
-import { PosthasteError } from "@posthaste/core/errors";
+import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
 import type { KafkaClient, KafkaConnection } from "./connect.ts";
 import { pause, retryPauseMs, withDeadline } from "./deadline.ts";
 import { readFetched } from "./fetched-records.ts";
 import { describe, isOffsetOutOfRange, isTopicMissing, toPosthasteError } from "./kafka-errors.ts";
 import { type Broker, type Cluster, createCluster } from "./kafkajs-internals.ts";
-import { rotate } from "./shared-admin.ts";
+import { ADMIN_PATIENCE_MS, rotate } from "./shared-admin.ts";
 
 export interface LogRecord {
   readonly topic: string;
@@ -37,6 +39,8 @@ export interface LogReaderOptions {
   readonly onRecords: (records: readonly LogRecord[]) => Promise<void> | void;
   /** Reading has stopped for good: `onRecords` failed, or the topic was removed or made anew. */
   readonly onFailure: (reason: Error) => void;
+  /** How long a missing topic or partition is asked for again (B4). Default `ADMIN_PATIENCE_MS`. */
+  readonly missingPatienceMs?: number;
 }
 
 export interface LogReader {
@@ -57,7 +61,7 @@ const SAID_FAILURES = 3;
 /** More than a batch of this project's producers, so that an answer never holds a part of a batch alone. */
 const MAX_BYTES = 4_000_000;
 
-/** Follows one partition until it is closed, waiting for a failed broker. Rejects with `topic_missing`. */
+/** Follows one partition until it is closed, waiting for a failed broker. Rejects with `topic_missing`, after the patience of B4. */
 export async function followLog(connection: KafkaConnection, options: LogReaderOptions): Promise<LogReader> {
   const reader = new PartitionReader(connection, options);
   await reader.start();
@@ -72,6 +76,8 @@ class PartitionReader implements LogReader {
   #position = -1;
   #client: KafkaClient | null = null;
   #made = 0;
+  /** Since when every answer was that the topic is missing (B4). */
+  #missingSinceMs: number | null = null;
   #failure: Error | null = null;
 
   constructor(connection: KafkaConnection, options: LogReaderOptions) {
@@ -126,20 +132,30 @@ class PartitionReader implements LogReader {
         onStarted();
         while (!signal.aborted) {
           await this.#fetch(broker);
+          this.#missingSinceMs = null;
           if (failures >= SAID_FAILURES) this.#say("info", "log_reader_recovered", {});
           failures = 0;
         }
       } catch (error) {
         this.#client?.destroy();
         if (signal.aborted) return;
-        if (error instanceof PosthasteError && !error.retryable) throw error;
-        if (isTopicMissing(error)) throw error;
+        if (this.#isFinal(error)) throw error;
         if (isOffsetOutOfRange(error)) await this.#moveToStart();
         failures += 1;
         if (failures === SAID_FAILURES) this.#say("warn", "log_reader_failed", { reason: describe(error) });
       }
       await pause(retryPauseMs(failures), signal);
     }
+  }
+
+  #isFinal(error: unknown): boolean {
+    if (isTopicMissing(error) || isPosthasteError(error, "topic_missing")) {
+      const nowMs = performance.now();
+      this.#missingSinceMs ??= nowMs;
+      return nowMs - this.#missingSinceMs >= (this.#options.missingPatienceMs ?? ADMIN_PATIENCE_MS);
+    }
+    this.#missingSinceMs = null;
+    return isPosthasteError(error) && !error.retryable;
   }
 
   async #connect(): Promise<{ cluster: Cluster; broker: Broker }> {

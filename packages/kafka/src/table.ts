@@ -52,6 +52,8 @@ export interface TableOptions<T> {
   readonly onStale?: (key: string, seenRevision: number) => void;
   /** The table cannot follow its topic any more; by default that is an uncaught error, which ends the process. */
   readonly onFailure?: (reason: Error) => void;
+  /** How long a missing topic is asked for again; default `ADMIN_PATIENCE_MS`. */
+  readonly missingPatienceMs?: number;
 }
 
 /** Resolves when the topic's reading began; waits for brokers. Rejects with `topic_missing`. */
@@ -86,7 +88,7 @@ class CompactedTable<T> implements Table<T> {
   }
 
   async start(): Promise<void> {
-    const { topic, onFailure = throwUncaught } = this.#options;
+    const { topic, onFailure = throwUncaught, missingPatienceMs } = this.#options;
     this.#report();
     const reader = await followLog(this.#connection, {
       topic,
@@ -94,6 +96,7 @@ class CompactedTable<T> implements Table<T> {
       from: "start",
       onRecords: (records) => this.#take(records),
       onFailure,
+      ...(missingPatienceMs === undefined ? {} : { missingPatienceMs }),
     });
     this.#reader = reader;
     this.#caughtUp = this.#catchUp(reader);

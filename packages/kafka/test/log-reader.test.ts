@@ -145,8 +145,27 @@ describe("reading a log without a group", () => {
   });
 
   it("does not start on a topic or a partition that does not exist", async () => {
-    await expect(follow({ topic: uniqueName("missing") })).rejects.toMatchObject({ code: "topic_missing" });
-    await expect(follow({ partition: 9 })).rejects.toMatchObject({ code: "topic_missing" });
+    const missing = { missingPatienceMs: 200 };
+    await expect(follow({ topic: uniqueName("missing"), ...missing })).rejects.toMatchObject({ code: "topic_missing" });
+    await expect(follow({ partition: 9, ...missing })).rejects.toMatchObject({ code: "topic_missing" });
+  });
+
+  it("B4: begins on a topic that the brokers did not know of when they were asked first", async () => {
+    const late = uniqueName("late");
+    closing.push(() => deleteTopics(late));
+    let clients = 0;
+    const counting: KafkaConnection = {
+      ...connection,
+      createClient: (options) => {
+        clients += 1;
+        return connection.createClient(options);
+      },
+    };
+    const following = follow({ topic: late, missingPatienceMs: 60_000 }, counting);
+    await eventually(() => expect(clients).toBeGreaterThan(1));
+    await createTopic(late);
+    const { reader } = await following;
+    expect(reader.position).toBe(0);
   });
 
   it("knows where each partition begins and ends", async () => {

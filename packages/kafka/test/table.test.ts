@@ -223,7 +223,11 @@ describe("the joined table", () => {
   });
 
   it("is not made for a topic that does not exist", async () => {
-    const missing = createTable(connection, { topic: uniqueName("missing"), decode: String });
+    const missing = createTable(connection, {
+      topic: uniqueName("missing"),
+      decode: String,
+      missingPatienceMs: 200,
+    });
     await expect(missing).rejects.toMatchObject({ code: "topic_missing" });
   });
 });
