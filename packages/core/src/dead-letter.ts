@@ -21,7 +21,7 @@ export interface DeadUrl {
   readonly url: string;
   /** Null when none arrived. */
   readonly status: number | null;
-  /** A code, null when a status arrived. */
+  /** A code, null when a status arrived; `url_removed` for a URL that was not sent to because its destination has it no more. */
   readonly error: string | null;
   readonly durationMs: number;
 }

@@ -226,11 +226,11 @@ export class Deliverer {
     isolation.settled(turn, roomOutcome(report), shutForMs);
     const { task, delivery } = turn.pending;
     if (report.urls.some(({ outcome }) => outcome === "delivered")) this.#observeDelivered(turn.pending, nowMs);
-    if (report.settlement.outcome === "delivered") {
+    const followUps = planFollowUps({ ...turn.pending, report, schedule, nowMs });
+    if (followUps.length === 0) {
       task.finish();
       return;
     }
-    const followUps = planFollowUps({ ...turn.pending, report, schedule, nowMs });
     for (const { kind } of followUps) if (kind === "retry") isolation.wentAway(delivery.destinationId);
     this.#parts.followUps.publish(task, followUps);
   }

@@ -58,6 +58,12 @@ export function toPending(task: Task<Intake>, delivery: Delivery, destination: D
   return { task, delivery, progress, returning, destination, requests: countRequests(destination, progress.urls) };
 }
 
+/** Under `settle: each`: the URLs that were still to be served and are the destination's no more. */
+export function removedUrls({ settle, urls }: Destination, owed: readonly string[] | null): readonly string[] {
+  if (owed === null || settle !== "each") return [];
+  return owed.filter((each) => urls.every(({ url }) => url !== each));
+}
+
 function countRequests({ urls }: Destination, only: readonly string[] | null): number {
   return only === null ? urls.length : urls.filter(({ url }) => only.includes(url)).length;
 }

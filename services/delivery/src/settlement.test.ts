@@ -1,4 +1,5 @@
 import { type Delivery, NO_PROGRESS } from "@posthaste/core/delivery";
+import type { Destination } from "@posthaste/core/destination";
 import { settle } from "@posthaste/core/outcome";
 import type { AttemptReport, UrlResult } from "@posthaste/webhook/report";
 import { describe, expect, it } from "vitest";
@@ -22,8 +23,10 @@ function report(rule: "any" | "each", urls: readonly UrlResult[]): AttemptReport
   return { settlement: settle(rule, urls), startedAtMs: 0, urls };
 }
 
-const plan = (settled: AttemptReport, progress = NO_PROGRESS, nowMs = 0) =>
-  planFollowUps({ delivery, progress, report: settled, schedule, nowMs });
+const plan = (settled: AttemptReport, progress = NO_PROGRESS, nowMs = 0) => {
+  const destination = { settle: "each", urls: settled.urls } as unknown as Destination;
+  return planFollowUps({ delivery, progress, destination, report: settled, schedule, nowMs });
+};
 
 describe("follow-ups", () => {
   it("are none when one URL took it", () => {
@@ -53,6 +56,22 @@ describe("follow-ups", () => {
       { kind: "retry", progress: { urls: ["https://receiver.test/a"], notBeforeMs: null } },
       { kind: "retry", progress: { urls: ["https://receiver.test/d"], notBeforeMs: 59_000 } },
     ]);
+  });
+
+  it("under `settle: each` are a dead letter for the URLs that were removed, beside what becomes of the others", () => {
+    const owed = ["a", "gone", "went"].map((path) => `https://receiver.test/${path}`);
+    const progress = { ...NO_PROGRESS, attempts: 2, urls: owed };
+    const gone = {
+      kind: "dead_letter",
+      reason: "destination_removed",
+      progress: { attempts: 2, urls: owed.slice(1) },
+      lastAttempt: owed.slice(1).map((url) => ({ url, status: null, error: "url_removed" })),
+    };
+    expect(plan(report("each", [answered("a", 503)]), progress)).toMatchObject([
+      { kind: "retry", progress: { attempts: 3, urls: ["https://receiver.test/a"] } },
+      gone,
+    ]);
+    expect(plan(report("each", [answered("a", 200)]), progress)).toMatchObject([gone]);
   });
 
   it("are dead letters when the window is over, with its start", () => {

@@ -1,22 +1,31 @@
 /** What an attempt's report means: for the delivery, what is published; for the destination, how it does. */
 import type { DeadLetterReason } from "@posthaste/core/dead-letter";
 import type { Delivery, DeliveryProgress } from "@posthaste/core/delivery";
+import type { Destination } from "@posthaste/core/destination";
 import type { RoomOutcome } from "@posthaste/core/destination-room";
 import { planRetry, type RetrySchedule } from "@posthaste/core/retry-plan";
 import type { AttemptReport, UrlResult } from "@posthaste/webhook/report";
 import type { FollowUp } from "./follow-up.ts";
+import { removedUrls } from "./pending.ts";
 
 export interface Attempted {
   readonly delivery: Delivery;
   /** Before the attempt. */
   readonly progress: DeliveryProgress;
+  /** As it was when the attempt began. */
+  readonly destination: Destination;
   readonly report: AttemptReport;
   readonly schedule: RetrySchedule;
   readonly nowMs: number;
 }
 
-/** What is published because of an attempt; nothing when it was delivered. Under `settle: each` possibly several things. */
-export function planFollowUps({ delivery, progress, report, schedule, nowMs }: Attempted): readonly FollowUp[] {
+/**
+ * What is published because of an attempt; nothing when it was delivered. Under `settle: each` possibly several things: one
+ * of them is a dead letter for the URLs that were to be served and are the destination's no more. Retries do not name those
+ * again, so they are told of once.
+ */
+export function planFollowUps(attempted: Attempted): readonly FollowUp[] {
+  const { delivery, progress, destination, report, schedule, nowMs } = attempted;
   const { settlement, urls } = report;
   const bury = (reason: DeadLetterReason, after: DeliveryProgress, only: readonly string[] | null): FollowUp => ({
     kind: "dead_letter",
@@ -31,7 +40,17 @@ export function planFollowUps({ delivery, progress, report, schedule, nowMs }: A
     const plan = planRetry({ schedule, progress, nowMs, notBeforeMs: part.notBeforeMs, urls: part.urls });
     return plan.kind === "retry" ? plan : bury(plan.reason, plan.progress, part.urls);
   });
-  return [...dead, ...retries];
+  const removed = removedUrls(destination, progress.urls);
+  if (removed.length === 0) return [...dead, ...retries];
+  const lastAttempt = removed.map((url) => ({ url, status: null, error: "url_removed", durationMs: 0 }));
+  const gone: FollowUp = {
+    kind: "dead_letter",
+    delivery,
+    reason: "destination_removed",
+    progress: { ...progress, urls: removed },
+    lastAttempt,
+  };
+  return [...dead, ...retries, gone];
 }
 
 /** What the attempt says about the destination's health. Under `each` one URL that takes deliveries shows that it lives. */
