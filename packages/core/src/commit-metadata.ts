@@ -21,6 +21,8 @@ const VERSION = "1";
 const NOTHING: CommitMetadata = { finishedRuns: [], state: null };
 /** Seven characters of checksum, eleven of base offset, version and dots. */
 const FRAME_BYTES = 24;
+/** More runs than this never fit: each takes two characters at least. */
+export const MAX_METADATA_RUNS = (MAX_METADATA_BYTES - FRAME_BYTES) / 2;
 
 /** The text for a commit of `base`; the empty text when there is nothing to say. */
 export function encodeCommitMetadata(base: number, { finishedRuns, state }: CommitMetadata): string {

@@ -67,6 +67,20 @@ describe("what is finished above it", () => {
     expect(tracker.wasFinishedBefore(22)).toBe(true);
   });
 
+  it("is told up to as many runs as are asked for, the lowest first", () => {
+    const tracker = new OffsetTracker(0, [{ from: 100, to: 110 }]);
+    for (let offset = 0; offset < 10; offset += 1) {
+      const added = entry(offset);
+      tracker.add(added);
+      if (offset % 2 === 1) tracker.finish(added);
+    }
+    expect(tracker.finishedRuns(2)).toEqual([
+      { from: 1, to: 2 },
+      { from: 3, to: 4 },
+    ]);
+    expect(tracker.finishedRuns()).toHaveLength(6);
+  });
+
   it("agrees with a list of all records through any sequence of adds, gaps and finishes", () => {
     const step = fc.record({
       kind: fc.constantFrom("add", "finish", "finish"),
@@ -91,6 +105,8 @@ describe("what is finished above it", () => {
           }
           const lowest = unfinished.reduce((low, { offset }) => Math.min(low, offset), tracker.position);
           if (tracker.committableOffset !== lowest) return false;
+          // What was found is stepped over the next time, and must not be remembered wrongly.
+          if (pick % 7 === 0) tracker.finishedRuns(pick % 3 === 0 ? 2 : undefined);
         }
         const mark = tracker.committableOffset;
         const finishedAbove = model.filter(({ offset, finished }) => finished && offset > mark);

@@ -34,6 +34,10 @@ export class OffsetTracker<E extends Tracked> {
   #position: number;
   /** The first of `#finishedBefore` that does not lie wholly below the position. */
   #nextRun = 0;
+  /** Entries that were cut from the front. */
+  #cut = 0;
+  /** Runs of finished entries as they were found last, by place from the first entry ever: what is finished stays so. */
+  #knownRuns: readonly OffsetRun[] = [];
 
   /** `finishedBefore`: runs above `position`, rising and apart, that were finished before this tracker began. */
   constructor(
@@ -90,31 +94,47 @@ export class OffsetTracker<E extends Tracked> {
     while (this.#entries[this.#first]?.finished) this.#pass();
   }
 
-  /** What is finished above the committable offset: rising runs, apart from one another by something unfinished. */
-  finishedRuns(): OffsetRun[] {
-    const runs: OffsetRun[] = [];
-    let from = -1;
-    let to = -1;
-    const close = () => {
-      if (from >= 0) runs.push({ from, to });
-      from = -1;
-    };
-    for (let index = this.#first; index < this.#entries.length; index += 1) {
-      const entry = this.#entries[index];
-      if (entry === undefined) continue;
-      if (!entry.finished) close();
-      else {
-        if (from < 0) from = entry.offset;
-        to = entry.offset + 1;
-      }
-    }
-    close();
-    for (let index = this.#nextRun; index < this.#finishedBefore.length; index += 1) {
+  /**
+   * What is finished above the committable offset: rising runs, apart from one another by something unfinished; the lowest
+   * `most` of them. Costs what was added since it was asked last, what is unfinished and the runs, not what they hold.
+   */
+  finishedRuns(most: number = Number.POSITIVE_INFINITY): OffsetRun[] {
+    const places = this.#findRuns(most);
+    this.#knownRuns = places;
+    const runs = places.map(({ from, to }) => ({ from: this.#offsetAt(from), to: this.#offsetAt(to - 1) + 1 }));
+    for (let index = this.#nextRun; index < this.#finishedBefore.length && runs.length < most; index += 1) {
       const run = this.#finishedBefore[index];
       if (run === undefined || run.to <= this.#position) continue;
       runs.push({ from: Math.max(run.from, this.#position), to: run.to });
     }
     return runs;
+  }
+
+  /** The lowest `most` runs of finished entries, by place; a run that is known is stepped over. */
+  #findRuns(most: number): OffsetRun[] {
+    const runs: OffsetRun[] = [];
+    const end = this.#cut + this.#entries.length;
+    let known = 0;
+    let from = -1;
+    let place = this.#cut + this.#first;
+    for (; place < end && runs.length < most; place += 1) {
+      while ((this.#knownRuns[known]?.to ?? end) <= place) known += 1;
+      const run = this.#knownRuns[known];
+      const isKnown = run !== undefined && run.from <= place;
+      if (isKnown || this.#entries[place - this.#cut]?.finished === true) {
+        if (from < 0) from = place;
+        if (isKnown) place = run.to - 1;
+      } else if (from >= 0) {
+        runs.push({ from, to: place });
+        from = -1;
+      }
+    }
+    if (from >= 0 && runs.length < most) runs.push({ from, to: end });
+    return runs;
+  }
+
+  #offsetAt(place: number): number {
+    return this.#entries[place - this.#cut]?.offset ?? this.#position;
   }
 
   #pass(): void {
@@ -124,6 +144,7 @@ export class OffsetTracker<E extends Tracked> {
     this.#first += 1;
     if (this.#first >= CUT_AFTER && this.#first * 2 >= this.#entries.length) {
       this.#entries = this.#entries.slice(this.#first);
+      this.#cut += this.#first;
       this.#first = 0;
     }
     this.#onPassed(entry);

@@ -4,12 +4,13 @@
  * Owns: the offset tracker, the lanes, the room, and the two states of the fold. Fresh until `open`; revoked for good by `revoke`.
  * Q1  A task is finished once, and only while the partition is owned (C2, C4).
  * Q2  While frozen no task is started; what runs may finish.
- * Q3  The room bounds what is unfinished, not the span of offsets (C3): of a finished record some fifty bytes stay until the
- *     committable offset has passed it.
+ * Q3  The room bounds what is unfinished. Of a finished record some fifty bytes stay until the committable offset has passed
+ *     it, so the span of offsets above an unfinished one has a bound too, `MAX_SPAN` (C3): one that is stuck, as a hand-off may
+ *     be, fills the window in the end and not the memory.
  * Q4  `#passedFold` covers exactly the records below the committable offset (D3), `#intakeFold` all that were taken in, those
  *     too that an earlier owner had finished.
  */
-import { decodeCommitMetadata, encodeCommitMetadata } from "@posthaste/core/commit-metadata";
+import { decodeCommitMetadata, encodeCommitMetadata, MAX_METADATA_RUNS } from "@posthaste/core/commit-metadata";
 import { PosthasteError } from "@posthaste/core/errors";
 import { Lanes } from "@posthaste/core/lanes";
 import { OffsetTracker } from "@posthaste/core/offset-tracker";
@@ -17,6 +18,9 @@ import type { CommitPoint } from "./coordinator.ts";
 import type { TopicPartition } from "./rebalance.ts";
 import type { FoldState, IncomingRecord, WindowedConsumerOptions } from "./window.ts";
 import { type TaskOwner, type Trace, WindowTask } from "./window-task.ts";
+
+/** Offsets from the lowest unfinished record to the position: ten seconds of 50,000 records a second, more than a partition brings. */
+export const MAX_SPAN = 500_000;
 
 /** What a window tells the runner that feeds it. */
 export interface TaskWindowHooks {
@@ -68,7 +72,9 @@ export class TaskWindow<T, F> implements TaskOwner<T, F> {
 
   get isFull(): boolean {
     const { maxRecords, maxBytes } = this.#options.window;
-    return this.#records > 0 && (this.#records >= maxRecords || this.#bytes >= maxBytes);
+    if (this.#records === 0) return false;
+    const span = this.#tracker.position - this.#tracker.committableOffset;
+    return this.#records >= maxRecords || this.#bytes >= maxBytes || span >= MAX_SPAN;
   }
 
   get isRevoked(): boolean {
@@ -167,7 +173,7 @@ export class TaskWindow<T, F> implements TaskOwner<T, F> {
     if (!this.#changed && !forced) return null;
     const offset = this.#tracker.committableOffset;
     const metadata = encodeCommitMetadata(offset, {
-      finishedRuns: this.#tracker.finishedRuns(),
+      finishedRuns: this.#tracker.finishedRuns(MAX_METADATA_RUNS),
       state: this.#passedFold?.encode() ?? null,
     });
     this.#changed = false;
