@@ -13,6 +13,7 @@
  *     megabytes that no limit counts.
  */
 import type { IncomingHeaders } from "@posthaste/contracts/headers";
+import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";
 import type { KafkaMessage } from "kafkajs";
 import type { CommitPoint } from "./coordinator.ts";
@@ -275,7 +276,13 @@ export class PartitionRunner<T, F> implements TopicPartition {
         this.#learning = false;
         this.#pump();
       },
-      (error: unknown) => this.#window.fail("learning what a record needs", error),
+      (error: unknown) => {
+        const where = `offset ${record.offset} of ${this.topic} partition ${this.partition}`;
+        const reason = isPosthasteError(error)
+          ? new PosthasteError(error.code, `${where} cannot be read: ${error.message}`, { cause: error })
+          : error;
+        this.#window.fail("learning what a record needs", reason);
+      },
     );
     return true;
   }

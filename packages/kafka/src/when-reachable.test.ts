@@ -53,6 +53,19 @@ describe("waiting for an answer", () => {
     await answer;
   });
 
+  it("asks again for a schema that the registry does not know, and not for ever", async () => {
+    const unknown = new PosthasteError("unknown_schema", "no such schema");
+    const learn = learnPatiently((_: string) => Promise.reject(unknown), waiting, 10_000);
+    let given: unknown;
+    learn("record")?.catch((error: unknown) => {
+      given = error;
+    });
+    await vi.advanceTimersByTimeAsync(9_000);
+    expect(given).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(given).toBe(unknown);
+  });
+
   it("learns what a record needs as soon as the registry answers, and waits for nothing that is known", async () => {
     const failures = [passing(), passing()];
     let known = false;

@@ -1,5 +1,5 @@
 /** A process that starts before its brokers or its registry waits for them, and says so. */
-import { isPosthasteError } from "@posthaste/core/errors";
+import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
 import type { Log } from "@posthaste/core/log";
 import type { KafkaConnection } from "./connect.ts";
 import { pause, retryPauseMs } from "./deadline.ts";
@@ -35,6 +35,9 @@ export async function untilAnswered<T>(ask: () => Promise<T>, { log, fields, mes
   }
 }
 
+/** How long a registry is asked again for a schema that it says it does not have: another node of it may have. */
+export const UNKNOWN_SCHEMA_PATIENCE_MS = 30_000;
+
 /** The same for a question to the brokers; it ends when the connection is closed. */
 export function whenReachable<T>(connection: KafkaConnection, ask: () => Promise<T>): Promise<T> {
   return untilAnswered(ask, {
@@ -44,18 +47,28 @@ export function whenReachable<T>(connection: KafkaConnection, ask: () => Promise
   });
 }
 
-/** A `learn` of a codec that waits for a registry which does not answer; undefined, at no cost, where there is nothing to learn. */
+/**
+ * A `learn` of a codec that waits for a registry which does not answer, and for `unknownPatienceMs` for one that does not know
+ * the schema; undefined, at no cost, where there is nothing to learn.
+ */
 export function learnPatiently<A>(
   learn: (subject: A) => Promise<void> | undefined,
   waiting: Waiting,
+  unknownPatienceMs: number = UNKNOWN_SCHEMA_PATIENCE_MS,
 ): (subject: A) => Promise<void> | undefined {
   return (subject) => {
     let first = learn(subject);
     if (first === undefined) return undefined;
+    const giveUpAtMs = performance.now() + unknownPatienceMs;
     const ask = async () => {
       const asked = first ?? learn(subject);
       first = undefined;
-      await asked;
+      try {
+        await asked;
+      } catch (error) {
+        if (!isPosthasteError(error, "unknown_schema") || performance.now() >= giveUpAtMs) throw error;
+        throw new PosthasteError(error.code, error.message, { retryable: true, cause: error });
+      }
     };
     return untilAnswered(ask, waiting);
   };
