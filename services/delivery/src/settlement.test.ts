@@ -60,15 +60,15 @@ describe("follow-ups", () => {
 
   it("under `settle: each` are a dead letter for the URLs that were removed, beside what becomes of the others", () => {
     const owed = ["a", "gone", "went"].map((path) => `https://receiver.test/${path}`);
-    const progress = { ...NO_PROGRESS, attempts: 2, urls: owed };
+    const progress = { ...NO_PROGRESS, attempts: 1, urls: owed };
     const gone = {
       kind: "dead_letter",
       reason: "destination_removed",
-      progress: { attempts: 2, urls: owed.slice(1) },
+      progress: { attempts: 1, urls: owed.slice(1) },
       lastAttempt: owed.slice(1).map((url) => ({ url, status: null, error: "url_removed" })),
     };
     expect(plan(report("each", [answered("a", 503)]), progress)).toMatchObject([
-      { kind: "retry", progress: { attempts: 3, urls: ["https://receiver.test/a"] } },
+      { kind: "retry", progress: { attempts: 2, urls: ["https://receiver.test/a"] } },
       gone,
     ]);
     expect(plan(report("each", [answered("a", 200)]), progress)).toMatchObject([gone]);
