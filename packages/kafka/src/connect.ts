@@ -9,6 +9,7 @@ import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { type ConnectionOptions, connect as connectTls } from "node:tls";
 import type { Log } from "@posthaste/core/log";
 import { type Admin, Kafka, type LogEntry, logLevel, type RetryOptions, type SASLOptions } from "kafkajs";
+import { BrokersReadiness, type BrokersState } from "./brokers-readiness.ts";
 import { growEncodersLazily } from "./encoder-growth.ts";
 import { type BrokerAddress, type Dial, LivenessWatch, refusedSocket } from "./liveness.ts";
 import type { KafkaMetrics } from "./metrics.ts";
@@ -57,8 +58,10 @@ export interface KafkaConnection {
   withAdmin<R>(use: (admin: Admin) => Promise<R>): Promise<R>;
   /** Brokers that are silent now (L1). */
   silentBrokers(): readonly string[];
-  /** Brokers that answer now; none means that nothing can be sent or read. For `/readyz`. */
+  /** Brokers that answer now; none means that nothing can be sent or read. */
   answeringBrokers(): readonly string[];
+  /** For `/readyz`: whether a broker answers, or did within the last seconds. */
+  brokersState(): BrokersState;
   /** Ends the watch and the admin client; clients made by `createClient` belong to their callers. */
   close(): Promise<void>;
 }
@@ -75,12 +78,14 @@ export function connectKafka(options: KafkaConnectionOptions): KafkaConnection {
   const watch = new LivenessWatch({
     brokers: brokers.map(parseBroker),
     dial: createDial(options),
+    onTick: () => readiness.tick(),
     onChange: (broker, silent) => {
       metrics?.brokerSilent.set({ broker }, silent ? 1 : 0);
       if (silent) log.warn({ event: "broker_silent", broker }, "a broker hangs: its connections are cut");
       else log.info({ event: "broker_answers", broker }, "a broker that was silent answers again");
     },
   });
+  const readiness = new BrokersReadiness(() => watch.answering());
   for (const broker of brokers) metrics?.brokerSilent.set({ broker }, 0);
 
   const createClient = (client: ClientOptions = {}): KafkaClient => {
@@ -123,6 +128,7 @@ export function connectKafka(options: KafkaConnectionOptions): KafkaConnection {
     withAdmin: (use) => admin.use(use),
     silentBrokers: () => watch.silent(),
     answeringBrokers: () => watch.answering(),
+    brokersState: () => readiness.state,
     close: async () => {
       await admin.close();
       watch.close();

@@ -28,6 +28,8 @@ export interface LivenessOptions {
   readonly brokers: readonly BrokerAddress[];
   readonly dial: Dial;
   readonly onChange: (broker: string, silent: boolean) => void;
+  /** Called after each tick. */
+  readonly onTick?: () => void;
   /** Ms between two ticks; default `TICK_MS`. */
   readonly tickMs?: number;
 }
@@ -60,12 +62,13 @@ export class LivenessWatch {
   readonly #timer: NodeJS.Timeout;
   #closed = false;
 
-  constructor({ brokers, dial, onChange, tickMs = TICK_MS }: LivenessOptions) {
+  constructor({ brokers, dial, onChange, onTick, tickMs = TICK_MS }: LivenessOptions) {
     this.#dial = dial;
     this.#onChange = onChange;
     for (const address of brokers) this.#watch(address);
     this.#timer = setInterval(() => {
       for (const broker of this.#brokers.values()) this.#tick(broker);
+      onTick?.();
     }, tickMs);
     this.#timer.unref();
   }

@@ -127,7 +127,8 @@ export async function startControl({ config, host, version, log, registry, fail 
 
   const readiness = async (): Promise<Readiness> => ({
     tables: isCaughtUp || "reading the configuration",
-    brokers: producer.oldestPendingMs < STALLED_MS || `no acknowledgement for ${STALLED_MS} ms`,
+    brokers:
+      producer.oldestPendingMs < STALLED_MS ? connection.brokersState() : `no acknowledgement for ${STALLED_MS} ms`,
     ...(await askServices(config.POSTHASTE_READY_URLS)),
   });
 

@@ -87,8 +87,11 @@ export async function startIngest(options: IngestOptions): Promise<Ingest> {
     url: gateway.url,
     readiness: () => ({
       brokers:
-        producer.oldestPendingMs < READY_PENDING_MS ||
-        `not acknowledged for ${Math.round(producer.oldestPendingMs)} ms`,
+        producer.oldestPendingMs < READY_PENDING_MS
+          ? connection.brokersState()
+          : `not acknowledged for ${Math.round(producer.oldestPendingMs)} ms`,
+      // Read to its end before this function answered.
+      tables: true,
     }),
     stop: async () => {
       await gateway.close();
