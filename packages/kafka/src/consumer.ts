@@ -28,6 +28,8 @@ import type { ConsumerTiming, PartitionWindow, WindowedConsumer, WindowedConsume
 
 const END_OFFSETS_EVERY_TICKS = 5;
 const LEAVE_DEADLINE_MS = 3000;
+/** While no broker answers there is nobody to take leave of. */
+const UNANSWERED_LEAVE_MS = 500;
 const FLUSH_DEADLINE_MS = 1000;
 /** A new leader may answer with an old end for a moment; what is outside the log on so many looks is. */
 const OUT_OF_RANGE_LOOKS = 3;
@@ -315,7 +317,8 @@ class GroupConsumer<T, F> implements WindowedConsumer {
       await this.#flush();
     }
     this.#end();
-    await withDeadline(this.#consumer.disconnect(), LEAVE_DEADLINE_MS, "leaving the group").catch(() => undefined);
+    const leaveMs = this.#connection.answeringBrokers().length > 0 ? LEAVE_DEADLINE_MS : UNANSWERED_LEAVE_MS;
+    await withDeadline(this.#consumer.disconnect(), leaveMs, "leaving the group").catch(() => undefined);
     this.#client.destroy();
   }
 

@@ -278,4 +278,14 @@ describe("the producer", () => {
     expect(await outcomes).toMatchObject([{ reason: { code: "closed" } }, { reason: { code: "closed" } }]);
     expect(brokers.destroyed).toEqual([0]);
   });
+
+  it("gives up sooner where its owner says so", async () => {
+    brokers.script.push(never);
+    const outcome = Promise.allSettled([send("a")]);
+    await vi.advanceTimersByTimeAsync(0);
+    const closed = producer.close(1000);
+    await vi.advanceTimersByTimeAsync(1000);
+    await closed;
+    expect(await outcome).toMatchObject([{ reason: { code: "closed" } }]);
+  });
 });

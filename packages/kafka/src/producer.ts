@@ -45,8 +45,8 @@ export interface Producer {
   readonly pendingBytes: number;
   /** Ms since the oldest unacknowledged call; 0 when there is none. */
   readonly oldestPendingMs: number;
-  /** Flushes, at most `CLOSE_FLUSH_MS`, rejects with `closed` what was not acknowledged by then, and disconnects. */
-  close(): Promise<void>;
+  /** Flushes, at most `flushMs` (default `CLOSE_FLUSH_MS`), rejects with `closed` what was not acknowledged by then, and disconnects. */
+  close(flushMs?: number): Promise<void>;
 }
 
 export interface ProducerOptions {
@@ -65,6 +65,8 @@ const RECORD_OVERHEAD_BYTES = 40;
 const HEADER_OVERHEAD_BYTES = 6;
 /** How long `close` waits for acknowledgements. */
 export const CLOSE_FLUSH_MS = 5000;
+/** The same where nothing is lost by it: after a consumer's drain, what is not acknowledged belongs to records that are read again. */
+export const DRAINED_FLUSH_MS = 1000;
 /** Longer than the wrapper's own longest deadline: kafkajs's must never be the one that decides. */
 const REQUEST_TIMEOUT_MS = 120_000;
 
@@ -102,9 +104,9 @@ export async function createProducer(connection: KafkaConnection, options: Produ
     get oldestPendingMs() {
       return producer.oldestPendingMs;
     },
-    close: async () => {
+    close: async (flushMs) => {
       counts.close();
-      await producer.close();
+      await producer.close(flushMs);
     },
   };
 }
@@ -159,10 +161,10 @@ export class GroupCommitProducer implements Producer {
     return acknowledged;
   }
 
-  async close(): Promise<void> {
+  async close(flushMs = CLOSE_FLUSH_MS): Promise<void> {
     this.#closed = true;
     if (this.#sending !== null) {
-      await withDeadline(this.#sending, CLOSE_FLUSH_MS, "flushing").catch(() => {
+      await withDeadline(this.#sending, flushMs, "flushing").catch(() => {
         this.#options.connection.log.error(this.#fields("producer_close_unflushed"), "records are given up");
       });
     }

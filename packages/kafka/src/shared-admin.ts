@@ -64,11 +64,10 @@ export class SharedAdmin {
     }
   }
 
+  /** Waits for nothing: a client that is being connected is destroyed when that ends. */
   async close(): Promise<void> {
     this.#closed = true;
-    const held = this.#held;
-    this.#held = null;
-    if (held) await held.then(({ client }) => client.destroy()).catch(() => {});
+    if (this.#held !== null) this.#discard(this.#held);
   }
 
   async #connect(): Promise<ConnectedAdmin> {

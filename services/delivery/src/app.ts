@@ -48,7 +48,7 @@ export interface DeliveryOptions {
 
 export interface DeliveryService {
   readonly readiness: () => Readonly<Record<string, true | string>>;
-  /** Stops intake, waits for what is out, commits, disconnects. */
+  /** Stops intake, waits for what is out, commits, disconnects; within ten seconds, brokers or none. */
   readonly stop: () => Promise<void>;
 }
 
@@ -122,14 +122,20 @@ export async function startDelivery(options: DeliveryOptions): Promise<DeliveryS
   await Promise.all([fresh.start(), returning.start()]);
 
   return {
-    readiness: () => ({ deliveries: isJoined(fresh), retries: isJoined(returning) }),
+    readiness: () => ({
+      brokers: connection.brokersState(),
+      // Read to its end before this function answered; a table that cannot go on ends the process.
+      tables: true,
+      group: isJoined(fresh),
+      retryGroup: isJoined(returning),
+    }),
     stop: async () => {
       await Promise.all([fresh.stop(), returning.stop()]);
       deliverer.close();
       isolation.close();
       await sender.close();
-      await attemptLog.close();
-      await topics.close();
+      // In this order within one turn: the log hands over what waits, its producer sends it and is bounded.
+      await Promise.all([attemptLog.close(), topics.close()]);
       await connection.close();
     },
   };

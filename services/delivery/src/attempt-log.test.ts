@@ -100,6 +100,14 @@ describe("the attempt log", () => {
     expect(batches).toHaveLength(1);
   });
 
+  it("hands what waits to its producer before `close` returns, so that the producer can be closed beside it", async () => {
+    const { log, batches } = open({});
+    log.add(attempt("m1"));
+    const closed = log.close();
+    expect(batches).toHaveLength(1);
+    await closed;
+  });
+
   it("L2: drops and counts while too much waits for the brokers, or when the producer refuses", async () => {
     const full = open({ pendingBytes: 20_000_000 });
     full.log.add(attempt("m1"));

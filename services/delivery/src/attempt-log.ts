@@ -76,7 +76,7 @@ export class AttemptLog {
     if (this.#waiting.length >= FLUSH_ATTEMPTS || this.#waitingLength >= FLUSH_LENGTH) this.#flush();
   }
 
-  /** Writes what waits and waits for the brokers. */
+  /** Hands what waits to the producer before it returns, and resolves when that was written or given up: close the producer next to it, for that has an end. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     this.#flush();

@@ -10,7 +10,7 @@ import type { Destination } from "@posthaste/core/destination";
 import type { Log } from "@posthaste/core/log";
 import type { RetrySchedule } from "@posthaste/core/retry-plan";
 import type { KafkaConnection } from "@posthaste/kafka/connect";
-import { createProducer, type Producer } from "@posthaste/kafka/producer";
+import { createProducer, DRAINED_FLUSH_MS, type Producer } from "@posthaste/kafka/producer";
 import { createOpenCodec } from "@posthaste/kafka/registry";
 import { createTable, type Table } from "@posthaste/kafka/table";
 import { existingRetryTopics, verifyTopics } from "@posthaste/kafka/topic-admin";
@@ -71,7 +71,7 @@ export async function openTopics(connection: KafkaConnection, options: OpenTopic
     handOffs,
     attempts,
     close: async () => {
-      await Promise.all([handOffs.close(), attempts.close(), destinations.close()]);
+      await Promise.all([handOffs.close(DRAINED_FLUSH_MS), attempts.close(DRAINED_FLUSH_MS), destinations.close()]);
     },
   };
 }

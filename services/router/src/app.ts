@@ -19,7 +19,7 @@ import { type RoutableDestination, RoutingTable } from "@posthaste/core/routing"
 import { connectKafka, type KafkaConnection } from "@posthaste/kafka/connect";
 import { createWindowedConsumer } from "@posthaste/kafka/consumer";
 import { createKafkaMetrics } from "@posthaste/kafka/metrics";
-import { createProducer } from "@posthaste/kafka/producer";
+import { createProducer, DRAINED_FLUSH_MS } from "@posthaste/kafka/producer";
 import { createOpenCodec } from "@posthaste/kafka/registry";
 import { createTable, type Table } from "@posthaste/kafka/table";
 import { readLogId } from "@posthaste/kafka/topic-admin";
@@ -47,7 +47,7 @@ export interface RouterOptions {
 
 export interface Router {
   readonly readiness: () => Readonly<Record<string, true | string>>;
-  /** Stops intake, waits for what was sent, commits, disconnects. */
+  /** Stops intake, waits for what was sent, commits, disconnects; within ten seconds, brokers or none. */
   readonly stop: () => Promise<void>;
 }
 
@@ -132,12 +132,22 @@ export async function startRouter(options: RouterOptions): Promise<Router> {
   await consumer.start();
 
   return {
-    readiness: () => ({ events: consumer.isReady || "joining the group" }),
+    readiness: () => ({
+      brokers: connection.brokersState(),
+      // Read to its end before this function answered; a table that cannot go on ends the process.
+      tables: true,
+      group: consumer.isReady || "joining the group",
+    }),
     stop: async () => {
       await consumer.stop();
-      await unrouted.close();
-      await dedupe?.close();
-      await Promise.all([producer.close(), background.close(), destinations.close()]);
+      // In this order within one turn: `unrouted` hands over what waits, its producer sends it and is bounded.
+      await Promise.all([
+        unrouted.close(),
+        background.close(DRAINED_FLUSH_MS),
+        producer.close(DRAINED_FLUSH_MS),
+        dedupe?.close(),
+        destinations.close(),
+      ]);
       await connection.close();
     },
   };

@@ -78,6 +78,14 @@ describe("the log of events without a delivery", () => {
     expect(written.map(({ events }) => events.length)).toEqual([500, 1]);
   });
 
+  it("hands what waits to its producer before `close` returns, so that the producer can be closed beside it", async () => {
+    const { log, written } = open();
+    log.add("s1", entry("m1"));
+    const closed = log.close();
+    expect(written).toHaveLength(1);
+    await closed;
+  });
+
   it("U2: drops and counts while too much waits for the brokers, or when the producer refuses", async () => {
     const full = open({ pendingBytes: 9_000_000 });
     full.log.add("s1", entry("m1"));
