@@ -41,6 +41,8 @@ export interface LogReaderOptions {
   readonly onFailure: (reason: Error) => void;
   /** How long a missing topic or partition is asked for again (B4). Default `ADMIN_PATIENCE_MS`. */
   readonly missingPatienceMs?: number;
+  /** Closes the reader, also one that has not begun: then `followLog` rejects with `closed`. */
+  readonly signal?: AbortSignal;
 }
 
 export interface LogReader {
@@ -64,6 +66,7 @@ const MAX_BYTES = 4_000_000;
 /** Follows one partition until it is closed, waiting for a failed broker. Rejects with `topic_missing`, after the patience of B4. */
 export async function followLog(connection: KafkaConnection, options: LogReaderOptions): Promise<LogReader> {
   const reader = new PartitionReader(connection, options);
+  options.signal?.addEventListener("abort", () => void reader.close());
   await reader.start();
   return reader;
 }
@@ -92,12 +95,16 @@ class PartitionReader implements LogReader {
   /** Resolves when the first position is known. */
   async start(): Promise<void> {
     const started = Promise.withResolvers<void>();
-    this.#read(started.resolve).catch((error: unknown) => {
-      const failure = toPosthasteError(error, `reading ${this.#options.topic}`);
-      started.reject(failure);
-      this.#end(failure);
-      if (this.#position >= 0) this.#options.onFailure(failure);
-    });
+    this.#read(started.resolve).then(
+      // It was closed; a reader that had begun has told so those who wait.
+      () => started.reject(this.#failure),
+      (error: unknown) => {
+        const failure = toPosthasteError(error, `reading ${this.#options.topic}`);
+        started.reject(failure);
+        this.#end(failure);
+        if (this.#position >= 0) this.#options.onFailure(failure);
+      },
+    );
     await started.promise;
   }
 

@@ -144,6 +144,15 @@ describe("reading a log without a group", () => {
     expect(failures).toEqual([]);
   });
 
+  it("gives its start up when it is told to while no broker answers", async () => {
+    const nowhere = connectTest({ brokers: ["127.0.0.1:1"] });
+    closing.push(() => nowhere.close());
+    const ending = new AbortController();
+    const following = expect(follow({ signal: ending.signal }, nowhere)).rejects.toMatchObject({ code: "closed" });
+    ending.abort();
+    await following;
+  });
+
   it("does not start on a topic or a partition that does not exist", async () => {
     const missing = { missingPatienceMs: 200 };
     await expect(follow({ topic: uniqueName("missing"), ...missing })).rejects.toMatchObject({ code: "topic_missing" });

@@ -14,7 +14,7 @@ import { hash64 } from "@posthaste/core/hash64";
 import type { Log } from "@posthaste/core/log";
 import { RecentIds, type RecentIdsLimits } from "@posthaste/core/recent-ids";
 import type { KafkaConnection } from "@posthaste/kafka/connect";
-import { followLog, type LogReader, type LogRecord } from "@posthaste/kafka/log-reader";
+import { followLog, type LogRecord } from "@posthaste/kafka/log-reader";
 import type { EventPlace } from "./route-records.ts";
 
 export interface DedupeOptions {
@@ -71,11 +71,11 @@ function note(ids: RecentIds, event: Event, offset: number): boolean {
 function startRebuild(options: DedupeOptions, first: EventPlace): Held {
   const { connection, eventsTopic, codec, limits, log } = options;
   const ids = new RecentIds(limits);
-  let abandoned = false;
-  let reader: LogReader | undefined;
+  const abandoning = new AbortController();
+  const { signal } = abandoning;
 
   const noteOld = async (record: LogRecord): Promise<void> => {
-    if (abandoned || record.offset >= first.offset || record.value === null) return;
+    if (signal.aborted || record.offset >= first.offset || record.value === null) return;
     await codec.learn(record.value);
     note(ids, codec.decode(record.value), record.offset);
   };
@@ -85,7 +85,7 @@ function startRebuild(options: DedupeOptions, first: EventPlace): Held {
     const failure = new Promise<never>((_, reject) => {
       failed = reject;
     });
-    reader = await followLog(connection, {
+    const reader = await followLog(connection, {
       topic: eventsTopic,
       partition: first.partition,
       from: Math.max(0, first.offset - limits.limit),
@@ -93,20 +93,17 @@ function startRebuild(options: DedupeOptions, first: EventPlace): Held {
         for (const record of records) await noteOld(record);
       },
       onFailure: failed,
+      signal,
     });
     try {
-      if (!abandoned) await Promise.race([reader.reached(first.offset), failure]);
+      await Promise.race([reader.reached(first.offset), failure]);
     } finally {
       await reader.close();
     }
   };
   const rebuild = read().catch((error: unknown) => {
-    if (abandoned && isPosthasteError(error, "closed")) return;
+    if (signal.aborted && isPosthasteError(error, "closed")) return;
     log.warn({ event: "dedupe_rebuild_failed", partition: first.partition, err: error });
   });
-  const abandon = (): void => {
-    abandoned = true;
-    reader?.close().catch((error: unknown) => log.warn({ event: "dedupe_reader_close_failed", err: error }));
-  };
-  return { ids, rebuild, abandon };
+  return { ids, rebuild, abandon: () => abandoning.abort() };
 }
