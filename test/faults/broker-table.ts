@@ -17,6 +17,8 @@ export interface BrokerRound {
   readonly delivered: number;
   readonly lost: number;
   readonly repeated: number;
+  /** Users of whom an event first came after a later one of theirs. */
+  readonly disordered: number;
 }
 
 const HEAD = [
@@ -32,6 +34,7 @@ const HEAD = [
   "delivered",
   "lost",
   "repeated",
+  "users out of order",
 ];
 
 /** Times in seconds, median and largest; events summed over the rounds. */
@@ -64,6 +67,7 @@ function toCells({ role, fault, forMs }: Row, group: readonly BrokerRound[]): re
     sum((round) => round.delivered),
     sum((round) => round.lost),
     sum((round) => round.repeated),
+    sum((round) => round.disordered),
   ];
 }
 

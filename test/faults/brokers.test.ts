@@ -99,6 +99,7 @@ it.each(CASES)(
       delivered: arrivals.delivered(),
       lost: lost().length,
       repeated: arrivals.repeated(),
+      disordered: arrivals.disordered(),
     };
     seen.push(result);
     if (isLong) process.stdout.write(`${toBrokerLine(result)}\n`);
