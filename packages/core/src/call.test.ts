@@ -240,9 +240,20 @@ describe("refusals", () => {
 });
 
 describe("any JSON at all", () => {
-  const json = fc.json({ maxDepth: 4 }).map((text): unknown => JSON.parse(text));
+  // A key with a backslash trips a fault of V8 13.6: docs/decisions/2026-11-21-keys-with-a-backslash.md.
+  const json = fc
+    .json({ maxDepth: 4 })
+    .filter((jsonText) => !jsonText.includes("\\\\"))
+    .map((text): unknown => JSON.parse(text));
   const text = fc.string({ unit: "binary" });
-  const object = fc.dictionary(fc.oneof(text, fc.constant("__proto__"), fc.nat(99).map(String)), json);
+  const object = fc.dictionary(
+    fc.oneof(
+      text.filter((key) => !key.includes("\\")),
+      fc.constant("__proto__"),
+      fc.nat(99).map(String),
+    ),
+    json,
+  );
   const time = fc
     .date({ noInvalidDate: true, min: new Date(0), max: new Date(4e12) })
     .map((date) => date.toISOString());

@@ -2,10 +2,13 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isJsonObject, MAX_NESTING, toFragment } from "./json-fragment.ts";
 
+// A key with a backslash trips a fault of V8 13.6: docs/decisions/2026-11-21-keys-with-a-backslash.md.
+const jsonText = fc.json().filter((text) => !text.includes("\\\\"));
+
 describe("fragments", () => {
   it("are fixed points of parse and stringify for any JSON text (J1)", () => {
     fc.assert(
-      fc.property(fc.json(), (text) => {
+      fc.property(jsonText, (text) => {
         const fragment = toFragment(JSON.parse(text), MAX_NESTING);
         expect(fragment).not.toBeNull();
         expect(JSON.stringify(JSON.parse(String(fragment)))).toBe(fragment);

@@ -5,13 +5,20 @@ import { callFromData, callFromQuery } from "./pixel.ts";
 describe("a call as base64", () => {
   it("comes back whole, also where a + became a blank", () => {
     fc.assert(
-      fc.property(fc.dictionary(fc.string(), fc.string({ unit: "binary" })), (call) => {
-        const whole: unknown = JSON.parse(JSON.stringify(call));
-        const encoded = Buffer.from(JSON.stringify(call)).toString("base64");
-        expect(callFromData(encoded)).toEqual(whole);
-        expect(callFromData(encoded.replaceAll("+", " "))).toEqual(whole);
-        expect(callFromData(Buffer.from(JSON.stringify(call)).toString("base64url"))).toEqual(whole);
-      }),
+      // A key with a backslash trips a fault of V8 13.6: docs/decisions/2026-11-21-keys-with-a-backslash.md.
+      fc.property(
+        fc.dictionary(
+          fc.string().filter((key) => !key.includes("\\")),
+          fc.string({ unit: "binary" }),
+        ),
+        (call) => {
+          const whole: unknown = JSON.parse(JSON.stringify(call));
+          const encoded = Buffer.from(JSON.stringify(call)).toString("base64");
+          expect(callFromData(encoded)).toEqual(whole);
+          expect(callFromData(encoded.replaceAll("+", " "))).toEqual(whole);
+          expect(callFromData(Buffer.from(JSON.stringify(call)).toString("base64url"))).toEqual(whole);
+        },
+      ),
     );
   });
 

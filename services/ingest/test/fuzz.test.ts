@@ -47,6 +47,8 @@ async function sendAndCheck(
   return response.status;
 }
 
+// A key with a backslash trips a fault of V8 13.6: docs/decisions/2026-11-21-keys-with-a-backslash.md.
+const jsonText = fc.json().filter((text) => !text.includes("\\\\"));
 const paths = fc.constantFrom("/v1/track", "/v1/t", "/v1/identify", "/v1/batch", "/v1/import/", "/v1/b");
 const track = (properties: string) => `{"type":"track","userId":"u","event":"E","properties":${properties}}`;
 const inBatch = (call: string) => `{"batch":[${call}]}`;
@@ -62,7 +64,7 @@ it("bytes of any kind", async () => {
 
 it("JSON of any kind", async () => {
   await fc.assert(
-    fc.asyncProperty(paths, fc.json(), async (path, json) => {
+    fc.asyncProperty(paths, jsonText, async (path, json) => {
       await sendAndCheck(path, json);
       await sendAndCheck(path, inBatch(json));
       await sendAndCheck("/v1/track", track(json));
@@ -137,7 +139,7 @@ it("compressed bytes of any kind, whole and cut off", async () => {
     ["br", brotliCompressSync] as const,
   );
   await fc.assert(
-    fc.asyncProperty(encodings, fc.json(), fc.nat(100), async ([encoding, compress], json, cut) => {
+    fc.asyncProperty(encodings, jsonText, fc.nat(100), async ([encoding, compress], json, cut) => {
       const bytes = compress(track(json));
       await sendAndCheck("/v1/track", bytes.subarray(0, Math.max(1, bytes.length - cut)), {
         "content-encoding": encoding,
