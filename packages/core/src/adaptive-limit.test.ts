@@ -2,12 +2,14 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { AdaptiveLimit } from "./adaptive-limit.ts";
 
-const SETTINGS = { first: 4, least: 1, most: 64 };
+const SETTINGS = { first: 4, least: 1, enough: 16, most: 64 };
+const SLOW_MS = 100;
+const QUICK_MS = 2;
 
 /** A round: as many successes as the limit allows at once. */
-function round(limit: AdaptiveLimit): void {
+function round(limit: AdaptiveLimit, holdMs = SLOW_MS): void {
   const { value } = limit;
-  for (let request = 0; request < value; request++) limit.succeeded(value);
+  for (let request = 0; request < value; request++) limit.succeeded(value, holdMs);
 }
 
 describe("an adaptive limit", () => {
@@ -26,8 +28,18 @@ describe("an adaptive limit", () => {
 
   it("A3: does not rise while less than half of it is used", () => {
     const limit = new AdaptiveLimit(SETTINGS);
-    for (let request = 0; request < 100; request++) limit.succeeded(1);
+    for (let request = 0; request < 100; request++) limit.succeeded(1, SLOW_MS);
     expect(limit.value).toBe(4);
+  });
+
+  it("A5: falls to what a quick receiver has enough of, and rises for a slow one", () => {
+    const limit = new AdaptiveLimit(SETTINGS);
+    for (let times = 0; times < 10; times++) round(limit);
+    expect(limit.value).toBe(64);
+    for (let times = 0; times < 10; times++) round(limit, QUICK_MS);
+    expect(limit.value).toBe(16);
+    for (let times = 0; times < 10; times++) round(limit);
+    expect(limit.value).toBe(64);
   });
 
   it("A4: is halved once for all requests that began before the halving", () => {
@@ -46,7 +58,7 @@ describe("an adaptive limit", () => {
         let nowMs = 0;
         for (const [success, inFlight, passedMs] of steps) {
           nowMs += passedMs;
-          if (success) limit.succeeded(inFlight);
+          if (success) limit.succeeded(inFlight, SLOW_MS);
           else limit.congested(nowMs - 3, nowMs);
           expect(limit.value).toBeGreaterThanOrEqual(SETTINGS.least);
           expect(limit.value).toBeLessThanOrEqual(SETTINGS.most);

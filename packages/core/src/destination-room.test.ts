@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { DestinationRoom, type RoomRequest, type RoomSettings, type Surroundings } from "./destination-room.ts";
 
 const SETTINGS: RoomSettings = {
-  limit: { first: 4, least: 1, most: 64 },
+  limit: { first: 4, least: 1, enough: 64, most: 64 },
   breaker: { threshold: 5, firstOpenMs: 1000, longestOpenMs: 8000 },
 };
 const AMONG_OTHERS: Surroundings = { isAlone: false, isCrowding: false };

@@ -14,6 +14,7 @@
  */
 import { AdaptiveLimit, DEFAULT_LIMIT, type LimitSettings } from "./adaptive-limit.ts";
 import { Breaker, type BreakerSettings, type BreakerState, DEFAULT_BREAKER } from "./breaker.ts";
+import { LeastOfLate } from "./least-of-late.ts";
 import { RateLimit } from "./rate-limit.ts";
 
 /** Why a delivery is put off; the label `cause` of `posthaste_put_off_total`, with those that the room does not know. */
@@ -68,6 +69,7 @@ export class DestinationRoom<T extends RoomRequest> {
   #inFlight = 0;
   /** Mean time that a request holds its room; null before the first ended. */
   #holdMs: number | null = null;
+  readonly #leastHold = new LeastOfLate();
   /** How long no room was given back while some was taken. */
   #quietMs = 0;
   readonly #fresh: T[] = [];
@@ -199,7 +201,7 @@ export class DestinationRoom<T extends RoomRequest> {
     if (outcome === "delivered" || outcome === "refused") {
       if (this.#breaker.state !== "closed") this.#limit.reset();
       this.#breaker.succeeded();
-      this.#limit.succeeded(this.#inFlight);
+      this.#limit.succeeded(this.#inFlight, this.#leastHold.value);
       return;
     }
     this.#breaker.failed(nowMs, attempt.wasProbe);
@@ -223,6 +225,7 @@ export class DestinationRoom<T extends RoomRequest> {
     this.#inFlight -= requests;
     this.#quietMs = 0;
     const heldMs = nowMs - startedMs;
+    this.#leastHold.note(heldMs, nowMs);
     this.#holdMs = this.#holdMs === null ? heldMs : this.#holdMs + SAMPLE_WEIGHT * (heldMs - this.#holdMs);
   }
 

@@ -5,7 +5,7 @@ import { Isolation, type Turn } from "./isolation.ts";
 import type { Pending } from "./pending.ts";
 
 const SETTINGS = {
-  limit: { first: 2, least: 1, most: 64 },
+  limit: { first: 2, least: 1, enough: 64, most: 64 },
   breaker: { threshold: 3, firstOpenMs: 1000, longestOpenMs: 8000 },
 };
 
