@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { toWebhookBody } from "./body.ts";
 import { EVENT_TYPES, type Event } from "./event.ts";
+import { parseJson } from "./parse-json.ts";
 
 const base: Event = {
   messageId: "m1",
@@ -74,9 +75,9 @@ it("a call without a userId has a null userId, and an anonymousId that came stay
 });
 
 it("a field that the call did not have is null, an object empty, so that a type's keys are always the same", () => {
-  expect(JSON.parse(toWebhookBody({ ...base, type: "screen" }))).toMatchObject({ name: null });
-  expect(JSON.parse(toWebhookBody({ ...base, type: "page" }))).toMatchObject({ properties: {} });
-  expect(JSON.parse(toWebhookBody({ ...base, type: "group" }))).toMatchObject({ groupId: null, traits: {} });
+  expect(parseJson(toWebhookBody({ ...base, type: "screen" }))).toMatchObject({ name: null });
+  expect(parseJson(toWebhookBody({ ...base, type: "page" }))).toMatchObject({ properties: {} });
+  expect(parseJson(toWebhookBody({ ...base, type: "group" }))).toMatchObject({ groupId: null, traits: {} });
 });
 
 /** JSON that callers can send, with what trips serialisers: keys that look like indices, `__proto__`, lone surrogates, -0, 1e21. */
@@ -85,8 +86,6 @@ const hardString = fc.oneof(
   fc.string({ unit: "binary" }),
   fc.constantFrom("\ud800", "\udfff\ud800", "\u2028", '"\\\u0000', "__proto__", "0", "10", "-1", "1e3"),
 );
-// A key with a backslash trips a fault of V8 13.6: docs/decisions/2026-11-21-keys-with-a-backslash.md.
-const hardKey = hardString.filter((key) => !key.includes("\\"));
 const hardJson = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { depthSize: "small" },
@@ -94,13 +93,13 @@ const hardJson = fc.letrec<{ value: unknown }>((tie) => ({
     fc.double({ noNaN: true, noDefaultInfinity: true }),
     fc.constantFrom(null, true, -0, 1e21, 5e-324, 0.1, 9007199254740991),
     fc.array(tie("value"), { maxLength: 4 }),
-    fc.array(fc.tuple(hardKey, tie("value")), { maxLength: 5 }).map(Object.fromEntries),
+    fc.array(fc.tuple(hardString, tie("value")), { maxLength: 5 }).map(Object.fromEntries),
   ),
 })).value;
-const hardObject = fc.array(fc.tuple(hardKey, hardJson), { maxLength: 6 }).map((entries) => {
+const hardObject = fc.array(fc.tuple(hardString, hardJson), { maxLength: 6 }).map((entries) => {
   // What ingest does with a caller's text: parse, then stringify.
   const text = `{${entries.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join(",")}}`;
-  return JSON.stringify(JSON.parse(text));
+  return JSON.stringify(parseJson(text));
 });
 const orNull = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null });
 
@@ -127,7 +126,7 @@ it("is a fixed point of JSON, byte for byte, whatever the caller sent", () => {
   fc.assert(
     fc.property(anyEvent, (event) => {
       const body = toWebhookBody(event);
-      expect(JSON.stringify(JSON.parse(body))).toBe(body);
+      expect(JSON.stringify(parseJson(body))).toBe(body);
       expect(Buffer.from(body, "utf8").toString("utf8")).toBe(body);
     }),
     { numRuns: 1000 },

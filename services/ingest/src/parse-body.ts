@@ -1,6 +1,7 @@
 /** From a body's bytes to the JSON object in it. */
 import { isUtf8 } from "node:buffer";
 import { isJsonObject, type JsonObject } from "@posthaste/core/json-fragment";
+import { parseJson } from "@posthaste/core/parse-json";
 import { malformed, type Refusal } from "./answer.ts";
 
 export type ParsedBody = { readonly object: JsonObject } | { readonly refusal: Refusal };
@@ -14,7 +15,7 @@ export function parseBody(bytes: Buffer): ParsedBody {
   const text = bytes.toString();
   let value: unknown;
   try {
-    value = JSON.parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
+    value = parseJson(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
   } catch (error) {
     return refuse("malformed_json", `The body is not JSON: ${reasonOf(error)}.`);
   }

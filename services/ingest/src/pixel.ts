@@ -1,5 +1,7 @@
 /** Calls in the address of an image, for mails and pages without scripts. */
+
 import { isJsonObject, type JsonObject } from "@posthaste/core/json-fragment";
+import { parseJson } from "@posthaste/core/parse-json";
 
 /** A transparent GIF of one pixel. */
 export const PIXEL_GIF = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64");
@@ -8,7 +10,7 @@ export const PIXEL_GIF = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAA
 export function callFromData(data: unknown): JsonObject | null {
   if (typeof data !== "string") return null;
   try {
-    const value: unknown = JSON.parse(Buffer.from(data.replaceAll(" ", "+"), "base64").toString());
+    const value: unknown = parseJson(Buffer.from(data.replaceAll(" ", "+"), "base64").toString());
     return isJsonObject(value) ? value : null;
   } catch {
     return null;

@@ -1,0 +1,66 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { parseJson } from "./parse-json.ts";
+
+/** Keys of which many have a backslash or must be written with an escape, so that they meet each other in one shape. */
+const key = fc.oneof(
+  fc.constantFrom("\\", "\n", '"', "\ud800", "\\n", "\\u", "\nx", "a", "", "10", "__proto__"),
+  fc.string({ unit: "binary", maxLength: 3 }),
+);
+const json = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: "small" },
+    key,
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => (Object.is(number, -0) ? 0 : number)),
+    fc.constantFrom(null, true, false, 1e21),
+    fc.array(tie("value"), { maxLength: 4 }),
+    fc.array(fc.tuple(key, tie("value")), { maxLength: 4 }).map((entries) => Object.fromEntries(entries)),
+  ),
+})).value;
+
+/** The value as text with blanks where JSON allows them. */
+const spaced = (value: unknown): string => JSON.stringify(value, null, 1);
+
+describe("parseJson", () => {
+  it("reads any value back, whatever its keys and whatever was read before", () => {
+    fc.assert(
+      fc.property(fc.array(json, { minLength: 1, maxLength: 4 }), (values) => {
+        for (const value of values) {
+          const text = JSON.stringify(value);
+          expect(JSON.stringify(parseJson(text))).toBe(text);
+          expect(JSON.stringify(parseJson(spaced(value)))).toBe(text);
+        }
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  it("keeps a key that is written with an escape apart from a backslash that stood in its place before", () => {
+    for (const escaped of ["\\n", '\\"', "\\u0041", "\\ud800"]) {
+      parseJson('{"a":0,"\\\\":0}');
+      const [, second] = Object.keys(parseJson(`{"a":0,"${escaped}":0}`) as object);
+      expect(second).toBe(JSON.parse(`"${escaped}"`));
+    }
+  });
+
+  it("takes the last of a repeated key, in the place of the first, and keeps __proto__ a key", () => {
+    expect(JSON.stringify(parseJson('{"\\n":1,"b":2,"\\n":3,"__proto__":{"c":4}}'))).toBe(
+      '{"\\n":3,"b":2,"__proto__":{"c":4}}',
+    );
+  });
+
+  it("throws what JSON.parse throws", () => {
+    expect(() => parseJson('{"\\n":')).toThrow(SyntaxError);
+    expect(() => parseJson('{"\\x":1}')).toThrow(SyntaxError);
+  });
+
+  it("answers a value, and no error of the stack, for text that nests beyond anything that is taken", () => {
+    const deep = `{"\\n":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
+    expect(parseJson(deep)).toBeTypeOf("object");
+  });
+
+  it("reads long strings and many escapes in one pass", () => {
+    const text = `{"\\n":"${"\\n".repeat(200_000)}","b":[${Array.from({ length: 20_000 }, () => '"\\\\"').join(",")}]}`;
+    expect(JSON.stringify(parseJson(text))).toBe(text);
+  });
+});
