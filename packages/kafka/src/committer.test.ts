@@ -27,7 +27,10 @@ function createCommits() {
   const session: Pick<GroupSession, "commit"> = {
     commit: (points) =>
       new Promise((resolve) => {
-        sent.push({ offset: points[0]?.offset, answer: resolve });
+        sent.push({
+          offset: points[0]?.offset,
+          answer: (accepted) => resolve(accepted ? null : new Error("refused")),
+        });
       }),
   };
   const onCommitted = vi.fn();
@@ -70,14 +73,17 @@ describe("a committer", () => {
     committer.stop();
   });
 
-  it("sends again what was not accepted (K2)", async () => {
-    const { committer, sent, answer, onFailed } = createCommits();
+  it("sends again what was not accepted, counting the refusals in a row (K2)", async () => {
+    const { committer, sent, move, answer, onFailed } = createCommits();
     committer.start();
+    for (const accepted of [false, false, true, false]) {
+      move(0);
+      await vi.advanceTimersByTimeAsync(100);
+      await answer(accepted);
+    }
     await vi.advanceTimersByTimeAsync(100);
-    await answer(false);
-    await vi.advanceTimersByTimeAsync(100);
-    expect(sent.map(({ offset }) => offset)).toEqual([0, 0]);
-    expect(onFailed).toHaveBeenCalledOnce();
+    expect(sent.map(({ offset }) => offset)).toEqual([0, 0, 0, 0, 0]);
+    expect(onFailed.mock.calls.map(([, failures]) => failures)).toEqual([1, 2, 1]);
     committer.stop();
   });
 

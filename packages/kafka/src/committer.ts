@@ -24,7 +24,8 @@ export interface CommitterOptions {
   readonly intervalMs: number;
   readonly clock: Clock;
   readonly onCommitted: () => void;
-  readonly onFailed: () => void;
+  /** A commit was not accepted, and why; `failures` counts those in a row. */
+  readonly onFailed: (reason: unknown, failures: number) => void;
 }
 
 export class Committer {
@@ -32,6 +33,7 @@ export class Committer {
   #timer: NodeJS.Timeout | undefined;
   #outstanding: Promise<void> | null = null;
   #forcedAtMs = Number.NEGATIVE_INFINITY;
+  #failures = 0;
 
   constructor(options: CommitterOptions) {
     this.#options = options;
@@ -71,14 +73,16 @@ export class Committer {
       points.push(point);
     }
     if (points.length === 0) return Promise.resolve();
-    const outstanding = session.commit(points).then((accepted) => {
+    const outstanding = session.commit(points).then((refusal) => {
       if (this.#outstanding === outstanding) this.#outstanding = null;
-      if (accepted) {
+      if (refusal === null) {
+        this.#failures = 0;
         if (forced) this.#forcedAtMs = clock.monotonicMs();
         onCommitted();
       } else {
         for (const each of covered) each.commitFailed();
-        onFailed();
+        this.#failures += 1;
+        onFailed(refusal, this.#failures);
       }
     });
     this.#outstanding = outstanding;

@@ -18,7 +18,7 @@ import type { KafkaClient, KafkaConnection } from "./connect.ts";
 import { CLIENT_RETRY, consumerSettings, resolveTiming } from "./consumer-settings.ts";
 import { GroupSession } from "./coordinator.ts";
 import { pause, retryPauseMs, withDeadline } from "./deadline.ts";
-import { isPassingFailure, toPosthasteError } from "./kafka-errors.ts";
+import { describe, isPassingFailure, toPosthasteError } from "./kafka-errors.ts";
 import { LagMeter } from "./lag.ts";
 import { PartitionRunner } from "./partition-runner.ts";
 import { compareAssignment, locatePartitions, type TopicPartition } from "./rebalance.ts";
@@ -86,7 +86,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
       intervalMs: this.#timing.commitIntervalMs,
       clock: this.#clock,
       onCommitted: () => this.#stalls.heardGroup(),
-      onFailed: () => connection.metrics?.commitFailures.inc({ group: groupId }),
+      onFailed: (reason, failures) => this.#onCommitFailed(reason, failures),
     });
     this.#lag = new LagMeter({
       connection,
@@ -143,6 +143,15 @@ class GroupConsumer<T, F> implements WindowedConsumer {
       this.#fail(toPosthasteError(payload.error, `the consumer of group ${groupId} crashed`));
     });
     return consumer;
+  }
+
+  #onCommitFailed(reason: unknown, failures: number): void {
+    const { metrics, log } = this.#connection;
+    const { groupId } = this.#options;
+    metrics?.commitFailures.inc({ group: groupId });
+    // One line at each doubling: a long failure does not fill the log.
+    if ((failures & (failures - 1)) !== 0) return;
+    log.warn({ event: "commit_refused", group: groupId, failures, reason: describe(reason) }, "a commit is due again");
   }
 
   /** Until the brokers answer: a service may be started before them. */

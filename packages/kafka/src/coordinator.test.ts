@@ -2,10 +2,15 @@ import type { Assigner, Broker, Cluster } from "kafkajs";
 import { describe, expect, it, vi } from "vitest";
 import { GroupSession } from "./coordinator.ts";
 
+interface Joined {
+  readonly generationId: number;
+  readonly memberId: string;
+}
+
 /** The coordinator as kafkajs uses it; its types leave out what it asks. */
 interface Requests {
-  joinGroup(request: object): Promise<{ readonly generationId: number; readonly memberId: string }>;
-  syncGroup(request: object): Promise<object>;
+  joinGroup(request: object): Promise<Joined>;
+  syncGroup(request: Joined): Promise<object>;
   heartbeat(request: object): Promise<object>;
   offsetCommit(request: object): Promise<object>;
   offsetFetch(request: object): Promise<object>;
@@ -37,8 +42,7 @@ function createGroup(replies: Partial<Requests> = {}) {
   const found = async () => (await cluster.findGroupCoordinator({ groupId: "g" })) as unknown as Requests;
   const join = async () => {
     const coordinator = await found();
-    await coordinator.joinGroup({});
-    await coordinator.syncGroup({});
+    await coordinator.syncGroup(await coordinator.joinGroup({}));
     return coordinator;
   };
   return { session, hooks, find, assigner, found, join };
@@ -63,7 +67,7 @@ describe("a group's session", () => {
       const { found } = createGroup({ joinGroup: fail, syncGroup: fail, heartbeat: fail, offsetFetch: fail });
       const coordinator = await found();
       await expect(coordinator.joinGroup({})).rejects.toMatchObject(MOVED);
-      await expect(coordinator.syncGroup({})).rejects.toMatchObject(MOVED);
+      await expect(coordinator.syncGroup({ generationId: 1, memberId: "m" })).rejects.toMatchObject(MOVED);
       await expect(coordinator.heartbeat({})).rejects.toMatchObject(MOVED);
       await expect(coordinator.offsetFetch({})).rejects.toMatchObject(MOVED);
     }
@@ -86,7 +90,7 @@ describe("a group's session", () => {
       { topic: "b", partition: 1, offset: 6, metadata: "" },
       { topic: "a", partition: 2, offset: 7, metadata: "" },
     ];
-    expect(await session.commit(points)).toBe(false);
+    expect(await session.commit(points)).toMatchObject({ type: "ILLEGAL_GENERATION" });
     expect(offsetCommit.mock.calls).toEqual([
       [
         {
@@ -116,14 +120,46 @@ describe("a group's session", () => {
       const coordinator = await join();
       const beat = coordinator.heartbeat({});
       const refused = expect(beat).rejects.toMatchObject(MOVED);
-      const accepted = session.commit([{ topic: "a", partition: 0, offset: 5, metadata: "" }]);
+      const refusal = session.commit([{ topic: "a", partition: 0, offset: 5, metadata: "" }]);
       await vi.advanceTimersByTimeAsync(5000);
-      expect(await accepted).toBe(false);
+      expect(await refusal).toMatchObject({ code: "deadline_exceeded" });
       await refused;
       await expect(coordinator.heartbeat({})).rejects.toMatchObject(MOVED);
     } finally {
       vi.useRealTimers();
     }
+  });
+
+  it("commits under what a SYNC named when that went by the coordinator of another JOIN", async () => {
+    const offsetCommit = vi.fn((_: object) => Promise.resolve({}));
+    const { session, found } = createGroup({ offsetCommit });
+    const [first, second] = [await found(), await found()];
+    const joined = await first.joinGroup({});
+    // kafkajs keeps one coordinator, the last that was found, also for a JOIN that began before.
+    await second.syncGroup(joined);
+    expect(await session.commit([{ topic: "a", partition: 0, offset: 5, metadata: "" }])).toBeNull();
+    expect(offsetCommit.mock.calls[0]?.[0]).toMatchObject({ groupGenerationId: 1, memberId: "m" });
+  });
+
+  it("asks for a rejoin when commits are refused again and again while heartbeats succeed (G4)", async () => {
+    let refuses = true;
+    const { session, join } = createGroup({
+      offsetCommit: () => (refuses ? Promise.reject(answers("ILLEGAL_GENERATION")) : Promise.resolve({})),
+    });
+    const coordinator = await join();
+    const commit = () => session.commit([{ topic: "a", partition: 0, offset: 5, metadata: "" }]);
+    for (let refusals = 1; refusals < 20; refusals += 1) await commit();
+    await coordinator.heartbeat({});
+    refuses = false;
+    await commit();
+    refuses = true;
+    await commit();
+    await coordinator.heartbeat({});
+    for (let refusals = 2; refusals <= 20; refusals += 1) await commit();
+    await expect(coordinator.heartbeat({})).rejects.toMatchObject(MOVED);
+    refuses = false;
+    const after = await join();
+    await after.heartbeat({});
   });
 
   it("heartbeats as usual again when the group was joined anew", async () => {

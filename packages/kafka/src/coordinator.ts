@@ -4,13 +4,16 @@
  * kafkajs hands a custom assigner its cluster, and every JOIN awaits `cluster.findGroupCoordinator`. That call is wrapped, and
  * so is the coordinator that it answers.
  *
- * Owns: the membership (coordinator, member id, generation) of the last JOIN and SYNC that were both answered.
+ * Owns: the membership (coordinator, member id, generation) of the last SYNC that was answered, as its request names it: kafkajs
+ * may run two JOINs at once, one from each of two fetches that meet a moved leader, and the SYNC of one then goes by the
+ * coordinator that the other found.
  * G1  Before each JOIN what was consumed is drained and committed (C4): `beforeJoin` is awaited, and must end soon.
  * G2  A request that fails on the connection, or because the group is loading or has moved, is passed on as
  *     `NOT_COORDINATOR_FOR_GROUP`: kafkajs then looks the coordinator up and joins again under the same member id (C10).
  * G3  Commits name the generation of their membership and are sent once: one that is stale is refused by the brokers and
  *     never lands under a later generation, which kafkajs's own, sent again after a rejoin, can.
  * G4  A commit that is not accepted in time makes the next heartbeat ask for a rejoin, also one that waits for its answer.
+ *     So do commits that are refused again and again, whatever the reason: heartbeats may succeed all the while.
  */
 import { type Assigner, type Broker, type Cluster, type PartitionAssigner, PartitionAssigners } from "kafkajs";
 import { withDeadline } from "./deadline.ts";
@@ -44,11 +47,13 @@ export interface CommitPoint {
 
 /** C10: a commit that takes longer asks for a rejoin. */
 const COMMIT_DEADLINE_MS = 5000;
+/** G4: about two seconds of commits. A rebalance that the heartbeat is about to notice refuses a few. */
+const REFUSALS_IN_A_ROW = 20;
 
 /** What the coordinator is asked beside what kafkajs's types name. */
 interface CoordinatorRequests {
-  joinGroup(request: unknown): Promise<{ readonly generationId: number; readonly memberId: string }>;
-  syncGroup(request: unknown): Promise<unknown>;
+  joinGroup(request: unknown): Promise<unknown>;
+  syncGroup(request: Omit<Membership, "coordinator">): Promise<unknown>;
   heartbeat(request: unknown): Promise<unknown>;
   offsetCommit(request: unknown): Promise<unknown>;
   offsetFetch(request: unknown): Promise<unknown>;
@@ -67,6 +72,7 @@ export class GroupSession {
   #membership: Membership | null = null;
   #continuous = false;
   #rejoinAsked = false;
+  #refusals = 0;
   #failHeartbeat: ((reason: unknown) => void) | null = null;
 
   constructor(groupId: string, hooks: GroupHooks) {
@@ -91,10 +97,10 @@ export class GroupSession {
     this.#failHeartbeat?.(notCoordinator("a rejoin was asked for"));
   }
 
-  /** Sends one commit under the present membership and answers whether it was accepted in time. Never rejects. */
-  async commit(points: readonly CommitPoint[]): Promise<boolean> {
+  /** Sends one commit under the present membership. Answers null when it was accepted in time, else why not. Never rejects. */
+  async commit(points: readonly CommitPoint[]): Promise<unknown> {
     const membership = this.#membership;
-    if (membership === null) return false;
+    if (membership === null) return notCoordinator("the group is not joined");
     const { coordinator, memberId, generationId } = membership;
     const request = {
       groupId: this.#groupId,
@@ -104,11 +110,15 @@ export class GroupSession {
     };
     try {
       await withDeadline(coordinator.offsetCommit(request), COMMIT_DEADLINE_MS, "a commit");
-      return true;
+      this.#refusals = 0;
+      return null;
     } catch (error) {
-      // Another generation is the heartbeat's to notice; what concerns the connection it may not notice for long.
-      if (membership === this.#membership && isCoordinatorFailure(error)) this.requestRejoin();
-      return false;
+      if (membership === this.#membership) {
+        this.#refusals += 1;
+        // Another generation is the heartbeat's to notice; what concerns the connection it may not notice for long.
+        if (isCoordinatorFailure(error) || this.#refusals >= REFUSALS_IN_A_ROW) this.requestRejoin();
+      }
+      return error;
     }
   }
 
@@ -152,16 +162,12 @@ export class GroupSession {
 
   #wrapCoordinator(coordinator: Broker): Broker {
     const requests = coordinator as unknown as CoordinatorRequests;
-    let joined: Omit<Membership, "coordinator"> | null = null;
     const wrapped: CoordinatorRequests = {
-      joinGroup: async (request) => {
-        const { generationId, memberId, ...rest } = await movedOn(requests.joinGroup(request));
-        joined = { generationId, memberId };
-        return { generationId, memberId, ...rest };
-      },
+      joinGroup: (request) => movedOn(requests.joinGroup(request)),
       syncGroup: async (request) => {
+        const { memberId, generationId } = request;
         const answer = await movedOn(requests.syncGroup(request));
-        if (joined !== null) this.#enter({ coordinator, ...joined });
+        this.#enter({ coordinator, memberId, generationId });
         return answer;
       },
       heartbeat: async (request) => {
@@ -188,6 +194,7 @@ export class GroupSession {
       before !== null && before.memberId === membership.memberId && membership.generationId <= before.generationId + 1;
     this.#membership = membership;
     this.#rejoinAsked = false;
+    this.#refusals = 0;
   }
 
   /** The answer, or a rejection as soon as a rejoin is asked for: a coordinator answers a connection's requests in order. */
