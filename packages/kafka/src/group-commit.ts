@@ -7,8 +7,8 @@
  *     that failed is sent again before anything else (P2).
  * G2  A batch is a prefix of the queue, so records leave in the order they came.
  * G3  A call settles when all of its records are acknowledged, or when one of them is refused.
- * G4  A batch holds at most `maxRecords` and `maxBytes` a partition: kafkajs copies a partition's array for each of its
- *     records, and a broker takes at most 1 MB a partition.
+ * G4  A batch holds at most `maxRecords` and `maxBytes` a partition: a batch that is refused goes out record by record (G5), and
+ *     a broker takes at most 1 MB a partition.
  * G5  A batch that the broker refuses for what a record is goes out again record by record, and the one that is refused
  *     alone is refused to its caller: one bad record holds nobody up and nothing good is given up.
  */

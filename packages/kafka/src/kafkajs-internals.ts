@@ -2,14 +2,19 @@
  * The parts of kafkajs below its public API that this package leans on, typed as far as they are used. kafkajs is pinned to
  * one version, and `createCluster` fails at once when a part is not where it was.
  */
+import { createRequire } from "node:module";
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Kafka } from "kafkajs";
 
 /** kafkajs's picture of the cluster and its connections. Rejections are kafkajs's errors. */
 export interface Cluster {
   connect(): Promise<void>;
+  /** Waits for outstanding answers. */
+  disconnect(): Promise<void>;
   addTargetTopic(topic: string): Promise<void>;
   refreshMetadata(): Promise<void>;
+  /** Does nothing while the picture is younger than `METADATA_MAX_AGE_MS`. */
+  refreshMetadataIfNecessary(): Promise<void>;
   /** Throws before the topic's metadata was loaded; leaves out partitions that it does not know. */
   findLeaderForPartitions(topic: string, partitions: readonly number[]): Readonly<Record<string, readonly number[]>>;
   findBroker(options: { readonly nodeId: string }): Promise<Broker>;
@@ -30,6 +35,33 @@ export interface TopicOffsets {
 
 export interface Broker {
   fetch(request: FetchRequest): Promise<FetchResponse>;
+  /** The newest version of a request that the broker and the definition have. Throws when there is none. */
+  lookupRequest<P>(apiKey: number, definition: RequestDefinition<P>): P;
+  readonly connectionPool: {
+    send(protocol: { readonly request: object; readonly response: object }): Promise<unknown>;
+  };
+}
+
+/** All versions of one kind of request. */
+export interface RequestDefinition<P> {
+  readonly versions: readonly string[];
+  protocol(version: { readonly version: number }): P;
+}
+
+/** Makes a produce request of one version, and what reads its answer. */
+export type MakeProduceRequest = (settings: {
+  readonly acks: number;
+  readonly timeout: number;
+  readonly compression: 0;
+  readonly topicData: readonly [];
+}) => { readonly request: { readonly apiVersion: number }; readonly response: object };
+
+/** What a produce request came to in one partition. */
+export interface PartitionAnswer {
+  readonly topicName: string;
+  readonly partition: number;
+  /** Never anything but 0: kafkajs throws for the first that is not. */
+  readonly errorCode: number;
 }
 
 export interface FetchRequest {
@@ -80,4 +112,40 @@ export function createCluster(kafka: Kafka): Cluster {
   const create: unknown = symbol && Reflect.get(kafka, symbol);
   if (typeof create !== "function") throw new PosthasteError("internal", `this kafkajs has no ${CREATE_CLUSTER}`);
   return create({ metadataMaxAge: METADATA_MAX_AGE_MS, allowAutoTopicCreation: false });
+}
+
+const PRODUCE_API_KEY = 0;
+/** From here to version 7, kafkajs's last, a produce request's body is the same. */
+const FIRST_PRODUCE_VERSION = 3;
+const PRODUCE: RequestDefinition<MakeProduceRequest> = createRequire(import.meta.url)(
+  "kafkajs/src/protocol/requests/produce/index.js",
+);
+
+/**
+ * Sends a produce request whose body is made already, and waits for the in-sync replicas' answer. Rejects with kafkajs's
+ * error when a partition's answer is one.
+ */
+export async function sendProduceRequest(broker: Broker, body: Buffer): Promise<readonly PartitionAnswer[]> {
+  const makeRequest = broker.lookupRequest(PRODUCE_API_KEY, PRODUCE);
+  // Only what tells the version and reads the answer is taken of it; its own body is never made.
+  const { request, response } = makeRequest({ acks: -1, timeout: 0, compression: 0, topicData: [] });
+  if (request.apiVersion < FIRST_PRODUCE_VERSION) {
+    throw new PosthasteError("broker_unavailable", "a broker is older than Kafka 0.11, which has no record batches");
+  }
+  const encoded = { buf: body, buffer: body };
+  const answer = await broker.connectionPool.send({ request: { ...request, encode: async () => encoded }, response });
+  return toPartitionAnswers(answer as ProduceAnswer);
+}
+
+interface ProduceAnswer {
+  readonly topics: readonly {
+    readonly topicName: string;
+    readonly partitions: readonly { readonly partition: number; readonly errorCode: number }[];
+  }[];
+}
+
+function toPartitionAnswers({ topics }: ProduceAnswer): readonly PartitionAnswer[] {
+  return topics.flatMap(({ topicName, partitions }) =>
+    partitions.map(({ partition, errorCode }) => ({ topicName, partition, errorCode })),
+  );
 }

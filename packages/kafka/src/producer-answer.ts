@@ -4,12 +4,12 @@
  * kafkajs keeps its answers by broker. After a leader moved between a failure and its retry, and while a broker stops
  * cleanly, it resolves without having sent some partitions at all: they are missing from the answer.
  */
-import type { RecordMetadata } from "kafkajs";
+import type { PartitionAnswer } from "./kafkajs-internals.ts";
 
 /** True for each partition that the answer names with error 0; a partition that it does not name is unacknowledged. */
-export function acknowledgedBy(answer: readonly RecordMetadata[]): (topic: string, partition: number) => boolean {
+export function acknowledgedBy(answer: readonly PartitionAnswer[]): (topic: string, partition: number) => boolean {
   const acknowledged = new Map<string, Set<number>>();
-  const failed: RecordMetadata[] = [];
+  const failed: PartitionAnswer[] = [];
   for (const each of answer) {
     if (each.errorCode !== 0) {
       failed.push(each);

@@ -1,18 +1,20 @@
 /**
- * The kafkajs producer of the moment, and its replacement (rule P2).
+ * The kafkajs client of the moment, and its replacement (rule P2).
  *
  * kafkajs's retrier goes on after `disconnect()` and its requests hang with a hung broker, so after a rejection or a missed
  * deadline the whole client is thrown away: its sockets are destroyed and nothing of it is waited for. The next one's list
  * of brokers starts with another.
  */
 import { PosthasteError } from "@posthaste/core/errors";
-import type { ProducerBatch, RecordMetadata } from "kafkajs";
 import { withDeadline } from "./deadline.ts";
+import type { Batch } from "./group-commit.ts";
+import type { PartitionAnswer } from "./kafkajs-internals.ts";
 
-/** As much of a kafkajs client as sending takes; tests give a false one. */
+/** A client that sends; tests give a false one. */
 export interface SendingClient {
   connect(): Promise<void>;
-  sendBatch(batch: ProducerBatch): Promise<readonly RecordMetadata[]>;
+  /** Resolves with what every partition came to that was sent; brokers wait for their replicas at most `timeoutMs`. */
+  sendBatch(batch: Batch, timeoutMs: number): Promise<readonly PartitionAnswer[]>;
   disconnect(): Promise<void>;
   /** Destroys its sockets. */
   destroy(): void;
@@ -44,15 +46,11 @@ export class ReplaceableClient {
   }
 
   /** Connects when needed. Rejects when the client failed; `replace` it then. */
-  async sendBatch(batch: ProducerBatch): Promise<readonly RecordMetadata[]> {
+  async sendBatch(batch: Batch): Promise<readonly PartitionAnswer[]> {
     const client = this.#client ?? (await this.#connect());
     const deadlineMs = this.#sendDeadlineMs;
     try {
-      const answer = await withDeadline(
-        client.sendBatch({ ...batch, timeout: deadlineMs }),
-        deadlineMs,
-        "sending records",
-      );
+      const answer = await withDeadline(client.sendBatch(batch, deadlineMs), deadlineMs, "sending records");
       this.#sendDeadlineMs = FIRST_SEND_DEADLINE_MS;
       return answer;
     } catch (error) {

@@ -1,35 +1,37 @@
 import { SILENT_LOG } from "@posthaste/core/log";
-import kafkajs, { type ProducerBatch, type RecordMetadata } from "kafkajs";
+import kafkajs from "kafkajs";
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { Batch } from "./group-commit.ts";
+import type { PartitionAnswer } from "./kafkajs-internals.ts";
 import { createKafkaMetrics } from "./metrics.ts";
 import { CLOSE_FLUSH_MS, GroupCommitProducer, MAX_BATCH_BYTES, type OutgoingRecord } from "./producer.ts";
 import type { SendingClient } from "./producer-client.ts";
 
 type Connect = () => Promise<void>;
-type SendBatch = (batch: ProducerBatch) => Promise<readonly RecordMetadata[]>;
+type SendBatch = (batch: Batch) => Promise<readonly PartitionAnswer[]>;
 
 const never = () => new Promise<never>(() => {});
 
 /** An answer that names every partition of the batch with error 0. */
 const acknowledgeAll: SendBatch = async (batch) => answerFor(batch);
 
-function answerFor(batch: ProducerBatch, isNamed: (partition: number) => boolean = () => true): RecordMetadata[] {
-  return (batch.topicMessages ?? []).flatMap(({ topic, messages }) =>
-    [...new Set(messages.map(({ partition }) => partition ?? -1))]
+function answerFor(batch: Batch, isNamed: (partition: number) => boolean = () => true): PartitionAnswer[] {
+  return [...batch].flatMap(([topic, records]) =>
+    [...new Set(records.map(({ partition }) => partition))]
       .filter(isNamed)
       .map((partition) => ({ topicName: topic, partition, errorCode: 0 })),
   );
 }
 
-function valuesOf(batch: ProducerBatch): string[] {
-  return (batch.topicMessages ?? []).flatMap(({ messages }) => messages.map(({ value }) => String(value)));
+function valuesOf(batch: Batch): string[] {
+  return [...batch.values()].flatMap((records) => records.map(({ value }) => String(value)));
 }
 
 /** Brokers behind a producer: what its clients did, and what the next send comes to. */
 class FakeBrokers {
   /** Values of each `sendBatch`, and which client sent it. */
-  readonly sends: { client: number; values: string[]; timeout: number | undefined }[] = [];
+  readonly sends: { client: number; values: string[]; timeout: number }[] = [];
   readonly destroyed: number[] = [];
   readonly disconnected: number[] = [];
   connect: Connect = async () => {};
@@ -38,8 +40,8 @@ class FakeBrokers {
 
   readonly makeClient = (made: number): SendingClient => ({
     connect: () => this.connect(),
-    sendBatch: (batch) => {
-      this.sends.push({ client: made, values: valuesOf(batch), timeout: batch.timeout });
+    sendBatch: (batch, timeout) => {
+      this.sends.push({ client: made, values: valuesOf(batch), timeout });
       return (this.script.shift() ?? acknowledgeAll)(batch);
     },
     disconnect: async () => {
@@ -94,7 +96,7 @@ describe("the producer", () => {
   });
 
   it("P1: has one send outstanding and gathers what comes meanwhile", async () => {
-    const answer = Promise.withResolvers<RecordMetadata[]>();
+    const answer = Promise.withResolvers<PartitionAnswer[]>();
     brokers.script.push(() => answer.promise);
     const first = send("a");
     await vi.advanceTimersByTimeAsync(0);
@@ -163,7 +165,7 @@ describe("the producer", () => {
   });
 
   it("P2: takes no answer from a client that was thrown away", async () => {
-    const late = Promise.withResolvers<RecordMetadata[]>();
+    const late = Promise.withResolvers<PartitionAnswer[]>();
     brokers.script.push(() => late.promise, never);
     let settled = false;
     void send("a").then(() => {
@@ -195,16 +197,6 @@ describe("the producer", () => {
     expect(brokers.values).toEqual([["a"], ["a"]]);
   });
 
-  it("P4: asks for the acknowledgement of all in-sync replicas", async () => {
-    let acks: number | undefined;
-    brokers.script.push(async (batch) => {
-      acks = batch.acks;
-      return answerFor(batch);
-    });
-    await send("a");
-    expect(acks).toBe(-1);
-  });
-
   it("refuses a call with a record that no broker would take, and sends nothing of it", async () => {
     const tooLarge = { ...record("x"), value: Buffer.alloc(MAX_BATCH_BYTES) };
     await expect(producer.send([record("a"), tooLarge])).rejects.toMatchObject({ code: "invalid_input" });
@@ -231,8 +223,7 @@ describe("the producer", () => {
   it("puts equal keys in one partition, and records without a key in turn", async () => {
     const partitions: number[] = [];
     brokers.script.push(async (batch) => {
-      for (const { messages } of batch.topicMessages ?? [])
-        partitions.push(...messages.map(({ partition }) => partition ?? -1));
+      for (const records of batch.values()) partitions.push(...records.map(({ partition }) => partition));
       return answerFor(batch);
     });
     const withKey = { topic: "t", key: "user-1", value: null };
@@ -255,7 +246,7 @@ describe("the producer", () => {
   });
 
   it("flushes when it is closed, then says goodbye", async () => {
-    const answer = Promise.withResolvers<RecordMetadata[]>();
+    const answer = Promise.withResolvers<PartitionAnswer[]>();
     brokers.script.push(() => answer.promise);
     const sent = send("a");
     await vi.advanceTimersByTimeAsync(0);

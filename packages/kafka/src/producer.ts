@@ -12,7 +12,6 @@
  * P4  Acknowledged means: by all in-sync replicas (`acks` -1). What is unacknowledged is the caller's to know.
  */
 import { PosthasteError } from "@posthaste/core/errors";
-import type { ProducerBatch } from "kafkajs";
 import type { KafkaConnection } from "./connect.ts";
 import { pause, retryPauseMs, withDeadline } from "./deadline.ts";
 import { type Batch, GroupCommitQueue, type PlacedRecord } from "./group-commit.ts";
@@ -21,6 +20,7 @@ import { partitionOf } from "./murmur2.ts";
 import { readPartitionCounts } from "./partition-counts.ts";
 import { acknowledgedBy } from "./producer-answer.ts";
 import { type MakeSendingClient, ReplaceableClient } from "./producer-client.ts";
+import { createSendingClient } from "./sending-client.ts";
 import { rotate } from "./shared-admin.ts";
 
 export interface OutgoingRecord {
@@ -58,7 +58,7 @@ export interface ProducerOptions {
 
 /** A broker takes 1,048,588 bytes a partition and request (`message.max.bytes`); this leaves room for the batch's own header. */
 export const MAX_BATCH_BYTES = 1_000_000;
-/** kafkajs copies a partition's array once for each of its records, so the cost of a batch rises with its square. */
+/** So many at the most go out one by one when a broker refuses a partition's batch for what one record is. */
 const MAX_BATCH_RECORDS = 1000;
 /** Lengths, offset and time of a record, and its place in the batch. */
 const RECORD_OVERHEAD_BYTES = 40;
@@ -78,21 +78,7 @@ export async function createProducer(connection: KafkaConnection, options: Produ
       brokers: rotate(connection.brokers, made),
       requestTimeoutMs: REQUEST_TIMEOUT_MS,
     });
-    const producer = client.kafka.producer({
-      idempotent: false,
-      allowAutoTopicCreation: false,
-      retry: { retries: 0 },
-      createPartitioner:
-        () =>
-        ({ message }) =>
-          message.partition ?? 0,
-    });
-    return {
-      connect: () => producer.connect(),
-      sendBatch: (batch) => producer.sendBatch(batch),
-      disconnect: () => producer.disconnect(),
-      destroy: () => client.destroy(),
-    };
+    return createSendingClient(client);
   };
   const producer = new GroupCommitProducer({ ...options, connection, makeClient, partitionsOf: counts.of });
   return {
@@ -199,7 +185,7 @@ export class GroupCommitProducer implements Producer {
   async #trySend(batch: Batch): Promise<unknown> {
     const startedAtMs = performance.now();
     try {
-      const answer = await this.#client.sendBatch(toProducerBatch(batch));
+      const answer = await this.#client.sendBatch(batch);
       const left = this.#queue.acknowledge(acknowledgedBy(answer));
       if (left > 0) return new PosthasteError("broker_unavailable", `${left} records are missing from the answer`);
       const seconds = (performance.now() - startedAtMs) / 1000;
@@ -261,13 +247,6 @@ export class GroupCommitProducer implements Producer {
       oldestPendingMs: this.oldestPendingMs,
     };
   }
-}
-
-function toProducerBatch(batch: Batch): ProducerBatch {
-  return {
-    acks: -1,
-    topicMessages: [...batch].map(([topic, records]) => ({ topic, messages: records as PlacedRecord[] })),
-  };
 }
 
 function closedError(): PosthasteError {

@@ -73,7 +73,10 @@ describe("a leader that moves between a failure and kafkajs's retry", () => {
     const { taken, sendMessages } = createMovedLeader();
     const client: SendingClient = {
       connect: async () => {},
-      sendBatch: (batch) => sendMessages({ acks: -1, ...batch }),
+      sendBatch: (batch) => {
+        const topicMessages = [...batch].map(([topic, records]) => ({ topic, messages: [...records] }));
+        return sendMessages({ acks: -1, topicMessages });
+      },
       disconnect: async () => {},
       destroy: () => {},
     };
