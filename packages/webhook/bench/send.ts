@@ -85,11 +85,15 @@ function attempts(origin: string): { sendOne: SendOne; close: () => Promise<void
     missingKeyIds: null,
   };
   const sendOne: SendOne = (done) => {
-    const { settled, finished } = sender.attempt({ destination, messageId: randomUUID(), body: BODY, attempt: 1 });
-    void settled.then(({ settlement }) => {
-      if (settlement.outcome !== "delivered") throw new Error(`not delivered: ${JSON.stringify(settlement)}`);
-    });
-    void finished.then(done);
+    sender.attempt(
+      { destination, messageId: randomUUID(), body: BODY, attempt: 1 },
+      {
+        onSettled: ({ settlement }) => {
+          if (settlement.outcome !== "delivered") throw new Error(`not delivered: ${JSON.stringify(settlement)}`);
+        },
+        onFinished: done,
+      },
+    );
   };
   return { sendOne, close: () => sender.close() };
 }

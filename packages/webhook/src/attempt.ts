@@ -1,36 +1,42 @@
 /**
  * One attempt: its requests to all URLs at once, settled by the destination's rule.
  *
- * Owns its posts from `start` on. It is settled once, at the first moment at which its settlement can no longer change; it
- * is finished when the last post has ended. Posts are left to run in between: nothing waits for them.
+ * Owns its posts from `start` on. Posts are left to run when it is settled: nothing waits for them.
+ *  U1. It is settled once, at the first moment at which its settlement can no longer change; it is finished once, when it
+ *      is settled and the last post has ended.
+ *  U2. The listener hears nothing while `start` runs: it may start the next attempt when it hears of one, and a thousand that
+ *      fail as they start would fill the stack.
  */
-import type { SettleRule } from "@posthaste/core/destination";
+import type { Destination } from "@posthaste/core/destination";
 import { type AttemptOutcome, DELIVERED, type RequestError, type Settlement, settle } from "@posthaste/core/outcome";
-import { Deferred } from "./deferred.ts";
-import type { AttemptHandle, AttemptReport, UrlResult } from "./report.ts";
+import type { AttemptListener, AttemptReport, UrlResult } from "./report.ts";
 import type { Post, PostListener } from "./send.ts";
 
-export interface AttemptOptions {
-  readonly rule: SettleRule;
-  readonly startedAtMs: number;
+/** What every attempt of a sender shares. */
+export interface AttemptContext {
   /** The text of an answer from the bytes that were kept. */
-  readonly toAnswer: (chunks: readonly Uint8Array[]) => string | null;
+  readonly toAnswer: (destination: Destination, kept: readonly Uint8Array[]) => string | null;
   /** Told of each post that has its outcome, and of each that has ended. */
   readonly onOutcome: (post: Post) => void;
   readonly onEnd: () => void;
 }
 
-export class Attempt implements AttemptHandle, PostListener {
-  readonly #options: AttemptOptions;
-  readonly #settled = new Deferred<AttemptReport>();
-  #finished: Deferred<AttemptReport> | null = null;
+export class Attempt implements PostListener {
+  readonly #context: AttemptContext;
+  readonly #destination: Destination;
+  readonly #startedAtMs: number;
+  readonly #listener: AttemptListener;
   #posts: readonly Post[] = [];
-  #settlement: Settlement | null = null;
+  #report: AttemptReport | null = null;
   #undecided = 0;
   #running = 0;
+  #isStarting = true;
 
-  constructor(options: AttemptOptions) {
-    this.#options = options;
+  constructor(context: AttemptContext, destination: Destination, startedAtMs: number, listener: AttemptListener) {
+    this.#context = context;
+    this.#destination = destination;
+    this.#startedAtMs = startedAtMs;
+    this.#listener = listener;
   }
 
   /** Starts every post. To be called once; posts may end before it returns. */
@@ -41,55 +47,49 @@ export class Attempt implements AttemptHandle, PostListener {
     // None of the URLs asked for exists any more: there is nothing left that could fail.
     if (posts.length === 0) this.#settle(DELIVERED);
     for (const post of posts) post.start();
-  }
-
-  get requests(): number {
-    return this.#posts.length;
-  }
-
-  get settled(): Promise<AttemptReport> {
-    return this.#settled.promise;
-  }
-
-  get finished(): Promise<AttemptReport> {
-    this.#finished ??= new Deferred();
-    this.#finishIfDone();
-    return this.#finished.promise;
+    this.#isStarting = false;
+    if (this.#report !== null) queueMicrotask(() => this.#tellAfterStart());
   }
 
   onOutcome(post: Post): void {
     this.#undecided -= 1;
-    this.#options.onOutcome(post);
-    if (this.#settlement !== null) return;
-    if (this.#options.rule === "any" && post.outcome === "delivered") this.#settle(DELIVERED);
-    else if (this.#undecided === 0) this.#settle(settle(this.#options.rule, this.#results(false)));
+    this.#context.onOutcome(post);
+    if (this.#report !== null) return;
+    const rule = this.#destination.settle;
+    if (rule === "any" && post.outcome === "delivered") this.#settle(DELIVERED);
+    else if (this.#undecided === 0) this.#settle(settle(rule, this.#results()));
   }
 
   onEnd(): void {
     this.#running -= 1;
-    this.#options.onEnd();
-    this.#finishIfDone();
+    this.#context.onEnd();
+    if (!this.#isStarting) this.#finishIfDone();
   }
 
   #settle(settlement: Settlement): void {
-    this.#settlement = settlement;
-    this.#settled.resolve(this.#report(settlement, false));
+    this.#report = { settlement, startedAtMs: this.#startedAtMs, urls: this.#results() };
+    if (!this.#isStarting) this.#listener.onSettled(this.#report);
+  }
+
+  #tellAfterStart(): void {
+    if (this.#report === null) return;
+    this.#listener.onSettled(this.#report);
+    this.#finishIfDone();
   }
 
   #finishIfDone(): void {
-    if (this.#finished === null || this.#settlement === null || this.#running > 0) return;
-    this.#finished.resolve(this.#report(this.#settlement, true));
+    const report = this.#report;
+    if (report === null || this.#running > 0) return;
+    const isWhole = report.urls.length === this.#posts.length;
+    this.#listener.onFinished(isWhole ? report : { ...report, urls: this.#results() });
   }
 
-  #report(settlement: Settlement, withAnswers: boolean): AttemptReport {
-    return { settlement, startedAtMs: this.#options.startedAtMs, urls: this.#results(withAnswers) };
-  }
-
-  #results(withAnswers: boolean): readonly UrlResult[] {
-    const toAnswer = withAnswers ? this.#options.toAnswer : noAnswer;
+  #results(): readonly UrlResult[] {
     const results: UrlResult[] = [];
     for (const post of this.#posts) {
-      if (post.outcome !== null) results.push(new PostResult(post, post.outcome, toAnswer));
+      if (post.outcome !== null) {
+        results.push(new PostResult(post, post.outcome, this.#context.toAnswer, this.#destination));
+      }
     }
     return results;
   }
@@ -103,27 +103,26 @@ class PostResult implements UrlResult {
   readonly error: RequestError | null;
   readonly durationMs: number;
   readonly notBeforeMs: number | null;
-  readonly #kept: readonly Uint8Array[];
-  readonly #toAnswer: AttemptOptions["toAnswer"];
+  readonly #post: Post;
+  readonly #toAnswer: AttemptContext["toAnswer"];
+  readonly #destination: Destination;
   #answer: string | null | undefined;
 
-  constructor(post: Post, outcome: AttemptOutcome, toAnswer: AttemptOptions["toAnswer"]) {
+  constructor(post: Post, outcome: AttemptOutcome, toAnswer: AttemptContext["toAnswer"], destination: Destination) {
     this.url = post.target.url;
     this.outcome = outcome;
     this.status = post.status;
     this.error = post.error;
     this.durationMs = post.durationMs;
     this.notBeforeMs = post.notBeforeMs;
-    this.#kept = post.kept;
+    this.#post = post;
     this.#toAnswer = toAnswer;
+    this.#destination = destination;
   }
 
   get answer(): string | null {
-    if (this.#answer === undefined) this.#answer = this.#toAnswer(this.#kept);
+    if (!this.#post.hasEnded) return null;
+    if (this.#answer === undefined) this.#answer = this.#toAnswer(this.#destination, this.#post.kept);
     return this.#answer;
   }
-}
-
-function noAnswer(): null {
-  return null;
 }

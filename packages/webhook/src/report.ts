@@ -12,7 +12,7 @@ export interface UrlResult {
   readonly durationMs: number;
   /** From an obeyed `Retry-After`, ms since the epoch. */
   readonly notBeforeMs: number | null;
-  /** The start of the response body, known secrets masked; null when there was none, and in the report of `settled`. Made when it is read, so a spread lacks it. */
+  /** The start of the response body, known secrets masked; null when there was none, and while the request has not ended. Made when it is read, so a spread lacks it. */
   readonly answer: string | null;
 }
 
@@ -21,15 +21,14 @@ export interface AttemptReport {
   readonly settlement: Settlement;
   /** Ms since the epoch. */
   readonly startedAtMs: number;
-  /** The URLs that have their outcome, in the order of the destination's; in the report of `finished` all of them. */
+  /** The URLs that have their outcome, in the order of the destination's; in the report of `onFinished` all of them. */
   readonly urls: readonly UrlResult[];
 }
 
-export interface AttemptHandle {
-  /** Requests that this attempt makes, one for each URL; 0 when the destination has none of the URLs that were asked for. */
-  readonly requests: number;
-  /** `any`: at the first 2xx, or when every URL failed. `each`: when every URL has its outcome. Never rejects. */
-  readonly settled: Promise<AttemptReport>;
-  /** When every request has ended, bodies included. Never rejects. Costs nothing unless it is asked for. */
-  readonly finished: Promise<AttemptReport>;
+/** Whoever asked for an attempt. Neither is called before `attempt` has returned, and what they throw is nobody's: they must not. */
+export interface AttemptListener {
+  /** `any`: at the first 2xx, or when every URL failed. `each`: when every URL has its outcome. Once. */
+  onSettled(report: AttemptReport): void;
+  /** When every request has ended, bodies included. Once, after `onSettled`. */
+  onFinished(report: AttemptReport): void;
 }

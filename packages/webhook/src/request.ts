@@ -6,7 +6,7 @@
  */
 import type { Destination, WebhookUrl } from "@posthaste/core/destination";
 import { messageIdHeader } from "./message-id.ts";
-import { signBody, signStandard, standardKeys } from "./sign.ts";
+import { createBodySigner, signStandard, standardKeys } from "./sign.ts";
 
 const USER_AGENT = "Posthaste/1.0";
 
@@ -21,9 +21,14 @@ export interface Target {
   readonly fixedHeaders: readonly string[];
 }
 
+/** During a rotation a test signs with the next one. */
+export type SigningSecret = "active" | "next";
+
 /** A destination made ready for sending. */
 export interface PreparedDestination {
   readonly targets: readonly Target[];
+  /** By the active secret and by the next; null without the secret. */
+  readonly signers: Readonly<Record<SigningSecret, ((body: Uint8Array) => string) | null>>;
   /** Keys of `webhook-signature`, empty when the destination did not opt in or has no secret. */
   readonly standardKeys: readonly Buffer[];
 }
@@ -33,8 +38,13 @@ const prepared = new WeakMap<Destination, PreparedDestination>();
 export function prepareDestination(destination: Destination): PreparedDestination {
   const known = prepared.get(destination);
   if (known !== undefined) return known;
+  const { active, next } = destination.secrets;
   const made: PreparedDestination = {
     targets: destination.urls.map(toTarget),
+    signers: {
+      active: active === null ? null : createBodySigner(active),
+      next: next === null ? null : createBodySigner(next),
+    },
     standardKeys: destination.standardWebhooks ? standardKeys(destination.secrets) : [],
   };
   prepared.set(destination, made);
@@ -58,23 +68,24 @@ function toTarget({ url, headers }: WebhookUrl): Target {
 
 export interface DeliveryHeadersInput {
   readonly destination: Destination;
-  readonly standardKeys: readonly Buffer[];
   readonly messageId: string;
   readonly attempt: number;
   readonly body: Uint8Array;
-  readonly signWith: "active" | "next";
-  readonly nowMs: number;
 }
 
 /** The headers that all URLs of one attempt share: ids and signatures, names and values in turn. Signs once a secret. */
-export function deliveryHeaders(input: DeliveryHeadersInput): readonly string[] {
-  const { destination, standardKeys, body } = input;
-  const id = messageIdHeader(input.messageId);
-  const headers = ["X-Message-Id", id, "X-Attempt", String(input.attempt)];
-  const secret = destination.secrets[input.signWith];
-  if (secret !== null) headers.push("X-Signature", signBody(secret, body));
+export function deliveryHeaders(
+  { destination, messageId, attempt, body }: DeliveryHeadersInput,
+  signWith: SigningSecret,
+  nowMs: number,
+): readonly string[] {
+  const { signers, standardKeys } = prepareDestination(destination);
+  const id = messageIdHeader(messageId);
+  const headers = ["X-Message-Id", id, "X-Attempt", String(attempt)];
+  const signBody = signers[signWith];
+  if (signBody !== null) headers.push("X-Signature", signBody(body));
   if (destination.standardWebhooks) {
-    const timestampSeconds = Math.floor(input.nowMs / 1000);
+    const timestampSeconds = Math.floor(nowMs / 1000);
     headers.push("webhook-id", id, "webhook-timestamp", String(timestampSeconds));
     if (standardKeys.length > 0) {
       headers.push("webhook-signature", signStandard(standardKeys, { id, timestampSeconds, body }));

@@ -79,7 +79,9 @@ export class Post extends Timed implements Sendable {
 
   start(): void {
     if (this.target.origin === null) {
-      this.#fail("invalid_request");
+      this.#decideFailed("invalid_request");
+      this.hasEnded = true;
+      this.#listener.onEnd(this);
       return;
     }
     this.#context.wheel.add(this, this.#context.headersTimeoutMs);
@@ -92,6 +94,11 @@ export class Post extends Timed implements Sendable {
   }
 
   onTimeout(): void {
+    const bodyMs = this.outcome === null ? 0 : this.#bodyTimeLeftMs();
+    if (bodyMs > 0) {
+      this.#context.wheel.add(this, bodyMs);
+      return;
+    }
     this.#giveUp(new SendError(TIMED_OUT, "no end of the response headers in time"));
   }
 
@@ -107,11 +114,12 @@ export class Post extends Timed implements Sendable {
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Headers): void {
     if (status < 200 || this.outcome !== null) return;
-    const { wheel, bodyTimeoutMs, clock } = this.#context;
+    const { wheel, headersTimeoutMs, bodyTimeoutMs, clock } = this.#context;
     this.status = status;
     if (obeysRetryAfter(status)) this.notBeforeMs = retryAfter(headers, clock.nowMs());
-    wheel.add(this, bodyTimeoutMs);
     this.#decide(classifyStatus(status));
+    // The deadline of the headers is left to stand when it comes first: nearly every body has ended by then.
+    if (!this.hasEnded && this.durationMs + bodyTimeoutMs < headersTimeoutMs) wheel.add(this, bodyTimeoutMs);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -123,8 +131,10 @@ export class Post extends Timed implements Sendable {
 
   onResponseEnd(): void {
     const connection = this.connection;
-    this.#end();
+    this.#leave();
+    // Before anybody hears of the end, so that whoever then sends the next request finds this connection.
     if (connection !== null) this.#context.agents.release(connection);
+    this.#listener.onEnd(this);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, reason: Error): void {
@@ -137,9 +147,11 @@ export class Post extends Timed implements Sendable {
       agents.resend(connection, this);
       return;
     }
-    if (this.outcome === null) this.#fail(toRequestError(reason));
-    else this.#end();
+    const isFailure = this.outcome === null;
+    this.#leave();
     if (connection !== null) agents.discard(connection);
+    if (isFailure) this.#decideFailed(toRequestError(reason));
+    this.#listener.onEnd(this);
   }
 
   #mayResend(connection: Connection, reason: Error): boolean {
@@ -158,10 +170,9 @@ export class Post extends Timed implements Sendable {
     this.onResponseError(null, reason);
   }
 
-  #fail(error: RequestError): void {
+  #decideFailed(error: RequestError): void {
     this.error = error;
     this.#decide(classifyError(error));
-    this.#end();
   }
 
   #decide(outcome: AttemptOutcome): void {
@@ -170,12 +181,17 @@ export class Post extends Timed implements Sendable {
     this.#listener.onOutcome(this);
   }
 
-  #end(): void {
+  #bodyTimeLeftMs(): number {
+    const { clock, bodyTimeoutMs } = this.#context;
+    return this.#startedMs + this.durationMs + bodyTimeoutMs - clock.monotonicMs();
+  }
+
+  /** Gives up everything that others hold for it. */
+  #leave(): void {
     this.hasEnded = true;
     this.#context.wheel.remove(this);
     this.connection = null;
     this.#controller = null;
-    this.#listener.onEnd(this);
   }
 }
 

@@ -9,11 +9,11 @@ import type { Clock } from "@posthaste/core/time";
 import type { Registry } from "prom-client";
 import { createAddressGuard } from "./address-guard.ts";
 import { Agents } from "./agents.ts";
-import { Attempt } from "./attempt.ts";
+import { Attempt, type AttemptContext } from "./attempt.ts";
 import { createConnector, type OpenSocket, openSocket } from "./connector.ts";
-import { createSenderMetrics, type SenderMetrics } from "./metrics.ts";
-import type { AttemptHandle, UrlResult } from "./report.ts";
-import { deliveryHeaders, prepareDestination, shownHeaders, type Target } from "./request.ts";
+import { createSenderMetrics } from "./metrics.ts";
+import type { AttemptListener, AttemptReport, UrlResult } from "./report.ts";
+import { deliveryHeaders, prepareDestination, type SigningSecret, shownHeaders, type Target } from "./request.ts";
 import { createResolve, type Resolve } from "./resolve.ts";
 import { secretForms, toAnswer } from "./response.ts";
 import { Post, type SendContext } from "./send.ts";
@@ -76,7 +76,7 @@ export interface TestRequest {
   readonly messageId: string;
   readonly body: Uint8Array;
   /** `next` checks during a rotation that the receiver accepts the secret that is about to become active. */
-  readonly signWith: "active" | "next";
+  readonly signWith: SigningSecret;
 }
 
 /** The request as it was sent to one URL and what came of it; values that the customer set read `***`. */
@@ -86,7 +86,8 @@ export interface TestResult extends UrlResult {
 }
 
 export interface WebhookSender {
-  attempt(request: AttemptRequest): AttemptHandle;
+  /** Sends to all URLs at once; the listener hears what comes of it, and always of its end. */
+  attempt(request: AttemptRequest, listener: AttemptListener): void;
   /** An attempt that waits for the end of every request and tells what was sent. */
   test(request: TestRequest): Promise<readonly TestResult[]>;
   /** Requests that have begun and not ended. */
@@ -110,7 +111,7 @@ class Sender implements WebhookSender {
   readonly #wheel: TimerWheel;
   readonly #agents: Agents;
   readonly #context: SendContext;
-  readonly #metrics: SenderMetrics;
+  readonly #attemptContext: AttemptContext;
   #inFlight = 0;
 
   constructor(options: WebhookSenderOptions) {
@@ -136,7 +137,16 @@ class Sender implements WebhookSender {
       keptBytes: KEPT_BYTES,
       bodyBytes,
     };
-    this.#metrics = createSenderMetrics(options.registry, () => this.#inFlight);
+    const metrics = createSenderMetrics(options.registry, () => this.#inFlight);
+    this.#attemptContext = {
+      toAnswer: (destination, kept) => toAnswer(kept, secretForms(destination), this.#limits.answerLength),
+      onOutcome: ({ outcome, error }) => {
+        if (outcome !== null) metrics.count(outcome, error);
+      },
+      onEnd: () => {
+        this.#inFlight -= 1;
+      },
+    };
   }
 
   get requestsInFlight(): number {
@@ -147,18 +157,22 @@ class Sender implements WebhookSender {
     return this.#agents.openConnections;
   }
 
-  attempt(request: AttemptRequest): Attempt {
-    const targets = prepareDestination(request.destination).targets;
+  attempt(request: AttemptRequest, listener: AttemptListener): void {
+    const { targets } = prepareDestination(request.destination);
     const { urls } = request;
     const chosen = urls ? targets.filter((target) => urls.includes(target.url)) : targets;
-    return this.#start(request, chosen, this.#headers(request, "active"));
+    const nowMs = this.#clock.nowMs();
+    this.#start(request, chosen, deliveryHeaders(request, "active", nowMs), nowMs, listener);
   }
 
   async test({ destination, messageId, body, signWith }: TestRequest): Promise<readonly TestResult[]> {
     const request = { destination, messageId, body, attempt: 1 };
     const { targets } = prepareDestination(destination);
-    const headers = this.#headers(request, signWith);
-    const report = await this.#start(request, targets, headers).finished;
+    const nowMs = this.#clock.nowMs();
+    const headers = deliveryHeaders(request, signWith, nowMs);
+    const report = await new Promise<AttemptReport>((resolve) => {
+      this.#start(request, targets, headers, nowMs, { onSettled: () => undefined, onFinished: resolve });
+    });
     const text = Buffer.from(body).toString("utf8");
     return report.urls.map((result, index) => {
       const { fixedHeaders } = targets[index] ?? { fixedHeaders: [] };
@@ -174,34 +188,19 @@ class Sender implements WebhookSender {
     await this.#agents.close();
   }
 
-  #headers(request: AttemptRequest, signWith: "active" | "next"): readonly string[] {
-    const { standardKeys } = prepareDestination(request.destination);
-    return deliveryHeaders({ ...request, standardKeys, signWith, nowMs: this.#clock.nowMs() });
-  }
-
-  #start(request: AttemptRequest, targets: readonly Target[], headers: readonly string[]): Attempt {
-    const { destination, body } = request;
-    const attempt = new Attempt({
-      rule: destination.settle,
-      startedAtMs: this.#clock.nowMs(),
-      toAnswer: (chunks) => toAnswer(chunks, secretForms(destination), this.#limits.answerLength),
-      onOutcome: this.#onOutcome,
-      onEnd: this.#onEnd,
-    });
+  #start(
+    { destination, body }: AttemptRequest,
+    targets: readonly Target[],
+    headers: readonly string[],
+    nowMs: number,
+    listener: AttemptListener,
+  ): void {
+    const attempt = new Attempt(this.#attemptContext, destination, nowMs, listener);
     this.#inFlight += targets.length;
     attempt.start(
       targets.map((target) => new Post(this.#context, target, target.fixedHeaders.concat(headers), body, attempt)),
     );
-    return attempt;
   }
-
-  readonly #onOutcome = ({ outcome, error }: Post): void => {
-    if (outcome !== null) this.#metrics.count(outcome, error);
-  };
-
-  readonly #onEnd = (): void => {
-    this.#inFlight -= 1;
-  };
 }
 
 /** Bytes of an answer that are kept until it is masked: more than is shown, so that a secret at the cut is seen whole. */

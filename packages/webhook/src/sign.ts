@@ -7,15 +7,17 @@
  */
 import { createHmac } from "node:crypto";
 import type { SharedSecrets } from "@posthaste/core/destination";
+import { HmacSha1 } from "./hmac.ts";
 
 const STANDARD_PREFIX = "whsec_";
 
 /** Base64 as it is written out in full, padding included. */
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** The value of `X-Signature`: lower-case hex HMAC-SHA1 of the body. */
-export function signBody(secret: string, body: Uint8Array): string {
-  return createHmac("sha1", secret).update(body).digest("hex");
+/** Gives bodies the value of `X-Signature`: lower-case hex HMAC-SHA1 of the body. */
+export function createBodySigner(secret: string): (body: Uint8Array) => string {
+  const hmac = new HmacSha1(Buffer.from(secret, "utf8"));
+  return (body) => hmac.sign(body);
 }
 
 /** The key that a shared secret stands for in Standard Webhooks. */

@@ -5,8 +5,13 @@ import type { Destination } from "@posthaste/core/destination";
 import { type Receiver, type ReceiverOptions, startReceiver } from "@posthaste/testkit/receiver";
 import { Registry } from "prom-client";
 import { onTestFinished } from "vitest";
-import type { AttemptHandle } from "../src/report.ts";
-import { createWebhookSender, type WebhookSender, type WebhookSenderOptions } from "../src/sender.ts";
+import type { AttemptReport } from "../src/report.ts";
+import {
+  type AttemptRequest,
+  createWebhookSender,
+  type WebhookSender,
+  type WebhookSenderOptions,
+} from "../src/sender.ts";
 import { aDestination } from "./destination.ts";
 
 export const BODY = Buffer.from('{"version":1,"type":"track","userId":"user-1"}');
@@ -27,6 +32,19 @@ export async function useReceiver(options: ReceiverOptions = {}): Promise<Receiv
   return receiver;
 }
 
+/** What a listener hears, as promises. */
+export interface AttemptHandle {
+  readonly settled: Promise<AttemptReport>;
+  readonly finished: Promise<AttemptReport>;
+}
+
+export function attempt(sender: WebhookSender, request: AttemptRequest): AttemptHandle {
+  const settled = Promise.withResolvers<AttemptReport>();
+  const finished = Promise.withResolvers<AttemptReport>();
+  sender.attempt(request, { onSettled: settled.resolve, onFinished: finished.resolve });
+  return { settled: settled.promise, finished: finished.promise };
+}
+
 /** One attempt to these URLs with the test's body. */
 export function attemptTo(
   sender: WebhookSender,
@@ -34,7 +52,7 @@ export function attemptTo(
   fields: Partial<Destination> = {},
 ): AttemptHandle {
   const destination = aDestination({ urls: urls.map((url) => ({ url, headers: {} })), ...fields });
-  return sender.attempt({ destination, messageId: "message-1", body: BODY, attempt: 1 });
+  return attempt(sender, { destination, messageId: "message-1", body: BODY, attempt: 1 });
 }
 
 export interface RawServer {

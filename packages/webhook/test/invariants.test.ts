@@ -2,8 +2,7 @@
 import type { Socket } from "node:net";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { AttemptHandle } from "../src/report.ts";
-import { attemptTo, useRawServer, useSender } from "./harness.ts";
+import { type AttemptHandle, attemptTo, useRawServer, useSender } from "./harness.ts";
 
 const BEHAVIOURS: readonly ((socket: Socket) => unknown)[] = [
   (socket) => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"),

@@ -2,7 +2,7 @@ import { hasGoodSignature, signatureOf } from "@posthaste/testkit/signature";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it } from "vitest";
 import { aDestination } from "./destination.ts";
-import { attemptTo, BODY, useClosedPort, useReceiver, useSender } from "./harness.ts";
+import { attempt, attemptTo, BODY, useClosedPort, useReceiver, useSender } from "./harness.ts";
 
 describe("an attempt", () => {
   it("posts the exact bytes with the headers of the product, and nothing that was not asked for", async () => {
@@ -12,7 +12,7 @@ describe("an attempt", () => {
       secrets: { active: "secret", next: null, previous: null },
       urls: [{ url: `${receiver.url}/hook/a?b=c`, headers: { "X-Api-Key": "kéy" } }],
     });
-    await sender.attempt({ destination, messageId: "message-1", body: BODY, attempt: 2 }).settled;
+    await attempt(sender, { destination, messageId: "message-1", body: BODY, attempt: 2 }).settled;
     const [request] = receiver.requests;
     expect(request?.method).toBe("POST");
     expect(request?.target).toBe("/hook/a?b=c");
@@ -64,7 +64,7 @@ describe("an attempt", () => {
     const receiver = await useReceiver();
     const destination = aDestination({ urls: [{ url: receiver.url, headers: {} }] });
     const messageId = "bestellung ☃\r\nX-Injected: 1";
-    const { settled } = useSender().attempt({ destination, messageId, body: BODY, attempt: 1 });
+    const { settled } = attempt(useSender(), { destination, messageId, body: BODY, attempt: 1 });
     expect((await settled).settlement.outcome).toBe("delivered");
     expect(receiver.requests[0]?.headers["x-message-id"]).toBe("bestellung%20%E2%98%83%0D%0AX-Injected:%201");
     expect(receiver.requests[0]?.headers).not.toHaveProperty("x-injected");
@@ -180,23 +180,32 @@ describe("an attempt to several URLs", () => {
     const receiver = await useReceiver();
     const urls = ["/a", "/b", "/c"].map((path) => ({ url: receiver.url + path, headers: {} }));
     const destination = aDestination({ settle: "each", urls });
-    const { settled, requests } = useSender().attempt({
+    const { settled } = attempt(useSender(), {
       destination,
       messageId: "message-1",
       body: BODY,
       attempt: 2,
       urls: [`${receiver.url}/b`, "http://127.0.0.1/no-longer-configured"],
     });
-    expect(requests).toBe(1);
     expect((await settled).settlement.outcome).toBe("delivered");
     expect(receiver.requests.map(({ path }) => path)).toEqual(["/b"]);
+  });
+
+  it("U2: tells nothing before the call has returned, also of what ends at once", () => {
+    const sender = useSender();
+    const destination = aDestination({ urls: [{ url: "gopher://receiver.example/", headers: {} }] });
+    const request = { destination, messageId: "message-1", body: BODY, attempt: 1 };
+    const heard: string[] = [];
+    const told = Promise.withResolvers<void>();
+    sender.attempt(request, { onSettled: () => heard.push("settled"), onFinished: () => told.resolve() });
+    expect(heard).toEqual([]);
+    return told.promise.then(() => expect(heard).toEqual(["settled"]));
   });
 
   it("has nothing left to do when none of the named URLs is configured any more", async () => {
     const destination = aDestination({ settle: "each" });
     const request = { destination, messageId: "message-1", body: BODY, attempt: 2, urls: ["http://127.0.0.1/gone"] };
-    const handle = useSender().attempt(request);
-    expect(handle.requests).toBe(0);
+    const handle = attempt(useSender(), request);
     expect(await handle.settled).toMatchObject({ settlement: { outcome: "delivered" }, urls: [] });
     expect(await handle.finished).toMatchObject({ urls: [] });
   });

@@ -55,13 +55,11 @@ beforeEach(() => {
     send: (turn) => deliverer.send(turn),
     putOff: (pending, cause, notBeforeMs) => deliverer.putOff(pending, cause, notBeforeMs),
   });
-  const never = new Promise<never>(() => undefined);
   deliverer = new Deliverer({
     destinations: { appliedOffset: 0, get: () => DESTINATION },
     sender: {
       attempt: ({ urls }: { readonly urls?: readonly string[] | null }) => {
         attempted.push(urls);
-        return { settled: never, finished: never };
       },
     },
     isolation,

@@ -76,15 +76,26 @@ export class Deliverer {
       this.#submit(task, delivery);
       return;
     }
-    const attempt = sender.attempt({
-      destination,
-      messageId: delivery.messageId,
-      body: delivery.body,
-      attempt: progress.attempts + 1,
-      urls: progress.urls,
-    });
-    attempt.settled.then((report) => this.#settle(turn, report)).catch(onFailure);
-    attempt.finished.then((report) => this.#end(turn, report)).catch(onFailure);
+    const { messageId, body } = delivery;
+    sender.attempt(
+      { destination, messageId, body, attempt: progress.attempts + 1, urls: progress.urls },
+      {
+        onSettled: (report) => {
+          try {
+            this.#settle(turn, report);
+          } catch (error) {
+            onFailure(error as Error);
+          }
+        },
+        onFinished: (report) => {
+          try {
+            this.#end(turn, report);
+          } catch (error) {
+            onFailure(error as Error);
+          }
+        },
+      },
+    );
   }
 
   /** A delivery must not wait here: to a retry topic without an attempt, or at its window's end its last one. */
