@@ -13,6 +13,7 @@ import { BrokersReadiness, type BrokersState } from "./brokers-readiness.ts";
 import { growEncodersLazily } from "./encoder-growth.ts";
 import { type BrokerAddress, type Dial, LivenessWatch, refusedSocket } from "./liveness.ts";
 import type { KafkaMetrics } from "./metrics.ts";
+import { answeringFirst } from "./seed-brokers.ts";
 import { SharedAdmin } from "./shared-admin.ts";
 
 export interface KafkaConnectionOptions {
@@ -34,7 +35,7 @@ export interface KafkaConnectionOptions {
 export interface ClientOptions {
   /** Ms without an answer after which kafkajs gives a request up. Default 30,000. */
   readonly requestTimeoutMs?: number;
-  /** Brokers in the order to try them; default is the connection's. */
+  /** Brokers in the order to try them, those first that answer the watch; default is the connection's. */
   readonly brokers?: readonly string[];
   /** kafkajs's own retries; none by default, since whoever sends decides what is sent again. */
   readonly retry?: RetryOptions;
@@ -93,7 +94,7 @@ export function connectKafka(options: KafkaConnectionOptions): KafkaConnection {
     let destroyed = false;
     const kafka = new Kafka({
       clientId,
-      brokers: [...(client.brokers ?? brokers)],
+      brokers: answeringFirst(client.brokers ?? brokers, watch.answering()),
       connectionTimeout: CONNECT_TIMEOUT_MS,
       requestTimeout: client.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
       retry: client.retry ?? { retries: 0 },

@@ -202,4 +202,14 @@ describe("the liveness watch (L1)", () => {
     await eventually(() => expect(brokers[0].asked).toBeGreaterThan(asked + 4));
     expect(changes).toEqual([]);
   });
+
+  it("does not count a dead broker among those that answer (L1d)", async () => {
+    const [dying, other] = (await startBrokers(2)) as [FakeBroker, FakeBroker];
+    const { watch } = startWatch([dying, other]);
+    await eventually(() => expect(watch.answering()).toEqual([dying.name, other.name]));
+    await dying.close();
+    await eventually(() => expect(watch.answering()).toEqual([other.name]));
+    await dying.listen();
+    await eventually(() => expect(watch.answering()).toEqual([dying.name, other.name]));
+  });
 });

@@ -172,8 +172,9 @@ export class LivenessWatch {
   }
 }
 
-function answersNow({ answered, silent, unansweredTicks }: WatchedBroker): boolean {
-  return answered && !silent && unansweredTicks < WITNESS_TICKS;
+/** A broker whose probe was closed is dead until it takes another. */
+function answersNow({ probe, answered, silent, unansweredTicks }: WatchedBroker): boolean {
+  return probe?.destroyed === false && answered && !silent && unansweredTicks < WITNESS_TICKS;
 }
 
 function ask(broker: WatchedBroker, probe: Socket): void {
