@@ -1,5 +1,5 @@
 /** Questions to a cluster about who does what in it, answered as broker names (`kafka-1` …) for fault tests. */
-import { type Admin, Kafka, logLevel } from "kafkajs";
+import { type Admin, type ITopicMetadata, Kafka, logLevel } from "kafkajs";
 import { readActiveController, readCommittedSum, readGroupCoordinator } from "./kafka-wire.ts";
 
 const TIMEOUT_MS = 2_000;
@@ -11,8 +11,19 @@ export interface ClusterView {
   readonly coordinatorOf: (groupId: string) => Promise<string>;
   /** The broker whose controller is the active one. */
   readonly activeController: () => Promise<string>;
+  /** Every partition of every topic, Kafka's own among them. */
+  readonly partitions: () => Promise<readonly PartitionView[]>;
   /** The group's committed offsets added up, as its coordinator has them. */
   readonly committedSum: (groupId: string) => Promise<number>;
+}
+
+export interface PartitionView {
+  readonly topic: string;
+  readonly partition: number;
+  /** Undefined while it has none. */
+  readonly leader: string | undefined;
+  readonly replicas: readonly string[];
+  readonly inSync: readonly string[];
 }
 
 export interface ClusterAddresses {
@@ -39,6 +50,10 @@ export function createClusterView({ brokers, controllers }: ClusterAddresses): C
     coordinatorOf: async (groupId) =>
       brokerName(await firstAnswer(brokers, (address) => readGroupCoordinator(address, groupId))),
     activeController: async () => brokerName(await firstAnswer(controllers, readActiveController)),
+    partitions: () =>
+      firstAnswer(brokers, (address) =>
+        withAdmin(address, async (admin) => (await admin.fetchTopicMetadata()).topics.flatMap(toPartitionViews)),
+      ),
     committedSum: (groupId) => firstAnswer(brokers, (address) => readCommittedSum(address, groupId)),
   };
 }
@@ -49,6 +64,16 @@ export function brokerIsInCluster(address: string, id: number): Promise<boolean>
     const cluster = await admin.describeCluster();
     return cluster.brokers.some((broker) => broker.nodeId === id);
   });
+}
+
+function toPartitionViews({ name, partitions }: ITopicMetadata): readonly PartitionView[] {
+  return partitions.map(({ partitionId, leader, replicas, isr }) => ({
+    topic: name,
+    partition: partitionId,
+    leader: leader < 0 ? undefined : brokerName(leader),
+    replicas: replicas.map(brokerName),
+    inSync: isr.map(brokerName),
+  }));
 }
 
 function brokerName(nodeId: number): string {

@@ -46,28 +46,37 @@ export async function readGroupCoordinator(address: string, groupId: string): Pr
 export async function readCommittedSum(address: string, groupId: string): Promise<number> {
   // A count of -1 asks for every topic.
   const allTopics = Buffer.from([255, 255, 255, 255]);
-  const answer = await ask(address, OFFSET_FETCH, 2, Buffer.concat([shortString(groupId), allTopics]));
+  return sumOfOffsets(await ask(address, OFFSET_FETCH, 2, Buffer.concat([shortString(groupId), allTopics])));
+}
+
+/**
+ * Adds up the offsets of an answer to OffsetFetch, version 2. Each partition counts once: a coordinator that hands its groups
+ * over while it stops was seen to name all of them twice. Throws when the answer holds an error.
+ */
+export function sumOfOffsets(answer: Buffer): number {
   let at = 0;
   const readCount = (): number => {
     at += 4;
     return answer.readInt32BE(at - 4);
   };
-  const skipText = (): void => {
-    at += 2 + Math.max(0, answer.readInt16BE(at));
+  const readText = (): string => {
+    const from = at + 2;
+    at = from + Math.max(0, answer.readInt16BE(at));
+    return answer.toString("utf8", from, at);
   };
-  let sum = 0;
+  const offsets = new Map<string, number>();
   for (let topics = readCount(); topics > 0; topics -= 1) {
-    skipText();
+    const topic = readText();
     for (let partitions = readCount(); partitions > 0; partitions -= 1) {
-      sum += Number(answer.readBigInt64BE(at + 4));
+      offsets.set(`${topic} ${answer.readInt32BE(at)}`, Number(answer.readBigInt64BE(at + 4)));
       at += 12;
-      skipText();
+      readText();
       assertNoError("OffsetFetch", answer.readInt16BE(at));
       at += 2;
     }
   }
   assertNoError("OffsetFetch", answer.readInt16BE(at));
-  return sum;
+  return [...offsets.values()].reduce((sum, offset) => sum + offset, 0);
 }
 
 /** Sends one request and answers what follows the correlation id of its response. */
