@@ -1,4 +1,4 @@
-/** What a fault run does to brokers: whom it takes, what it does to them, and when the cluster has put another in their place. */
+/** What a fault run does to brokers: whom it takes, what it does to them, and when the cluster does without them. */
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { ClusterView } from "@posthaste/local-stack/cluster-view";
 import type { System } from "@posthaste/local-stack/system";
@@ -53,21 +53,42 @@ export async function inflict({ fault, forMs }: Row, brokers: readonly Unit[]): 
   await Promise.all(brokers.map((broker) => (fault === "hung" ? broker.resume() : broker.start())));
 }
 
-/** Answers how many ms from now another broker had the role, as those say that answer; null when none had within `timeoutMs`. */
-export async function untilMoved(
-  { role }: Row,
-  from: string,
-  { view, names }: Cluster,
-  timeoutMs: number,
-): Promise<number | null> {
-  if (role === "two brokers of three") return null;
+/** The roles that any of the brokers has now. */
+export async function rolesOf(brokers: readonly Unit[], { view, names }: Cluster): Promise<readonly Role[]> {
+  const holders = await Promise.all(ROLES.map((role) => currentHolder(role, view, names).catch(() => undefined)));
+  return ROLES.filter((_, index) => brokers.some(({ name }) => name === holders[index]));
+}
+
+/** Waits until every partition has all of its replicas in sync: what a fault before has left would count for this one. */
+export function untilWhole({ view }: Cluster): Promise<void> {
+  return eventually(
+    async () => {
+      const lacking = (await view.partitions()).filter(({ inSync, replicas }) => inSync.length < replicas.length);
+      if (lacking.length > 0) throw new Error(`${lacking.length} partitions lack a replica`);
+    },
+    { timeoutMs: 60_000, intervalMs: 200 },
+  );
+}
+
+/**
+ * Answers how many ms from now the cluster did without the broker: it leads nothing, no acknowledgement waits for it, and the
+ * active controller is another. As those say that answer; null when it was not so within `timeoutMs`.
+ */
+export async function untilReplaced(broker: string, { view }: Cluster, timeoutMs: number): Promise<number | null> {
   const startMs = performance.now();
   while (performance.now() - startMs < timeoutMs) {
-    const holder = await currentHolder(role, view, names).catch(() => undefined);
-    if (holder !== undefined && holder !== from) return performance.now() - startMs;
+    const [partitions, controller] = await Promise.all([view.partitions(), view.activeController()]).catch(() => []);
+    const holds = partitions?.some(({ leader, inSync }) => leader === broker || inSync.includes(broker)) ?? true;
+    if (!holds && controller !== broker) return performance.now() - startMs;
     await pause(100);
   }
   return null;
+}
+
+/** Has every broker run again, whatever a round that failed has left. */
+export async function mend({ system }: Cluster): Promise<void> {
+  const brokers = system.stack.units.filter(({ name }) => name.startsWith("kafka-"));
+  await Promise.all(brokers.map((broker) => (broker.pid === undefined ? broker.start() : broker.resume())));
 }
 
 function currentHolder(role: Role, view: ClusterView, names: TopicNames): Promise<string | undefined> {

@@ -1,16 +1,21 @@
-/** The table of docs/faults.md: a line a row, over all its rounds. Pure. */
-import type { Row } from "./broker-faults.ts";
+/** The tables of docs/faults.md: a line a row of faults, over all its rounds. Pure. */
+import { ROLES, type Role, type Row } from "./broker-faults.ts";
 import { type Cell, toLine, toTable } from "./table.ts";
-import { median } from "./timeline.ts";
+import { type Gap, median } from "./timeline.ts";
 
+/** Times in ms on the clock of the run, where the fault is at 0. */
 export interface BrokerRound {
   readonly row: Row;
-  /** Until the cluster had put another broker in the place; null when it did not, or there is no such thing. */
-  readonly movedMs: number | null;
+  /** All roles that the brokers of the row had. */
+  readonly roles: readonly Role[];
+  /** When a service first said that a broker let it down; null when none did. */
+  readonly noticedMs: number | null;
+  /** When the cluster did without the broker; null when it did not, or cannot. */
+  readonly replacedMs: number | null;
   /** The longest times without one, from the fault until the load ended. */
-  readonly acknowledgementGapMs: number;
-  readonly deliveryGapMs: number;
-  readonly commitGapMs: number;
+  readonly acknowledgements: Gap;
+  readonly deliveries: Gap;
+  readonly commits: Gap;
   /** Events that ingest did not answer 200 for. */
   readonly refused: number;
   readonly acknowledged: number;
@@ -19,60 +24,97 @@ export interface BrokerRound {
   readonly repeated: number;
   /** Users of whom an event first came after a later one of theirs. */
   readonly disordered: number;
+  readonly bare: BareRound;
 }
 
-const HEAD = [
-  "broker",
-  "fault",
-  "rounds",
-  "another in its place after",
-  "gap in acknowledgements",
-  "in deliveries",
-  "in commits",
-  "refused",
-  "acknowledged",
-  "delivered",
-  "lost",
-  "repeated",
-  "users out of order",
+/** The same of a bare producer and a bare consumer. */
+export interface BareRound {
+  readonly acknowledgements: Gap;
+  readonly consumption: Gap;
+  readonly refused: number;
+  readonly crashes: number;
+}
+
+interface Column {
+  readonly head: string;
+  readonly cell: (group: readonly BrokerRound[]) => Cell;
+}
+
+const GAPS: readonly Column[] = [
+  { head: "without an acknowledgement", cell: gaps((round) => round.acknowledgements) },
+  { head: "a delivery", cell: gaps((round) => round.deliveries) },
+  { head: "a commit", cell: gaps((round) => round.commits) },
+  { head: "bare: an acknowledgement", cell: gaps(({ bare }) => bare.acknowledgements) },
+  { head: "bare: a record consumed", cell: gaps(({ bare }) => bare.consumption) },
+  { head: "bare: sends refused", cell: sum(({ bare }) => bare.refused) },
+  { head: "bare: crashes", cell: sum(({ bare }) => bare.crashes) },
 ];
 
-/** Times in seconds, median and largest; events summed over the rounds. */
-export function toBrokerTable(rounds: readonly BrokerRound[]): string {
+const PARTS: readonly Column[] = [
+  { head: "leader, coordinator, controller in", cell: roles },
+  { head: "noticed after", cell: times((round) => round.noticedMs) },
+  { head: "the cluster did without it after", cell: times((round) => round.replacedMs) },
+  { head: "acknowledged again", cell: restarts((round) => round.acknowledgements) },
+  { head: "delivered again", cell: restarts((round) => round.deliveries) },
+  { head: "committed again", cell: restarts((round) => round.commits) },
+];
+
+const COUNTS: readonly Column[] = [
+  { head: "refused", cell: sum((round) => round.refused) },
+  { head: "acknowledged", cell: sum((round) => round.acknowledged) },
+  { head: "delivered", cell: sum((round) => round.delivered) },
+  { head: "lost", cell: sum((round) => round.lost) },
+  { head: "repeated", cell: sum((round) => round.repeated) },
+  { head: "users out of order", cell: sum((round) => round.disordered) },
+];
+
+/** Three tables: the longest gaps, where their seconds go, and what came of the events. Seconds: median and largest. */
+export function toBrokerTables(rounds: readonly BrokerRound[]): string {
   const rows = new Map(rounds.map(({ row }) => [`${row.role} ${row.fault}`, row]));
-  const lines = [...rows.values()].map((row) => {
-    const group = rounds.filter((round) => round.row.role === row.role && round.row.fault === row.fault);
-    return toCells(row, group);
-  });
-  return toTable(HEAD, lines);
+  return [GAPS, PARTS, COUNTS]
+    .map((columns) => {
+      const lines = [...rows.values()].map(({ role, fault, forMs }) => {
+        const group = rounds.filter(({ row }) => row.role === role && row.fault === fault);
+        return [role, `${fault} for ${forMs / 1000} s`, group.length, ...columns.map(({ cell }) => cell(group))];
+      });
+      return toTable(["broker", "fault", "rounds", ...columns.map(({ head }) => head)], lines);
+    })
+    .join("\n\n");
 }
 
-/** One round by itself, for who watches a run that takes an hour. */
+/** One round by itself, for who watches a run that takes most of an hour: every column, without heads. */
 export function toBrokerLine(round: BrokerRound): string {
-  return toLine(toCells(round.row, [round]));
+  const { role, fault } = round.row;
+  return toLine([role, fault, ...[...GAPS, ...PARTS, ...COUNTS].map(({ cell }) => cell([round]))]);
 }
 
-function toCells({ role, fault, forMs }: Row, group: readonly BrokerRound[]): readonly Cell[] {
-  const sum = (pick: (round: BrokerRound) => number): number => group.reduce((total, one) => total + pick(one), 0);
-  return [
-    role,
-    `${fault} for ${forMs / 1000} s`,
-    group.length,
-    times(group.flatMap(({ movedMs }) => movedMs ?? [])),
-    times(group.map((round) => round.acknowledgementGapMs)),
-    times(group.map((round) => round.deliveryGapMs)),
-    times(group.map((round) => round.commitGapMs)),
-    sum((round) => round.refused),
-    sum((round) => round.acknowledged),
-    sum((round) => round.delivered),
-    sum((round) => round.lost),
-    sum((round) => round.repeated),
-    sum((round) => round.disordered),
-  ];
+function gaps(pick: (round: BrokerRound) => Gap): Column["cell"] {
+  return times((round) => pick(round).toMs - pick(round).fromMs);
 }
 
-function times(values: readonly number[]): string {
-  if (values.length === 0) return "–";
-  const seconds = (ms: number): string => (ms / 1000).toFixed(1);
-  return values.length === 1 ? seconds(median(values)) : `${seconds(median(values))} (${seconds(Math.max(...values))})`;
+/** How long after the cluster did without the broker the longest gap ended; 0 when it ended before. */
+function restarts(pick: (round: BrokerRound) => Gap): Column["cell"] {
+  return times((round) => (round.replacedMs === null ? null : Math.max(0, pick(round).toMs - round.replacedMs)));
+}
+
+function times(pick: (round: BrokerRound) => number | null): Column["cell"] {
+  return (group) => {
+    const values = group.flatMap((round) => pick(round) ?? []);
+    if (values.length === 0) return "–";
+    const middle = seconds(median(values));
+    return values.length === 1 ? middle : `${middle} (${seconds(Math.max(...values))})`;
+  };
+}
+
+function seconds(ms: number): string {
+  return (ms / 1000).toFixed(1);
+}
+
+function sum(pick: (round: BrokerRound) => number): Column["cell"] {
+  return (group) => group.reduce((total, round) => total + pick(round), 0);
+}
+
+/** In how many rounds the brokers of the row had each role. */
+function roles(group: readonly BrokerRound[]): string {
+  return ROLES.map((role) => group.filter((round) => round.roles.includes(role)).length).join(", ");
 }

@@ -14,6 +14,7 @@ it("finds the longest time without a mark, its ends counting as marks", () => {
   expect(timeline.longestGapMs(0, 200)).toBe(120);
   expect(timeline.longestGapMs(75, 78)).toBe(3);
   expect(timelineOf([]).longestGapMs(0, 40)).toBe(40);
+  expect(timeline.longestGap(0, 90)).toEqual({ fromMs: 20, toMs: 70 });
 });
 
 it("is never longer than the whole and never shorter than the whole divided by the number of gaps", () => {

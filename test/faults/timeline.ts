@@ -5,25 +5,35 @@ export interface Timeline {
   readonly mark: (atMs: number) => void;
   readonly count: () => number;
   /** The longest time without a mark between `fromMs` and `toMs`, the two ends counting as marks. */
+  readonly longestGap: (fromMs: number, toMs: number) => Gap;
   readonly longestGapMs: (fromMs: number, toMs: number) => number;
+}
+
+export interface Gap {
+  readonly fromMs: number;
+  readonly toMs: number;
 }
 
 export function createTimeline(): Timeline {
   const marks: number[] = [];
+  const longestGap = (fromMs: number, toMs: number): Gap => {
+    let longest: Gap = { fromMs, toMs: fromMs };
+    let last = fromMs;
+    for (const mark of [...marks.filter((each) => each > fromMs && each < toMs), toMs]) {
+      if (mark - last > longest.toMs - longest.fromMs) longest = { fromMs: last, toMs: mark };
+      last = mark;
+    }
+    return longest;
+  };
   return {
     mark: (atMs) => {
       marks.push(atMs);
     },
     count: () => marks.length,
+    longestGap,
     longestGapMs: (fromMs, toMs) => {
-      let longest = 0;
-      let last = fromMs;
-      for (const mark of marks) {
-        if (mark <= fromMs || mark >= toMs) continue;
-        longest = Math.max(longest, mark - last);
-        last = mark;
-      }
-      return Math.max(longest, toMs - last);
+      const gap = longestGap(fromMs, toMs);
+      return gap.toMs - gap.fromMs;
     },
   };
 }

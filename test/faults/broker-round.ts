@@ -1,0 +1,157 @@
+/**
+ * One round of a row: the system and bare kafkajs under load, the fault, and what came of it at both.
+ *
+ * N1  A round begins when every partition has all of its replicas in sync, so that it shows its own fault alone.
+ * N2  What it started is ended with it, however it ends; the brokers are the caller's to mend.
+ */
+import { eventually } from "@posthaste/testkit/eventually";
+import type { Receiver } from "@posthaste/testkit/receiver";
+import type { Route } from "../e2e/route.ts";
+import { type Arrivals, createArrivals } from "./arrivals.ts";
+import { type Bare, startBare } from "./bare.ts";
+import { brokersOf, type Cluster, inflict, type Row, rolesOf, untilReplaced, untilWhole } from "./broker-faults.ts";
+import type { BareRound, BrokerRound } from "./broker-table.ts";
+import { type CommitWatch, watchCommits } from "./commits.ts";
+import { type Load, startLoad } from "./load.ts";
+import { pause } from "./pause.ts";
+import { aboutCommits, firstNoticeMs, readServiceLogs } from "./service-logs.ts";
+import type { Gap, Timeline } from "./timeline.ts";
+
+const START = { timeoutMs: 20_000 };
+const ARRIVAL = { timeoutMs: 60_000, intervalMs: 100 };
+/** Of the longest gap in commits beyond that in deliveries, after which the round says what the services say of their groups. */
+const ODD_COMMITS_MS = 3_000;
+
+export interface Stage {
+  readonly cluster: Cluster;
+  readonly receiver: Receiver;
+  readonly route: Route;
+  readonly services: readonly string[];
+  readonly eventsPerSecond: number;
+  /** How long the load runs on when all brokers are back. */
+  readonly afterMs: number;
+}
+
+export interface RoundResult {
+  readonly round: BrokerRound;
+  /** Lines of the services' logs that explain what the round's numbers do not. */
+  readonly remarks: readonly string[];
+}
+
+/** What runs while the fault does. */
+interface Running {
+  readonly load: Load;
+  readonly arrivals: Arrivals;
+  readonly watch: CommitWatch;
+  readonly bare: Bare;
+}
+
+/** Runs it; `name` begins the ids of its events. Rejects when it cannot be begun or its brokers do not come back. */
+export async function runRound(stage: Stage, row: Row, name: string): Promise<RoundResult> {
+  const { cluster, services } = stage;
+  await untilWhole(cluster);
+  const running = await startRunning(stage, name);
+  try {
+    const victims = await brokersOf(row, cluster);
+    const roles = await rolesOf(victims, cluster);
+    const [fromMs, fromEpochMs] = [performance.now(), Date.now()];
+    const [replacedMs] = await Promise.all([
+      victims.length > 1 ? null : untilReplaced(victims[0]?.name ?? "", cluster, row.forMs),
+      inflict(row, victims),
+    ]);
+    await pause(stage.afterMs);
+    const toMs = performance.now();
+    await stop(running);
+    await untilArrived(running);
+    const logs = await readServiceLogs(
+      services.map((service) => cluster.system.unit(service)),
+      fromEpochMs,
+    );
+    const noticedAtMs = firstNoticeMs(logs);
+    const noticedMs = noticedAtMs === null ? null : noticedAtMs - fromEpochMs;
+    const round = { row, roles, noticedMs, replacedMs, ...measure(running, fromMs, toMs) };
+    const oddMs = lengthOf(round.commits) - lengthOf(round.deliveries);
+    return { round, remarks: oddMs > ODD_COMMITS_MS ? aboutCommits(logs) : [] };
+  } finally {
+    await stop(running);
+  }
+}
+
+async function startRunning({ cluster, receiver, route, eventsPerSecond }: Stage, name: string): Promise<Running> {
+  const arrivals = createArrivals({ only: `${name}/` });
+  receiver.clear();
+  receiver.script(route.path, (request) => {
+    arrivals.record(request);
+    return {};
+  });
+  const bare = await startBare(cluster);
+  const { ingestUrl } = cluster.system;
+  const load = startLoad({ ingestUrl, writeKey: route.writeKey, eventsPerSecond, name });
+  const watch = watchCommits(cluster.view, cluster.names.deliveryGroup);
+  const running = { load, arrivals, watch, bare };
+  try {
+    await untilAbove(arrivals.deliveries, eventsPerSecond);
+    // Bare kafkajs need not have come that far: its gap says so then.
+    await untilAbove(bare.consumption, 0).catch(() => {});
+    return running;
+  } catch (error) {
+    await stop(running);
+    throw error;
+  }
+}
+
+function untilAbove(timeline: Timeline, count: number): Promise<void> {
+  return eventually(() => {
+    if (timeline.count() <= count) throw new Error(`${timeline.count()} came, and more than ${count} should`);
+  }, START);
+}
+
+/** Ends what sends and what watches; a second time is no error. */
+async function stop({ load, watch, bare }: Running): Promise<void> {
+  await Promise.all([load.stop(), watch.stop(), bare.stop()]);
+}
+
+/** Until every acknowledged event has arrived, or for as long as that may take. */
+async function untilArrived(running: Running): Promise<void> {
+  await eventually(() => {
+    if (countLost(running) > 0) throw new Error("not all have arrived");
+  }, ARRIVAL).catch(() => {});
+}
+
+function countLost({ load, arrivals }: Running): number {
+  return [...load.acknowledged].filter((messageId) => !arrivals.has(messageId)).length;
+}
+
+function measure(
+  running: Running,
+  fromMs: number,
+  toMs: number,
+): Omit<BrokerRound, "row" | "roles" | "noticedMs" | "replacedMs"> {
+  const { load, arrivals, watch, bare } = running;
+  const gapOf = (timeline: Timeline): Gap => {
+    const gap = timeline.longestGap(fromMs, toMs);
+    return { fromMs: gap.fromMs - fromMs, toMs: gap.toMs - fromMs };
+  };
+  const bareRound: BareRound = {
+    acknowledgements: gapOf(bare.acknowledgements),
+    consumption: gapOf(bare.consumption),
+    refused: bare.refused(),
+    crashes: bare.crashes(),
+  };
+  return {
+    acknowledgements: gapOf(load.acknowledgements),
+    deliveries: gapOf(arrivals.deliveries),
+    commits: gapOf(watch.commits),
+    refused: load.refused(),
+    acknowledged: load.acknowledged.size,
+    delivered: arrivals.delivered(),
+    lost: countLost(running),
+    repeated: arrivals.repeated(),
+    disordered: arrivals.disordered(),
+    bare: bareRound,
+  };
+}
+
+function lengthOf({ fromMs, toMs }: Gap): number {
+  return toMs - fromMs;
+}
