@@ -32,6 +32,7 @@ it("P4: three brokers keep three copies, need two in sync, and notice a dead one
     "offsets.topic.replication.factor": "3",
     "broker.session.timeout.ms": "3000",
     "broker.heartbeat.interval.ms": "500",
+    "replica.fetch.backoff.ms": "200",
   });
 });
 
