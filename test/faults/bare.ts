@@ -27,7 +27,7 @@ export async function startBare(cluster: Cluster): Promise<Bare> {
   const { brokers } = cluster.system.stack;
   const topic = await createTopic(uniqueName("bare"), { partitions: PARTITIONS, replicationFactor: 3, brokers });
   const groupId = await groupBesideDelivery(cluster);
-  const args = ["--disable-warning=TimeoutNegativeWarning", program, brokers.join(","), topic, groupId];
+  const args = ["--no-warnings", program, brokers.join(","), topic, groupId];
   return follow(spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] }));
 }
 

@@ -85,10 +85,9 @@ export async function untilReplaced(broker: string, { view }: Cluster, timeoutMs
   return null;
 }
 
-/** Has every broker run again, whatever a round that failed has left. */
+/** Has every broker and every service run again, whatever a round that failed has left. */
 export async function mend({ system }: Cluster): Promise<void> {
-  const brokers = system.stack.units.filter(({ name }) => name.startsWith("kafka-"));
-  await Promise.all(brokers.map((broker) => (broker.pid === undefined ? broker.start() : broker.resume())));
+  await Promise.all(system.units.map((unit) => (unit.pid === undefined ? unit.start() : unit.resume())));
 }
 
 function currentHolder(role: Role, view: ClusterView, names: TopicNames): Promise<string | undefined> {

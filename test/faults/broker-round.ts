@@ -55,10 +55,12 @@ export async function runRound(stage: Stage, row: Row, name: string): Promise<Ro
     const victims = await brokersOf(row, cluster);
     const roles = await rolesOf(victims, cluster);
     const [fromMs, fromEpochMs] = [performance.now(), Date.now()];
-    const [replacedMs] = await Promise.all([
-      victims.length > 1 ? null : untilReplaced(victims[0]?.name ?? "", cluster, row.forMs),
-      inflict(row, victims),
+    const [one, another] = victims;
+    const [withoutMs, backMs] = await Promise.all([
+      one && another === undefined ? untilReplaced(one.name, cluster, row.forMs) : null,
+      inflict(row, victims).then(() => performance.now() - fromMs),
     ]);
+    const replacedMs = another === undefined ? withoutMs : backMs;
     await pause(stage.afterMs);
     const toMs = performance.now();
     await stop(running);

@@ -10,7 +10,7 @@ export interface BrokerRound {
   readonly roles: readonly Role[];
   /** When a service first said that a broker let it down; null when none did. */
   readonly noticedMs: number | null;
-  /** When the cluster did without the broker; null when it did not, or cannot. */
+  /** When the cluster did without the broker, null when it did not; of two brokers, when they were back. */
   readonly replacedMs: number | null;
   /** The longest times without one, from the fault until the load ended. */
   readonly acknowledgements: Gap;
@@ -53,7 +53,7 @@ const GAPS: readonly Column[] = [
 const PARTS: readonly Column[] = [
   { head: "leader, coordinator, controller in", cell: roles },
   { head: "noticed after", cell: times((round) => round.noticedMs) },
-  { head: "the cluster did without it after", cell: times((round) => round.replacedMs) },
+  { head: "the cluster did without it, or had both back, after", cell: times((round) => round.replacedMs) },
   { head: "acknowledged again", cell: restarts((round) => round.acknowledgements) },
   { head: "delivered again", cell: restarts((round) => round.deliveries) },
   { head: "committed again", cell: restarts((round) => round.commits) },
@@ -92,9 +92,13 @@ function gaps(pick: (round: BrokerRound) => Gap): Column["cell"] {
   return times((round) => pick(round).toMs - pick(round).fromMs);
 }
 
-/** How long after the cluster did without the broker the longest gap ended; 0 when it ended before. */
+/** How long after the cluster did without the broker the longest gap ended; 0 when it ended before, or began after. */
 function restarts(pick: (round: BrokerRound) => Gap): Column["cell"] {
-  return times((round) => (round.replacedMs === null ? null : Math.max(0, pick(round).toMs - round.replacedMs)));
+  return times((round) => {
+    const { fromMs, toMs } = pick(round);
+    if (round.replacedMs === null) return null;
+    return fromMs > round.replacedMs ? 0 : Math.max(0, toMs - round.replacedMs);
+  });
 }
 
 function times(pick: (round: BrokerRound) => number | null): Column["cell"] {
