@@ -14,7 +14,7 @@ import type { Source } from "@posthaste/core/source";
 import type { Clock } from "@posthaste/core/time";
 import type { Producer } from "@posthaste/kafka/producer";
 import { type AcknowledgeParts, createAcknowledge } from "./acknowledge.ts";
-import { type AdmitParts, createAdmit } from "./admit.ts";
+import { type AdmitParts, createAdmittance } from "./admit.ts";
 import { type Answer, malformed, type Refusal, TAKEN, tooLarge, unavailable } from "./answer.ts";
 import { countCalls, type IngestMetrics } from "./metrics.ts";
 import { type CallSorterParts, createCallSorter } from "./sort-calls.ts";
@@ -39,6 +39,8 @@ export interface CallRequest {
 }
 
 export interface Accept {
+  /** What a request is answered without a look into its body, which would cost most of what taking it does; null most of the time (A2). */
+  busy(): Refusal | null;
   /** One call whose path names its type. */
   single(type: CallType, request: CallRequest): Promise<Answer>;
   /** `{"batch": [...]}` with what stands for all of its calls beside it. */
@@ -52,7 +54,7 @@ const NOT_ACKNOWLEDGED = unavailable(
 
 export function createAccept(parts: AcceptParts): Accept {
   const { producer, clock, metrics, log } = parts;
-  const admit = createAdmit(parts);
+  const { busy, admit } = createAdmittance(parts);
   const acknowledge = createAcknowledge(parts);
   const sorter = createCallSorter(parts);
 
@@ -73,6 +75,8 @@ export function createAccept(parts: AcceptParts): Accept {
   });
 
   return {
+    busy,
+
     single: async (type, request) => {
       const admitted = admit(writeKeyOf(request), 1);
       const admission = admitted instanceof Promise ? await admitted : admitted;

@@ -17,14 +17,16 @@ export interface AdmitParts {
 
 export type Admission = { readonly source: Source } | { readonly refusal: Refusal };
 
-/** Answers at once, but for a key that is not known yet. */
-export type Admit = (writeKey: string | null, calls: number) => Admission | Promise<Admission>;
+export interface Admittance {
+  /** What every request is answered while the brokers lag behind, whatever is in it; null while they do not. */
+  busy(): Refusal | null;
+  /** Answers at once, but for a key that is not known yet. */
+  admit(writeKey: string | null, calls: number): Admission | Promise<Admission>;
+}
 
-const BUSY: Admission = {
-  refusal: unavailable("unavailable", "More calls arrive than the brokers take at the moment; send again."),
-};
+const BUSY = unavailable("unavailable", "More calls arrive than the brokers take at the moment; send again.");
 
-export function createAdmit(parts: AdmitParts): Admit {
+export function createAdmittance(parts: AdmitParts): Admittance {
   const { authenticate, rateLimit, producer, maxPendingBytes, acknowledgeTimeoutMs = ACKNOWLEDGE_TIMEOUT_MS } = parts;
 
   const withinRate = (authentication: Authentication, calls: number): Admission => {
@@ -33,11 +35,18 @@ export function createAdmit(parts: AdmitParts): Admit {
     return waitMs > 0 ? { refusal: rateLimited(Math.ceil(waitMs / 1000)) } : authentication;
   };
 
-  return (writeKey, calls) => {
-    if (producer.pendingBytes > maxPendingBytes || producer.oldestPendingMs > acknowledgeTimeoutMs) return BUSY;
-    const authentication = authenticate(writeKey);
-    return authentication instanceof Promise
-      ? authentication.then((found) => withinRate(found, calls))
-      : withinRate(authentication, calls);
+  const busy = () =>
+    producer.pendingBytes > maxPendingBytes || producer.oldestPendingMs > acknowledgeTimeoutMs ? BUSY : null;
+
+  return {
+    busy,
+    admit: (writeKey, calls) => {
+      const refusal = busy();
+      if (refusal !== null) return { refusal };
+      const authentication = authenticate(writeKey);
+      return authentication instanceof Promise
+        ? authentication.then((found) => withinRate(found, calls))
+        : withinRate(authentication, calls);
+    },
   };
 }

@@ -89,6 +89,12 @@ describe("backpressure (A2)", () => {
     expect(gateway.producer.sent).toEqual([]);
   });
 
+  it("does not parse what it refuses for that", async () => {
+    gateway.producer.pendingBytes = 1_000_001;
+    const answers = await Promise.all(["/v1/track", "/v1/batch"].map((path) => gateway.post(path, "{")));
+    expect(answers.map(({ status }) => status)).toEqual([503, 503]);
+  });
+
   it("refuses a batch whose context, repeated in each call, makes megabytes of it", async () => {
     const batch = Array.from({ length: 2_000 }, () => good("u"));
     const response = await gateway.post("/v1/batch", { batch, context: { blob: "x".repeat(30_000) } });

@@ -34,6 +34,8 @@ export function addCallRoutes(app: FastifyInstance, parts: CallRouteParts): void
     const body = request.body as ReadBody | undefined;
     if (body === undefined) return refuse(NO_BODY);
     if (!Buffer.isBuffer(body.content)) return refuse(body.content);
+    const busy = accept.busy();
+    if (busy !== null) return refuse(busy);
     const parsed = parseBody(body.content);
     if ("refusal" in parsed) return refuse(parsed.refusal);
     return take(toCallRequest(request, parsed.object, body.content.length, parts.addresses));
