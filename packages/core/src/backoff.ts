@@ -8,11 +8,23 @@ export const DEFAULT_RETRY_DELAYS_MS: readonly number[] = [
 /** Due records leave within a second of their time, the jitter included. */
 const LONGEST_JITTER_MS = 900;
 
+/** What a delivery's jitter depends on. */
+export interface JitterTerms {
+  /** That it waited for, in ms. */
+  readonly delayMs: number;
+  /** The retry schedule. */
+  readonly delaysMs: readonly number[];
+  /** The share of the room that is taken where it waits for its jitter, 0 to 1. */
+  readonly fill: number;
+}
+
 /**
  * Ms to wait after a delivery came due (W6), evenly spread from 0 up to a tenth of its delay, half of the smallest gap
- * between two attempts, or `LONGEST_JITTER_MS`, whichever is least. `random` is from 0 up to but not including 1.
+ * between two attempts, or `LONGEST_JITTER_MS`, whichever is least. It shrinks as the room fills: what waits holds room,
+ * so unshortened jitter would let no more through in its own length than the room holds, and make what is due behind
+ * it late. Enough is due then to be spread anyway. `random` is from 0 up to but not including 1.
  */
-export function jitterMs(delayMs: number, delaysMs: readonly number[], random: number): number {
+export function jitterMs({ delayMs, delaysMs, fill }: JitterTerms, random: number): number {
   const smallestGapMs = delaysMs.reduce((least, gapMs) => Math.min(least, gapMs), delayMs);
-  return random * Math.min(delayMs / 10, smallestGapMs / 2, LONGEST_JITTER_MS);
+  return random * Math.min(delayMs / 10, smallestGapMs / 2, LONGEST_JITTER_MS) * Math.max(0, 1 - fill);
 }

@@ -139,6 +139,12 @@ export class Deliverer {
   /** W6: jitter comes after a record is due, so that its topic stays in due order. */
   #afterJitter(task: Task<Intake>, delivery: Delivery): void {
     const { delayMsOf, schedule, random, onFailure } = this.#parts;
+    const { window, record } = task;
+    const terms = {
+      delayMs: delayMsOf(record.topic),
+      delaysMs: schedule.delaysMs,
+      fill: window.records / window.maxRecords,
+    };
     const timer = setTimeout(
       () => {
         this.#jittering.delete(timer);
@@ -148,7 +154,7 @@ export class Deliverer {
           onFailure(error as Error);
         }
       },
-      jitterMs(delayMsOf(task.record.topic), schedule.delaysMs, random()),
+      jitterMs(terms, random()),
     );
     this.#jittering.add(timer);
   }
