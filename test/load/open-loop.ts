@@ -8,7 +8,7 @@ export interface Latency {
 
 const TICK_MS = 5;
 
-/** Runs `ask` so many times a second and answers how long it took from when it was due. */
+/** Runs `ask` so many times a second, whatever the answers take, and answers how long each took from its asking. */
 export async function measureLatency(
   perSecond: number,
   seconds: number,
@@ -22,8 +22,8 @@ export async function measureLatency(
     const timer = setInterval(() => {
       const due = Math.min(total, Math.floor(((performance.now() - startMs) * perSecond) / 1000));
       while (asked.length < due) {
-        const dueMs = performance.now();
-        asked.push(ask().then(() => void latencies.push(performance.now() - dueMs)));
+        const askedMs = performance.now();
+        asked.push(ask().then(() => void latencies.push(performance.now() - askedMs)));
       }
       if (asked.length < total) return;
       clearInterval(timer);
