@@ -28,9 +28,15 @@ let isolation: Isolation;
 let deliverer: Deliverer;
 let published: FollowUp[];
 let attempted: (readonly string[] | null | undefined)[];
+let random: number;
 
 /** A record of a retry topic; what is not looked at is left out. */
-function returning(offset: number, handedOffFrom: string, progress: Partial<DeliveryProgress>): Task<Intake> {
+function returning(
+  offset: number,
+  handedOffFrom: string,
+  progress: Partial<DeliveryProgress>,
+  records = 1,
+): Task<Intake> {
   const delivery = {
     destinationId: "dst",
     configOffset: 0,
@@ -40,7 +46,7 @@ function returning(offset: number, handedOffFrom: string, progress: Partial<Deli
   return {
     item: { delivery, returning: true, handedOffFrom, progress: { ...NO_PROGRESS, ...progress } },
     record: { topic: "retry-10s", partition: 0, offset },
-    window: { isRevoked: false, isFull: false, records: 1, heldBy: () => 1 },
+    window: { isRevoked: false, isFull: false, records, maxRecords: 500, heldBy: () => 1 },
     finish: () => undefined,
   } as unknown as Task<Intake>;
 }
@@ -48,6 +54,7 @@ function returning(offset: number, handedOffFrom: string, progress: Partial<Deli
 beforeEach(() => {
   vi.useFakeTimers();
   attempted = [];
+  random = 0;
   published = [];
   isolation = new Isolation({
     settings: DEFAULT_ROOM,
@@ -68,7 +75,7 @@ beforeEach(() => {
     schedule: { delaysMs: [10_000], windowMs: 60_000 },
     metrics: createDeliveryMetrics(new Registry(), ["retry-10s"]),
     clock: { nowMs: () => 1_000_000, monotonicMs: () => 0 },
-    random: () => 0,
+    random: () => random,
     delayMsOf: () => 10_000,
     log: SILENT_LOG,
     onFailure: (reason: Error) => {
@@ -98,6 +105,16 @@ describe("a returning delivery", () => {
     run(returning(0, "deliveries/0/7/0", { urls: ["https://a.example/"] }));
     run(returning(1, "deliveries/0/7/0", { urls: ["https://b.example/"] }));
     expect(attempted).toEqual([["https://a.example/"], ["https://b.example/"]]);
+  });
+
+  it("W6: waits for its jitter, but not in a window that is full, where others would wait behind it", () => {
+    random = 0.9;
+    run(returning(0, "deliveries/0/7/0", {}));
+    expect(attempted).toHaveLength(0);
+    run(returning(1, "deliveries/0/8/0", {}, 500));
+    expect(attempted).toHaveLength(1);
+    vi.advanceTimersByTime(900);
+    expect(attempted).toHaveLength(2);
   });
 
   it("becomes a dead letter when the destination has none of its URLs any more", () => {
