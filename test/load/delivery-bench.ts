@@ -2,28 +2,25 @@
  * One delivery process over topics of its own, for the benchmarks: the destinations and deliveries that it finds, and
  * what it costs. Everything is real but the router: the records are written here, with origins as the router gives them.
  */
-import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { createDestinationCodec, type DestinationRecord } from "@posthaste/contracts/destination-codec";
-import { REVISION_HEADER } from "@posthaste/contracts/headers";
+import { encodeProgress, HANDED_OFF_HEADER, REVISION_HEADER } from "@posthaste/contracts/headers";
 import { createSecretBox } from "@posthaste/contracts/secret-box";
-import { createTopicNames, type TopicNames, topicCatalogue } from "@posthaste/contracts/topics";
-import type { Delivery } from "@posthaste/core/delivery";
+import { createTopicNames, retryTopicName, type TopicNames, topicCatalogue } from "@posthaste/contracts/topics";
+import { type Delivery, NO_PROGRESS } from "@posthaste/core/delivery";
 import type { Destination } from "@posthaste/core/destination";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { connectKafka } from "@posthaste/kafka/connect";
 import { createProducer, type OutgoingRecord } from "@posthaste/kafka/producer";
 import { createOpenCodec } from "@posthaste/kafka/registry";
 import { applyTopics } from "@posthaste/kafka/topic-admin";
-import { findFreePorts } from "@posthaste/local-stack/ports";
 import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
-import { eventually } from "@posthaste/testkit/eventually";
 import { deleteTopics, uniqueName } from "@posthaste/testkit/topics";
+import { type DeliveryProcess, startDeliveryProcess } from "./delivery-process.ts";
 
 const PARTITIONS = 6;
-const RETRY_DELAYS_MS = [10_000, 30_000, 60_000, 300_000];
+const RETRY_DELAYS_MS: readonly number[] = [10_000, 30_000, 60_000, 300_000];
+const WINDOW_MS = 4 * 3_600_000;
 const USERS = 10_000;
 /** A body of 1 KB. */
 const BODY = Buffer.from(
@@ -39,32 +36,37 @@ const BODY = Buffer.from(
 );
 export const BODY_BYTES = BODY.length;
 
-const DELIVERY_MAIN = fileURLToPath(new URL("../../services/delivery/src/main.ts", import.meta.url));
+export interface DeliveryBenchOptions {
+  /** The retry schedule, and so the retry topics. */
+  readonly retryDelaysMs?: readonly number[];
+}
+
+export interface WriteOptions {
+  /** Message ids say when they were written, for the sink. */
+  readonly stamped?: boolean;
+  /** Into the retry topic of this delay, as what has failed once, and not into the deliveries topic. */
+  readonly retryDelayMs?: number;
+}
 
 export interface DeliveryBench {
   readonly names: TopicNames;
   /** Writes destinations with one URL each. */
   readonly configure: (urls: Readonly<Record<string, string>>) => Promise<void>;
-  /** Writes `count` deliveries to these destinations in turn; resolves when the brokers have them. `stamped`: message ids say when. */
-  readonly write: (destinationIds: readonly string[], count: number, stamped?: boolean) => Promise<void>;
+  /** Writes `count` deliveries to these destinations in turn; resolves when the brokers have them. */
+  readonly write: (destinationIds: readonly string[], count: number, options?: WriteOptions) => Promise<void>;
   /** Starts the process; resolves when it is ready. */
   readonly start: (settings: Readonly<Record<string, string>>) => Promise<DeliveryProcess>;
   readonly close: () => Promise<void>;
 }
 
-export interface DeliveryProcess {
-  readonly pid: number;
-  /** One sample of its metrics page, by the text before the value; 0 when it is not there. */
-  readonly metric: (sample: string) => Promise<number>;
-  readonly stop: () => Promise<void>;
-}
-
-export async function createDeliveryBench(): Promise<DeliveryBench> {
+export async function createDeliveryBench({
+  retryDelaysMs = RETRY_DELAYS_MS,
+}: DeliveryBenchOptions = {}): Promise<DeliveryBench> {
   const prefix = uniqueName("load");
   const names = createTopicNames(prefix);
   const secretKey = { id: "load", key: randomBytes(32) };
   const connection = connectKafka({ brokers: kafkaBrokers(), clientId: "load", log: SILENT_LOG });
-  await applyTopics(connection, topicCatalogue({ names, partitions: PARTITIONS, retryDelaysMs: RETRY_DELAYS_MS }), {
+  await applyTopics(connection, topicCatalogue({ names, partitions: PARTITIONS, retryDelaysMs }), {
     names,
     replicationFactor: 1,
     minInsyncReplicas: 1,
@@ -77,13 +79,17 @@ export async function createDeliveryBench(): Promise<DeliveryBench> {
   );
   const producer = await createProducer(connection, {
     name: "load",
-    topics: [names.deliveries, names.destinationConfig],
+    topics: [
+      names.deliveries,
+      names.destinationConfig,
+      ...retryDelaysMs.map((delayMs) => retryTopicName(names, delayMs)),
+    ],
   });
-  const running: ChildProcess[] = [];
+  const running: DeliveryProcess[] = [];
   let configOffset = -1;
   let origins = 0;
 
-  const toRecord = (destinationId: string, stamped: boolean): OutgoingRecord => {
+  const toRecord = (destinationId: string, { stamped, retryDelayMs }: WriteOptions): OutgoingRecord => {
     origins += 1;
     const delivery: Delivery = {
       messageId: stamped ? `m-${origins}@${performance.timeOrigin + performance.now()}` : `m-${origins}`,
@@ -97,11 +103,12 @@ export async function createDeliveryBench(): Promise<DeliveryBench> {
       originOffset: origins,
       body: BODY,
     };
-    return {
-      topic: names.deliveries,
-      key: `${destinationId}:user-${origins % USERS}`,
-      value: deliveryCodec.encode(delivery),
-    };
+    const record = { key: `${destinationId}:user-${origins % USERS}`, value: deliveryCodec.encode(delivery) };
+    if (retryDelayMs === undefined) return { topic: names.deliveries, ...record };
+    const windowStartMs = Date.now();
+    const progress = { ...NO_PROGRESS, attempts: 1, windowStartMs, deadlineMs: windowStartMs + WINDOW_MS };
+    const headers = { ...encodeProgress(progress), [HANDED_OFF_HEADER]: `${names.deliveries}/0/${origins}/0` };
+    return { topic: retryTopicName(names, retryDelayMs), ...record, headers };
   };
 
   return {
@@ -116,69 +123,39 @@ export async function createDeliveryBench(): Promise<DeliveryBench> {
       await producer.send(records);
       configOffset += records.length;
     },
-    write: async (destinationIds, count, stamped = false) => {
+    write: async (destinationIds, count, options = {}) => {
       let written = 0;
       while (written < count) {
         const size = Math.min(2000, count - written);
         const start = written;
         await producer.send(
           Array.from({ length: size }, (_, index) =>
-            toRecord(destinationIds[(start + index) % destinationIds.length] ?? "", stamped),
+            toRecord(destinationIds[(start + index) % destinationIds.length] ?? "", options),
           ),
         );
         written += size;
       }
     },
     start: async (settings) => {
-      const [adminPort = 0] = await findFreePorts(1);
-      const child = spawn(process.execPath, ["--disable-warning=TimeoutNegativeWarning", DELIVERY_MAIN], {
-        stdio: ["pipe", "ignore", "inherit"],
-        env: {
-          ...process.env,
-          KAFKA_BROKERS: kafkaBrokers().join(","),
-          SCHEMA_REGISTRY_URL: schemaRegistryUrl(),
-          POSTHASTE_TOPIC_PREFIX: prefix,
-          POSTHASTE_SECRET_KEYS: `${secretKey.id}:${secretKey.key.toString("base64")}`,
-          POSTHASTE_ALLOW_NETWORKS: "127.0.0.0/8",
-          POSTHASTE_RETRY_SCHEDULE: RETRY_DELAYS_MS.map((delayMs) => `${delayMs}ms`).join(","),
-          POSTHASTE_ADMIN_PORT: String(adminPort),
-          POSTHASTE_LOG_LEVEL: "error",
-          POSTHASTE_STOP_ON_STDIN_CLOSE: "true",
-          ...settings,
-        },
+      const delivery = await startDeliveryProcess({
+        KAFKA_BROKERS: kafkaBrokers().join(","),
+        SCHEMA_REGISTRY_URL: schemaRegistryUrl(),
+        POSTHASTE_TOPIC_PREFIX: prefix,
+        POSTHASTE_SECRET_KEYS: `${secretKey.id}:${secretKey.key.toString("base64")}`,
+        POSTHASTE_ALLOW_NETWORKS: "127.0.0.0/8",
+        POSTHASTE_RETRY_SCHEDULE: retryDelaysMs.map((delayMs) => `${delayMs}ms`).join(","),
+        ...settings,
       });
-      running.push(child);
-      const url = `http://127.0.0.1:${adminPort}`;
-      await eventually(
-        async () => {
-          if (!(await fetch(`${url}/readyz`)).ok) throw new Error("delivery is not ready");
-        },
-        { timeoutMs: 30_000 },
-      );
-      return {
-        pid: child.pid ?? 0,
-        metric: async (sample) => {
-          const page = await (await fetch(`${url}/metrics`)).text();
-          const line = page.split("\n").find((each) => each.startsWith(`${sample} `));
-          return line === undefined ? 0 : Number(line.slice(sample.length + 1));
-        },
-        stop: () => end(child),
-      };
+      running.push(delivery);
+      return delivery;
     },
     close: async () => {
-      await Promise.all(running.map(end));
+      await Promise.all(running.map((delivery) => delivery.stop()));
       await producer.close();
       await connection.close();
       await deleteTopics(prefix);
     },
   };
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = once(child, "exit");
-  child.stdin?.end();
-  await exited;
 }
 
 function destination(id: string, url: string): Destination {

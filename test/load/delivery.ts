@@ -1,22 +1,37 @@
 /**
- * npm run bench:delivery [-- --short]: what delivery costs beside the bare loop, and what a healthy destination feels of a
- * sick one. Ratios in one run, for docs/benchmarks.md. Needs Linux, whose `/proc` tells a process's CPU time.
+ * npm run bench:delivery -- [--short] [--only=throughput|isolation|waiting|destinations]: what delivery costs beside the bare
+ * loop, what healthy destinations feel of sick ones, what a million waiting records and ten thousand destinations cost.
+ * Ratios in one run, for docs/benchmarks.md. Needs Linux, whose `/proc` tells a process's CPU time and memory.
  */
 import kafkaGlobalSetup from "@posthaste/tooling/kafka-global-setup";
 import { BODY_BYTES } from "./delivery-bench.ts";
-import { type Felt, measureIsolation, NEIGHBOURS } from "./isolation.ts";
+import { type Felt, measureIsolation, NEIGHBOURS, type Neighbour } from "./isolation.ts";
+import { isolationTable, mediansOf } from "./isolation-table.ts";
+import { measureDestinations } from "./many-destinations.ts";
 import { median } from "./statistics.ts";
 import { type Cost, measureBareLoop, measureDelivery } from "./throughput.ts";
+import { verdict } from "./verdict.ts";
+import { measureWaiting } from "./waiting.ts";
+
+const PARTS = {
+  throughput: printThroughput,
+  isolation: printIsolation,
+  waiting: printWaiting,
+  destinations: printDestinations,
+} as const;
+
+const MB = 1024 * 1024;
 
 const short = process.argv.includes("--short");
 const only = process.argv.find((argument) => argument.startsWith("--only="))?.slice("--only=".length);
 const rounds = short ? 1 : 5;
 const count = short ? 30_000 : 100_000;
+const chosen = Object.entries(PARTS).filter(([name]) => only === undefined || only === name);
+if (chosen.length === 0) throw new Error(`--only takes one of ${Object.keys(PARTS).join(", ")}`);
 
 const stop = await kafkaGlobalSetup();
 try {
-  if (only !== "isolation") await printThroughput();
-  if (only !== "throughput") await printIsolation();
+  for (const [, print] of chosen) await print();
 } finally {
   await stop?.();
 }
@@ -50,19 +65,62 @@ function cells({ perSecond, cpuUs }: Cost): string[] {
 }
 
 async function printIsolation(): Promise<void> {
-  const options = { latencySeconds: short ? 5 : 15, backlog: short ? 15_000 : 40_000 };
-  console.log(`\nIsolation: 100 healthy events a second beside as many sick ones, medians of ${rounds} round(s)\n`);
-  console.log("| the other half | p50 ms | p99 ms | healthy /s over a backlog | of alone |");
-  console.log("|---|---|---|---|---|");
-  const felt = new Map<string, Felt[]>(NEIGHBOURS.map((neighbour) => [neighbour, []]));
+  const options = { rateSeconds: short ? 5 : 10, backlog: short ? 20_000 : 40_000 };
+  console.log(`\nIsolation: healthy events beside as many of their neighbours, medians of ${rounds} round(s)\n`);
+  const felt = new Map<Neighbour, Felt[]>(NEIGHBOURS.map((neighbour) => [neighbour, []]));
   for (let round = 1; round <= rounds; round += 1) {
     for (const neighbour of NEIGHBOURS) felt.get(neighbour)?.push(await measureIsolation(neighbour, options));
   }
-  const alone = median((felt.get("alone") ?? []).map(({ perSecond }) => perSecond));
-  for (const [neighbour, values] of felt) {
-    const p50 = median(values.map(({ p50Ms }) => p50Ms)).toFixed(1);
-    const p99 = median(values.map(({ p99Ms }) => p99Ms)).toFixed(1);
-    const perSecond = median(values.map((value) => value.perSecond));
-    console.log(`| ${neighbour} | ${p50} | ${p99} | ${perSecond.toFixed(0)} | ${(perSecond / alone).toFixed(2)} |`);
+  const medians = new Map([...felt].map(([neighbour, values]) => [neighbour, mediansOf(values)]));
+  console.log(isolationTable(medians).join("\n"));
+}
+
+async function printWaiting(): Promise<void> {
+  const options = { records: short ? 100_000 : 1_000_000, perSecond: 10_000 };
+  console.log(`\nWaiting: ${options.records} records in one retry topic, due at ${options.perSecond} a second\n`);
+  const { received, leftWithin, arrivedMs, ...memory } = await measureWaiting(options);
+  console.log(`received ${received} of ${options.records}: ${verdict(received === options.records)}`);
+  console.log(
+    `memory: idle ${mb(memory.idleBytes)} MB; while all wait +${mb(memory.waitingBytes)}, ` +
+      `aim +64: ${verdict(memory.waitingBytes <= 64 * MB)}`,
+  );
+  console.log(
+    `memory: while they leave +${mb(memory.leavingBytes)} MB, as many fresh ones +${mb(memory.freshBytes)}, ` +
+      `aim 64 apart: ${verdict(memory.leavingBytes - memory.freshBytes <= 64 * MB)}`,
+  );
+  console.log(
+    `left the topic after the due time: 99 in 100 within ${leftWithin.p99Ms} ms, all within ${leftWithin.allMs} ms, ` +
+      `aim 1,000: ${verdict(leftWithin.allMs <= 1000)}`,
+  );
+  console.log(
+    `reached the receiver after the due time, jitter of up to 900 ms included: p50 ${arrivedMs.p50.toFixed(0)} ms, ` +
+      `p99 ${arrivedMs.p99.toFixed(0)} ms, most ${arrivedMs.most.toFixed(0)} ms, aim of p99 1,000: ${verdict(arrivedMs.p99 <= 1000)}`,
+  );
+}
+
+async function printDestinations(): Promise<void> {
+  const many = short ? 1000 : 10_000;
+  const deliveries = many * 10;
+  console.log(`\nDestinations: ${deliveries} deliveries to one, and to ${many} with a host each\n`);
+  console.log("| destinations | deliveries /s | known MB | in use MB | connections | after the idle time |");
+  console.log("|---|---|---|---|---|---|");
+  const used = [];
+  for (const destinations of [1, many]) {
+    const measured = await measureDestinations({ destinations, deliveries });
+    const { perSecond, knownBytes, usedBytes, connections, connectionsAfter } = measured;
+    const row = [destinations, perSecond.toFixed(0), mb(knownBytes), mb(usedBytes), connections, connectionsAfter];
+    console.log(`| ${row.join(" | ")} |`);
+    used.push(measured);
   }
+  const [one, all] = used;
+  if (one === undefined || all === undefined) return;
+  const perDestination = (field: "knownBytes" | "usedBytes") => ((all[field] - one[field]) / many / 1024).toFixed(1);
+  console.log(`\na destination: ${perDestination("knownBytes")} KB known, ${perDestination("usedBytes")} KB in use`);
+  // The receiver sees the end of one connection after the beginning of the next.
+  console.log(`at most 4,096 connections: ${verdict(all.connections <= 4096 * 1.01)}`);
+  console.log(`none after the idle time: ${verdict(all.connectionsAfter === 0)}`);
+}
+
+function mb(bytes: number): string {
+  return (bytes / MB).toFixed(0);
 }

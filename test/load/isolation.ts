@@ -1,29 +1,64 @@
 /**
- * What a healthy destination feels of a sick one: half of the events each, over one delivery process. Latency at a steady
- * rate, from the writing of the record to the receiver; throughput over a backlog.
+ * What healthy destinations feel of what else one delivery process has to do. The healthy events are the same in every case:
+ *   - 100 a second: latency, from the writing of the record to the receiver;
+ *   - 2,000 a second, far below what the process can do: how many of them are delivered;
+ *   - a backlog: how fast they go when the process has no CPU to spare.
+ * The neighbours' events, where there are any, are as many again, written in turn with them. Over a backlog they cost CPU
+ * however well they are kept apart, so the sick are compared there with neighbours that are healthy too.
  */
 import { createDeliveryBench, type DeliveryBench } from "./delivery-bench.ts";
 import { type Sink, startSink } from "./sink.ts";
 import { quantile } from "./statistics.ts";
+import { writeSteadily } from "./steady-writes.ts";
 
-/** What the other half of the events meets. */
-export const NEIGHBOURS = ["alone", "hanging", "refusing", "failing", "100 hanging of 1,000"] as const;
+/** Who the healthy ones are, and who is beside them. */
+export const NEIGHBOURS = [
+  "none",
+  "healthy",
+  "hanging",
+  "refusing",
+  "failing",
+  "none, beside 900",
+  "100 healthy, beside 900",
+  "100 hanging, beside 900",
+  "100 hanging, beside 900, one host",
+] as const;
 export type Neighbour = (typeof NEIGHBOURS)[number];
 
+/** What each is compared with: the same healthy ones alone, and beside as many events of healthy neighbours. */
+export const COMPARED_WITH: Readonly<Record<Neighbour, { readonly alone: Neighbour; readonly crowd: Neighbour }>> = {
+  none: { alone: "none", crowd: "healthy" },
+  healthy: { alone: "none", crowd: "healthy" },
+  hanging: { alone: "none", crowd: "healthy" },
+  refusing: { alone: "none", crowd: "healthy" },
+  failing: { alone: "none", crowd: "healthy" },
+  "none, beside 900": { alone: "none, beside 900", crowd: "100 healthy, beside 900" },
+  "100 healthy, beside 900": { alone: "none, beside 900", crowd: "100 healthy, beside 900" },
+  "100 hanging, beside 900": { alone: "none, beside 900", crowd: "100 healthy, beside 900" },
+  "100 hanging, beside 900, one host": { alone: "none, beside 900", crowd: "100 healthy, beside 900" },
+};
+
 export interface Felt {
+  /** At 100 a second. */
   readonly p50Ms: number;
   readonly p99Ms: number;
+  /** Delivered a second at 2,000 written a second, and their latency. */
+  readonly atRate: number;
+  readonly atRateP99Ms: number;
   /** Healthy deliveries a second over a backlog. */
-  readonly perSecond: number;
+  readonly overBacklog: number;
 }
 
 /** A port that nothing listens on: reserved, and never given out for connections. */
 const REFUSING_ORIGIN = "http://127.0.0.1:1";
-const RATE_PER_SECOND = 100;
-const WRITE_EVERY_MS = 20;
+const LOW_RATE = 100;
+const HIGH_RATE = 2000;
+/** Pays for connections and for code that was never run. */
+const WARM_UP_MS = 2000;
 
 export interface IsolationOptions {
-  readonly latencySeconds: number;
+  /** Of either rate, the warm-up included. */
+  readonly rateSeconds: number;
   /** Healthy records of the backlog. */
   readonly backlog: number;
 }
@@ -32,17 +67,23 @@ export async function measureIsolation(neighbour: Neighbour, options: IsolationO
   const sink = await startSink();
   const bench = await createDeliveryBench();
   try {
-    const { healthy, sick } = destinations(neighbour, sink.origin);
-    await bench.configure({ ...healthy, ...sick });
-    const ids = { healthy: Object.keys(healthy), sick: Object.keys(sick) };
+    const { healthy, others } = destinations(neighbour, sink);
+    await bench.configure({ ...healthy, ...others });
+    const ids = { healthy: Object.keys(healthy), others: Object.keys(others) };
     const delivery = await bench.start({ POSTHASTE_ATTEMPT_LOG: "off" });
-    const latenciesMs = await measureLatency(bench, sink, ids, options.latencySeconds);
+    const low = await measureAtRate(bench, sink, ids, LOW_RATE, options.rateSeconds);
+    const high = await measureAtRate(bench, sink, ids, HIGH_RATE, options.rateSeconds);
     await delivery.stop();
     await sink.report();
-    await bench.write(interleave(ids), options.backlog * (ids.sick.length > 0 ? 2 : 1));
+    await bench.write(interleave(ids), options.backlog * (ids.others.length > 0 ? 2 : 1));
     await bench.start({ POSTHASTE_ATTEMPT_LOG: "off" });
-    const perSecond = await measureBacklog(sink, options.backlog);
-    return { p50Ms: quantile(latenciesMs, 0.5), p99Ms: quantile(latenciesMs, 0.99), perSecond };
+    return {
+      p50Ms: quantile(low.latenciesMs, 0.5),
+      p99Ms: quantile(low.latenciesMs, 0.99),
+      atRate: high.perSecond,
+      atRateP99Ms: quantile(high.latenciesMs, 0.99),
+      overBacklog: await measureBacklog(sink, options.backlog),
+    };
   } finally {
     await bench.close();
     sink.close();
@@ -51,56 +92,85 @@ export async function measureIsolation(neighbour: Neighbour, options: IsolationO
 
 interface Ids {
   readonly healthy: readonly string[];
-  readonly sick: readonly string[];
+  readonly others: readonly string[];
 }
 
 /** Half of the deliveries to either kind, in turn. */
-function interleave({ healthy, sick }: Ids): readonly string[] {
-  if (sick.length === 0) return healthy;
-  const turns = Math.max(healthy.length, sick.length);
+function interleave({ healthy, others }: Ids): readonly string[] {
+  if (others.length === 0) return healthy;
+  const turns = Math.max(healthy.length, others.length);
   return Array.from({ length: 2 * turns }, (_, turn) => {
-    const list = turn % 2 === 0 ? healthy : sick;
+    const list = turn % 2 === 0 ? healthy : others;
     return list[(turn >> 1) % list.length] ?? "";
   });
 }
 
-function destinations(neighbour: Neighbour, origin: string) {
-  const many = (name: string, count: number, url: string) =>
-    Object.fromEntries(Array.from({ length: count }, (_, index) => [`${name}-${index}`, url]));
-  const healthy = { healthy: `${origin}/ok` };
+interface Destinations {
+  readonly healthy: Readonly<Record<string, string>>;
+  readonly others: Readonly<Record<string, string>>;
+}
+
+/** Hosts of their own but for the last: there every destination is called at one origin. */
+function destinations(neighbour: Neighbour, sink: Sink): Destinations {
+  const one = { healthy: `${sink.originOf(1)}/ok` };
+  const many = (name: string, count: number, path: string, originOf = sink.originOf) =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`${name}-${index}`, `${originOf(index)}${path}`]));
+  const nineHundred = many("healthy", 900, "/ok", (index) => sink.originOf(100 + index));
   switch (neighbour) {
-    case "alone":
-      return { healthy, sick: {} };
+    case "none":
+      return { healthy: one, others: {} };
+    case "healthy":
+      return { healthy: one, others: { other: `${sink.originOf(2)}/second` } };
     case "hanging":
-      return { healthy, sick: { sick: `${origin}/hang` } };
+      return { healthy: one, others: { other: `${sink.originOf(2)}/hang` } };
     case "refusing":
-      return { healthy, sick: { sick: `${REFUSING_ORIGIN}/` } };
+      return { healthy: one, others: { other: `${REFUSING_ORIGIN}/` } };
     case "failing":
-      return { healthy, sick: { sick: `${origin}/fail` } };
-    case "100 hanging of 1,000":
-      return { healthy: many("healthy", 900, `${origin}/ok`), sick: many("sick", 100, `${origin}/hang`) };
+      return { healthy: one, others: { other: `${sink.originOf(2)}/fail` } };
+    case "none, beside 900":
+      return { healthy: nineHundred, others: {} };
+    case "100 healthy, beside 900":
+      return { healthy: nineHundred, others: many("other", 100, "/second") };
+    case "100 hanging, beside 900":
+      return { healthy: nineHundred, others: many("other", 100, "/hang") };
+    case "100 hanging, beside 900, one host":
+      return {
+        healthy: many("healthy", 900, "/ok", () => sink.origin),
+        others: many("other", 100, "/hang", () => sink.origin),
+      };
   }
 }
 
-async function measureLatency(bench: DeliveryBench, sink: Sink, ids: Ids, seconds: number): Promise<number[]> {
+interface AtRate {
+  readonly perSecond: number;
+  readonly latenciesMs: readonly number[];
+}
+
+/** Healthy ones at `perSecond`, and as many of the neighbours: what arrives between the warm-up and the last write. */
+async function measureAtRate(
+  bench: DeliveryBench,
+  sink: Sink,
+  ids: Ids,
+  perSecond: number,
+  seconds: number,
+): Promise<AtRate> {
   const order = interleave(ids);
-  const perTick = (RATE_PER_SECOND * (ids.sick.length > 0 ? 2 : 1) * WRITE_EVERY_MS) / 1000;
-  const startedMs = performance.now();
+  const events = perSecond * (ids.others.length > 0 ? 2 : 1);
   let turn = 0;
-  let due = 0;
-  while (performance.now() - startedMs < seconds * 1000) {
-    due += perTick;
-    const now: string[] = [];
-    for (; turn < due; turn += 1) now.push(order[turn % order.length] ?? "");
-    // Not awaited: the next ones are due whether the brokers have these or not.
-    void bench.write(now, now.length, true);
-    const nextMs = startedMs + Math.ceil((performance.now() - startedMs) / WRITE_EVERY_MS) * WRITE_EVERY_MS;
-    await new Promise((resolve) => setTimeout(resolve, nextMs - performance.now()));
-  }
+  const written = writeSteadily(events, seconds, (count) => {
+    const now = Array.from({ length: count }, () => order[turn++ % order.length] ?? "");
+    return bench.write(now, count, { stamped: true });
+  });
+  await new Promise((resolve) => setTimeout(resolve, WARM_UP_MS));
+  await sink.report();
+  const startedMs = performance.now();
+  await written;
+  const { ok, latenciesMs } = await sink.report();
+  const passedMs = performance.now() - startedMs;
+  // What is still under way is felt too, though it is late for the count.
   await new Promise((resolve) => setTimeout(resolve, 1000));
-  const { latenciesMs } = await sink.report();
-  // The first second pays for connections and for code that was never run.
-  return latenciesMs.slice(RATE_PER_SECOND);
+  const late = await sink.report();
+  return { perSecond: (ok * 1000) / passedMs, latenciesMs: [...latenciesMs, ...late.latenciesMs] };
 }
 
 /** Healthy deliveries a second from the first fifth of the backlog to its end, but for the last few. */

@@ -6,8 +6,12 @@ import { fileURLToPath } from "node:url";
 /** What came since the report before. */
 export interface SinkReport {
   ok: number;
+  /** As `ok`, of the second kind. */
+  second: number;
   hanging: number;
   failing: number;
+  /** Open now. */
+  connections: number;
   /** Of the requests that were answered 200 at once and said when they were sent. */
   readonly latenciesMs: number[];
 }
@@ -15,6 +19,8 @@ export interface SinkReport {
 export interface Sink {
   /** Scheme, host and port. */
   readonly origin: string;
+  /** The same receiver under a host of its own, one of 16 million. */
+  readonly originOf: (host: number) => string;
   readonly pid: number;
   readonly report: () => Promise<SinkReport>;
   readonly close: () => void;
@@ -33,6 +39,7 @@ export async function startSink(): Promise<Sink> {
   const port = await nextLine();
   return {
     origin: `http://127.0.0.1:${port}`,
+    originOf: (host) => `http://127.${1 + (host >> 16)}.${(host >> 8) & 255}.${host & 255}:${port}`,
     pid: child.pid ?? 0,
     report: async () => {
       child.stdin.write("\n");
