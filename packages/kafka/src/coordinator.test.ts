@@ -31,7 +31,8 @@ function createGroup(replies: Partial<Requests> = {}) {
     ...replies,
   };
   const find = vi.fn(() => Promise.resolve(real as unknown as Broker));
-  const cluster = { findGroupCoordinator: find } as unknown as Cluster;
+  const nodeIds = vi.fn(() => [1, 2, 3]);
+  const cluster = { findGroupCoordinator: find, getNodeIds: nodeIds } as unknown as Cluster;
   const hooks = {
     beforeJoin: vi.fn(() => Promise.resolve()),
     onHeartbeat: vi.fn(),
@@ -45,7 +46,7 @@ function createGroup(replies: Partial<Requests> = {}) {
     await coordinator.syncGroup(await coordinator.joinGroup({}));
     return coordinator;
   };
-  return { session, hooks, find, assigner, found, join };
+  return { session, hooks, find, cluster, nodeIds, assigner, found, join };
 }
 
 describe("a group's session", () => {
@@ -170,6 +171,16 @@ describe("a group's session", () => {
     const after = await join();
     await after.heartbeat({});
     expect(hooks.onHeartbeat).toHaveBeenCalledOnce();
+  });
+
+  it("names the brokers of before while kafkajs has lost them all, which it would make a crash of (G5)", () => {
+    const { cluster, nodeIds } = createGroup();
+    nodeIds.mockReturnValue([1, 2]);
+    expect(cluster.getNodeIds()).toEqual([1, 2]);
+    nodeIds.mockReturnValue([]);
+    expect(cluster.getNodeIds()).toEqual([1, 2]);
+    nodeIds.mockReturnValue([3]);
+    expect(cluster.getNodeIds()).toEqual([3]);
   });
 
   it("is continuous while its member id stays and generations follow one another", async () => {

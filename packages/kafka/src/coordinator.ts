@@ -14,6 +14,8 @@
  *     never lands under a later generation, which kafkajs's own, sent again after a rejoin, can.
  * G4  A commit that is not accepted in time makes the next heartbeat ask for a rejoin, also one that waits for its answer.
  *     So do commits that are refused again and again, whatever the reason: heartbeats may succeed all the while.
+ * G5  kafkajs is never told that there is no broker: it makes a crash of that (C7). It forgets those that it lost and hears of
+ *     those that came back with the next metadata only, so two that die may leave it none, though the third is up again.
  */
 import { type Assigner, type Broker, type Cluster, type PartitionAssigner, PartitionAssigners } from "kafkajs";
 import { withDeadline } from "./deadline.ts";
@@ -149,6 +151,7 @@ export class GroupSession {
   #wrapCluster(cluster: Cluster): void {
     if (this.#wrappedClusters.has(cluster)) return;
     this.#wrappedClusters.add(cluster);
+    this.#keepNodeIds(cluster);
     const find = cluster.findGroupCoordinator.bind(cluster);
     cluster.findGroupCoordinator = async (group) => {
       await this.#hooks.beforeJoin();
@@ -157,6 +160,17 @@ export class GroupSession {
       } catch (error) {
         throw asMoved(error);
       }
+    };
+  }
+
+  /** G5: while kafkajs knows no broker, those that it knew last; asking one of them makes it look for others. */
+  #keepNodeIds(cluster: Cluster): void {
+    const read = cluster.getNodeIds.bind(cluster);
+    let known: number[] = [];
+    cluster.getNodeIds = () => {
+      const ids = read();
+      if (ids.length > 0) known = ids;
+      return known;
     };
   }
 
