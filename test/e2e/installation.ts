@@ -41,7 +41,8 @@ export async function startInstallation({ settings = {}, brokers }: Installation
     secretKeys: `e2e:${randomBytes(32).toString("base64")}`,
     shortLived: true,
     ...(brokers ? { brokers, ignoreNamed: true } : {}),
-    env: process.env,
+    // Under vitest's NODE_ENV kafkajs takes other retries than in production.
+    env: { ...process.env, NODE_ENV: undefined },
     settings: { POSTHASTE_TOPIC_PREFIX: prefix, POSTHASTE_ALLOW_NETWORKS: "127.0.0.0/8", ...settings },
     log: () => {},
     onUnexpectedExit: (name, reason) => unexpectedExits.push(`${name}: ${reason}`),

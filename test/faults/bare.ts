@@ -28,7 +28,9 @@ export async function startBare(cluster: Cluster): Promise<Bare> {
   const topic = await createTopic(uniqueName("bare"), { partitions: PARTITIONS, replicationFactor: 3, brokers });
   const groupId = await groupBesideDelivery(cluster);
   const args = ["--no-warnings", program, brokers.join(","), topic, groupId];
-  return follow(spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] }));
+  // Under vitest's NODE_ENV kafkajs takes other retries than it has by default.
+  const env = { ...process.env, NODE_ENV: undefined };
+  return follow(spawn(process.execPath, args, { env, stdio: ["pipe", "pipe", "inherit"] }));
 }
 
 function follow(child: ChildProcess): Bare {

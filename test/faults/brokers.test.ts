@@ -3,7 +3,7 @@
  * kafkajs meets the same faults beside the system.
  *
  * In `npm test` each row runs once, with hangs of 6 s; with POSTHASTE_LONG_FAULTS (`npm run test:faults -- brokers`) ten times,
- * with hangs of 20 s, round after round: some 42 minutes. Each round is printed when it ends, and the tables of what was seen
+ * with hangs of 20 s, round after round: some 40 minutes. Each round is printed when it ends, and the tables of what was seen
  * after each ten rows, at the end, and when the run is ended early. Times are told, not judged: they are the machine's.
  */
 import { createClusterView } from "@posthaste/local-stack/cluster-view";
@@ -22,7 +22,7 @@ const EVENTS_PER_SECOND = isLong ? 500 : 100;
 const HUNG_MS = isLong ? 20_000 : 6_000;
 /** How long a broker stays down: a killed one long enough for the cluster to go on without it, whatever its roles. */
 const KILLED_MS = isLong ? 10_000 : 4_000;
-const STOPPED_MS = isLong ? 6_000 : 4_000;
+const STOPPED_MS = isLong ? 6_000 : 2_000;
 const FAULT_MS = { killed: KILLED_MS, stopped: STOPPED_MS, hung: HUNG_MS } as const;
 /** How long the load runs on when all brokers are back. */
 const AFTER_MS = isLong ? 4_000 : 1_000;
