@@ -17,7 +17,7 @@ import { OffsetTracker } from "@posthaste/core/offset-tracker";
 import type { CommitPoint } from "./coordinator.ts";
 import type { TopicPartition } from "./rebalance.ts";
 import type { FoldState, IncomingRecord, WindowedConsumerOptions } from "./window.ts";
-import { type TaskOwner, type Trace, WindowTask } from "./window-task.ts";
+import { type Holder, type TaskOwner, type Trace, WindowTask } from "./window-task.ts";
 
 /** Offsets from the lowest unfinished record to the position: ten seconds of 50,000 records a second, more than a partition brings. */
 export const MAX_SPAN = 500_000;
@@ -36,7 +36,9 @@ export class TaskWindow<T, F> implements TaskOwner<T, F> {
   readonly #options: WindowedConsumerOptions<T, F>;
   readonly #hooks: TaskWindowHooks;
   readonly #lanes = new Lanes<WindowTask<T, F>>();
-  readonly #holders = new Map<string, number>();
+  readonly #holders = new Map<string, Holder>();
+  /** Most records belong to the holder of the one before: it is found without looking it up. */
+  #lastHolder: Holder | undefined;
   #tracker = new OffsetTracker<Trace<F>>(0);
   #intakeFold: FoldState<F> | null = null;
   #passedFold: FoldState<F> | null = null;
@@ -96,7 +98,7 @@ export class TaskWindow<T, F> implements TaskOwner<T, F> {
   }
 
   heldBy(holder: string): number {
-    return this.#holders.get(holder) ?? 0;
+    return this.#findHolder(holder)?.records ?? 0;
   }
 
   /** Begins at a committed offset, knowing what the commit's metadata says. */
@@ -137,10 +139,10 @@ export class TaskWindow<T, F> implements TaskOwner<T, F> {
       if (isRepeat) onRepeat?.(item, record);
       return;
     }
-    const task = new WindowTask(this, item, record, trace, laneOf(item, record), holderOf?.(item));
+    const holder = holderOf === undefined ? undefined : this.#hold(holderOf(item));
+    const task = new WindowTask(this, item, record, trace, laneOf(item, record), holder);
     this.#records += 1;
     this.#bytes += task.bytes;
-    if (task.holder !== undefined) this.#holders.set(task.holder, this.heldBy(task.holder) + 1);
     if (!this.#lanes.add(task)) return;
     this.#ready.push(task);
     this.#startReady();
@@ -239,9 +241,26 @@ export class TaskWindow<T, F> implements TaskOwner<T, F> {
     this.#tracker.finish(trace);
   }
 
-  #release(holder: string): void {
-    const held = this.heldBy(holder) - 1;
-    if (held > 0) this.#holders.set(holder, held);
-    else this.#holders.delete(holder);
+  #findHolder(name: string): Holder | undefined {
+    if (this.#lastHolder?.name === name) return this.#lastHolder;
+    return this.#holders.get(name);
+  }
+
+  #hold(name: string): Holder {
+    let holder = this.#findHolder(name);
+    if (holder === undefined) {
+      holder = { name, records: 0 };
+      this.#holders.set(name, holder);
+    }
+    holder.records += 1;
+    this.#lastHolder = holder;
+    return holder;
+  }
+
+  #release(holder: Holder): void {
+    holder.records -= 1;
+    if (holder.records > 0) return;
+    this.#holders.delete(holder.name);
+    if (this.#lastHolder === holder) this.#lastHolder = undefined;
   }
 }

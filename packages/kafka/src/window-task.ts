@@ -10,6 +10,13 @@ export interface Trace<F> extends Tracked {
   readonly folded: F | undefined;
 }
 
+/** Whom records' room is counted for. */
+export interface Holder {
+  readonly name: string;
+  /** Of the window's records, those that are its own. */
+  records: number;
+}
+
 /** A task tells its window that it is finished. */
 export interface TaskOwner<T, F> extends PartitionWindow {
   finishTask(task: WindowTask<T, F>): void;
@@ -22,7 +29,7 @@ export class WindowTask<T, F> implements Task<T>, LaneMember<WindowTask<T, F>> {
   readonly trace: Trace<F>;
   readonly lane: string | null;
   readonly bytes: number;
-  readonly holder: string | undefined;
+  readonly holder: Holder | undefined;
   nextInLane: WindowTask<T, F> | undefined = undefined;
 
   constructor(
@@ -31,7 +38,7 @@ export class WindowTask<T, F> implements Task<T>, LaneMember<WindowTask<T, F>> {
     record: IncomingRecord,
     trace: Trace<F>,
     lane: string | null,
-    holder: string | undefined,
+    holder: Holder | undefined,
   ) {
     this.window = window;
     this.item = item;
