@@ -241,9 +241,9 @@ export class Deliverer {
     const notBeforeMs = latestNotBefore(report);
     const shutForMs = notBeforeMs === null ? null : Math.min(notBeforeMs - nowMs, schedule.windowMs);
     isolation.settled(turn, roomOutcome(report), shutForMs);
-    const { task, delivery } = turn.pending;
+    const { task, delivery, progress, destination } = turn.pending;
     if (report.urls.some(({ outcome }) => outcome === "delivered")) this.#observeDelivered(turn.pending, nowMs);
-    const followUps = planFollowUps({ ...turn.pending, report, schedule, nowMs });
+    const followUps = planFollowUps({ delivery, progress, destination, report, schedule, nowMs });
     if (followUps.length === 0) {
       task.finish();
       return;

@@ -116,7 +116,11 @@ export class Isolation {
     const entry = this.#entry(pending.destination.id, nowMs);
     entry.room.settled(outcome, { startedMs, wasProbe }, nowMs);
     if (shutForMs !== null) entry.room.shutUntil(nowMs + shutForMs);
-    if (entry.room.waiting > 0) this.#serve(entry, nowMs);
+    if (entry.room.waiting === 0) return;
+    // What only waits too long is seen by the next tick; a breaker that opened or a gate that shut turns all away at once.
+    const isWell = outcome === "delivered" || outcome === "refused";
+    if (isWell && shutForMs === null) this.#sendWaiting(entry, nowMs);
+    else this.#serve(entry, nowMs);
   }
 
   /** The requests of a turn have all ended. */
@@ -125,7 +129,7 @@ export class Isolation {
     const entry = this.#entry(pending.destination.id, nowMs);
     if (isLast) entry.reserved -= pending.requests;
     entry.room.released(pending.requests, startedMs, nowMs);
-    if (entry.room.waiting > 0) this.#serve(entry, nowMs);
+    if (entry.room.waiting > 0) this.#sendWaiting(entry, nowMs);
   }
 
   /** A delivery of the destination went to a retry topic. */
@@ -214,14 +218,21 @@ export class Isolation {
   /** Sends what has room now and puts off what must not wait any longer. */
   #serve(entry: Entry, nowMs: number): void {
     const { room } = entry;
+    this.#sendWaiting(entry, nowMs);
+    const aroundOf = (pending: Pending) => this.#around(pending, nowMs);
+    for (let late = room.overdue(nowMs, aroundOf); late !== null; late = room.overdue(nowMs, aroundOf)) {
+      this.#options.putOff(late.request, late.cause, this.#notBefore(entry, late.cause));
+    }
+    if (room.waiting === 0) this.#queued.delete(entry);
+  }
+
+  /** Sends what has room now. */
+  #sendWaiting(entry: Entry, nowMs: number): void {
+    const { room } = entry;
     for (let turn = room.next(nowMs); turn !== null; turn = room.next(nowMs)) {
       const wasProbe = turn.admission === "probe";
       if (turn.request.task.window.isRevoked) room.cancelled(turn.request.requests, wasProbe);
       else this.#send(turn.request, wasProbe, nowMs);
-    }
-    const aroundOf = (pending: Pending) => this.#around(pending, nowMs);
-    for (let late = room.overdue(nowMs, aroundOf); late !== null; late = room.overdue(nowMs, aroundOf)) {
-      this.#options.putOff(late.request, late.cause, this.#notBefore(entry, late.cause));
     }
     if (room.waiting === 0) this.#queued.delete(entry);
   }

@@ -3,6 +3,7 @@ import type { DeadLetterReason } from "@posthaste/core/dead-letter";
 import type { Delivery, DeliveryProgress } from "@posthaste/core/delivery";
 import type { Destination } from "@posthaste/core/destination";
 import type { RoomOutcome } from "@posthaste/core/destination-room";
+import { DELIVERED } from "@posthaste/core/outcome";
 import { planRetry, type RetrySchedule } from "@posthaste/core/retry-plan";
 import type { AttemptReport, UrlResult } from "@posthaste/webhook/report";
 import type { FollowUp } from "./follow-up.ts";
@@ -19,6 +20,8 @@ export interface Attempted {
   readonly nowMs: number;
 }
 
+const NOTHING: readonly FollowUp[] = [];
+
 /**
  * What is published because of an attempt; nothing when it was delivered. Under `settle: each` possibly several things: one
  * of them is a dead letter for the URLs that were to be served and are the destination's no more. Retries do not name those
@@ -27,6 +30,7 @@ export interface Attempted {
 export function planFollowUps(attempted: Attempted): readonly FollowUp[] {
   const { delivery, progress, destination, report, schedule, nowMs } = attempted;
   const { settlement, urls } = report;
+  if (settlement === DELIVERED && progress.urls === null) return NOTHING;
   const bury = (reason: DeadLetterReason, after: DeliveryProgress, only: readonly string[] | null): FollowUp => ({
     kind: "dead_letter",
     delivery,
