@@ -3,9 +3,13 @@
  * kafkajs meets the same faults beside the system.
  *
  * In `npm test` each row runs once, with hangs of 6 s; with POSTHASTE_LONG_FAULTS (`npm run test:faults -- brokers`) ten times,
- * with hangs of 20 s, round after round: some 40 minutes. Each round is printed when it ends, and the tables of what was seen
- * after each ten rows, at the end, and when the run is ended early. Times are told, not judged: they are the machine's.
+ * with hangs of 20 s, round after round: some 40 minutes. Each round is printed when it ends, the tables of what was seen after
+ * each ten rows and at the end; a file has them after each round, for a run that is ended early. Times are told, not judged:
+ * they are the machine's.
  */
+import { writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createClusterView } from "@posthaste/local-stack/cluster-view";
 import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
@@ -26,6 +30,8 @@ const STOPPED_MS = isLong ? 6_000 : 2_000;
 const FAULT_MS = { killed: KILLED_MS, stopped: STOPPED_MS, hung: HUNG_MS } as const;
 /** How long the load runs on when all brokers are back. */
 const AFTER_MS = isLong ? 4_000 : 1_000;
+/** The long form's tables so far. */
+const TABLES = join(tmpdir(), `posthaste-fault-tables-${process.pid}.md`);
 const SERVICES = ["ingest", "router", "delivery", "control"];
 
 const ROWS: readonly Row[] = [
@@ -40,6 +46,7 @@ let stage: Stage;
 const seen: BrokerRound[] = [];
 
 beforeAll(async () => {
+  if (isLong) process.stdout.write(`the tables so far: ${TABLES}\n`);
   [installation, receiver] = await Promise.all([startInstallation({ brokers: 3 }), startReceiver()]);
   const { system, names } = installation;
   stage = {
@@ -60,14 +67,6 @@ afterAll(async () => {
   await receiver.close();
 }, 60_000);
 
-// A run that is ended early tells what it saw, then ends as it would have.
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  process.once(signal, () => {
-    printWithLoad(toBrokerTables(seen));
-    process.kill(process.pid, signal);
-  });
-}
-
 it.each(CASES)(
   "round $round: $role, $fault for $forMs ms: nothing is lost, order is kept, no service ends",
   async ({ round: number, ...row }) => {
@@ -78,8 +77,7 @@ it.each(CASES)(
     const kind = ROWS.findIndex(({ role, fault }) => role === row.role && fault === row.fault);
     const { round, remarks } = await runRound(stage, row, `${kind}-${number}`);
     seen.push(round);
-    if (isLong) process.stdout.write(`${[toBrokerLine(round), ...remarks].join("\n")}\n`);
-    if (isLong && seen.length % ROWS.length === 0) printWithLoad(toBrokerTables(seen));
+    if (isLong) await tell(round, remarks);
     expect(round.acknowledged).toBeGreaterThan(EVENTS_PER_SECOND);
     expect(round.lost).toBe(0);
     expect(round.disordered).toBe(0);
@@ -88,3 +86,10 @@ it.each(CASES)(
   },
   300_000,
 );
+
+async function tell(round: BrokerRound, remarks: readonly string[]): Promise<void> {
+  process.stdout.write(`${[toBrokerLine(round), ...remarks].join("\n")}\n`);
+  const tables = toBrokerTables(seen);
+  await writeFile(TABLES, `${tables}\n`);
+  if (seen.length % ROWS.length === 0) printWithLoad(tables);
+}
