@@ -41,6 +41,17 @@ describe("the connections of one origin", () => {
     expect(server.requests).toHaveLength(1);
   });
 
+  it("A1: are enough for a hundred destinations that hang at one host with eight requests each, and for others there", async () => {
+    const server = await useRawServer((socket) => {
+      if (server.requests.at(-1)?.startsWith("POST /healthy ")) socket.write(OK);
+    });
+    const sender = useSender();
+    const hanging = Array.from({ length: 800 }, () => attemptTo(sender, [server.url]));
+    await eventually(() => expect(server.requests).toHaveLength(hanging.length));
+    const { settled } = attemptTo(sender, [new URL("/healthy", server.url).href]);
+    expect((await settled).settlement.outcome).toBe("delivered");
+  });
+
   it("A2: the one that was used last is taken first", async () => {
     const { server, held, answerOne } = await useHoldingServer();
     const sender = useSender();
