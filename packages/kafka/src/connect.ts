@@ -11,6 +11,7 @@ import type { Log } from "@posthaste/core/log";
 import { type Admin, Kafka, type LogEntry, logLevel, type RetryOptions, type SASLOptions } from "kafkajs";
 import { BrokersReadiness, type BrokersState } from "./brokers-readiness.ts";
 import { growEncodersLazily } from "./encoder-growth.ts";
+import { decodeLazily } from "./lazy-decoding.ts";
 import { type BrokerAddress, type Dial, LivenessWatch, refusedSocket } from "./liveness.ts";
 import type { KafkaMetrics } from "./metrics.ts";
 import { answeringFirst } from "./seed-brokers.ts";
@@ -76,6 +77,7 @@ const KEEP_ALIVE_MS = 60_000;
 export function connectKafka(options: KafkaConnectionOptions): KafkaConnection {
   const { brokers, clientId, log, metrics } = options;
   growEncodersLazily();
+  decodeLazily();
   const watch = new LivenessWatch({
     brokers: brokers.map(parseBroker),
     dial: createDial(options),

@@ -1,0 +1,155 @@
+/**
+ * The records of a fetched batch, each read when somebody asks for it.
+ *
+ * kafkajs makes some fifteen objects of each record, and all of a fetch's before it hands out the first. Here a record is
+ * one object that knows where it stands in the batch's bytes.
+ */
+import { PosthasteError } from "@posthaste/core/errors";
+
+/** What the records of a batch share, as kafkajs names it. */
+export interface BatchContext {
+  /** As text, like all of kafkajs's 64-bit numbers. */
+  readonly firstOffset: string;
+  readonly firstTimestamp: string;
+  readonly maxTimestamp: string;
+  /** 1: the broker's time of writing counts, and is the same for all. */
+  readonly timestampType: number;
+  readonly isControlBatch: boolean;
+  readonly magicByte: number;
+}
+
+export type FetchedHeaders = Record<string, Buffer | null | (Buffer | null)[]>;
+
+const LOG_APPEND_TIME = 1;
+const NO_HEADERS: FetchedHeaders = Object.freeze({});
+
+/** Reads the numbers of variable length, and moves on. */
+class Cursor {
+  readonly bytes: Buffer;
+  at: number;
+
+  constructor(bytes: Buffer, at: number) {
+    this.bytes = bytes;
+    this.at = at;
+  }
+
+  /** Zigzag, seven bits a byte; a number above 2^53 loses its last digits. */
+  varint(): number {
+    let byte = this.bytes[this.at++] ?? 0;
+    if (byte < 0x80) return (byte >>> 1) ^ -(byte & 1);
+    let value = byte & 0x7f;
+    for (let unit = 0x80; byte >= 0x80; unit *= 0x80) {
+      byte = this.bytes[this.at++] ?? 0;
+      value += (byte & 0x7f) * unit;
+    }
+    return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+  }
+
+  /** Passes over bytes with their length before them; answers where they begin, or -1 for null. They end at `at`. */
+  skipBytes(): number {
+    const length = this.varint();
+    if (length < 0) return -1;
+    const start = this.at;
+    this.at += length;
+    return start;
+  }
+
+  readBytes(): Buffer | null {
+    const start = this.skipBytes();
+    return start < 0 ? null : this.bytes.subarray(start, this.at);
+  }
+}
+
+/** One record as kafkajs hands it on; buffers are views of the whole fetch. */
+export class FetchedRecord {
+  readonly batchContext: BatchContext;
+  readonly attributes = 0;
+  /** The offset as a number. */
+  readonly place: number;
+  readonly #timeMs: number;
+  readonly #bytes: Buffer;
+  readonly #keyStart: number;
+  readonly #keyEnd: number;
+  readonly #valueStart: number;
+  readonly #valueEnd: number;
+
+  constructor(batchContext: BatchContext, place: number, timeMs: number, cursor: Cursor) {
+    this.batchContext = batchContext;
+    this.place = place;
+    this.#timeMs = timeMs;
+    this.#bytes = cursor.bytes;
+    this.#keyStart = cursor.skipBytes();
+    this.#keyEnd = cursor.at;
+    this.#valueStart = cursor.skipBytes();
+    this.#valueEnd = cursor.at;
+  }
+
+  get offset(): string {
+    return String(this.place);
+  }
+
+  /** Ms since the epoch. */
+  get timestamp(): string {
+    return String(this.#timeMs);
+  }
+
+  get magicByte(): number {
+    return this.batchContext.magicByte;
+  }
+
+  get isControlRecord(): boolean {
+    return this.batchContext.isControlBatch;
+  }
+
+  get key(): Buffer | null {
+    return this.#keyStart < 0 ? null : this.#bytes.subarray(this.#keyStart, this.#keyEnd);
+  }
+
+  get value(): Buffer | null {
+    return this.#valueStart < 0 ? null : this.#bytes.subarray(this.#valueStart, this.#valueEnd);
+  }
+
+  /** Made anew each time; a name that comes twice has a list. */
+  get headers(): FetchedHeaders {
+    const cursor = new Cursor(this.#bytes, this.#valueEnd);
+    const count = cursor.varint();
+    if (count === 0) return NO_HEADERS;
+    const headers: FetchedHeaders = {};
+    for (let index = 0; index < count; index += 1) {
+      const name = String(cursor.readBytes());
+      const value = cursor.readBytes();
+      const before = headers[name];
+      if (before === undefined) headers[name] = value;
+      else if (Array.isArray(before)) before.push(value);
+      else headers[name] = [before, value];
+    }
+    return headers;
+  }
+}
+
+/** The `count` records that stand in `bytes` from `start` on. Throws for bytes that are no records. */
+export function readRecords(
+  bytes: Buffer,
+  start: number,
+  count: number,
+  context: BatchContext,
+): readonly FetchedRecord[] {
+  const firstOffset = Number(context.firstOffset);
+  const firstTimeMs = Number(context.firstTimestamp);
+  const sharedTimeMs = context.timestampType === LOG_APPEND_TIME ? Number(context.maxTimestamp) : null;
+  const cursor = new Cursor(bytes, start);
+  const records: FetchedRecord[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const end = cursor.varint() + cursor.at;
+    cursor.at += 1;
+    const timeMs = cursor.varint() + firstTimeMs;
+    const offset = cursor.varint() + firstOffset;
+    const record = new FetchedRecord(context, offset, sharedTimeMs ?? timeMs, cursor);
+    if (cursor.at >= end || end > bytes.length) {
+      throw new PosthasteError("internal", `the batch at offset ${context.firstOffset} is no batch of records`);
+    }
+    records.push(record);
+    cursor.at = end;
+  }
+  return records;
+}
