@@ -7,8 +7,8 @@
  * here instead, token by token; strings and numbers alone are read right.
  */
 
-/** A string, and whether it is a key: no other string stands before a colon. */
-const STRING = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"([ \t\r\n]*:)?/g;
+/** From within a string to its end, and to the colon after it where it is a key: no other string stands before one. */
+const STRING_END = /[^"\\]*(?:\\[\s\S][^"\\]*)*"(?:[ \t\r\n]*:)?/y;
 /** The next token of a text that is known to be JSON, white space, commas and colons before it left out. */
 const TOKEN = /[ \t\r\n,:]*([{}[\]]|"[^"\\]*(?:\\[\s\S][^"\\]*)*"|[^ \t\r\n,:{}[\]"]+)/y;
 /** Deeper than anything that is taken, and far from the end of the stack. */
@@ -21,9 +21,12 @@ export function parseJson(text: string): unknown {
   return new Assembler(text).value(0) ?? value;
 }
 
+/** Of a text that is JSON. Looks only at strings with an escape: most texts that have one have it in a value. */
 function hasEscapedKey(text: string): boolean {
-  for (const [string, colon] of text.matchAll(STRING)) {
-    if (colon !== undefined && string.includes("\\")) return true;
+  for (let at = text.indexOf("\\"); at !== -1; at = text.indexOf("\\", STRING_END.lastIndex)) {
+    STRING_END.lastIndex = at;
+    if (!STRING_END.test(text)) return false;
+    if (text[STRING_END.lastIndex - 1] === ":") return true;
   }
   return false;
 }
