@@ -21,11 +21,12 @@ const PARTS = {
 } as const;
 
 const MB = 1024 * 1024;
+const BARE_REQUESTS = 40_000;
 
 const short = process.argv.includes("--short");
 const only = process.argv.find((argument) => argument.startsWith("--only="))?.slice("--only=".length);
 const rounds = short ? 1 : 5;
-const count = short ? 30_000 : 100_000;
+const count = short ? 100_000 : 300_000;
 const chosen = Object.entries(PARTS).filter(([name]) => only === undefined || only === name);
 if (chosen.length === 0) throw new Error(`--only takes one of ${Object.keys(PARTS).join(", ")}`);
 
@@ -42,7 +43,7 @@ async function printThroughput(): Promise<void> {
   console.log("|---|---|---|---|---|---|---|");
   const ratios = { off: [] as Cost[], all: [] as Cost[] };
   for (let round = 1; round <= rounds; round += 1) {
-    const bare = measureBareLoop(Math.min(count, 40_000));
+    const bare = measureBareLoop(BARE_REQUESTS);
     const off = await measureDelivery(count, "off");
     const all = await measureDelivery(count, "all");
     ratios.off.push(ratioOf(off, bare));
