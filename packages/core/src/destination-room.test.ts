@@ -6,9 +6,10 @@ const SETTINGS: RoomSettings = {
   limit: { first: 4, least: 1, enough: 64, most: 64 },
   breaker: { threshold: 5, firstOpenMs: 1000, longestOpenMs: 8000 },
 };
-const AMONG_OTHERS: Surroundings = { isAlone: false, isCrowding: false };
-const ALONE: Surroundings = { isAlone: true, isCrowding: false };
-const CROWDING: Surroundings = { isAlone: false, isCrowding: true };
+const AMONG_OTHERS: Surroundings = { isAlone: false, isCrowding: false, isScarce: false };
+const ALONE: Surroundings = { isAlone: true, isCrowding: false, isScarce: false };
+const CROWDING: Surroundings = { isAlone: false, isCrowding: true, isScarce: false };
+const AMONG_MANY: Surroundings = { isAlone: false, isCrowding: false, isScarce: true };
 
 const one: RoomRequest = { requests: 1, returning: false };
 const back: RoomRequest = { requests: 1, returning: true };
@@ -93,7 +94,7 @@ describe("room", () => {
     hanging.passed(1);
     expect(hanging.admit(one, 60_001, AMONG_OTHERS)).toBe("no_room");
     expect(hanging.admit(one, 60_001, ALONE)).toBe("wait");
-    expect(hanging.admit(one, 60_001, { isAlone: true, isCrowding: true })).toBe("no_room");
+    expect(hanging.admit(one, 60_001, { ...ALONE, isCrowding: true })).toBe("no_room");
   });
 
   it("G3: is waited for less in a full window that the destination holds most of", () => {
@@ -105,6 +106,36 @@ describe("room", () => {
     const slow = practised(400);
     fill(slow, 1000);
     expect(slow.admit(one, 1000, CROWDING)).toBe("window_full");
+  });
+
+  it("G3: is waited for less in a window that grows full while others get through, by one that nothing comes back from", () => {
+    const hanging = room();
+    fill(hanging, 0);
+    hanging.passed(199);
+    expect(hanging.admit(one, 199, AMONG_MANY)).toBe("wait");
+    hanging.passed(2);
+    expect(hanging.admit(one, 201, AMONG_OTHERS)).toBe("wait");
+    expect(hanging.admit(one, 201, AMONG_MANY)).toBe("window_full");
+    const slow = practised(400);
+    fill(slow, 1000);
+    slow.passed(599);
+    expect(slow.admit(one, 1599, AMONG_MANY)).toBe("wait");
+    slow.passed(2);
+    expect(slow.admit(one, 1601, AMONG_MANY)).toBe("window_full");
+  });
+
+  it("G3: turns away what need not wait to be put off, and nothing while the destination is alone or something comes back", () => {
+    const hanging = room();
+    expect(hanging.turnsAway(AMONG_MANY)).toBeNull();
+    fill(hanging, 0);
+    hanging.passed(201);
+    const arounds = [AMONG_OTHERS, AMONG_MANY, CROWDING, ALONE, { ...ALONE, isScarce: true }];
+    const answers = () => arounds.map((around) => hanging.turnsAway(around));
+    expect(answers()).toEqual([null, "window_full", "window_full", null, null]);
+    hanging.passed(800);
+    expect(answers()).toEqual(["no_room", "no_room", "no_room", null, null]);
+    hanging.released(1, 0, 1002);
+    expect(answers()).toEqual([null, null, null, null, null]);
   });
 
   it("G4, I2: goes to fresh and returning deliveries in turn while both wait", () => {

@@ -8,7 +8,8 @@
  * G2  Without room it waits while the expected wait is under `LONGEST_WAIT_MS`; else it is put off. A destination that is
  *     quick and was not congested lately is not put off by that: its queue is as long as this process is slow, and nobody
  *     gains. While no other destination is about, want of room is no reason, unless it stalls in a full window.
- * G3  In a full window of which the destination holds most, it is put off from `CROWDED_WAIT_MS` on: others stand behind.
+ * G3  In a full window of which the destination holds most, it is put off from `CROWDED_WAIT_MS` on: others stand behind. So is,
+ *     in a window that grows full while others get through, one of which nothing came back for as long.
  * G4  Fresh and returning deliveries that both wait are taken in turn, so old ones do not starve (I2).
  * G5  What waited is put off, newest first, when its wait became too long; all of it when the breaker opened or the gate shut.
  */
@@ -37,6 +38,8 @@ export interface Surroundings {
   readonly isAlone: boolean;
   /** The record's window is full and the destination holds most of it. */
   readonly isCrowding: boolean;
+  /** The record's window grows full, and other destinations do get through. */
+  readonly isScarce: boolean;
 }
 
 /** How an attempt ended, for the room's purposes. `refused`: the receiver is well and does not want it; `congested`: it failed for want of time, or asked for less. */
@@ -101,6 +104,11 @@ export class DestinationRoom<T extends RoomRequest> {
     return this.#shutUntilMs;
   }
 
+  /** Requests are out, and for a while none came back. */
+  get isQuiet(): boolean {
+    return this.#isStalled(CROWDED_WAIT_MS);
+  }
+
   /** True when nothing is out and nothing waits: to forget it then loses only what it learnt of the destination. */
   get isEmpty(): boolean {
     return this.#inFlight === 0 && this.waiting === 0;
@@ -154,6 +162,16 @@ export class DestinationRoom<T extends RoomRequest> {
     (request.returning ? this.#returning : this.#fresh).push(request);
     this.#waitingRequests += request.requests;
     return "wait";
+  }
+
+  /**
+   * Why a delivery that arrives now need not wait for its turn to be put off: nothing comes back from the destination. Null when it
+   * may be served.
+   */
+  turnsAway(around: Surroundings): "no_room" | "window_full" | null {
+    if (this.#isStalled(LONGEST_WAIT_MS)) return around.isAlone && !around.isCrowding ? null : "no_room";
+    if (around.isAlone) return null;
+    return (around.isCrowding || around.isScarce) && this.#isStalled(CROWDED_WAIT_MS) ? "window_full" : null;
   }
 
   /** The next delivery that waited and may go now, with its room taken; null when none may. */
@@ -261,11 +279,11 @@ export class DestinationRoom<T extends RoomRequest> {
   }
 
   #tooLong(ahead: number, nowMs: number, around: Surroundings): "no_room" | "window_full" | null {
-    const isStalled = this.#isStalled(LONGEST_WAIT_MS);
-    if (around.isAlone && !(isStalled && around.isCrowding)) return null;
+    const cause = this.turnsAway(around);
+    if (cause !== null || around.isAlone) return cause;
     const waitMs = this.#expectedWaitMs(ahead, nowMs);
-    if (isStalled || waitMs >= LONGEST_WAIT_MS) return "no_room";
-    return around.isCrowding && (waitMs >= CROWDED_WAIT_MS || this.#isStalled(CROWDED_WAIT_MS)) ? "window_full" : null;
+    if (waitMs >= LONGEST_WAIT_MS) return "no_room";
+    return around.isCrowding && waitMs >= CROWDED_WAIT_MS ? "window_full" : null;
   }
 
   /** Room is taken and none was given back for longer than the destination ever needed. */

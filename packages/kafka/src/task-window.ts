@@ -128,7 +128,7 @@ export class TaskWindow<T, F> implements TaskOwner<T, F> {
   /** Takes a record in: finished at once when it was before or is a repeat, else run when its lane lets it. */
   takeIn(record: IncomingRecord): void {
     const { take, fold, laneOf, holderOf, onRepeat } = this.#options;
-    const item = take(record);
+    const item = take(record, this);
     const folded = fold?.pick(item);
     const trace: Trace<F> = { offset: record.offset, timestampMs: record.timestampMs, folded, finished: false };
     const finishedBefore = this.#tracker.wasFinishedBefore(record.offset);

@@ -77,7 +77,7 @@ export interface WindowedConsumerOptions<T, F = never> {
    * Decodes, once a record, in offset order; also records that the commit's metadata says are finished, for the fold's
    * sake. Throwing ends the consumer by `onFailure`, so a poison record must become an item.
    */
-  readonly take: (record: IncomingRecord) => T;
+  readonly take: (record: IncomingRecord, window: PartitionWindow) => T;
   /** Tasks of one lane run one at a time, in offset order; null runs at once. Lanes do not reach over partitions. */
   readonly laneOf: (item: T, record: IncomingRecord) => string | null;
   /**

@@ -117,6 +117,7 @@ export async function startDelivery(options: DeliveryOptions): Promise<DeliveryS
     timing: options.timing ?? {},
     metrics,
     run: (task) => deliverer.run(task),
+    turnsAway: (destinationId, window) => isolation.turnsAway(destinationId, window),
     onFailure,
   });
   await Promise.all([fresh.start(), returning.start()]);

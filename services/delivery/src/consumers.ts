@@ -3,6 +3,7 @@
  * that exists (W4). Only fresh ones are filtered by origin (D1).
  */
 import { delayMsFromRetryTopic } from "@posthaste/contracts/topics";
+import type { NoRoomCause } from "@posthaste/core/destination-room";
 import { decodeOriginFold, NO_LOG_ID, OriginFold, type OriginOfDelivery } from "@posthaste/core/origin";
 import type { KafkaConnection } from "@posthaste/kafka/connect";
 import { createWindowedConsumer } from "@posthaste/kafka/consumer";
@@ -10,6 +11,7 @@ import type {
   ConsumerTiming,
   Fold,
   IncomingRecord,
+  PartitionWindow,
   Task,
   WindowedConsumer,
   WindowedConsumerOptions,
@@ -27,6 +29,8 @@ export interface ConsumersOptions {
   readonly timing: Partial<ConsumerTiming>;
   readonly metrics: DeliveryMetrics;
   readonly run: (task: Task<Intake>) => void;
+  /** Asked at intake of each delivery (see `Isolation.turnsAway`). */
+  readonly turnsAway: (destinationId: string, window: PartitionWindow) => NoRoomCause | null;
   readonly onFailure: (reason: Error) => void;
 }
 
@@ -43,18 +47,21 @@ export function createConsumers(connection: KafkaConnection, options: ConsumersO
     window: { maxRecords: options.windowRecords, maxBytes: WINDOW_BYTES },
     learn: ({ value }: IncomingRecord) => (value === null ? undefined : deliveryCodec.learn(value)),
     // One byte a character: keys that differ as bytes differ as text, and no UTF-8 is decoded.
-    laneOf: (_: Intake, { key }: IncomingRecord) => key?.toString("latin1") ?? null,
+    laneOf: ({ turnedAway }: Intake, { key }: IncomingRecord) =>
+      turnedAway === null ? (key?.toString("latin1") ?? null) : null,
     holderOf: ({ delivery }: Intake) => delivery?.destinationId ?? "",
     run: options.run,
     onFailure: options.onFailure,
     timing: options.timing,
   } satisfies Partial<WindowedConsumerOptions<Intake, OriginOfDelivery>>;
+  const takeFrom = (returning: boolean) => (record: IncomingRecord, window: PartitionWindow) =>
+    takeDelivery(deliveryCodec, record, returning, (destinationId) => options.turnsAway(destinationId, window));
   return {
     fresh: createWindowedConsumer<Intake, OriginOfDelivery>(connection, {
       ...shared,
       groupId: names.deliveryGroup,
       topics: [names.deliveries],
-      take: (record) => takeDelivery(deliveryCodec, record, false),
+      take: takeFrom(false),
       fold: ORIGIN_FOLD,
       onRepeat: () => metrics.repeats.inc({ kind: "origin" }),
     }),
@@ -62,7 +69,7 @@ export function createConsumers(connection: KafkaConnection, options: ConsumersO
       ...shared,
       groupId: names.retryGroup,
       topics: retryTopics,
-      take: (record) => takeDelivery(deliveryCodec, record, true),
+      take: takeFrom(true),
       delayMsOf: (topic) => delayMsFromRetryTopic(names, topic) ?? 0,
       onReleased: (topic, latenessMs) => metrics.retryLateness.observe({ topic }, latenessMs / 1000),
     }),

@@ -44,7 +44,7 @@ function returning(
     body: Buffer.alloc(0),
   } as Partial<Delivery>;
   return {
-    item: { delivery, returning: true, handedOffFrom, progress: { ...NO_PROGRESS, ...progress } },
+    item: { delivery, returning: true, turnedAway: null, handedOffFrom, progress: { ...NO_PROGRESS, ...progress } },
     record: { topic: "retry-10s", partition: 0, offset },
     window: { isRevoked: false, isFull: false, records, maxRecords: 500, heldBy: () => 1 },
     finish: () => undefined,
@@ -115,6 +115,13 @@ describe("a returning delivery", () => {
     expect(attempted).toHaveLength(1);
     vi.advanceTimersByTime(900);
     expect(attempted).toHaveLength(2);
+  });
+
+  it("I1: is put off and never attempted when it was turned away, for it did not take its turn", () => {
+    const task = returning(0, "deliveries/0/7/0", {});
+    run({ ...task, item: { ...task.item, turnedAway: "window_full" } });
+    expect(attempted).toEqual([]);
+    expect(published).toMatchObject([{ kind: "retry", delayMs: 10_000, progress: { putOffs: 1 } }]);
   });
 
   it("becomes a dead letter when the destination has none of its URLs any more", () => {

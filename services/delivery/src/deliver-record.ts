@@ -207,6 +207,7 @@ export class Deliverer {
         this.#bury(task, delivery, { reason: "destination_removed", progress: task.item.progress });
       else if (destination.missingKeyIds !== null) this.#hold(pending, destination.missingKeyIds);
       else if (notBeforeMs !== null && notBeforeMs > clock.nowMs()) this.putOff(pending, "retry_after", null);
+      else if (task.item.turnedAway !== null) this.putOff(pending, task.item.turnedAway, null);
       else isolation.submit(pending);
     }
   }

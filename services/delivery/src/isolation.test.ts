@@ -1,5 +1,6 @@
 import { NO_PROGRESS } from "@posthaste/core/delivery";
 import type { Destination } from "@posthaste/core/destination";
+import type { PartitionWindow } from "@posthaste/kafka/window";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Isolation, type Turn } from "./isolation.ts";
 import type { Pending } from "./pending.ts";
@@ -13,6 +14,7 @@ interface FakeWindow {
   isFull: boolean;
   isRevoked: boolean;
   records: number;
+  maxRecords: number;
   heldBy: (holder: string) => number;
 }
 
@@ -21,7 +23,15 @@ let sent: Turn[];
 let putOff: { readonly pending: Pending; readonly cause: string; readonly notBeforeMs: number | null }[];
 let isolation: Isolation;
 
-const openWindow = (): FakeWindow => ({ isFull: false, isRevoked: false, records: 1, heldBy: () => 1 });
+const openWindow = (): FakeWindow => ({
+  isFull: false,
+  isRevoked: false,
+  records: 1,
+  maxRecords: 500,
+  heldBy: () => 1,
+});
+/** More than half full. */
+const fillingWindow = (): FakeWindow => ({ ...openWindow(), records: 251 });
 
 /** A delivery as the isolation sees it; what it does not look at is left out. */
 function pending(
@@ -96,6 +106,24 @@ describe("isolation", () => {
     window.isFull = true;
     pass(100);
     expect(putOff).toHaveLength(8);
+  });
+
+  it("J4, G3: turns away what would stand behind requests that hang, when the window grows full and others get through", () => {
+    const turnsAway = (window: FakeWindow) => isolation.turnsAway("a", window as unknown as PartitionWindow);
+    isolation.submit(pending("a"));
+    isolation.submit(pending("b"));
+    expect(turnsAway(fillingWindow())).toBeNull();
+    pass(240);
+    expect(turnsAway(fillingWindow())).toBeNull();
+    finish(sent[1], "delivered");
+    expect([turnsAway(openWindow()), turnsAway(fillingWindow())]).toEqual([null, "window_full"]);
+    pass(240);
+    expect(turnsAway(fillingWindow())).toBeNull();
+    pass(1000);
+    expect(turnsAway(fillingWindow())).toBe("no_room");
+    finish(sent[0], "congested");
+    expect(turnsAway(fillingWindow())).toBeNull();
+    expect(putOff).toEqual([]);
   });
 
   it("J1: neither sends nor puts off what waited for a partition that was given up", () => {

@@ -6,7 +6,9 @@
  * J2  A room is forgotten when it was idle for `IDLE_MS`, and with what stands against its destination when nobody asked for
  *     it for `FORGET_MS`, so the memory follows the destinations in use (I4). A changed destination starts anew.
  * J3  A destination counts as alone when no other was about for `ALONE_MS`.
- * J4  Last attempts (I3) go whatever the breaker says, within `RESERVE_REQUESTS` of a destination.
+ * J4  While a window grows full, its destinations with requests out are watched by the tick, whether anything waits for their
+ *     room or not: deliveries of the same users stand in their lanes behind what is out.
+ * J5  Last attempts (I3) go whatever the breaker says, within `RESERVE_REQUESTS` of a destination.
  */
 import { BREAKER_STATES, type BreakerState } from "@posthaste/core/breaker";
 import {
@@ -16,6 +18,7 @@ import {
   type RoomSettings,
   type Surroundings,
 } from "@posthaste/core/destination-room";
+import type { PartitionWindow } from "@posthaste/kafka/window";
 import type { Pending } from "./pending.ts";
 
 const TICK_MS = 20;
@@ -27,6 +30,8 @@ const IDLE_MS = 60_000;
 const FORGET_MS = 600_000;
 const ALONE_MS = 300_000;
 const RESERVE_REQUESTS = 32;
+/** When nothing at all came back for longer, the fault may be this process's or its network's. */
+const GETTING_THROUGH_MS = 200;
 
 /** What was granted with a delivery's turn; given back by `settled` and `released`. */
 export interface Turn {
@@ -61,12 +66,13 @@ interface Entry {
 export class Isolation {
   readonly #options: IsolationOptions;
   readonly #entries = new Map<string, Entry>();
-  /** Entries with deliveries that wait for room. */
-  readonly #queued = new Set<Entry>();
+  /** Entries with deliveries that wait for room, and those that J4 says. */
+  readonly #watched = new Set<Entry>();
   #tick: NodeJS.Timeout | undefined;
   readonly #sweep: NodeJS.Timeout;
   #tickedMs = 0;
   #lastId = "";
+  #releasedMs = Number.NEGATIVE_INFINITY;
   #lastOtherMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: IsolationOptions) {
@@ -84,10 +90,23 @@ export class Isolation {
       entry.revision = destination.revision;
     }
     entry.room.setRate(destination.rateLimitPerSecond, nowMs);
-    const admission = entry.room.admit(pending, nowMs, this.#around(pending, nowMs));
-    if (admission === "wait") this.#queue(entry);
+    const admission = entry.room.admit(pending, nowMs, this.#around(pending.task.window, destination.id, nowMs));
+    if (admission === "wait") this.#watch(entry);
     else if (admission === "go" || admission === "probe") this.#send(pending, admission === "probe", nowMs);
     else this.#options.putOff(pending, admission, this.#notBefore(entry, admission));
+  }
+
+  /**
+   * Why a delivery of the destination that arrives in this window need not take its turn in its lane, but is to be put off;
+   * null when it is to take it. Else a window would fill with what stands behind requests that hang.
+   */
+  turnsAway(destinationId: string, window: PartitionWindow): NoRoomCause | null {
+    if (!isFilling(window)) return null;
+    const entry = this.#entries.get(destinationId);
+    if (entry === undefined || entry.room.inFlight === 0) return null;
+    this.#watch(entry);
+    if (!entry.room.isQuiet) return null;
+    return entry.room.turnsAway(this.#around(window, destinationId, this.#options.monotonicMs()));
   }
 
   /** Sends a last attempt at once, unless the reserve is used up. */
@@ -129,6 +148,7 @@ export class Isolation {
     const entry = this.#entry(pending.destination.id, nowMs);
     if (isLast) entry.reserved -= pending.requests;
     entry.room.released(pending.requests, startedMs, nowMs);
+    this.#releasedMs = nowMs;
     if (entry.room.waiting > 0) this.#sendWaiting(entry, nowMs);
   }
 
@@ -150,7 +170,7 @@ export class Isolation {
 
   get waiting(): number {
     let waiting = 0;
-    for (const { room } of this.#queued) waiting += room.waiting;
+    for (const { room } of this.#watched) waiting += room.waiting;
     return waiting;
   }
 
@@ -165,7 +185,7 @@ export class Isolation {
   close(): void {
     clearInterval(this.#tick);
     clearInterval(this.#sweep);
-    this.#queued.clear();
+    this.#watched.clear();
   }
 
   #entry(destinationId: string, nowMs: number): Entry {
@@ -183,10 +203,11 @@ export class Isolation {
     return entry;
   }
 
-  #around({ task: { window }, destination }: Pending, nowMs: number): Surroundings {
+  #around(window: PartitionWindow, destinationId: string, nowMs: number): Surroundings {
     return {
       isAlone: nowMs - this.#lastOtherMs >= ALONE_MS,
-      isCrowding: window.isFull && window.heldBy(destination.id) * 2 > window.records,
+      isCrowding: window.isFull && window.heldBy(destinationId) * 2 > window.records,
+      isScarce: isFilling(window) && nowMs - this.#releasedMs <= GETTING_THROUGH_MS,
     };
   }
 
@@ -194,24 +215,25 @@ export class Isolation {
     this.#options.send({ pending, wasProbe, isLast: false, startedMs });
   }
 
-  #queue(entry: Entry): void {
-    this.#queued.add(entry);
+  #watch(entry: Entry): void {
+    this.#watched.add(entry);
     if (this.#tick !== undefined) return;
     this.#tickedMs = this.#options.monotonicMs();
-    this.#tick = setInterval(() => this.#serveQueued(), TICK_MS);
+    this.#tick = setInterval(() => this.#serveWatched(), TICK_MS);
   }
 
-  #serveQueued(): void {
-    if (this.#queued.size === 0) {
+  #serveWatched(): void {
+    if (this.#watched.size === 0) {
       clearInterval(this.#tick);
       this.#tick = undefined;
     }
     const nowMs = this.#options.monotonicMs();
     const passedMs = Math.min(nowMs - this.#tickedMs, LONGEST_TICK_MS);
     this.#tickedMs = nowMs;
-    for (const entry of this.#queued) {
+    for (const entry of this.#watched) {
       entry.room.passed(passedMs);
       this.#serve(entry, nowMs);
+      if (entry.room.isEmpty) this.#watched.delete(entry);
     }
   }
 
@@ -219,11 +241,10 @@ export class Isolation {
   #serve(entry: Entry, nowMs: number): void {
     const { room } = entry;
     this.#sendWaiting(entry, nowMs);
-    const aroundOf = (pending: Pending) => this.#around(pending, nowMs);
+    const aroundOf = (pending: Pending) => this.#around(pending.task.window, pending.destination.id, nowMs);
     for (let late = room.overdue(nowMs, aroundOf); late !== null; late = room.overdue(nowMs, aroundOf)) {
       this.#options.putOff(late.request, late.cause, this.#notBefore(entry, late.cause));
     }
-    if (room.waiting === 0) this.#queued.delete(entry);
   }
 
   /** Sends what has room now. */
@@ -234,7 +255,6 @@ export class Isolation {
       if (turn.request.task.window.isRevoked) room.cancelled(turn.request.requests, wasProbe);
       else this.#send(turn.request, wasProbe, nowMs);
     }
-    if (room.waiting === 0) this.#queued.delete(entry);
   }
 
   #notBefore({ room }: Entry, cause: NoRoomCause): number | null {
@@ -249,4 +269,9 @@ export class Isolation {
       if (isIdle || (unusedMs >= FORGET_MS && entry.room.isEmpty)) this.#entries.delete(id);
     }
   }
+}
+
+/** Before it is full, so that what others need is never taken. */
+function isFilling(window: PartitionWindow): boolean {
+  return window.records * 2 > window.maxRecords;
 }

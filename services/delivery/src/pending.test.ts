@@ -11,8 +11,20 @@ function take(originLogId: number, returning: boolean) {
   const delivery = { originLogId } as Delivery;
   const codec: Codec<Delivery> = { encode: () => Buffer.of(), decode: () => delivery, learn: () => undefined };
   const record = { topic: "deliveries", partition: 0, offset: 7, timestampMs: 0, key: null, value: Buffer.of(1) };
-  return takeDelivery(codec, { ...record, headers: encodeProgress(progress) }, returning);
+  return takeDelivery(codec, { ...record, headers: encodeProgress(progress) }, returning, () => null);
 }
+
+it("a delivery knows at its intake whether its destination turns it away", () => {
+  const asked: string[] = [];
+  const delivery = { destinationId: "dst", originLogId: 3 } as Delivery;
+  const codec: Codec<Delivery> = { encode: () => Buffer.of(), decode: () => delivery, learn: () => undefined };
+  const record = { topic: "deliveries", partition: 0, offset: 7, timestampMs: 0, key: null, value: Buffer.of(1) };
+  const intake = takeDelivery(codec, { ...record, headers: {} }, false, (destinationId) => {
+    asked.push(destinationId);
+    return "no_room";
+  });
+  expect([intake.turnedAway, asked]).toEqual(["no_room", ["dst"]]);
+});
 
 describe("the progress of a delivery", () => {
   it("is read from the headers of a record that returns, and of one that was replayed", () => {

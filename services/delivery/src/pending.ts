@@ -4,6 +4,7 @@ import type { Codec } from "@posthaste/contracts/codec";
 import { decodeProgress, HANDED_OFF_HEADER, headerText } from "@posthaste/contracts/headers";
 import { type Delivery, type DeliveryProgress, NO_PROGRESS } from "@posthaste/core/delivery";
 import type { Destination } from "@posthaste/core/destination";
+import type { NoRoomCause } from "@posthaste/core/destination-room";
 import { NO_LOG_ID } from "@posthaste/core/origin";
 import type { IncomingRecord, Task } from "@posthaste/kafka/window";
 
@@ -16,10 +17,20 @@ export interface Intake {
   readonly returning: boolean;
   /** The record it was handed off from (W6); undefined for one of the deliveries topic. */
   readonly handedOffFrom: string | undefined;
+  /** It is to be put off for this, and takes no turn in its lane; null when it is to be served. */
+  readonly turnedAway: NoRoomCause | null;
 }
 
+/** Why a delivery of a destination that arrives now is to be put off; null when it is to be served. */
+export type TurnsAway = (destinationId: string) => NoRoomCause | null;
+
 /** Reads a record; never throws. */
-export function takeDelivery(codec: Codec<Delivery>, record: IncomingRecord, returning: boolean): Intake {
+export function takeDelivery(
+  codec: Codec<Delivery>,
+  record: IncomingRecord,
+  returning: boolean,
+  turnsAway: TurnsAway,
+): Intake {
   const delivery = decodeDelivery(codec, record);
   // A replay may be for some URLs only; what the router writes has no headers, so they are not looked for.
   const hasProgress = returning || delivery?.originLogId === NO_LOG_ID;
@@ -28,6 +39,7 @@ export function takeDelivery(codec: Codec<Delivery>, record: IncomingRecord, ret
     progress: hasProgress ? decodeProgress(record.headers) : NO_PROGRESS,
     returning,
     handedOffFrom: returning ? headerText(record.headers, HANDED_OFF_HEADER) : undefined,
+    turnedAway: delivery === null ? null : turnsAway(delivery.destinationId),
   };
 }
 
