@@ -49,6 +49,11 @@ export function isPassingFailure(error: unknown): boolean {
   return chain(error).some(({ name, type }) => CONNECTION_ERRORS.has(name) || PASSING_ANSWERS.has(type));
 }
 
+/** True when a broker waited for its replicas in vain. */
+export function isTimedOut(error: unknown): boolean {
+  return chain(error).some(({ type }) => type === "REQUEST_TIMED_OUT");
+}
+
 export function isTopicMissing(error: unknown): boolean {
   return chain(error).some(({ type }) => type === "UNKNOWN_TOPIC_OR_PARTITION");
 }

@@ -12,7 +12,7 @@ export interface Cluster {
   /** Waits for outstanding answers. */
   disconnect(): Promise<void>;
   addTargetTopic(topic: string): Promise<void>;
-  refreshMetadata(): Promise<void>;
+  addMultipleTargetTopics(topics: readonly string[]): Promise<void>;
   /** Does nothing while the picture is younger than `METADATA_MAX_AGE_MS`. */
   refreshMetadataIfNecessary(): Promise<void>;
   /** Throws before the topic's metadata was loaded; leaves out partitions that it does not know. */

@@ -88,6 +88,14 @@ describe("a produce request", () => {
     await fc.assert(property, { numRuns: 100 });
   });
 
+  it("counts text that is no Unicode as it writes it", async () => {
+    const headers = { "\ud800": "\udc00 half a character" };
+    const records: BatchRecord[] = [{ key: null, value: Buffer.from("value"), headers }];
+    const request = { topics: [{ topic: "t", partitions: new Map([[0, records]]) }], timeoutMs: 30_000, nowMs: NOW_MS };
+    const expected = await encodeByKafkajs(7, [toKafkajsTopic({ topic: "t", partitions: [[0, records]] })]);
+    expect(encodeProduceRequest(request).toString("hex")).toBe(expected);
+  });
+
   it("P4: asks for the acknowledgement of all in-sync replicas", () => {
     const request = encodeProduceRequest({ topics: [], timeoutMs: 1, nowMs: NOW_MS });
     expect(request.readInt16BE(2)).toBe(-1);

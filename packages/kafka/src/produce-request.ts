@@ -1,4 +1,5 @@
 /** The body of a produce request, of the versions 3 to 7, which are alike; one buffer of the size that is needed. */
+import { PosthasteError } from "@posthaste/core/errors";
 import { ByteWriter } from "./byte-writer.ts";
 import { type BatchRecord, type MeasuredBatch, measureBatch, writeBatch } from "./record-batch.ts";
 
@@ -43,6 +44,9 @@ export function encodeProduceRequest({ topics, timeoutMs, nowMs }: ProduceReques
       writer.int32(partition).int32(batch.bytes);
       writeBatch(writer, batch, nowMs);
     }
+  }
+  if (writer.offset !== bytes) {
+    throw new PosthasteError("internal", `a produce request took ${writer.offset} bytes where ${bytes} were counted`);
   }
   return writer.target;
 }

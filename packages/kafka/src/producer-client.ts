@@ -8,6 +8,7 @@
 import { PosthasteError } from "@posthaste/core/errors";
 import { withDeadline } from "./deadline.ts";
 import type { Batch } from "./group-commit.ts";
+import { isTimedOut } from "./kafka-errors.ts";
 import type { PartitionAnswer } from "./kafkajs-internals.ts";
 
 /** A client that sends; tests give a false one. */
@@ -54,7 +55,8 @@ export class ReplaceableClient {
       this.#sendDeadlineMs = FIRST_SEND_DEADLINE_MS;
       return answer;
     } catch (error) {
-      const silent = error instanceof PosthasteError && error.code === "deadline_exceeded";
+      // The brokers' own deadline for their replicas is as long, and either may be the first to end.
+      const silent = (error instanceof PosthasteError && error.code === "deadline_exceeded") || isTimedOut(error);
       if (silent) this.#sendDeadlineMs = Math.min(2 * deadlineMs, LAST_SEND_DEADLINE_MS);
       throw error;
     }

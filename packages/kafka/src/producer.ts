@@ -197,6 +197,8 @@ export class GroupCommitProducer implements Producer {
         cause: error,
       });
       this.#queue.refuse(refusal);
+      // Other brokers may not have answered for their part: what goes out next is the only one outstanding (P1).
+      this.#client.replace();
       return null;
     }
   }

@@ -20,7 +20,7 @@ class FakeCluster {
   get cluster(): Cluster {
     const used = {
       connect: async () => {},
-      addTargetTopic: async (topic: string) => void this.topics.push(topic),
+      addMultipleTargetTopics: async (topics: readonly string[]) => void this.topics.push(...topics),
       refreshMetadataIfNecessary: async () => {},
       findLeaderForPartitions: (_: string, partitions: readonly number[]) =>
         Object.groupBy(

@@ -20,10 +20,10 @@ export function createSendingClient(
 ): SendingClient {
   const knownTopics = new Set<string>();
 
-  const know = async (topic: string) => {
-    if (knownTopics.has(topic)) return;
-    await cluster.addTargetTopic(topic);
-    knownTopics.add(topic);
+  const know = async (topics: readonly string[]) => {
+    if (topics.length === 0) return;
+    await cluster.addMultipleTargetTopics(topics);
+    for (const topic of topics) knownTopics.add(topic);
   };
 
   const sendTo = async (nodeId: string, topics: readonly ProduceTopic[], timeoutMs: number) => {
@@ -34,7 +34,7 @@ export function createSendingClient(
   return {
     connect: () => cluster.connect(),
     sendBatch: async (batch, timeoutMs) => {
-      for (const topic of batch.keys()) await know(topic);
+      await know([...batch.keys()].filter((topic) => !knownTopics.has(topic)));
       await cluster.refreshMetadataIfNecessary();
       const requests = Array.from(splitByLeader(batch, cluster), ([nodeId, topics]) =>
         sendTo(nodeId, topics, timeoutMs),
