@@ -18,7 +18,7 @@ export interface BatchContext {
   readonly magicByte: number;
 }
 
-export type FetchedHeaders = Record<string, Buffer | null | (Buffer | null)[]>;
+export type FetchedHeaders = Record<string, Buffer | Buffer[]>;
 
 const LOG_APPEND_TIME = 1;
 const NO_HEADERS: FetchedHeaders = Object.freeze({});
@@ -64,8 +64,7 @@ class Cursor {
 export class FetchedRecord {
   readonly batchContext: BatchContext;
   readonly attributes = 0;
-  /** The offset as a number. */
-  readonly place: number;
+  readonly #offset: number;
   readonly #timeMs: number;
   readonly #bytes: Buffer;
   readonly #keyStart: number;
@@ -73,9 +72,9 @@ export class FetchedRecord {
   readonly #valueStart: number;
   readonly #valueEnd: number;
 
-  constructor(batchContext: BatchContext, place: number, timeMs: number, cursor: Cursor) {
+  constructor(batchContext: BatchContext, offset: number, timeMs: number, cursor: Cursor) {
     this.batchContext = batchContext;
-    this.place = place;
+    this.#offset = offset;
     this.#timeMs = timeMs;
     this.#bytes = cursor.bytes;
     this.#keyStart = cursor.skipBytes();
@@ -85,7 +84,7 @@ export class FetchedRecord {
   }
 
   get offset(): string {
-    return String(this.place);
+    return String(this.#offset);
   }
 
   /** Ms since the epoch. */
@@ -109,15 +108,17 @@ export class FetchedRecord {
     return this.#valueStart < 0 ? null : this.#bytes.subarray(this.#valueStart, this.#valueEnd);
   }
 
-  /** Made anew each time; a name that comes twice has a list. */
+  /** Made anew each time; a name that comes twice has a list. One without a value is left out: nobody's types know of it. */
   get headers(): FetchedHeaders {
     const cursor = new Cursor(this.#bytes, this.#valueEnd);
     const count = cursor.varint();
     if (count === 0) return NO_HEADERS;
-    const headers: FetchedHeaders = {};
+    // No name of a header is the name of something inherited.
+    const headers: FetchedHeaders = Object.create(null);
     for (let index = 0; index < count; index += 1) {
       const name = String(cursor.readBytes());
       const value = cursor.readBytes();
+      if (value === null) continue;
       const before = headers[name];
       if (before === undefined) headers[name] = value;
       else if (Array.isArray(before)) before.push(value);

@@ -1,6 +1,6 @@
 /**
  * kafkajs's decoding of fetched record batches, replaced by one that makes one object a record (`fetched-record.ts`): the
- * same fields, read when they are asked for. Compression is kafkajs's. Tried on the delivery service, in turns: 33 µs of CPU a
+ * same fields, read when they are asked for, but for headers without a value, which are left out. Compression is kafkajs's. Tried on the delivery service, in turns: 33 µs of CPU a
  * record against 36, and a quarter less memory to collect.
  */
 import { createRequire } from "node:module";

@@ -53,6 +53,8 @@ export interface FetchedBatch {
 /** The next fetch is asked for when the backlog is less than this part of the window, so that it comes before the window runs dry. */
 const FETCH_BELOW = 0.5;
 
+const NO_HEADERS: IncomingHeaders = Object.freeze({});
+
 export class PartitionRunner<T, F> implements TopicPartition {
   readonly topic: string;
   readonly partition: number;
@@ -325,18 +327,19 @@ export class PartitionRunner<T, F> implements TopicPartition {
       timestampMs: Number(timestamp),
       key: key === null ? null : Buffer.from(key),
       value: value === null ? null : Buffer.from(value),
-      headers: headers === undefined ? {} : textHeaders(headers),
+      headers: headers === undefined ? NO_HEADERS : textHeaders(headers),
     };
   }
 }
 
 /** Headers as text, which they are in all of our topics; copied like the rest (B4). */
 function textHeaders(headers: IncomingHeaders): IncomingHeaders {
-  const texts: Record<string, string | string[]> = {};
+  let texts: Record<string, string | string[]> | null = null;
   for (const name in headers) {
     const value = headers[name];
+    texts ??= {};
     if (Array.isArray(value)) texts[name] = value.map(String);
     else if (value !== undefined) texts[name] = value.toString();
   }
-  return texts;
+  return texts ?? NO_HEADERS;
 }
