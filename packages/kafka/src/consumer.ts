@@ -58,7 +58,8 @@ class GroupConsumer<T, F> implements WindowedConsumer {
   #state: "new" | "running" | "stopping" | "ended" = "new";
   #epoch = 0;
   #joined = false;
-  #drained = false;
+  /** The drain before the next JOIN, for all that ask for it: kafkajs may join twice at once. */
+  #drained: Promise<void> | null = null;
   /** Drains that wait until nothing runs. */
   readonly #drains = new Set<AbortController>();
   #tick: NodeJS.Timeout | undefined;
@@ -192,10 +193,13 @@ class GroupConsumer<T, F> implements WindowedConsumer {
   }
 
   /** C4. Also while stopping: what runs may take as long as `stop` allows, but no JOIN waits for it. */
-  async #drainBeforeJoin(): Promise<void> {
-    if (this.#drained || this.#runners.length === 0) return;
-    this.#drained = true;
-    await this.#drain(this.#timing.rebalanceDrainMs);
+  #drainBeforeJoin(): Promise<void> {
+    this.#drained ??= this.#runners.length === 0 ? null : this.#drainAndFlush(this.#timing.rebalanceDrainMs);
+    return this.#drained ?? Promise.resolve();
+  }
+
+  async #drainAndFlush(timeoutMs: number): Promise<void> {
+    await this.#drain(timeoutMs);
     await this.#flush();
   }
 
@@ -226,9 +230,10 @@ class GroupConsumer<T, F> implements WindowedConsumer {
     if (this.#state === "ended") return;
     this.#epoch += 1;
     this.#joined = true;
-    this.#drained = false;
+    this.#drained = null;
     this.#committer.joined();
-    this.#stalls.heardGroup();
+    // Not again: a group that joins for ever and takes no commit has come to a standstill too (C7).
+    if (this.#epoch === 1) this.#stalls.heardGroup();
     this.#connection.metrics?.rebalances.inc({ group: this.#options.groupId });
     const found = this.#runners.filter(({ isLocating }) => !isLocating);
     const { kept, lost, gained } = compareAssignment(found, payload.memberAssignment, this.#session.isContinuous);
@@ -322,8 +327,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
     const wasRunning = this.#state === "running";
     this.#state = "stopping";
     if (wasRunning) {
-      await this.#drain(this.#timing.stopDrainMs);
-      await this.#flush();
+      await this.#drainAndFlush(this.#timing.stopDrainMs);
     }
     this.#end();
     const leaveMs = this.#connection.answeringBrokers().length > 0 ? LEAVE_DEADLINE_MS : UNANSWERED_LEAVE_MS;
