@@ -25,7 +25,7 @@ export interface AttemptReport {
   readonly urls: readonly UrlResult[];
 }
 
-/** Whoever asked for an attempt. Neither is called before `attempt` has returned, and what they throw is nobody's: they must not. */
+/** Whoever asked for an attempt. Neither is called before `attempt` has returned; neither may throw. */
 export interface AttemptListener {
   /** `any`: at the first 2xx, or when every URL failed. `each`: when every URL has its outcome. Once. */
   onSettled(report: AttemptReport): void;

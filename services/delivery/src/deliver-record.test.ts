@@ -124,6 +124,18 @@ describe("a returning delivery", () => {
     expect(published).toMatchObject([{ kind: "retry", delayMs: 10_000, progress: { putOffs: 1 } }]);
   });
 
+  it("C4: is neither put off nor attempted when its partition was given up", () => {
+    const task = returning(0, "deliveries/0/7/0", { notBeforeMs: 1_050_000 });
+    const lost = { ...task, window: { ...task.window, isRevoked: true } };
+    const { delivery, progress } = task.item;
+    if (delivery === null) throw new Error("there is no delivery");
+    const pending = { task: lost, delivery, progress, returning: true, destination: DESTINATION, requests: 2 };
+    deliverer.putOff(pending, "no_room", null);
+    expect([attempted, published]).toEqual([[], []]);
+    deliverer.putOff({ ...pending, task }, "no_room", null);
+    expect(published).toMatchObject([{ kind: "retry" }]);
+  });
+
   it("becomes a dead letter when the destination has none of its URLs any more", () => {
     run(returning(0, "deliveries/0/7/0", { urls: ["https://was.example/"] }));
     expect(attempted).toEqual([]);

@@ -13,6 +13,7 @@ import { jitterMs } from "@posthaste/core/backoff";
 import type { Delivery } from "@posthaste/core/delivery";
 import type { Destination } from "@posthaste/core/destination";
 import type { NoRoomCause } from "@posthaste/core/destination-room";
+import { PosthasteError } from "@posthaste/core/errors";
 import type { Log } from "@posthaste/core/log";
 import { type DeadPlan, planHold, planPutOff, type RetrySchedule } from "@posthaste/core/retry-plan";
 import type { Clock } from "@posthaste/core/time";
@@ -69,7 +70,7 @@ export class Deliverer {
 
   /** A turn was given: sends, and follows up what comes of it. */
   send(turn: Turn): void {
-    const { sender, destinations, isolation, onFailure } = this.#parts;
+    const { sender, destinations, isolation } = this.#parts;
     const { task, delivery, destination, progress } = turn.pending;
     if (destinations.get(destination.id) !== destination) {
       isolation.cancel(turn);
@@ -80,26 +81,15 @@ export class Deliverer {
     sender.attempt(
       { destination, messageId, body, attempt: progress.attempts + 1, urls: progress.urls },
       {
-        onSettled: (report) => {
-          try {
-            this.#settle(turn, report);
-          } catch (error) {
-            onFailure(error as Error);
-          }
-        },
-        onFinished: (report) => {
-          try {
-            this.#end(turn, report);
-          } catch (error) {
-            onFailure(error as Error);
-          }
-        },
+        onSettled: (report) => this.#guard(() => this.#settle(turn, report)),
+        onFinished: (report) => this.#guard(() => this.#end(turn, report)),
       },
     );
   }
 
   /** A delivery must not wait here: to a retry topic without an attempt, or at its window's end its last one. */
   putOff(pending: Pending, cause: NoRoomCause, notBeforeMonotonicMs: number | null): void {
+    if (pending.task.window.isRevoked) return;
     const { clock, isolation, schedule } = this.#parts;
     const nowMs = clock.nowMs();
     const notBeforeMs =
@@ -116,6 +106,15 @@ export class Deliverer {
   close(): void {
     for (const timer of this.#jittering) clearTimeout(timer);
     this.#jittering.clear();
+  }
+
+  /** What is thrown where nobody waits is a bug, and ends the process. */
+  #guard(act: () => void): void {
+    try {
+      act();
+    } catch (error) {
+      this.#parts.onFailure(error instanceof Error ? error : new PosthasteError("internal", String(error)));
+    }
   }
 
   #dropUnreadable(task: Task<Intake>): void {
@@ -138,7 +137,7 @@ export class Deliverer {
 
   /** W6: jitter comes after a record is due, so that its topic stays in due order. */
   #afterJitter(task: Task<Intake>, delivery: Delivery): void {
-    const { delayMsOf, schedule, random, onFailure } = this.#parts;
+    const { delayMsOf, schedule, random } = this.#parts;
     const { window, record } = task;
     const terms = {
       delayMs: delayMsOf(record.topic),
@@ -148,11 +147,7 @@ export class Deliverer {
     const timer = setTimeout(
       () => {
         this.#jittering.delete(timer);
-        try {
-          this.#judge(task, delivery);
-        } catch (error) {
-          onFailure(error as Error);
-        }
+        this.#guard(() => this.#judge(task, delivery));
       },
       jitterMs(terms, random()),
     );
