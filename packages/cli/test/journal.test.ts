@@ -1,0 +1,174 @@
+import { describe, expect, it } from "vitest";
+import { useCommand } from "./harness.ts";
+
+const command = useCommand();
+const { posthaste, lastBody } = command;
+
+describe("deletions", () => {
+  it("say how many are notified, and end with 3 when nobody is", async () => {
+    command.control.script("POST /v1/deletions", { id: "del_1", notifications: 2 }, 202);
+    const some = await posthaste(["deletions", "create", "--user-id", "user-7", "--source-ids", "src_1,src_2"]);
+    expect([some.code, some.stdout]).toEqual([0, "id\tdel_1\nnotifications\t2\n"]);
+    expect(lastBody()).toEqual({ userId: "user-7", sourceIds: ["src_1", "src_2"] });
+    command.control.script("POST /v1/deletions", { id: "del_2", notifications: 0 }, 202);
+    expect((await posthaste(["deletions", "create", "--user-id", "user-7"])).code).toBe(3);
+  });
+});
+
+describe("deliveries", () => {
+  const attempt = {
+    time: "2026-11-21T10:00:00.000Z",
+    destinationId: "dst_1",
+    sourceId: "src_1",
+    messageId: "m1",
+    type: "track",
+    attempt: 2,
+    outcome: "retryable",
+    urls: [
+      { url: "https://a.example/", status: 503, error: null, durationMs: 12.3, answer: "busy" },
+      { url: "https://b.example/", status: null, error: "timeout", durationMs: 5000, answer: null },
+    ],
+  };
+  const queries = (): Record<string, string>[] =>
+    command.control.requests.map(({ target }) => Object.fromEntries(new URLSearchParams(target.split("?")[1])));
+
+  it("are shown newest first with what each URL answered, and whole under --json", async () => {
+    command.control.script("GET /v1/deliveries", { data: [attempt], nextCursor: null, complete: true });
+    expect(await posthaste(["deliveries"])).toEqual({
+      code: 0,
+      stdout:
+        "2026-11-21T10:00:00.000Z\tdst_1\tm1\ttrack\t2\tretryable\t" +
+        "503 in 12.3 ms at https://a.example/; timeout in 5000 ms at https://b.example/\n",
+      stderr: "",
+    });
+    expect(JSON.parse((await posthaste(["deliveries", "--json"])).stdout)).toEqual(attempt);
+  });
+
+  it("are asked for by the API's names, times as moments", async () => {
+    command.control.script("GET /v1/deliveries", { data: [attempt], nextCursor: null, complete: true });
+    const before = Date.now();
+    await posthaste([
+      "deliveries",
+      ...["--destination-id", "dst_1", "--outcome", "retryable", "--message-id", "m1"],
+      ...["--since", "10m", "--until", "2026-11-21T12:00:00+02:00", "--limit", "7"],
+    ]);
+    const [{ since = "", ...query } = {}] = queries();
+    expect(query).toEqual({
+      destinationId: "dst_1",
+      outcome: "retryable",
+      messageId: "m1",
+      until: "2026-11-21T10:00:00.000Z",
+      limit: "7",
+    });
+    expect(Date.parse(since)).toBeGreaterThanOrEqual(before - 600_000);
+    expect(Date.parse(since)).toBeLessThanOrEqual(Date.now() - 600_000);
+  });
+
+  it("go on over pages as far as --limit, keeping what was asked for", async () => {
+    command.control.script("GET /v1/deliveries", { data: [attempt, attempt], nextCursor: "next", complete: true });
+    const { stdout } = await posthaste(["deliveries", "--limit", "4", "--outcome", "retryable"]);
+    expect(stdout.trimEnd().split("\n")).toHaveLength(4);
+    expect(queries()).toEqual([
+      { outcome: "retryable", limit: "4" },
+      { outcome: "retryable", limit: "2", cursor: "next" },
+    ]);
+  });
+
+  it("say that entries may be missing while control is still reading, and end with 3 when nothing matches", async () => {
+    command.control.script("GET /v1/deliveries", { data: [], nextCursor: null, complete: false });
+    expect(await posthaste(["deliveries"])).toEqual({
+      code: 3,
+      stdout: "",
+      stderr: "control is still reading the log: entries may be missing\nnothing matches\n",
+    });
+  });
+
+  it.each(["soon", "2026", "10"])("refuse %s as a time", async (time) => {
+    const { code, stderr } = await posthaste(["deliveries", "--since", time]);
+    expect([code, command.control.requests.length]).toEqual([2, 0]);
+    expect(stderr).toContain("Expected how long ago, such as 10m, or a moment");
+  });
+});
+
+describe("dead letters", () => {
+  const letter = {
+    time: "2026-11-21T10:00:00.000Z",
+    reason: "window_expired",
+    destinationId: "dst_1",
+    messageId: "m1",
+    type: "track",
+    attempts: 10,
+    putOffs: 2,
+  };
+
+  it("are listed newest first", async () => {
+    command.control.script("GET /v1/dead-letters", { data: [letter], nextCursor: null, complete: true });
+    const { code, stdout } = await posthaste(["dead-letters", "list", "--reason", "window_expired", "--limit", "5"]);
+    expect([code, stdout]).toEqual([0, "2026-11-21T10:00:00.000Z\tdst_1\tm1\ttrack\twindow_expired\t10\n"]);
+    expect(command.control.requests[0]?.target).toBe("/v1/dead-letters?reason=window_expired&limit=5");
+  });
+
+  it("are counted by destination and reason, over all pages", async () => {
+    const counts = [
+      { destinationId: "dst_1", reason: "window_expired", count: 7 },
+      { destinationId: "dst_2", reason: "suppressed", count: 1 },
+    ];
+    command.control.scriptRequest("GET /v1/dead-letters/counts", ({ target }) => {
+      const isLast = target.includes("cursor=next");
+      const page = { data: counts.slice(isLast ? 1 : 0, isLast ? 2 : 1), nextCursor: isLast ? null : "next" };
+      return { body: JSON.stringify({ ...page, complete: true }) };
+    });
+    const { code, stdout } = await posthaste(["dead-letters", "count", "--until", "2026-11-21"]);
+    expect([code, stdout]).toEqual([0, "dst_1\twindow_expired\t7\ndst_2\tsuppressed\t1\n"]);
+    expect(command.control.requests[1]?.target).toContain("until=2026-11-21T00%3A00%3A00.000Z");
+  });
+
+  const scriptReplay = (state: string): void => {
+    command.control.scriptRequest("POST /v1/dead-letters/replay", ({ body }) => {
+      const { dryRun = false } = JSON.parse(body.toString());
+      return { status: 202, body: JSON.stringify({ id: dryRun ? null : "rpl_1", matched: 2 }) };
+    });
+    let looks = 0;
+    command.control.scriptRequest("GET /v1/replays/rpl_1", () => {
+      looks += 1;
+      const endedAt = looks > 1 ? "2026-11-21T10:00:00.000Z" : null;
+      return { body: JSON.stringify({ id: "rpl_1", state, matched: 2, replayed: looks, endedAt }) };
+    });
+  };
+
+  it("are only counted under --dry-run", async () => {
+    scriptReplay("done");
+    expect(await posthaste(["dead-letters", "replay", "--reason", "window_expired", "--dry-run"])).toEqual({
+      code: 0,
+      stdout: "id\t\nmatched\t2\n",
+      stderr: "would send 2 dead letters again\n",
+    });
+    expect(command.control.requests).toHaveLength(1);
+    expect(lastBody()).toEqual({ reason: "window_expired", dryRun: true });
+  });
+
+  it.each([
+    ["done", 0],
+    ["failed", 6],
+  ])("are sent again after a yes and followed until that is %s", async (state, expected) => {
+    scriptReplay(state);
+    const asked = await posthaste(["dead-letters", "replay", "--destination-id", "dst_1"]);
+    expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining("Send 2 dead letters again?")]);
+    expect(command.control.requests).toHaveLength(1);
+    const { code, stdout, stderr } = await posthaste(["dead-letters", "replay", "--destination-id", "dst_1", "--yes"]);
+    expect([code, stderr]).toEqual([expected, "sent 2 of 2 again\n"]);
+    expect(stdout).toContain("replayed\t2\n");
+    expect(command.control.requests.map(({ method }) => method)).toEqual(["POST", "POST", "POST", "GET", "GET"]);
+  });
+
+  it("are not asked about when none would be sent again", async () => {
+    command.control.script("POST /v1/dead-letters/replay", { id: null, matched: 0 }, 202);
+    const { code, stderr } = await posthaste(["dead-letters", "replay"]);
+    expect([code, stderr]).toEqual([3, "nothing matches\n"]);
+  });
+
+  it("end with 3 when there are none", async () => {
+    command.control.script("GET /v1/dead-letters/counts", { data: [], nextCursor: null, complete: true });
+    expect(await posthaste(["dead-letters", "count", "--quiet"])).toEqual({ code: 3, stdout: "", stderr: "" });
+  });
+});
