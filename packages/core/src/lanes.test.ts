@@ -6,7 +6,12 @@ interface Member extends LaneMember<Member> {
   readonly id: number;
 }
 
-const member = (id: number, lane: string | null): Member => ({ id, lane, nextInLane: undefined });
+const member = (id: number, lane: string | null): Member => ({
+  id,
+  lane,
+  nextInLane: undefined,
+  nextInBucket: undefined,
+});
 
 it("starts what has no lane at once, and a lane's members one after another (N1, N2)", () => {
   const lanes = new Lanes<Member>();
@@ -26,7 +31,7 @@ it("starts what has no lane at once, and a lane's members one after another (N1,
 it("keeps order within every lane, holds up nothing else and forgets lanes without work", () => {
   const step = fc.record({ add: fc.boolean(), pick: fc.nat(1_000_000) });
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 1000, size: "max" }), (steps) => {
+    fc.property(fc.array(step, { maxLength: 1000, size: "max" }), fc.constantFrom(6, 500), (steps, laneCount) => {
       const lanes = new Lanes<Member>();
       const running: Member[] = [];
       const waiting = new Map<string, number>();
@@ -38,7 +43,7 @@ it("keeps order within every lane, holds up nothing else and forgets lanes witho
       const busy = (lane: string) => running.some((each) => each.lane === lane);
       for (const [id, { add, pick }] of steps.entries()) {
         if (add) {
-          const added = member(id, pick % 6 === 0 ? null : `lane ${pick % 6}`);
+          const added = member(id, pick % laneCount === 0 ? null : `lane ${pick % laneCount}`);
           const mayStart = added.lane === null || !busy(added.lane);
           if (lanes.add(added) !== mayStart) return false;
           if (mayStart) start(added);

@@ -31,6 +31,7 @@ export class WindowTask<T, F> implements Task<T>, LaneMember<WindowTask<T, F>> {
   readonly bytes: number;
   readonly holder: Holder | undefined;
   nextInLane: WindowTask<T, F> | undefined = undefined;
+  nextInBucket: WindowTask<T, F> | undefined = undefined;
 
   constructor(
     window: TaskOwner<T, F>,
