@@ -5,7 +5,7 @@
  * gains nothing. The name itself still goes into SNI and is what the certificate must be for.
  */
 import { X509Certificate } from "node:crypto";
-import { connect as connectTcp, isIP, type LookupFunction, type Socket } from "node:net";
+import { isIP, type LookupFunction, type Socket } from "node:net";
 import { connect as connectTls, createSecureContext, getCACertificates, type SecureContext } from "node:tls";
 import { PosthasteError } from "@posthaste/core/errors";
 import type { buildConnector } from "undici";
@@ -14,6 +14,7 @@ import { ADDRESS_REFUSED, DNS_FAILED, isSystemFailure, SendError, TIMED_OUT, TLS
 import { skipContinue } from "./interim-answers.ts";
 import type { Resolve, ResolvedAddress } from "./resolve.ts";
 import { Timed, type TimerWheel } from "./timer-wheel.ts";
+import { UnbufferedSocket } from "./unbuffered-socket.ts";
 
 /** Where to connect to: addresses that the guard let pass, and nothing else. */
 export interface SocketTarget {
@@ -141,7 +142,7 @@ export const openSocket: OpenSocket = ({ hostname, port, addresses, secureContex
     autoSelectFamily: addresses.length > 1,
     autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_AFTER_MS,
   };
-  if (secureContext === null) return connectTcp(tcp);
+  if (secureContext === null) return new UnbufferedSocket(tcp).connect(tcp);
   return connectTls({
     ...tcp,
     secureContext,
