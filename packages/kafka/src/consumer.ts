@@ -18,6 +18,7 @@ import type { KafkaClient, KafkaConnection } from "./connect.ts";
 import { CLIENT_RETRY, consumerSettings, resolveTiming } from "./consumer-settings.ts";
 import { GroupSession } from "./coordinator.ts";
 import { pause, retryPauseMs, withDeadline } from "./deadline.ts";
+import { isFailureLine } from "./failure-line.ts";
 import { describe, isPassingFailure, toPosthasteError } from "./kafka-errors.ts";
 import { LagMeter } from "./lag.ts";
 import { PartitionRunner } from "./partition-runner.ts";
@@ -150,8 +151,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
     const { metrics, log } = this.#connection;
     const { groupId } = this.#options;
     metrics?.commitFailures.inc({ group: groupId });
-    // One line at each doubling: a long failure does not fill the log.
-    if ((failures & (failures - 1)) !== 0) return;
+    if (!isFailureLine(failures)) return;
     log.warn({ event: "commit_refused", group: groupId, failures, reason: describe(reason) }, "a commit is due again");
   }
 

@@ -14,6 +14,7 @@
 import { PosthasteError } from "@posthaste/core/errors";
 import type { KafkaConnection } from "./connect.ts";
 import { pause, retryPauseMs, withDeadline } from "./deadline.ts";
+import { isFailureLine } from "./failure-line.ts";
 import { type Batch, GroupCommitQueue, type PlacedRecord } from "./group-commit.ts";
 import { describe, isRefusedRecord } from "./kafka-errors.ts";
 import { partitionOf } from "./murmur2.ts";
@@ -209,9 +210,7 @@ export class GroupCommitProducer implements Producer {
     const { connection, name } = this.#options;
     connection.metrics?.producerReplaced.inc({ class: name });
     const fields = { ...this.#fields("producer_replaced"), failures, reason: describe(failure) };
-    // One line when it starts to fail, then one at each doubling: a long failure does not fill the log.
-    if ((failures & (failures - 1)) === 0)
-      connection.log.warn(fields, "a send failed: sending again with a new client");
+    if (isFailureLine(failures)) connection.log.warn(fields, "a send failed: sending again with a new client");
   }
 
   #place({ topic, key, value, headers, partition }: OutgoingRecord): PlacedRecord | PosthasteError {
