@@ -74,6 +74,7 @@ export class GroupSession {
   #membership: Membership | null = null;
   #continuous = false;
   #rejoinAsked = false;
+  /** Commits in a row that this membership was refused: a new one starts afresh, where the committer's count, for the log, goes on. */
   #refusals = 0;
   #failHeartbeat: ((reason: unknown) => void) | null = null;
 
