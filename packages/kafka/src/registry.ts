@@ -8,6 +8,7 @@ import { subjectOf, type TopicNames } from "@posthaste/contracts/topics";
 import { PosthasteError } from "@posthaste/core/errors";
 import { type Log, SILENT_LOG } from "@posthaste/core/log";
 import { type AvroType, createAvroCodec } from "./avro-codec.ts";
+import { viewBytes } from "./bytes-view.ts";
 import { withDeadline } from "./deadline.ts";
 import { describe } from "./kafka-errors.ts";
 import { readSchema } from "./schema-files.ts";
@@ -28,12 +29,10 @@ const ANSWER_DEADLINE_MS = 5000;
 /** A codec opener that waits, saying so in the log, for a registry that does not answer yet. Opening rejects when the registry refuses the schema. */
 export function createOpenCodec({ url, names, log = SILENT_LOG, signal }: OpenCodecOptions): OpenCodec {
   const { host, auth } = splitCredentials(url);
-  const registry = new SchemaRegistry({
-    host,
-    clientId: "posthaste",
-    retry: { retries: 0 },
-    ...(auth ? { auth } : {}),
-  });
+  const registry = new SchemaRegistry(
+    { host, clientId: "posthaste", retry: { retries: 0 }, ...(auth ? { auth } : {}) },
+    { [SchemaType.AVRO]: { typeHook: viewBytes } },
+  );
 
   const ask = <T>(question: () => Promise<T>, what: string): Promise<T> =>
     untilAnswered(
