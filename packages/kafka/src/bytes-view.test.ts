@@ -1,4 +1,4 @@
-import { Type } from "avsc";
+import avro from "avsc";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { viewBytes } from "./bytes-view.ts";
@@ -12,8 +12,8 @@ const SCHEMA = {
     { name: "after", type: ["null", { type: "bytes", doc: "As a schema of its own." }] },
   ],
 } as const;
-const copying = Type.forSchema(structuredClone(SCHEMA) as never);
-const viewing = Type.forSchema(structuredClone(SCHEMA) as never, { typeHook: viewBytes });
+const copying = avro.Type.forSchema(structuredClone(SCHEMA) as never);
+const viewing = avro.Type.forSchema(structuredClone(SCHEMA) as never, { typeHook: viewBytes });
 
 const bytes = fc.uint8Array({ maxLength: 300 }).map((each) => Buffer.from(each));
 const value = fc.record({ before: fc.string(), body: bytes, after: fc.option(bytes) });
