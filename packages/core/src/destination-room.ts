@@ -13,6 +13,7 @@
  * G4  Fresh and returning deliveries that both wait are taken in turn, so old ones do not starve (I2).
  * G5  What waited is put off, newest first, when its wait became too long; all of it when the breaker opened or the gate shut.
  */
+import Denque from "denque";
 import { AdaptiveLimit, DEFAULT_LIMIT, type LimitSettings } from "./adaptive-limit.ts";
 import { Breaker, type BreakerSettings, type BreakerState, DEFAULT_BREAKER } from "./breaker.ts";
 import { LeastOfLate } from "./least-of-late.ts";
@@ -75,8 +76,8 @@ export class DestinationRoom<T extends RoomRequest> {
   readonly #leastHold = new LeastOfLate();
   /** How long no room was given back while some was taken. */
   #quietMs = 0;
-  readonly #fresh: T[] = [];
-  readonly #returning: T[] = [];
+  readonly #fresh = new Denque<T>();
+  readonly #returning = new Denque<T>();
   #waitingRequests = 0;
   #freshIsNext = true;
 
@@ -178,7 +179,7 @@ export class DestinationRoom<T extends RoomRequest> {
   next(nowMs: number): { readonly request: T; readonly admission: "go" | "probe" } | null {
     if (this.waiting === 0 || this.#obstacle(nowMs) !== null) return null;
     const queue = this.#nextQueue();
-    const [request] = queue;
+    const request = queue.peekFront();
     if (request === undefined || !this.#hasRoom(request.requests, nowMs)) return null;
     queue.shift();
     this.#waitingRequests -= request.requests;
@@ -195,7 +196,7 @@ export class DestinationRoom<T extends RoomRequest> {
     const obstacle = this.#obstacle(nowMs);
     const shut = obstacle === "wait" ? null : obstacle;
     const queue = this.#fresh.length >= this.#returning.length ? this.#fresh : this.#returning;
-    const request = queue.at(-1);
+    const request = queue.peekBack();
     if (request === undefined) return null;
     const cause = shut ?? this.#tooLong(this.#waitingRequests - request.requests, nowMs, aroundOf(request));
     if (cause === null) return null;
@@ -265,7 +266,7 @@ export class DestinationRoom<T extends RoomRequest> {
     return this.#breaker.admit(nowMs) === "probe" ? "probe" : "go";
   }
 
-  #nextQueue(): T[] {
+  #nextQueue(): Denque<T> {
     if (this.#fresh.length === 0) return this.#returning;
     if (this.#returning.length === 0) return this.#fresh;
     return this.#freshIsNext ? this.#fresh : this.#returning;
