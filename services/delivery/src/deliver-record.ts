@@ -251,7 +251,7 @@ export class Deliverer {
   #observeDelivered({ delivery, progress, destination }: Pending, nowMs: number): void {
     // Under `settle: each` a retry for some of the URLs is not the first to be taken.
     if (progress.urls !== null && progress.urls.length < destination.urls.length) return;
-    this.#parts.metrics.endToEndSeconds.observe(Math.max(0, nowMs - delivery.receivedAtMs) / 1000);
+    this.#parts.metrics.endToEnd.record(Math.max(0, nowMs - delivery.receivedAtMs) / 1000);
   }
 
   #end(turn: Turn, report: AttemptReport): void {

@@ -1,6 +1,7 @@
 /** Every metric of delivery beside those of its consumers, producers and sender. */
 import { BREAKER_STATES, type BreakerState } from "@posthaste/core/breaker";
 import { DEAD_LETTER_REASONS, type DeadLetterReason } from "@posthaste/core/dead-letter";
+import { LatencyHistogram } from "@posthaste/runtime/latency-histogram";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
 /** Why a delivery went to a retry topic without a request. */
@@ -19,7 +20,7 @@ export const PUT_OFF_CAUSES = [
 export type PutOffCause = (typeof PUT_OFF_CAUSES)[number];
 
 export interface DeliveryMetrics {
-  readonly endToEndSeconds: Histogram;
+  readonly endToEnd: LatencyHistogram;
   readonly putOff: Counter<"cause">;
   readonly deadLetters: Counter<"reason">;
   readonly repeats: Counter<"kind">;
@@ -67,11 +68,11 @@ export function createDeliveryMetrics(registry: Registry, retryTopics: readonly 
   });
   for (const topic of retryTopics) retryLateness.zero({ topic });
   return {
-    endToEndSeconds: new Histogram({
+    endToEnd: new LatencyHistogram({
       name: "posthaste_end_to_end_latency_seconds",
       help: "From the receipt of a call to the first 2xx for its delivery.",
       buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600, 3600, 14_400],
-      registers,
+      registry,
     }),
     putOff,
     deadLetters,
