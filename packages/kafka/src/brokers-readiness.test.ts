@@ -1,10 +1,20 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { BrokersReadiness } from "./brokers-readiness.ts";
+
+/** Brokers that answer as the list says. */
+function createReadiness(answering: readonly string[]) {
+  const onUnreachable = vi.fn();
+  const readiness = new BrokersReadiness({ answering: () => answering, onUnreachable });
+  const tick = (times: number) => {
+    for (let each = 0; each < times; each += 1) readiness.tick();
+  };
+  return { readiness, tick, onUnreachable };
+}
 
 describe("the brokers' readiness", () => {
   it("is not there before a broker answered, and is at once when one does", () => {
     const answering: string[] = [];
-    const readiness = new BrokersReadiness(() => answering);
+    const { readiness } = createReadiness(answering);
     expect(readiness.state).toBe("no broker answers");
     answering.push("a:9092");
     expect(readiness.state).toBe(true);
@@ -12,17 +22,31 @@ describe("the brokers' readiness", () => {
 
   it("outlives a moment without an answer, ends after some seconds, and comes back at once", () => {
     const answering = ["a:9092"];
-    const readiness = new BrokersReadiness(() => answering);
-    readiness.tick();
+    const { readiness, tick } = createReadiness(answering);
+    tick(1);
     answering.pop();
-    for (let tick = 0; tick < 5; tick += 1) readiness.tick();
+    tick(5);
     expect(readiness.state).toBe(true);
-    readiness.tick();
+    tick(1);
     expect(readiness.state).toBe("no broker answers");
     answering.push("b:9092");
     expect(readiness.state).toBe(true);
-    readiness.tick();
+    tick(1);
     answering.pop();
     expect(readiness.state).toBe(true);
+  });
+
+  it("tells once that no broker answers, at the start and each time that none does any more", () => {
+    const answering: string[] = [];
+    const { tick, onUnreachable } = createReadiness(answering);
+    tick(5);
+    expect(onUnreachable).not.toHaveBeenCalled();
+    tick(20);
+    expect(onUnreachable).toHaveBeenCalledTimes(1);
+    answering.push("a:9092");
+    tick(1);
+    answering.pop();
+    tick(20);
+    expect(onUnreachable).toHaveBeenCalledTimes(2);
   });
 });

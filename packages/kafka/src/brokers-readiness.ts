@@ -1,6 +1,6 @@
 /**
- * Whether the brokers can be worked with, for `/readyz`: one answer of the liveness watch is a moment's, and an election or a
- * reconnect is no reason to take a process out of service.
+ * Whether the brokers can be worked with, for `/readyz` and the log: one answer of the liveness watch is a moment's, and an
+ * election or a reconnect is no reason to take a process out of service.
  *
  * Owns: the ticks since a broker was last seen to answer. Ticks, not time: a process that was blocked itself saw nothing.
  */
@@ -8,27 +8,47 @@
 /** What `/readyz` is told. */
 export type BrokersState = true | "no broker answers";
 
+/** For the log: a person who named other brokers than there are reads what to change. */
+export const BROKERS_UNREACHABLE = "no broker of KAFKA_BROKERS answers: trying on";
+
 /** At the watch's two ticks a second, three seconds: an answer may be missed, a failover of the brokers that are left is not felt. */
 const PATIENCE_TICKS = 6;
 
-export class BrokersReadiness {
-  readonly #answering: () => readonly string[];
-  /** Nothing was seen yet, so at the start nothing is trusted. */
-  #silentTicks = PATIENCE_TICKS;
+export interface BrokersReadinessOptions {
+  /** Names the brokers that answer at the moment. */
+  readonly answering: () => readonly string[];
+  /** No broker answered for `PATIENCE_TICKS`, from the start on or since one last did. */
+  readonly onUnreachable: () => void;
+}
 
-  /** `answering` names the brokers that answer at the moment. */
-  constructor(answering: () => readonly string[]) {
-    this.#answering = answering;
+export class BrokersReadiness {
+  readonly #options: BrokersReadinessOptions;
+  /** Until one is seen, nothing is trusted. */
+  #seen = false;
+  #silentTicks = 0;
+
+  constructor(options: BrokersReadinessOptions) {
+    this.#options = options;
   }
 
   /** To be called at each tick of the watch. */
   tick(): void {
-    if (this.#answering().length > 0) this.#silentTicks = 0;
-    else this.#silentTicks += 1;
+    if (this.#isAnswered()) {
+      this.#seen = true;
+      this.#silentTicks = 0;
+      return;
+    }
+    this.#silentTicks += 1;
+    if (this.#silentTicks === PATIENCE_TICKS) this.#options.onUnreachable();
   }
 
   /** True at once when a broker answers, false when none did for `PATIENCE_TICKS`. */
   get state(): BrokersState {
-    return this.#answering().length > 0 || this.#silentTicks < PATIENCE_TICKS || "no broker answers";
+    const isTrusted = this.#seen && this.#silentTicks < PATIENCE_TICKS;
+    return this.#isAnswered() || isTrusted || "no broker answers";
+  }
+
+  #isAnswered(): boolean {
+    return this.#options.answering().length > 0;
   }
 }

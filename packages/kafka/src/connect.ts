@@ -9,7 +9,7 @@ import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { type ConnectionOptions, connect as connectTls } from "node:tls";
 import type { Log } from "@posthaste/core/log";
 import { type Admin, Kafka, type LogEntry, logLevel, type RetryOptions, type SASLOptions } from "kafkajs";
-import { BrokersReadiness, type BrokersState } from "./brokers-readiness.ts";
+import { BROKERS_UNREACHABLE, BrokersReadiness, type BrokersState } from "./brokers-readiness.ts";
 import { growEncodersLazily } from "./encoder-growth.ts";
 import { decodeLazily } from "./lazy-decoding.ts";
 import { type BrokerAddress, type Dial, LivenessWatch, refusedSocket } from "./liveness.ts";
@@ -88,7 +88,10 @@ export function connectKafka(options: KafkaConnectionOptions): KafkaConnection {
       else log.info({ event: "broker_answers", broker }, "a broker that was silent answers again");
     },
   });
-  const readiness = new BrokersReadiness(() => watch.answering());
+  const readiness = new BrokersReadiness({
+    answering: () => watch.answering(),
+    onUnreachable: () => log.warn({ event: "brokers_unreachable", brokers }, BROKERS_UNREACHABLE),
+  });
   for (const broker of brokers) metrics?.brokerSilent.set({ broker }, 0);
 
   const createClient = (client: ClientOptions = {}): KafkaClient => {

@@ -58,7 +58,7 @@ export class SharedAdmin {
         const incomplete = error instanceof TypeError;
         const passing = olderTopic || incomplete || isPassingFailure(error) || isDeadline(error);
         if (passing || isTopicMissing(error)) this.#discard(held);
-        if (!passing || performance.now() >= giveUpAtMs) throw toPosthasteError(error, "asking the brokers");
+        if (!passing || performance.now() >= giveUpAtMs) throw toPosthasteError(error, "asking KAFKA_BROKERS");
       }
       await pause(retryPauseMs(failures));
     }

@@ -1,6 +1,7 @@
 /** A process that starts before its brokers or its registry waits for them, and says so. */
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
 import type { Log } from "@posthaste/core/log";
+import { BROKERS_UNREACHABLE } from "./brokers-readiness.ts";
 import type { KafkaConnection } from "./connect.ts";
 import { pause, retryPauseMs } from "./deadline.ts";
 import { describe } from "./kafka-errors.ts";
@@ -43,7 +44,7 @@ export function whenReachable<T>(connection: KafkaConnection, ask: () => Promise
   return untilAnswered(ask, {
     log: connection.log,
     fields: { event: "brokers_unreachable", brokers: connection.brokers },
-    message: "no broker can be reached: trying on",
+    message: BROKERS_UNREACHABLE,
   });
 }
 

@@ -86,8 +86,26 @@ describe("the connection", () => {
       () => connection.close(),
     );
     const asked = connection.withAdmin((admin) => admin.listTopics());
-    await expect(asked).rejects.toMatchObject({ code: "broker_unavailable", retryable: true });
+    await expect(asked).rejects.toMatchObject({
+      code: "broker_unavailable",
+      retryable: true,
+      message: "asking KAFKA_BROKERS: no broker answered",
+    });
     expect(connection.answeringBrokers()).toEqual([]);
+  });
+
+  it("names the setting in the log when no broker answers from the start, whatever was asked of them", async () => {
+    const proxy = await openFaultProxy(kafkaBrokers()[0] ?? "");
+    proxy.refuse();
+    const lines: unknown[] = [];
+    const log: Log = { ...SILENT_LOG, warn: (fields, message) => lines.push([fields, message]) };
+    const connection = connectTest({ route: (broker) => proxy.route(broker), log });
+    closing.push(
+      () => proxy.close(),
+      () => connection.close(),
+    );
+    const fields = { event: "brokers_unreachable", brokers: kafkaBrokers() };
+    await eventually(() => expect(lines).toEqual([[fields, expect.stringContaining("KAFKA_BROKERS")]]));
   });
 
   it("makes a producer once brokers that start later are there", async () => {
