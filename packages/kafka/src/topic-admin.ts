@@ -15,6 +15,7 @@ import { isTopicExisting } from "./kafka-errors.ts";
 import { findLogId, raiseLogId } from "./log-id.ts";
 import { compareTopics, type ExistingTopic, type Replication, settingsOf, type TopicDifference } from "./topic-plan.ts";
 import { alterSettings, describeSettings } from "./topic-settings.ts";
+import { whenReachable } from "./when-reachable.ts";
 
 /** Making topics on a loaded machine takes seconds. */
 const CREATE_TIMEOUT_MS = 10_000;
@@ -86,9 +87,9 @@ export function formatDifference(difference: TopicDifference): string {
   }
 }
 
-/** Rejects with `topic_missing`, naming all that lack. */
+/** Waits for brokers. Rejects with `topic_missing`, naming all that lack. */
 export async function verifyTopics(connection: KafkaConnection, topics: readonly string[]): Promise<void> {
-  const existing = new Set(await connection.withAdmin((admin) => admin.listTopics()));
+  const existing = new Set(await listTopics(connection));
   const missing = topics.filter((topic) => !existing.has(topic));
   if (missing.length === 0) return;
   throw new PosthasteError(
@@ -105,11 +106,15 @@ export async function readLogId(connection: KafkaConnection, names: TopicNames):
   throw new PosthasteError("topic_missing", message);
 }
 
-/** Every retry topic that exists, whatever the schedule says now (W4); shortest delay first. */
+/** Every retry topic that exists, whatever the schedule says now (W4); shortest delay first. Waits for brokers. */
 export async function existingRetryTopics(connection: KafkaConnection, names: TopicNames): Promise<readonly string[]> {
-  const topics = await connection.withAdmin((admin) => admin.listTopics());
+  const topics = await listTopics(connection);
   const delayOf = (topic: string) => delayMsFromRetryTopic(names, topic) ?? 0;
   return topics.filter((topic) => delayMsFromRetryTopic(names, topic) !== null).sort((a, b) => delayOf(a) - delayOf(b));
+}
+
+function listTopics(connection: KafkaConnection): Promise<readonly string[]> {
+  return whenReachable(connection, () => connection.withAdmin((admin) => admin.listTopics()));
 }
 
 async function createTopics(

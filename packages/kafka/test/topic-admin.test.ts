@@ -1,4 +1,8 @@
 import { createTopicNames, type TopicNames, type TopicSpec, topicCatalogue } from "@posthaste/contracts/topics";
+import { type Log, SILENT_LOG } from "@posthaste/core/log";
+import { kafkaBrokers } from "@posthaste/testkit/broker";
+import { eventually } from "@posthaste/testkit/eventually";
+import { openFaultProxy } from "@posthaste/testkit/fault-proxy";
 import { deleteTopics, uniqueName } from "@posthaste/testkit/topics";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { KafkaConnection } from "../src/connect.ts";
@@ -122,6 +126,21 @@ describe("topics made to match the catalogue", () => {
     });
     await apply(catalogueOf([]));
     await verifyTopics(connection, [names.events, names.meta]);
+  });
+
+  it("verifies as soon as brokers that start later are there", async () => {
+    await apply(catalogueOf([]));
+    const proxy = await openFaultProxy(kafkaBrokers()[0] ?? "");
+    proxy.refuse();
+    const lines: unknown[] = [];
+    const log: Log = { ...SILENT_LOG, warn: (fields) => lines.push(fields) };
+    const late = connectTest({ route: (broker) => proxy.route(broker), log, adminPatienceMs: 100 });
+    const verified = verifyTopics(late, [names.events]);
+    await eventually(() => expect(lines).toContainEqual(expect.objectContaining({ event: "brokers_unreachable" })));
+    proxy.accept();
+    await verified;
+    await late.close();
+    await proxy.close();
   });
 
   it("W1: gives a record of a retry topic the broker's time, whatever the producer's clock says", async () => {
