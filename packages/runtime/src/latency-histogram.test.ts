@@ -5,7 +5,7 @@ import { LatencyHistogram } from "./latency-histogram.ts";
 
 const OPTIONS = { name: "latency_seconds", help: "Of something.", buckets: [0.005, 0.1, 1, 60] };
 
-it("serves the page and the JSON that prom-client's own histogram does", async () => {
+it("serves the page that prom-client's own histogram does", async () => {
   // Quarters, so that no order of adding them changes the sum; and the bounds themselves.
   const seconds = fc.oneof(
     fc.nat(400).map((each) => each / 4),
@@ -21,8 +21,6 @@ it("serves the page and the JSON that prom-client's own histogram does", async (
         reference.observe(each);
       }
       expect(await ours.metrics()).toBe(await theirs.metrics());
-      const [ourJson, theirJson] = [await ours.getMetricsAsJSON(), await theirs.getMetricsAsJSON()];
-      expect(JSON.parse(JSON.stringify(ourJson))).toEqual(JSON.parse(JSON.stringify(theirJson)));
     }),
   );
 });
