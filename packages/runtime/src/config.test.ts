@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import {
   ConfigError,
-  commaList,
   duration,
   durations,
   flag,
+  hostPorts,
   parsedBy,
   port,
   readConfig,
@@ -18,7 +18,7 @@ const schema = z.object({
   POSTHASTE_WINDOW: duration().default(1),
   POSTHASTE_ON: flag().default(false),
   POSTHASTE_COUNT: wholeNumber(1, 10).default(3),
-  KAFKA_BROKERS: commaList(),
+  KAFKA_BROKERS: hostPorts(),
 });
 
 const problemsOf = (env: Record<string, string>): readonly string[] => {
@@ -71,6 +71,20 @@ describe("readConfig", () => {
       "POSTHASTE_ON: expected true or false",
       "KAFKA_BROKERS: expected a list divided by commas, with at least one entry",
     ]);
+  });
+
+  it.each(["broker", "a:9092,b", "PLAINTEXT://a:9092", ":9092", "a:0", "a:65536", "a:http", "a b:9092", "[::1]:9092"])(
+    "refuses %j for where servers listen",
+    (text) => {
+      expect(problemsOf({ KAFKA_BROKERS: text })).toEqual([
+        "KAFKA_BROKERS: expected host:port of each, divided by commas, such as a:9092,b:9092",
+      ]);
+    },
+  );
+
+  it("takes names, addresses of both kinds and every port for where servers listen", () => {
+    const given = "kafka-0.kafka:9092,127.0.0.1:1,::1:65535";
+    expect(readConfig(schema, { KAFKA_BROKERS: given }).KAFKA_BROKERS).toEqual(given.split(","));
   });
 
   it("says what a parser of another module says", () => {

@@ -63,7 +63,7 @@ export const durations = () =>
     return z.NEVER;
   });
 
-/** A setting such as `a:9092,b:9092`: a list that is not empty. */
+/** A setting such as `a,b`: a list that is not empty. */
 export const commaList = () =>
   z
     .string("expected a list divided by commas")
@@ -74,6 +74,18 @@ export const commaList = () =>
         .filter((item) => item !== ""),
     )
     .refine((items) => items.length > 0, "expected a list divided by commas, with at least one entry");
+
+const isHostPort = (text: string): boolean => {
+  const [, digits] = /^[^\s/[\]]+:(\d{1,5})$/.exec(text) ?? [];
+  return Number(digits) >= 1 && Number(digits) <= 65_535;
+};
+
+/** A setting such as `a:9092,b:9092`: where each of some servers listens. */
+export const hostPorts = () =>
+  commaList().refine(
+    (items) => items.every(isHostPort),
+    "expected host:port of each, divided by commas, such as a:9092,b:9092",
+  );
 
 /** A TCP port; 0 lets the system choose. */
 export const port = () =>

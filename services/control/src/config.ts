@@ -1,7 +1,7 @@
 /** Settings of control. */
 import { parseSecretKeys } from "@posthaste/contracts/secret-box";
 import { DEFAULT_TOPIC_PREFIX } from "@posthaste/contracts/topics";
-import { commaList, duration, parsedBy, port, wholeNumber } from "@posthaste/runtime/config";
+import { commaList, duration, hostPorts, parsedBy, port, wholeNumber } from "@posthaste/runtime/config";
 import { parseNetworks } from "@posthaste/webhook/address-guard";
 import { z } from "zod";
 
@@ -21,7 +21,7 @@ const serviceAddresses = commaList().transform((entries, context) =>
 );
 
 export const controlSettings = z.object({
-  KAFKA_BROKERS: commaList(),
+  KAFKA_BROKERS: hostPorts(),
   SCHEMA_REGISTRY_URL: z.url("expected the registry's URL"),
   POSTHASTE_TOPIC_PREFIX: z.string().default(DEFAULT_TOPIC_PREFIX),
   POSTHASTE_CONTROL_PORT: port().default(8090),

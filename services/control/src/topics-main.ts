@@ -7,12 +7,12 @@ import { DEFAULT_RETRY_DELAYS_MS } from "@posthaste/core/backoff";
 import { connectKafka } from "@posthaste/kafka/connect";
 import { createOpenCodec } from "@posthaste/kafka/registry";
 import { applyTopics, formatDifference } from "@posthaste/kafka/topic-admin";
-import { ConfigError, commaList, durations, readConfig, wholeNumber } from "@posthaste/runtime/config";
+import { ConfigError, durations, hostPorts, readConfig, wholeNumber } from "@posthaste/runtime/config";
 import { createLogger } from "@posthaste/runtime/logger";
 import { z } from "zod";
 
 const settings = z.object({
-  KAFKA_BROKERS: commaList(),
+  KAFKA_BROKERS: hostPorts(),
   SCHEMA_REGISTRY_URL: z.url("expected the registry's URL"),
   POSTHASTE_TOPIC_PREFIX: z.string().default(DEFAULT_TOPIC_PREFIX),
   POSTHASTE_RETRY_SCHEDULE: durations().default(DEFAULT_RETRY_DELAYS_MS),

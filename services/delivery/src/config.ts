@@ -2,7 +2,7 @@
 import { parseSecretKeys } from "@posthaste/contracts/secret-box";
 import { DEFAULT_TOPIC_PREFIX } from "@posthaste/contracts/topics";
 import { DEFAULT_RETRY_DELAYS_MS } from "@posthaste/core/backoff";
-import { commaList, duration, durations, parsedBy, wholeNumber } from "@posthaste/runtime/config";
+import { duration, durations, hostPorts, parsedBy, wholeNumber } from "@posthaste/runtime/config";
 import { parseNetworks } from "@posthaste/webhook/address-guard";
 import { z } from "zod";
 import { parseAttemptLogSetting } from "./attempt-log.ts";
@@ -19,7 +19,7 @@ const attemptLog = () =>
   });
 
 export const deliverySettings = z.object({
-  KAFKA_BROKERS: commaList(),
+  KAFKA_BROKERS: hostPorts(),
   SCHEMA_REGISTRY_URL: z.url("expected the schema registry's URL"),
   POSTHASTE_TOPIC_PREFIX: z.string().default(DEFAULT_TOPIC_PREFIX),
   /** Keys of the secrets in the destinations; as control's. */

@@ -1,7 +1,7 @@
 /** Settings of the ingest service. */
 import { BlockList, isIP } from "node:net";
 import { DEFAULT_TOPIC_PREFIX } from "@posthaste/contracts/topics";
-import { commaList, port, wholeNumber } from "@posthaste/runtime/config";
+import { commaList, hostPorts, port, wholeNumber } from "@posthaste/runtime/config";
 import { z } from "zod";
 
 /** Addresses and networks (`10.0.0.0/8`), divided by commas. */
@@ -12,7 +12,7 @@ const networks = () =>
   );
 
 export const ingestSettings = z.object({
-  KAFKA_BROKERS: commaList(),
+  KAFKA_BROKERS: hostPorts(),
   SCHEMA_REGISTRY_URL: z.url("expected the registry's base URL"),
   POSTHASTE_TOPIC_PREFIX: z.string().default(DEFAULT_TOPIC_PREFIX),
   /** Where callers send to. */

@@ -1,10 +1,10 @@
 /** The router's settings. */
 import { DEFAULT_TOPIC_PREFIX } from "@posthaste/contracts/topics";
-import { commaList, duration, wholeNumber } from "@posthaste/runtime/config";
+import { duration, hostPorts, wholeNumber } from "@posthaste/runtime/config";
 import { z } from "zod";
 
 export const routerSettings = z.object({
-  KAFKA_BROKERS: commaList(),
+  KAFKA_BROKERS: hostPorts(),
   SCHEMA_REGISTRY_URL: z.url("expected the schema registry's URL"),
   POSTHASTE_TOPIC_PREFIX: z.string().default(DEFAULT_TOPIC_PREFIX),
   /** How long a message id is remembered. */
