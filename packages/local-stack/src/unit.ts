@@ -10,11 +10,11 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, openSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { closeSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { StackError } from "./stack-error.ts";
+import { logTail, openLog } from "./unit-log.ts";
 
 const guard = fileURLToPath(new URL("./guard.sh", import.meta.url));
 
@@ -31,7 +31,7 @@ export interface UnitOptions {
   readonly cwd?: string;
   /** The whole environment of the process. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Standard output and error are appended here. */
+  /** Standard output and error are appended here; one that grew large is put aside at the start. */
   readonly logFile: string;
   /** Asked again and again after the start, until true. A throw counts as false. */
   readonly isReady: () => Promise<boolean>;
@@ -68,7 +68,7 @@ export function createUnit(options: UnitOptions): Unit {
   let running: Running | undefined;
 
   const launch = async (): Promise<Running> => {
-    const log = openSync(logFile, "a");
+    const log = openLog(logFile);
     const child = spawn("sh", [guard, String(ORPHAN_GRACE_SECONDS), options.command, ...options.args], {
       cwd: options.cwd,
       env: { ...options.env },
@@ -154,10 +154,4 @@ function signal(pid: number, name: NodeJS.Signals): void {
   } catch {
     // Gone already: its end is what was wanted, or is told by `ended`.
   }
-}
-
-async function logTail(logFile: string): Promise<string> {
-  const text = await readFile(logFile, "utf8").catch(() => "");
-  const lines = text.trimEnd().split("\n").slice(-12).join("\n");
-  return lines === "" ? `; its log, ${logFile}, is empty` : `; the end of ${logFile}:\n${lines}`;
 }
