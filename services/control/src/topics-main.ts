@@ -10,6 +10,7 @@ import { applyTopics, formatDifference } from "@posthaste/kafka/topic-admin";
 import { ConfigError, durations, hostPorts, readConfig, wholeNumber } from "@posthaste/runtime/config";
 import { createLogger } from "@posthaste/runtime/logger";
 import { z } from "zod";
+import { replicationAdvice } from "./replication-advice.ts";
 
 const settings = z.object({
   KAFKA_BROKERS: hostPorts(),
@@ -40,6 +41,9 @@ async function main(): Promise<void> {
     const openCodec = createOpenCodec({ url: config.SCHEMA_REGISTRY_URL, names, log });
     for (const schema of SCHEMA_NAMES) await openCodec(schema);
     for (const difference of differences) process.stdout.write(`${formatDifference(difference)}\n`);
+    const { brokers } = await connection.withAdmin((admin) => admin.describeCluster());
+    const advice = replicationAdvice(brokers.length, config.POSTHASTE_REPLICATION_FACTOR);
+    if (advice !== null) process.stderr.write(`topics: ${advice}\n`);
   } finally {
     await connection.close();
   }
