@@ -20,6 +20,8 @@ import { whenReachable } from "./when-reachable.ts";
 /** Making topics on a loaded machine takes seconds. */
 const CREATE_TIMEOUT_MS = 10_000;
 const KNOWN_TRIES = 6;
+/** The program that calls `applyTopics`, for whoever started a service before it. */
+const HOW_TO_MAKE_THEM = "to make what lacks, run services/control/src/topics-main.ts";
 
 /** What would be changed; empty when the cluster matches. */
 export async function planTopics(
@@ -92,17 +94,14 @@ export async function verifyTopics(connection: KafkaConnection, topics: readonly
   const existing = new Set(await listTopics(connection));
   const missing = topics.filter((topic) => !existing.has(topic));
   if (missing.length === 0) return;
-  throw new PosthasteError(
-    "topic_missing",
-    `missing topics: ${missing.join(", ")}; make them with: posthaste topics apply`,
-  );
+  throw new PosthasteError("topic_missing", `missing topics: ${missing.join(", ")}; ${HOW_TO_MAKE_THEM}`);
 }
 
 /** The events topic's log id (D2). Rejects with `topic_missing` when there is none. */
 export async function readLogId(connection: KafkaConnection, names: TopicNames): Promise<number> {
   const logId = await findLogId(connection, names);
   if (logId !== null) return logId;
-  const message = `${names.meta} holds no log id of ${names.events}; make it with: posthaste topics apply`;
+  const message = `${names.meta} holds no log id of ${names.events}; ${HOW_TO_MAKE_THEM}`;
   throw new PosthasteError("topic_missing", message);
 }
 
