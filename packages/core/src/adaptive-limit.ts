@@ -20,7 +20,7 @@ export interface LimitSettings {
 
 const QUICK_HOLD_MS = 20;
 
-/** The first is small, since a hundred destinations that hang hold so many connections each before anything is known of them. */
+/** The first is small, since destinations that hang hold so many connections each before anything is known of them; see rule H1 too. */
 export const DEFAULT_LIMIT: LimitSettings = { first: 8, least: 1, enough: 64, most: 512 };
 
 export class AdaptiveLimit {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { DestinationRoom, type RoomRequest, type RoomSettings, type Surroundings } from "./destination-room.ts";
+import { SharedRoom } from "./shared-room.ts";
 
 const SETTINGS: RoomSettings = {
   limit: { first: 4, least: 1, enough: 64, most: 64 },
@@ -14,13 +15,17 @@ const AMONG_MANY: Surroundings = { isAlone: false, isCrowding: false, isScarce: 
 const one: RoomRequest = { requests: 1, returning: false };
 const back: RoomRequest = { requests: 1, returning: true };
 
+function roomIn(shared: SharedRoom): DestinationRoom<RoomRequest> {
+  return new DestinationRoom(SETTINGS, shared);
+}
+
 function room(): DestinationRoom<RoomRequest> {
-  return new DestinationRoom(SETTINGS);
+  return roomIn(new SharedRoom(1000));
 }
 
 /** A room whose every request took so long. */
-function practised(holdMs: number): DestinationRoom<RoomRequest> {
-  const known = room();
+function practised(holdMs: number, shared = new SharedRoom(1000)): DestinationRoom<RoomRequest> {
+  const known = roomIn(shared);
   expect(known.admit(one, 0, AMONG_OTHERS)).toBe("go");
   known.settled("congested", { startedMs: 0, wasProbe: false }, holdMs);
   known.released(1, 0, holdMs);
@@ -164,6 +169,63 @@ describe("room", () => {
     expect(failing.overdue(10, () => ALONE)?.cause).toBe("breaker_open");
     expect(failing.overdue(10, () => ALONE)).toBeNull();
     expect(failing.admit(one, 11, ALONE)).toBe("breaker_open");
+  });
+
+  it("G6: is one delivery's at once, until the destination has proven itself, while many that have not are out", () => {
+    const shared = new SharedRoom(64);
+    shared.changed(8, 8);
+    const unknown = roomIn(shared);
+    expect([unknown.admit(one, 0, AMONG_OTHERS), unknown.admit(one, 0, AMONG_OTHERS)]).toEqual(["go", "wait"]);
+    expect(unknown.next(1)).toBeNull();
+    unknown.settled("failed", { startedMs: 0, wasProbe: false }, 1);
+    unknown.released(1, 0, 1);
+    expect(shared.unproven).toBe(8);
+    expect(unknown.next(1)?.request).toBe(one);
+    expect([unknown.admit(one, 1, AMONG_OTHERS), unknown.admit(one, 1, AMONG_OTHERS)]).toEqual(["go", "go"]);
+    expect([shared.out, shared.unproven]).toEqual([11, 8]);
+  });
+
+  it("G6: is one delivery's at once again when requests hang for a while that this process saw pass", () => {
+    const shared = new SharedRoom(64);
+    const hanging = roomIn(shared);
+    expect(hanging.admit(one, 0, AMONG_OTHERS)).toBe("go");
+    hanging.settled("delivered", { startedMs: 0, wasProbe: false }, 1);
+    for (let index = 0; index < 2; index++) expect(hanging.admit(one, 1, AMONG_OTHERS)).toBe("go");
+    shared.changed(8, 8);
+    hanging.released(1, 0, 1);
+    hanging.passed(201);
+    expect(shared.unproven).toBe(10);
+    expect(hanging.admit(one, 202, AMONG_OTHERS)).toBe("wait");
+    hanging.settled("delivered", { startedMs: 1, wasProbe: false }, 203);
+    expect(shared.unproven).toBe(8);
+    expect(hanging.next(203)?.request).toBe(one);
+  });
+
+  it("G6: is waited for, where there is none for a newcomer, for a second and not in vain", () => {
+    const shared = new SharedRoom(64);
+    shared.changed(56, 56);
+    const unknown = roomIn(shared);
+    expect(unknown.admit(one, 0, AMONG_OTHERS)).toBe("wait");
+    expect(unknown.admit(one, 0, AMONG_OTHERS)).toBe("wait");
+    unknown.passed(1000);
+    expect(unknown.overdue(1000, () => AMONG_OTHERS)).toBeNull();
+    expect(unknown.overdue(1000, () => AMONG_MANY)?.cause).toBe("window_full");
+    unknown.passed(1);
+    expect(unknown.overdue(1001, () => ALONE)).toBeNull();
+    expect(unknown.overdue(1001, () => AMONG_OTHERS)?.cause).toBe("no_room");
+    expect(unknown.admit(one, 1001, AMONG_OTHERS)).toBe("no_room");
+    shared.changed(-1, -1);
+    expect(unknown.admit(one, 1002, AMONG_OTHERS)).toBe("go");
+  });
+
+  it("G6: is not waited for by one that hung before, unless it is alone; and it is a newcomer again when it was changed", () => {
+    const shared = new SharedRoom(64);
+    const hung = practised(400, shared);
+    shared.changed(32, 32);
+    expect(hung.admit(one, 500, AMONG_OTHERS)).toBe("no_room");
+    expect(hung.admit(one, 500, ALONE)).toBe("wait");
+    hung.forgive();
+    expect(hung.next(500)?.request).toBe(one);
   });
 
   it("W5: is shut till the moment that a receiver asked for: put off when that is far, waited for when it is near", () => {

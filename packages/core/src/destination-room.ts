@@ -12,12 +12,16 @@
  *     in a window that grows full while others get through, one of which nothing came back for as long.
  * G4  Fresh and returning deliveries that both wait are taken in turn, so old ones do not starve (I2).
  * G5  What waited is put off, newest first, when its wait became too long; all of it when the breaker opened or the gate shut.
+ * G6  It takes part in the room that all destinations share (rules H1 to H4) by its standing. Refused its first there, one that
+ *     nothing is known of waits as long as one of which nothing comes back, and a doubtful one is put off at once: it would only
+ *     hang.
  */
 import Denque from "denque";
 import { AdaptiveLimit, DEFAULT_LIMIT, type LimitSettings } from "./adaptive-limit.ts";
 import { Breaker, type BreakerSettings, type BreakerState, DEFAULT_BREAKER } from "./breaker.ts";
 import { LeastOfLate } from "./least-of-late.ts";
 import { RateLimit } from "./rate-limit.ts";
+import type { SharedRoom, Standing } from "./shared-room.ts";
 
 /** Why a delivery is put off; the label `cause` of `posthaste_put_off_total`, with those that the room does not know. */
 export type NoRoomCause = "breaker_open" | "no_room" | "window_full" | "retry_after";
@@ -68,22 +72,27 @@ const SAMPLE_WEIGHT = 0.1;
 export class DestinationRoom<T extends RoomRequest> {
   readonly #breaker: Breaker;
   readonly #limit: AdaptiveLimit;
+  readonly #shared: SharedRoom;
+  #standing: Standing = "unknown";
   #rate: RateLimit | null = null;
   #shutUntilMs = 0;
   #inFlight = 0;
   /** Mean time that a request holds its room; null before the first ended. */
   #holdMs: number | null = null;
   readonly #leastHold = new LeastOfLate();
-  /** How long no room was given back while some was taken. */
+  /** How long no room was given back while some was taken, or none was to be had (G6). */
   #quietMs = 0;
+  /** The shared room refused it its first. */
+  #isHeldBack = false;
   readonly #fresh = new Denque<T>();
   readonly #returning = new Denque<T>();
   #waitingRequests = 0;
   #freshIsNext = true;
 
-  constructor(settings: RoomSettings = DEFAULT_ROOM) {
+  constructor(settings: RoomSettings, shared: SharedRoom) {
     this.#breaker = new Breaker(settings.breaker);
     this.#limit = new AdaptiveLimit(settings.limit);
+    this.#shared = shared;
   }
 
   get breakerState(): BreakerState {
@@ -122,6 +131,7 @@ export class DestinationRoom<T extends RoomRequest> {
 
   /** The destination was changed: what is known against it may be mended. */
   forgive(): void {
+    if (this.#standing === "doubtful") this.#standing = "unknown";
     if (this.#breaker.state === "closed" && this.#shutUntilMs === 0) return;
     this.#breaker.succeeded();
     this.#limit.reset();
@@ -133,7 +143,9 @@ export class DestinationRoom<T extends RoomRequest> {
    * could not have seen an answer.
    */
   passed(ms: number): void {
-    if (this.#inFlight > 0) this.#quietMs += ms;
+    if (this.#inFlight === 0 && !this.#isHeldBack) return;
+    this.#quietMs += ms;
+    if (this.#inFlight > 0 && this.isQuiet) this.#doubt();
   }
 
   /** Sets the destination's rate; null for none. Cheap when nothing changed. */
@@ -207,8 +219,7 @@ export class DestinationRoom<T extends RoomRequest> {
 
   /** Takes room for an attempt that goes whatever stands against it (I3); `settled` and `released` must follow. */
   takeReserve(requests: number): void {
-    if (this.#inFlight === 0) this.#quietMs = 0;
-    this.#inFlight += requests;
+    this.#takeOut(requests);
   }
 
   /** The attempt's outcome is known; requests of it may still be out. */
@@ -217,6 +228,8 @@ export class DestinationRoom<T extends RoomRequest> {
     attempt: { readonly startedMs: number; readonly wasProbe: boolean },
     nowMs: number,
   ): void {
+    if (outcome === "congested") this.#doubt();
+    else this.#prove();
     if (outcome === "delivered" || outcome === "refused") {
       if (this.#breaker.state !== "closed") this.#limit.reset();
       this.#breaker.succeeded();
@@ -229,19 +242,19 @@ export class DestinationRoom<T extends RoomRequest> {
 
   /** What `takeReserve` took is given back unused; the rate was not asked for it. */
   reserveCancelled(requests: number): void {
-    this.#inFlight -= requests;
+    this.#giveBack(requests);
   }
 
   /** Room that was taken is given back unused, and with it what the rate let through: nothing was sent. */
   cancelled(requests: number, wasProbe: boolean): void {
-    this.#inFlight -= requests;
+    this.#giveBack(requests);
     this.#rate?.giveBack(requests);
     if (wasProbe) this.#breaker.cancelProbe();
   }
 
   /** The attempt's requests have all ended. */
   released(requests: number, startedMs: number, nowMs: number): void {
-    this.#inFlight -= requests;
+    this.#giveBack(requests);
     this.#quietMs = 0;
     const heldMs = nowMs - startedMs;
     this.#leastHold.note(heldMs, nowMs);
@@ -256,14 +269,46 @@ export class DestinationRoom<T extends RoomRequest> {
 
   #hasRoom(requests: number, nowMs: number): boolean {
     if (this.#inFlight > 0 && this.#inFlight + requests > this.#limit.value) return false;
-    return this.#rate === null || this.#rate.hasRoom(nowMs);
+    if (this.#rate !== null && !this.#rate.hasRoom(nowMs)) return false;
+    if (this.#shared.hasRoom(requests, this.#inFlight, this.#standing)) return true;
+    this.#holdBack();
+    return false;
   }
 
   #take(request: T, nowMs: number): "go" | "probe" {
-    if (this.#inFlight === 0) this.#quietMs = 0;
-    this.#inFlight += request.requests;
+    this.#takeOut(request.requests);
     this.#rate?.take(request.requests, nowMs);
     return this.#breaker.admit(nowMs) === "probe" ? "probe" : "go";
+  }
+
+  #takeOut(requests: number): void {
+    if (this.#inFlight === 0) {
+      this.#quietMs = 0;
+      this.#isHeldBack = false;
+    }
+    this.#inFlight += requests;
+    this.#shared.changed(requests, this.#standing === "proven" ? 0 : requests);
+  }
+
+  #giveBack(requests: number): void {
+    this.#inFlight -= requests;
+    this.#shared.changed(-requests, this.#standing === "proven" ? 0 : -requests);
+  }
+
+  #prove(): void {
+    if (this.#standing !== "proven") this.#shared.changed(0, -this.#inFlight);
+    this.#standing = "proven";
+  }
+
+  #doubt(): void {
+    if (this.#standing === "proven") this.#shared.changed(0, this.#inFlight);
+    this.#standing = "doubtful";
+  }
+
+  #holdBack(): void {
+    if (this.#inFlight > 0 || this.#isHeldBack) return;
+    this.#isHeldBack = true;
+    this.#quietMs = 0;
   }
 
   #nextQueue(): Denque<T> {
@@ -287,9 +332,13 @@ export class DestinationRoom<T extends RoomRequest> {
     return around.isCrowding && waitMs >= CROWDED_WAIT_MS ? "window_full" : null;
   }
 
-  /** Room is taken and none was given back for longer than the destination ever needed. */
+  /** Room is taken and none was given back for longer than the destination ever needed; or it was held back for as long (G6). */
   #isStalled(patienceMs: number): boolean {
-    return this.#inFlight > 0 && this.#quietMs > Math.max(patienceMs, STALL_FACTOR * (this.#holdMs ?? 0));
+    if (this.#isHeldBack && this.#standing === "doubtful") return true;
+    return (
+      (this.#inFlight > 0 || this.#isHeldBack) &&
+      this.#quietMs > Math.max(patienceMs, STALL_FACTOR * (this.#holdMs ?? 0))
+    );
   }
 
   /** Queue ÷ completions a second, and of these there are as many as the limit over the time that one holds its room. */

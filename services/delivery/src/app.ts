@@ -11,7 +11,7 @@ import type { Clock } from "@posthaste/core/time";
 import { connectKafka } from "@posthaste/kafka/connect";
 import { createKafkaMetrics } from "@posthaste/kafka/metrics";
 import type { ConsumerTiming, WindowedConsumer } from "@posthaste/kafka/window";
-import { createWebhookSender, type SenderLimits } from "@posthaste/webhook/sender";
+import { createWebhookSender, DEFAULT_LIMITS, type SenderLimits } from "@posthaste/webhook/sender";
 import type { Registry } from "prom-client";
 import { AttemptLog, type AttemptLogSetting } from "./attempt-log.ts";
 import { createConsumers } from "./consumers.ts";
@@ -79,10 +79,12 @@ export async function startDelivery(options: DeliveryOptions): Promise<DeliveryS
     log,
     onDropped: (dropped) => metrics.attemptLogDropped.inc(dropped),
   });
-  const { allowNetworks, extraCa, senderLimits: limits = {} } = options;
+  const { allowNetworks, extraCa } = options;
+  const limits = { ...DEFAULT_LIMITS, ...options.senderLimits };
   const sender = createWebhookSender({ allowNetworks, extraCa, registry, clock, limits });
   const isolation = new Isolation({
     settings: options.room ?? DEFAULT_ROOM,
+    connections: limits.connections,
     monotonicMs: clock.monotonicMs,
     send: (turn) => deliverer.send(turn),
     putOff: (pending, cause, notBeforeMs) => deliverer.putOff(pending, cause, notBeforeMs),

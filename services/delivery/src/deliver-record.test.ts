@@ -58,6 +58,7 @@ beforeEach(() => {
   published = [];
   isolation = new Isolation({
     settings: DEFAULT_ROOM,
+    connections: 4096,
     monotonicMs: () => 0,
     send: (turn) => deliverer.send(turn),
     putOff: (pending, cause, notBeforeMs) => deliverer.putOff(pending, cause, notBeforeMs),

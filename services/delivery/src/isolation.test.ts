@@ -10,6 +10,8 @@ const SETTINGS = {
   breaker: { threshold: 3, firstOpenMs: 1000, longestOpenMs: 8000 },
 };
 
+const CONNECTIONS = 64;
+
 interface FakeWindow {
   isFull: boolean;
   isRevoked: boolean;
@@ -63,6 +65,7 @@ beforeEach(() => {
   putOff = [];
   isolation = new Isolation({
     settings: SETTINGS,
+    connections: CONNECTIONS,
     monotonicMs: () => nowMs,
     send: (turn) => sent.push(turn),
     putOff: (late, cause, notBeforeMs) => putOff.push({ pending: late, cause, notBeforeMs }),
@@ -124,6 +127,34 @@ describe("isolation", () => {
     finish(sent[0], "congested");
     expect(turnsAway(fillingWindow())).toBeNull();
     expect(putOff).toEqual([]);
+  });
+
+  it("G6: has a turn for a newcomer beside more that hang than the sender has connections for, once they were seen to hang", () => {
+    for (let index = 0; index < 100; index++) isolation.submit(pending(`hang-${index}`));
+    expect(sent).toHaveLength(56);
+    isolation.submit(pending("new"));
+    pass(1040);
+    expect(putOff.map(({ cause }) => cause)).toEqual(Array(45).fill("no_room"));
+    const late = sent;
+    sent = [];
+    for (const turn of late) finish(turn, "congested");
+    for (let index = 0; index < 56; index++) isolation.submit(pending(`hang-${index}`));
+    expect([sent.length, putOff.length]).toEqual([32, 45 + 24]);
+    isolation.submit(pending("new"));
+    expect(sent.at(-1)?.pending.destination.id).toBe("new");
+  });
+
+  it("G6, J4: sees of a proven destination that it hangs now, though nothing waits for it", () => {
+    for (let index = 0; index < 30; index++) {
+      isolation.submit(pending(`well-${index}`));
+      finish(sent.at(-1), "delivered");
+    }
+    sent = [];
+    for (let index = 0; index < 30; index++) isolation.submit(pending(`well-${index}`));
+    pass(240);
+    for (let index = 0; index < 30; index++) isolation.submit(pending(`well-${index}`));
+    // The first 15 were sent before a quarter of the connections was in use, so nobody watched them.
+    expect([sent.length, isolation.waiting]).toEqual([30 + 15, 15]);
   });
 
   it("J1: neither sends nor puts off what waited for a partition that was given up", () => {

@@ -7,7 +7,8 @@
  *     it for `FORGET_MS`, so the memory follows the destinations in use (I4). A changed destination starts anew.
  * J3  A destination counts as alone when no other was about for `ALONE_MS`.
  * J4  While a window grows full, its destinations with requests out are watched by the tick, whether anything waits for their
- *     room or not: deliveries of the same users stand in their lanes behind what is out.
+ *     room or not: deliveries of the same users stand in their lanes behind what is out. So is who is sent while many requests are
+ *     out in all, so that it is seen who hangs.
  * J5  Last attempts (I3) go whatever the breaker says, within `RESERVE_REQUESTS` of a destination.
  */
 import { BREAKER_STATES, type BreakerState } from "@posthaste/core/breaker";
@@ -18,6 +19,7 @@ import {
   type RoomSettings,
   type Surroundings,
 } from "@posthaste/core/destination-room";
+import { SharedRoom } from "@posthaste/core/shared-room";
 import type { PartitionWindow } from "@posthaste/kafka/window";
 import type { Pending } from "./pending.ts";
 
@@ -46,6 +48,8 @@ export interface Turn {
 
 export interface IsolationOptions {
   readonly settings: RoomSettings;
+  /** What the sender has at the most. */
+  readonly connections: number;
   readonly monotonicMs: () => number;
   /** A delivery's turn has come: `settled` and `released` must follow. */
   readonly send: (turn: Turn) => void;
@@ -65,6 +69,7 @@ interface Entry {
 
 export class Isolation {
   readonly #options: IsolationOptions;
+  readonly #shared: SharedRoom;
   readonly #entries = new Map<string, Entry>();
   /** Entries with deliveries that wait for room, and those that J4 says. */
   readonly #watched = new Set<Entry>();
@@ -77,6 +82,7 @@ export class Isolation {
 
   constructor(options: IsolationOptions) {
     this.#options = options;
+    this.#shared = new SharedRoom(options.connections);
     this.#sweep = setInterval(() => this.#forgetIdle(), SWEEP_MS);
   }
 
@@ -91,8 +97,9 @@ export class Isolation {
     }
     entry.room.setRate(destination.rateLimitPerSecond, nowMs);
     const admission = entry.room.admit(pending, nowMs, this.#around(pending.task.window, destination.id, nowMs));
-    if (admission === "wait") this.#watch(entry);
-    else if (admission === "go" || admission === "probe") this.#send(pending, admission === "probe", nowMs);
+    if (admission === "wait" || this.#shared.isBusy) this.#watch(entry);
+    if (admission === "wait") return;
+    if (admission === "go" || admission === "probe") this.#send(pending, admission === "probe", nowMs);
     else this.#options.putOff(pending, admission, this.#notBefore(entry, admission));
   }
 
@@ -195,7 +202,7 @@ export class Isolation {
     }
     let entry = this.#entries.get(destinationId);
     if (entry === undefined) {
-      const room = new DestinationRoom<Pending>(this.#options.settings);
+      const room = new DestinationRoom<Pending>(this.#options.settings, this.#shared);
       entry = { room, usedMs: nowMs, revision: 0, reserved: 0, away: 0 };
       this.#entries.set(destinationId, entry);
     }

@@ -1,0 +1,133 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { DestinationRoom, type RoomRequest, type RoomSettings, type Surroundings } from "./destination-room.ts";
+import { SharedRoom, type Standing } from "./shared-room.ts";
+
+const CONNECTIONS = 64;
+/** For eighty destinations, of which sixty hang. */
+const FEW_CONNECTIONS = 16;
+const SETTINGS: RoomSettings = {
+  limit: { first: 8, least: 1, enough: 16, most: 32 },
+  breaker: { threshold: 20, firstOpenMs: 1000, longestOpenMs: 8000 },
+};
+const AMONG_OTHERS: Surroundings = { isAlone: false, isCrowding: false, isScarce: false };
+const one: RoomRequest = { requests: 1, returning: false };
+
+/** Takes for new destinations of the standing, one each, what they are let; answers how many were. */
+function takeOneEach(shared: SharedRoom, standing: Standing): number {
+  let taken = 0;
+  while (taken < 1000 && shared.hasRoom(1, 0, standing)) {
+    shared.changed(1, standing === "proven" ? 0 : 1);
+    taken += 1;
+  }
+  return taken;
+}
+
+/** As many as one destination is let. */
+function takeAll(shared: SharedRoom, standing: Standing): number {
+  let inFlight = 0;
+  while (inFlight < 1000 && shared.hasRoom(1, inFlight, standing)) {
+    shared.changed(1, standing === "proven" ? 0 : 1);
+    inFlight += 1;
+  }
+  return inFlight;
+}
+
+describe("the shared room", () => {
+  it("H1, H2: gives eight to each of the first few that nothing is known of, and one to each that follows", () => {
+    const shared = new SharedRoom(CONNECTIONS);
+    expect(takeAll(shared, "unknown")).toBe(8);
+    expect([takeAll(shared, "unknown"), takeAll(shared, "doubtful")]).toEqual([1, 1]);
+  });
+
+  it("H3: leaves an eighth to the proven, and what those that hung may not have to those that nothing is known of", () => {
+    const shared = new SharedRoom(CONNECTIONS);
+    expect(takeOneEach(shared, "doubtful")).toBe(32);
+    expect(takeOneEach(shared, "unknown")).toBe(24);
+    expect(shared.unproven).toBe(56);
+    expect(shared.hasRoom(1, 0, "proven")).toBe(true);
+  });
+
+  it("H2: is there for a delivery of many requests when nobody else that is unproven is out", () => {
+    const shared = new SharedRoom(2);
+    expect(shared.hasRoom(5, 0, "unknown")).toBe(true);
+    shared.changed(5, 5);
+    expect(shared.hasRoom(5, 0, "unknown")).toBe(false);
+  });
+
+  it("H1: proven requests, however many, hold no newcomer back", () => {
+    const shared = new SharedRoom(CONNECTIONS);
+    shared.changed(1000, 0);
+    expect(shared.hasRoom(8, 0, "unknown")).toBe(true);
+  });
+
+  it("H4: proven destinations that take all they are let leave connections free, however many they are", () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 40 }), (sizes) => {
+        const shared = new SharedRoom(CONNECTIONS);
+        for (const size of sizes) {
+          for (let inFlight = 0; shared.hasRoom(size, inFlight, "proven"); inFlight += size) {
+            const isFirst = inFlight === 0;
+            shared.changed(size, 0);
+            if (!isFirst) expect(shared.out).toBeLessThan(CONNECTIONS);
+          }
+        }
+      }),
+    );
+  });
+});
+
+describe("destinations that share the room", () => {
+  const step = fc.record({
+    of: fc.nat(79),
+    what: fc.constantFrom("arrive", "arrive", "arrive", "answer", "pass", "time out"),
+  });
+
+  it("H3: those that never answer hold at most seven eighths, whatever happens, and a proven one gets its turn", () => {
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 100, maxLength: 500 }), (steps) => {
+        const shared = new SharedRoom(FEW_CONNECTIONS);
+        const rooms = Array.from({ length: 80 }, () => ({
+          room: new DestinationRoom<RoomRequest>(SETTINGS, shared),
+          out: [] as { readonly startedMs: number; readonly wasProbe: boolean }[],
+          hasAnswered: false,
+        }));
+        let nowMs = 0;
+        for (const { of, what } of steps) {
+          const destination = rooms[of];
+          if (destination === undefined) throw new Error("no such destination");
+          const { room, out } = destination;
+          // Every fourth is healthy.
+          const isHealthy = of % 4 === 0;
+          if (what === "arrive") {
+            const wasFree = room.isEmpty && room.breakerState === "closed";
+            const admission = room.admit(one, nowMs, AMONG_OTHERS);
+            if (admission === "go" || admission === "probe")
+              out.push({ startedMs: nowMs, wasProbe: admission === "probe" });
+            if (wasFree && destination.hasAnswered) expect(admission).toBe("go");
+          }
+          if (what === "pass") {
+            nowMs += 40;
+            for (const each of rooms) each.room.passed(40);
+          }
+          const ended =
+            (what === "answer" && isHealthy) || (what === "time out" && !isHealthy) ? out.shift() : undefined;
+          if (ended !== undefined) {
+            room.settled(isHealthy ? "delivered" : "congested", ended, nowMs);
+            room.released(1, ended.startedMs, nowMs);
+            destination.hasAnswered = isHealthy;
+          }
+          for (let next = room.next(nowMs); next !== null; next = room.next(nowMs))
+            out.push({ startedMs: nowMs, wasProbe: next.admission === "probe" });
+          const all = rooms.reduce((sum, each) => sum + each.room.inFlight, 0);
+          const hanging = rooms.filter((_, index) => index % 4 > 0).reduce((sum, each) => sum + each.room.inFlight, 0);
+          expect(shared.out).toBe(all);
+          expect(shared.unproven).toBeLessThanOrEqual(all);
+          expect(hanging).toBeLessThanOrEqual(shared.unproven);
+          expect(hanging).toBeLessThanOrEqual((FEW_CONNECTIONS * 7) / 8);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
