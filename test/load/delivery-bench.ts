@@ -6,16 +6,12 @@ import { randomBytes } from "node:crypto";
 import { createDestinationCodec, type DestinationRecord } from "@posthaste/contracts/destination-codec";
 import { encodeProgress, HANDED_OFF_HEADER, REVISION_HEADER } from "@posthaste/contracts/headers";
 import { createSecretBox } from "@posthaste/contracts/secret-box";
-import { createTopicNames, retryTopicName, type TopicNames, topicCatalogue } from "@posthaste/contracts/topics";
+import { retryTopicName, type TopicNames } from "@posthaste/contracts/topics";
 import { type Delivery, NO_PROGRESS } from "@posthaste/core/delivery";
 import type { Destination } from "@posthaste/core/destination";
-import { SILENT_LOG } from "@posthaste/core/log";
-import { connectKafka } from "@posthaste/kafka/connect";
-import { createProducer, type OutgoingRecord } from "@posthaste/kafka/producer";
-import { createOpenCodec } from "@posthaste/kafka/registry";
-import { applyTopics } from "@posthaste/kafka/topic-admin";
+import type { OutgoingRecord } from "@posthaste/kafka/producer";
+import { createTestTopics } from "@posthaste/testbed/test-topics";
 import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
-import { deleteTopics, uniqueName } from "@posthaste/testkit/topics";
 import { type DeliveryProcess, startDeliveryProcess } from "./delivery-process.ts";
 
 const PARTITIONS = 6;
@@ -62,29 +58,14 @@ export interface DeliveryBench {
 export async function createDeliveryBench({
   retryDelaysMs = RETRY_DELAYS_MS,
 }: DeliveryBenchOptions = {}): Promise<DeliveryBench> {
-  const prefix = uniqueName("load");
-  const names = createTopicNames(prefix);
+  const topics = await createTestTopics("load", { partitions: PARTITIONS, retryDelaysMs });
+  const { prefix, names, openCodec, producer } = topics;
   const secretKey = { id: "load", key: randomBytes(32) };
-  const connection = connectKafka({ brokers: kafkaBrokers(), clientId: "load", log: SILENT_LOG });
-  await applyTopics(connection, topicCatalogue({ names, partitions: PARTITIONS, retryDelaysMs }), {
-    names,
-    replicationFactor: 1,
-    minInsyncReplicas: 1,
-  });
-  const openCodec = createOpenCodec({ url: schemaRegistryUrl(), names, log: SILENT_LOG });
   const deliveryCodec = await openCodec<Delivery>("delivery");
   const destinationCodec = createDestinationCodec(
     await openCodec<DestinationRecord>("destination"),
     createSecretBox([secretKey]),
   );
-  const producer = await createProducer(connection, {
-    name: "load",
-    topics: [
-      names.deliveries,
-      names.destinationConfig,
-      ...retryDelaysMs.map((delayMs) => retryTopicName(names, delayMs)),
-    ],
-  });
   const running: DeliveryProcess[] = [];
   let configOffset = -1;
   let origins = 0;
@@ -151,9 +132,7 @@ export async function createDeliveryBench({
     },
     close: async () => {
       await Promise.all(running.map((delivery) => delivery.stop()));
-      await producer.close();
-      await connection.close();
-      await deleteTopics(prefix);
+      await topics.remove();
     },
   };
 }

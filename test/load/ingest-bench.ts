@@ -3,16 +3,13 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { createTopicNames, type TopicNames, topicCatalogue } from "@posthaste/contracts/topics";
-import { SILENT_LOG } from "@posthaste/core/log";
+import type { TopicNames } from "@posthaste/contracts/topics";
 import type { Source } from "@posthaste/core/source";
-import { connectKafka, type KafkaConnection } from "@posthaste/kafka/connect";
-import { createProducer, type Producer } from "@posthaste/kafka/producer";
-import { createOpenCodec } from "@posthaste/kafka/registry";
-import { applyTopics } from "@posthaste/kafka/topic-admin";
+import type { KafkaConnection } from "@posthaste/kafka/connect";
+import type { Producer } from "@posthaste/kafka/producer";
 import { topicOffsets } from "@posthaste/kafka/topic-offsets";
+import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
-import { deleteTopics, uniqueName } from "@posthaste/testkit/topics";
 
 const SERVICE = fileURLToPath(new URL("../../services/ingest/src/main.ts", import.meta.url));
 const BARE = fileURLToPath(new URL("./bare-server.ts", import.meta.url));
@@ -46,16 +43,9 @@ export interface IngestBench {
 }
 
 export async function createIngestBench(): Promise<IngestBench> {
-  const prefix = uniqueName("bench-ingest");
-  const names = createTopicNames(prefix);
-  const connection = connectKafka({ brokers: kafkaBrokers(), clientId: prefix, log: SILENT_LOG });
-  const catalogue = topicCatalogue({ names, partitions: 6, retryDelaysMs: [] });
-  await applyTopics(connection, catalogue, { names, replicationFactor: 1, minInsyncReplicas: 1 });
-  const producer = await createProducer(connection, {
-    name: "bench",
-    topics: [names.sourceConfig, names.rejectedCalls],
-  });
-  await saveSource(producer, names);
+  const topics = await createTestTopics("bench-ingest", { partitions: 6 });
+  const { prefix, names, connection, producer } = topics;
+  await saveSource(topics);
   return {
     names,
     producer,
@@ -66,11 +56,7 @@ export async function createIngestBench(): Promise<IngestBench> {
     },
     startIngest: (settings = {}) => startIngest(names, { POSTHASTE_TOPIC_PREFIX: prefix, ...settings }),
     eventCount: () => countRecords(connection, names.events),
-    close: async () => {
-      await producer.close();
-      await connection.close();
-      await deleteTopics(prefix);
-    },
+    close: topics.remove,
   };
 }
 
@@ -111,8 +97,8 @@ async function stopProcess(child: ChildProcess): Promise<void> {
   await exited;
 }
 
-async function saveSource(producer: Producer, names: TopicNames): Promise<void> {
-  const codec = await createOpenCodec({ url: schemaRegistryUrl(), names })<Source>("source");
+async function saveSource({ producer, names, openCodec }: TestTopics): Promise<void> {
+  const codec = await openCodec<Source>("source");
   const source: Source = {
     id: "src-bench",
     revision: 1,

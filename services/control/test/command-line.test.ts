@@ -2,25 +2,26 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { startReceiver } from "@posthaste/testkit/receiver";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ADMIN_TOKEN, createInstallation, type Installation, startTestControl, type TestControl } from "./control.ts";
-import { attemptAt, deadLetterAt, momentOf, openLogWriter } from "./log-writer.ts";
+import { ADMIN_TOKEN, startTestControl, type TestControl } from "./control.ts";
+import { attemptAt, createLogWriter, deadLetterAt, momentOf } from "./log-writer.ts";
 
 const BINARY = fileURLToPath(new URL("../../../packages/cli/bin/posthaste.mjs", import.meta.url));
 
-let installation: Installation;
+let topics: TestTopics;
 let control: TestControl;
 
 beforeAll(async () => {
-  installation = await createInstallation();
-  control = await startTestControl(installation);
+  topics = await createTestTopics("control");
+  control = await startTestControl(topics);
 });
 
 afterAll(async () => {
   await control.stop();
-  await installation.remove();
+  await topics.remove();
 });
 
 /** Runs the command against this control and answers what it printed; `--json` documents parsed. */
@@ -85,10 +86,9 @@ describe("the command line", () => {
   });
 
   it("shows the delivery log and the dead letters", async () => {
-    const writer = await openLogWriter(installation);
+    const writer = await createLogWriter(topics);
     await writer.attempts([attemptAt(1), attemptAt(2, { outcome: "permanent" })]);
     await writer.deadLetters([deadLetterAt(2), deadLetterAt(3)]);
-    await writer.close();
     await eventually(async () => {
       const { code, stdout } = await posthaste(["deliveries", "--outcome", "permanent", "--since", "10m"]);
       const row = [

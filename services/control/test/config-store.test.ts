@@ -3,49 +3,38 @@ import { REVISION_HEADER } from "@posthaste/contracts/headers";
 import { createSourceCodec, type SourceRecord } from "@posthaste/contracts/source-codec";
 import { SILENT_LOG } from "@posthaste/core/log";
 import type { Source } from "@posthaste/core/source";
-import { connectKafka, type KafkaConnection } from "@posthaste/kafka/connect";
 import { createProducer, type Producer } from "@posthaste/kafka/producer";
-import { createOpenCodec } from "@posthaste/kafka/registry";
 import { createTable } from "@posthaste/kafka/table";
-import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
+import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ConfigStore, createConfigStore } from "../src/config-store.ts";
-import { createInstallation, type Installation } from "./control.ts";
 
-let installation: Installation;
-let connection: KafkaConnection;
-let producer: Producer;
+let topics: TestTopics;
 let codec: Codec<Source>;
 let ids = 0;
 const closing: (() => Promise<void>)[] = [];
 
 beforeAll(async () => {
-  installation = await createInstallation();
-  connection = connectKafka({ brokers: kafkaBrokers(), clientId: "config-store-test", log: SILENT_LOG });
-  const { names } = installation;
-  codec = createSourceCodec(
-    await createOpenCodec({ url: schemaRegistryUrl(), names, log: SILENT_LOG })<SourceRecord>("source"),
-  );
-  producer = await openProducer();
+  topics = await createTestTopics("control");
+  codec = createSourceCodec(await topics.openCodec<SourceRecord>("source"));
 });
 
 afterAll(async () => {
   await Promise.all(closing.map((close) => close()));
-  await connection.close();
-  await installation.remove();
+  await topics.remove();
 });
 
 async function openProducer(): Promise<Producer> {
-  const opened = await createProducer(connection, { name: "test", topics: [installation.names.sourceConfig] });
+  const opened = await createProducer(topics.connection, { name: "test", topics: [topics.names.sourceConfig] });
   closing.push(() => opened.close());
   return opened;
 }
 
 /** A store as a process of its own has it, whose clock is off by `skewMs`. */
 async function openStore(writer: number, skewMs = 0): Promise<ConfigStore<Source>> {
-  const store = await createConfigStore(connection, {
-    topic: installation.names.sourceConfig,
+  const store = await createConfigStore(topics.connection, {
+    topic: topics.names.sourceConfig,
     codec,
     producer: await openProducer(),
     clock: { nowMs: () => Date.now() + skewMs, monotonicMs: () => performance.now() },
@@ -80,9 +69,9 @@ const addTag =
     source(id, revision, current === undefined ? tag : `${current.name} ${tag}`);
 
 const writeRaw = (value: Source): Promise<void> =>
-  producer.send([
+  topics.producer.send([
     {
-      topic: installation.names.sourceConfig,
+      topic: topics.names.sourceConfig,
       key: value.id,
       value: codec.encode(value),
       headers: { [REVISION_HEADER]: String(value.revision) },
@@ -92,8 +81,8 @@ const writeRaw = (value: Source): Promise<void> =>
 /** What a process that starts now reads. */
 async function readAnew(): Promise<{ get: (id: string) => Source | undefined; stale: string[] }> {
   const stale: string[] = [];
-  const table = await createTable(connection, {
-    topic: installation.names.sourceConfig,
+  const table = await createTable(topics.connection, {
+    topic: topics.names.sourceConfig,
     decode: codec.decode,
     learn: codec.learn,
     onStale: (id) => stale.push(id),
@@ -190,8 +179,8 @@ describe("a config store", () => {
 /** The record that compaction would keep, whatever its revision. */
 async function lastRecord(id: string): Promise<Source | undefined> {
   let last: Source | undefined;
-  const table = await createTable(connection, {
-    topic: installation.names.sourceConfig,
+  const table = await createTable(topics.connection, {
+    topic: topics.names.sourceConfig,
     decode: (bytes) => {
       const value = codec.decode(bytes);
       if (value.id === id) last = value;

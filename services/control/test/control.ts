@@ -1,9 +1,8 @@
-/** A control of a test's own: topics under a prefix that nobody else has, the real broker, every log line kept. */
+/** A control of a test's own, over topics of the test's own: as its process has it, every log line kept. */
 import { randomBytes } from "node:crypto";
-import { createTopicNames, type TopicNames, topicCatalogue } from "@posthaste/contracts/topics";
 import type { Log } from "@posthaste/core/log";
+import type { TestTopics } from "@posthaste/testbed/test-topics";
 import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
-import { createTopic, deleteTopics, uniqueName } from "@posthaste/testkit/topics";
 import { Registry } from "prom-client";
 import { startControl } from "../src/app.ts";
 import { controlSettings } from "../src/config.ts";
@@ -22,31 +21,6 @@ export interface Answer {
   /** The parsed body; undefined when there is none. */
   // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects and fails on what is not there
   readonly body: any;
-}
-
-export interface Installation {
-  readonly names: TopicNames;
-  readonly prefix: string;
-  readonly remove: () => Promise<void>;
-}
-
-/** Makes the topics that control reads and writes. */
-export async function createInstallation(): Promise<Installation> {
-  const prefix = uniqueName("control");
-  const names = createTopicNames(prefix);
-  const needed = [
-    names.sourceConfig,
-    names.destinationConfig,
-    names.events,
-    names.attempts,
-    names.deadLetters,
-    names.deliveries,
-  ];
-  const catalogue = topicCatalogue({ names, partitions: 2, retryDelaysMs: [] });
-  for (const { name, partitions, cleanup } of catalogue.filter((topic) => needed.includes(topic.name))) {
-    await createTopic(name, { partitions, settings: { "cleanup.policy": cleanup } });
-  }
-  return { names, prefix, remove: () => deleteTopics(prefix) };
 }
 
 export interface TestControlOptions {
@@ -74,7 +48,7 @@ const DEFAULT_KEYS = secretKey("k1");
 
 /** Starts control as its process does, settings included, and waits until it serves. */
 export async function startTestControl(
-  installation: Installation,
+  { prefix }: TestTopics,
   { secretKeys = DEFAULT_KEYS, readyUrls, env = {} }: TestControlOptions = {},
 ): Promise<TestControl> {
   const lines: string[] = [];
@@ -89,7 +63,7 @@ export async function startTestControl(
     config: controlSettings.parse({
       KAFKA_BROKERS: kafkaBrokers().join(","),
       SCHEMA_REGISTRY_URL: schemaRegistryUrl(),
-      POSTHASTE_TOPIC_PREFIX: installation.prefix,
+      POSTHASTE_TOPIC_PREFIX: prefix,
       POSTHASTE_CONTROL_PORT: "0",
       POSTHASTE_ADMIN_TOKEN: ADMIN_TOKEN,
       POSTHASTE_SECRET_KEYS: secretKeys,

@@ -1,16 +1,17 @@
+import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createInstallation, type Installation, startTestControl, type TestControl } from "./control.ts";
-import { deadLetterAt, type LogWriter, momentOf, openLogWriter } from "./log-writer.ts";
+import { startTestControl, type TestControl } from "./control.ts";
+import { createLogWriter, deadLetterAt, type LogWriter, momentOf } from "./log-writer.ts";
 
-let installation: Installation;
+let topics: TestTopics;
 let control: TestControl;
 let writer: LogWriter;
 
 beforeAll(async () => {
-  installation = await createInstallation();
-  writer = await openLogWriter(installation);
-  control = await startTestControl(installation);
+  topics = await createTestTopics("control");
+  writer = await createLogWriter(topics);
+  control = await startTestControl(topics);
   await writer.deadLetters([1, 2, 3].map((n) => deadLetterAt(n)));
   const removed = { destinationId: "dst_2", reason: "destination_removed", lastAttempt: [], attempts: 0 } as const;
   await writer.deadLetters([deadLetterAt(4, removed), deadLetterAt(5, { ...removed, windowStartMs: null })], 1);
@@ -23,8 +24,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await control.stop();
-  await writer.close();
-  await installation.remove();
+  await topics.remove();
 });
 
 const timesOf = async (query: string): Promise<string[]> => {

@@ -1,49 +1,22 @@
 import type { Event } from "@posthaste/core/event";
-import { SILENT_LOG } from "@posthaste/core/log";
-import { connectKafka, type KafkaConnection } from "@posthaste/kafka/connect";
-import { followLog, type LogReader } from "@posthaste/kafka/log-reader";
-import { createOpenCodec } from "@posthaste/kafka/registry";
-import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
+import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createInstallation, type Installation, startTestControl, type TestControl } from "./control.ts";
+import { startTestControl, type TestControl } from "./control.ts";
 
-let installation: Installation;
+let topics: TestTopics;
 let control: TestControl;
-let connection: KafkaConnection;
-let readers: readonly LogReader[];
 const events: { readonly key: string; readonly event: Event }[] = [];
-const failures: Error[] = [];
 
 beforeAll(async () => {
-  installation = await createInstallation();
-  control = await startTestControl(installation);
-  const { names } = installation;
-  const codec = await createOpenCodec({ url: schemaRegistryUrl(), names, log: SILENT_LOG })<Event>("event");
-  connection = connectKafka({ brokers: kafkaBrokers(), clientId: "deletions-test", log: SILENT_LOG });
-  const readPartition = (partition: number) =>
-    followLog(connection, {
-      topic: names.events,
-      partition,
-      from: "start",
-      onRecords: async (records) => {
-        for (const { key, value } of records) {
-          if (value === null) continue;
-          await codec.learn(value);
-          events.push({ key: String(key), event: codec.decode(value) });
-        }
-      },
-      onFailure: (reason) => failures.push(reason),
-    });
-  readers = await Promise.all([0, 1].map(readPartition));
+  topics = await createTestTopics("control");
+  control = await startTestControl(topics);
+  await topics.follow<Event>(topics.names.events, (event, { key }) => events.push({ key: String(key), event }));
 });
 
 afterAll(async () => {
-  await Promise.all(readers.map((reader) => reader.close()));
-  await connection.close();
   await control.stop();
-  await installation.remove();
-  expect(failures).toEqual([]);
+  await topics.remove();
 });
 
 const createSource = async (name: string): Promise<string> =>

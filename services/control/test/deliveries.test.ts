@@ -1,22 +1,23 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { withAdmin } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
 import { createTopic, deleteTopics } from "@posthaste/testkit/topics";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createInstallation, type Installation, startTestControl, type TestControl } from "./control.ts";
-import { attemptAt, type LogWriter, momentOf, openLogWriter } from "./log-writer.ts";
+import { startTestControl, type TestControl } from "./control.ts";
+import { attemptAt, createLogWriter, type LogWriter, momentOf } from "./log-writer.ts";
 
 describe("the delivery log", () => {
-  let installation: Installation;
+  let topics: TestTopics;
   let control: TestControl;
   let writer: LogWriter;
 
   beforeAll(async () => {
-    installation = await createInstallation();
-    writer = await openLogWriter(installation);
-    control = await startTestControl(installation);
+    topics = await createTestTopics("control");
+    writer = await createLogWriter(topics);
+    control = await startTestControl(topics);
     await writer.attempts([attemptAt(1), attemptAt(4, { outcome: "retryable", messageId: "message-1", attempt: 2 })]);
     await writer.rubbish();
     await writer.attempts(
@@ -32,8 +33,7 @@ describe("the delivery log", () => {
 
   afterAll(async () => {
     await control.stop();
-    await writer.close();
-    await installation.remove();
+    await topics.remove();
   });
 
   const timesOf = async (query: string): Promise<string[]> => {
@@ -118,27 +118,26 @@ describe("the delivery log", () => {
 });
 
 describe("the delivery log's cache", () => {
-  let installation: Installation;
+  let topics: TestTopics;
   let writer: LogWriter;
   let dir: string;
   let control: TestControl | null = null;
 
   beforeEach(async () => {
-    installation = await createInstallation();
-    writer = await openLogWriter(installation);
+    topics = await createTestTopics("control");
+    writer = await createLogWriter(topics);
     dir = await mkdtemp(join(tmpdir(), "posthaste-control-"));
   });
 
   afterEach(async () => {
     await control?.stop();
     control = null;
-    await writer.close();
-    await installation.remove();
+    await topics.remove();
     await rm(dir, { recursive: true });
   });
 
   const start = async (env: Readonly<Record<string, string>> = {}): Promise<TestControl> => {
-    control = await startTestControl(installation, { env: { POSTHASTE_CONTROL_DATA_DIR: dir, ...env } });
+    control = await startTestControl(topics, { env: { POSTHASTE_CONTROL_DATA_DIR: dir, ...env } });
     return control;
   };
 
@@ -148,8 +147,8 @@ describe("the delivery log's cache", () => {
   };
 
   const deleteAttempts = async (): Promise<void> => {
-    await deleteTopics(installation.names.attempts);
-    await eventually(() => createTopic(installation.names.attempts, { partitions: 2 }));
+    await deleteTopics(topics.names.attempts);
+    await eventually(() => createTopic(topics.names.attempts, { partitions: 2 }));
   };
 
   it("outlives a restart: what the topic no longer has is still shown, and reading goes on behind it (M1)", async () => {
@@ -157,7 +156,7 @@ describe("the delivery log's cache", () => {
     const first = await start();
     await eventually(async () => expect(await messages(first)).toEqual(["message-1"]));
     await first.stop();
-    const topic = installation.names.attempts;
+    const topic = topics.names.attempts;
     await withAdmin(async (admin) => {
       // kafkajs forgets to ask for the topic's leaders itself.
       await admin.fetchTopicOffsets(topic);
@@ -174,9 +173,7 @@ describe("the delivery log's cache", () => {
     const first = await start();
     await eventually(async () => expect(await messages(first)).toHaveLength(2));
     await first.stop();
-    await writer.close();
     await deleteAttempts();
-    writer = await openLogWriter(installation);
     await writer.attempts([attemptAt(3)]);
     const second = await start();
     await eventually(async () => expect(await messages(second)).toEqual(["message-3"]), { timeoutMs: 20_000 });
@@ -194,7 +191,7 @@ describe("the delivery log's cache", () => {
     await writer.attempts([attemptAt(1)]);
     const first = await start();
     await eventually(async () => expect(await messages(first)).toHaveLength(1));
-    const second = await startTestControl(installation, { env: { POSTHASTE_CONTROL_DATA_DIR: dir } });
+    const second = await startTestControl(topics, { env: { POSTHASTE_CONTROL_DATA_DIR: dir } });
     await eventually(async () => expect(await messages(second)).toEqual(["message-1"]));
     expect(second.logged()).toContain("is kept in memory: database is locked");
     await second.stop();

@@ -1,24 +1,25 @@
+import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createInstallation, type Installation, secretKey, startTestControl, type TestControl } from "./control.ts";
+import { secretKey, startTestControl, type TestControl } from "./control.ts";
 
 const SECRETS = /first-shared-secret|second-shared-secret|header-value-[ab]|pass-of-url/;
 
-let installation: Installation;
+let topics: TestTopics;
 let control: TestControl;
 let sourceId: string;
 
 const keys = secretKey("k1");
 
 beforeAll(async () => {
-  installation = await createInstallation();
-  control = await startTestControl(installation, { secretKeys: keys });
+  topics = await createTestTopics("control");
+  control = await startTestControl(topics, { secretKeys: keys });
   sourceId = (await control.call("POST", "/v1/sources", { name: "site", kind: "web" })).body.id;
 });
 
 afterAll(async () => {
   expect(control.logged()).not.toMatch(SECRETS);
   await control.stop();
-  await installation.remove();
+  await topics.remove();
 });
 
 const input = () => ({
@@ -281,7 +282,7 @@ describe("state", () => {
     const removed = (await control.call("POST", "/v1/destinations", input())).body.id;
     await control.call("DELETE", `/v1/destinations/${removed}`);
     await control.stop();
-    control = await startTestControl(installation, { secretKeys: keys });
+    control = await startTestControl(topics, { secretKeys: keys });
     expect((await control.call("GET", `/v1/destinations/${kept.id}`)).body).toEqual(kept);
     expect((await control.call("GET", `/v1/destinations/${removed}`)).status).toBe(404);
     expect((await control.call("GET", `/v1/sources/${sourceId}`)).status).toBe(200);
@@ -292,22 +293,22 @@ describe("state", () => {
     const newKey = secretKey("k2");
     await control.stop();
 
-    const rotating = await startTestControl(installation, { secretKeys: `${newKey},${keys}` });
+    const rotating = await startTestControl(topics, { secretKeys: `${newKey},${keys}` });
     const read = await rotating.call("GET", `/v1/destinations/${id}`);
     expect(read.body).toMatchObject({ missingKeyIds: null, settings: shownSettings });
     expect((await rotating.call("PATCH", `/v1/destinations/${id}`, {})).status).toBe(200);
     await rotating.stop();
 
-    const rotated = await startTestControl(installation, { secretKeys: newKey });
+    const rotated = await startTestControl(topics, { secretKeys: newKey });
     expect((await rotated.call("GET", `/v1/destinations/${id}`)).body).toMatchObject({ missingKeyIds: null });
     await rotated.stop();
-    control = await startTestControl(installation, { secretKeys: keys });
+    control = await startTestControl(topics, { secretKeys: keys });
   });
 
   it("is shown but not changed while a secret key is missing, so that no secret is erased", async () => {
     const { id } = (await control.call("POST", "/v1/destinations", input())).body;
     await control.stop();
-    const keyless = await startTestControl(installation, { secretKeys: secretKey("other") });
+    const keyless = await startTestControl(topics, { secretKeys: secretKey("other") });
     const read = await keyless.call("GET", `/v1/destinations/${id}`);
     expect(read.body).toMatchObject({ missingKeyIds: ["k1"], settings: shownSettings, secretStage: "active" });
     const attempts = [
@@ -320,7 +321,7 @@ describe("state", () => {
       expect(body.detail).toMatch(/not among POSTHASTE_SECRET_KEYS here: k1/);
     }
     await keyless.stop();
-    control = await startTestControl(installation, { secretKeys: keys });
+    control = await startTestControl(topics, { secretKeys: keys });
     expect((await control.call("GET", `/v1/destinations/${id}`)).body).toEqual({
       ...read.body,
       missingKeyIds: null,

@@ -1,26 +1,20 @@
+import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { startReceiver } from "@posthaste/testkit/receiver";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  ADMIN_TOKEN,
-  createInstallation,
-  type Installation,
-  readOpenApi,
-  startTestControl,
-  type TestControl,
-} from "./control.ts";
+import { ADMIN_TOKEN, readOpenApi, startTestControl, type TestControl } from "./control.ts";
 
-let installation: Installation;
+let topics: TestTopics;
 let control: TestControl;
 
 beforeAll(async () => {
-  installation = await createInstallation();
-  control = await startTestControl(installation);
+  topics = await createTestTopics("control");
+  control = await startTestControl(topics);
 });
 
 afterAll(async () => {
   expect(control.logged()).not.toContain(ADMIN_TOKEN);
   await control.stop();
-  await installation.remove();
+  await topics.remove();
 });
 
 describe("the admin token", () => {
@@ -159,7 +153,7 @@ describe("/readyz", () => {
   it("is 200 when every service named is ready", async () => {
     const service = await startReceiver();
     service.script("/readyz", { status: 200, body: '{"ready":true,"checks":{"tables":true}}' });
-    const ready = await startTestControl(installation, { readyUrls: `ingest=${service.url}/readyz` });
+    const ready = await startTestControl(topics, { readyUrls: `ingest=${service.url}/readyz` });
     const response = await fetch(`${ready.url}/readyz`);
     expect(response.status).toBe(200);
     expect(await response.json()).toMatchObject({ ready: true, checks: { tables: true, brokers: true, ingest: true } });
@@ -173,7 +167,7 @@ describe("/readyz", () => {
     service.script("/delivery", { status: 500, body: "oops" });
     const gone = await startReceiver();
     await gone.close();
-    const unready = await startTestControl(installation, {
+    const unready = await startTestControl(topics, {
       readyUrls: `ingest=${gone.url}/readyz,router=${service.url}/router,delivery=${service.url}/delivery`,
     });
     const response = await fetch(`${unready.url}/readyz`);
@@ -195,7 +189,7 @@ describe("/readyz", () => {
 
 describe("metrics", () => {
   it("count requests by operation and how they ended, from nought", async () => {
-    const counted = await startTestControl(installation);
+    const counted = await startTestControl(topics);
     const before = await counted.registry.metrics();
     expect(before).toContain('posthaste_control_requests_total{operation="createSource",answer="refused"} 0');
     await counted.call("POST", "/v1/sources", {});

@@ -1,12 +1,7 @@
-/** Writes attempts and dead letters to an installation's topics as delivery does. */
+/** Writes attempts and dead letters as delivery does. */
 import type { AttemptBatch, AttemptRecord } from "@posthaste/core/attempt-record";
 import type { DeadLetter } from "@posthaste/core/dead-letter";
-import { SILENT_LOG } from "@posthaste/core/log";
-import { connectKafka } from "@posthaste/kafka/connect";
-import { createProducer } from "@posthaste/kafka/producer";
-import { createOpenCodec } from "@posthaste/kafka/registry";
-import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
-import type { Installation } from "./control.ts";
+import type { TestTopics } from "@posthaste/testbed/test-topics";
 
 export interface LogWriter {
   /** The attempts of one flush, in one record. */
@@ -14,17 +9,13 @@ export interface LogWriter {
   readonly deadLetters: (letters: readonly DeadLetter[], partition?: number) => Promise<void>;
   /** Bytes that are no attempts. */
   readonly rubbish: () => Promise<void>;
-  readonly close: () => Promise<void>;
 }
 
-export async function openLogWriter({ names }: Installation): Promise<LogWriter> {
-  const connection = connectKafka({ brokers: kafkaBrokers(), clientId: "log-writer", log: SILENT_LOG });
-  const openCodec = createOpenCodec({ url: schemaRegistryUrl(), names, log: SILENT_LOG });
+export async function createLogWriter({ names, openCodec, producer }: TestTopics): Promise<LogWriter> {
   const [attemptCodec, letterCodec] = await Promise.all([
     openCodec<AttemptBatch>("attempt-batch"),
     openCodec<DeadLetter>("dead-letter"),
   ]);
-  const producer = await createProducer(connection, { name: "test", topics: [names.attempts, names.deadLetters] });
   return {
     attempts: (attempts, partition = 0) =>
       producer.send([{ topic: names.attempts, key: null, value: attemptCodec.encode({ attempts }), partition }]),
@@ -38,10 +29,6 @@ export async function openLogWriter({ names }: Installation): Promise<LogWriter>
         })),
       ),
     rubbish: () => producer.send([{ topic: names.attempts, key: null, value: Buffer.from("no batch"), partition: 0 }]),
-    close: async () => {
-      await producer.close();
-      await connection.close();
-    },
   };
 }
 

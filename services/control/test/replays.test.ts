@@ -1,15 +1,11 @@
 import { headerText } from "@posthaste/contracts/headers";
 import type { Delivery } from "@posthaste/core/delivery";
-import { SILENT_LOG } from "@posthaste/core/log";
 import { NO_LOG_ID } from "@posthaste/core/origin";
-import { connectKafka, type KafkaConnection } from "@posthaste/kafka/connect";
-import { followLog, type LogReader } from "@posthaste/kafka/log-reader";
-import { createOpenCodec } from "@posthaste/kafka/registry";
-import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
+import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createInstallation, type Installation, startTestControl, type TestControl } from "./control.ts";
-import { deadLetterAt, type LogWriter, momentOf, openLogWriter } from "./log-writer.ts";
+import { startTestControl, type TestControl } from "./control.ts";
+import { createLogWriter, deadLetterAt, type LogWriter, momentOf } from "./log-writer.ts";
 
 interface Seen {
   readonly key: string;
@@ -17,37 +13,19 @@ interface Seen {
   readonly delivery: Delivery;
 }
 
-let installation: Installation;
+let topics: TestTopics;
 let control: TestControl;
 let writer: LogWriter;
-let connection: KafkaConnection;
-let readers: readonly LogReader[];
 let eachId: string;
 const seen: Seen[] = [];
-const failures: Error[] = [];
 
 beforeAll(async () => {
-  installation = await createInstallation();
-  writer = await openLogWriter(installation);
-  control = await startTestControl(installation);
-  const { names } = installation;
-  const codec = await createOpenCodec({ url: schemaRegistryUrl(), names, log: SILENT_LOG })<Delivery>("delivery");
-  connection = connectKafka({ brokers: kafkaBrokers(), clientId: "replays-test", log: SILENT_LOG });
-  const readPartition = (partition: number) =>
-    followLog(connection, {
-      topic: names.deliveries,
-      partition,
-      from: "start",
-      onRecords: async (records) => {
-        for (const { key, value, headers } of records) {
-          if (value === null) continue;
-          await codec.learn(value);
-          seen.push({ key: String(key), urls: headerText(headers, "urls"), delivery: codec.decode(value) });
-        }
-      },
-      onFailure: (reason) => failures.push(reason),
-    });
-  readers = await Promise.all([0, 1].map(readPartition));
+  topics = await createTestTopics("control");
+  writer = await createLogWriter(topics);
+  control = await startTestControl(topics);
+  await topics.follow<Delivery>(topics.names.deliveries, (delivery, { key, headers }) =>
+    seen.push({ key: String(key), urls: headerText(headers, "urls"), delivery }),
+  );
   const settings = { settle: "each", urls: [{ url: "https://a.example/" }, { url: "https://b.example/" }] };
   const created = await control.call("POST", "/v1/destinations", {
     ...{ type: "Webhooks", name: "each", sourceIds: [], enabled: true, settings },
@@ -66,12 +44,8 @@ beforeEach(() => {
 });
 
 afterAll(async () => {
-  await Promise.all(readers.map((reader) => reader.close()));
-  await connection.close();
   await control.stop();
-  await writer.close();
-  await installation.remove();
-  expect(failures).toEqual([]);
+  await topics.remove();
 });
 
 /** Asks for a replay and waits for its end. */

@@ -1,17 +1,18 @@
+import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createInstallation, type Installation, startTestControl, type TestControl } from "./control.ts";
+import { startTestControl, type TestControl } from "./control.ts";
 
-let installation: Installation;
+let topics: TestTopics;
 let control: TestControl;
 
 beforeAll(async () => {
-  installation = await createInstallation();
-  control = await startTestControl(installation);
+  topics = await createTestTopics("control");
+  control = await startTestControl(topics);
 });
 
 afterAll(async () => {
   await control.stop();
-  await installation.remove();
+  await topics.remove();
 });
 
 async function createSource(name = "site"): Promise<{ id: string; writeKey: string; revision: number }> {

@@ -1,20 +1,21 @@
 import { createHmac } from "node:crypto";
 import { EVENT_TYPES } from "@posthaste/core/event";
+import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createInstallation, type Installation, startTestControl, type TestControl } from "./control.ts";
+import { startTestControl, type TestControl } from "./control.ts";
 
 const ACTIVE = "active-shared-secret";
 const NEXT = "next-shared-secret";
 
-let installation: Installation;
+let topics: TestTopics;
 let control: TestControl;
 let receiver: Receiver;
 let id: string;
 
 beforeAll(async () => {
-  installation = await createInstallation();
-  control = await startTestControl(installation);
+  topics = await createTestTopics("control");
+  control = await startTestControl(topics);
   receiver = await startReceiver();
 });
 
@@ -22,7 +23,7 @@ afterAll(async () => {
   expect(control.logged()).not.toMatch(/active-shared-secret|next-shared-secret|header-value/);
   await receiver.close();
   await control.stop();
-  await installation.remove();
+  await topics.remove();
 });
 
 beforeEach(async () => {

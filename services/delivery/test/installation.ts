@@ -1,27 +1,19 @@
 /** Topics of a test's own on the real broker, what delivery reads and writes there, and delivery in this process. */
 import { randomBytes } from "node:crypto";
-import type { Codec } from "@posthaste/contracts/codec";
 import { createDestinationCodec, type DestinationRecord } from "@posthaste/contracts/destination-codec";
 import { decodeProgress, REVISION_HEADER } from "@posthaste/contracts/headers";
 import { createSecretBox, type SecretKey } from "@posthaste/contracts/secret-box";
-import { createTopicNames, retryTopicName, type TopicNames, topicCatalogue } from "@posthaste/contracts/topics";
+import { retryTopicName, type TopicNames } from "@posthaste/contracts/topics";
 import type { AttemptBatch, AttemptRecord } from "@posthaste/core/attempt-record";
 import type { DeadLetter } from "@posthaste/core/dead-letter";
 import type { Delivery, DeliveryProgress } from "@posthaste/core/delivery";
 import type { Destination } from "@posthaste/core/destination";
 import { SILENT_LOG } from "@posthaste/core/log";
-import { connectKafka, type KafkaConnection } from "@posthaste/kafka/connect";
-import { followLog, type LogReader, type LogRecord } from "@posthaste/kafka/log-reader";
-import { createProducer } from "@posthaste/kafka/producer";
-import { createOpenCodec } from "@posthaste/kafka/registry";
-import { applyTopics } from "@posthaste/kafka/topic-admin";
+import { createTestTopics } from "@posthaste/testbed/test-topics";
 import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
-import { deleteTopics, uniqueName } from "@posthaste/testkit/topics";
 import { Registry } from "prom-client";
 import { type DeliveryOptions, type DeliveryService, startDelivery } from "../src/app.ts";
-
-const PARTITIONS = 2;
 
 /** What stands in a retry topic. */
 export interface Waiting extends DeliveryProgress {
@@ -32,7 +24,6 @@ export interface Waiting extends DeliveryProgress {
 export interface Installation {
   readonly names: TopicNames;
   readonly secretKey: SecretKey;
-  readonly connection: KafkaConnection;
   readonly deadLetters: readonly DeadLetter[];
   readonly attempts: readonly AttemptRecord[];
   /** Everything that was ever written to a retry topic. */
@@ -61,41 +52,21 @@ export interface TestDelivery extends DeliveryService {
 
 /** Makes the topics for a schedule and follows what delivery writes. */
 export async function createInstallation(delaysMs: readonly number[]): Promise<Installation> {
-  const prefix = uniqueName("delivery");
-  const names = createTopicNames(prefix);
+  const topics = await createTestTopics("delivery", { retryDelaysMs: delaysMs });
+  const { prefix, names, openCodec, producer, follow } = topics;
   const secretKey: SecretKey = { id: "k1", key: randomBytes(32) };
-  const connection = connectKafka({ brokers: kafkaBrokers(), clientId: "delivery-test", log: SILENT_LOG });
-  await applyTopics(connection, topicCatalogue({ names, partitions: PARTITIONS, retryDelaysMs: delaysMs }), {
-    names,
-    replicationFactor: 1,
-    minInsyncReplicas: 1,
-  });
-  const openCodec = createOpenCodec({ url: schemaRegistryUrl(), names, log: SILENT_LOG });
   const deliveryCodec = await openCodec<Delivery>("delivery");
   const destinationRecords = await openCodec<DestinationRecord>("destination");
-  const retryTopics = [...new Set(delaysMs.map((delayMs) => retryTopicName(names, delayMs)))];
-  const producer = await createProducer(connection, {
-    name: "test",
-    topics: [names.deliveries, names.destinationConfig, ...retryTopics],
-  });
   const deadLetters: DeadLetter[] = [];
   const attempts: AttemptRecord[] = [];
   const waiting: Waiting[] = [];
-  const readers = [
-    await follow(connection, names.deadLetters, await openCodec<DeadLetter>("dead-letter"), (letter) =>
-      deadLetters.push(letter),
-    ),
-    await follow(connection, names.attempts, await openCodec<AttemptBatch>("attempt-batch"), (batch) =>
-      attempts.push(...batch.attempts),
-    ),
-    ...(await Promise.all(
-      retryTopics.map((topic) =>
-        follow(connection, topic, deliveryCodec, ({ messageId }, record) =>
-          waiting.push({ ...decodeProgress(record.headers), topic, messageId }),
-        ),
-      ),
-    )),
-  ].flat();
+  await follow<DeadLetter>(names.deadLetters, (letter) => deadLetters.push(letter));
+  await follow<AttemptBatch>(names.attempts, (batch) => attempts.push(...batch.attempts));
+  for (const topic of new Set(delaysMs.map((delayMs) => retryTopicName(names, delayMs)))) {
+    await follow<Delivery>(topic, ({ messageId }, { headers }) =>
+      waiting.push({ ...decodeProgress(headers), topic, messageId }),
+    );
+  }
   const running: DeliveryService[] = [];
   let revision = 0;
   let origins = 0;
@@ -119,7 +90,6 @@ export async function createInstallation(delaysMs: readonly number[]): Promise<I
   return {
     names,
     secretKey,
-    connection,
     deadLetters,
     attempts,
     waiting,
@@ -172,10 +142,7 @@ export async function createInstallation(delaysMs: readonly number[]): Promise<I
     },
     remove: async () => {
       await Promise.all(running.map((service) => service.stop()));
-      await Promise.all(readers.map((reader) => reader.close()));
-      await producer.close();
-      await connection.close();
-      await deleteTopics(prefix);
+      await topics.remove();
     },
   };
 }
@@ -183,33 +150,6 @@ export async function createInstallation(delaysMs: readonly number[]): Promise<I
 function expectReady(service: DeliveryService): void {
   const missing = Object.entries(service.readiness()).filter(([, state]) => state !== true);
   if (missing.length > 0) throw new Error(`not ready: ${JSON.stringify(missing)}`);
-}
-
-async function follow<T>(
-  connection: KafkaConnection,
-  topic: string,
-  codec: Codec<T>,
-  take: (value: T, record: LogRecord) => void,
-): Promise<readonly LogReader[]> {
-  return Promise.all(
-    Array.from({ length: PARTITIONS }, (_, partition) =>
-      followLog(connection, {
-        topic,
-        partition,
-        from: "start",
-        onRecords: async (records) => {
-          for (const record of records) {
-            if (record.value === null) continue;
-            await codec.learn(record.value);
-            take(codec.decode(record.value), record);
-          }
-        },
-        onFailure: (reason) => {
-          throw reason;
-        },
-      }),
-    ),
-  );
 }
 
 function destination(id: string, revision: number): Destination {

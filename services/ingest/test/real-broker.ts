@@ -1,21 +1,15 @@
 /** The whole service against the real broker and registry, with topics of its own, and what stands in them. */
-import { createTopicNames, type TopicNames, topicCatalogue } from "@posthaste/contracts/topics";
+import { REVISION_HEADER } from "@posthaste/contracts/headers";
+import type { TopicNames } from "@posthaste/contracts/topics";
 import type { Event } from "@posthaste/core/event";
 import { SILENT_LOG } from "@posthaste/core/log";
 import type { Source } from "@posthaste/core/source";
-import { connectKafka } from "@posthaste/kafka/connect";
-import { followLog } from "@posthaste/kafka/log-reader";
-import { createProducer } from "@posthaste/kafka/producer";
-import { createOpenCodec } from "@posthaste/kafka/registry";
-import { applyTopics } from "@posthaste/kafka/topic-admin";
+import { createTestTopics } from "@posthaste/testbed/test-topics";
 import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
-import { deleteTopics, uniqueName } from "@posthaste/testkit/topics";
 import { Registry } from "prom-client";
 import { type Ingest, startIngest } from "../src/app.ts";
 import type { RejectedCalls } from "../src/rejected-calls.ts";
 import { SOURCE } from "./test-gateway.ts";
-
-const PARTITIONS = 3;
 
 export interface RealIngest extends Ingest {
   readonly names: TopicNames;
@@ -28,28 +22,22 @@ export interface RealIngest extends Ingest {
 
 /** Starts it with `SOURCE` configured; `stop` deletes the topics too. */
 export async function startRealIngest(): Promise<RealIngest> {
-  const brokers = kafkaBrokers();
-  const prefix = uniqueName("ingest");
-  const names = createTopicNames(prefix);
-  const connection = connectKafka({ brokers, clientId: prefix, log: SILENT_LOG });
-  const catalogue = topicCatalogue({ names, partitions: PARTITIONS, retryDelaysMs: [] });
-  await applyTopics(connection, catalogue, { names, replicationFactor: 1, minInsyncReplicas: 1 });
-  const openCodec = createOpenCodec({ url: schemaRegistryUrl(), names });
+  const topics = await createTestTopics("ingest", { partitions: 3 });
+  const { prefix, names, openCodec, producer, follow } = topics;
   const sourceCodec = await openCodec<Source>("source");
-  const producer = await createProducer(connection, { name: "test", topics: [names.sourceConfig] });
   const saveSource = (source: Source) =>
     producer.send([
       {
         topic: names.sourceConfig,
         key: source.id,
         value: sourceCodec.encode(source),
-        headers: { revision: String(source.revision) },
+        headers: { [REVISION_HEADER]: String(source.revision) },
       },
     ]);
   await saveSource(SOURCE);
 
   const ingest = await startIngest({
-    brokers,
+    brokers: kafkaBrokers(),
     schemaRegistryUrl: schemaRegistryUrl(),
     topicPrefix: prefix,
     host: "127.0.0.1",
@@ -63,26 +51,8 @@ export async function startRealIngest(): Promise<RealIngest> {
 
   const events: Event[] = [];
   const rejected: RejectedCalls[] = [];
-  const eventCodec = await openCodec<Event>("event");
-  const rejectedCodec = await openCodec<RejectedCalls>("rejected-calls");
-  const follow = (topic: string, partition: number, take: (value: Buffer) => void) =>
-    followLog(connection, {
-      topic,
-      partition,
-      from: "start",
-      onRecords: (records) => {
-        for (const { value } of records) if (value !== null) take(value);
-      },
-      onFailure: (reason) => {
-        throw reason;
-      },
-    });
-  const readers = await Promise.all(
-    Array.from({ length: PARTITIONS }, (_, partition) => [
-      follow(names.events, partition, (value) => events.push(eventCodec.decode(value))),
-      follow(names.rejectedCalls, partition, (value) => rejected.push(rejectedCodec.decode(value))),
-    ]).flat(),
-  );
+  await follow<Event>(names.events, (event) => events.push(event));
+  await follow<RejectedCalls>(names.rejectedCalls, (calls) => rejected.push(calls));
 
   return {
     ...ingest,
@@ -92,10 +62,7 @@ export async function startRealIngest(): Promise<RealIngest> {
     saveSource,
     stop: async () => {
       await ingest.stop();
-      await Promise.all(readers.map((reader) => reader.close()));
-      await producer.close();
-      await connection.close();
-      await deleteTopics(prefix);
+      await topics.remove();
     },
   };
 }

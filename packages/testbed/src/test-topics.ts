@@ -1,0 +1,103 @@
+/**
+ * The project's topics under a prefix that no other test has, on the real broker, and what a test does with them: writes
+ * what comes before a service and reads what comes after it.
+ *
+ * Owns: the topics, and a connection with its producer and its readers; `remove` ends all of it.
+ */
+import type { OpenCodec } from "@posthaste/contracts/codec";
+import { createTopicNames, type TopicNames, type TopicSpec, topicCatalogue } from "@posthaste/contracts/topics";
+import { SILENT_LOG } from "@posthaste/core/log";
+import { connectKafka, type KafkaConnection } from "@posthaste/kafka/connect";
+import { followLog, type LogReader, type LogRecord } from "@posthaste/kafka/log-reader";
+import { createProducer, type Producer } from "@posthaste/kafka/producer";
+import { createOpenCodec } from "@posthaste/kafka/registry";
+import { applyTopics } from "@posthaste/kafka/topic-admin";
+import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
+import { deleteTopics, uniqueName } from "@posthaste/testkit/topics";
+
+export interface TestTopics {
+  /** POSTHASTE_TOPIC_PREFIX of the services under test. */
+  readonly prefix: string;
+  readonly names: TopicNames;
+  readonly connection: KafkaConnection;
+  readonly openCodec: OpenCodec;
+  /** Sends to any of the topics. */
+  readonly producer: Producer;
+  /** Hands on what stands in a topic and what comes to it, in the order of each partition, until `remove`; tombstones are left out. */
+  readonly follow: <T>(topic: string, take: (value: T, record: LogRecord) => void) => Promise<void>;
+  /** Call it when the services have ended. */
+  readonly remove: () => Promise<void>;
+}
+
+export interface TestTopicsOptions {
+  /** Of every topic that is not a table; default 2. */
+  readonly partitions?: number;
+  /** One retry topic each; none by default. */
+  readonly retryDelaysMs?: readonly number[];
+}
+
+/** Makes every topic; `name` tells whose they are in the broker's own logs. */
+export async function createTestTopics(
+  name: string,
+  { partitions = 2, retryDelaysMs = [] }: TestTopicsOptions = {},
+): Promise<TestTopics> {
+  const prefix = uniqueName(name);
+  const names = createTopicNames(prefix);
+  const catalogue = topicCatalogue({ names, partitions, retryDelaysMs });
+  const connection = connectKafka({ brokers: kafkaBrokers(), clientId: prefix, log: SILENT_LOG });
+  await applyTopics(connection, catalogue, { names, replicationFactor: 1, minInsyncReplicas: 1 });
+  const openCodec = createOpenCodec({ url: schemaRegistryUrl(), names });
+  const producer = await createProducer(connection, { name: "test", topics: catalogue.map((topic) => topic.name) });
+  const readers: LogReader[] = [];
+  return {
+    prefix,
+    names,
+    connection,
+    openCodec,
+    producer,
+    follow: async <T>(topic: string, take: (value: T, record: LogRecord) => void) => {
+      const spec = catalogue.find((each) => each.name === topic);
+      if (spec === undefined) throw new Error(`${topic} is not in the catalogue`);
+      readers.push(...(await followTopic(connection, openCodec, { spec, take })));
+    },
+    remove: async () => {
+      await Promise.all(readers.map((reader) => reader.close()));
+      await producer.close();
+      await connection.close();
+      await deleteTopics(prefix);
+    },
+  };
+}
+
+interface Following<T> {
+  readonly spec: TopicSpec;
+  readonly take: (value: T, record: LogRecord) => void;
+}
+
+async function followTopic<T>(
+  connection: KafkaConnection,
+  openCodec: OpenCodec,
+  { spec, take }: Following<T>,
+): Promise<readonly LogReader[]> {
+  const { name: topic, schema, partitions } = spec;
+  if (schema === null) throw new Error(`${topic} has no schema`);
+  const codec = await openCodec<T>(schema);
+  const followPartition = (partition: number) =>
+    followLog(connection, {
+      topic,
+      partition,
+      from: "start",
+      onRecords: async (records) => {
+        for (const record of records) {
+          if (record.value === null) continue;
+          await codec.learn(record.value);
+          take(codec.decode(record.value), record);
+        }
+      },
+      // Uncaught, so that the run of the test fails.
+      onFailure: (reason) => {
+        throw reason;
+      },
+    });
+  return Promise.all(Array.from({ length: partitions }, (_, partition) => followPartition(partition)));
+}
