@@ -252,7 +252,7 @@ export class DestinationRoom<T extends RoomRequest> {
     if (wasProbe) this.#breaker.cancelProbe();
   }
 
-  /** The attempt's requests have all ended. */
+  /** The attempt's requests have all ended. `startedMs`: later by what this process was blocked for meanwhile. */
   released(requests: number, startedMs: number, nowMs: number): void {
     this.#giveBack(requests);
     this.#quietMs = 0;

@@ -101,6 +101,15 @@ describe("isolation", () => {
     expect(isolation.waiting).toBe(0);
   });
 
+  it("J6: does not blame a destination for the time that this process was blocked", () => {
+    isolation.submit(pending("b"));
+    for (let index = 0; index < 10; index++) isolation.submit(pending("a"));
+    nowMs += 900;
+    finish(sent[1], "delivered");
+    pass(100);
+    expect([putOff.length, isolation.waiting]).toEqual([0, 6]);
+  });
+
   it("J3: leaves what waits for a destination that is alone where it is, unless it stalls in a full window", () => {
     const window = openWindow();
     for (let index = 0; index < 10; index++) isolation.submit(pending("a", { window }));

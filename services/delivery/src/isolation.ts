@@ -10,6 +10,7 @@
  *     room or not: deliveries of the same users stand in their lanes behind what is out. So is who is sent while many requests are
  *     out in all, so that it is seen who hangs.
  * J5  Last attempts (I3) go whatever the breaker says, within `RESERVE_REQUESTS` of a destination.
+ * J6  A destination is not blamed for the time that this process was blocked, as far as a tick ran that could see it.
  */
 import { BREAKER_STATES, type BreakerState } from "@posthaste/core/breaker";
 import {
@@ -24,7 +25,7 @@ import type { PartitionWindow } from "@posthaste/kafka/window";
 import type { Pending } from "./pending.ts";
 
 const TICK_MS = 20;
-/** What a tick counts for at most: in the rest of a late one this process was blocked and saw no answers. */
+/** What a tick counts for at most: in the rest of a late one this process was blocked and saw no answers (J6). */
 const LONGEST_TICK_MS = 50;
 const SWEEP_MS = 10_000;
 const IDLE_MS = 60_000;
@@ -44,6 +45,8 @@ export interface Turn {
   readonly isLast: boolean;
   /** On the monotonic clock. */
   readonly startedMs: number;
+  /** What this process had been blocked for in all when it began; whole, so that it costs no allocation. */
+  readonly blockedMs: number;
 }
 
 export interface IsolationOptions {
@@ -76,6 +79,7 @@ export class Isolation {
   #tick: NodeJS.Timeout | undefined;
   readonly #sweep: NodeJS.Timeout;
   #tickedMs = 0;
+  #blockedMs = 0;
   #lastId = "";
   #releasedMs = Number.NEGATIVE_INFINITY;
   #lastOtherMs = Number.NEGATIVE_INFINITY;
@@ -123,7 +127,13 @@ export class Isolation {
     if (entry.reserved > 0 && entry.reserved + pending.requests > RESERVE_REQUESTS) return false;
     entry.reserved += pending.requests;
     entry.room.takeReserve(pending.requests);
-    this.#options.send({ pending, wasProbe: false, isLast: true, startedMs: nowMs });
+    this.#options.send({
+      pending,
+      wasProbe: false,
+      isLast: true,
+      startedMs: nowMs,
+      blockedMs: this.#blockedTill(nowMs),
+    });
     return true;
   }
 
@@ -150,11 +160,11 @@ export class Isolation {
   }
 
   /** The requests of a turn have all ended. */
-  released({ pending, isLast, startedMs }: Turn): void {
+  released({ pending, isLast, startedMs, blockedMs }: Turn): void {
     const nowMs = this.#options.monotonicMs();
     const entry = this.#entry(pending.destination.id, nowMs);
     if (isLast) entry.reserved -= pending.requests;
-    entry.room.released(pending.requests, startedMs, nowMs);
+    entry.room.released(pending.requests, startedMs + this.#blockedTill(nowMs) - blockedMs, nowMs);
     this.#releasedMs = nowMs;
     if (entry.room.waiting > 0) this.#sendWaiting(entry, nowMs);
   }
@@ -219,7 +229,13 @@ export class Isolation {
   }
 
   #send(pending: Pending, wasProbe: boolean, startedMs: number): void {
-    this.#options.send({ pending, wasProbe, isLast: false, startedMs });
+    this.#options.send({ pending, wasProbe, isLast: false, startedMs, blockedMs: this.#blockedTill(startedMs) });
+  }
+
+  /** Ms, whole, for which this process was blocked up to now; with what the next tick will find. */
+  #blockedTill(nowMs: number): number {
+    if (this.#tick === undefined) return this.#blockedMs;
+    return this.#blockedMs + Math.max(0, Math.floor(nowMs - this.#tickedMs - LONGEST_TICK_MS));
   }
 
   #watch(entry: Entry): void {
@@ -230,13 +246,14 @@ export class Isolation {
   }
 
   #serveWatched(): void {
+    const nowMs = this.#options.monotonicMs();
+    const passedMs = Math.min(nowMs - this.#tickedMs, LONGEST_TICK_MS);
+    this.#blockedMs = this.#blockedTill(nowMs);
+    this.#tickedMs = nowMs;
     if (this.#watched.size === 0) {
       clearInterval(this.#tick);
       this.#tick = undefined;
     }
-    const nowMs = this.#options.monotonicMs();
-    const passedMs = Math.min(nowMs - this.#tickedMs, LONGEST_TICK_MS);
-    this.#tickedMs = nowMs;
     for (const entry of this.#watched) {
       entry.room.passed(passedMs);
       this.#serve(entry, nowMs);
