@@ -43,6 +43,15 @@ export interface Installation {
 export type DeliveryDraft = Pick<Delivery, "messageId" | "destinationId"> &
   Partial<Delivery> & { readonly user?: string };
 
+/** Deliveries to one destination, named by it and their number, each of a user of its own. */
+export function drafts(destinationId: string, count: number, configOffset: number): readonly DeliveryDraft[] {
+  return Array.from({ length: count }, (_, index) => ({
+    messageId: `${destinationId}-${index}`,
+    destinationId,
+    configOffset,
+  }));
+}
+
 export interface TestDelivery extends DeliveryService {
   readonly registry: Registry;
   readonly failures: readonly Error[];
@@ -103,9 +112,9 @@ export async function createInstallation(delaysMs: readonly number[]): Promise<I
       ]);
       return revision - 1;
     },
-    send: (drafts) =>
+    send: (deliveries) =>
       producer.send(
-        drafts.map((draft) => ({
+        deliveries.map((draft) => ({
           topic: names.deliveries,
           key: `${draft.destinationId}:${draft.user ?? draft.messageId}`,
           value: encode(draft),

@@ -1,7 +1,7 @@
 import { eventually } from "@posthaste/testkit/eventually";
 import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createInstallation, type Installation } from "./installation.ts";
+import { createInstallation, drafts, type Installation } from "./installation.ts";
 
 const DELAYS_MS = [1000, 2000];
 
@@ -20,13 +20,6 @@ afterEach(async () => {
 
 const connect = (id: string, change = {}) =>
   installation.configure(id, { urls: [{ url: `${receiver.url}/${id}`, headers: {} }], ...change });
-
-const drafts = (destinationId: string, count: number, configOffset: number) =>
-  Array.from({ length: count }, (_, index) => ({
-    messageId: `${destinationId}-${index}`,
-    destinationId,
-    configOffset,
-  }));
 
 describe("a healthy destination", () => {
   it.each([

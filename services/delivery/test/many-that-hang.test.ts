@@ -5,7 +5,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { eventually } from "@posthaste/testkit/eventually";
 import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createInstallation, type Installation } from "./installation.ts";
+import { createInstallation, drafts, type Installation } from "./installation.ts";
 
 const HANGING = 40;
 const HEALTHY_DELIVERIES = 60;
@@ -47,13 +47,6 @@ afterEach(async () => {
 });
 
 const connect = (id: string, url: string) => installation.configure(id, { urls: [{ url, headers: {} }] });
-
-const drafts = (destinationId: string, count: number, configOffset: number) =>
-  Array.from({ length: count }, (_, index) => ({
-    messageId: `${destinationId}-${index}`,
-    destinationId,
-    configOffset,
-  }));
 
 describe("a healthy destination", () => {
   it.each([
