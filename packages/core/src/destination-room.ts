@@ -47,6 +47,9 @@ export interface Surroundings {
   readonly isScarce: boolean;
 }
 
+/** Looks around for a delivery; asked only of those that must wait for long. */
+export type AroundOf<T> = (request: T) => Surroundings;
+
 /** How an attempt ended, for the room's purposes. `refused`: the receiver is well and does not want it; `congested`: it failed for want of time, or asked for less. */
 export type RoomOutcome = "delivered" | "refused" | "failed" | "congested";
 
@@ -165,12 +168,12 @@ export class DestinationRoom<T extends RoomRequest> {
    * Decides on a delivery that arrives. After `go` and `probe` its room is taken: `settled` and `released` must follow.
    * After `wait` it stands in the queue, until `next` or `overdue` gives it out.
    */
-  admit(request: T, nowMs: number, around: Surroundings): Admission {
+  admit(request: T, nowMs: number, aroundOf: AroundOf<T>): Admission {
     const obstacle = this.#obstacle(nowMs);
     if (obstacle === "breaker_open" || obstacle === "retry_after") return obstacle;
     if (obstacle === null && this.waiting === 0 && this.#hasRoom(request.requests, nowMs))
       return this.#take(request, nowMs);
-    const cause = this.#tooLong(this.#queueAhead(request), nowMs, around);
+    const cause = this.#tooLong(request, this.#queueAhead(request), nowMs, aroundOf);
     if (cause !== null) return cause;
     (request.returning ? this.#returning : this.#fresh).push(request);
     this.#waitingRequests += request.requests;
@@ -200,17 +203,14 @@ export class DestinationRoom<T extends RoomRequest> {
   }
 
   /** A delivery that waited and must not any longer, and why; null when all may. */
-  overdue(
-    nowMs: number,
-    aroundOf: (request: T) => Surroundings,
-  ): { readonly request: T; readonly cause: NoRoomCause } | null {
+  overdue(nowMs: number, aroundOf: AroundOf<T>): { readonly request: T; readonly cause: NoRoomCause } | null {
     if (this.waiting === 0) return null;
     const obstacle = this.#obstacle(nowMs);
     const shut = obstacle === "wait" ? null : obstacle;
     const queue = this.#fresh.length >= this.#returning.length ? this.#fresh : this.#returning;
     const request = queue.peekBack();
     if (request === undefined) return null;
-    const cause = shut ?? this.#tooLong(this.#waitingRequests - request.requests, nowMs, aroundOf(request));
+    const cause = shut ?? this.#tooLong(request, this.#waitingRequests - request.requests, nowMs, aroundOf);
     if (cause === null) return null;
     queue.pop();
     this.#waitingRequests -= request.requests;
@@ -324,10 +324,12 @@ export class DestinationRoom<T extends RoomRequest> {
     return Math.min(this.#waitingRequests, 2 * own.length * request.requests);
   }
 
-  #tooLong(ahead: number, nowMs: number, around: Surroundings): "no_room" | "window_full" | null {
+  #tooLong(request: T, ahead: number, nowMs: number, aroundOf: AroundOf<T>): "no_room" | "window_full" | null {
+    const waitMs = this.#expectedWaitMs(ahead, nowMs);
+    if (waitMs < CROWDED_WAIT_MS && !this.isQuiet) return null;
+    const around = aroundOf(request);
     const cause = this.turnsAway(around);
     if (cause !== null || around.isAlone) return cause;
-    const waitMs = this.#expectedWaitMs(ahead, nowMs);
     if (waitMs >= LONGEST_WAIT_MS) return "no_room";
     return around.isCrowding && waitMs >= CROWDED_WAIT_MS ? "window_full" : null;
   }

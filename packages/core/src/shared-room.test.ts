@@ -101,7 +101,7 @@ describe("destinations that share the room", () => {
           const isHealthy = of % 4 === 0;
           if (what === "arrive") {
             const wasFree = room.isEmpty && room.breakerState === "closed";
-            const admission = room.admit(one, nowMs, AMONG_OTHERS);
+            const admission = room.admit(one, nowMs, () => AMONG_OTHERS);
             if (admission === "go" || admission === "probe")
               out.push({ startedMs: nowMs, wasProbe: admission === "probe" });
             if (wasFree && destination.hasAnswered) expect(admission).toBe("go");

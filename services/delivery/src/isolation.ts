@@ -78,6 +78,7 @@ export class Isolation {
   readonly #watched = new Set<Entry>();
   #tick: NodeJS.Timeout | undefined;
   readonly #sweep: NodeJS.Timeout;
+  readonly #aroundOf = ({ task, destination }: Pending) => this.#around(task.window, destination.id);
   #tickedMs = 0;
   #blockedMs = 0;
   #lastId = "";
@@ -100,7 +101,7 @@ export class Isolation {
       entry.revision = destination.revision;
     }
     entry.room.setRate(destination.rateLimitPerSecond, nowMs);
-    const admission = entry.room.admit(pending, nowMs, this.#around(pending.task.window, destination.id, nowMs));
+    const admission = entry.room.admit(pending, nowMs, this.#aroundOf);
     if (admission === "wait" || this.#shared.isBusy) this.#watch(entry);
     if (admission === "wait") return;
     if (admission === "go" || admission === "probe") this.#send(pending, admission === "probe", nowMs);
@@ -117,7 +118,7 @@ export class Isolation {
     if (entry === undefined || entry.room.inFlight === 0) return null;
     this.#watch(entry);
     if (!entry.room.isQuiet) return null;
-    return entry.room.turnsAway(this.#around(window, destinationId, this.#options.monotonicMs()));
+    return entry.room.turnsAway(this.#around(window, destinationId));
   }
 
   /** Sends a last attempt at once, unless the reserve is used up. */
@@ -220,7 +221,8 @@ export class Isolation {
     return entry;
   }
 
-  #around(window: PartitionWindow, destinationId: string, nowMs: number): Surroundings {
+  #around(window: PartitionWindow, destinationId: string): Surroundings {
+    const nowMs = this.#options.monotonicMs();
     return {
       isAlone: nowMs - this.#lastOtherMs >= ALONE_MS,
       isCrowding: window.isFull && window.heldBy(destinationId) * 2 > window.records,
@@ -265,8 +267,7 @@ export class Isolation {
   #serve(entry: Entry, nowMs: number): void {
     const { room } = entry;
     this.#sendWaiting(entry, nowMs);
-    const aroundOf = (pending: Pending) => this.#around(pending.task.window, pending.destination.id, nowMs);
-    for (let late = room.overdue(nowMs, aroundOf); late !== null; late = room.overdue(nowMs, aroundOf)) {
+    for (let late = room.overdue(nowMs, this.#aroundOf); late !== null; late = room.overdue(nowMs, this.#aroundOf)) {
       this.#options.putOff(late.request, late.cause, this.#notBefore(entry, late.cause));
     }
   }
