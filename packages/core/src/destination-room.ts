@@ -217,7 +217,12 @@ export class DestinationRoom<T extends RoomRequest> {
     return { request, cause };
   }
 
-  /** Takes room for an attempt that goes whatever stands against it (I3); `settled` and `released` must follow. */
+  /** Whether the room that all share has any for an attempt that goes whatever else stands against it (I3): that of a first (G6). */
+  hasReserve(requests: number): boolean {
+    return this.#shared.hasRoom(requests, 0, this.#standing);
+  }
+
+  /** Takes room for such an attempt; `settled` and `released` must follow. */
   takeReserve(requests: number): void {
     this.#takeOut(requests);
   }
@@ -252,12 +257,14 @@ export class DestinationRoom<T extends RoomRequest> {
     if (wasProbe) this.#breaker.cancelProbe();
   }
 
-  /** The attempt's requests have all ended. `startedMs`: later by what this process was blocked for meanwhile. */
-  released(requests: number, startedMs: number, nowMs: number): void {
+  /** The attempt's requests have all ended. `blockedMs`: of the time that they took, what this process was blocked for. */
+  released(requests: number, startedMs: number, nowMs: number, blockedMs = 0): void {
     this.#giveBack(requests);
     this.#quietMs = 0;
-    const heldMs = nowMs - startedMs;
-    this.#leastHold.note(heldMs, nowMs);
+    const tookMs = nowMs - startedMs;
+    // All of it, since the receiver may have needed that too: none is to count as quick that was not seen to be.
+    this.#leastHold.note(tookMs, nowMs);
+    const heldMs = Math.max(0, tookMs - blockedMs);
     this.#holdMs = this.#holdMs === null ? heldMs : this.#holdMs + SAMPLE_WEIGHT * (heldMs - this.#holdMs);
   }
 

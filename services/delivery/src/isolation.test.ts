@@ -1,11 +1,12 @@
 import { NO_PROGRESS } from "@posthaste/core/delivery";
 import type { Destination } from "@posthaste/core/destination";
+import type { RoomSettings } from "@posthaste/core/destination-room";
 import type { PartitionWindow } from "@posthaste/kafka/window";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Isolation, type Turn } from "./isolation.ts";
 import type { Pending } from "./pending.ts";
 
-const SETTINGS = {
+const SETTINGS: RoomSettings = {
   limit: { first: 2, least: 1, enough: 64, most: 64 },
   breaker: { threshold: 3, firstOpenMs: 1000, longestOpenMs: 8000 },
 };
@@ -58,18 +59,22 @@ function pass(ms: number): void {
   }
 }
 
-beforeEach(() => {
-  vi.useFakeTimers();
-  nowMs = 1_000_000;
-  sent = [];
-  putOff = [];
-  isolation = new Isolation({
-    settings: SETTINGS,
+function createIsolation(settings: RoomSettings): Isolation {
+  return new Isolation({
+    settings,
     connections: CONNECTIONS,
     monotonicMs: () => nowMs,
     send: (turn) => sent.push(turn),
     putOff: (late, cause, notBeforeMs) => putOff.push({ pending: late, cause, notBeforeMs }),
   });
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  nowMs = 1_000_000;
+  sent = [];
+  putOff = [];
+  isolation = createIsolation(SETTINGS);
 });
 
 afterEach(() => {
@@ -108,6 +113,22 @@ describe("isolation", () => {
     finish(sent[1], "delivered");
     pass(100);
     expect([putOff.length, isolation.waiting]).toEqual([0, 6]);
+  });
+
+  it("J6: does not take a receiver for a quick one because its answer came while this process was blocked", () => {
+    isolation.close();
+    isolation = createIsolation({ ...SETTINGS, limit: { first: 4, least: 1, enough: 2, most: 64 } });
+    for (let index = 0; index < 5; index++) isolation.submit(pending("watched"));
+    nowMs += 200;
+    isolation.submit(pending("slow"));
+    nowMs += 900;
+    finish(sent.at(-1), "delivered");
+    sent = [];
+    for (let index = 0; index < 4; index++) isolation.submit(pending("slow"));
+    pass(400);
+    for (const turn of sent.splice(0)) finish(turn, "delivered");
+    for (let index = 0; index < 6; index++) isolation.submit(pending("slow"));
+    expect(sent).toHaveLength(6);
   });
 
   it("J3: leaves what waits for a destination that is alone where it is, unless it stalls in a full window", () => {
@@ -225,7 +246,19 @@ describe("isolation", () => {
     expect([isolation.waiting, sent.length]).toEqual([0, 2]);
   });
 
-  it("J4, I3: sends a last attempt whatever the breaker says, within the reserve", () => {
+  it("J5, H3: leaves room to a newcomer beside last attempts of more that hang than the sender has connections for", () => {
+    for (let index = 0; index < 100; index++) {
+      isolation.submit(pending(`hang-${index}`));
+      finish(sent.at(-1), "congested");
+    }
+    sent = [];
+    for (let index = 0; index < 100; index++) isolation.submitLast(pending(`hang-${index}`));
+    expect(sent).toHaveLength(CONNECTIONS / 2);
+    isolation.submit(pending("new"));
+    expect(sent.at(-1)?.pending.destination.id).toBe("new");
+  });
+
+  it("J5, I3: sends a last attempt whatever the breaker says, within the reserve", () => {
     for (let index = 0; index < 3; index++) {
       isolation.submit(pending("bad"));
       finish(sent.at(-1), "failed");

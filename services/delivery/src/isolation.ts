@@ -9,7 +9,8 @@
  * J4  While a window grows full, its destinations with requests out are watched by the tick, whether anything waits for their
  *     room or not: deliveries of the same users stand in their lanes behind what is out. So is who is sent while many requests are
  *     out in all, so that it is seen who hangs.
- * J5  Last attempts (I3) go whatever the breaker says, within `RESERVE_REQUESTS` of a destination.
+ * J5  Last attempts (I3) go whatever the breaker says, within `RESERVE_REQUESTS` of a destination and what the room that all
+ *     share has for a first one of it: where many destinations hang, their windows end together too.
  * J6  A destination is not blamed for the time that this process was blocked, as far as a tick ran that could see it.
  */
 import { BREAKER_STATES, type BreakerState } from "@posthaste/core/breaker";
@@ -121,11 +122,12 @@ export class Isolation {
     return entry.room.turnsAway(this.#around(window, destinationId));
   }
 
-  /** Sends a last attempt at once, unless the reserve is used up. */
+  /** Sends a last attempt at once, unless the reserve is used up (J5). */
   submitLast(pending: Pending): boolean {
     const nowMs = this.#options.monotonicMs();
     const entry = this.#entry(pending.destination.id, nowMs);
     if (entry.reserved > 0 && entry.reserved + pending.requests > RESERVE_REQUESTS) return false;
+    if (!entry.room.hasReserve(pending.requests)) return false;
     entry.reserved += pending.requests;
     entry.room.takeReserve(pending.requests);
     this.#options.send({
@@ -165,7 +167,7 @@ export class Isolation {
     const nowMs = this.#options.monotonicMs();
     const entry = this.#entry(pending.destination.id, nowMs);
     if (isLast) entry.reserved -= pending.requests;
-    entry.room.released(pending.requests, startedMs + this.#blockedTill(nowMs) - blockedMs, nowMs);
+    entry.room.released(pending.requests, startedMs, nowMs, this.#blockedTill(nowMs) - blockedMs);
     this.#releasedMs = nowMs;
     if (entry.room.waiting > 0) this.#sendWaiting(entry, nowMs);
   }
