@@ -75,6 +75,18 @@ describe("room", () => {
     expect(more).toEqual(["wait", "wait", "wait", "wait", "no_room"]);
   });
 
+  it("G2, H4: is waited for by as many as what the shared room lets a slow one have can serve in a second", () => {
+    const shared = new SharedRoom(1000);
+    const slow = practised(400, shared);
+    slow.settled("delivered", { startedMs: 400, wasProbe: false }, 800);
+    // Ten are left to all: half of them to it, five that take 0.4 s each.
+    shared.changed(990, 0);
+    const admissions = Array.from({ length: 20 }, () => slow.admit(one, 60_000, () => AMONG_OTHERS));
+    expect(admissions.slice(0, 2)).toEqual(["go", "go"]);
+    expect(admissions.filter((each) => each === "wait").length).toBeLessThan(14);
+    expect(admissions.at(-1)).toBe("no_room");
+  });
+
   it("G2, I1: is waited for by a destination that is alone, however slow", () => {
     const slow = practised(400);
     fill(slow, 1000);

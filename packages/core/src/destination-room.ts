@@ -350,11 +350,12 @@ export class DestinationRoom<T extends RoomRequest> {
     );
   }
 
-  /** Queue ÷ completions a second, and of these there are as many as the limit over the time that one holds its room. */
+  /** Queue ÷ completions a second, and of these there are as many as its limit, or the shared room, lets it have over the time that one holds its room. */
   #expectedWaitMs(ahead: number, nowMs: number): number {
     const byRate = this.#rate === null ? 0 : this.#rate.waitMs(ahead, nowMs);
     const holdMs = this.#holdMs ?? 0;
     if (holdMs < QUICK_MS && !this.#limit.wasHalved(nowMs, CONGESTION_MEMORY_MS)) return byRate;
-    return Math.max(byRate, this.#limit.waitMs(ahead, holdMs));
+    const byShared = (holdMs * ahead) / this.#shared.most(this.#standing);
+    return Math.max(byRate, this.#limit.waitMs(ahead, holdMs), byShared);
   }
 }

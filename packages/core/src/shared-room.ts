@@ -1,6 +1,6 @@
 /**
  * The room that all destinations of a process share: as many requests as its sender has connections for, so that those which
- * hang, however many they are, never hold all of them.
+ * hang from the first, however many they are, never hold all of them.
  *
  * Owns: two counts, of the requests that are out and of those among them that nothing came back for yet: *unproven*, which each
  * destination's room keeps. Performs nothing.
@@ -52,13 +52,17 @@ export class SharedRoom {
 
   /** Whether a destination that has `inFlight` requests out may have a delivery of so many more. */
   hasRoom(requests: number, inFlight: number, standing: Standing): boolean {
-    if (standing === "proven") {
-      return inFlight === 0 || inFlight + requests <= (this.#connections - this.#out) * MOST_OF_WHAT_IS_LEFT;
-    }
+    if (standing === "proven") return inFlight === 0 || inFlight + requests <= this.most(standing);
     const unproven = this.#unproven + requests;
     if (this.#unproven === 0 || unproven <= this.#connections * FEW_UNPROVEN) return true;
     if (inFlight > 0) return false;
     return unproven <= this.#connections * (standing === "unknown" ? MOST_UNKNOWN : MOST_DOUBTFUL);
+  }
+
+  /** Requests that a destination may count on to have out at once while things are as they are. */
+  most(standing: Standing): number {
+    if (standing === "proven") return Math.max(1, (this.#connections - this.#out) * MOST_OF_WHAT_IS_LEFT);
+    return this.#unproven < this.#connections * FEW_UNPROVEN ? Number.POSITIVE_INFINITY : 1;
   }
 
   /** A destination's counts changed by so much. */
