@@ -66,7 +66,7 @@ export function untilWhole({ view }: Cluster): Promise<void> {
       const lacking = (await view.partitions()).filter(({ inSync, replicas }) => inSync.length < replicas.length);
       if (lacking.length > 0) throw new Error(`${lacking.length} partitions lack a replica`);
     },
-    { timeoutMs: 60_000, intervalMs: 200 },
+    { timeoutMs: 180_000, intervalMs: 200 },
   );
 }
 

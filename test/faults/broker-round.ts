@@ -17,8 +17,9 @@ import { pause } from "./pause.ts";
 import { aboutCommits, firstNoticeMs, readServiceLogs } from "./service-logs.ts";
 import type { Gap, Timeline } from "./timeline.ts";
 
-const START = { timeoutMs: 20_000 };
-const ARRIVAL = { timeoutMs: 60_000, intervalMs: 100 };
+/** How long a busy machine may take: what timed out on it comes back from a retry topic. */
+const START = { timeoutMs: 60_000 };
+const ARRIVAL = { timeoutMs: 180_000, intervalMs: 100 };
 /** Of the longest gap in commits beyond that in deliveries, after which the round says what the services say of their groups. */
 const ODD_COMMITS_MS = 3_000;
 

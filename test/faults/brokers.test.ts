@@ -84,7 +84,7 @@ it.each(CASES)(
     expect(pids()).toEqual(before);
     expect(installation.unexpectedExits.slice(exitsBefore)).toEqual([]);
   },
-  300_000,
+  600_000,
 );
 
 async function tell(round: BrokerRound, remarks: readonly string[]): Promise<void> {

@@ -23,7 +23,7 @@ const EVENTS_PER_SECOND = isLong ? 500 : 100;
 /** How long the load runs on between two steps. */
 const BETWEEN_MS = isLong ? 10_000 : 2_000;
 const ANSWER_MS = 20;
-const ARRIVAL = { timeoutMs: 60_000, intervalMs: 50 };
+const ARRIVAL = { timeoutMs: 120_000, intervalMs: 50 };
 
 let installation: Installation;
 let receiver: Receiver;
