@@ -35,7 +35,7 @@ export class LatencyHistogram implements Pick<Histogram, "get" | "reset"> {
     registry.registerMetric(this as unknown as Histogram);
   }
 
-  /** Counts one duration. */
+  /** Counts one duration; a finite number, which is not checked here. */
   record(seconds: number): void {
     const bounds = this.#bounds;
     let bucket = 0;
