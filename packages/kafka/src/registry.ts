@@ -12,7 +12,7 @@ import { viewBytes } from "./bytes-view.ts";
 import { withDeadline } from "./deadline.ts";
 import { describe } from "./kafka-errors.ts";
 import { readSchema } from "./schema-files.ts";
-import { untilAnswered } from "./when-reachable.ts";
+import { everySoOften, untilAnswered } from "./when-reachable.ts";
 
 export interface OpenCodecOptions {
   /** The registry's base URL, its path included; a user and password in it are used for Basic authentication. */
@@ -34,6 +34,8 @@ export function createOpenCodec({ url, names, log = SILENT_LOG, signal }: OpenCo
     { [SchemaType.AVRO]: { typeHook: viewBytes } },
   );
 
+  // A service opens several codecs at once: one line for all.
+  const isLineDue = everySoOften();
   const ask = <T>(question: () => Promise<T>, what: string): Promise<T> =>
     untilAnswered(
       () =>
@@ -43,7 +45,8 @@ export function createOpenCodec({ url, names, log = SILENT_LOG, signal }: OpenCo
       {
         log,
         fields: { event: "registry_unreachable", registry: host },
-        message: "the schema registry does not answer: trying on",
+        message: "the schema registry at SCHEMA_REGISTRY_URL does not answer: trying on",
+        isLineDue,
         ...(signal ? { signal } : {}),
       },
     );

@@ -14,23 +14,32 @@ export interface Waiting {
   /** What the log line says, beside the reason. */
   readonly fields: Readonly<Record<string, unknown>>;
   readonly message: string;
+  /** Whether a line is due; for several waits for the same, which share one. Each wait has its own where it is left out. */
+  readonly isLineDue?: () => boolean;
   /** Ends the waiting: the last failure is the answer then. */
   readonly signal?: AbortSignal;
 }
 
-/** Runs `ask` until it no longer rejects with a PosthasteError that is retryable; any other rejection is the caller's at once. */
-export async function untilAnswered<T>(ask: () => Promise<T>, { log, fields, message, signal }: Waiting): Promise<T> {
+/** True at once and then not for `SAY_EVERY_MS` after it was. */
+export function everySoOften(): () => boolean {
   let saidAtMs = Number.NEGATIVE_INFINITY;
+  return () => {
+    const nowMs = performance.now();
+    if (nowMs - saidAtMs < SAY_EVERY_MS) return false;
+    saidAtMs = nowMs;
+    return true;
+  };
+}
+
+/** Runs `ask` until it no longer rejects with a PosthasteError that is retryable; any other rejection is the caller's at once. */
+export async function untilAnswered<T>(ask: () => Promise<T>, waiting: Waiting): Promise<T> {
+  const { log, fields, message, signal, isLineDue = everySoOften() } = waiting;
   for (let failures = 1; ; failures += 1) {
     try {
       return await ask();
     } catch (error) {
       if (!isPosthasteError(error) || !error.retryable || signal?.aborted) throw error;
-      const nowMs = performance.now();
-      if (nowMs - saidAtMs >= SAY_EVERY_MS) {
-        saidAtMs = nowMs;
-        log.warn({ ...fields, reason: describe(error) }, message);
-      }
+      if (isLineDue()) log.warn({ ...fields, reason: describe(error) }, message);
     }
     await pause(retryPauseMs(failures), signal);
   }

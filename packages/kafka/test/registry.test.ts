@@ -162,10 +162,10 @@ describe("codecs against the registry", () => {
     await expect(open(names)("event")).rejects.toMatchObject({ code: "registry_unavailable", retryable: false });
   });
 
-  it("wait for a registry that is not there yet, and say so", async () => {
+  it("wait for a registry that is not there yet, and say once for all of them what to look at", async () => {
     const lines: unknown[] = [];
-    const log: Log = { ...SILENT_LOG, warn: (fields) => lines.push(fields) };
-    let refusals = 2;
+    const log: Log = { ...SILENT_LOG, warn: (fields, message) => lines.push({ ...fields, message }) };
+    let refusals = 4;
     const gateway = createServer(async (request, response) => {
       if (refusals > 0) {
         refusals -= 1;
@@ -186,9 +186,11 @@ describe("codecs against the registry", () => {
     });
     const url = schemaRegistryUrl().replace(/\/\/[^/]+/, `//127.0.0.1:${(gateway.address() as AddressInfo).port}`);
     try {
-      const codec = await open(uniqueNames(), log, url)<Event>("event");
+      const openCodec = open(uniqueNames(), log, url);
+      const [codec] = await Promise.all([openCodec<Event>("event"), openCodec("delivery")]);
       expect(codec.decode(codec.encode(EVENT))).toEqual(EVENT);
-      expect(lines).toEqual([expect.objectContaining({ event: "registry_unreachable", registry: url })]);
+      const message = expect.stringContaining("SCHEMA_REGISTRY_URL");
+      expect(lines).toEqual([expect.objectContaining({ event: "registry_unreachable", registry: url, message })]);
     } finally {
       gateway.closeAllConnections();
       gateway.close();
