@@ -9,10 +9,10 @@ import { createHmac, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import type { Destination } from "@posthaste/core/destination";
 import { Registry } from "prom-client";
 import { type Dispatcher, Pool } from "undici";
 import { createWebhookSender } from "../src/sender.ts";
+import { aDestination } from "../test/destination.ts";
 
 const REQUESTS = Number(process.argv[2] ?? 20_000);
 const ROUNDS = Number(process.argv[3] ?? 5);
@@ -68,22 +68,10 @@ function bareLoop(origin: string): { sendOne: SendOne; close: () => Promise<void
 
 function attempts(origin: string): { sendOne: SendOne; close: () => Promise<void> } {
   const sender = createWebhookSender({ allowNetworks: ["127.0.0.0/8"], registry: new Registry() });
-  const destination: Destination = {
-    id: "destination",
-    revision: 1,
-    type: "Webhooks",
-    name: "bench",
-    sourceIds: [],
-    enabled: true,
-    settle: "any",
-    rateLimitPerSecond: null,
-    standardWebhooks: false,
+  const destination = aDestination({
     secrets: { active: SECRET, next: null, previous: null },
     urls: [{ url: `${origin}/`, headers: {} }],
-    createdAtMs: 0,
-    updatedAtMs: 0,
-    missingKeyIds: null,
-  };
+  });
   const sendOne: SendOne = (done) => {
     sender.attempt(
       { destination, messageId: randomUUID(), body: BODY, attempt: 1 },

@@ -50,7 +50,7 @@ export interface SenderLimits {
   readonly idleTimeoutMs: number;
 }
 
-export const DEFAULT_LIMITS: SenderLimits = {
+const DEFAULT_LIMITS: SenderLimits = {
   headersTimeoutMs: 5_000,
   bodyTimeoutMs: 5_000,
   answerLength: 1_024,
@@ -96,6 +96,8 @@ export interface WebhookSender {
   readonly requestsInFlight: number;
   /** Connections that are open or being opened. */
   readonly openConnections: number;
+  /** What `openConnections` is at the most. */
+  readonly maxConnections: number;
   /** Ends every request at once with the error `shutting_down` and closes every connection. */
   close(): Promise<void>;
 }
@@ -157,6 +159,10 @@ class Sender implements WebhookSender {
 
   get openConnections(): number {
     return this.#agents.openConnections;
+  }
+
+  get maxConnections(): number {
+    return this.#limits.connections;
   }
 
   attempt(request: AttemptRequest, listener: AttemptListener): void {

@@ -11,7 +11,7 @@ import type { Clock } from "@posthaste/core/time";
 import { connectKafka } from "@posthaste/kafka/connect";
 import { createKafkaMetrics } from "@posthaste/kafka/metrics";
 import type { ConsumerTiming, WindowedConsumer } from "@posthaste/kafka/window";
-import { createWebhookSender, DEFAULT_LIMITS, type SenderLimits } from "@posthaste/webhook/sender";
+import { createWebhookSender, type SenderLimits } from "@posthaste/webhook/sender";
 import type { Registry } from "prom-client";
 import { AttemptLog, type AttemptLogSetting } from "./attempt-log.ts";
 import { createConsumers } from "./consumers.ts";
@@ -80,11 +80,13 @@ export async function startDelivery(options: DeliveryOptions): Promise<DeliveryS
     onDropped: (dropped) => metrics.attemptLogDropped.inc(dropped),
   });
   const { allowNetworks, extraCa } = options;
-  const limits = { ...DEFAULT_LIMITS, ...options.senderLimits };
-  const sender = createWebhookSender({ allowNetworks, extraCa, registry, clock, limits });
+  const sender = createWebhookSender({
+    ...{ allowNetworks, extraCa, registry, clock },
+    limits: options.senderLimits ?? {},
+  });
   const isolation = new Isolation({
     settings: options.room ?? DEFAULT_ROOM,
-    connections: limits.connections,
+    connections: sender.maxConnections,
     monotonicMs: clock.monotonicMs,
     send: (turn) => deliverer.send(turn),
     putOff: (pending, cause, notBeforeMs) => deliverer.putOff(pending, cause, notBeforeMs),
