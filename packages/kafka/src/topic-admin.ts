@@ -38,15 +38,18 @@ export async function planTopics(
 
 export interface ApplyOptions extends Replication {
   readonly names: TopicNames;
+  /** Told once, before anything is changed. */
+  readonly onPlan?: (differences: readonly TopicDifference[]) => void;
 }
 
 /** Makes the cluster match and answers what was different. */
 export async function applyTopics(
   connection: KafkaConnection,
   catalogue: readonly TopicSpec[],
-  { names, ...replication }: ApplyOptions,
+  { names, onPlan, ...replication }: ApplyOptions,
 ): Promise<readonly TopicDifference[]> {
   const plan = await planTopics(connection, catalogue, replication);
+  onPlan?.(plan);
   await createTopics(connection, plan, replication);
   await growTopics(connection, plan);
   await connection.withAdmin((admin) => alterSettings(admin, settingChanges(plan)));

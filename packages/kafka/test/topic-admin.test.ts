@@ -49,6 +49,19 @@ describe("topics made to match the catalogue", () => {
     expect(await apply(catalogue)).toEqual([]);
   });
 
+  it("tells the plan before it changes anything, so that it is known when the changes fail", async () => {
+    const told: string[] = [];
+    const failing = applyTopics(connection, catalogueOf([]), {
+      names,
+      replicationFactor: 3,
+      minInsyncReplicas: 2,
+      onPlan: (differences) => told.push(...differences.map(formatDifference)),
+    });
+    await expect(failing).rejects.toThrow();
+    expect(told).toContain(`+ ${names.events}: 2 partitions, delete`);
+    expect(await plan(catalogueOf([]))).toEqual(told);
+  });
+
   it("grows partitions and changes settings, and keeps the settings that the catalogue does not name (K2)", async () => {
     await apply(catalogueOf([]));
     const resource = { type: 2, name: names.events };

@@ -1,12 +1,14 @@
 /**
- * Makes the cluster's topics match the catalogue and the registry know every schema, prints what was different, and ends. Run
- * before the services start.
+ * Prints how the cluster's topics differ from the catalogue, makes them match it and the registry know every schema, and ends.
+ * Run before the services start. With `--dry-run` it changes nothing.
  */
+import { parseArgs } from "node:util";
 import { createTopicNames, DEFAULT_TOPIC_PREFIX, SCHEMA_NAMES, topicCatalogue } from "@posthaste/contracts/topics";
 import { DEFAULT_RETRY_DELAYS_MS } from "@posthaste/core/backoff";
 import { connectKafka } from "@posthaste/kafka/connect";
 import { createOpenCodec } from "@posthaste/kafka/registry";
-import { applyTopics, formatDifference } from "@posthaste/kafka/topic-admin";
+import { applyTopics, formatDifference, planTopics } from "@posthaste/kafka/topic-admin";
+import type { TopicDifference } from "@posthaste/kafka/topic-plan";
 import { ConfigError, durations, hostPorts, readConfig, wholeNumber } from "@posthaste/runtime/config";
 import { createLogger } from "@posthaste/runtime/logger";
 import { z } from "zod";
@@ -22,7 +24,21 @@ const settings = z.object({
   POSTHASTE_MIN_INSYNC_REPLICAS: wholeNumber(1, 10).default(1),
 });
 
+function readArguments(): { readonly isDryRun: boolean } {
+  try {
+    const { values } = parseArgs({ options: { "dry-run": { type: "boolean", default: false } } });
+    return { isDryRun: values["dry-run"] };
+  } catch (error) {
+    throw new ConfigError([`${error instanceof Error ? error.message : error}; the only option is --dry-run`]);
+  }
+}
+
+function print(differences: readonly TopicDifference[]): void {
+  for (const difference of differences) process.stdout.write(`${formatDifference(difference)}\n`);
+}
+
 async function main(): Promise<void> {
+  const { isDryRun } = readArguments();
   const config = readConfig(settings, process.env);
   const names = createTopicNames(config.POSTHASTE_TOPIC_PREFIX);
   const catalogue = topicCatalogue({
@@ -33,14 +49,16 @@ async function main(): Promise<void> {
   const log = createLogger({ service: "topics", level: "warn" });
   const connection = connectKafka({ brokers: config.KAFKA_BROKERS, clientId: "posthaste-topics", log });
   try {
-    const differences = await applyTopics(connection, catalogue, {
-      names,
+    const replication = {
       replicationFactor: config.POSTHASTE_REPLICATION_FACTOR,
       minInsyncReplicas: config.POSTHASTE_MIN_INSYNC_REPLICAS,
-    });
-    const openCodec = createOpenCodec({ url: config.SCHEMA_REGISTRY_URL, names, log });
-    for (const schema of SCHEMA_NAMES) await openCodec(schema);
-    for (const difference of differences) process.stdout.write(`${formatDifference(difference)}\n`);
+    };
+    if (isDryRun) print(await planTopics(connection, catalogue, replication));
+    else {
+      await applyTopics(connection, catalogue, { ...replication, names, onPlan: print });
+      const openCodec = createOpenCodec({ url: config.SCHEMA_REGISTRY_URL, names, log });
+      for (const schema of SCHEMA_NAMES) await openCodec(schema);
+    }
     const { brokers } = await connection.withAdmin((admin) => admin.describeCluster());
     const advice = replicationAdvice(brokers.length, config.POSTHASTE_REPLICATION_FACTOR);
     if (advice !== null) process.stderr.write(`topics: ${advice}\n`);

@@ -1,0 +1,47 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
+import { deleteTopics, uniqueName } from "@posthaste/testkit/topics";
+import { afterAll, describe, expect, it } from "vitest";
+
+const PROGRAM = fileURLToPath(new URL("../src/topics-main.ts", import.meta.url));
+const prefix = uniqueName("topics-main");
+
+afterAll(() => deleteTopics(prefix));
+
+/** Runs the program over topics of this test's own. */
+async function run(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const child = spawn(process.execPath, ["--disable-warning=TimeoutNegativeWarning", PROGRAM, ...args], {
+    env: {
+      PATH: process.env.PATH,
+      KAFKA_BROKERS: kafkaBrokers().join(","),
+      SCHEMA_REGISTRY_URL: schemaRegistryUrl(),
+      POSTHASTE_TOPIC_PREFIX: prefix,
+      POSTHASTE_PARTITIONS: "2",
+      ...env,
+    },
+  });
+  const exited = once(child, "exit");
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const [code] = await exited;
+  return { code, stdout, stderr };
+}
+
+describe("the program that makes the topics", () => {
+  it("prints what lacks and with --dry-run leaves it so, then makes it, and finds nothing to do the second time", async () => {
+    const events = `+ ${prefix}.events: 2 partitions, delete\n`;
+    const first = await run(["--dry-run"]);
+    expect(first).toEqual({ code: 0, stdout: expect.stringContaining(events), stderr: "" });
+    expect(await run([])).toEqual(first);
+    expect(await run([])).toEqual({ code: 0, stdout: "", stderr: "" });
+  });
+
+  it("names what it cannot use, and ends with 2", async () => {
+    const unknown = await run(["--dryrun"]);
+    expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining("the only option is --dry-run")]);
+    const unset = await run([], { KAFKA_BROKERS: "" });
+    expect([unset.code, unset.stderr]).toEqual([2, expect.stringContaining("KAFKA_BROKERS is not set")]);
+  });
+});
