@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { findFreePorts } from "@posthaste/local-stack/ports";
+import { NODE_FLAGS } from "@posthaste/local-stack/services";
 import { eventually } from "@posthaste/testkit/eventually";
 
 const DELIVERY_MAIN = fileURLToPath(new URL("../../services/delivery/src/main.ts", import.meta.url));
@@ -18,7 +19,7 @@ export interface DeliveryProcess {
 /** Starts the service with these settings; resolves when it is ready. */
 export async function startDeliveryProcess(settings: Readonly<Record<string, string>>): Promise<DeliveryProcess> {
   const [adminPort = 0] = await findFreePorts(1);
-  const child = spawn(process.execPath, ["--disable-warning=TimeoutNegativeWarning", DELIVERY_MAIN], {
+  const child = spawn(process.execPath, [...NODE_FLAGS, DELIVERY_MAIN], {
     stdio: ["pipe", "ignore", "inherit"],
     env: {
       ...process.env,

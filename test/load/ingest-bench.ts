@@ -8,6 +8,7 @@ import type { Source } from "@posthaste/core/source";
 import type { KafkaConnection } from "@posthaste/kafka/connect";
 import type { Producer } from "@posthaste/kafka/producer";
 import { topicOffsets } from "@posthaste/kafka/topic-offsets";
+import { NODE_FLAGS } from "@posthaste/local-stack/services";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
 
@@ -70,7 +71,7 @@ async function startIngest(names: TopicNames, settings: Readonly<Record<string, 
     POSTHASTE_SOURCE_CALLS_PER_SECOND: "10000000",
     ...settings,
   };
-  const child = spawn(process.execPath, ["--disable-warning=TimeoutNegativeWarning", SERVICE], {
+  const child = spawn(process.execPath, [...NODE_FLAGS, SERVICE], {
     stdio: ["pipe", "inherit", "pipe"],
     env,
   });
