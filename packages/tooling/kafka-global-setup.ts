@@ -10,9 +10,18 @@ import { fileURLToPath } from "node:url";
 const stackMain = fileURLToPath(new URL("../local-stack/src/test-stack.ts", import.meta.url));
 
 /** Starts the stack when none is named, and answers the function that ends it. */
-export default async function setup(): Promise<(() => Promise<void>) | undefined> {
+export default function setup(): Promise<(() => Promise<void>) | undefined> {
+  return startStack([]);
+}
+
+/** The same for a benchmark: a broker that is made to run long, where one for tests is made to start fast. */
+export function setUpForBenchmark(): Promise<(() => Promise<void>) | undefined> {
+  return startStack(["--long-lived"]);
+}
+
+async function startStack(options: readonly string[]): Promise<(() => Promise<void>) | undefined> {
   if (process.env.KAFKA_BROKERS && process.env.SCHEMA_REGISTRY_URL) return undefined;
-  const child = spawn(process.execPath, [stackMain], { stdio: ["pipe", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [stackMain, ...options], { stdio: ["pipe", "pipe", "inherit"] });
   const exited = once(child, "exit");
   const [line] = await Promise.race([
     once(createInterface({ input: child.stdout }), "line"),

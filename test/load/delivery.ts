@@ -3,7 +3,7 @@
  * loop, what healthy destinations feel of sick ones, what a million waiting records and ten thousand destinations cost.
  * Ratios in one run, for docs/benchmarks.md. Needs Linux, whose `/proc` tells a process's CPU time and memory.
  */
-import kafkaGlobalSetup from "@posthaste/tooling/kafka-global-setup";
+import { setUpForBenchmark } from "@posthaste/tooling/kafka-global-setup";
 import { BODY_BYTES } from "./delivery-bench.ts";
 import { type Felt, measureIsolation, NEIGHBOURS, type Neighbour } from "./isolation.ts";
 import { isolationTable, mediansOf } from "./isolation-table.ts";
@@ -30,7 +30,7 @@ const count = short ? 100_000 : 300_000;
 const chosen = Object.entries(PARTS).filter(([name]) => only === undefined || only === name);
 if (chosen.length === 0) throw new Error(`--only takes one of ${Object.keys(PARTS).join(", ")}`);
 
-const stop = await kafkaGlobalSetup();
+const stop = await setUpForBenchmark();
 try {
   for (const [, print] of chosen) await print();
 } finally {

@@ -3,7 +3,7 @@
  * its acknowledgement takes, and what twice too much load does to it. Ratios in one run, for docs/benchmarks.md. Needs Linux's
  * `/proc`, and wrk. Ends with 1 when something of the overload does not hold; the ratios are told and not judged.
  */
-import kafkaGlobalSetup from "@posthaste/tooling/kafka-global-setup";
+import { setUpForBenchmark } from "@posthaste/tooling/kafka-global-setup";
 import { createIngestBench } from "./ingest-bench.ts";
 import { printLatency } from "./ingest-latency.ts";
 import { printOverload } from "./ingest-overload.ts";
@@ -19,7 +19,7 @@ if (missing !== undefined) {
   console.error(missing);
   process.exit(1);
 }
-const stop = await kafkaGlobalSetup();
+const stop = await setUpForBenchmark();
 const bench = await createIngestBench();
 try {
   if (runs("throughput")) await printThroughput(bench, short ? 2 : 5, short ? 4 : 7);

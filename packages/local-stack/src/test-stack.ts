@@ -1,6 +1,6 @@
 /**
  * A stack for one run of tests, as a process: prints `{"brokers", "schemaRegistry"}` as one line when it is up and ends when
- * its standard input closes. Its data goes with it.
+ * its standard input closes. Its data goes with it. `--long-lived`: tuned to run long instead of to start fast.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -17,7 +17,7 @@ const closed = new Promise<void>((resolve) => {
 try {
   const stack = await startLocalStack({
     dataDir,
-    shortLived: true,
+    shortLived: !process.argv.includes("--long-lived"),
     ignoreNamed: true,
     env: process.env,
     log: (line) => process.stderr.write(`test stack: ${line}\n`),
