@@ -1,9 +1,9 @@
 /** From one fetch's answer to records and the next offset to ask for. */
+import type { IncomingRecord } from "./incoming-record.ts";
 import type { FetchedPartition } from "./kafkajs-internals.ts";
-import type { LogRecord } from "./log-reader.ts";
 
 export interface FetchedRecords {
-  readonly records: readonly LogRecord[];
+  readonly records: readonly IncomingRecord[];
   /** The offset to fetch next; it rises past what compaction and markers left out (C9). */
   readonly next: number;
 }
@@ -20,7 +20,7 @@ export function readFetched(topic: string, fetched: FetchedPartition, position: 
     // answer would have brought.
     return { records: [], next: Number(highWatermark) > position ? position + 1 : position };
   }
-  const records: LogRecord[] = [];
+  const records: IncomingRecord[] = [];
   for (const { offset, timestamp, key, value, headers, isControlRecord } of messages) {
     const at = Number(offset);
     if (at < position || isControlRecord) continue;

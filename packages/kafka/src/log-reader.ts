@@ -11,24 +11,14 @@
  * B4  A broker may say of a topic that it does not exist while the topic is moved or just made. So that is asked again, and
  *     is true when nothing else was answered for `missingPatienceMs`.
  */
-import type { IncomingHeaders } from "@posthaste/contracts/headers";
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
 import type { KafkaClient, KafkaConnection } from "./connect.ts";
 import { pause, retryPauseMs, withDeadline } from "./deadline.ts";
 import { readFetched } from "./fetched-records.ts";
+import type { IncomingRecord } from "./incoming-record.ts";
 import { describe, isOffsetOutOfRange, isTopicMissing, toPosthasteError } from "./kafka-errors.ts";
 import { type Broker, type Cluster, createCluster } from "./kafkajs-internals.ts";
 import { ADMIN_PATIENCE_MS, rotate } from "./shared-admin.ts";
-
-export interface LogRecord {
-  readonly topic: string;
-  readonly partition: number;
-  readonly offset: number;
-  readonly timestampMs: number;
-  readonly key: Buffer | null;
-  readonly value: Buffer | null;
-  readonly headers: IncomingHeaders;
-}
 
 export interface LogReaderOptions {
   readonly topic: string;
@@ -36,7 +26,7 @@ export interface LogReaderOptions {
   /** The first offset to read; the log's start when it lies below that. */
   readonly from: number | "start" | "end";
   /** Called with records in offset order, one call at a time; reading goes on when it is finished. */
-  readonly onRecords: (records: readonly LogRecord[]) => Promise<void> | void;
+  readonly onRecords: (records: readonly IncomingRecord[]) => Promise<void> | void;
   /** Reading has stopped for good: `onRecords` failed, or the topic was removed or made anew. */
   readonly onFailure: (reason: Error) => void;
   /** How long a missing topic or partition is asked for again (B4). Default `ADMIN_PATIENCE_MS`. */
@@ -244,7 +234,10 @@ class PartitionReader implements LogReader {
 }
 
 /** What the caller throws is a bug and ends the reading; it must not be taken for a broker's failure. */
-async function callOnRecords(onRecords: LogReaderOptions["onRecords"], records: readonly LogRecord[]): Promise<void> {
+async function callOnRecords(
+  onRecords: LogReaderOptions["onRecords"],
+  records: readonly IncomingRecord[],
+): Promise<void> {
   try {
     await onRecords(records);
   } catch (error) {

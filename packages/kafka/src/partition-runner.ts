@@ -18,9 +18,10 @@ import type { Clock } from "@posthaste/core/time";
 import type { KafkaMessage } from "kafkajs";
 import type { CommitPoint } from "./coordinator.ts";
 import { DueGate } from "./due-gate.ts";
+import type { IncomingRecord } from "./incoming-record.ts";
 import type { TopicPartition } from "./rebalance.ts";
 import { TaskWindow } from "./task-window.ts";
-import type { IncomingRecord, PartitionWindow, WindowedConsumerOptions } from "./window.ts";
+import type { PartitionWindow, WindowedConsumerOptions } from "./window.ts";
 
 /** kafkajs's fetching of one partition. */
 export interface PartitionFetch {

@@ -16,8 +16,9 @@ import { headerText, REVISION_HEADER } from "@posthaste/contracts/headers";
 import { isPosthasteError } from "@posthaste/core/errors";
 import type { KafkaConnection } from "./connect.ts";
 import { withDeadline } from "./deadline.ts";
+import type { IncomingRecord } from "./incoming-record.ts";
 import { describe } from "./kafka-errors.ts";
-import { followLog, type LogReader, type LogRecord } from "./log-reader.ts";
+import { followLog, type LogReader } from "./log-reader.ts";
 import { shareQuestion } from "./shared-question.ts";
 import { endOffset } from "./topic-offsets.ts";
 import { untilAnswered, whenReachable } from "./when-reachable.ts";
@@ -161,7 +162,7 @@ class CompactedTable<T> implements Table<T> {
     await this.#reader?.close();
   }
 
-  async #take(records: readonly LogRecord[]): Promise<void> {
+  async #take(records: readonly IncomingRecord[]): Promise<void> {
     for (const record of records) {
       if (record.offset <= this.#appliedOffset) continue;
       if (record.value !== null) await this.#learn(record.value);
@@ -191,7 +192,7 @@ class CompactedTable<T> implements Table<T> {
     });
   }
 
-  #apply({ key: keyBytes, value: bytes, headers, offset }: LogRecord): void {
+  #apply({ key: keyBytes, value: bytes, headers, offset }: IncomingRecord): void {
     const { onChange } = this.#options;
     if (keyBytes === null) return;
     const key = keyBytes.toString();

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
+import type { IncomingRecord } from "./incoming-record.ts";
 import { MAX_SPAN, TaskWindow } from "./task-window.ts";
-import type { IncomingRecord, Task } from "./window.ts";
+import type { Task } from "./window.ts";
 
 const record = (offset: number): IncomingRecord => ({
   topic: "t",

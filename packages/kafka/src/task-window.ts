@@ -15,8 +15,9 @@ import { PosthasteError } from "@posthaste/core/errors";
 import { Lanes } from "@posthaste/core/lanes";
 import { OffsetTracker } from "@posthaste/core/offset-tracker";
 import type { CommitPoint } from "./coordinator.ts";
+import type { IncomingRecord } from "./incoming-record.ts";
 import type { TopicPartition } from "./rebalance.ts";
-import type { FoldState, IncomingRecord, WindowedConsumerOptions } from "./window.ts";
+import type { FoldState, WindowedConsumerOptions } from "./window.ts";
 import { type Holder, type TaskOwner, type Trace, WindowTask } from "./window-task.ts";
 
 /** Offsets from the lowest unfinished record to the position: ten seconds of 50,000 records a second, more than a partition brings. */

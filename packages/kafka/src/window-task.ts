@@ -1,7 +1,8 @@
 /** What a record is while it stands in a window: the handler's task, and the trace that stays when it is finished. */
 import type { LaneMember } from "@posthaste/core/lanes";
 import type { Tracked } from "@posthaste/core/offset-tracker";
-import type { IncomingRecord, PartitionWindow, Task } from "./window.ts";
+import type { IncomingRecord } from "./incoming-record.ts";
+import type { PartitionWindow, Task } from "./window.ts";
 
 /** Kept until the committable offset has passed the record: all that is small, and nothing of its content. */
 export interface Trace<F> extends Tracked {

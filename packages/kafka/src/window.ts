@@ -5,18 +5,7 @@
  * is room, run at once (in order within a lane) and finish in any order; the committed offset follows the lowest unfinished
  * one (C1).
  */
-import type { IncomingHeaders } from "@posthaste/contracts/headers";
-
-export interface IncomingRecord {
-  readonly topic: string;
-  readonly partition: number;
-  readonly offset: number;
-  /** Ms since the epoch; the broker's time of writing in a LogAppendTime topic, the producer's elsewhere. */
-  readonly timestampMs: number;
-  readonly key: Buffer | null;
-  readonly value: Buffer | null;
-  readonly headers: IncomingHeaders;
-}
+import type { IncomingRecord } from "./incoming-record.ts";
 
 /** One owned partition's window as its handler sees it. */
 export interface PartitionWindow {

@@ -2,7 +2,8 @@
 import { SILENT_LOG } from "@posthaste/core/log";
 import { kafkaBrokers } from "@posthaste/testkit/broker";
 import { connectKafka, type KafkaConnection, type KafkaConnectionOptions } from "../src/connect.ts";
-import { followLog, type LogRecord } from "../src/log-reader.ts";
+import type { IncomingRecord } from "../src/incoming-record.ts";
+import { followLog } from "../src/log-reader.ts";
 import { topicOffsets } from "../src/topic-offsets.ts";
 
 /** A connection to the test brokers; the test closes it. */
@@ -11,8 +12,8 @@ export function connectTest(options: Partial<KafkaConnectionOptions> = {}): Kafk
 }
 
 /** Every record of a topic, by partition and offset. */
-export async function readTopic(connection: KafkaConnection, topic: string): Promise<readonly LogRecord[]> {
-  const all: LogRecord[] = [];
+export async function readTopic(connection: KafkaConnection, topic: string): Promise<readonly IncomingRecord[]> {
+  const all: IncomingRecord[] = [];
   for (const { partition, end } of await topicOffsets(connection, topic)) {
     const reader = await followLog(connection, {
       topic,

@@ -8,7 +8,8 @@ import type { OpenCodec } from "@posthaste/contracts/codec";
 import { createTopicNames, type TopicNames, type TopicSpec, topicCatalogue } from "@posthaste/contracts/topics";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { connectKafka, type KafkaConnection } from "@posthaste/kafka/connect";
-import { followLog, type LogReader, type LogRecord } from "@posthaste/kafka/log-reader";
+import type { IncomingRecord } from "@posthaste/kafka/incoming-record";
+import { followLog, type LogReader } from "@posthaste/kafka/log-reader";
 import { createProducer, type Producer } from "@posthaste/kafka/producer";
 import { createOpenCodec } from "@posthaste/kafka/registry";
 import { applyTopics } from "@posthaste/kafka/topic-admin";
@@ -24,7 +25,7 @@ export interface TestTopics {
   /** Sends to any of the topics. */
   readonly producer: Producer;
   /** Hands on what stands in a topic and what comes to it, in the order of each partition, until `remove`; tombstones are left out. */
-  readonly follow: <T>(topic: string, take: (value: T, record: LogRecord) => void) => Promise<void>;
+  readonly follow: <T>(topic: string, take: (value: T, record: IncomingRecord) => void) => Promise<void>;
   /** Call it when the services have ended. */
   readonly remove: () => Promise<void>;
 }
@@ -55,7 +56,7 @@ export async function createTestTopics(
     connection,
     openCodec,
     producer,
-    follow: async <T>(topic: string, take: (value: T, record: LogRecord) => void) => {
+    follow: async <T>(topic: string, take: (value: T, record: IncomingRecord) => void) => {
       const spec = catalogue.find((each) => each.name === topic);
       if (spec === undefined) throw new Error(`${topic} is not in the catalogue`);
       readers.push(...(await followTopic(connection, openCodec, { spec, take })));
@@ -71,7 +72,7 @@ export async function createTestTopics(
 
 interface Following<T> {
   readonly spec: TopicSpec;
-  readonly take: (value: T, record: LogRecord) => void;
+  readonly take: (value: T, record: IncomingRecord) => void;
 }
 
 async function followTopic<T>(

@@ -19,7 +19,8 @@ import { PosthasteError } from "@posthaste/core/errors";
 import { NO_LOG_ID } from "@posthaste/core/origin";
 import type { Clock } from "@posthaste/core/time";
 import type { KafkaConnection } from "@posthaste/kafka/connect";
-import { followLog, type LogRecord } from "@posthaste/kafka/log-reader";
+import type { IncomingRecord } from "@posthaste/kafka/incoming-record";
+import { followLog } from "@posthaste/kafka/log-reader";
 import { createProducer, type OutgoingRecord, type Producer } from "@posthaste/kafka/producer";
 import { topicOffsets } from "@posthaste/kafka/topic-offsets";
 
@@ -146,7 +147,7 @@ export class Replays {
   }
 
   /** Z1. Where each URL is on its own, only those that are dead are sent to. */
-  #toDelivery(letter: DeadLetter, { key }: LogRecord): OutgoingRecord {
+  #toDelivery(letter: DeadLetter, { key }: IncomingRecord): OutgoingRecord {
     const { names, deliveries, settlesEach } = this.#options;
     const { messageId, sourceId, destinationId, type, receivedAtMs, configOffset, body, lastAttempt } = letter;
     const value = deliveries.encode({

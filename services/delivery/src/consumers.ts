@@ -7,10 +7,10 @@ import type { NoRoomCause } from "@posthaste/core/destination-room";
 import { decodeOriginFold, NO_LOG_ID, OriginFold, type OriginOfDelivery } from "@posthaste/core/origin";
 import type { KafkaConnection } from "@posthaste/kafka/connect";
 import { createWindowedConsumer } from "@posthaste/kafka/consumer";
+import type { IncomingRecord } from "@posthaste/kafka/incoming-record";
 import type {
   ConsumerTiming,
   Fold,
-  IncomingRecord,
   PartitionWindow,
   Task,
   WindowedConsumer,

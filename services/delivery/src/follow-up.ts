@@ -13,8 +13,9 @@ import type { DeadLetter, DeadLetterReason, DeadUrl } from "@posthaste/core/dead
 import type { Delivery, DeliveryProgress } from "@posthaste/core/delivery";
 import { isPosthasteError } from "@posthaste/core/errors";
 import type { WaitPlan } from "@posthaste/core/retry-plan";
+import type { IncomingRecord } from "@posthaste/kafka/incoming-record";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer";
-import type { IncomingRecord, Task } from "@posthaste/kafka/window";
+import type { Task } from "@posthaste/kafka/window";
 import type { DeliveryMetrics } from "./metrics.ts";
 import type { Intake } from "./pending.ts";
 

@@ -6,7 +6,8 @@ import { type Delivery, type DeliveryProgress, NO_PROGRESS } from "@posthaste/co
 import type { Destination } from "@posthaste/core/destination";
 import type { NoRoomCause } from "@posthaste/core/destination-room";
 import { NO_LOG_ID } from "@posthaste/core/origin";
-import type { IncomingRecord, Task } from "@posthaste/kafka/window";
+import type { IncomingRecord } from "@posthaste/kafka/incoming-record";
+import type { Task } from "@posthaste/kafka/window";
 
 /** What a record of the deliveries or a retry topic says. */
 export interface Intake {

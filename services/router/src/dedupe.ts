@@ -14,7 +14,8 @@ import { hash64 } from "@posthaste/core/hash64";
 import type { Log } from "@posthaste/core/log";
 import { RecentIds, type RecentIdsLimits } from "@posthaste/core/recent-ids";
 import type { KafkaConnection } from "@posthaste/kafka/connect";
-import { followLog, type LogRecord } from "@posthaste/kafka/log-reader";
+import type { IncomingRecord } from "@posthaste/kafka/incoming-record";
+import { followLog } from "@posthaste/kafka/log-reader";
 import type { EventPlace } from "./route-records.ts";
 
 export interface DedupeOptions {
@@ -74,7 +75,7 @@ function startRebuild(options: DedupeOptions, first: EventPlace): Held {
   const abandoning = new AbortController();
   const { signal } = abandoning;
 
-  const noteOld = async (record: LogRecord): Promise<void> => {
+  const noteOld = async (record: IncomingRecord): Promise<void> => {
     if (signal.aborted || record.offset >= first.offset || record.value === null) return;
     await codec.learn(record.value);
     note(ids, codec.decode(record.value), record.offset);

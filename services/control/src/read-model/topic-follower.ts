@@ -12,7 +12,8 @@
 import type { Codec } from "@posthaste/contracts/codec";
 import { isPosthasteError } from "@posthaste/core/errors";
 import type { KafkaConnection } from "@posthaste/kafka/connect";
-import { followLog, type LogReader, type LogRecord } from "@posthaste/kafka/log-reader";
+import type { IncomingRecord } from "@posthaste/kafka/incoming-record";
+import { followLog, type LogReader } from "@posthaste/kafka/log-reader";
 import { type PartitionOffsets, topicOffsets } from "@posthaste/kafka/topic-offsets";
 import type { JournalEntry } from "./journal.ts";
 import type { JournalName } from "./store.ts";
@@ -30,7 +31,7 @@ export interface TopicFollowerOptions<T> {
   readonly journal: JournalName;
   readonly store: StoreClient;
   readonly codec: Codec<T>;
-  readonly toEntries: (value: T, record: Pick<LogRecord, "partition" | "offset">) => readonly JournalEntry[];
+  readonly toEntries: (value: T, record: Pick<IncomingRecord, "partition" | "offset">) => readonly JournalEntry[];
 }
 
 export class TopicFollower<T> {
@@ -116,7 +117,7 @@ export class TopicFollower<T> {
     this.#isTold = false;
   }
 
-  async #take(partition: number, records: readonly LogRecord[]): Promise<void> {
+  async #take(partition: number, records: readonly IncomingRecord[]): Promise<void> {
     const { journal, store } = this.#options;
     let entries: JournalEntry[] = [];
     for (const [index, record] of records.entries()) {
@@ -130,7 +131,7 @@ export class TopicFollower<T> {
   }
 
   /** F4. A registry that does not answer ends the reader instead: the record is read again. */
-  async #read(record: LogRecord): Promise<readonly JournalEntry[]> {
+  async #read(record: IncomingRecord): Promise<readonly JournalEntry[]> {
     const { codec, toEntries } = this.#options;
     if (record.value === null) return [];
     try {
