@@ -1,9 +1,7 @@
 /** A control whose answers a test scripts, on a real socket, and the real binary to run against it. */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { type Answer, type ReceivedRequest, type Receiver, startReceiver } from "@posthaste/testkit/receiver";
+import { type RunNodeOptions, type RunResult, runNode } from "@posthaste/testkit/run-node";
 
 const BINARY = fileURLToPath(new URL("../bin/posthaste.mjs", import.meta.url));
 
@@ -45,34 +43,12 @@ export async function startFakeControl(): Promise<FakeControl> {
   };
 }
 
-export interface RunOptions {
-  readonly env?: Readonly<Record<string, string>>;
-  readonly cwd?: string;
-  readonly stdin?: string;
-  /** Called with the running process. */
-  readonly during?: (pid: number) => Promise<void>;
-}
-
-export interface RunResult {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+export type RunOptions = Partial<RunNodeOptions>;
 
 /** Runs the binary without a terminal; nothing of this process's environment but PATH reaches it. */
-export async function runBinary(args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
-  const { env = {}, cwd, stdin = "", during } = options;
-  const child = spawn(process.execPath, [BINARY, ...args], {
+export function runBinary(args: readonly string[], { env, ...options }: RunOptions = {}): Promise<RunResult> {
+  return runNode([BINARY, ...args], {
+    ...options,
     env: { PATH: process.env.PATH, POSTHASTE_DATA_DIR: "/nonexistent", ...env },
-    ...(cwd === undefined ? {} : { cwd }),
   });
-  child.stdin.end(stdin);
-  const exited = once(child, "exit");
-  const [stdout, stderr] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    child.pid === undefined ? undefined : during?.(child.pid),
-  ]);
-  const [code] = await exited;
-  return { code, stdout, stderr };
 }

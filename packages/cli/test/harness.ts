@@ -1,16 +1,11 @@
 /** The command against a false control of the test file's own. */
+
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { RunResult } from "@posthaste/testkit/run-node";
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import {
-  type FakeControl,
-  type RunOptions,
-  type RunResult,
-  runBinary,
-  startFakeControl,
-  TOKEN,
-} from "./fake-control.ts";
+import { type FakeControl, type RunOptions, runBinary, startFakeControl, TOKEN } from "./fake-control.ts";
 
 export interface CommandHarness {
   /** From the first test on; forgets before each what it was asked and told to answer. */

@@ -1,10 +1,8 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { startReceiver } from "@posthaste/testkit/receiver";
+import { runNode } from "@posthaste/testkit/run-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ADMIN_TOKEN, startTestControl, type TestControl } from "./control.ts";
 import { attemptAt, createLogWriter, deadLetterAt, momentOf } from "./log-writer.ts";
@@ -25,15 +23,9 @@ afterAll(async () => {
 });
 
 /** Runs the command against this control and answers what it printed; `--json` documents parsed. */
-async function posthaste(args: readonly string[], stdin = "") {
-  const child = spawn(process.execPath, [BINARY, ...args, "--url", control.url], {
-    env: { PATH: process.env.PATH, POSTHASTE_ADMIN_TOKEN: ADMIN_TOKEN },
-  });
-  child.stdin.end(stdin);
-  const exited = once(child, "exit");
-  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
-  const [code] = await exited;
-  return { code, stdout, stderr };
+function posthaste(args: readonly string[], stdin = "") {
+  const env = { PATH: process.env.PATH, POSTHASTE_ADMIN_TOKEN: ADMIN_TOKEN };
+  return runNode([BINARY, ...args, "--url", control.url], { env, stdin });
 }
 
 describe("the command line", () => {

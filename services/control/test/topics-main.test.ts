@@ -1,8 +1,6 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
+import { runNode } from "@posthaste/testkit/run-node";
 import { deleteTopics, uniqueName } from "@posthaste/testkit/topics";
 import { afterAll, describe, expect, it } from "vitest";
 
@@ -12,8 +10,8 @@ const prefix = uniqueName("topics-main");
 afterAll(() => deleteTopics(prefix));
 
 /** Runs the program over topics of this test's own. */
-async function run(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const child = spawn(process.execPath, ["--disable-warning=TimeoutNegativeWarning", PROGRAM, ...args], {
+function run(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  return runNode(["--disable-warning=TimeoutNegativeWarning", PROGRAM, ...args], {
     env: {
       PATH: process.env.PATH,
       KAFKA_BROKERS: kafkaBrokers().join(","),
@@ -23,10 +21,6 @@ async function run(args: readonly string[], env: Readonly<Record<string, string>
       ...env,
     },
   });
-  const exited = once(child, "exit");
-  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
-  const [code] = await exited;
-  return { code, stdout, stderr };
 }
 
 describe("the program that makes the topics", () => {
