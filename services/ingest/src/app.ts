@@ -92,6 +92,7 @@ export async function startIngest(options: IngestOptions): Promise<Ingest> {
           : `not acknowledged for ${Math.round(producer.oldestPendingMs)} ms`,
       // Read to its end before this function answered.
       tables: true,
+      ...gateway.readiness(),
     }),
     stop: async () => {
       await gateway.close();

@@ -3,8 +3,8 @@ import type { Registry } from "prom-client";
 import { type AcceptParts, createAccept } from "./accept.ts";
 import { createAuthenticate } from "./authenticate.ts";
 import { createClientAddresses } from "./client-address.ts";
-import type { ReadTimeouts } from "./limits.ts";
-import { createIngestMetrics } from "./metrics.ts";
+import { READY_FULL_MS, type ReadTimeouts } from "./limits.ts";
+import { createIngestMetrics, gaugeBodyBytes } from "./metrics.ts";
 import { createOpenApiDocument } from "./openapi.ts";
 import { createRateLimit } from "./rate-limit.ts";
 import { type BodyReader, createBodyReader } from "./read-body.ts";
@@ -22,6 +22,8 @@ export interface GatewayOptions extends Omit<AcceptParts, "authenticate" | "rate
   readonly trustedProxies: readonly string[];
   readonly callsPerSecond: number;
   readonly timeouts?: ReadTimeouts;
+  /** What the bodies of all requests together may hold, instead of 64 MB. */
+  readonly maxHeldBodyBytes?: number;
   readonly writeKeys: WriteKeys;
   /** Reads the table of sources to its present end; rejects when that takes longer than `timeoutMs`. */
   readonly refreshSources: (timeoutMs: number) => Promise<void>;
@@ -31,6 +33,8 @@ export interface GatewayOptions extends Omit<AcceptParts, "authenticate" | "rate
 export interface Gateway extends IngestServer {
   /** The bodies that are being read or answered. */
   readonly bodies: Pick<BodyReader, "heldBytes">;
+  /** Whether there is room for more bodies. */
+  readonly readiness: () => { readonly bodies: true | string };
 }
 
 /** Starts the gateway; resolves when it listens. */
@@ -40,7 +44,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const authenticate = createAuthenticate({ writeKeys, refresh: refreshSources, clock, log });
   const rateLimit = createRateLimit({ callsPerSecond, monotonicMs: clock.monotonicMs });
   const accept = createAccept({ ...options, authenticate, rateLimit, metrics });
-  const bodies = createBodyReader();
+  const bodies = createBodyReader({ maxHeldBytes: options.maxHeldBodyBytes, monotonicMs: clock.monotonicMs });
+  gaugeBodyBytes(registry, bodies);
   const addresses = createClientAddresses(options.trustedProxies);
   const server = await startServer({
     host: options.host,
@@ -56,5 +61,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       app.get("/openapi.json", (request, reply) => sendJson(request, reply, document));
     },
   });
-  return { ...server, bodies };
+  return { ...server, bodies, readiness: () => ({ bodies: roomForBodies(bodies) }) };
+}
+
+function roomForBodies(bodies: Pick<BodyReader, "heldBytes" | "fullForMs">): true | string {
+  const fullForMs = bodies.fullForMs();
+  if (fullForMs < READY_FULL_MS) return true;
+  return `no room for ${Math.round(fullForMs)} ms: ${bodies.heldBytes} bytes are held, and more is refused`;
 }

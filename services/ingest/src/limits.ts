@@ -15,6 +15,9 @@ export const MAX_DISCARDED_BYTES = 8 * 1024 * 1024;
 /** Bodies that are being read or answered, all requests together. */
 export const MAX_HELD_BODY_BYTES = 64 * 1024 * 1024;
 
+/** When bodies have been refused for want of room for longer than this, the process is not ready for more; ms. */
+export const READY_FULL_MS = 5_000;
+
 /**
  * One event as a record: half of what a broker takes. A call gets near it only by a large context of its batch, or by
  * numbers that are longer when they are written out.

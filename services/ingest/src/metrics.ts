@@ -1,6 +1,6 @@
 /** The metrics of ingest; names and units are public. */
 import { CALL_REFUSALS } from "@posthaste/core/call";
-import { Counter, Histogram, type Registry } from "prom-client";
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { CALL_ANSWERS, type CallAnswer } from "./answer.ts";
 
 export interface IngestMetrics {
@@ -33,6 +33,18 @@ export function createIngestMetrics(registry: Registry): IngestMetrics {
   for (const answer of CALL_ANSWERS) calls.inc({ answer }, 0);
   for (const code of CALL_REFUSALS) rejectedCalls.inc({ code }, 0);
   return { calls, rejectedCalls, acknowledgeSeconds };
+}
+
+/** Adds the gauge of what is held of bodies, read when the metrics are. */
+export function gaugeBodyBytes(registry: Registry, bodies: { readonly heldBytes: number }): void {
+  new Gauge({
+    name: "posthaste_ingest_body_bytes",
+    help: "Bytes held by the bodies of requests that are being read or answered.",
+    registers: [registry],
+    collect() {
+      this.set(bodies.heldBytes);
+    },
+  });
 }
 
 /** A plain function, so that what counts answers needs no knowledge of labels. */

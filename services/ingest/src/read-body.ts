@@ -4,11 +4,13 @@
  * Owns the count of bytes held by bodies that are being read or answered.
  * B1  What all requests hold together is bounded; over the bound a request is refused before more of it is kept.
  * B2  A body that is too large is discarded as it comes, and its sender still hears the answer.
- * B3  Whoever is given a body gives it back with `release`, once.
+ * B3  Whoever has a body read gives its bytes back by `release`; the second time and later nothing happens. What arrives
+ *     after that is not kept.
  */
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { type Refusal, unavailable } from "./answer.ts";
+import { createBodyRoom } from "./body-room.ts";
 import { decompress, requestTooLarge } from "./decompress.ts";
 import { MAX_DISCARDED_BYTES, MAX_HELD_BODY_BYTES, MAX_REQUEST_BYTES } from "./limits.ts";
 
@@ -23,26 +25,35 @@ class BodyCutOffError extends Error {
 }
 
 /** A body after decompression, or why there is none. */
-export type ReadBody = {
-  readonly content: Buffer | Refusal;
-  /** Bytes to give back (B3). */
-  readonly heldBytes: number;
-};
+export type ReadBody = Buffer | Refusal;
 
 /** As much of a request as reading its body needs. */
 export type BodyStream = Readable & Pick<IncomingMessage, "headers">;
 
+/** The bytes that one request's body holds (B3). */
+export interface HeldBody {
+  release(): void;
+}
+
 export interface BodyReader {
   /** Calls back with the body, or with the error that ended the request before its body did. */
-  read(request: BodyStream, done: (error: Error | null, body?: ReadBody) => void): void;
-  release(body: ReadBody): void;
+  read(request: BodyStream, done: (error: Error | null, body?: ReadBody) => void): HeldBody;
   readonly heldBytes: number;
+  /** For how many ms bodies have been refused because what is held leaves no room; 0 while there is some. */
+  fullForMs(): number;
+}
+
+export interface BodyReaderOptions {
+  /** What all bodies together may hold (B1). */
+  readonly maxHeldBytes?: number | undefined;
+  /** Ms, never going back. */
+  readonly monotonicMs: () => number;
 }
 
 const OVERLOADED = unavailable("unavailable", "More is sent than can be held at the moment; send again.");
 
-export function createBodyReader(maxHeldBytes: number = MAX_HELD_BODY_BYTES): BodyReader {
-  let heldBytes = 0;
+export function createBodyReader({ maxHeldBytes = MAX_HELD_BODY_BYTES, monotonicMs }: BodyReaderOptions): BodyReader {
+  const room = createBodyRoom({ maxBytes: maxHeldBytes, monotonicMs });
 
   return {
     read: (request, done) => {
@@ -51,34 +62,37 @@ export function createBodyReader(maxHeldBytes: number = MAX_HELD_BODY_BYTES): Bo
       let seen = 0;
       let refusal: Refusal | undefined;
       let finished = false;
+      let released = false;
 
-      const finish = (content: Buffer | Refusal) => {
+      const giveBack = () => {
+        chunks.length = 0;
+        room.giveBack(kept);
+        kept = 0;
+      };
+      const finish = (content: ReadBody) => {
         if (finished) return;
         finished = true;
-        done(null, { content, heldBytes: kept });
+        done(null, content);
       };
       const fail = (cause?: Error) => {
         if (finished) return;
         finished = true;
-        heldBytes -= kept;
+        giveBack();
         done(new BodyCutOffError(cause));
       };
       const discard = (why: Refusal) => {
         refusal ??= why;
-        chunks.length = 0;
-        heldBytes -= kept;
-        kept = 0;
+        giveBack();
       };
 
       request.on("data", (chunk: Buffer) => {
-        if (finished) return;
+        if (finished || released) return;
         seen += chunk.length;
         if (seen > MAX_REQUEST_BYTES) discard(requestTooLarge());
-        else if (heldBytes + chunk.length > maxHeldBytes) discard(OVERLOADED);
+        else if (refusal === undefined && !room.take(chunk.length)) discard(OVERLOADED);
         if (refusal === undefined) {
           chunks.push(chunk);
           kept += chunk.length;
-          heldBytes += chunk.length;
         } else if (seen > MAX_DISCARDED_BYTES) {
           finish(refusal);
         }
@@ -91,12 +105,16 @@ export function createBodyReader(maxHeldBytes: number = MAX_HELD_BODY_BYTES): Bo
       });
       request.on("error", fail);
       request.on("close", () => fail());
-    },
-    release: (body) => {
-      heldBytes -= body.heldBytes;
+      return {
+        release: () => {
+          released = true;
+          giveBack();
+        },
+      };
     },
     get heldBytes() {
-      return heldBytes;
+      return room.heldBytes;
     },
+    fullForMs: room.fullForMs,
   };
 }

@@ -6,14 +6,22 @@
  * H3  A stop takes no new connection, answers what is under way, and cuts off what is not answered in time.
  */
 
+import type { ServerResponse } from "node:http";
 import type { Log } from "@posthaste/core/log";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { malformed, type Refusal } from "./answer.ts";
 import { answerClientError } from "./client-error.ts";
 import { preflightHeaders } from "./cors.ts";
 import { MAX_CONNECTIONS, MAX_HEADER_BYTES, READ_TIMEOUTS, type ReadTimeouts, STOP_TIMEOUT_MS } from "./limits.ts";
-import type { BodyReader, ReadBody } from "./read-body.ts";
+import type { BodyReader } from "./read-body.ts";
 import { sendRefusal } from "./reply.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** What the request is answered with; null before its first hook. */
+    response: ServerResponse | null;
+  }
+}
 
 export interface ServerOptions {
   readonly host: string;
@@ -87,18 +95,18 @@ export async function startServer(options: ServerOptions): Promise<IngestServer>
 
 /** Every body is read the same way: real clients say text/plain, form-urlencoded, JSON or nothing, and all send JSON. */
 function readBodies(app: FastifyInstance, bodies: BodyReader): void {
-  app.addHook("onRequest", (request, _reply, done) => {
+  app.decorateRequest("response", null);
+  app.addHook("onRequest", (request, reply, done) => {
     request.raw.headers["content-type"] = BODY_TYPE;
+    request.response = reply.raw;
     done();
   });
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser(BODY_TYPE, (_request, payload, done) => {
-    bodies.read(payload, (error, body) => done(error, body));
-  });
-  // Whatever became of the request, and whether or not its route looked at the body (B3).
-  app.addHook("onResponse", (request, _reply, done) => {
-    if (request.body !== undefined) bodies.release(request.body as ReadBody);
-    done();
+  app.addContentTypeParser(BODY_TYPE, (request, payload, done) => {
+    const held = bodies.read(payload, done);
+    // Not by fastify's onResponse, which never comes when the sender leaves before its answer. A response closes in any case,
+    // answered or not, also one that waits behind others of its connection (B3).
+    request.response?.once("close", held.release);
   });
 }
 

@@ -1,10 +1,8 @@
-import { Readable } from "node:stream";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { MAX_CALL_BYTES, MAX_DISCARDED_BYTES, MAX_REQUEST_BYTES } from "../src/limits.ts";
-import { createBodyReader, type ReadBody } from "../src/read-body.ts";
 import { openSocket, readResponse, sendRaw, toRequestBytes } from "./raw-request.ts";
 import { startTestGateway, type TestGateway, WRITE_KEY } from "./test-gateway.ts";
 
@@ -202,30 +200,6 @@ it("answers its own faults 500 in JSON, and logs them", async () => {
   expect(await answerOf(response)).toMatchObject({ status: 500, body: { code: "internal" } });
   expect(logged).toMatchObject([{ event: "request_failed" }]);
   await faulty.close();
-});
-
-it("refuses bodies while more is held than may be, and takes them again after (B1)", async () => {
-  const bodies = createBodyReader(10);
-  const read = (text: string) =>
-    new Promise<ReadBody | undefined>((resolve, reject) => {
-      const request = Object.assign(Readable.from([Buffer.from(text)]), { headers: {} });
-      bodies.read(request, (error, body) => (error === null ? resolve(body) : reject(error)));
-    });
-  const first = await read("123456");
-  expect(await read("123456")).toMatchObject({ content: { status: 503, retryAfterS: 1 }, heldBytes: 0 });
-  expect(bodies.heldBytes).toBe(6);
-  if (first !== undefined) bodies.release(first);
-  expect(await read("123456")).toMatchObject({ content: Buffer.from("123456"), heldBytes: 6 });
-});
-
-it("holds no bytes once every kind of request was answered (B3)", async () => {
-  await gateway.post("/v1/track", track("x"));
-  await gateway.post("/v1/track", "{");
-  await gateway.post("/v1/m", "{}");
-  await gateway.post("/v1/batch", "x".repeat(MAX_REQUEST_BYTES + 1));
-  await gateway.post("/nowhere", track("x"));
-  await fetch(`${gateway.url}/v1/track`, { method: "PUT", body: "body" });
-  await eventually(() => expect(gateway.bodies.heldBytes).toBe(0));
 });
 
 it("answers at a stop what is under way, and takes nothing new (H3)", async () => {

@@ -56,7 +56,7 @@ describe("against a real broker and registry", () => {
   });
 
   it("is ready while the brokers acknowledge", () => {
-    expect(ingest.readiness()).toEqual({ brokers: true, tables: true });
+    expect(ingest.readiness()).toEqual({ brokers: true, tables: true, bodies: true });
   });
 });
 

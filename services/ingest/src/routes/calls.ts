@@ -33,12 +33,12 @@ export function addCallRoutes(app: FastifyInstance, parts: CallRouteParts): void
   ): Answer | Promise<Answer> => {
     const body = request.body as ReadBody | undefined;
     if (body === undefined) return refuse(NO_BODY);
-    if (!Buffer.isBuffer(body.content)) return refuse(body.content);
+    if (!Buffer.isBuffer(body)) return refuse(body);
     const busy = accept.busy();
     if (busy !== null) return refuse(busy);
-    const parsed = parseBody(body.content);
+    const parsed = parseBody(body);
     if ("refusal" in parsed) return refuse(parsed.refusal);
-    return take(toCallRequest(request, parsed.object, body.content.length, parts.addresses));
+    return take(toCallRequest(request, parsed.object, body.length, parts.addresses));
   };
 
   for (const [path, type] of Object.entries(CALL_PATHS)) {

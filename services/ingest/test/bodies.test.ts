@@ -1,0 +1,188 @@
+import type { Socket } from "node:net";
+import { Readable } from "node:stream";
+import { eventually } from "@posthaste/testkit/eventually";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { READY_FULL_MS } from "../src/limits.ts";
+import { createBodyReader, type ReadBody } from "../src/read-body.ts";
+import { openSocket, readResponse, toRequestBytes } from "./raw-request.ts";
+import { RECEIVED_AT_MS, startTestGateway, type TestGateway, WRITE_KEY } from "./test-gateway.ts";
+
+let gateway: TestGateway;
+let nowMs: number;
+let sockets: Socket[];
+beforeEach(async () => {
+  nowMs = 1000;
+  sockets = [];
+  gateway = await startTestGateway({ clock: { nowMs: () => RECEIVED_AT_MS, monotonicMs: () => nowMs } });
+});
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy();
+  await gateway.close();
+});
+
+const BASIC = `Authorization: Basic ${Buffer.from(`${WRITE_KEY}:`).toString("base64")}`;
+const call = (note: string) => JSON.stringify({ userId: "u", event: "E", properties: { note } });
+const requestWith = (body: string | Buffer, path = "/v1/track", method = "POST", headers: readonly string[] = []) =>
+  toRequestBytes(method, path, [BASIC, ...headers], body);
+const connect = async (): Promise<Socket> => {
+  const socket = await openSocket(gateway.url);
+  sockets.push(socket);
+  return socket;
+};
+const eventuallyHeld = (bytes: number) => eventually(() => expect(gateway.bodies.heldBytes).toBe(bytes));
+/** The brokers acknowledge nothing until `resolve`. */
+const holdAcknowledgements = () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  gateway.producer.acknowledge = () => promise;
+  return resolve;
+};
+
+/** One reading of a text as a body. */
+const readText = (bodies: ReturnType<typeof createBodyReader>, text: string) => {
+  const request = Object.assign(Readable.from([Buffer.from(text)]), { headers: {} });
+  const { promise, resolve, reject } = Promise.withResolvers<ReadBody | undefined>();
+  const held = bodies.read(request, (error, body) => (error === null ? resolve(body) : reject(error)));
+  return { body: promise, held };
+};
+
+it("refuses bodies while more is held than may be, and takes them again after (B1)", async () => {
+  const bodies = createBodyReader({ maxHeldBytes: 10, monotonicMs: () => nowMs });
+  const first = readText(bodies, "123456");
+  await first.body;
+  expect(await readText(bodies, "123456").body).toMatchObject({ status: 503, retryAfterS: 1 });
+  expect(bodies.heldBytes).toBe(6);
+  first.held.release();
+  expect(await readText(bodies, "123456").body).toEqual(Buffer.from("123456"));
+  expect(bodies.heldBytes).toBe(6);
+});
+
+it("gives a body's bytes back once, however often it is told to, and keeps none that come after (B3)", async () => {
+  const bodies = createBodyReader({ monotonicMs: () => nowMs });
+  const first = readText(bodies, "123456");
+  await first.body;
+  const second = readText(bodies, "1234");
+  await second.body;
+  first.held.release();
+  first.held.release();
+  expect(bodies.heldBytes).toBe(4);
+  const late = readText(bodies, "123");
+  late.held.release();
+  await late.body;
+  expect(bodies.heldBytes).toBe(4);
+});
+
+describe("a body's bytes are held until the answer, and given back after it (B3), for", () => {
+  it.each<[string, Buffer, number]>([
+    ["a call that is taken", requestWith(call("x")), 200],
+    ["a body that is no JSON", requestWith("{{"), 400],
+    ["a body that is not looked at", requestWith("{}", "/v1/m"), 200],
+    ["a path that is not there", requestWith(call("x"), "/nowhere"), 404],
+    ["a method that is not taken", requestWith(call("x"), "/v1/track", "PUT"), 405],
+    [
+      "a body that is not what its encoding says",
+      requestWith(call("x"), "/v1/track", "POST", ["Content-Encoding: gzip"]),
+      400,
+    ],
+    [
+      "a key that no source has",
+      toRequestBytes("POST", "/v1/track", [], call("x").replace("{", `{"writeKey":"no",`)),
+      401,
+    ],
+  ])("%s", async (_name, bytes, status) => {
+    const socket = await connect();
+    const answered = readResponse(socket);
+    const bodyBytes = bytes.length - bytes.indexOf("\r\n\r\n") - 4;
+    socket.write(bytes.subarray(0, -1));
+    await eventuallyHeld(bodyBytes - 1);
+    socket.write(bytes.subarray(-1));
+    expect(await answered).toMatchObject({ status });
+    await eventuallyHeld(0);
+  });
+
+  it("a call whose handling fails", async () => {
+    const faulty = await startTestGateway({
+      encodeEvent: () => {
+        throw new Error("no such schema");
+      },
+    });
+    expect((await faulty.post("/v1/track", call("x"))).status).toBe(500);
+    await eventually(() => expect(faulty.bodies.heldBytes).toBe(0));
+    await faulty.close();
+  });
+});
+
+describe("a client that leaves before its answer leaves nothing held (B3):", () => {
+  const BODY = call("x".repeat(20_000));
+
+  it("60 of them while the brokers acknowledge nothing, and their answers give nothing back again", async () => {
+    const acknowledge = holdAcknowledgements();
+    await Promise.all(Array.from({ length: 60 }, async () => (await connect()).write(requestWith(BODY))));
+    await eventually(() => expect(gateway.events()).toHaveLength(60));
+    expect(gateway.bodies.heldBytes).toBe(60 * BODY.length);
+    for (const socket of sockets) socket.destroy();
+    await eventuallyHeld(0);
+    acknowledge();
+    const last = await connect();
+    last.write(requestWith(call("x")).subarray(0, -1));
+    await eventuallyHeld(call("x").length - 1);
+  });
+
+  it("one whose second request waits behind the first", async () => {
+    holdAcknowledgements();
+    const socket = await connect();
+    socket.write(Buffer.concat([requestWith(BODY), requestWith(BODY), requestWith(BODY).subarray(0, -1)]));
+    await eventuallyHeld(3 * BODY.length - 1);
+    socket.destroy();
+    await eventuallyHeld(0);
+  });
+
+  it("one without a key that is known, which the table of sources is read for", async () => {
+    await gateway.close();
+    gateway = await startTestGateway({ refreshSources: () => new Promise(() => {}) });
+    const socket = await connect();
+    socket.write(toRequestBytes("POST", "/v1/track", [], BODY.replace("{", `{"writeKey":"no",`)));
+    await eventuallyHeld(BODY.length + `"writeKey":"no",`.length);
+    socket.destroy();
+    await eventuallyHeld(0);
+  });
+});
+
+describe("the room for bodies", () => {
+  beforeEach(async () => {
+    await gateway.close();
+    const clock = { nowMs: () => RECEIVED_AT_MS, monotonicMs: () => nowMs };
+    gateway = await startTestGateway({ clock, maxHeldBodyBytes: 10_000 });
+  });
+
+  it("is told in a gauge", async () => {
+    (await connect()).write(requestWith(call("x")).subarray(0, -1));
+    await eventuallyHeld(call("x").length - 1);
+    expect(await gateway.registry.metrics()).toContain(`posthaste_ingest_body_bytes ${call("x").length - 1}\n`);
+  });
+
+  it("makes the process not ready once it was full for a while and calls are refused for it", async () => {
+    const stalled = await connect();
+    stalled.write(requestWith(call("x".repeat(9_000))).subarray(0, -1));
+    await eventually(() => expect(gateway.bodies.heldBytes).toBeGreaterThan(9_000));
+    nowMs += READY_FULL_MS;
+    expect(gateway.readiness()).toEqual({ bodies: true });
+
+    const refused = await gateway.post("/v1/track", call("y".repeat(2_000)));
+    expect(refused.status).toBe(503);
+    expect(gateway.readiness()).toEqual({ bodies: true });
+    nowMs += READY_FULL_MS - 1;
+    expect(gateway.readiness()).toEqual({ bodies: true });
+    // That small ones come and go meanwhile makes it no less full, and that another is refused makes it full no later.
+    expect((await gateway.post("/v1/track", call("y".repeat(2_000)))).status).toBe(503);
+    expect((await gateway.post("/v1/track", call("z"))).status).toBe(200);
+    nowMs += 1;
+    expect(gateway.readiness()).toEqual({
+      bodies: expect.stringMatching(/^no room for 5000 ms: 9\d{3} bytes are held/),
+    });
+
+    stalled.destroy();
+    await eventuallyHeld(0);
+    expect(gateway.readiness()).toEqual({ bodies: true });
+    expect((await gateway.post("/v1/track", call("y".repeat(2_000)))).status).toBe(200);
+  });
+});
