@@ -24,8 +24,8 @@ export interface AvroCodecOptions {
   readonly name: string;
   readonly schemaId: number;
   readonly type: AvroType;
-  /** Fetches the schema that a writer of another version used. */
-  readonly fetchType: (schemaId: number) => Promise<AvroType>;
+  /** Fetches the schema that a writer of another version used; null when there is one and it is not Avro. */
+  readonly fetchType: (schemaId: number) => Promise<AvroType | null>;
 }
 
 /** Most records fit; one that does not is encoded again into a buffer that holds it. */
@@ -34,7 +34,8 @@ const SCRATCH_BYTES = 64 * 1024;
 export function createAvroCodec<T>({ name, schemaId, type, fetchType }: AvroCodecOptions): Codec<T> {
   let scratch = Buffer.allocUnsafe(SCRATCH_BYTES);
   writeFrame(scratch, schemaId);
-  const resolvers = new Map<number, AvroResolver>();
+  /** By the writer's schema; null where that is one of something else, so that nothing of it is read here. */
+  const resolvers = new Map<number, AvroResolver | null>();
 
   const encode = (value: T): Buffer => {
     let end: number;
@@ -57,6 +58,9 @@ export function createAvroCodec<T>({ name, schemaId, type, fetchType }: AvroCode
     if (writerId !== schemaId && resolver === undefined) {
       throw new PosthasteError("unknown_schema", `schema ${writerId} of a record was not learnt`);
     }
+    if (resolver === null) {
+      throw new PosthasteError("invalid_input", `what schema ${writerId} wrote is no value of schema ${name}`);
+    }
     try {
       return type.fromBuffer(bytes.subarray(FRAME_BYTES), resolver) as T;
     } catch (cause) {
@@ -74,12 +78,17 @@ export function createAvroCodec<T>({ name, schemaId, type, fetchType }: AvroCode
 
   const learnWriter = async (writerId: number): Promise<void> => {
     const writer = await fetchType(writerId);
-    try {
-      resolvers.set(writerId, type.createResolver(writer));
-    } catch (cause) {
-      throw new PosthasteError("unknown_schema", `what schema ${writerId} wrote cannot be read as ${name}`, { cause });
-    }
+    resolvers.set(writerId, writer === null ? null : resolverOf(type, writer));
   };
 
   return { encode, decode, learn };
+}
+
+/** Null when the two schemas do not go together: a record that somebody wrote to the wrong topic. */
+function resolverOf(reader: AvroType, writer: AvroType): AvroResolver | null {
+  try {
+    return reader.createResolver(writer);
+  } catch {
+    return null;
+  }
 }

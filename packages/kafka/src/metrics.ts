@@ -13,6 +13,7 @@ export interface KafkaMetrics {
   readonly commitFailures: Counter<"group">;
   readonly tableRecords: Gauge<"topic">;
   readonly tableStaleRecords: Counter<"topic">;
+  readonly unreadableRecords: Counter<"topic" | "reason">;
 }
 
 /** Creates them once for a process's registry. Whoever knows a label's value sets it to 0 at the start. */
@@ -84,6 +85,12 @@ export function createKafkaMetrics(registry: Registry): KafkaMetrics {
       name: "posthaste_table_stale_records_total",
       help: "Records of a table that were ignored because a newer revision is held.",
       labelNames: ["topic"],
+      registers,
+    }),
+    unreadableRecords: new Counter({
+      name: "posthaste_unreadable_records_total",
+      help: "Records of a table or a followed topic that were passed over because their value cannot be read.",
+      labelNames: ["topic", "reason"],
       registers,
     }),
   };

@@ -5,7 +5,7 @@
 import { SchemaRegistry, SchemaType } from "@kafkajs/confluent-schema-registry";
 import type { OpenCodec } from "@posthaste/contracts/codec";
 import { subjectOf, type TopicNames } from "@posthaste/contracts/topics";
-import { PosthasteError } from "@posthaste/core/errors";
+import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
 import { type Log, SILENT_LOG } from "@posthaste/core/log";
 import { type AvroType, createAvroCodec } from "./avro-codec.ts";
 import { viewBytes } from "./bytes-view.ts";
@@ -51,6 +51,16 @@ export function createOpenCodec({ url, names, log = SILENT_LOG, signal }: OpenCo
       },
     );
 
+  const fetchType = async (writerId: number): Promise<AvroType | null> => {
+    const what = `reading schema ${writerId}`;
+    try {
+      return asAvroType(await withDeadline(registry.getSchema(writerId), ANSWER_DEADLINE_MS, what));
+    } catch (error) {
+      if (await isForeignSchema(error, () => fetchText(host, auth, writerId))) return null;
+      throw toRegistryError(error, what);
+    }
+  };
+
   return async (schema) => {
     const subject = subjectOf(names, schema);
     const definition = { type: SchemaType.AVRO, schema: readSchema(schema) } as const;
@@ -58,28 +68,38 @@ export function createOpenCodec({ url, names, log = SILENT_LOG, signal }: OpenCo
     // Of two processes that register a new schema at once the registry refuses one, which finds the other's the second time.
     const settle = () => register().catch((error) => (statusOf(error) === 409 ? register() : Promise.reject(error)));
     const { id } = await ask(settle, `registering ${subject}`);
-    const type = await ask(() => registry.getSchema(id), `reading schema ${id}`);
-    return createAvroCodec({
-      name: schema,
-      schemaId: id,
-      type: toAvroType(type),
-      fetchType: async (writerId) => {
-        const what = `reading schema ${writerId}`;
-        const fetched = withDeadline(registry.getSchema(writerId), ANSWER_DEADLINE_MS, what);
-        return toAvroType(
-          await fetched.catch((error: unknown) => {
-            throw toRegistryError(error, what);
-          }),
-        );
-      },
-    });
+    const type = asAvroType(await ask(() => registry.getSchema(id), `reading schema ${id}`));
+    if (type === null) throw new PosthasteError("unknown_schema", `the registry's schema ${id} is not Avro`);
+    return createAvroCodec({ name: schema, schemaId: id, type, fetchType });
   };
 }
 
-/** The client types a schema as any of three kinds; an Avro one is avsc's. */
-function toAvroType(schema: object): AvroType {
-  if (!("createResolver" in schema)) throw new PosthasteError("unknown_schema", "a schema is not Avro");
-  return schema as AvroType;
+/** The client types a schema as any of three kinds; an Avro one is avsc's. Null for another kind. */
+function asAvroType(schema: object): AvroType | null {
+  return "createResolver" in schema ? (schema as AvroType) : null;
+}
+
+/**
+ * True when the registry has the schema and only its client makes nothing of it: another kind of schema, or an Avro one that
+ * avsc refuses. The client's failure alone does not say so, since a page of a proxy makes it fail alike.
+ */
+async function isForeignSchema(error: unknown, fetchSchemaText: () => Promise<unknown>): Promise<boolean> {
+  if (statusOf(error) !== undefined || isPosthasteError(error)) return false;
+  return typeof (await fetchSchemaText().catch(() => undefined)) === "string";
+}
+
+/** A schema as the registry holds it; undefined when the answer names none. */
+async function fetchText(host: string, auth: Credentials | undefined, schemaId: number): Promise<unknown> {
+  const response = await fetch(`${host}/schemas/ids/${schemaId}`, {
+    signal: AbortSignal.timeout(ANSWER_DEADLINE_MS),
+    headers: auth === undefined ? {} : { authorization: basic(auth) },
+  });
+  const answer: unknown = response.ok ? await response.json() : null;
+  return typeof answer === "object" && answer !== null && "schema" in answer ? answer.schema : undefined;
+}
+
+function basic({ username, password }: Credentials): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
 }
 
 /** A refusal of the registry is final; anything else (no connection, a 5xx) may pass. */
@@ -96,7 +116,10 @@ function statusOf(error: unknown): unknown {
   return typeof error === "object" && error !== null && "status" in error ? error.status : undefined;
 }
 
-function splitCredentials(url: string): { host: string; auth?: { username: string; password: string } } {
+/** Not an interface: the registry's client wants a type that may have more names. */
+type Credentials = { readonly username: string; readonly password: string };
+
+function splitCredentials(url: string): { host: string; auth?: Credentials } {
   const parsed = new URL(url);
   const { username, password } = parsed;
   parsed.username = "";

@@ -7,7 +7,7 @@
  *     send that was given up may be written after newer ones, and must not undo them.
  * T2  A removal keeps its revision, so that a late write does not bring the key back.
  * T3  `caughtUp` means the end that the topic had after the table was made; `refresh` the end after it was called.
- * T4  A record that cannot be decoded leaves what is held as it was and is logged: one bad record must not take every
+ * T4  A record that cannot be decoded leaves what is held as it was, is logged and counted: one bad record must not take every
  *     destination down. A writer's schema that cannot be fetched is waited for.
  * T5  `onStale` is told of an older write only while it is the newest record of its key: one that stands in the log before
  *     its repair is history.
@@ -21,6 +21,7 @@ import { describe } from "./kafka-errors.ts";
 import { followLog, type LogReader } from "./log-reader.ts";
 import { shareQuestion } from "./shared-question.ts";
 import { endOffset } from "./topic-offsets.ts";
+import { countUnreadable, startUnreadableCount } from "./unreadable.ts";
 import { untilAnswered, whenReachable } from "./when-reachable.ts";
 
 export interface Table<T> {
@@ -91,6 +92,7 @@ class CompactedTable<T> implements Table<T> {
   async start(): Promise<void> {
     const { topic, onFailure = throwUncaught, missingPatienceMs } = this.#options;
     this.#report();
+    startUnreadableCount(this.#connection.metrics, topic);
     const reader = await followLog(this.#connection, {
       topic,
       partition: 0,
@@ -233,6 +235,7 @@ class CompactedTable<T> implements Table<T> {
     } catch (error) {
       if (!isPosthasteError(error)) throw error;
       const fields = { event: "table_record_unreadable", topic, key, offset, reason: describe(error) };
+      countUnreadable(this.#connection.metrics, topic, { bytes, error });
       this.#connection.log.error(fields, "a record of a table cannot be read: what was held stays");
       return UNREADABLE;
     }

@@ -9,7 +9,7 @@ import { schemaRegistryUrl } from "@posthaste/testkit/broker";
 import { uniqueName } from "@posthaste/testkit/topics";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
-import { schemaIdOf } from "../src/confluent-frame.ts";
+import { FRAME_BYTES, schemaIdOf, writeFrame } from "../src/confluent-frame.ts";
 import { createOpenCodec } from "../src/registry.ts";
 import { readSchema } from "../src/schema-files.ts";
 
@@ -32,6 +32,10 @@ const EVENT: Event = {
   restJson: null,
 };
 
+/** As Avro allows since 1.12, and avsc does not. */
+const DEFAULT_OF_SECOND_BRANCH =
+  '{"type":"record","name":"R","fields":[{"name":"a","type":["null","int"],"default":1}]}';
+
 interface Field {
   readonly name: string;
 }
@@ -51,6 +55,17 @@ describe("codecs against the registry", () => {
     const prefix = uniqueName("codec");
     prefixes.push(prefix);
     return createTopicNames(prefix);
+  }
+
+  /** Past the client, which refuses what it makes nothing of. */
+  async function registerBare(subject: string, schemaType: string, schema: string): Promise<number> {
+    const response = await fetch(`${schemaRegistryUrl()}/subjects/${subject}/versions`, {
+      method: "POST",
+      headers: { "content-type": "application/vnd.schemaregistry.v1+json" },
+      body: JSON.stringify({ schemaType, schema }),
+    });
+    const { id } = (await response.json()) as { id: number };
+    return id;
   }
 
   const open = (names = uniqueNames(), log: Log = SILENT_LOG, url = schemaRegistryUrl()) =>
@@ -142,6 +157,20 @@ describe("codecs against the registry", () => {
     expect(() => codec.decode(Buffer.from("not avro"))).toThrow(invalid);
     expect(() => codec.decode(codec.encode(EVENT).subarray(0, 20))).toThrow(invalid);
     expect(codec.learn(Buffer.from("not avro"))).toBeUndefined();
+  });
+
+  it.each([
+    ["a schema of ours that is another topic's", SchemaType.AVRO, readSchema("source")],
+    ["a JSON schema", SchemaType.JSON, '{"type":"object","properties":{"a":{"type":"string"}}}'],
+    ["an Avro schema that avsc refuses", SchemaType.AVRO, DEFAULT_OF_SECOND_BRANCH],
+  ])("read nothing of %s: what it wrote is no value, and is asked about once", async (_, type, schema) => {
+    const names = uniqueNames();
+    const codec = await open(names)<Event>("event");
+    const stray = Buffer.concat([Buffer.alloc(FRAME_BYTES), Buffer.from("xyz")]);
+    writeFrame(stray, await registerBare(`${names.events}-stray`, type, schema));
+    await codec.learn(stray);
+    expect(() => codec.decode(stray)).toThrow(expect.objectContaining({ code: "invalid_input" }));
+    expect(codec.learn(stray)).toBeUndefined();
   });
 
   it("reject a writer that the registry does not know", async () => {

@@ -23,6 +23,7 @@ import type { IncomingRecord } from "@posthaste/kafka/incoming-record";
 import { followLog } from "@posthaste/kafka/log-reader";
 import { createProducer, type OutgoingRecord, type Producer } from "@posthaste/kafka/producer";
 import { topicOffsets } from "@posthaste/kafka/topic-offsets";
+import { isUnreadable } from "@posthaste/kafka/unreadable";
 
 /** Of the replays that are done, the newest. */
 const REMEMBERED = 100;
@@ -118,7 +119,7 @@ export class Replays {
     producer: Producer,
     { partition, end }: { readonly partition: number; readonly end: number },
   ): Promise<void> {
-    const { connection, names, letters } = this.#options;
+    const { connection, names } = this.#options;
     const failed = Promise.withResolvers<never>();
     const reader = await followLog(connection, {
       topic: names.deadLetters,
@@ -129,9 +130,8 @@ export class Replays {
         const outgoing: OutgoingRecord[] = [];
         for (const record of records) {
           if (record.offset >= end || record.value === null) continue;
-          await letters.learn(record.value);
-          const letter = letters.decode(record.value);
-          if (fits(filter, letter)) outgoing.push(this.#toDelivery(letter, record));
+          const letter = await this.#read(record, record.value);
+          if (letter !== null && fits(filter, letter)) outgoing.push(this.#toDelivery(letter, record));
         }
         if (outgoing.length === 0 || this.#isClosed) return;
         await producer.send(outgoing);
@@ -143,6 +143,19 @@ export class Replays {
       await Promise.race([reader.reached(end), failed.promise]);
     } finally {
       await reader.close();
+    }
+  }
+
+  /** Null for a record that is no dead letter: it was never one of those that fitted, and holds up none of them. */
+  async #read({ topic, partition, offset }: IncomingRecord, bytes: Buffer): Promise<DeadLetter | null> {
+    const { connection, letters } = this.#options;
+    try {
+      await letters.learn(bytes);
+      return letters.decode(bytes);
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      connection.log.warn({ event: "dead_letter_unreadable", topic, partition, offset, err: error });
+      return null;
     }
   }
 

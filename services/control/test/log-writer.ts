@@ -9,6 +9,8 @@ export interface LogWriter {
   readonly deadLetters: (letters: readonly DeadLetter[], partition?: number) => Promise<void>;
   /** Bytes that are no attempts. */
   readonly rubbish: () => Promise<void>;
+  /** A batch of attempts among the dead letters: of another schema that the registry knows. */
+  readonly strayDeadLetter: () => Promise<void>;
 }
 
 export async function createLogWriter({ names, openCodec, producer }: TestTopics): Promise<LogWriter> {
@@ -28,6 +30,10 @@ export async function createLogWriter({ names, openCodec, producer }: TestTopics
           partition,
         })),
       ),
+    strayDeadLetter: () =>
+      producer.send([
+        { topic: names.deadLetters, key: null, value: attemptCodec.encode({ attempts: [] }), partition: 0 },
+      ]),
     rubbish: () => producer.send([{ topic: names.attempts, key: null, value: Buffer.from("no batch"), partition: 0 }]),
   };
 }

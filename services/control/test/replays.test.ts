@@ -32,6 +32,7 @@ beforeAll(async () => {
   });
   eachId = created.body.id;
   await writer.deadLetters([1, 2, 3].map((n) => deadLetterAt(n)));
+  await writer.strayDeadLetter();
   await writer.deadLetters([deadLetterAt(4, { destinationId: eachId, reason: "rejected_by_receiver" })], 1);
   await eventually(async () => {
     const { body } = await control.call("GET", "/v1/dead-letters");
@@ -60,6 +61,11 @@ async function replay(filter: object): Promise<Record<string, unknown>> {
 }
 
 describe("a replay", () => {
+  it("passes over what is no dead letter", async () => {
+    expect(await replay({ destinationId: "dst_1" })).toMatchObject({ state: "done", matched: 3, replayed: 3 });
+    expect(control.logged()).toContain("dead_letter_unreadable");
+  });
+
   it("sends each dead letter as a new delivery with its key, message id and body, in order (Z1, Z3)", async () => {
     expect(await replay({ destinationId: "dst_1" })).toMatchObject({ state: "done", matched: 3, replayed: 3 });
     await eventually(() => expect(seen).toHaveLength(3));

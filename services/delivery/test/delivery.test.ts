@@ -217,6 +217,21 @@ describe("what stands in the topics", () => {
     expect(delivery.failures).toEqual([]);
   });
 
+  it("and is of another schema that the registry knows is counted and stops nothing", async () => {
+    const configOffset = await connect("after-stray");
+    const { names, strayValue } = installation;
+    const unreadable = () => delivery.metric("posthaste_unreadable_deliveries_total");
+    const before = await unreadable();
+    await installation.sendRaw(names.deliveries, strayValue);
+    await installation.sendRaw(
+      names.deliveries,
+      installation.encode({ messageId: "m-behind", destinationId: "after-stray", configOffset }),
+    );
+    await eventually(() => expect(receiver.requestsTo("/after-stray")).toHaveLength(1));
+    await eventually(async () => expect(await unreadable()).toBe(before + 1));
+    expect(delivery.failures).toEqual([]);
+  });
+
   it("W6: twice because of one hand-off is sent once", async () => {
     const configOffset = await connect("copy");
     const value = installation.encode({ messageId: "m-copy", destinationId: "copy", configOffset });

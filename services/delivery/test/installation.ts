@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { createDestinationCodec, type DestinationRecord } from "@posthaste/contracts/destination-codec";
 import { decodeProgress, REVISION_HEADER } from "@posthaste/contracts/headers";
 import { createSecretBox, type SecretKey } from "@posthaste/contracts/secret-box";
+import type { SourceRecord } from "@posthaste/contracts/source-codec";
 import { retryTopicName, type TopicNames } from "@posthaste/contracts/topics";
 import type { AttemptBatch, AttemptRecord } from "@posthaste/core/attempt-record";
 import type { DeadLetter } from "@posthaste/core/dead-letter";
@@ -35,6 +36,8 @@ export interface Installation {
   /** Writes bytes to a topic of deliveries. */
   readonly sendRaw: (topic: string, value: Buffer, headers?: Readonly<Record<string, string>>) => Promise<void>;
   readonly encode: (draft: DeliveryDraft) => Buffer;
+  /** A value of a schema that the registry knows and that no topic of deliveries is for. */
+  readonly strayValue: Buffer;
   /** Starts delivery; `remove` stops it, if the test has not. */
   readonly startDelivery: (options?: Partial<DeliveryOptions>) => Promise<TestDelivery>;
   readonly remove: () => Promise<void>;
@@ -66,6 +69,7 @@ export async function createInstallation(delaysMs: readonly number[]): Promise<I
   const secretKey: SecretKey = { id: "k1", key: randomBytes(32) };
   const deliveryCodec = await openCodec<Delivery>("delivery");
   const destinationRecords = await openCodec<DestinationRecord>("destination");
+  const sourceCodec = await openCodec<SourceRecord>("source");
   const deadLetters: DeadLetter[] = [];
   const attempts: AttemptRecord[] = [];
   const waiting: Waiting[] = [];
@@ -103,6 +107,7 @@ export async function createInstallation(delaysMs: readonly number[]): Promise<I
     attempts,
     waiting,
     encode,
+    strayValue: sourceCodec.encode(SOURCE),
     configure: async (id, change, key = secretKey) => {
       revision += 1;
       const codec = createDestinationCodec(destinationRecords, createSecretBox([key]));
@@ -160,6 +165,17 @@ function expectReady(service: DeliveryService): void {
   const missing = Object.entries(service.readiness()).filter(([, state]) => state !== true);
   if (missing.length > 0) throw new Error(`not ready: ${JSON.stringify(missing)}`);
 }
+
+const SOURCE: SourceRecord = {
+  id: "src_1",
+  revision: 9,
+  name: "stray",
+  kind: "server",
+  writeKeys: [],
+  enabled: true,
+  createdAtMs: 0,
+  updatedAtMs: 0,
+};
 
 function destination(id: string, revision: number): Destination {
   return {

@@ -16,6 +16,7 @@ import { RecentIds, type RecentIdsLimits } from "@posthaste/core/recent-ids";
 import type { KafkaConnection } from "@posthaste/kafka/connect";
 import type { IncomingRecord } from "@posthaste/kafka/incoming-record";
 import { followLog } from "@posthaste/kafka/log-reader";
+import { isUnreadable } from "@posthaste/kafka/unreadable";
 import type { EventPlace } from "./route-records.ts";
 
 export interface DedupeOptions {
@@ -77,8 +78,13 @@ function startRebuild(options: DedupeOptions, first: EventPlace): Held {
 
   const noteOld = async (record: IncomingRecord): Promise<void> => {
     if (signal.aborted || record.offset >= first.offset || record.value === null) return;
-    await codec.learn(record.value);
-    note(ids, codec.decode(record.value), record.offset);
+    try {
+      await codec.learn(record.value);
+      note(ids, codec.decode(record.value), record.offset);
+    } catch (error) {
+      // It was said when the record was routed; the ids of the others count all the same.
+      if (!isUnreadable(error)) throw error;
+    }
   };
   const read = async (): Promise<void> => {
     if (first.offset === 0) return;

@@ -1,11 +1,13 @@
 /** Topics of a test's own on the real broker, what a router reads and writes there, and routers in this process. */
 import type { DestinationRecord } from "@posthaste/contracts/destination-codec";
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
+import type { SourceRecord } from "@posthaste/contracts/source-codec";
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { Delivery } from "@posthaste/core/delivery";
 import type { Event } from "@posthaste/core/event";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { eventKey } from "@posthaste/core/partition-key";
+import type { OutgoingRecord } from "@posthaste/kafka/producer";
 import { createTestTopics } from "@posthaste/testbed/test-topics";
 import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
 import { Registry } from "prom-client";
@@ -26,8 +28,10 @@ export interface Installation {
   /** Writes a destination's newest state; undefined removes it. */
   readonly configure: (id: string, change: Partial<DestinationRecord> | undefined) => Promise<void>;
   readonly send: (events: readonly Event[]) => Promise<void>;
-  /** Writes bytes that no schema reads to the events topic. */
-  readonly sendRaw: (value: Buffer | null) => Promise<void>;
+  /** Writes bytes that no schema reads, to the events topic unless another is named. */
+  readonly sendRaw: (value: Buffer | null, place?: Partial<OutgoingRecord>) => Promise<void>;
+  /** A value of a schema that the registry knows and that no topic of the router's is for. */
+  readonly strayValue: Buffer;
   /** Starts a router that `remove` stops, if the test has not. */
   readonly startRouter: (options?: Partial<RouterOptions>) => Promise<TestRouter>;
   readonly remove: () => Promise<void>;
@@ -44,6 +48,7 @@ export async function createInstallation(): Promise<Installation> {
   const { prefix, names, openCodec, producer, follow } = topics;
   const eventCodec = await openCodec<Event>("event");
   const destinationCodec = await openCodec<DestinationRecord>("destination");
+  const sourceCodec = await openCodec<SourceRecord>("source");
   const deliveries: ReadDelivery[] = [];
   const unrouted: UnroutedEvents[] = [];
   await follow<Delivery>(names.deliveries, (delivery, { key, partition, offset }) =>
@@ -71,7 +76,8 @@ export async function createInstallation(): Promise<Installation> {
           value: eventCodec.encode(event),
         })),
       ),
-    sendRaw: (value) => producer.send([{ topic: names.events, key: "k", value }]),
+    sendRaw: (value, place = {}) => producer.send([{ topic: names.events, key: "k", value, ...place }]),
+    strayValue: sourceCodec.encode(SOURCE),
     startRouter: async (options = {}) => {
       const registry = new Registry();
       const failures: Error[] = [];
@@ -94,6 +100,17 @@ export async function createInstallation(): Promise<Installation> {
     },
   };
 }
+
+const SOURCE: SourceRecord = {
+  id: "src_1",
+  revision: 9,
+  name: "stray",
+  kind: "server",
+  writeKeys: [],
+  enabled: true,
+  createdAtMs: 0,
+  updatedAtMs: 0,
+};
 
 function destination(id: string, revision: number): DestinationRecord {
   return {

@@ -1,9 +1,10 @@
 import { EVENT_TYPES } from "@posthaste/core/event";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createInstallation, event, type Installation, type ReadDelivery } from "./installation.ts";
+import { createInstallation, event, type Installation, type ReadDelivery, type TestRouter } from "./installation.ts";
 
 let installation: Installation;
+let router: TestRouter;
 
 beforeAll(async () => {
   installation = await createInstallation();
@@ -11,7 +12,7 @@ beforeAll(async () => {
   await installation.configure("dst_a", {});
   await installation.configure("dst_off", { enabled: false });
   await installation.configure("dst_other", { sourceIds: ["src_2"] });
-  await installation.startRouter();
+  router = await installation.startRouter();
 });
 
 afterAll(() => installation.remove());
@@ -98,6 +99,33 @@ describe("what is not passed on", () => {
       expect(deliveriesOf("after-poison")).toHaveLength(2);
       expect(deliveriesOf("after-poison-2")).toHaveLength(2);
     });
+  });
+
+  it("is a record of another schema that the registry knows, and it stops nothing", async () => {
+    await installation.sendRaw(installation.strayValue, { key: "src_1:k" });
+    await installation.send([event("after-stray", { userId: "k" })]);
+    await eventually(() => expect(deliveriesOf("after-stray")).toHaveLength(2));
+    expect(router.failures).toEqual([]);
+    expect(await router.registry.metrics()).toContain('posthaste_routed_events_total{outcome="unreadable"} 3');
+  });
+});
+
+describe("a record of another schema among the destinations", () => {
+  it("changes nothing of the one whose key it has, and is counted", async () => {
+    const { names, strayValue } = installation;
+    await installation.sendRaw(strayValue, {
+      topic: names.destinationConfig,
+      key: "dst_a",
+      headers: { revision: "99" },
+    });
+    await eventually(async () =>
+      expect(await router.registry.metrics()).toContain(
+        `posthaste_unreadable_records_total{topic="${names.destinationConfig}",reason="not_of_schema"} 1`,
+      ),
+    );
+    await installation.send([event("after-table-stray")]);
+    await eventually(() => expect(deliveriesOf("after-table-stray")).toHaveLength(2));
+    expect(router.failures).toEqual([]);
   });
 });
 

@@ -49,6 +49,8 @@ describe("one router after another", () => {
     const first = await installation.startRouter();
     const old = Array.from({ length: 40 }, (_, index) => `old-${index}`);
     await installation.send(old.map((id) => event(id)));
+    // What cannot be read does not end the reading of what can.
+    await installation.sendRaw(installation.strayValue, { key: "src_1:u1" });
     await eventually(() => expect(installation.deliveries).toHaveLength(80));
     await first.stop();
     await installation.startRouter();

@@ -7,7 +7,7 @@
  *     lies below would be dropped again.
  * F3  A reader that fails is started again at the next look, from the store's position. When the topic was made anew (B3),
  *     its journal is emptied first. A topic that is not there yet is waited for; partitions that were added are followed.
- * F4  A record that cannot be decoded is logged and passed over.
+ * F4  A record that cannot be decoded is logged, counted and passed over.
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import { isPosthasteError } from "@posthaste/core/errors";
@@ -15,6 +15,7 @@ import type { KafkaConnection } from "@posthaste/kafka/connect";
 import type { IncomingRecord } from "@posthaste/kafka/incoming-record";
 import { followLog, type LogReader } from "@posthaste/kafka/log-reader";
 import { type PartitionOffsets, topicOffsets } from "@posthaste/kafka/topic-offsets";
+import { countUnreadable, isUnreadable, startUnreadableCount } from "@posthaste/kafka/unreadable";
 import type { JournalEntry } from "./journal.ts";
 import type { JournalName } from "./store.ts";
 import type { StoreClient } from "./store-client.ts";
@@ -50,6 +51,7 @@ export class TopicFollower<T> {
     this.#connection = connection;
     this.#options = options;
     const { store, journal } = options;
+    startUnreadableCount(connection.metrics, options.topic);
     this.#positions = new Map(store.start.positions[journal].map(({ partition, next }) => [partition, next]));
     this.#lookLater(0);
   }
@@ -138,7 +140,8 @@ export class TopicFollower<T> {
       await codec.learn(record.value);
       return toEntries(codec.decode(record.value), record);
     } catch (error) {
-      if (!isPosthasteError(error) || error.retryable) throw error;
+      if (!isUnreadable(error)) throw error;
+      countUnreadable(this.#connection.metrics, this.#options.topic, { bytes: record.value, error });
       this.#say("record_not_read", error, { partition: record.partition, offset: record.offset });
       return [];
     }
