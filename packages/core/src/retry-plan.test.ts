@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { DEFAULT_RETRY_DELAYS_MS } from "./backoff.ts";
+import { DEFAULT_RETRY_DELAYS_MS, jitterMs } from "./backoff.ts";
 import { type DeliveryProgress, NO_PROGRESS } from "./delivery.ts";
-import { isWindowOver, planHold, planPutOff, planRetry, type RetrySchedule } from "./retry-plan.ts";
+import { isWindowOver, planHold, planPutOff, planRetry, planRoomHold, type RetrySchedule } from "./retry-plan.ts";
 
 const HOUR = 3_600_000;
 const schedule: RetrySchedule = { delaysMs: DEFAULT_RETRY_DELAYS_MS, windowMs: 4 * HOUR };
@@ -14,6 +14,44 @@ const failed = (progress: DeliveryProgress, nowMs: number, notBeforeMs: number |
   planRetry({ schedule, progress, nowMs, notBeforeMs, urls: null });
 const putOff = (progress: DeliveryProgress, nowMs: number, waiting = 0, notBeforeMs: number | null = null) =>
   planPutOff({ schedule, progress, nowMs, notBeforeMs, waiting });
+
+interface Situation {
+  readonly schedule: RetrySchedule;
+  /** What each failed attempt is answered: `Retry-After`, in ms. */
+  readonly afterMs: number;
+  /** Records come this much later than they are due. */
+  readonly latenessMs: number;
+  readonly random: () => number;
+}
+
+/** A delivery's way over simulated time, from its first attempt at 0: when it was attempted, and why it was given up. */
+function simulate({ schedule: terms, afterMs, latenessMs, random }: Situation) {
+  const attemptsMs: number[] = [];
+  let nowMs = 0;
+  let progress: DeliveryProgress = NO_PROGRESS;
+  let shutUntilMs = 0;
+  let isLast = false;
+  for (let step = 0; step < 100_000; step++) {
+    const isAwaited = progress.notBeforeMs !== null && progress.notBeforeMs > nowMs;
+    const mustWait: boolean = !isLast && (isWindowOver(progress, nowMs) || isAwaited || shutUntilMs > nowMs);
+    const gate = isAwaited ? null : shutUntilMs;
+    const plan = mustWait
+      ? planPutOff({ schedule: terms, progress, nowMs, notBeforeMs: gate, waiting: 0 })
+      : planRetry({ schedule: terms, progress, nowMs, notBeforeMs: nowMs + afterMs, urls: null });
+    if (!mustWait) {
+      attemptsMs.push(nowMs);
+      // As the deliverer shuts the gate.
+      shutUntilMs = nowMs + Math.min(afterMs, terms.windowMs);
+    }
+    isLast = plan.kind === "last_attempt";
+    if (plan.kind === "last_attempt") continue;
+    if (plan.kind === "dead_letter") return { attemptsMs, reason: plan.reason };
+    progress = plan.progress;
+    const dueMs = nowMs + plan.delayMs + latenessMs;
+    nowMs = dueMs + jitterMs({ delayMs: plan.delayMs, delaysMs: terms.delaysMs, fill: 0 }, random());
+  }
+  throw new Error("it is never given up");
+}
 
 describe("after a failed attempt", () => {
   it("waits by the schedule, then is a dead letter: window_expired", () => {
@@ -82,7 +120,7 @@ describe("put off without an attempt", () => {
 
   it("I3: at the end of the window one attempt is made of what was never attempted, the rest is dead", () => {
     const never = { ...NO_PROGRESS, putOffs: 3, windowStartMs: 0, deadlineMs: 4 * HOUR };
-    expect(putOff(never, 4 * HOUR - 9999)).toEqual({ kind: "last_attempt" });
+    expect(putOff(never, 4 * HOUR - 9999)).toEqual({ kind: "last_attempt", progress: never });
     expect(putOff({ ...never, attempts: 1 }, 4 * HOUR - 9999)).toMatchObject({
       kind: "dead_letter",
       reason: "window_expired",
@@ -146,6 +184,36 @@ describe("whatever the schedule and the moments", () => {
     );
   });
 
+  it("W5: a receiver that asks for longer than the window is tried once more, before its end, and then no more", () => {
+    const situation = fc.record({
+      schedule: fc.oneof(fc.constant(schedule), anySchedule),
+      /** How far beyond the window's end the receiver asks, which shuts its gate for all its deliveries. */
+      beyondMs: fc.integer({ min: -20_000, max: 10 * HOUR }),
+      latenessMs: fc.integer({ min: 1, max: 50 }),
+      randoms: fc.infiniteStream(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })),
+    });
+    fc.assert(
+      fc.property(situation, ({ schedule: any, beyondMs, latenessMs, randoms }) => {
+        const afterMs = Math.max(0, any.windowMs + beyondMs);
+        const [firstMs = 0] = any.delaysMs;
+        const smallestMs = Math.min(...any.delaysMs);
+        // Only what the schedule still leaves an attempt is tried again, and it must leave time for records to arrive late.
+        fc.pre(firstMs + 1000 < any.windowMs && afterMs >= any.windowMs - smallestMs);
+        const { attemptsMs, reason } = simulate({
+          schedule: any,
+          afterMs,
+          latenessMs,
+          random: () => randoms.next().value,
+        });
+        expect(attemptsMs).toHaveLength(2);
+        expect(attemptsMs[1]).toBeLessThan(any.windowMs);
+        expect(attemptsMs[1]).toBeGreaterThanOrEqual(any.windowMs - 2 * smallestMs);
+        expect(reason).toBe("window_expired");
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
   it("I3: a destination that stays dead is given up within the window, after one attempt at least", () => {
     fc.assert(
       fc.property(anySchedule, fc.nat(200_000), (any, waiting) => {
@@ -169,16 +237,45 @@ describe("whatever the schedule and the moments", () => {
 });
 
 describe("held for the operator", () => {
-  it("neither starts nor ends the window, however long it takes", () => {
+  it("the window does not start, however long it takes", () => {
     let progress: DeliveryProgress = NO_PROGRESS;
     const delays: number[] = [];
     for (let step = 0; step < 6; step++) {
-      const plan = planHold({ schedule, progress });
+      const plan = planHold({ schedule, progress, nowMs: 1e9 });
       delays.push(plan.delayMs);
       progress = plan.progress;
     }
     expect(delays).toEqual([10_000, 30_000, 60_000, 300_000, 300_000, 300_000]);
     expect(progress).toEqual({ ...NO_PROGRESS, putOffs: 6 });
+  });
+
+  it("the window does not end before the delivery is back, and ends no sooner where it is far", () => {
+    const begun = { ...NO_PROGRESS, attempts: 2, windowStartMs: 0, deadlineMs: 4 * HOUR };
+    expect(planHold({ schedule, progress: begun, nowMs: 1000 }).progress).toMatchObject({ deadlineMs: 4 * HOUR });
+    const nowMs = 4 * HOUR - 5;
+    expect(planHold({ schedule, progress: begun, nowMs }).progress).toMatchObject({ deadlineMs: nowMs + 20_000 });
+  });
+});
+
+describe("held for room for its last attempt", () => {
+  it("stays owed it, after the window's end too: what was never attempted, and what a receiver asked to outwait it", () => {
+    const never = { ...NO_PROGRESS, putOffs: 9, windowStartMs: 0, deadlineMs: 4 * HOUR };
+    const asked = { ...never, attempts: 1, notBeforeMs: 10 * HOUR };
+    for (const progress of [never, asked]) {
+      const owed = putOff(progress, 4 * HOUR - 5000);
+      if (owed.kind !== "last_attempt") throw new Error(`it is ${owed.kind}`);
+      const held = planRoomHold({ schedule, progress: owed.progress });
+      expect(held).toMatchObject({ delayMs: 300_000, progress: { putOffs: 10, deadlineMs: 4 * HOUR } });
+      expect(putOff(held.progress, 4 * HOUR + 295_000)).toMatchObject({ kind: "last_attempt" });
+    }
+  });
+
+  it("is owed none for a peace that ended within the window, nor for a gate that shut after its end", () => {
+    const attempted = { ...NO_PROGRESS, attempts: 1, windowStartMs: 0, deadlineMs: 4 * HOUR };
+    const asked = { ...attempted, notBeforeMs: 4 * HOUR - 20_000 };
+    expect(putOff(asked, 4 * HOUR)).toMatchObject({ kind: "dead_letter", reason: "window_expired" });
+    expect(putOff(attempted, 4 * HOUR, 0, 9 * HOUR)).toMatchObject({ kind: "dead_letter", reason: "window_expired" });
+    expect(putOff({ ...asked, notBeforeMs: asked.notBeforeMs + 1 }, 4 * HOUR)).toMatchObject({ kind: "last_attempt" });
   });
 });
 

@@ -4,6 +4,10 @@
  * The retry window starts with the first failed attempt or the first putting-off, whichever is earlier (I3), and no delay
  * is taken that would pass its end. A retry topic holds one fixed delay, so a wait of any other length is made of several
  * (W5). Attempts use the schedule up one delay at a time; putting-off uses none of it.
+ *
+ * No attempt starts after the window's end, but the last one that a delivery is owed: one that was never attempted (I3), or
+ * that waited for a receiver which asked for peace till the window's end or beyond (W5). The latter's is planned so that it
+ * comes before the end, by the smallest tier, and is late only where its record or the room for it is.
  */
 import type { DeadLetterReason } from "./dead-letter.ts";
 import type { DeliveryProgress } from "./delivery.ts";
@@ -28,9 +32,11 @@ export interface DeadPlan {
   readonly progress: DeliveryProgress;
 }
 
-/** The window is over and the delivery was never attempted: it is sent once, whatever stands against it (I3). */
+/** The window ends and the delivery is owed an attempt: it is sent once, whatever stands against it. */
 export interface LastAttemptPlan {
   readonly kind: "last_attempt";
+  /** Says still that the attempt is owed, should there be no room for it now. */
+  readonly progress: DeliveryProgress;
 }
 
 /** Waiting room is refilled from retry topics this often, so that a destination that recovered is served soon (I2). */
@@ -58,7 +64,10 @@ export function planRetry({ schedule, progress, nowMs, notBeforeMs, urls }: Fail
   if (notBeforeMs === null || notBeforeMs <= nowMs + scheduledMs) {
     return { kind: "retry", delayMs: scheduledMs, progress: counted };
   }
-  const cappedMs = capNotBefore(notBeforeMs, schedule, started.deadlineMs);
+  const lastTryMs = lastTryOf(started, schedule);
+  // It was tried once more already.
+  if (notBeforeMs >= lastTryMs && wasAskedToOutwait(started, schedule)) return expired(counted);
+  const cappedMs = Math.min(notBeforeMs, lastTryMs);
   const delayMs = Math.max(scheduledMs, tierTowards(cappedMs - nowMs, schedule));
   return { kind: "retry", delayMs, progress: { ...counted, notBeforeMs: cappedMs } };
 }
@@ -78,24 +87,46 @@ export function planPutOff(putting: PuttingOff): WaitPlan | DeadPlan | LastAttem
   const { schedule, progress, nowMs, waiting } = putting;
   const started = startWindow(progress, schedule, nowMs);
   const wanted = latest(progress.notBeforeMs, putting.notBeforeMs);
-  const notBeforeMs = wanted === null || wanted <= nowMs ? null : capNotBefore(wanted, schedule, started.deadlineMs);
+  const lastTryMs = lastTryOf(started, schedule);
+  if (wanted !== null && wanted >= lastTryMs && nowMs < started.deadlineMs) {
+    const owed = { ...started, notBeforeMs: lastTryMs };
+    const tierMs = largestTier(schedule, lastTryMs - nowMs);
+    if (tierMs === null) return { kind: "last_attempt", progress: owed };
+    return { kind: "retry", delayMs: tierMs, progress: { ...owed, putOffs: progress.putOffs + 1 } };
+  }
+  const notBeforeMs = wanted === null || wanted <= nowMs ? null : wanted;
   const delayMs = putOffDelay({ schedule, putOffs: progress.putOffs, nowMs, notBeforeMs, waiting });
   const fittingMs = largestTier(schedule, Math.min(delayMs, started.deadlineMs - nowMs));
-  if (fittingMs === null) return started.attempts === 0 ? { kind: "last_attempt" } : expired(started);
-  return { kind: "retry", delayMs: fittingMs, progress: { ...started, putOffs: progress.putOffs + 1, notBeforeMs } };
+  if (fittingMs !== null) {
+    return { kind: "retry", delayMs: fittingMs, progress: { ...started, putOffs: progress.putOffs + 1, notBeforeMs } };
+  }
+  const isOwed = started.attempts === 0 || wasAskedToOutwait(started, schedule);
+  return isOwed ? { kind: "last_attempt", progress: started } : expired(started);
+}
+
+export interface Hold {
+  readonly schedule: RetrySchedule;
+  readonly progress: DeliveryProgress;
+  readonly nowMs: number;
 }
 
 /**
- * Waits for something that is nobody's fault but the operator's (a secret's key that this process lacks), or for room
- * for a last attempt: the window neither starts nor ends it.
+ * Waits for something that is nobody's fault but the operator's (a secret's key that this process lacks): the window neither
+ * starts meanwhile nor ends before the delivery is back.
  */
-export function planHold({ schedule, progress }: Pick<PuttingOff, "schedule" | "progress">): WaitPlan {
-  const delayMs = quickTiers(schedule)[Math.min(progress.putOffs, quickTiers(schedule).length - 1)];
-  return {
-    kind: "retry",
-    delayMs: delayMs ?? smallestTier(schedule),
-    progress: { ...progress, putOffs: progress.putOffs + 1 },
-  };
+export function planHold({ schedule, progress, nowMs }: Hold): WaitPlan {
+  const plan = planRoomHold({ schedule, progress });
+  const { deadlineMs } = plan.progress;
+  if (deadlineMs === null) return plan;
+  const backMs = nowMs + plan.delayMs + smallestTier(schedule);
+  return { ...plan, progress: { ...plan.progress, deadlineMs: Math.max(deadlineMs, backMs) } };
+}
+
+/** Waits for room for the last attempt that it is owed, its window's end or none. */
+export function planRoomHold({ schedule, progress }: Omit<Hold, "nowMs">): WaitPlan {
+  const tiers = quickTiers(schedule);
+  const delayMs = tiers[Math.min(progress.putOffs, tiers.length - 1)] ?? smallestTier(schedule);
+  return { kind: "retry", delayMs, progress: { ...progress, putOffs: progress.putOffs + 1 } };
 }
 
 /** True when the retry window is over. */
@@ -114,9 +145,15 @@ function expired(progress: DeliveryProgress): DeadPlan {
   return { kind: "dead_letter", reason: "window_expired", progress };
 }
 
-/** A receiver that asks for more than the window is tried once more before the window ends: so late that no more than the smallest tier remains. */
-function capNotBefore(notBeforeMs: number, schedule: RetrySchedule, deadlineMs: number): number {
-  return Math.min(notBeforeMs, deadlineMs - smallestTier(schedule));
+/** A receiver that asks for more than the window is tried once more: at this moment or, as tiers are coarse, up to a smallest tier before. */
+function lastTryOf({ deadlineMs }: Started, schedule: RetrySchedule): number {
+  return deadlineMs - smallestTier(schedule);
+}
+
+/** True when the delivery waits, or waited, because a receiver asked for peace till so near the window's end that its coming back may be late. */
+function wasAskedToOutwait(started: Started, schedule: RetrySchedule): boolean {
+  const { notBeforeMs } = started;
+  return notBeforeMs !== null && notBeforeMs > lastTryOf(started, schedule) - smallestTier(schedule);
 }
 
 interface PutOffWait {

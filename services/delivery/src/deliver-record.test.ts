@@ -2,7 +2,9 @@ import { type Delivery, type DeliveryProgress, NO_PROGRESS } from "@posthaste/co
 import type { Destination } from "@posthaste/core/destination";
 import { DEFAULT_ROOM } from "@posthaste/core/destination-room";
 import { SILENT_LOG } from "@posthaste/core/log";
+import { settle } from "@posthaste/core/outcome";
 import type { Task } from "@posthaste/kafka/window";
+import type { AttemptReport } from "@posthaste/webhook/report";
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Deliverer, type DelivererParts } from "./deliver-record.ts";
@@ -24,11 +26,14 @@ const DESTINATION = {
   ],
 } as unknown as Destination;
 
+let destination: Destination;
 let isolation: Isolation;
 let deliverer: Deliverer;
 let published: FollowUp[];
 let attempted: (readonly string[] | null | undefined)[];
 let random: number;
+let nowMs: number;
+let onSettled: (report: AttemptReport) => void;
 
 /** A record of a retry topic; what is not looked at is left out. */
 function returning(
@@ -54,20 +59,26 @@ function returning(
 beforeEach(() => {
   vi.useFakeTimers();
   attempted = [];
+  destination = DESTINATION;
   random = 0;
+  nowMs = 1_000_000;
   published = [];
   isolation = new Isolation({
     settings: DEFAULT_ROOM,
     connections: 4096,
-    monotonicMs: () => 0,
+    monotonicMs: () => nowMs,
     send: (turn) => deliverer.send(turn),
     putOff: (pending, cause, notBeforeMs) => deliverer.putOff(pending, cause, notBeforeMs),
   });
   deliverer = new Deliverer({
-    destinations: { appliedOffset: 0, get: () => DESTINATION },
+    destinations: { appliedOffset: 0, get: () => destination },
     sender: {
-      attempt: ({ urls }: { readonly urls?: readonly string[] | null }) => {
+      attempt: (
+        { urls }: { readonly urls?: readonly string[] | null },
+        hooks: { readonly onSettled: typeof onSettled },
+      ) => {
         attempted.push(urls);
+        onSettled = hooks.onSettled;
       },
     },
     isolation,
@@ -75,7 +86,7 @@ beforeEach(() => {
     dueGate: new DueGate(),
     schedule: { delaysMs: [10_000], windowMs: 60_000 },
     metrics: createDeliveryMetrics(new Registry(), ["retry-10s"]),
-    clock: { nowMs: () => 1_000_000, monotonicMs: () => 0 },
+    clock: { nowMs: () => nowMs, monotonicMs: () => nowMs },
     random: () => random,
     delayMsOf: () => 10_000,
     log: SILENT_LOG,
@@ -141,6 +152,57 @@ describe("a returning delivery", () => {
     run(returning(0, "deliveries/0/7/0", { urls: ["https://was.example/"] }));
     expect(attempted).toEqual([]);
     expect(published).toMatchObject([{ kind: "dead_letter", reason: "destination_removed" }]);
+  });
+
+  it("V5: is dead and not attempted when its window is over, wherever it waited", () => {
+    const progress = { attempts: 3, windowStartMs: 940_000, deadlineMs: 1_000_000 };
+    run(returning(0, "deliveries/0/7/0", progress));
+    expect([attempted, published]).toMatchObject([[], [{ kind: "dead_letter", reason: "window_expired", progress }]]);
+  });
+
+  it("V5: is dead when its window ended while it waited for its destination's room", () => {
+    destination = { ...DESTINATION, rateLimitPerSecond: 1 };
+    run(returning(0, "deliveries/0/7/0", {}));
+    run(returning(1, "deliveries/0/8/0", { attempts: 1, windowStartMs: 0, deadlineMs: nowMs + 500 }));
+    expect([attempted.length, published]).toEqual([1, []]);
+    nowMs += 5000;
+    vi.advanceTimersByTime(1000);
+    expect(attempted).toHaveLength(1);
+    expect(published).toMatchObject([{ kind: "dead_letter", reason: "window_expired", progress: { attempts: 1 } }]);
+  });
+
+  it("V5: its jitter does not outlast its window", () => {
+    random = 0.9;
+    run(returning(0, "deliveries/0/7/0", { attempts: 1, windowStartMs: 0, deadlineMs: nowMs + 5 }));
+    vi.advanceTimersByTime(4);
+    expect([attempted, published]).toEqual([[null], []]);
+  });
+
+  it("I3: has its last attempt after its window too when it was never attempted", () => {
+    run(returning(0, "deliveries/0/7/0", { putOffs: 9, windowStartMs: 0, deadlineMs: nowMs - 5000 }));
+    expect([attempted, published]).toEqual([[null], []]);
+  });
+
+  it("W5: is tried once more before its window ends when its receiver asked for longer, though its gate is shut", () => {
+    run(returning(0, "deliveries/0/7/0", {}));
+    const asked = { outcome: "retryable" as const, notBeforeMs: nowMs + 3_600_000 };
+    const url = { url: "https://a.example/", status: 503, error: null, durationMs: 1, answer: null, ...asked };
+    const report = { settlement: settle("any", [url]), startedAtMs: nowMs, urls: [url] };
+    onSettled(report);
+    for (let offset = 1; attempted.length === 1; offset++) {
+      const plan = published.at(-1);
+      if (plan?.kind !== "retry") throw new Error(`it is ${plan?.kind} after ${offset} records`);
+      nowMs += plan.delayMs + 20;
+      run(returning(offset, `retry-10s/0/${offset}/0`, plan.progress));
+    }
+    expect(nowMs).toBeGreaterThanOrEqual(1_040_000);
+    expect(nowMs).toBeLessThan(1_060_000);
+    onSettled(report);
+    expect(published.at(-1)).toMatchObject({
+      kind: "dead_letter",
+      reason: "window_expired",
+      progress: { attempts: 2 },
+    });
   });
 
   it("I2: counts once among those that wait, however often it is put off until its not-before", () => {

@@ -7,6 +7,7 @@
  * V3  URLs, headers and secrets are those of the moment of sending: what waited is judged again when its destination was
  *     changed meanwhile.
  * V4  Every delivery ends finished: delivered, handed off, or kept in its window until the next owner reads it.
+ * V5  No attempt starts after the end of the delivery's retry window, wherever it waited, but the last one that it is owed.
  */
 
 import { jitterMs } from "@posthaste/core/backoff";
@@ -15,7 +16,14 @@ import type { Destination } from "@posthaste/core/destination";
 import type { NoRoomCause } from "@posthaste/core/destination-room";
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Log } from "@posthaste/core/log";
-import { type DeadPlan, planHold, planPutOff, type RetrySchedule } from "@posthaste/core/retry-plan";
+import {
+  type DeadPlan,
+  isWindowOver,
+  planHold,
+  planPutOff,
+  planRoomHold,
+  type RetrySchedule,
+} from "@posthaste/core/retry-plan";
 import type { Clock } from "@posthaste/core/time";
 import type { Table } from "@posthaste/kafka/table";
 import type { Task } from "@posthaste/kafka/window";
@@ -70,9 +78,10 @@ export class Deliverer {
 
   /** A turn was given: sends, and follows up what comes of it. */
   send(turn: Turn): void {
-    const { sender, destinations, isolation } = this.#parts;
+    const { sender, destinations, isolation, clock } = this.#parts;
     const { task, delivery, destination, progress } = turn.pending;
-    if (destinations.get(destination.id) !== destination) {
+    const isLate = !turn.isLast && isWindowOver(progress, clock.nowMs());
+    if (isLate || destinations.get(destination.id) !== destination) {
       isolation.cancel(turn);
       this.#submit(task, delivery);
       return;
@@ -87,7 +96,7 @@ export class Deliverer {
     );
   }
 
-  /** A delivery must not wait here: to a retry topic without an attempt, or at its window's end its last one. */
+  /** A delivery must not wait here: to a retry topic without an attempt, or at its window's end its last one, if it is owed that. */
   putOff(pending: Pending, cause: NoRoomCause, notBeforeMonotonicMs: number | null): void {
     if (pending.task.window.isRevoked) return;
     const { clock, isolation, schedule } = this.#parts;
@@ -99,7 +108,7 @@ export class Deliverer {
     if (plan.kind === "retry") this.#wait(pending, plan, cause);
     else if (plan.kind === "dead_letter") this.#bury(pending.task, pending.delivery, plan);
     else if (!isolation.submitLast(pending))
-      this.#wait(pending, planHold({ schedule, progress: pending.progress }), cause);
+      this.#wait(pending, planRoomHold({ schedule, progress: plan.progress }), cause);
   }
 
   /** What waits for its jitter stays in its window, to be read again. */
@@ -135,10 +144,11 @@ export class Deliverer {
     return true;
   }
 
-  /** W6: jitter comes after a record is due, so that its topic stays in due order. */
+  /** W6: jitter comes after a record is due, so that its topic stays in due order. It never outlasts the retry window (V5). */
   #afterJitter(task: Task<Intake>, delivery: Delivery): void {
-    const { delayMsOf, schedule, random } = this.#parts;
-    const { window, record } = task;
+    const { delayMsOf, schedule, random, clock } = this.#parts;
+    const { window, record, item } = task;
+    const leftMs = (item.progress.deadlineMs ?? Number.POSITIVE_INFINITY) - clock.nowMs() - 1;
     const terms = {
       delayMs: delayMsOf(record.topic),
       delaysMs: schedule.delaysMs,
@@ -149,7 +159,7 @@ export class Deliverer {
         this.#jittering.delete(timer);
         this.#guard(() => this.#judge(task, delivery));
       },
-      jitterMs(terms, random()),
+      Math.min(jitterMs(terms, random()), leftMs),
     );
     this.#jittering.add(timer);
   }
@@ -201,6 +211,7 @@ export class Deliverer {
       if (pending.requests === 0)
         this.#bury(task, delivery, { reason: "destination_removed", progress: task.item.progress });
       else if (destination.missingKeyIds !== null) this.#hold(pending, destination.missingKeyIds);
+      else if (isWindowOver(pending.progress, clock.nowMs())) this.putOff(pending, "no_room", null);
       else if (notBeforeMs !== null && notBeforeMs > clock.nowMs()) this.putOff(pending, "retry_after", null);
       else if (task.item.turnedAway !== null) this.putOff(pending, task.item.turnedAway, null);
       else isolation.submit(pending);
@@ -209,7 +220,7 @@ export class Deliverer {
 
   /** V2 */
   #hold(pending: Pending, missingKeyIds: readonly string[]): void {
-    const { schedule, log } = this.#parts;
+    const { schedule, log, clock } = this.#parts;
     const { id } = pending.destination;
     if (!this.#reported.has(id)) {
       this.#reported.add(id);
@@ -218,7 +229,7 @@ export class Deliverer {
         "deliveries are held until POSTHASTE_SECRET_KEYS holds the keys of these ids",
       );
     }
-    this.#wait(pending, planHold({ schedule, progress: pending.progress }), "unknown_key");
+    this.#wait(pending, planHold({ schedule, progress: pending.progress, nowMs: clock.nowMs() }), "unknown_key");
   }
 
   #wait(pending: Pending, plan: FollowUp & { readonly kind: "retry" }, cause: PutOffCause): void {
