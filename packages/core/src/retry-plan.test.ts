@@ -35,7 +35,7 @@ function simulate({ schedule: terms, afterMs, latenessMs, random }: Situation) {
     const isAwaited = progress.notBeforeMs !== null && progress.notBeforeMs > nowMs;
     const mustWait: boolean = !isLast && (isWindowOver(progress, nowMs) || isAwaited || shutUntilMs > nowMs);
     const gate = isAwaited ? null : shutUntilMs;
-    const plan = mustWait
+    const plan: ReturnType<typeof planPutOff> = mustWait
       ? planPutOff({ schedule: terms, progress, nowMs, notBeforeMs: gate, waiting: 0 })
       : planRetry({ schedule: terms, progress, nowMs, notBeforeMs: nowMs + afterMs, urls: null });
     if (!mustWait) {
