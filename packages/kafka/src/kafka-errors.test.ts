@@ -9,7 +9,8 @@ import {
   toPosthasteError,
 } from "./kafka-errors.ts";
 
-const { KafkaJSConnectionError, KafkaJSNumberOfRetriesExceeded, KafkaJSProtocolError } = kafkajs;
+const { KafkaJSConnectionError, KafkaJSNonRetriableError, KafkaJSNumberOfRetriesExceeded, KafkaJSProtocolError } =
+  kafkajs;
 
 function answer(type: string, retriable: boolean) {
   return new KafkaJSProtocolError({ name: "KafkaJSProtocolError", message: type, type, code: 1, retriable } as never);
@@ -24,6 +25,12 @@ describe("kafkajs's errors", () => {
       retryable: true,
       cause: wrapped,
     });
+  });
+
+  it("give back one of ours that kafkajs wrapped, with what it says", () => {
+    const ours = new PosthasteError("internal", "the batch at offset 41 is compressed");
+    const wrapped = new KafkaJSNonRetriableError(ours, { cause: ours } as never);
+    expect(toPosthasteError(wrapped, "the consumer crashed")).toBe(ours);
   });
 
   it("pass for an election and for too few replicas", () => {

@@ -74,9 +74,10 @@ export function isRefusedRecord(error: unknown): boolean {
   return chain(error).some(({ type }) => REFUSED_RECORDS.has(type));
 }
 
-/** Ours, with kafkajs's as the cause; a PosthasteError stays what it is. */
+/** Ours, with kafkajs's as the cause; a PosthasteError stays what it is, also where kafkajs wrapped it. */
 export function toPosthasteError(error: unknown, what: string): PosthasteError {
-  if (error instanceof PosthasteError) return error;
+  const ours = chain(error).find((each) => each instanceof PosthasteError);
+  if (ours !== undefined) return ours;
   const cause = { cause: error };
   if (isTopicMissing(error)) return new PosthasteError("topic_missing", `${what}: the topic does not exist`, cause);
   if (isOffsetOutOfRange(error)) return new PosthasteError("offset_out_of_range", `${what}: the offset is gone`, cause);

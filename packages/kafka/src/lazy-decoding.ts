@@ -1,10 +1,11 @@
 /**
  * kafkajs's decoding of fetched record batches, replaced by one that makes one object a record (`fetched-record.ts`): the
- * same fields, read when they are asked for, but for headers without a value, which are left out. Compression is kafkajs's. Tried on the delivery service, in turns: 33 µs of CPU a
+ * same fields, read when they are asked for, but for headers without a value, which are left out; and by every codec. Tried on the delivery service, in turns: 33 µs of CPU a
  * record against 36, and a quarter less memory to collect.
  */
 import { createRequire } from "node:module";
 import { PosthasteError } from "@posthaste/core/errors";
+import { decompressRecords } from "./decompress.ts";
 import { type BatchContext, type FetchedRecord, readRecords } from "./fetched-record.ts";
 
 /** As much of kafkajs's Decoder as is used: it reads at its offset and moves on. */
@@ -19,10 +20,6 @@ interface Decoder {
   forward(bytes: number): void;
 }
 
-interface Codec {
-  decompress(bytes: Buffer): Promise<Buffer>;
-}
-
 interface FetchedBatch extends Omit<BatchContext, "magicByte"> {
   readonly records: readonly FetchedRecord[];
 }
@@ -31,15 +28,12 @@ export type DecodeBatch = (decoder: Decoder) => Promise<FetchedBatch>;
 
 const BATCH_DECODER = "kafkajs/src/protocol/recordBatch/v0/decoder.js";
 const WHO_USES_IT = "kafkajs/src/protocol/requests/fetch/v4/decodeMessages.js";
-const COMPRESSION = "kafkajs/src/protocol/message/compression/index.js";
 
 const APPEND_TIME_FLAG = 0x8;
 const TRANSACTIONAL_FLAG = 0x10;
 const CONTROL_FLAG = 0x20;
 
 const require = createRequire(import.meta.url);
-const { lookupCodecByAttributes }: { lookupCodecByAttributes: (attributes: number) => Codec | null } =
-  require(COMPRESSION);
 
 /** The end of a fetch is often a part of a batch; kafkajs knows that by this name. One for all, since nobody reads its stack. */
 const PARTIAL = Object.assign(new Error("a part of a record batch"), { name: "KafkaJSPartialMessageError" });
@@ -82,8 +76,9 @@ export const decodeBatch: DecodeBatch = async (fetched) => {
     firstSequence: decoder.readInt32(),
   };
   const count = decoder.readInt32();
-  const codec = lookupCodecByAttributes(attributes);
-  if (codec === null) return { ...context, records: readRecords(decoder.buffer, decoder.offset, count, context) };
-  const bytes = count > 0 ? await codec.decompress(decoder.buffer.subarray(decoder.offset)) : decoder.buffer;
-  return { ...context, records: readRecords(bytes, 0, count, context) };
+  if (count === 0) return { ...context, records: [] };
+  const decompressed = decompressRecords(decoder.buffer.subarray(decoder.offset), { attributes, firstOffset });
+  if (decompressed === null)
+    return { ...context, records: readRecords(decoder.buffer, decoder.offset, count, context) };
+  return { ...context, records: readRecords(await decompressed, 0, count, context) };
 };

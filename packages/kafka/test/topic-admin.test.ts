@@ -3,7 +3,7 @@ import { type Log, SILENT_LOG } from "@posthaste/core/log";
 import { kafkaBrokers } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
 import { openFaultProxy } from "@posthaste/testkit/fault-proxy";
-import { deleteTopics, uniqueName } from "@posthaste/testkit/topics";
+import { createTopic, deleteTopics, uniqueName } from "@posthaste/testkit/topics";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { KafkaConnection } from "../src/connect.ts";
 import { raiseLogId } from "../src/log-id.ts";
@@ -16,6 +16,7 @@ import {
   readLogId,
   verifyTopics,
 } from "../src/topic-admin.ts";
+import { describeSettings } from "../src/topic-settings.ts";
 import { connectTest } from "./harness.ts";
 
 const REPLICATION = { replicationFactor: 1, minInsyncReplicas: 1 };
@@ -87,6 +88,16 @@ describe("topics made to match the catalogue", () => {
       }),
     );
     expect(resources[0]?.configEntries[0]?.configValue).toBe("2000000");
+  });
+
+  it("leaves records as they were sent, on a cluster that compresses too", async () => {
+    await createTopic(names.events, { partitions: 2, settings: { "compression.type": "zstd" } });
+    expect(await plan(catalogueOf([]))).toContain(`~ ${names.events}: compression.type zstd -> producer`);
+    await apply(catalogueOf([]));
+    const settings = await connection.withAdmin((admin) => describeSettings(admin, [names.events, names.deliveries]));
+    // Said by the topic itself, whatever the cluster's default becomes.
+    const given = [...settings.values()].map((each) => each.given.get("compression.type"));
+    expect(given).toEqual(["producer", "producer"]);
   });
 
   it("K1: takes nothing away: fewer partitions and a shorter schedule change nothing", async () => {
