@@ -29,7 +29,7 @@ describe("kafkajs's errors", () => {
 
   it("give back one of ours that kafkajs wrapped, with what it says", () => {
     const ours = new PosthasteError("internal", "the batch at offset 41 is compressed");
-    const wrapped = new KafkaJSNonRetriableError(ours, { cause: ours } as never);
+    const wrapped = Object.assign(new KafkaJSNonRetriableError(ours), { cause: ours });
     expect(toPosthasteError(wrapped, "the consumer crashed")).toBe(ours);
   });
 

@@ -22,7 +22,7 @@ export function decompressLz4(frame: Buffer, maxBytes: number): Buffer {
   if ((flags & VERSION_MASK) !== VERSION_1 || (flags & HAS_DICTIONARY) !== 0) throw broken("a frame of another kind");
   const blockBytes = largestBlock(frame.readUInt8(5));
   let at = 6 + ((flags & HAS_CONTENT_SIZE) === 0 ? 0 : 8) + 1;
-  let out = Buffer.allocUnsafe(Math.min(maxBytes, blockBytes));
+  let out: Buffer = Buffer.allocUnsafe(Math.min(maxBytes, blockBytes));
   let length = 0;
   for (;;) {
     if (at + 4 > frame.length) throw broken("it ends early");
