@@ -26,7 +26,8 @@ const DESTINATION = {
   ],
 } as unknown as Destination;
 
-let destination: Destination;
+let destination: Destination | undefined;
+let tableReached: PromiseWithResolvers<void>;
 let isolation: Isolation;
 let deliverer: Deliverer;
 let published: FollowUp[];
@@ -60,6 +61,7 @@ beforeEach(() => {
   vi.useFakeTimers();
   attempted = [];
   destination = DESTINATION;
+  tableReached = Promise.withResolvers();
   random = 0;
   nowMs = 1_000_000;
   published = [];
@@ -71,7 +73,7 @@ beforeEach(() => {
     putOff: (pending, cause, notBeforeMs) => deliverer.putOff(pending, cause, notBeforeMs),
   });
   deliverer = new Deliverer({
-    destinations: { appliedOffset: 0, get: () => destination },
+    destinations: { appliedOffset: 0, get: () => destination, waitForOffset: () => tableReached.promise },
     sender: {
       attempt: (
         { urls }: { readonly urls?: readonly string[] | null },
@@ -105,6 +107,34 @@ function run(task: Task<Intake>): void {
   deliverer.run(task);
   vi.advanceTimersByTime(1);
 }
+
+describe("V1: a delivery that was routed by what the table has not read yet", () => {
+  const early = (): Task<Intake> => {
+    const task = returning(0, "deliveries/0/7/0", {});
+    const { delivery } = task.item;
+    if (delivery === null) throw new Error("there is no delivery");
+    return { ...task, item: { ...task.item, returning: false, delivery: { ...delivery, configOffset: 7 } } };
+  };
+
+  it("is not judged before that was read: a destination that is new there is no removed one", async () => {
+    destination = undefined;
+    run(early());
+    await vi.advanceTimersByTimeAsync(0);
+    expect([attempted, published]).toEqual([[], []]);
+    destination = DESTINATION;
+    tableReached.resolve();
+    await vi.advanceTimersByTimeAsync(0);
+    expect([attempted, published]).toEqual([[null], []]);
+  });
+
+  it("stays in its window when the process ends before", async () => {
+    run(early());
+    deliverer.close();
+    tableReached.resolve();
+    await vi.advanceTimersByTimeAsync(0);
+    expect([attempted, published]).toEqual([[], []]);
+  });
+});
 
 describe("a returning delivery", () => {
   it("W6: is dropped as a second copy of its hand-off", () => {

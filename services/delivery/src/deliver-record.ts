@@ -30,14 +30,13 @@ import type { Task } from "@posthaste/kafka/window";
 import type { AttemptReport } from "@posthaste/webhook/report";
 import type { WebhookSender } from "@posthaste/webhook/sender";
 import type { AttemptLog } from "./attempt-log.ts";
+import { ConfigWait } from "./config-wait.ts";
 import type { DueGate } from "./due-gate.ts";
 import type { FollowUp, FollowUps } from "./follow-up.ts";
 import type { Isolation, Turn } from "./isolation.ts";
 import type { DeliveryMetrics, PutOffCause } from "./metrics.ts";
 import { type Intake, type Pending, toPending } from "./pending.ts";
 import { latestNotBefore, planFollowUps, roomOutcome } from "./settlement.ts";
-
-const CONFIG_PATIENCE_MS = 5000;
 
 export interface DelivererParts {
   readonly destinations: Table<Destination>;
@@ -62,9 +61,11 @@ export class Deliverer {
   /** Destinations whose missing key was reported, so that the log has one line and not one a delivery. */
   readonly #reported = new Set<string>();
   readonly #jittering = new Set<NodeJS.Timeout>();
+  readonly #configWait: ConfigWait;
 
   constructor(parts: DelivererParts) {
     this.#parts = parts;
+    this.#configWait = new ConfigWait({ destinations: parts.destinations, log: parts.log });
   }
 
   /** Starts the work on a record; its task is finished later. */
@@ -111,8 +112,9 @@ export class Deliverer {
       this.#wait(pending, planRoomHold({ schedule, progress: plan.progress }), cause);
   }
 
-  /** What waits for its jitter stays in its window, to be read again. */
+  /** What waits for its jitter or for destinations stays in its window, to be read again. */
   close(): void {
+    this.#configWait.close();
     for (const timer of this.#jittering) clearTimeout(timer);
     this.#jittering.clear();
   }
@@ -166,34 +168,10 @@ export class Deliverer {
 
   #judge(task: Task<Intake>, delivery: Delivery): void {
     if (task.window.isRevoked) return;
-    const { destinations, isolation, onFailure } = this.#parts;
+    const { isolation } = this.#parts;
     if (task.item.returning) isolation.cameBack(delivery.destinationId);
-    if (destinations.appliedOffset >= delivery.configOffset) {
-      this.#submit(task, delivery);
-      return;
-    }
-    this.#awaitConfig(delivery.configOffset)
-      .then(() => this.#submit(task, delivery))
-      .catch(onFailure);
-  }
-
-  /** V1. A topic that was made anew never reaches the offset: then its present end is as far as anyone can read. */
-  async #awaitConfig(offset: number): Promise<void> {
-    const { destinations } = this.#parts;
-    for (;;) {
-      try {
-        await destinations.waitForOffset(offset, CONFIG_PATIENCE_MS);
-        return;
-      } catch {
-        this.#parts.log.warn({ event: "destinations_behind", appliedOffset: destinations.appliedOffset, offset });
-      }
-      try {
-        await destinations.refresh(CONFIG_PATIENCE_MS);
-        return;
-      } catch {
-        // The brokers do not answer: nothing can be judged, and the record stays where it is.
-      }
-    }
+    // V1
+    this.#configWait.whenKnown(delivery.configOffset, () => this.#guard(() => this.#submit(task, delivery)));
   }
 
   #submit(task: Task<Intake>, delivery: Delivery): void {
