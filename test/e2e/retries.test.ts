@@ -98,3 +98,34 @@ it("puts what the receiver refuses for good there at once, after one attempt", a
   }, ARRIVAL);
   expect(receiver.requestsTo(route.path).map(bodyOf)).toHaveLength(1);
 });
+
+it("a dead letter that was given up between two attempts of one URL is replayed to that URL and to no other", async () => {
+  const { control } = installation;
+  const source = await control.createSource("each");
+  const urls = [{ url: `${receiver.url}/served` }, { url: `${receiver.url}/owed` }];
+  const { id: destinationId } = (await control.call("POST", "/v1/destinations", {
+    ...{ type: "Webhooks", name: "each", sourceIds: [source.id], enabled: true, settings: { settle: "each", urls } },
+  })) as { id: string };
+  receiver.script("/owed", { status: 503 });
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  expect(await sendBatch(installation.system.ingestUrl, source.writeKey, calls("each", 1))).toBe(200);
+  await eventually(() => expect(receiver.requestsTo("/owed").length).toBeGreaterThan(0), ARRIVAL);
+  await control.call("PATCH", `/v1/destinations/${destinationId}`, { enabled: false });
+  await eventually(async () => {
+    const found = (await deadLetters()).filter((letter) => letter.destinationId === destinationId);
+    expect(found).toMatchObject([
+      { reason: "destination_disabled", lastAttempt: [{ url: `${receiver.url}/owed`, error: "not_attempted" }] },
+    ]);
+  }, ARRIVAL);
+  await control.call("PATCH", `/v1/destinations/${destinationId}`, { enabled: true });
+  receiver.script("/owed", { status: 200 });
+  const before = receiver.requestsTo("/owed").length;
+  await eventually(async () => {
+    const { matched } = (await control.call("POST", "/v1/dead-letters/replay", { destinationId })) as {
+      matched: number;
+    };
+    expect(matched).toBe(1);
+  }, ARRIVAL);
+  await eventually(() => expect(receiver.requestsTo("/owed").length).toBe(before + 1), ARRIVAL);
+  expect(receiver.requestsTo("/served")).toHaveLength(1);
+});

@@ -16,12 +16,17 @@ export const DEAD_LETTER_REASONS = [
 ] as const;
 export type DeadLetterReason = (typeof DEAD_LETTER_REASONS)[number];
 
+/** The error of a URL that was not sent to because its destination has it no more. */
+export const URL_REMOVED = "url_removed";
+/** The error of a URL that was still to be served when its delivery was given up without an attempt. */
+export const NOT_ATTEMPTED = "not_attempted";
+
 /** What a URL answered. */
 export interface DeadUrl {
   readonly url: string;
   /** Null when none arrived. */
   readonly status: number | null;
-  /** A code, null when a status arrived; `url_removed` for a URL that was not sent to because its destination has it no more. */
+  /** A code, null when a status arrived; `URL_REMOVED` or `NOT_ATTEMPTED` where nothing was sent. */
   readonly error: string | null;
   readonly durationMs: number;
 }
@@ -34,6 +39,9 @@ export interface DeadLetter extends Delivery {
   readonly putOffs: number;
   /** The first failed attempt or the first putting-off; null when there was neither. */
   readonly windowStartMs: number | null;
-  /** Of the attempt that ended it; empty when it was given up without one, even after earlier attempts. Under `settle: each` only the URLs that are dead. */
+  /**
+   * Of the attempt that ended it; empty when it was given up without one, even after earlier attempts. Under `settle: each`
+   * only the URLs that are dead; those that were still to be served when it was given up without an attempt are named too.
+   */
   readonly lastAttempt: readonly DeadUrl[];
 }

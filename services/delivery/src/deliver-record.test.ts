@@ -179,9 +179,27 @@ describe("a returning delivery", () => {
   });
 
   it("becomes a dead letter when the destination has none of its URLs any more", () => {
+    destination = { ...DESTINATION, settle: "each" };
     run(returning(0, "deliveries/0/7/0", { urls: ["https://was.example/"] }));
     expect(attempted).toEqual([]);
-    expect(published).toMatchObject([{ kind: "dead_letter", reason: "destination_removed" }]);
+    const lastAttempt = [{ url: "https://was.example/", status: null, error: "url_removed", durationMs: 0 }];
+    expect(published).toMatchObject([{ kind: "dead_letter", reason: "destination_removed", lastAttempt }]);
+  });
+
+  it.each<[string, Destination | undefined, string]>([
+    ["whose destination was removed", undefined, "destination_removed"],
+    ["whose destination was switched off", { ...DESTINATION, enabled: false }, "destination_disabled"],
+    ["whose window is over", { ...DESTINATION, settle: "each" }, "window_expired"],
+  ])("%s names in its dead letter the URLs that it owes, all of which are none", (_, now, reason) => {
+    destination = now;
+    const progress = { attempts: 1, windowStartMs: 0, deadlineMs: 1 };
+    run(returning(0, "deliveries/0/7/0", { ...progress, urls: ["https://b.example/"] }));
+    run(returning(1, "deliveries/0/8/0", progress));
+    const lastAttempt = [{ url: "https://b.example/", status: null, error: "not_attempted", durationMs: 0 }];
+    expect(published).toMatchObject([
+      { reason, lastAttempt },
+      { reason, lastAttempt: [] },
+    ]);
   });
 
   it("V5: is dead and not attempted when its window is over, wherever it waited", () => {

@@ -35,7 +35,7 @@ import type { DueGate } from "./due-gate.ts";
 import type { FollowUp, FollowUps } from "./follow-up.ts";
 import type { Isolation, Turn } from "./isolation.ts";
 import type { DeliveryMetrics, PutOffCause } from "./metrics.ts";
-import { type Intake, type Pending, toPending } from "./pending.ts";
+import { type Intake, owedUrls, type Pending, toPending } from "./pending.ts";
 import { latestNotBefore, planFollowUps, roomOutcome } from "./settlement.ts";
 
 export interface DelivererParts {
@@ -217,7 +217,9 @@ export class Deliverer {
   }
 
   #bury(task: Task<Intake>, delivery: Delivery, { reason, progress }: Omit<DeadPlan, "kind">): void {
-    this.#parts.followUps.publish(task, [{ kind: "dead_letter", delivery, reason, progress, lastAttempt: [] }]);
+    const { destinations, followUps } = this.#parts;
+    const lastAttempt = owedUrls(progress, destinations.get(delivery.destinationId));
+    followUps.publish(task, [{ kind: "dead_letter", delivery, reason, progress, lastAttempt }]);
   }
 
   #settle(turn: Turn, report: AttemptReport): void {

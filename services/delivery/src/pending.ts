@@ -2,6 +2,7 @@
 
 import type { Codec } from "@posthaste/contracts/codec";
 import { decodeProgress, HANDED_OFF_HEADER, headerText } from "@posthaste/contracts/headers";
+import { type DeadUrl, NOT_ATTEMPTED, URL_REMOVED } from "@posthaste/core/dead-letter";
 import { type Delivery, type DeliveryProgress, NO_PROGRESS } from "@posthaste/core/delivery";
 import type { Destination } from "@posthaste/core/destination";
 import type { NoRoomCause } from "@posthaste/core/destination-room";
@@ -75,6 +76,21 @@ export function toPending(task: Task<Intake>, delivery: Delivery, destination: D
 export function removedUrls({ settle, urls }: Destination, owed: readonly string[] | null): readonly string[] {
   if (owed === null || settle !== "each") return [];
   return owed.filter((each) => urls.every(({ url }) => url !== each));
+}
+
+/**
+ * The URLs that a delivery given up without an attempt still owes, as a dead letter names them, so that a replay goes to no
+ * URL that was served; none where it owes all. Of a destination that is known, those it has no more are told apart.
+ */
+export function owedUrls({ urls }: DeliveryProgress, destination: Destination | undefined): readonly DeadUrl[] {
+  if (urls === null) return [];
+  const removed = destination === undefined ? [] : removedUrls(destination, urls);
+  return urls.map((url) => ({
+    url,
+    status: null,
+    error: removed.includes(url) ? URL_REMOVED : NOT_ATTEMPTED,
+    durationMs: 0,
+  }));
 }
 
 function countRequests({ urls }: Destination, only: readonly string[] | null): number {

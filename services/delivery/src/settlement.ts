@@ -7,7 +7,7 @@ import { DELIVERED } from "@posthaste/core/outcome";
 import { planRetry, type RetrySchedule } from "@posthaste/core/retry-plan";
 import type { AttemptReport, UrlResult } from "@posthaste/webhook/report";
 import type { FollowUp } from "./follow-up.ts";
-import { removedUrls } from "./pending.ts";
+import { owedUrls, removedUrls } from "./pending.ts";
 
 export interface Attempted {
   readonly delivery: Delivery;
@@ -46,13 +46,12 @@ export function planFollowUps(attempted: Attempted): readonly FollowUp[] {
   });
   const removed = removedUrls(destination, progress.urls);
   if (removed.length === 0) return [...dead, ...retries];
-  const lastAttempt = removed.map((url) => ({ url, status: null, error: "url_removed", durationMs: 0 }));
   const gone: FollowUp = {
     kind: "dead_letter",
     delivery,
     reason: "destination_removed",
     progress: { ...progress, urls: removed },
-    lastAttempt,
+    lastAttempt: owedUrls({ ...progress, urls: removed }, destination),
   };
   return [...dead, ...retries, gone];
 }

@@ -35,11 +35,16 @@ const deadLetter = z.object({
       z.object({
         url: z.string(),
         status: z.int().nullable(),
-        error: z.string().nullable().describe("Null when a status arrived."),
+        error: z
+          .string()
+          .nullable()
+          .describe("Null when a status arrived; `not_attempted` or `url_removed` where nothing was sent."),
         durationMs: z.number(),
       }),
     )
-    .describe("What each URL answered the last time; empty when it was never attempted."),
+    .describe(
+      "What each URL answered in the attempt that ended it; empty when there was none. Where each URL is retried on its own: the URLs that are dead.",
+    ),
 });
 
 const deadLetterCount = z.object({

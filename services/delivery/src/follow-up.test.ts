@@ -1,0 +1,126 @@
+import type { Codec } from "@posthaste/contracts/codec";
+import { createTopicNames } from "@posthaste/contracts/topics";
+import type { DeadLetter } from "@posthaste/core/dead-letter";
+import { type Delivery, NO_PROGRESS } from "@posthaste/core/delivery";
+import { PosthasteError } from "@posthaste/core/errors";
+import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer";
+import type { Task } from "@posthaste/kafka/window";
+import { Registry } from "prom-client";
+import { beforeEach, describe, expect, it } from "vitest";
+import { type FollowUp, FollowUps } from "./follow-up.ts";
+import { createDeliveryMetrics, type DeliveryMetrics } from "./metrics.ts";
+import type { Intake } from "./pending.ts";
+
+const names = createTopicNames("posthaste");
+const delivery = { messageId: "m", destinationId: "dst" } as Delivery;
+const retry: FollowUp = { kind: "retry", delayMs: 10_000, progress: { ...NO_PROGRESS, attempts: 1 } };
+const burial: FollowUp = {
+  kind: "dead_letter",
+  reason: "window_expired",
+  progress: { ...NO_PROGRESS, attempts: 3, putOffs: 2, windowStartMs: 5 },
+  delivery,
+  lastAttempt: [],
+};
+const key = Buffer.from("dst:user");
+const value = Buffer.from("a delivery");
+
+let sent: OutgoingRecord[][];
+let acknowledged: PromiseWithResolvers<void>;
+let failures: Error[];
+let finished: number;
+let metrics: DeliveryMetrics;
+let registry: Registry;
+let followUps: FollowUps;
+
+const task = (isRevoked = false) =>
+  ({
+    record: { topic: "posthaste.deliveries", partition: 3, offset: 41, key, value },
+    window: { isRevoked },
+    finish: () => {
+      finished += 1;
+    },
+  }) as unknown as Task<Intake>;
+
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+const deadLettersCounted = async () =>
+  (await metrics.deadLetters.get()).values.find(({ labels }) => labels.reason === "window_expired")?.value;
+
+beforeEach(() => {
+  sent = [];
+  failures = [];
+  finished = 0;
+  acknowledged = Promise.withResolvers();
+  registry = new Registry();
+  metrics = createDeliveryMetrics(registry, []);
+  const codec = { encode: (letter: DeadLetter) => Buffer.from(JSON.stringify(letter)) } as Codec<DeadLetter>;
+  const producer = {
+    send: (records: OutgoingRecord[]) => {
+      sent.push(records);
+      return acknowledged.promise;
+    },
+  } as unknown as Producer;
+  const onFailure = (reason: Error) => failures.push(reason);
+  followUps = new FollowUps({ names, producer, codec, metrics, nowMs: () => 77, onFailure });
+});
+
+describe("what follows a delivery", () => {
+  it("C2, F1: finishes its record when the brokers have it, and not before", async () => {
+    followUps.publish(task(), [retry, burial]);
+    await settled();
+    expect([sent.length, finished, await deadLettersCounted()]).toEqual([1, 0, 0]);
+    acknowledged.resolve();
+    await settled();
+    expect([finished, await deadLettersCounted()]).toEqual([1, 1]);
+  });
+
+  it("C2: leaves its record unfinished when it cannot be published, which is a bug", async () => {
+    followUps.publish(task(), [burial]);
+    const reason = new PosthasteError("internal", "too large");
+    acknowledged.reject(reason);
+    await settled();
+    expect([finished, failures, await deadLettersCounted()]).toEqual([0, [reason], 0]);
+  });
+
+  it("F1: leaves its record to be read again when the process is ending, and that is no failure", async () => {
+    followUps.publish(task(), [retry]);
+    acknowledged.reject(new PosthasteError("closed", "the producer is closed"));
+    await settled();
+    expect([finished, failures]).toEqual([0, []]);
+  });
+
+  it("F3: is published no more when its partition was given up", async () => {
+    followUps.publish(task(true), [retry, burial]);
+    acknowledged.resolve();
+    await settled();
+    expect([sent, finished, await deadLettersCounted()]).toEqual([[], 0, 0]);
+  });
+
+  it("F2, W2, W6: is the record itself in the topic of its delay, with what it has been through and where it comes from", () => {
+    followUps.publish(task(), [retry, { ...retry, delayMs: 60_000 }]);
+    expect(sent).toEqual([
+      [
+        {
+          topic: "posthaste.deliveries.retry-10s",
+          ...{ key, value },
+          headers: { attempts: "1", "handed-off-from": "posthaste.deliveries/3/41/0" },
+        },
+        {
+          topic: "posthaste.deliveries.retry-1m",
+          ...{ key, value },
+          headers: { attempts: "1", "handed-off-from": "posthaste.deliveries/3/41/1" },
+        },
+      ],
+    ]);
+    expect(sent[0]?.[0]?.value).toBe(value);
+  });
+
+  it("is a dead letter with the delivery, the reason and what it has been through", () => {
+    followUps.publish(task(), [burial]);
+    const [[letter]] = sent as [[OutgoingRecord]];
+    expect([letter.topic, letter.key, letter.headers]).toEqual([names.deadLetters, key, undefined]);
+    expect(JSON.parse(String(letter.value))).toEqual({
+      ...delivery,
+      ...{ reason: "window_expired", deadAtMs: 77, attempts: 3, putOffs: 2, windowStartMs: 5, lastAttempt: [] },
+    });
+  });
+});
