@@ -55,6 +55,8 @@ export function createTopicNames(prefix: string = DEFAULT_TOPIC_PREFIX): TopicNa
 
 /** Key in the meta topic of the events topic's log id (rule D2); its value is a decimal number as UTF-8 text. */
 export const EVENTS_LOG_ID_KEY = "events-log-id";
+/** Key in the meta topic of the Kafka id of the events topic that the log id is for: the log id, a space, the topic's id. */
+export const EVENTS_TOPIC_ID_KEY = "events-topic-id";
 
 /** The registry's subject for a schema: that of the topic it stands in, by the registry's own naming rule. */
 export function subjectOf(names: TopicNames, schema: SchemaName): string {

@@ -22,7 +22,7 @@ import { isFailureLine } from "./failure-line.ts";
 import { describe, isPassingFailure, toPosthasteError } from "./kafka-errors.ts";
 import { LagMeter } from "./lag.ts";
 import { PartitionRunner } from "./partition-runner.ts";
-import { compareAssignment, locatePartitions, type TopicPartition } from "./rebalance.ts";
+import { compareAssignment, locatePartitions, outOfRange, type TopicPartition } from "./rebalance.ts";
 import { StallWatch } from "./stall-watch.ts";
 import { learnPatiently } from "./when-reachable.ts";
 import type { ConsumerTiming, PartitionWindow, WindowedConsumer, WindowedConsumerOptions } from "./window.ts";
@@ -80,7 +80,10 @@ class GroupConsumer<T, F> implements WindowedConsumer {
       onHeartbeat: () => {
         if (this.#runners.length === 0) this.#stalls.heardGroup();
       },
-      onOutOfRange: (topic, partition) => this.#fail(outOfRange(topic, partition)),
+      onOutOfRange: (topic, partition) => {
+        const what = `the position in ${topic} partition ${partition} is not in the log`;
+        this.#fail(outOfRange(what, options.outOfRangeAdvice));
+      },
     });
     this.#committer = new Committer({
       session: this.#session,
@@ -281,7 +284,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
   async #locate(gained: readonly PartitionRunner<T, F>[], epoch: number): Promise<void> {
     for (let failures = 1; epoch === this.#epoch; failures += 1) {
       try {
-        const places = await locatePartitions(this.#connection, this.#session, gained);
+        const places = await locatePartitions(this.#connection, this.#session, gained, this.#options);
         if (epoch !== this.#epoch) return;
         for (const runner of gained) {
           const place = places.find((each) => each.topic === runner.topic && each.partition === runner.partition);
@@ -375,8 +378,4 @@ function withPatience<T, F>(
 /** kafkajs's types leave out what its batches know: the offset that was asked for. */
 function fetchedFrom(batch: object): number {
   return Number((batch as { readonly fetchedOffset?: unknown }).fetchedOffset);
-}
-
-function outOfRange(topic: string, partition: number): PosthasteError {
-  return new PosthasteError("offset_out_of_range", `the position in ${topic} partition ${partition} is not in the log`);
 }

@@ -5,6 +5,7 @@
 import { createRequire } from "node:module";
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Kafka } from "kafkajs";
+import { decodeTopicIdAnswer, encodeTopicIdRequest, type NamedTopic, TOPIC_ID_VERSION } from "./topic-id-request.ts";
 
 /** kafkajs's picture of the cluster and its connections. Rejections are kafkajs's errors. */
 export interface Cluster {
@@ -148,4 +149,28 @@ function toPartitionAnswers({ topics }: ProduceAnswer): readonly PartitionAnswer
   return topics.flatMap(({ topicName, partitions }) =>
     partitions.map(({ partition, errorCode }) => ({ topicName, partition, errorCode })),
   );
+}
+
+const METADATA_API_KEY = 3;
+/** kafkajs chooses the lower of the broker's newest version and ours. */
+const TOPIC_IDS: RequestDefinition<{ readonly version: number }> = {
+  versions: [String(TOPIC_ID_VERSION)],
+  protocol: (version) => version,
+};
+
+/** What the broker says of a topic; null when it is older than Kafka 2.8, where topics have no ids. */
+export async function requestTopicId(broker: Broker, topic: string): Promise<readonly NamedTopic[] | null> {
+  const { version } = broker.lookupRequest(METADATA_API_KEY, TOPIC_IDS);
+  if (version < TOPIC_ID_VERSION) return null;
+  const body = encodeTopicIdRequest(topic);
+  const answer = await broker.connectionPool.send({
+    request: {
+      apiKey: METADATA_API_KEY,
+      apiVersion: TOPIC_ID_VERSION,
+      apiName: "Metadata",
+      encode: async () => ({ buf: body, buffer: body }),
+    },
+    response: { decode: async (bytes: Buffer) => decodeTopicIdAnswer(bytes), parse: async (topics: unknown) => topics },
+  });
+  return answer as readonly NamedTopic[];
 }

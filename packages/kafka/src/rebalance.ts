@@ -1,9 +1,11 @@
 /**
  * What a JOIN changes: partitions are kept, lost or gained (C5), and where a gained one begins.
  */
+import { decodeCommitMetadata } from "@posthaste/core/commit-metadata";
 import { PosthasteError } from "@posthaste/core/errors";
 import type { KafkaConnection } from "./connect.ts";
 import type { CommittedPlace, GroupSession } from "./coordinator.ts";
+import type { WindowedConsumerOptions } from "./window.ts";
 
 /** A partition by its name. */
 export interface TopicPartition {
@@ -43,8 +45,12 @@ export interface StartingPlace extends TopicPartition {
   readonly metadata: string | null;
 }
 
+/** Of the consumer's options, those that say where to begin. */
+export type StartingTerms = Pick<WindowedConsumerOptions<never>, "incarnation" | "outOfRangeAdvice">;
+
 /**
- * Reads where gained partitions begin: at the committed offset, or at the log's start where the group never committed (C7).
+ * Reads where gained partitions begin: at the committed offset, or at the log's start where the group never committed to this
+ * log (C7).
  * Rejects with `offset_out_of_range`, naming the partition, when a committed offset lies outside the log: to go on elsewhere
  * would skip records, or repeat a topic, in silence.
  */
@@ -52,6 +58,7 @@ export async function locatePartitions(
   connection: KafkaConnection,
   session: GroupSession,
   gained: readonly TopicPartition[],
+  terms: StartingTerms,
 ): Promise<readonly StartingPlace[]> {
   const committed = await session.committed(gained);
   const topics = [...new Set(gained.map(({ topic }) => topic))];
@@ -68,19 +75,32 @@ export async function locatePartitions(
     if (log === undefined) {
       throw new PosthasteError("topic_missing", `topic ${place.topic} has no partition ${place.partition}`);
     }
-    return startingPlace(place, Number(log.low), Number(log.high));
+    return startingPlace(place, { start: Number(log.low), end: Number(log.high) }, terms);
   });
 }
 
 function startingPlace(
   { topic, partition, offset, metadata }: CommittedPlace,
-  start: number,
-  end: number,
+  { start, end }: { readonly start: number; readonly end: number },
+  { incarnation, outOfRangeAdvice }: StartingTerms,
 ): StartingPlace {
-  if (offset < 0) return { topic, partition, offset: start, metadata: null };
+  if (offset < 0 || isOfAnotherLog(offset, metadata, incarnation))
+    return { topic, partition, offset: start, metadata: null };
   if (offset >= start && offset <= end) return { topic, partition, offset, metadata };
-  throw new PosthasteError(
-    "offset_out_of_range",
-    `the committed offset ${offset} of ${topic} partition ${partition} is outside the log, which goes from ${start} to ${end}`,
-  );
+  const what = `the committed offset ${offset} of ${topic} partition ${partition} is outside the log, which goes from ${start} to ${end}`;
+  throw outOfRange(what, outOfRangeAdvice);
+}
+
+function isOfAnotherLog(offset: number, metadata: string | null, incarnation: string | undefined): boolean {
+  if (incarnation === undefined) return false;
+  const { state } = decodeCommitMetadata(offset, metadata);
+  return state !== null && state !== incarnation;
+}
+
+const ADVICE =
+  "stop the group's processes, set its offset with kafka-consumer-groups.sh --reset-offsets, and start them";
+
+/** `offset_out_of_range`, with what to do about it. */
+export function outOfRange(what: string, advice: string = ADVICE): PosthasteError {
+  return new PosthasteError("offset_out_of_range", `${what}; ${advice}`);
 }

@@ -177,7 +177,7 @@ export class TaskWindow<T, F> implements TaskOwner<T, F> {
     const offset = this.#tracker.committableOffset;
     const metadata = encodeCommitMetadata(offset, {
       finishedRuns: this.#tracker.finishedRuns(MAX_METADATA_RUNS),
-      state: this.#passedFold?.encode() ?? null,
+      state: this.#passedFold?.encode() ?? this.#options.incarnation ?? null,
     });
     this.#changed = false;
     return { topic: this.topic, partition: this.partition, offset, metadata };

@@ -3,8 +3,8 @@
  *
  * K1  Nothing is ever deleted or shrunk; what cannot be changed is reported.
  * K2  Settings that the catalogue does not name keep the value that somebody gave them (topic-settings.ts).
- * K3  When `applyTopics` resolves the events topic has a log id: a new one when the topic is new, and one is made up for when
- *     an earlier run died before it wrote it.
+ * K3  When `applyTopics` resolves the events topic has a log id of its own (log-id.ts). It is raised before the topic is made:
+ *     a run that dies in between leaves a log id without a topic, and never a new topic with an old one's log id.
  */
 import { delayMsFromRetryTopic, type TopicNames, type TopicSpec } from "@posthaste/contracts/topics";
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
@@ -12,7 +12,7 @@ import type { ITopicConfig } from "kafkajs";
 import type { KafkaConnection } from "./connect.ts";
 import { pause, retryPauseMs } from "./deadline.ts";
 import { isTopicExisting } from "./kafka-errors.ts";
-import { findLogId, raiseLogId } from "./log-id.ts";
+import { findEventsLog, raiseEventsLog, settleEventsLog, TOPICS_PROGRAM } from "./log-id.ts";
 import { compareTopics, type ExistingTopic, type Replication, settingsOf, type TopicDifference } from "./topic-plan.ts";
 import { alterSettings, describeSettings } from "./topic-settings.ts";
 import { whenReachable } from "./when-reachable.ts";
@@ -21,7 +21,7 @@ import { whenReachable } from "./when-reachable.ts";
 const CREATE_TIMEOUT_MS = 10_000;
 const KNOWN_TRIES = 6;
 /** The program that calls `applyTopics`, for whoever started a service before it. */
-const HOW_TO_MAKE_THEM = "to make what lacks, run services/control/src/topics-main.ts";
+const HOW_TO_MAKE_THEM = `to make what lacks, run ${TOPICS_PROGRAM}`;
 
 /** What would be changed; empty when the cluster matches. */
 export async function planTopics(
@@ -50,24 +50,31 @@ export async function applyTopics(
 ): Promise<readonly TopicDifference[]> {
   const plan = await planTopics(connection, catalogue, replication);
   onPlan?.(plan);
-  await createTopics(connection, plan, replication);
+  const isOfEvents = ({ topic }: TopicDifference) => topic === names.events;
+  const rest = plan.filter((difference) => !isOfEvents(difference));
+  await createTopics(connection, rest, replication);
+  const eventsAreNew = plan.some((difference) => difference.kind === "create" && isOfEvents(difference));
+  // A new events topic starts at offset 0 again, so its deliveries must not be taken for repeats of the old one's.
+  if (eventsAreNew) await whenKnown(() => raiseEventsLog(connection, names, null));
+  await createTopics(connection, plan.filter(isOfEvents), replication);
   await growTopics(connection, plan);
   await connection.withAdmin((admin) => alterSettings(admin, settingChanges(plan)));
-  const eventsAreNew = plan.some(({ kind, topic }) => kind === "create" && topic === names.events);
-  const hasEvents = catalogue.some(({ name }) => name === names.events);
-  // A new events topic starts at offset 0 again, so its deliveries must not be taken for repeats of the old one's.
-  await whenKnown(async () => {
-    if (eventsAreNew || (hasEvents && (await findLogId(connection, names)) === null))
-      await raiseLogId(connection, names);
-  });
+  if (catalogue.some(({ name }) => name === names.events)) await whenKnown(() => bindEventsLog(connection, names));
   return plan;
 }
 
+/** Also makes one where an earlier run, or whoever lost the meta topic, left none. */
+async function bindEventsLog(connection: KafkaConnection, names: TopicNames): Promise<void> {
+  if ((await findEventsLog(connection, names)) === null) await raiseEventsLog(connection, names, null);
+  await settleEventsLog(connection, names);
+}
+
 /** A topic that was just made is not known to every broker for a moment. */
-async function whenKnown(ask: () => Promise<void>): Promise<void> {
+async function whenKnown(ask: () => Promise<unknown>): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await ask();
+      await ask();
+      return;
     } catch (error) {
       if (!isPosthasteError(error, "topic_missing") || tries === KNOWN_TRIES) throw error;
     }
@@ -98,14 +105,6 @@ export async function verifyTopics(connection: KafkaConnection, topics: readonly
   const missing = topics.filter((topic) => !existing.has(topic));
   if (missing.length === 0) return;
   throw new PosthasteError("topic_missing", `missing topics: ${missing.join(", ")}; ${HOW_TO_MAKE_THEM}`);
-}
-
-/** The events topic's log id (D2). Rejects with `topic_missing` when there is none. */
-export async function readLogId(connection: KafkaConnection, names: TopicNames): Promise<number> {
-  const logId = await findLogId(connection, names);
-  if (logId !== null) return logId;
-  const message = `${names.meta} holds no log id of ${names.events}; ${HOW_TO_MAKE_THEM}`;
-  throw new PosthasteError("topic_missing", message);
 }
 
 /** Every retry topic that exists, whatever the schedule says now (W4); shortest delay first. Waits for brokers. */

@@ -77,6 +77,13 @@ export interface WindowedConsumerOptions<T, F = never> {
   readonly run: (task: Task<T>) => Promise<void> | void;
   /** State over exactly the records below the committed offset; records that it shows to be repeats are finished unrun. */
   readonly fold?: Fold<T, F>;
+  /**
+   * Names the log that is read, without a fold: each commit says it (at most some hundred bytes), and a commit that says another
+   * is of a log that is gone, so its partition is read from the start. A commit that says none is trusted.
+   */
+  readonly incarnation?: string | undefined;
+  /** What to do about an offset outside the log, for the text of `offset_out_of_range`. */
+  readonly outOfRangeAdvice?: string;
   /** A record was finished unrun because the fold showed it to be a repeat. */
   readonly onRepeat?: (item: T, record: IncomingRecord) => void;
   /** Whom a record's room is counted for, for `heldBy`. */

@@ -6,16 +6,10 @@ import { openFaultProxy } from "@posthaste/testkit/fault-proxy";
 import { createTopic, deleteTopics, uniqueName } from "@posthaste/testkit/topics";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { KafkaConnection } from "../src/connect.ts";
-import { raiseLogId } from "../src/log-id.ts";
+import { type EventsLog, findEventsLog, raiseEventsLog, settleEventsLog } from "../src/log-id.ts";
 import { createProducer } from "../src/producer.ts";
-import {
-  applyTopics,
-  existingRetryTopics,
-  formatDifference,
-  planTopics,
-  readLogId,
-  verifyTopics,
-} from "../src/topic-admin.ts";
+import { applyTopics, existingRetryTopics, formatDifference, planTopics, verifyTopics } from "../src/topic-admin.ts";
+import { readTopicId } from "../src/topic-id.ts";
 import { describeSettings } from "../src/topic-settings.ts";
 import { connectTest } from "./harness.ts";
 
@@ -120,22 +114,89 @@ describe("topics made to match the catalogue", () => {
     );
   });
 
-  it("K3: makes the log id with the events topic, keeps it, and makes a higher one when it is raised", async () => {
-    await expect(readLogId(connection, names)).rejects.toMatchObject({ code: "topic_missing" });
+  const settle = () => settleEventsLog(connection, names);
+  async function recorded(): Promise<EventsLog> {
+    const found = await findEventsLog(connection, names);
+    if (found === null) throw new Error("nothing is recorded");
+    return found;
+  }
+  const remakeEvents = async () => {
+    await deleteTopics(names.events);
+    await eventually(async () =>
+      expect(await connection.withAdmin((admin) => admin.listTopics())).not.toContain(names.events),
+    );
+    await createTopic(names.events, { partitions: 2 });
+  };
+
+  it("K3: makes the log id with the events topic, beside the topic's own id, and keeps it", async () => {
+    await expect(settle()).rejects.toMatchObject({ code: "topic_missing" });
     await apply(catalogueOf([]));
-    const first = await readLogId(connection, names);
+    const first = await recorded();
+    expect(first.topicId).toBe(await readTopicId(connection, names.events));
     await apply(catalogueOf([]));
-    expect(await readLogId(connection, names)).toBe(first);
-    expect(await raiseLogId(connection, names)).toBeGreaterThan(first);
-    expect(await readLogId(connection, names)).toBeGreaterThan(first);
+    expect(await settle()).toEqual(first);
+    expect(await recorded()).toEqual(first);
   });
 
-  it("K3: makes up for a log id that an earlier run did not come to write", async () => {
+  it("K3: raises the log id before it makes the events topic, so that a run that dies between leaves no old one", async () => {
+    await apply(catalogueOf([]));
+    const first = await recorded();
+    await deleteTopics(names.events);
+    const failing = catalogueOf([]).map((spec) => (spec.name === names.events ? { ...spec, partitions: -2 } : spec));
+    await expect(apply(failing)).rejects.toThrow();
+    expect(await recorded()).toMatchObject({ topicId: null });
+    expect((await recorded()).logId).toBeGreaterThan(first.logId);
+  });
+
+  it("G2: raises the log id of an events topic that was made anew behind its back, once", async () => {
+    await apply(catalogueOf([]));
+    const first = await recorded();
+    await remakeEvents();
+    const [second, third] = [await settle(), await settle()];
+    expect(second.logId).toBeGreaterThan(first.logId);
+    expect(second.topicId).not.toBe(first.topicId);
+    expect(third).toEqual(second);
+    expect(await recorded()).toEqual(second);
+  });
+
+  it("G3: is raised by several at once, and stands for the same topic to each", async () => {
+    await apply(catalogueOf([]));
+    const first = await recorded();
+    await remakeEvents();
+    const settled = await Promise.all([settle(), settle(), settle()]);
+    for (const { logId, topicId } of settled) {
+      expect(logId).toBeGreaterThan(first.logId);
+      expect(topicId).toBe(settled[0]?.topicId);
+    }
+    expect(await settle()).toEqual(await recorded());
+  });
+
+  it("G2: gives a log id without a topic's id, as an earlier version wrote it, a successor with one", async () => {
+    await apply(catalogueOf([]));
+    const raised = await raiseEventsLog(connection, names, null);
+    expect((await recorded()).topicId).toBeNull();
+    const settled = await settle();
+    expect(settled.logId).toBeGreaterThan(raised.logId);
+    expect(settled.topicId).toBe(await readTopicId(connection, names.events));
+  });
+
+  it("G1: never falls, whoever writes last", async () => {
+    await apply(catalogueOf([]));
+    const high = await raiseEventsLog(connection, names, null, Date.now() + 3_600_000);
+    const producer = await createProducer(connection, { name: "late", topics: [names.meta] });
+    const late = { topic: names.meta, key: "events-log-id", value: Buffer.from("7"), headers: { revision: "7" } };
+    await producer.send([late]);
+    await producer.close();
+    expect((await recorded()).logId).toBe(high.logId);
+    expect((await raiseEventsLog(connection, names, null)).logId).toBe(high.logId + 1);
+  });
+
+  it("K3: makes up for a log id that was lost with the meta topic", async () => {
     const catalogue = catalogueOf([]);
     await apply(catalogue);
     await deleteTopics(names.meta);
     await apply(catalogue);
-    expect(await readLogId(connection, names)).toBeGreaterThan(0);
+    expect((await settle()).logId).toBeGreaterThan(0);
   });
 
   it("can be applied by several processes at once", async () => {

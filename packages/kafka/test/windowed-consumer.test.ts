@@ -42,6 +42,27 @@ async function recordsIn(topic: string): Promise<number> {
   return ends.reduce((sum, { high }) => sum + Number(high), 0);
 }
 
+describe("a group's commits", () => {
+  it("of another incarnation of the log count for nothing: it is read from its start, and those of this one count", async () => {
+    const topic = await topicOf(1);
+    await writeRecords(topic, { count: 10, partitions: 1 });
+    const readBy = async (incarnation: string | undefined, until: () => number) => {
+      const member = createMember({ groupId: topic, topics: [topic], incarnation });
+      await member.consumer.start();
+      await eventually(() => expect(member.consumer.isReady && member.finished.length).toBe(until()));
+      await eventually(async () => expect(await committedOffsets(topic, topic)).toEqual([10]));
+      await member.close();
+      expect(member.failures).toEqual([]);
+    };
+    await readBy("first", () => 10);
+    await readBy("first", () => 0);
+    await readBy("second", () => 10);
+    // A group that says no incarnation, as an older version, trusts what stands there, and is trusted.
+    await readBy(undefined, () => 0);
+    await readBy("third", () => 0);
+  });
+});
+
 describe("a window", () => {
   it("runs every record once and commits the end of each partition (C1)", async () => {
     const topic = await topicOf(3);

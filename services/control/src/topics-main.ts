@@ -1,13 +1,22 @@
 /**
  * Prints how the cluster's topics differ from the catalogue, makes them match it and the registry know every schema, and ends.
- * Run before the services start. With `--dry-run` it changes nothing.
+ * Run before the services start. With `--dry-run` it changes nothing. With `--raise-log-id` it only gives the events topic a
+ * higher log id (rule D2), for whoever set the routers back in it.
  */
 import { parseArgs } from "node:util";
-import { createTopicNames, DEFAULT_TOPIC_PREFIX, SCHEMA_NAMES, topicCatalogue } from "@posthaste/contracts/topics";
+import {
+  createTopicNames,
+  DEFAULT_TOPIC_PREFIX,
+  SCHEMA_NAMES,
+  type TopicNames,
+  topicCatalogue,
+} from "@posthaste/contracts/topics";
 import { DEFAULT_RETRY_DELAYS_MS } from "@posthaste/core/backoff";
-import { connectKafka } from "@posthaste/kafka/connect";
+import { connectKafka, type KafkaConnection } from "@posthaste/kafka/connect";
+import { findEventsLog, raiseEventsLog } from "@posthaste/kafka/log-id";
 import { createOpenCodec } from "@posthaste/kafka/registry";
 import { applyTopics, formatDifference, planTopics } from "@posthaste/kafka/topic-admin";
+import { readTopicId } from "@posthaste/kafka/topic-id";
 import type { TopicDifference } from "@posthaste/kafka/topic-plan";
 import { ConfigError, durations, hostPorts, readConfig, wholeNumber } from "@posthaste/runtime/config";
 import { createLogger } from "@posthaste/runtime/logger";
@@ -24,13 +33,28 @@ const settings = z.object({
   POSTHASTE_MIN_INSYNC_REPLICAS: wholeNumber(1, 10).default(1),
 });
 
-function readArguments(): { readonly isDryRun: boolean } {
+interface Arguments {
+  readonly isDryRun: boolean;
+  readonly isRaise: boolean;
+}
+
+function readArguments(): Arguments {
+  const flag = { type: "boolean", default: false } as const;
   try {
-    const { values } = parseArgs({ options: { "dry-run": { type: "boolean", default: false } } });
-    return { isDryRun: values["dry-run"] };
+    const { values } = parseArgs({ options: { "dry-run": flag, "raise-log-id": flag } });
+    const [isDryRun, isRaise] = [values["dry-run"], values["raise-log-id"]];
+    if (isDryRun && isRaise) throw new Error("one of the two at a time");
+    return { isDryRun, isRaise };
   } catch (error) {
-    throw new ConfigError([`${error instanceof Error ? error.message : error}; the only option is --dry-run`]);
+    const reason = error instanceof Error ? error.message : error;
+    throw new ConfigError([`${reason}; the options are --dry-run and --raise-log-id`]);
   }
+}
+
+async function raise(connection: KafkaConnection, names: TopicNames): Promise<void> {
+  const before = await findEventsLog(connection, names);
+  const { logId } = await raiseEventsLog(connection, names, await readTopicId(connection, names.events));
+  process.stdout.write(`~ ${names.events}: log id ${before?.logId ?? "(none)"} -> ${logId}\n`);
 }
 
 function print(differences: readonly TopicDifference[]): void {
@@ -38,7 +62,7 @@ function print(differences: readonly TopicDifference[]): void {
 }
 
 async function main(): Promise<void> {
-  const { isDryRun } = readArguments();
+  const { isDryRun, isRaise } = readArguments();
   const config = readConfig(settings, process.env);
   const names = createTopicNames(config.POSTHASTE_TOPIC_PREFIX);
   const catalogue = topicCatalogue({
@@ -53,6 +77,7 @@ async function main(): Promise<void> {
       replicationFactor: config.POSTHASTE_REPLICATION_FACTOR,
       minInsyncReplicas: config.POSTHASTE_MIN_INSYNC_REPLICAS,
     };
+    if (isRaise) return await raise(connection, names);
     if (isDryRun) print(await planTopics(connection, catalogue, replication));
     else {
       await applyTopics(connection, catalogue, { ...replication, names, onPlan: print });

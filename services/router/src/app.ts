@@ -11,6 +11,7 @@ import type { Codec } from "@posthaste/contracts/codec";
 import type { DestinationRecord } from "@posthaste/contracts/destination-codec";
 import { createTopicNames } from "@posthaste/contracts/topics";
 import type { Delivery } from "@posthaste/core/delivery";
+import { PosthasteError } from "@posthaste/core/errors";
 import type { Event } from "@posthaste/core/event";
 import type { Log } from "@posthaste/core/log";
 import { originLogIdOf } from "@posthaste/core/origin";
@@ -18,11 +19,12 @@ import type { RecentIdsLimits } from "@posthaste/core/recent-ids";
 import { type RoutableDestination, RoutingTable } from "@posthaste/core/routing";
 import { connectKafka, type KafkaConnection } from "@posthaste/kafka/connect";
 import { createWindowedConsumer } from "@posthaste/kafka/consumer";
+import { settleEventsLog, TOPICS_PROGRAM } from "@posthaste/kafka/log-id";
 import { createKafkaMetrics } from "@posthaste/kafka/metrics";
 import { createProducer, DRAINED_FLUSH_MS } from "@posthaste/kafka/producer";
 import { createOpenCodec } from "@posthaste/kafka/registry";
 import { createTable, type Table } from "@posthaste/kafka/table";
-import { readLogId } from "@posthaste/kafka/topic-admin";
+import { TopicWatch } from "@posthaste/kafka/topic-watch";
 import type { ConsumerTiming, WindowLimits } from "@posthaste/kafka/window";
 import type { Registry } from "prom-client";
 import { createDedupe } from "./dedupe.ts";
@@ -81,7 +83,7 @@ export async function startRouter(options: RouterOptions): Promise<Router> {
   });
   await destinations.caughtUp();
 
-  const eventsLogId = await readLogId(connection, names);
+  const eventsLog = await settleEventsLog(connection, names);
   const producer = await createProducer(connection, { name: "deliveries", topics: [names.deliveries] });
   // Read once: a topic that is grown is placed on from the next start, by every router under a log id of its own.
   const deliveryPartitions = producer.partitionsOf(names.deliveries) ?? 1;
@@ -102,7 +104,7 @@ export async function startRouter(options: RouterOptions): Promise<Router> {
   const router = new RecordRouter({
     context: {
       routing,
-      originLogId: originLogIdOf(eventsLogId, deliveryPartitions),
+      originLogId: originLogIdOf(eventsLog.logId, deliveryPartitions),
       deliveriesTopic: names.deliveries,
       deliveryPartitions,
       deliveryCodec,
@@ -128,8 +130,15 @@ export async function startRouter(options: RouterOptions): Promise<Router> {
     },
     onFailure,
     timing: options.timing ?? {},
+    incarnation: eventsLog.topicId ?? undefined,
+    outOfRangeAdvice: OUT_OF_RANGE_ADVICE,
   });
   await consumer.start();
+  const watch = new TopicWatch(connection, {
+    topic: names.events,
+    topicId: eventsLog.topicId,
+    onRemade: () => onFailure(remade(names.events)),
+  });
 
   return {
     readiness: () => ({
@@ -139,6 +148,7 @@ export async function startRouter(options: RouterOptions): Promise<Router> {
       group: consumer.isReady || "joining the group",
     }),
     stop: async () => {
+      watch.close();
       await consumer.stop();
       // In this order within one turn: `unrouted` hands over what waits, its producer sends it and is bounded.
       await Promise.all([
@@ -151,6 +161,19 @@ export async function startRouter(options: RouterOptions): Promise<Router> {
       await connection.close();
     },
   };
+}
+
+/** Without a new log id what is read again would be taken for repeats of what was routed before (D2). */
+const OUT_OF_RANGE_ADVICE =
+  "stop the routers, set their group's offset with kafka-consumer-groups.sh --reset-offsets, " +
+  `run ${TOPICS_PROGRAM} --raise-log-id, and start them`;
+
+/** To begin again is all that it takes: the start finds the new topic, and reads it from its start under a log id of its own. */
+function remade(topic: string): PosthasteError {
+  return new PosthasteError(
+    "topic_mismatch",
+    `${topic} was made anew while it was read: the router is to be started again`,
+  );
 }
 
 interface FollowDestinationsOptions {

@@ -1,0 +1,137 @@
+/**
+ * The one request of Kafka's "flexible" encoding that is needed here: Metadata in version 10, the first that says a topic's
+ * id. kafkajs ends at version 6. A compact string or array has its length and one before it, as an unsigned varint; 0 is
+ * null; each structure ends with its tagged fields, of which we send none and skip what comes.
+ */
+import { PosthasteError } from "@posthaste/core/errors";
+
+/** From Kafka 2.8 on. */
+export const TOPIC_ID_VERSION = 10;
+const ID_BYTES = 16;
+const NO_ID = Buffer.alloc(ID_BYTES);
+const NO_TAGS = 0;
+
+/** A topic as the answer names it. */
+export interface NamedTopic {
+  readonly name: string;
+  /** 0 when the broker knows the topic. */
+  readonly errorCode: number;
+  /** As Kafka writes it, in base64url; null where the cluster has none. */
+  readonly topicId: string | null;
+}
+
+/** What stands behind the header that kafkajs writes: that header's tagged fields, and the body. */
+export function encodeTopicIdRequest(topic: string): Buffer {
+  const name = Buffer.from(topic);
+  return Buffer.concat([
+    Buffer.of(NO_TAGS),
+    // One topic, by its name: no id.
+    Buffer.of(2),
+    NO_ID,
+    unsignedVarint(name.length + 1),
+    name,
+    Buffer.of(NO_TAGS),
+    // No automatic creation, no authorised operations of cluster or topic.
+    Buffer.of(0, 0, 0, NO_TAGS),
+  ]);
+}
+
+/** Reads what stands behind the answer's correlation id. Throws `internal` for bytes that end early. */
+export function decodeTopicIdAnswer(bytes: Buffer): readonly NamedTopic[] {
+  const reader = new Reader(bytes);
+  reader.skipTags();
+  // Throttle time.
+  reader.skip(4);
+  reader.array(() => {
+    reader.skip(4);
+    reader.skipBytes();
+    reader.skip(4);
+    reader.skipBytes();
+    reader.skipTags();
+  });
+  // The cluster's id and its controller.
+  reader.skipBytes();
+  reader.skip(4);
+  return reader.array(() => readTopic(reader));
+}
+
+function readTopic(reader: Reader): NamedTopic {
+  const errorCode = reader.int16();
+  const name = reader.text();
+  const id = reader.bytes(ID_BYTES);
+  // Whether it is internal.
+  reader.skip(1);
+  reader.array(() => {
+    // Error, partition, leader, its epoch; then replicas, those in sync, those offline.
+    reader.skip(2 + 4 + 4 + 4);
+    for (let list = 0; list < 3; list += 1) reader.array(() => reader.skip(4));
+    reader.skipTags();
+  });
+  // Authorised operations.
+  reader.skip(4);
+  reader.skipTags();
+  return { name, errorCode, topicId: id.equals(NO_ID) ? null : id.toString("base64url") };
+}
+
+class Reader {
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  bytes(count: number): Buffer {
+    const end = this.#at + count;
+    if (end > this.#bytes.length) throw new PosthasteError("internal", "an answer about topics ends early");
+    const read = this.#bytes.subarray(this.#at, end);
+    this.#at = end;
+    return read;
+  }
+
+  skip(count: number): void {
+    this.bytes(count);
+  }
+
+  int16(): number {
+    return this.bytes(2).readInt16BE();
+  }
+
+  unsignedVarint(): number {
+    let value = 0;
+    for (let unit = 1; ; unit *= 0x80) {
+      const byte = this.bytes(1)[0] ?? 0;
+      value += (byte & 0x7f) * unit;
+      if (byte < 0x80) return value;
+    }
+  }
+
+  text(): string {
+    return this.bytes(Math.max(0, this.unsignedVarint() - 1)).toString();
+  }
+
+  /** A compact string or bytes, null too. */
+  skipBytes(): void {
+    this.skip(Math.max(0, this.unsignedVarint() - 1));
+  }
+
+  array<T>(read: () => T): T[] {
+    const members: T[] = [];
+    for (let left = this.unsignedVarint() - 1; left > 0; left -= 1) members.push(read());
+    return members;
+  }
+
+  skipTags(): void {
+    for (let left = this.unsignedVarint(); left > 0; left -= 1) {
+      this.unsignedVarint();
+      this.skip(this.unsignedVarint());
+    }
+  }
+}
+
+function unsignedVarint(value: number): Buffer {
+  const bytes: number[] = [];
+  let rest = value;
+  for (; rest > 0x7f; rest >>>= 7) bytes.push((rest & 0x7f) | 0x80);
+  return Buffer.of(...bytes, rest);
+}

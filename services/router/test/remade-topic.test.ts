@@ -1,0 +1,124 @@
+import { OriginFold } from "@posthaste/core/origin";
+import { createTestKafka, withAdmin } from "@posthaste/testkit/broker";
+import { eventually } from "@posthaste/testkit/eventually";
+import { createTopic, deleteTopics } from "@posthaste/testkit/topics";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createInstallation, event, type Installation } from "./installation.ts";
+
+const PARTITIONS = 2;
+
+let installation: Installation;
+
+beforeEach(async () => {
+  installation = await createInstallation();
+  await installation.configure("dst_a", {});
+});
+
+afterEach(() => installation.remove());
+
+/** As an operator or a tool would: by Kafka's own means, past everything of this project. */
+async function remakeEvents(): Promise<void> {
+  const { events } = installation.names;
+  await deleteTopics(events);
+  await eventually(() =>
+    withAdmin(async (admin) => {
+      expect(await admin.listTopics()).not.toContain(events);
+    }),
+  );
+  await createTopic(events, { partitions: PARTITIONS });
+}
+
+const idsOf = (prefix: string, count: number) => Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
+const send = (ids: readonly string[]) =>
+  installation.send(ids.map((id, index) => event(id, { userId: `u${index % 7}` })));
+
+/** The message ids that delivery would send of what the routers wrote (D2), in the order of the log. */
+function passed(): readonly string[] {
+  const folds = new Map<number, OriginFold>();
+  return installation.deliveries.flatMap((delivery) => {
+    const fold = folds.get(delivery.partition) ?? new OriginFold();
+    folds.set(delivery.partition, fold);
+    const isRepeat = fold.isRepeat(delivery);
+    fold.note(delivery);
+    return isRepeat ? [] : [delivery.messageId];
+  });
+}
+
+const expectPassed = (ids: readonly string[]) =>
+  eventually(() => expect(new Set(passed())).toEqual(new Set(ids)), { timeoutMs: 20_000 });
+
+describe("the events topic, made anew behind the project's back", () => {
+  it("while no router runs: every event of the new one is delivered", async () => {
+    const first = await installation.startRouter();
+    const old = idsOf("old", 60);
+    await send(old);
+    await expectPassed(old);
+    await first.stop();
+    await remakeEvents();
+    const fresh = idsOf("new", 40);
+    await send(fresh);
+    await installation.startRouter();
+    await expectPassed([...old, ...fresh]);
+    // D2 has nothing to drop here, so that what is missing cannot hide behind it.
+    expect(passed()).toHaveLength(100);
+  });
+
+  it("while a router runs: that one ends, and the next one delivers every event of the new one", async () => {
+    const first = await installation.startRouter();
+    await send(["a", "b"]);
+    await expectPassed(["a", "b"]);
+    await remakeEvents();
+    // Soon more than the old one had: the running router's position lies within the new log, and means nothing there.
+    const fresh = idsOf("new", 80);
+    await send(fresh);
+    await eventually(() => expect(first.failures).toHaveLength(1), { timeoutMs: 20_000 });
+    await first.stop();
+    const second = await installation.startRouter();
+    await expectPassed(["a", "b", ...fresh]);
+    expect(second.failures).toEqual([]);
+  });
+
+  it("and committed to by a router of the old one: the new one is read from its start", async () => {
+    const first = await installation.startRouter();
+    const old = idsOf("old", 20);
+    await send(old);
+    await expectPassed(old);
+    await first.stop();
+    const { names } = installation;
+    const groupOffsets = () =>
+      withAdmin((admin) => admin.fetchOffsets({ groupId: names.routerGroup, topics: [names.events] }));
+    const [committed] = await groupOffsets();
+    await remakeEvents();
+    const fresh = idsOf("new", 60);
+    await send(fresh);
+    // A late commit of the old router, after Kafka forgot those of the topic that is gone.
+    const consumer = createTestKafka().consumer({ groupId: names.routerGroup });
+    await consumer.connect();
+    await consumer.subscribe({ topic: names.events });
+    await consumer.run({ autoCommit: false, eachBatch: async () => {} });
+    const offsets = (committed?.partitions ?? []).map((each) => ({ topic: names.events, ...each }));
+    await eventually(() => consumer.commitOffsets(offsets));
+    await consumer.disconnect();
+    expect((await groupOffsets())[0]?.partitions).toEqual(committed?.partitions);
+    await installation.startRouter();
+    await expectPassed([...old, ...fresh]);
+  });
+});
+
+describe("a committed offset outside of the log", () => {
+  it("is refused with the command that raises the log id", async () => {
+    const first = await installation.startRouter();
+    await send(idsOf("old", 20));
+    await eventually(() => expect(installation.deliveries).toHaveLength(20));
+    await first.stop();
+    const { names } = installation;
+    await withAdmin(async (admin) => {
+      const partitions = [0, 1].map((partition) => ({ partition, offset: "1000" }));
+      await admin.setOffsets({ groupId: names.routerGroup, topic: names.events, partitions });
+    });
+    const second = await installation.startRouter();
+    await eventually(() => expect(second.failures).toHaveLength(1));
+    expect(second.failures[0]).toMatchObject({ code: "offset_out_of_range" });
+    expect(second.failures[0]?.message).toContain("services/control/src/topics-main.ts --raise-log-id");
+  });
+});
