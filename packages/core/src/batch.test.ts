@@ -4,20 +4,25 @@ import { parseBatch } from "./batch.ts";
 import { isJsonObject } from "./json-fragment.ts";
 import { parseJson } from "./parse-json.ts";
 
+const MAX_SHARED = 1_000;
+
 it("takes what stands beside the calls for all of them", () => {
-  const parsed = parseBatch({
-    batch: [{ type: "track" }, 3],
-    context: { a: 1 },
-    integrations: { All: false },
-    sentAt: "2026-11-21T03:24:21+0000",
-    messageId: "the batch's own",
-  });
-  expect(parsed).toEqual({
+  const parsed = parseBatch(
+    {
+      batch: [{ type: "track" }, 3],
+      context: { a: 1 },
+      integrations: { All: false },
+      sentAt: "2026-11-21T03:24:21+0000",
+      messageId: "the batch's own",
+    },
+    MAX_SHARED,
+  );
+  expect(parsed).toMatchObject({
     taken: true,
     batch: {
       calls: [{ type: "track" }, 3],
-      context: { a: 1 },
-      integrations: { All: false },
+      context: { object: { a: 1 }, json: `{"a":1}` },
+      integrations: { enabled: { All: false } },
       sentAtMs: Date.UTC(2026, 10, 21, 3, 24, 21),
     },
   });
@@ -26,7 +31,10 @@ it("takes what stands beside the calls for all of them", () => {
 it.each([[{ batch: null }], [{ batch: [], context: null, integrations: null, sentAt: null }]])(
   "takes %j for a batch of none",
   (body) => {
-    expect(parseBatch(body)).toMatchObject({ taken: true, batch: { calls: [], context: null, sentAtMs: null } });
+    expect(parseBatch(body, MAX_SHARED)).toMatchObject({
+      taken: true,
+      batch: { calls: [], context: null, sentAtMs: null },
+    });
   },
 );
 
@@ -36,14 +44,25 @@ it.each([
   [{ batch: [], context: [] }, `"context" must be an object.`],
   [{ batch: [], integrations: false }, `"integrations" must be an object.`],
 ])("refuses %j and says what to change", (body, message) => {
-  expect(parseBatch(body)).toEqual({ taken: false, refusal: { code: "invalid_field", message } });
+  expect(parseBatch(body, MAX_SHARED)).toEqual({ taken: false, refusal: { code: "invalid_field", message } });
 });
 
 it("takes or refuses any JSON object, and never throws", () => {
   fc.assert(
     fc.property(fc.json(), (text) => {
       const body: unknown = parseJson(text);
-      if (isJsonObject(body)) expect(typeof parseBatch({ batch: [], ...body }).taken).toBe("boolean");
+      if (isJsonObject(body)) expect(typeof parseBatch({ batch: [], ...body }, MAX_SHARED).taken).toBe("boolean");
     }),
   );
+});
+
+it.each(["context", "integrations"])("refuses a batch whose %s is too large or nests too deep for a call", (name) => {
+  const refusalOf = (shared: unknown) => parseBatch({ batch: [], [name]: shared }, MAX_SHARED);
+  const empty = JSON.stringify({ a: "" }).length;
+  expect(refusalOf({ a: "x".repeat(MAX_SHARED - empty) })).toMatchObject({ taken: true });
+  expect(refusalOf({ a: "x".repeat(MAX_SHARED - empty + 1) })).toMatchObject({ refusal: { code: "shared_too_large" } });
+  const nested = (levels: number) => parseJson(`${`{"a":`.repeat(levels)}1${"}".repeat(levels)}`);
+  expect(refusalOf(nested(99))).toMatchObject({ taken: true });
+  expect(refusalOf(nested(100))).toMatchObject({ refusal: { code: "nested_too_deep" } });
+  expect(refusalOf(nested(40_000))).toMatchObject({ refusal: { code: "nested_too_deep" } });
 });

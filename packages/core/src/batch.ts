@@ -1,7 +1,8 @@
 /** Batches: calls in one request, and what stands beside them for all of them. */
 import { z } from "zod";
-import { type CallRefusal, sentAtMs } from "./call.ts";
-import { isJsonObject, type JsonObject } from "./json-fragment.ts";
+import { sentAtMs } from "./call.ts";
+import { isJsonObject, type JsonObject, MAX_NESTING, toFragment } from "./json-fragment.ts";
+import { type SharedContext, type SharedIntegrations, shareContext, shareIntegrations } from "./shared-fields.ts";
 
 const sharedObject = z
   .unknown()
@@ -22,33 +23,62 @@ export const BATCH_SCHEMA = z.object({
 
 export interface Batch {
   readonly calls: readonly unknown[];
-  readonly context: JsonObject | null;
-  readonly integrations: JsonObject | null;
+  readonly context: SharedContext | null;
+  readonly integrations: SharedIntegrations | null;
   /** Ms since the epoch; null when the batch does not say, or not readably. */
   readonly sentAtMs: number | null;
 }
 
+export interface BatchRefusal {
+  readonly code: "invalid_field" | "nested_too_deep" | "shared_too_large";
+  /** One sentence that says what to change. */
+  readonly message: string;
+}
+
 export type ParsedBatch =
   | { readonly taken: true; readonly batch: Batch }
-  | { readonly taken: false; readonly refusal: CallRefusal };
+  | { readonly taken: false; readonly refusal: BatchRefusal };
 
-/** Parses the envelope. One client sends `"batch": null` when it is closed with nothing left: that is a batch of none. */
-export function parseBatch(body: JsonObject): ParsedBatch {
+/**
+ * Parses the envelope. One client sends `"batch": null` when it is closed with nothing left: that is a batch of none.
+ * `maxSharedLength`: what the context and the integrations may have each as compact JSON, since they stand in every call; in
+ * UTF-16 units.
+ */
+export function parseBatch(body: JsonObject, maxSharedLength: number): ParsedBatch {
   const checked = BATCH_SCHEMA.safeParse(body);
   if (!checked.success) {
     const [issue] = checked.error.issues;
     const field = issue?.path.map(String).join(".") ?? "";
     const message = field === "batch" ? `"batch" must be an array of calls.` : `"${field}" ${issue?.message}.`;
-    return { taken: false, refusal: { code: "invalid_field", message } };
+    return refuse("invalid_field", message);
   }
   const { batch, context, integrations, sentAt } = checked.data;
+  for (const [name, value] of Object.entries({ context, integrations })) {
+    const json = toFragment(value ?? null, MAX_NESTING - 1);
+    if (json === null) {
+      return refuse(
+        "nested_too_deep",
+        `The batch's "${name}" may nest at most ${MAX_NESTING - 1} objects and arrays in one another.`,
+      );
+    }
+    if (json.length > maxSharedLength) {
+      return refuse(
+        "shared_too_large",
+        `The batch's "${name}" may have at most ${maxSharedLength} characters of JSON; shorten it.`,
+      );
+    }
+  }
   return {
     taken: true,
     batch: {
       calls: Array.isArray(batch) ? batch : [],
-      context: isJsonObject(context) ? context : null,
-      integrations: isJsonObject(integrations) ? integrations : null,
+      context: isJsonObject(context) ? shareContext(context) : null,
+      integrations: isJsonObject(integrations) ? shareIntegrations(integrations) : null,
       sentAtMs: sentAtMs(sentAt),
     },
   };
+}
+
+function refuse(code: BatchRefusal["code"], message: string): ParsedBatch {
+  return { taken: false, refusal: { code, message } };
 }

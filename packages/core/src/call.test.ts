@@ -4,6 +4,7 @@ import { toWebhookBody } from "./body.ts";
 import { CALL_TYPES, type CallOrigin, type CallType, parseCall } from "./call.ts";
 import type { Event } from "./event.ts";
 import { parseJson } from "./parse-json.ts";
+import { shareContext, shareIntegrations } from "./shared-fields.ts";
 
 const RECEIVED_AT_MS = Date.UTC(2026, 10, 21, 12);
 
@@ -137,8 +138,8 @@ describe("fields", () => {
 describe("the batch's envelope and the connection", () => {
   it("puts the envelope's context and integrations into each call, under the call's own", () => {
     const origin = {
-      context: { library: { name: "go" }, locale: "de" },
-      integrations: { All: false, Webhooks: true },
+      context: shareContext({ library: { name: "go" }, locale: "de" }),
+      integrations: shareIntegrations({ All: false, Webhooks: true }),
     };
     const event = take(track({ context: { locale: "fr" }, integrations: { Webhooks: false } }), null, origin);
     expect(parseJson(event.contextJson)).toEqual({ library: { name: "go" }, locale: "fr" });
@@ -164,7 +165,9 @@ describe("the batch's envelope and the connection", () => {
   it("keeps a key __proto__ as a key and changes no prototype", () => {
     const call = parseJson(`{"type":"track","userId":"u","event":"E","__proto__":{"x":1},
       "context":{"__proto__":{"y":1}},"integrations":{"__proto__":false},"properties":{"__proto__":{"z":1}}}`);
-    const event = take(call, null, { context: JSON.parse(`{"__proto__":{"w":1},"a":1}`) });
+    const event = take(call, null, {
+      context: shareContext(JSON.parse(`{"__proto__":{"w":1},"a":1}`)),
+    });
     expect(event.restJson).toBe(`{"__proto__":{"x":1}}`);
     expect(event.contextJson).toBe(`{"__proto__":{"y":1},"a":1}`);
     expect(event.propertiesJson).toBe(`{"__proto__":{"z":1}}`);

@@ -7,7 +7,9 @@
 import { z } from "zod";
 import type { Event } from "./event.ts";
 import { isJsonObject, type JsonObject, MAX_NESTING, toFragment } from "./json-fragment.ts";
+import { mergedFragment, mergedIntegrations, type SharedContext, type SharedIntegrations } from "./shared-fields.ts";
 import { correctTimestamp, parseTimestamp } from "./timestamps.ts";
+import { toWellFormed } from "./well-formed.ts";
 
 /** What can be called; `delete` is made by control from a deletion request and by nobody else. */
 export const CALL_TYPES = ["identify", "track", "page", "screen", "group", "alias"] as const;
@@ -118,8 +120,8 @@ export interface CallOrigin {
   /** The batch's `sentAt`, which is nearer to the sending than a call's own; null when there was none. */
   readonly sentAtMs: number | null;
   /** The batch's `context` and `integrations`: each key stands in every call that does not have it. */
-  readonly context: JsonObject | null;
-  readonly integrations: JsonObject | null;
+  readonly context: SharedContext | null;
+  readonly integrations: SharedIntegrations | null;
   /** The caller's address and `User-Agent`, for calls that do not say. */
   readonly ip: string | null;
   readonly userAgent: string | null;
@@ -177,7 +179,7 @@ function toEvent(type: CallType, call: JsonObject, fields: CallFields, origin: C
       anonymousId,
       timestampMs,
       receivedAtMs,
-      integrations: toIntegrations(mergeDefaults(origin.integrations, fields.integrations)),
+      integrations: mergedIntegrations(origin.integrations, objectOf(fields.integrations)),
       event,
       name: toText(fields.name),
       groupId: toId(fields.groupId),
@@ -202,11 +204,11 @@ const INNER_LEVELS = MAX_NESTING - 1;
 
 /** The caller's JSON as the event carries it; null when some of it nests too deep. */
 function toFragments(type: CallType, call: JsonObject, fields: CallFields, origin: CallOrigin): Fragments | null {
-  const context = mergeDefaults(origin.context, fields.context);
+  const context = objectOf(fields.context);
   const hasProperties = type === "track" || type === "page" || type === "screen";
   const hasTraits = type === "identify" || type === "group";
   const propertiesJson = hasProperties ? toFragment(fields.properties ?? {}, INNER_LEVELS) : null;
-  const traitsJson = hasTraits ? toFragment(traitsOf(type, fields, context), INNER_LEVELS) : null;
+  const traitsJson = hasTraits ? toTraitsFragment(type, fields, context, origin.context) : null;
   const contextJson = toContextFragment(context, origin);
   const restJson = toRestFragment(type, call, fields.timestamp ?? fields.originalTimestamp ?? null);
   const isTooDeep = (hasProperties && propertiesJson === null) || (hasTraits && traitsJson === null);
@@ -224,25 +226,31 @@ function isCallType(value: unknown): value is CallType {
 }
 
 /** One client sends an identify's traits in `context.traits` and nowhere else. */
-function traitsOf(type: CallType, fields: CallFields, context: JsonObject): unknown {
-  if (fields.traits !== null && fields.traits !== undefined) return fields.traits;
-  return type === "identify" && isJsonObject(context["traits"]) ? context["traits"] : {};
+function toTraitsFragment(
+  type: CallType,
+  { traits }: CallFields,
+  context: JsonObject,
+  shared: SharedContext | null,
+): string | null {
+  if (traits !== null && traits !== undefined) return toFragment(traits, INNER_LEVELS);
+  if (type !== "identify") return "{}";
+  if (!Object.hasOwn(context, "traits")) return shared?.traitsJson ?? "{}";
+  return isJsonObject(context["traits"]) ? toFragment(context["traits"], INNER_LEVELS) : "{}";
 }
 
-/** Spreading defines own properties, so that a key `__proto__` stays a key. */
-function mergeDefaults(defaults: JsonObject | null, own: unknown): JsonObject {
-  const object = isJsonObject(own) ? own : {};
-  return defaults === null ? object : { ...defaults, ...object };
+const NO_FIELDS: JsonObject = {};
+
+function objectOf(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : NO_FIELDS;
 }
 
 /** The two additions are plain words at the end, so the result is a fragment again (J1). */
-function toContextFragment(context: JsonObject, { ip, userAgent }: CallOrigin): string | null {
-  let json = toFragment(context, INNER_LEVELS);
+function toContextFragment(own: JsonObject, { context, ip, userAgent }: CallOrigin): string | null {
+  let json = mergedFragment(context, own, INNER_LEVELS);
   if (json === null) return null;
-  if (ip !== null && !Object.hasOwn(context, "ip")) json = append(json, `"ip":${JSON.stringify(ip)}`);
-  if (userAgent !== null && !Object.hasOwn(context, "userAgent")) {
-    json = append(json, `"userAgent":${JSON.stringify(userAgent)}`);
-  }
+  const says = (key: string) => Object.hasOwn(own, key) || context?.members.has(key) === true;
+  if (ip !== null && !says("ip")) json = append(json, `"ip":${JSON.stringify(ip)}`);
+  if (userAgent !== null && !says("userAgent")) json = append(json, `"userAgent":${JSON.stringify(userAgent)}`);
   return json;
 }
 
@@ -282,15 +290,6 @@ function toRestFragment(type: CallType, call: JsonObject, givenTimestamp: string
   return `{${members}}`;
 }
 
-/** A destination's options object switches it on, as `true` does; null says nothing. */
-function toIntegrations(integrations: JsonObject): Readonly<Record<string, boolean>> {
-  const enabled: [string, boolean][] = [];
-  for (const [name, value] of Object.entries(integrations)) {
-    if (value !== null) enabled.push([toWellFormed(name), value !== false]);
-  }
-  return Object.fromEntries(enabled);
-}
-
 function toId(value: string | number | null | undefined): string | null {
   if (value === null || value === undefined || value === "") return null;
   return typeof value === "number" ? String(value) : toWellFormed(value);
@@ -298,11 +297,6 @@ function toId(value: string | number | null | undefined): string | null {
 
 function toText(value: string | null | undefined): string | null {
   return value === null || value === undefined || value === "" ? null : toWellFormed(value);
-}
-
-/** UTF-8 cannot write half of a surrogate pair; it becomes U+FFFD here, before a key or an id is made of it. */
-function toWellFormed(value: string): string {
-  return value.replace(/\p{Surrogate}/gu, "\ufffd");
 }
 
 function refuse(code: CallRefusal["code"], message: string): ParsedCall {

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { parseJson } from "./parse-json.ts";
 
 /** Keys of which many have a backslash or must be written with an escape, so that they meet each other in one shape. */
@@ -62,5 +62,30 @@ describe("parseJson", () => {
   it("reads long strings and many escapes in one pass", () => {
     const text = `{"\\n":"${"\\n".repeat(200_000)}","b":[${Array.from({ length: 20_000 }, () => '"\\\\"').join(",")}]}`;
     expect(JSON.stringify(parseJson(text))).toBe(text);
+  });
+
+  it("gives every key back that needs a stand-in, beside texts that look like one", () => {
+    const keys = ["\n", '"', "\\", "\ue0000", "\ue000\ue0001", "\ue000\n", "10", "\u0001"];
+    const escaped = (key: string) =>
+      `"${[...key].map((c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`).join("")}"`;
+    for (const beside of ["", "\ue000", "\ue000\ue000", "\ue0000"]) {
+      const text = `{"x":"${beside}",${keys.map((key, index) => `${escaped(key)}:${index}`).join(",")}}`;
+      expect(parseJson(text)).toEqual({ x: beside, ...Object.fromEntries(keys.map((key, index) => [key, index])) });
+    }
+  });
+
+  it("has as many calls of the platform's parser for a thousand escaped keys as for ten, and one for each other", () => {
+    const texts = (count: number) =>
+      `{"a":[${Array.from({ length: count }, (_, index) => `{"\\n":${index},"\\u0061":"x"}`).join(",")}]}`;
+    const calls = (text: string) => {
+      const spy = vi.spyOn(JSON, "parse");
+      try {
+        parseJson(text);
+        return spy.mock.calls.length;
+      } finally {
+        spy.mockRestore();
+      }
+    };
+    expect(calls(texts(1_000))).toBe(calls(texts(10)));
   });
 });

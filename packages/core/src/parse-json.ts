@@ -3,87 +3,127 @@
  *
  * That parser compares a key that is written with an escape, before the escape is resolved, with the key that it expects from an
  * object of the same shape, and takes that one when the letters agree: after `{"a":0,"\\":0}` the key of `{"a":0,"\n":0}` comes
- * out as a backslash (docs/decisions/2026-11-21-keys-with-a-backslash.md). A text with such a key, which is rare, is put together
- * here instead, token by token; strings and numbers alone are read right.
+ * out as a backslash (docs/decisions/2026-11-21-keys-with-a-backslash.md). So the parser never gets to see such a key: it is
+ * written out before, and where it cannot stand without an escape a stand-in is parsed in its place and replaced afterwards.
+ * Each of the passes is linear, so that a text of nothing but escaped keys costs about what its tree does.
  */
 
 /** From within a string to its end, and to the colon after it where it is a key: no other string stands before one. */
 const STRING_END = /[^"\\]*(?:\\[\s\S][^"\\]*)*"(?:[ \t\r\n]*:)?/y;
-/** The next token of a text that is known to be JSON, white space, commas and colons before it left out. */
-const TOKEN = /[ \t\r\n,:]*([{}[\]]|"[^"\\]*(?:\\[\s\S][^"\\]*)*"|[^ \t\r\n,:{}[\]"]+)/y;
+/** What cannot stand in a string of JSON without an escape. */
+const NEEDS_ESCAPE = /["\\\p{Cc}]/u;
+/** Stand-ins begin with a run of these that is longer than any in the text, so that no key that is written out does. */
+const MARK = "\ue000";
+const MARKS = /\ue000+/g;
 /** Deeper than anything that is taken, and far from the end of the stack. */
 const DEEPEST = 1000;
 
 /** What `JSON.parse` should answer; throws its SyntaxError. */
 export function parseJson(text: string): unknown {
-  const value: unknown = JSON.parse(text);
-  if (!text.includes("\\") || !hasEscapedKey(text)) return value;
-  return new Assembler(text).value(0) ?? value;
+  const written = text.includes("\\") ? writeKeysOut(text) : null;
+  if (written === null) return JSON.parse(text);
+  let value: unknown;
+  try {
+    value = JSON.parse(written.text);
+  } catch {
+    // For the error, whose place is that of the text as it came.
+    return JSON.parse(text);
+  }
+  if (written.names.length === 0) return value;
+  const restored = restoreNames(value, written, 0);
+  return restored === undefined ? JSON.parse(text) : restored;
 }
 
-/** Of a text that is JSON. Looks only at strings with an escape: most texts that have one have it in a value. */
-function hasEscapedKey(text: string): boolean {
+interface WrittenOut {
+  readonly text: string;
+  /** The keys that have a stand-in, by the number in it. */
+  readonly names: readonly string[];
+  readonly mark: string;
+}
+
+/** The text with no key escaped; null when none is, or when it is no JSON. Looks only at strings with an escape. */
+function writeKeysOut(text: string): WrittenOut | null {
+  let rewritten = "";
+  /** What is written for a key as it stood there. */
+  const writtenFor = new Map<string, string>();
+  const standIns = new Map<string, string>();
+  const names: string[] = [];
+  let mark: string | null = null;
+  let done = 0;
   for (let at = text.indexOf("\\"); at !== -1; at = text.indexOf("\\", STRING_END.lastIndex)) {
     STRING_END.lastIndex = at;
-    if (!STRING_END.test(text)) return false;
-    if (text[STRING_END.lastIndex - 1] === ":") return true;
+    if (!STRING_END.test(text)) return null;
+    const end = STRING_END.lastIndex;
+    if (text[end - 1] !== ":") continue;
+    const open = text.lastIndexOf('"', at);
+    const close = text.lastIndexOf('"', end - 1);
+    if (open < done) return null;
+    mark ??= unusedMark(text);
+    const literal = text.slice(open, close + 1);
+    let written = writtenFor.get(literal);
+    if (written === undefined) {
+      const key = unescaped(literal);
+      if (key === null) return null;
+      written = key;
+      if (NEEDS_ESCAPE.test(key) || key.includes(mark)) {
+        // Of a key that is repeated in other escapes the last one counts, so they have one stand-in.
+        written = standIns.get(key) ?? `${mark}${names.push(key) - 1}`;
+        standIns.set(key, written);
+      }
+      writtenFor.set(literal, written);
+    }
+    rewritten += `${text.slice(done, open + 1)}${written}"`;
+    done = close + 1;
   }
-  return false;
+  if (mark === null) return null;
+  return { text: rewritten + text.slice(done), names, mark };
 }
 
-/** Puts the value of a text together that `JSON.parse` has accepted. */
-class Assembler {
-  readonly #text: string;
-  #at = 0;
-  #token: string;
-
-  constructor(text: string) {
-    this.#text = text;
-    this.#token = this.#next();
+function unescaped(literal: string): string | null {
+  try {
+    const key: unknown = JSON.parse(literal);
+    return typeof key === "string" ? key : null;
+  } catch {
+    return null;
   }
+}
 
-  /** The value that begins at the present token, which is left behind. Undefined when something nests deeper than `DEEPEST`. */
-  value(depth: number): unknown {
-    if (depth > DEEPEST) return undefined;
-    if (this.#token === "{") return this.#object(depth);
-    if (this.#token === "[") return this.#array(depth);
-    const value: unknown = JSON.parse(this.#token);
-    this.#token = this.#next();
+function unusedMark(text: string): string {
+  let longest = 0;
+  for (const [run] of text.matchAll(MARKS)) longest = Math.max(longest, run.length);
+  return MARK.repeat(longest + 1);
+}
+
+/** Puts the keys back that a stand-in was parsed for. Undefined when something nests deeper than `DEEPEST`. */
+function restoreNames(value: unknown, written: WrittenOut, depth: number): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (depth > DEEPEST) return undefined;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) {
+      const inner: unknown = value[index];
+      if (typeof inner !== "object" || inner === null) continue;
+      const restored = restoreNames(inner, written, depth + 1);
+      if (restored === undefined) return undefined;
+      value[index] = restored;
+    }
     return value;
   }
-
-  #object(depth: number): unknown {
-    const object = {};
-    this.#token = this.#next();
-    while (this.#token !== "}") {
-      const key: string = JSON.parse(this.#token);
-      this.#token = this.#next();
-      const value = this.value(depth + 1);
-      if (value === undefined) return undefined;
-      // Not by assignment: `__proto__` is a key like any other.
-      Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
-    }
-    this.#token = this.#next();
-    return object;
+  const object: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) {
+    const inner = (value as Readonly<Record<string, unknown>>)[key];
+    const restored = typeof inner === "object" && inner !== null ? restoreNames(inner, written, depth + 1) : inner;
+    if (restored === undefined) return undefined;
+    define(object, nameOf(key, written), restored);
   }
+  return object;
+}
 
-  #array(depth: number): unknown {
-    const array: unknown[] = [];
-    this.#token = this.#next();
-    while (this.#token !== "]") {
-      const value = this.value(depth + 1);
-      if (value === undefined) return undefined;
-      array.push(value);
-    }
-    this.#token = this.#next();
-    return array;
-  }
+function nameOf(key: string, { names, mark }: WrittenOut): string {
+  return key.startsWith(mark) ? (names[Number(key.slice(mark.length))] ?? key) : key;
+}
 
-  /** The empty text at the end. */
-  #next(): string {
-    TOKEN.lastIndex = this.#at;
-    const token = TOKEN.exec(this.#text)?.[1] ?? "";
-    this.#at = TOKEN.lastIndex;
-    return token;
-  }
+/** An own property in any case: assigning to `__proto__` would make none. */
+function define(object: Record<string, unknown>, key: string, value: unknown): void {
+  if (key !== "__proto__") object[key] = value;
+  else Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
 }

@@ -5,21 +5,29 @@
  * A2  What waits for the brokers is bounded: over the bound, or while nothing was acknowledged for 5 s, requests are refused
  *     before they cost memory.
  * A3  A good call is not refused for its neighbours: a batch's bad calls are named in the answer and kept in a topic.
+ * A4  Nothing is parsed for a sender without a key that is known, nor of a single call that is too large whatever is in it.
+ * A5  What a body is parsed into lives no longer than the turn that parses it, so there is one such tree at a time, however many
+ *     requests are under way: what waits for the brokers is records.
  */
-import { type Batch, parseBatch } from "@posthaste/core/batch";
-import type { CallOrigin, CallType } from "@posthaste/core/call";
+import { type Batch, type BatchRefusal, parseBatch } from "@posthaste/core/batch";
+import type { CallOrigin, CallRefusal, CallType } from "@posthaste/core/call";
 import type { JsonObject } from "@posthaste/core/json-fragment";
 import type { Log } from "@posthaste/core/log";
 import type { Source } from "@posthaste/core/source";
 import type { Clock } from "@posthaste/core/time";
-import type { Producer } from "@posthaste/kafka/producer";
+import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer";
 import { type AcknowledgeParts, createAcknowledge } from "./acknowledge.ts";
 import { type AdmitParts, createAdmittance } from "./admit.ts";
 import { type Answer, malformed, type Refusal, TAKEN, tooLarge, unavailable } from "./answer.ts";
+import type { Authenticator } from "./authenticate.ts";
+import { findWriteKeys } from "./body-key.ts";
+import { MAX_CALL_BYTES, MAX_SHARED_LENGTH } from "./limits.ts";
 import { countCalls, type IngestMetrics } from "./metrics.ts";
+import { parseBody } from "./parse-body.ts";
 import { type CallSorterParts, createCallSorter } from "./sort-calls.ts";
 
 export interface AcceptParts extends AdmitParts, AcknowledgeParts, CallSorterParts {
+  readonly authenticator: Pick<Authenticator, "known" | "knownOf">;
   readonly producer: Pick<Producer, "send" | "pendingBytes" | "oldestPendingMs">;
   readonly clock: Clock;
   readonly makeMessageId: () => string;
@@ -29,11 +37,8 @@ export interface AcceptParts extends AdmitParts, AcknowledgeParts, CallSorterPar
 
 /** One request, as far as taking its calls needs it. */
 export interface CallRequest {
-  /** The body's JSON, and how many bytes it was after decompression. */
-  readonly body: JsonObject;
-  readonly bodyBytes: number;
-  /** The key outside of the body, which stands over the one in it. */
-  readonly writeKey: string | null;
+  /** Whose it is, by the key outside of its body; null where that has to say. */
+  readonly source: Source | null;
   readonly ip: string | null;
   readonly userAgent: string | null;
 }
@@ -41,10 +46,12 @@ export interface CallRequest {
 export interface Accept {
   /** What a request is answered without a look into its body, which would cost most of what taking it does; null most of the time (A2). */
   busy(): Refusal | null;
-  /** One call whose path names its type. */
-  single(type: CallType, request: CallRequest): Promise<Answer>;
-  /** `{"batch": [...]}` with what stands for all of its calls beside it. */
-  batch(request: CallRequest): Promise<Answer>;
+  /** One call whose path names its type, as the bytes of its JSON after decompression. */
+  single(type: CallType, body: Buffer, request: CallRequest): Answer | Promise<Answer>;
+  /** One call that was no JSON text, of so many bytes if it were. */
+  object(type: CallType, call: JsonObject, bytes: number, request: CallRequest): Answer | Promise<Answer>;
+  /** `{"batch": [...]}` with what stands for all of its calls beside it, as bytes. */
+  batch(body: Buffer, request: CallRequest): Answer | Promise<Answer>;
 }
 
 const NOT_ACKNOWLEDGED = unavailable(
@@ -53,7 +60,7 @@ const NOT_ACKNOWLEDGED = unavailable(
 );
 
 export function createAccept(parts: AcceptParts): Accept {
-  const { producer, clock, metrics, log } = parts;
+  const { producer, clock, metrics, log, authenticator } = parts;
   const { busy, admit } = createAdmittance(parts);
   const acknowledge = createAcknowledge(parts);
   const sorter = createCallSorter(parts);
@@ -74,48 +81,94 @@ export function createAccept(parts: AcceptParts): Accept {
     makeMessageId: parts.makeMessageId,
   });
 
+  /** Whose the calls of a parsed body are, if so many of them are taken now. */
+  const admitted = (
+    body: JsonObject,
+    request: CallRequest,
+    calls: number,
+  ): { source: Source } | { refusal: Refusal } => {
+    const found = request.source === null ? authenticator.known(writeKeyIn(body)) : { source: request.source };
+    if ("refusal" in found) return found;
+    const refusal = admit(found.source.id, calls);
+    return refusal === null ? found : { refusal };
+  };
+
+  /** A5: what is waited for is this and nothing of the request. */
+  const acknowledged = async (
+    records: readonly OutgoingRecord[],
+    calls: number,
+    taken: () => Answer,
+  ): Promise<Answer> => ((await acknowledge(records)) ? taken() : refuse(NOT_ACKNOWLEDGED, calls));
+
+  const keep = (refusal: CallRefusal, kept: readonly OutgoingRecord[]): Refusal => {
+    const { code, message } = refusal;
+    metrics.rejectedCalls.inc({ code });
+    // The caller hears of it at once; the copy for the data engineer is on its way and may be lost with this process.
+    producer.send(kept).catch((error: unknown) => {
+      log.warn({ event: "rejected_call_not_kept", err: error });
+    });
+    return refuse(code === "call_too_large" ? tooLarge(code, message) : malformed(code, message));
+  };
+
+  const object: Accept["object"] = (type, call, bytes, request) => {
+    const admission = admitted(call, request, 1);
+    if ("refusal" in admission) return refuse(admission.refusal);
+    const sorted = sorter.single(call, type, originOf(admission.source, request, null), bytes);
+    if ("refusal" in sorted) return keep(sorted.refusal, sorted.kept);
+    return acknowledged([sorted.record], 1, () => {
+      countCalls(metrics, "accepted", 1);
+      return TAKEN;
+    });
+  };
+
+  /** A single call that is too large whatever is in it: it is not parsed (A4). */
+  const oversized = (body: Buffer, request: CallRequest): Refusal => {
+    const found = request.source === null ? authenticator.knownOf(findWriteKeys(body)) : { source: request.source };
+    if ("refusal" in found) return refuse(found.refusal);
+    const limited = admit(found.source.id, 1);
+    if (limited !== null) return refuse(limited);
+    const { refusal, kept } = sorter.oversized(body, originOf(found.source, request, null));
+    return keep(refusal, kept);
+  };
+
   return {
     busy,
+    object,
 
-    single: async (type, request) => {
-      const admitted = admit(writeKeyOf(request), 1);
-      const admission = admitted instanceof Promise ? await admitted : admitted;
-      if ("refusal" in admission) return refuse(admission.refusal);
-      const sorted = sorter.single(request.body, type, originOf(admission.source, request, null), request.bodyBytes);
-      if ("record" in sorted) {
-        if (!(await acknowledge([sorted.record]))) return refuse(NOT_ACKNOWLEDGED);
-        countCalls(metrics, "accepted", 1);
-        return TAKEN;
-      }
-      const { code, message } = sorted.refusal;
-      metrics.rejectedCalls.inc({ code });
-      // The caller hears of it at once; the copy for the data engineer is on its way and may be lost with this process.
-      producer.send(sorted.kept).catch((error: unknown) => {
-        log.warn({ event: "rejected_call_not_kept", err: error });
-      });
-      return refuse(code === "call_too_large" ? tooLarge(code, message) : malformed(code, message));
+    single: (type, body, request) => {
+      if (body.length > MAX_CALL_BYTES) return oversized(body, request);
+      const parsed = parseBody(body);
+      return "refusal" in parsed ? refuse(parsed.refusal) : object(type, parsed.object, body.length, request);
     },
 
-    batch: async (request) => {
-      const envelope = parseBatch(request.body);
-      if (!envelope.taken) return refuse(malformed(envelope.refusal.code, envelope.refusal.message));
+    batch: (body, request) => {
+      const parsed = parseBody(body);
+      if ("refusal" in parsed) return refuse(parsed.refusal);
+      const envelope = parseBatch(parsed.object, MAX_SHARED_LENGTH);
+      if (!envelope.taken) return refuse(toRefusal(envelope.refusal));
       const { calls } = envelope.batch;
       const count = Math.max(1, calls.length);
-      const admission = await admit(writeKeyOf(request), count);
+      const admission = admitted(parsed.object, request, count);
       if ("refusal" in admission) return refuse(admission.refusal, count);
-      const sorted = sorter.batch(calls, originOf(admission.source, request, envelope.batch), request.bodyBytes);
+      const sorted = sorter.batch(calls, originOf(admission.source, request, envelope.batch), body.length);
       if ("status" in sorted) return refuse(sorted, count);
       const { taken, rejected, records } = sorted;
-      if (records.length > 0 && !(await acknowledge(records))) return refuse(NOT_ACKNOWLEDGED, count);
-      countCalls(metrics, "accepted", taken);
-      countCalls(metrics, "rejected", rejected.length);
-      for (const { code } of rejected) metrics.rejectedCalls.inc({ code });
-      return rejected.length === 0 ? TAKEN : { taken: true, rejected };
+      const answer = (): Answer => {
+        countCalls(metrics, "accepted", taken);
+        countCalls(metrics, "rejected", rejected.length);
+        for (const { code } of rejected) metrics.rejectedCalls.inc({ code });
+        return rejected.length === 0 ? TAKEN : { taken: true, rejected };
+      };
+      return records.length === 0 ? answer() : acknowledged(records, count, answer);
     },
   };
 }
 
-function writeKeyOf({ writeKey, body }: CallRequest): string | null {
-  const inBody = body["writeKey"];
-  return writeKey ?? (typeof inBody === "string" ? inBody : null);
+function writeKeyIn(body: JsonObject): string | null {
+  const { writeKey } = body;
+  return typeof writeKey === "string" ? writeKey : null;
+}
+
+function toRefusal({ code, message }: BatchRefusal): Refusal {
+  return code === "shared_too_large" ? tooLarge("request_too_large", message) : malformed(code, message);
 }

@@ -4,8 +4,9 @@ import type { Log } from "@posthaste/core/log";
 import type { Source } from "@posthaste/core/source";
 import type { Clock } from "@posthaste/core/time";
 import { type Refusal, unauthorized, unavailable } from "./answer.ts";
-import { REFRESH_TIMEOUT_MS } from "./limits.ts";
-import type { WriteKeys } from "./write-keys.ts";
+import { MAX_WAITING_FOR_SOURCES, REFRESH_TIMEOUT_MS } from "./limits.ts";
+import { createRefusedKeys } from "./refused-keys.ts";
+import { MAX_KEY_LENGTH, type WriteKeys } from "./write-keys.ts";
 
 export interface AuthenticatorParts {
   readonly writeKeys: WriteKeys;
@@ -17,8 +18,17 @@ export interface AuthenticatorParts {
 
 export type Authentication = { readonly source: Source } | { readonly refusal: Refusal };
 
-/** Answers at once for a known key; otherwise reads what was configured a moment ago before it refuses. */
-export type Authenticate = (writeKey: string | null) => Authentication | Promise<Authentication>;
+export interface Authenticator {
+  /**
+   * The source of the first of the keys that is known, at once; when none is, what was configured a moment ago is read before it
+   * refuses. So many may wait for that and no more: `MAX_WAITING_FOR_SOURCES`.
+   */
+  authenticate(writeKeys: readonly string[]): Authentication | Promise<Authentication>;
+  /** The same of one key and without waiting. */
+  known(writeKey: string | null): Authentication;
+  /** The same of the first of some that is known. */
+  knownOf(writeKeys: readonly string[]): Authentication;
+}
 
 const MISSING: Authentication = {
   refusal: unauthorized(
@@ -36,8 +46,14 @@ const UNREADABLE: Authentication = {
   refusal: unavailable("unavailable", "The table of sources cannot be read at the moment; send again."),
 };
 
-export function createAuthenticate({ writeKeys, refresh, clock, log }: AuthenticatorParts): Authenticate {
+const CROWDED: Authentication = {
+  refusal: unavailable("unavailable", "Too many calls with keys that are not known arrive at the moment; send again."),
+};
+
+export function createAuthenticator({ writeKeys, refresh, clock, log }: AuthenticatorParts): Authenticator {
   const refreshOnce = shareRefresh(refresh);
+  const refused = createRefusedKeys<Authentication>(clock.monotonicMs);
+  let waiting = 0;
 
   /** Undefined where a fresher table may know better. */
   const known = (writeKey: string): Authentication | undefined => {
@@ -45,21 +61,53 @@ export function createAuthenticate({ writeKeys, refresh, clock, log }: Authentic
     return source?.enabled ? { source } : undefined;
   };
 
-  const afterRefresh = async (writeKey: string): Promise<Authentication> => {
+  const anyKnown = (keys: readonly string[]): Authentication | undefined => {
+    for (const key of keys) {
+      const found = known(key);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+
+  /** Of keys of which none is known and enabled. */
+  const refuse = (keys: readonly string[]): Authentication =>
+    keys.some((key) => writeKeys.find(key, clock.nowMs()) !== undefined) ? DISABLED : UNKNOWN;
+
+  const afterRefresh = async (keys: readonly string[]): Promise<Authentication> => {
     try {
       await refreshOnce();
     } catch (error) {
       if (!isPosthasteError(error)) throw error;
       log.warn({ event: "sources_not_refreshed", err: error });
       // Some clients throw their calls away on 401, so that is not said for want of an answer from the brokers.
-      return known(writeKey) ?? UNREADABLE;
+      return anyKnown(keys) ?? UNREADABLE;
     }
-    return known(writeKey) ?? (writeKeys.find(writeKey, clock.nowMs()) === undefined ? UNKNOWN : DISABLED);
+    const found = anyKnown(keys);
+    if (found !== undefined) return found;
+    const refusal = refuse(keys);
+    for (const key of keys) refused.note(key, refusal, writeKeys.version);
+    return refusal;
   };
 
-  return (writeKey) => {
-    if (writeKey === null || writeKey === "") return MISSING;
-    return known(writeKey) ?? afterRefresh(writeKey);
+  return {
+    authenticate: (all) => {
+      const keys = all.filter((key) => key !== "");
+      if (keys.length === 0) return MISSING;
+      const found = anyKnown(keys);
+      if (found !== undefined) return found;
+      const possible = keys.filter((key) => key.length <= MAX_KEY_LENGTH);
+      if (possible.length === 0) return UNKNOWN;
+      const last = possible.map((key) => refused.find(key, writeKeys.version));
+      const [remembered] = last;
+      if (remembered !== undefined && !last.includes(undefined)) return remembered;
+      if (waiting >= MAX_WAITING_FOR_SOURCES) return CROWDED;
+      waiting++;
+      return afterRefresh(possible).finally(() => {
+        waiting--;
+      });
+    },
+    known: (key) => (key === null || key === "" ? MISSING : (known(key) ?? refuse([key]))),
+    knownOf: (keys) => (keys.length === 0 ? MISSING : (anyKnown(keys) ?? refuse(keys))),
   };
 }
 

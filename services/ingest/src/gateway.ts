@@ -1,7 +1,7 @@
 /** The gateway over HTTP, with the brokers behind it as arguments: a test gives it a producer of its own. */
 import type { Registry } from "prom-client";
 import { type AcceptParts, createAccept } from "./accept.ts";
-import { createAuthenticate } from "./authenticate.ts";
+import { createAuthenticator } from "./authenticate.ts";
 import { createClientAddresses } from "./client-address.ts";
 import { READY_FULL_MS, type ReadTimeouts } from "./limits.ts";
 import { createIngestMetrics, gaugeBodyBytes } from "./metrics.ts";
@@ -15,7 +15,7 @@ import { addPixelRoutes } from "./routes/pixel.ts";
 import { type IngestServer, startServer } from "./server.ts";
 import type { WriteKeys } from "./write-keys.ts";
 
-export interface GatewayOptions extends Omit<AcceptParts, "authenticate" | "rateLimit" | "metrics"> {
+export interface GatewayOptions extends Omit<AcceptParts, "authenticator" | "rateLimit" | "metrics"> {
   readonly host: string;
   /** 0 lets the system choose. */
   readonly port: number;
@@ -41,9 +41,9 @@ export interface Gateway extends IngestServer {
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { writeKeys, refreshSources, clock, callsPerSecond, registry, log } = options;
   const metrics = createIngestMetrics(registry);
-  const authenticate = createAuthenticate({ writeKeys, refresh: refreshSources, clock, log });
+  const authenticator = createAuthenticator({ writeKeys, refresh: refreshSources, clock, log });
   const rateLimit = createRateLimit({ callsPerSecond, monotonicMs: clock.monotonicMs });
-  const accept = createAccept({ ...options, authenticate, rateLimit, metrics });
+  const accept = createAccept({ ...options, authenticator, rateLimit, metrics });
   const bodies = createBodyReader({ maxHeldBytes: options.maxHeldBodyBytes, monotonicMs: clock.monotonicMs });
   gaugeBodyBytes(registry, bodies);
   const addresses = createClientAddresses(options.trustedProxies);
@@ -54,9 +54,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     timeouts: options.timeouts,
     log,
     routes: (app) => {
-      addCallRoutes(app, { accept, addresses, metrics });
-      addBrowserRoutes(app, { authenticate });
-      addPixelRoutes(app, { accept, addresses, metrics });
+      addCallRoutes(app, { accept, authenticator, addresses, metrics });
+      addBrowserRoutes(app, { authenticator });
+      addPixelRoutes(app, { accept, authenticator, addresses, metrics });
       const document = createOpenApiDocument("1.0.0");
       app.get("/openapi.json", (request, reply) => sendJson(request, reply, document));
     },

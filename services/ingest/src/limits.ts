@@ -18,14 +18,17 @@ export const MAX_HELD_BODY_BYTES = 64 * 1024 * 1024;
 /** When bodies have been refused for want of room for longer than this, the process is not ready for more; ms. */
 export const READY_FULL_MS = 5_000;
 
-/**
- * One event as a record: half of what a broker takes. A call gets near it only by a large context of its batch, or by
- * numbers that are longer when they are written out.
- */
-export const MAX_EVENT_BYTES = 512_000;
-
 /** Events made from one request: a batch's context stands in each of its calls, which can make much of little. */
 export const MAX_EXPANDED_BYTES = 8 * 1024 * 1024;
+
+/** Characters of a batch's context, and of its integrations, as compact JSON: each stands in a call, which may have no more itself. */
+export const MAX_SHARED_LENGTH = 32_768;
+
+/**
+ * What putting one key of them into a call that has such an object itself counts towards `MAX_EXPANDED_BYTES`: a copy of
+ * thousands of tiny keys takes longer than its bytes say.
+ */
+export const MERGED_KEY_BYTES = 64;
 
 /** Refused calls of one batch that are listed and kept; a batch with more is no batch of calls. */
 export const MAX_REJECTED_CALLS = 2_500;
@@ -35,6 +38,9 @@ export const ACKNOWLEDGE_TIMEOUT_MS = 5_000;
 
 /** How long an unknown write key may wait for the table of sources to be read to its end. */
 export const REFRESH_TIMEOUT_MS = 1_000;
+
+/** Requests that may wait for that at once. Each holds its key and what of it the socket has buffered. */
+export const MAX_WAITING_FOR_SOURCES = 512;
 
 /** Seconds that a refused caller is asked to stay away. */
 export const RETRY_AFTER_S = 1;

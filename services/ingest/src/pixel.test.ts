@@ -1,6 +1,8 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
-import { callFromData, callFromQuery } from "./pixel.ts";
+import { describe, expect, it, vi } from "vitest";
+import { bytesFromData, callFromBytes, callFromQuery } from "./pixel.ts";
+
+const callFromData = (data: unknown) => callFromBytes(bytesFromData(data));
 
 describe("a call as base64", () => {
   it("comes back whole, also where a + became a blank", () => {
@@ -43,6 +45,28 @@ describe("a call as names and values", () => {
     expect(callFromQuery({ a: "1", "a.b": "2" })).toEqual({ a: { b: "2" } });
   });
 
+  it("is none where there are more of them than anyone writes", () => {
+    const query = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, n) => [`properties.p${n}`, "x"]));
+    expect(callFromQuery(query(200))).toMatchObject({ properties: { p0: "x", p199: "x" } });
+    expect(callFromQuery(query(201))).toBeNull();
+  });
+
+  it("defines each name once, and copies nothing that earlier ones made", () => {
+    const names = Array.from({ length: 200 }, (_, n) => `properties.p${n}`);
+    const define = vi.spyOn(Object, "defineProperty");
+    const read = vi.spyOn(Object, "entries");
+    try {
+      callFromQuery(Object.fromEntries(names.map((name) => [name, "x"])));
+      // The object that all of them share is one definition more.
+      expect(define).toHaveBeenCalledTimes(names.length + 1);
+      expect(read).toHaveBeenCalledTimes(1);
+    } finally {
+      define.mockRestore();
+      read.mockRestore();
+    }
+  });
+
   it("changes no prototype, and ignores names of any depth", () => {
     fc.assert(
       fc.property(
@@ -53,7 +77,7 @@ describe("a call as names and values", () => {
           fc.string(),
         ),
         (query) => {
-          const call = callFromQuery(query);
+          const call = callFromQuery(query) ?? {};
           expect(JSON.parse(JSON.stringify(call))).toEqual(call);
           expect(Object.keys(Object.prototype)).toEqual([]);
           expect(Object.getPrototypeOf(call)).toBe(Object.prototype);

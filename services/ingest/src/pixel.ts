@@ -6,11 +6,15 @@ import { parseJson } from "@posthaste/core/parse-json";
 /** A transparent GIF of one pixel. */
 export const PIXEL_GIF = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64");
 
-/** The call in `?data=<base64 of JSON>`; null when there is none. A `+` that the query turned into a blank is put back. */
-export function callFromData(data: unknown): JsonObject | null {
-  if (typeof data !== "string") return null;
+/** The bytes in `?data=<base64>`; none when it is missing. A `+` that the query turned into a blank is put back. */
+export function bytesFromData(data: unknown): Buffer {
+  return typeof data === "string" ? Buffer.from(data.replaceAll(" ", "+"), "base64") : Buffer.alloc(0);
+}
+
+/** The call whose JSON the bytes are; null when they are none. */
+export function callFromBytes(bytes: Buffer): JsonObject | null {
   try {
-    const value: unknown = parseJson(Buffer.from(data.replaceAll(" ", "+"), "base64").toString());
+    const value: unknown = parseJson(bytes.toString());
     return isJsonObject(value) ? value : null;
   } catch {
     return null;
@@ -20,30 +24,42 @@ export function callFromData(data: unknown): JsonObject | null {
 /** Deeper names than anyone writes into an address. */
 const MAX_PATH = 10;
 
-/** The call in `?event=E&properties.plan=P`: names with dots make objects, and every value is a string. */
-export function callFromQuery(query: Readonly<Record<string, unknown>>): JsonObject {
-  const call: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(query)) {
+/** More names than anyone writes into an address. */
+const MAX_PARAMETERS = 200;
+
+/** The call in `?event=E&properties.plan=P`: names with dots make objects, and every value is a string. Null when there are too many. */
+export function callFromQuery(query: Readonly<Record<string, unknown>>): JsonObject | null {
+  const parameters = Object.entries(query);
+  if (parameters.length > MAX_PARAMETERS) return null;
+  const call: MutableObject = {};
+  for (const [name, value] of parameters) {
     const text: unknown = Array.isArray(value) ? value.at(-1) : value;
-    if (typeof text === "string") setPath(call, name.split("."), text);
+    const path = name.split(".", MAX_PATH + 1);
+    if (typeof text === "string" && path.length <= MAX_PATH) setPath(call, path, text);
   }
   return call;
 }
 
-/** Defines own properties all the way, so that `__proto__.x` makes an ordinary object under an ordinary key. */
-function setPath(object: Record<string, unknown>, path: readonly string[], value: string): void {
-  const [name, ...rest] = path;
-  if (name === undefined || path.length > MAX_PATH) return;
-  if (rest.length === 0) {
-    define(object, name, value);
-    return;
+type MutableObject = Record<string, unknown>;
+
+/**
+ * Writes into the objects that earlier names made, so that each name costs its own length. Defines own properties all the way, so
+ * that `__proto__.x` makes an ordinary object under an ordinary key.
+ */
+function setPath(call: MutableObject, path: readonly string[], value: string): void {
+  let object = call;
+  for (const name of path.slice(0, -1)) {
+    const held: unknown = Object.hasOwn(object, name)
+      ? Object.getOwnPropertyDescriptor(object, name)?.value
+      : undefined;
+    // All objects below the call were made here.
+    const inner = isJsonObject(held) ? (held as MutableObject) : {};
+    if (inner !== held) define(object, name, inner);
+    object = inner;
   }
-  const held = Object.hasOwn(object, name) ? Object.getOwnPropertyDescriptor(object, name)?.value : undefined;
-  const inner: Record<string, unknown> = isJsonObject(held) ? { ...held } : {};
-  setPath(inner, rest, value);
-  define(object, name, inner);
+  define(object, path.at(-1) ?? "", value);
 }
 
-function define(object: Record<string, unknown>, name: string, value: unknown): void {
+function define(object: MutableObject, name: string, value: unknown): void {
   Object.defineProperty(object, name, { value, enumerable: true, writable: true, configurable: true });
 }

@@ -11,7 +11,7 @@ import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { type Refusal, unavailable } from "./answer.ts";
 import { createBodyRoom } from "./body-room.ts";
-import { decompress, requestTooLarge } from "./decompress.ts";
+import { requestTooLarge } from "./decompress.ts";
 import { MAX_DISCARDED_BYTES, MAX_HELD_BODY_BYTES, MAX_REQUEST_BYTES } from "./limits.ts";
 
 /** The sender went away in the middle; there is nobody to answer. */
@@ -24,8 +24,19 @@ class BodyCutOffError extends Error {
   }
 }
 
-/** A body after decompression, or why there is none. */
-export type ReadBody = Buffer | Refusal;
+/** A body as it was sent. */
+export interface SentBody {
+  readonly bytes: Buffer;
+  /** Its Content-Encoding, which nothing was made of yet. */
+  readonly encoding: string | undefined;
+}
+
+/** A body, or why there is none. */
+export type ReadBody = SentBody | Refusal;
+
+export function isSentBody(body: ReadBody): body is SentBody {
+  return "bytes" in body;
+}
 
 /** As much of a request as reading its body needs. */
 export type BodyStream = Readable & Pick<IncomingMessage, "headers">;
@@ -101,7 +112,7 @@ export function createBodyReader({ maxHeldBytes = MAX_HELD_BODY_BYTES, monotonic
         if (refusal !== undefined) return finish(refusal);
         const [only] = chunks;
         const sent = chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, kept);
-        finish(decompress(sent, request.headers["content-encoding"]));
+        finish({ bytes: sent, encoding: request.headers["content-encoding"] });
       });
       request.on("error", fail);
       request.on("close", () => fail());

@@ -24,12 +24,24 @@ const MAX_RECORD = 200_000;
 /** The call as text, cut; without its write key, which opens the source to whoever reads the topic. */
 export function toCallJson(call: unknown): string {
   try {
-    const text = JSON.stringify(call, (key, value: unknown) => (key === "writeKey" ? undefined : value)) ?? "";
-    return text.slice(0, MAX_KEPT);
+    return cutCallJson(JSON.stringify(call) ?? "");
   } catch (error) {
     if (error instanceof RangeError) return `"nested too deep to be kept"`;
     throw error;
   }
+}
+
+/** A write key with its name, and the comma that goes with it; the text may be cut off within it. */
+const WRITE_KEY =
+  /,\s*(?<!\\)"writeKey"\s*:\s*"(?:[^"\\]|\\[\s\S])*(?:"|$)|(?<!\\)"writeKey"\s*:\s*"(?:[^"\\]|\\[\s\S])*(?:"\s*,?|$)/g;
+
+/** The same for a call that is text already. */
+export function cutCallJson(json: string): string {
+  // Cut before as well: what is left out need not be searched.
+  return json
+    .slice(0, 2 * MAX_KEPT)
+    .replace(WRITE_KEY, "")
+    .slice(0, MAX_KEPT);
 }
 
 /** Splits the rejects of one request into records that a broker takes. */

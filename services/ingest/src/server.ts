@@ -96,6 +96,7 @@ export async function startServer(options: ServerOptions): Promise<IngestServer>
 /** Every body is read the same way: real clients say text/plain, form-urlencoded, JSON or nothing, and all send JSON. */
 function readBodies(app: FastifyInstance, bodies: BodyReader): void {
   app.decorateRequest("response", null);
+  app.decorateRequest("source", null);
   app.addHook("onRequest", (request, reply, done) => {
     request.raw.headers["content-type"] = BODY_TYPE;
     request.response = reply.raw;

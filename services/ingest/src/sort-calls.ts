@@ -2,11 +2,18 @@
 import type { TopicNames } from "@posthaste/contracts/topics";
 import { type CallOrigin, type CallRefusal, type CallType, parseCall } from "@posthaste/core/call";
 import type { Event } from "@posthaste/core/event";
+import { isJsonObject } from "@posthaste/core/json-fragment";
 import { eventKey } from "@posthaste/core/partition-key";
 import type { OutgoingRecord } from "@posthaste/kafka/producer";
 import { malformed, type Refusal, type RejectedCall, tooLarge } from "./answer.ts";
-import { MAX_CALL_BYTES, MAX_EVENT_BYTES, MAX_EXPANDED_BYTES, MAX_REJECTED_CALLS } from "./limits.ts";
-import { packRejectedCalls, type RejectedCallEntry, type RejectedCalls, toCallJson } from "./rejected-calls.ts";
+import { MAX_CALL_BYTES, MAX_EXPANDED_BYTES, MAX_REJECTED_CALLS, MERGED_KEY_BYTES } from "./limits.ts";
+import {
+  cutCallJson,
+  packRejectedCalls,
+  type RejectedCallEntry,
+  type RejectedCalls,
+  toCallJson,
+} from "./rejected-calls.ts";
 
 export interface CallSorterParts {
   readonly encodeEvent: (event: Event) => Buffer;
@@ -24,21 +31,22 @@ export interface SortedCalls {
 export interface CallSorter {
   /** One call whose path names its type; its record, or the reason against it and the record that keeps it. */
   single(call: unknown, type: CallType, origin: CallOrigin, bytes: number): SortedCall;
+  /** One call of which no more is known than that it is too large. */
+  oversized(body: Buffer, origin: CallOrigin): RefusedCall;
   /** The calls of a batch of so many bytes, or why the batch as a whole cannot be taken. */
   batch(calls: readonly unknown[], origin: CallOrigin, bytes: number): SortedCalls | Refusal;
 }
 
-export type SortedCall =
-  | { readonly record: OutgoingRecord }
-  | { readonly refusal: CallRefusal; readonly kept: readonly OutgoingRecord[] };
+export interface RefusedCall {
+  readonly refusal: CallRefusal;
+  readonly kept: readonly OutgoingRecord[];
+}
+
+export type SortedCall = { readonly record: OutgoingRecord } | RefusedCall;
 
 const CALL_TOO_LARGE: CallRefusal = {
   code: "call_too_large",
   message: `A call may have at most ${MAX_CALL_BYTES} bytes; shorten its properties, traits or context.`,
-};
-const EVENT_TOO_LARGE: CallRefusal = {
-  code: "call_too_large",
-  message: `A call may have at most ${MAX_EVENT_BYTES} bytes with its batch's context in it; shorten the context.`,
 };
 const REPEATED_CONTEXT = tooLarge(
   "request_too_large",
@@ -55,9 +63,7 @@ export function createCallSorter({ encodeEvent, encodeRejectedCalls, names }: Ca
     const parsed = parseCall(call, type, origin);
     if (!parsed.taken) return parsed.refusal;
     const { event } = parsed;
-    const value = encodeEvent(event);
-    if (value.length > MAX_EVENT_BYTES) return EVENT_TOO_LARGE;
-    return { topic: names.events, key: eventKey(event.sourceId, event), value };
+    return { topic: names.events, key: eventKey(event.sourceId, event), value: encodeEvent(event) };
   };
 
   const toRejectedRecords = (sourceId: string, entries: readonly RejectedCallEntry[]): OutgoingRecord[] =>
@@ -71,7 +77,16 @@ export function createCallSorter({ encodeEvent, encodeRejectedCalls, names }: Ca
     single: (call, type, origin, bytes) => {
       const record = bytes > MAX_CALL_BYTES ? CALL_TOO_LARGE : toRecord(call, type, origin);
       if (!isCallRefusal(record)) return { record };
-      return { refusal: record, kept: toRejectedRecords(origin.sourceId, [toEntry(record, 0, call, origin)]) };
+      return {
+        refusal: record,
+        kept: toRejectedRecords(origin.sourceId, [toEntry(record, 0, toCallJson(call), origin)]),
+      };
+    },
+
+    oversized: (body, origin) => {
+      const callJson = cutCallJson(body.toString("utf8", 0, 3 * MAX_CALL_BYTES));
+      const entry = toEntry(CALL_TOO_LARGE, 0, callJson, origin);
+      return { refusal: CALL_TOO_LARGE, kept: toRejectedRecords(origin.sourceId, [entry]) };
     },
 
     batch: (calls, origin, bytes) => {
@@ -79,18 +94,22 @@ export function createCallSorter({ encodeEvent, encodeRejectedCalls, names }: Ca
       const records: OutgoingRecord[] = [];
       const rejected: RejectedCall[] = [];
       const entries: RejectedCallEntry[] = [];
+      const shared = measureShared(origin);
       let expandedBytes = 0;
       for (const [index, call] of calls.entries()) {
         const record = mayExceed && exceedsCallLimit(call) ? CALL_TOO_LARGE : toRecord(call, null, origin);
         if (isCallRefusal(record)) {
           rejected.push({ index, code: record.code, message: record.message });
-          entries.push(toEntry(record, index, call, origin));
+          entries.push(toEntry(record, index, toCallJson(call), origin));
           if (rejected.length > MAX_REJECTED_CALLS) return TOO_MANY_REJECTED;
+          // That is found after the call was put together with what its batch shares: it cost as much as a good one.
+          if (record.code === "nested_too_deep") expandedBytes += shared.bytes;
         } else {
           records.push(record);
           expandedBytes += record.value?.length ?? 0;
-          if (expandedBytes > MAX_EXPANDED_BYTES) return REPEATED_CONTEXT;
         }
+        expandedBytes += shared.mergeBytes(call);
+        if (expandedBytes > MAX_EXPANDED_BYTES) return REPEATED_CONTEXT;
       }
       const taken = records.length;
       return { taken, rejected, records: [...records, ...toRejectedRecords(origin.sourceId, entries)] };
@@ -102,8 +121,30 @@ function isCallRefusal(value: OutgoingRecord | CallRefusal): value is CallRefusa
   return "code" in value;
 }
 
-function toEntry({ code, message }: CallRefusal, index: number, call: unknown, origin: CallOrigin): RejectedCallEntry {
-  return { rejectedAtMs: origin.receivedAtMs, code, message, index, callJson: toCallJson(call) };
+function toEntry(
+  { code, message }: CallRefusal,
+  index: number,
+  callJson: string,
+  origin: CallOrigin,
+): RejectedCallEntry {
+  return { rejectedAtMs: origin.receivedAtMs, code, message, index, callJson };
+}
+
+/** What a batch's context and integrations cost in each call. */
+function measureShared({ context, integrations }: CallOrigin) {
+  const contextKeys = context?.members.size ?? 0;
+  const integrationKeys = integrations === null ? 0 : Object.keys(integrations.object).length;
+  const hasKeys = (value: unknown) => isJsonObject(value) && Object.keys(value).length > 0;
+  return {
+    bytes: context?.json.length ?? 0,
+    /** Of a call that has such an object itself, whose keys are put together with the shared ones. */
+    mergeBytes: (call: unknown): number => {
+      if (contextKeys + integrationKeys === 0 || !isJsonObject(call)) return 0;
+      const merged =
+        (hasKeys(call["context"]) ? contextKeys : 0) + (hasKeys(call["integrations"]) ? integrationKeys : 0);
+      return merged * MERGED_KEY_BYTES;
+    },
+  };
 }
 
 /** A call of a batch is measured as compact JSON, since its own bytes are not known apart from the others'. */

@@ -14,6 +14,8 @@ export interface WriteKeys {
   apply(sourceId: string, source: Source | undefined): void;
   /** The source that the key belongs to at this moment, enabled or not. */
   find(key: string, nowMs: number): Source | undefined;
+  /** Rises with each change. */
+  readonly version: number;
 }
 
 interface Entry {
@@ -23,9 +25,10 @@ interface Entry {
 }
 
 /** No key of ours is near as long; it bounds what is hashed. */
-const MAX_KEY_LENGTH = 1024;
+export const MAX_KEY_LENGTH = 1024;
 
 export function createWriteKeys(): WriteKeys {
+  let version = 0;
   const salt = randomBytes(16).toString("hex");
   const entries = new Map<string, Entry>();
   const digestsOf = new Map<string, readonly string[]>();
@@ -33,6 +36,7 @@ export function createWriteKeys(): WriteKeys {
 
   return {
     apply: (sourceId, source) => {
+      version++;
       for (const stale of digestsOf.get(sourceId) ?? []) {
         if (entries.get(stale)?.source.id === sourceId) entries.delete(stale);
       }
@@ -51,6 +55,9 @@ export function createWriteKeys(): WriteKeys {
       const entry = entries.get(digest(key));
       if (entry === undefined || !isEqual(entry.key, key)) return undefined;
       return entry.expiresAtMs === null || nowMs < entry.expiresAtMs ? entry.source : undefined;
+    },
+    get version() {
+      return version;
     },
   };
 }

@@ -103,15 +103,19 @@ describe("backpressure (A2)", () => {
     expect(gateway.producer.sent).toEqual([]);
   });
 
-  it("rejects a call that its batch's context makes larger than a broker takes", async () => {
-    const numbers = `[${Array.from({ length: 80_000 }, () => "1e20").join(",")}]`;
-    const response = await gateway.post(
-      "/v1/batch",
-      `{"batch":[${JSON.stringify(good("u"))}],"context":{"n":${numbers}}}`,
-    );
-    expect(response.status).toBe(200);
-    expect(await response.json()).toMatchObject({ rejected: [{ index: 0, code: "call_too_large" }] });
-    expect(gateway.events()).toEqual([]);
+  it.each([
+    [
+      "too large for any call",
+      `{"n":[${Array.from({ length: 80_000 }, () => "1e20").join(",")}]}`,
+      413,
+      "request_too_large",
+    ],
+    ["too deep for any call", `${`{"a":`.repeat(101)}1${"}".repeat(101)}`, 400, "nested_too_deep"],
+  ])("refuses a batch whose context is %s", async (_name, context, status, code) => {
+    const response = await gateway.post("/v1/batch", `{"batch":[${JSON.stringify(good("u"))}],"context":${context}}`);
+    expect(response.status).toBe(status);
+    expect(await response.json()).toMatchObject({ code });
+    expect(gateway.producer.sent).toEqual([]);
   });
 
   it("refuses a batch of thousands of things that are no calls", async () => {

@@ -1,21 +1,21 @@
 /** What a browser's library asks for beside sending calls. */
 import type { FastifyInstance } from "fastify";
 import { TAKEN } from "../answer.ts";
-import type { Authenticate } from "../authenticate.ts";
+import type { Authenticator } from "../authenticate.ts";
 import { sendAnswer, sendJson, sendRefusal } from "../reply.ts";
 
 /** Seconds that a browser may keep the settings. */
 const SETTINGS_MAX_AGE_S = 60;
 
 export interface BrowserRouteParts {
-  readonly authenticate: Authenticate;
+  readonly authenticator: Authenticator;
 }
 
-export function addBrowserRoutes(app: FastifyInstance, { authenticate }: BrowserRouteParts): void {
+export function addBrowserRoutes(app: FastifyInstance, { authenticator }: BrowserRouteParts): void {
   // Without these settings the library never starts. This is the least that it takes.
   app.get<{ Params: { writeKey: string } }>("/v1/projects/:writeKey/settings", async (request, reply) => {
     const { writeKey } = request.params;
-    const authentication = await authenticate(writeKey);
+    const authentication = await authenticator.authenticate([writeKey]);
     if ("refusal" in authentication) return sendRefusal(request, reply, authentication.refusal);
     reply.header("cache-control", `public, max-age=${SETTINGS_MAX_AGE_S}`);
     return sendJson(request, reply, JSON.stringify({ integrations: { "Segment.io": { apiKey: writeKey } } }));

@@ -3,45 +3,70 @@ import type { CallType } from "@posthaste/core/call";
 import type { JsonObject } from "@posthaste/core/json-fragment";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Accept } from "../accept.ts";
+import { malformed, type Refusal } from "../answer.ts";
+import type { Authenticator } from "../authenticate.ts";
+import { findWriteKeys } from "../body-key.ts";
 import type { ClientAddresses } from "../client-address.ts";
 import { countCalls, type IngestMetrics } from "../metrics.ts";
-import { callFromData, callFromQuery, PIXEL_GIF } from "../pixel.ts";
+import { bytesFromData, callFromBytes, callFromQuery, PIXEL_GIF } from "../pixel.ts";
 import { addCommonHeaders, sendRefusal } from "../reply.ts";
+import { keyOutsideOfBody } from "../sender.ts";
 import { toCallRequest } from "./calls.ts";
 
 export interface PixelRouteParts {
   readonly accept: Accept;
+  readonly authenticator: Authenticator;
   readonly addresses: ClientAddresses;
   readonly metrics: IngestMetrics;
 }
 
 type Query = Readonly<Record<string, unknown>>;
 
-export function addPixelRoutes(app: FastifyInstance, { accept, addresses, metrics }: PixelRouteParts): void {
+export function addPixelRoutes(app: FastifyInstance, parts: PixelRouteParts): void {
+  const { accept, authenticator, addresses, metrics } = parts;
+
   /** An image shows whether or not its call was good; only what may arrive later is not answered 200. */
-  const answer = async (request: FastifyRequest, reply: FastifyReply, type: CallType, call: JsonObject | null) => {
-    if (call === null) {
-      countCalls(metrics, "malformed", 1);
-      return sendGif(request, reply);
-    }
-    const bodyBytes = Buffer.byteLength(JSON.stringify(call));
-    const taken = await accept.single(type, toCallRequest(request, call, bodyBytes, addresses));
-    return !taken.taken && taken.answer === "unavailable"
-      ? sendRefusal(request, reply, taken)
-      : sendGif(request, reply);
+  const answer = (request: FastifyRequest, reply: FastifyReply, refusal: Refusal | null) =>
+    refusal?.answer === "unavailable" ? sendRefusal(request, reply, refusal) : sendGif(request, reply);
+
+  const refuse = (request: FastifyRequest, reply: FastifyReply, refusal: Refusal) => {
+    countCalls(metrics, refusal.answer, 1);
+    return answer(request, reply, refusal);
+  };
+
+  /** The key is asked for before the call is made of the address. */
+  const take = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    pixel: { readonly type: CallType; readonly keys: readonly string[]; readonly read: () => JsonObject | null },
+  ) => {
+    const busy = accept.busy();
+    if (busy !== null) return refuse(request, reply, busy);
+    const outside = keyOutsideOfBody(request);
+    const authentication = await authenticator.authenticate(outside === null ? pixel.keys : [outside]);
+    if ("refusal" in authentication) return refuse(request, reply, authentication.refusal);
+    if (outside !== null) request.source = authentication.source;
+    const call = pixel.read();
+    if (call === null) return refuse(request, reply, UNREADABLE);
+    const bytes = Buffer.byteLength(JSON.stringify(call));
+    const taken = await accept.object(pixel.type, call, bytes, toCallRequest(request, addresses));
+    return answer(request, reply, taken.taken ? null : taken);
   };
 
   for (const type of ["identify", "track", "page", "screen", "group", "alias"] as const) {
-    app.get<{ Querystring: Query }>(`/v1/pixel/${type}`, (request, reply) =>
-      answer(request, reply, type, callFromData(request.query["data"])),
-    );
+    app.get<{ Querystring: Query }>(`/v1/pixel/${type}`, (request, reply) => {
+      const bytes = bytesFromData(request.query["data"]);
+      return take(request, reply, { type, keys: findWriteKeys(bytes), read: () => callFromBytes(bytes) });
+    });
   }
   for (const type of ["track", "page"] as const) {
     app.get<{ Querystring: Query }>(`/pixel/v1/${type}`, (request, reply) =>
-      answer(request, reply, type, callFromQuery(request.query)),
+      take(request, reply, { type, keys: [], read: () => callFromQuery(request.query) }),
     );
   }
 }
+
+const UNREADABLE = malformed("malformed_request", "There is no call in the address that can be read.");
 
 function sendGif(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   addCommonHeaders(request, reply);

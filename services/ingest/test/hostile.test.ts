@@ -1,0 +1,241 @@
+/**
+ * Requests that are made to cost much and say little. Work is counted, not timed: what is parsed, what is serialised, what is held.
+ */
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { gzipSync } from "node:zlib";
+import { eventually } from "@posthaste/testkit/eventually";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { MAX_WAITING_FOR_SOURCES } from "../src/limits.ts";
+import { openSocket, readResponse, toRequestBytes } from "./raw-request.ts";
+import { SOURCE, startTestGateway, type TestGateway, WRITE_KEY } from "./test-gateway.ts";
+
+let gateway: TestGateway;
+beforeEach(async () => {
+  gateway = await startTestGateway({ maxPendingBytes: 1_000_000_000 });
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await gateway.close();
+});
+
+const GZIP = { "content-encoding": "gzip" };
+const NOBODY = { authorization: "" };
+const CALL = { userId: "u", event: "E" };
+const objects = (bytes: number) => `[${"{},".repeat(bytes / 3)}{}]`;
+
+/** Lengths of the texts that are parsed from now on. */
+function watchParsing(): () => readonly number[] {
+  const spy = vi.spyOn(JSON, "parse");
+  return () => spy.mock.calls.map(([text]) => String(text).length).filter((length) => length > 2_000);
+}
+
+describe("a body of half a megabyte in six hundred bytes", () => {
+  it("is not parsed for a key that no source has", async () => {
+    const parsed = watchParsing();
+    for (const key of ["", `"writeKey":"no",`, `"writeKey":"\\u006eo",`]) {
+      const body = gzipSync(`{${key}"properties":{"a":${objects(500_000)}}}`);
+      expect(body.length).toBeLessThan(700);
+      const statuses = await Promise.all(
+        Array.from({ length: 20 }, async () => (await gateway.post("/v1/track", body, { ...NOBODY, ...GZIP })).status),
+      );
+      expect(new Set(statuses)).toEqual(new Set([401]));
+    }
+    expect(parsed()).toEqual([]);
+  });
+
+  it("is not even waited for where the header names the key", async () => {
+    const socket = await openSocket(gateway.url);
+    const answered = readResponse(socket);
+    const header = `Authorization: Basic ${btoa("nobody:")}`;
+    socket.write(toRequestBytes("POST", "/v1/track", [header], "x".repeat(1_000)).subarray(0, -500));
+    expect(await answered).toMatchObject({ status: 401 });
+    expect(gateway.bodies.heldBytes).toBe(0);
+    socket.destroy();
+  });
+
+  it("is not parsed as a single call, which it is too large for, and is kept without its write key", async () => {
+    const parsed = watchParsing();
+    const body = `{"writeKey":"${WRITE_KEY}","properties":{"a":${objects(500_000)}}}`;
+    for (const headers of [{}, NOBODY]) {
+      const response = await gateway.post("/v1/track", gzipSync(body), { ...headers, ...GZIP });
+      expect(response.status).toBe(413);
+      expect(await response.json()).toMatchObject({ code: "call_too_large" });
+    }
+    expect(parsed()).toEqual([]);
+    for (const { calls } of gateway.rejected()) {
+      expect(calls).toMatchObject([
+        { code: "call_too_large", callJson: expect.stringMatching(/^\{"properties":\{"a":\[/) },
+      ]);
+    }
+    expect(gateway.rejected()).toHaveLength(2);
+  });
+
+  it("leaves no tree behind while its events wait for the brokers", async () => {
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as () => void;
+    const heap = () => {
+      collect();
+      return process.memoryUsage().heapUsed;
+    };
+    gateway.producer.acknowledge = () => new Promise(() => {});
+    const calls = Array.from(
+      { length: 15 },
+      () => `{"type":"track","userId":"u","event":"E","properties":{"a":${objects(32_000)}}}`,
+    );
+    const body = gzipSync(`{"batch":[${calls.join(",")}]}`);
+    const before = heap();
+    const sockets = await Promise.all(Array.from({ length: 20 }, () => openSocket(gateway.url)));
+    const headers = [`Authorization: Basic ${btoa(`${WRITE_KEY}:`)}`, "Content-Encoding: gzip"];
+    for (const socket of sockets) socket.write(toRequestBytes("POST", "/v1/batch", headers, body));
+    await eventually(() => expect(gateway.producer.sent).toHaveLength(20 * 15));
+    // A tree is 10 MB; the events of all requests, as these tests write them, are as much.
+    expect(heap() - before).toBeLessThan(40_000_000);
+    for (const socket of sockets) socket.destroy();
+  });
+});
+
+describe("keys that nobody has", () => {
+  it("are found in a body wherever the key that counts may stand", async () => {
+    const nested = Array.from({ length: 50 }, (_, index) => `{"writeKey":"no-${index}"}`).join(",");
+    for (const body of [
+      `{"batch":[${nested}],"writeKey":"${WRITE_KEY}"}`,
+      `{"writeKey" : "${WRITE_KEY}" ,"batch":[]}`,
+      `{"writeKey":"no","writeKey":"${WRITE_KEY}","batch":[]}`,
+      `{"writeKey":"${[...WRITE_KEY].map((c) => `\\u00${c.charCodeAt(0).toString(16)}`).join("")}","batch":[]}`,
+    ]) {
+      expect((await gateway.post("/v1/batch", body, NOBODY)).status).toBe(200);
+    }
+    // One that is known, but does not count, lets nothing pass.
+    for (const body of [
+      `{"batch":[{"writeKey":"${WRITE_KEY}"}]}`,
+      `{"batch":[{"writeKey":"${WRITE_KEY}"}],"writeKey":"no"}`,
+      `{"writeKey":"${WRITE_KEY}","batch":[],"writeKey":"no"}`,
+    ]) {
+      expect((await gateway.post("/v1/batch", body, NOBODY)).status).toBe(401);
+    }
+  });
+
+  it("wait for the table of sources in a bounded number", async () => {
+    await gateway.close();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    gateway = await startTestGateway({ refreshSources: () => promise });
+    const post = (key: string) => gateway.post("/v1/track", CALL, { authorization: `Basic ${btoa(`${key}:`)}` });
+    let refused = 0;
+    const posted = Array.from({ length: MAX_WAITING_FOR_SOURCES + 5 }, async (_, index) => {
+      const { status } = await post(`no-${index}`);
+      if (status === 503) refused++;
+      return status;
+    });
+    await eventually(() => expect(refused).toBe(5));
+    // Known keys do not wait.
+    expect((await gateway.post("/v1/track", CALL)).status).toBe(200);
+    resolve();
+    expect((await Promise.all(posted)).filter((status) => status === 401)).toHaveLength(MAX_WAITING_FOR_SOURCES);
+    expect((await post("no")).status).toBe(401);
+  });
+
+  it("are looked for ten times in a second and no more, until a source changes", async () => {
+    await gateway.close();
+    let refreshes = 0;
+    let nowMs = 0;
+    gateway = await startTestGateway({
+      clock: { nowMs: () => 0, monotonicMs: () => nowMs },
+      refreshSources: () => {
+        refreshes++;
+        return Promise.resolve();
+      },
+    });
+    const post = async (key: string) =>
+      (await gateway.post("/v1/track", CALL, { authorization: `Basic ${btoa(`${key}:`)}` })).status;
+    for (let time = 0; time < 30; time++) expect(await post("new")).toBe(401);
+    expect(refreshes).toBe(10);
+    expect(await post("other")).toBe(401);
+    expect(refreshes).toBe(11);
+    nowMs = 1_000;
+    expect(await post("new")).toBe(401);
+    expect(refreshes).toBe(12);
+    for (let time = 0; time < 30; time++) expect(await post("new")).toBe(401);
+    gateway.writeKeys.apply("else", { ...SOURCE, id: "else", writeKeys: [] });
+    expect(await post("new")).toBe(401);
+    expect(refreshes).toBe(22);
+    gateway.writeKeys.apply("new", { ...SOURCE, id: "new", writeKeys: [{ key: "new", expiresAtMs: null }] });
+    expect(await post("new")).toBe(200);
+  });
+});
+
+describe("a batch's context", () => {
+  /** How often it is serialised from now on. */
+  const watchContext = () => {
+    const spy = vi.spyOn(JSON, "stringify");
+    return () =>
+      spy.mock.calls.filter(([value]) => typeof value === "object" && value !== null && "marker" in value).length;
+  };
+  const context = { marker: 1, numbers: Array.from({ length: 1_000 }, (_, n) => n) };
+
+  it("is serialised as often for a thousand calls as for one", async () => {
+    const times = async (calls: number) => {
+      const serialised = watchContext();
+      const batch = Array.from({ length: calls }, (_, n) => ({
+        ...CALL,
+        type: "track",
+        context: n % 2 === 0 ? {} : { n },
+      }));
+      expect((await gateway.post("/v1/batch", JSON.stringify({ batch, context }))).status).toBe(200);
+      vi.restoreAllMocks();
+      // The test's own is one.
+      return serialised();
+    };
+    expect(await times(1_000)).toBe(await times(1));
+    expect(gateway.events()[2]?.contextJson).toBe(
+      `${JSON.stringify(context).slice(0, -1)},"ip":"127.0.0.1","userAgent":"node"}`,
+    );
+  });
+
+  it("counts in calls that are refused after it was put into them", async () => {
+    const deep = `${"[".repeat(120)}${"]".repeat(120)}`;
+    const calls = Array.from(
+      { length: 1_500 },
+      () => `{"type":"track","userId":"u","event":"E","context":{"a":${deep}}}`,
+    );
+    const shared = JSON.stringify({ blob: "x".repeat(30_000) });
+    const refused = await gateway.post("/v1/batch", `{"batch":[${calls.join(",")}],"context":${shared}}`);
+    expect(refused.status).toBe(413);
+    expect(gateway.producer.sent).toEqual([]);
+  });
+
+  it("of thousands of tiny keys counts by them in calls that have a context themselves", async () => {
+    const many = Object.fromEntries(Array.from({ length: 4_000 }, (_, n) => [n.toString(36), 1]));
+    const statusOf = async (own: object, shared: object) => {
+      const batch = Array.from({ length: 100 }, () => ({ ...CALL, type: "track", ...own }));
+      return (await gateway.post("/v1/batch", { batch, ...shared })).status;
+    };
+    expect(await statusOf({}, { context: many })).toBe(200);
+    expect(await statusOf({ context: { a: 2 } }, { context: many })).toBe(413);
+    expect(await statusOf({ integrations: {} }, { integrations: many })).toBe(200);
+    expect(await statusOf({ integrations: { a: true } }, { integrations: many })).toBe(413);
+  });
+});
+
+describe("a pixel's address", () => {
+  it("is not looked into before its key is", async () => {
+    const query = Array.from({ length: 190 }, (_, n) => `properties.p${n}=1`).join("&");
+    const define = vi.spyOn(Object, "defineProperty");
+    const defined = () => define.mock.calls.filter(([, name]) => name === "p0").length;
+    for (const key of ["", "writeKey=no&"]) {
+      expect((await fetch(`${gateway.url}/pixel/v1/track?${key}${query}`)).status).toBe(200);
+    }
+    expect(defined()).toBe(0);
+    const url = `${gateway.url}/pixel/v1/track?writeKey=${WRITE_KEY}&userId=u&event=E&${query}`;
+    expect((await fetch(url)).headers.get("content-type")).toBe("image/gif");
+    expect(defined()).toBe(1);
+    expect(gateway.events()).toHaveLength(1);
+  });
+
+  it("with more names than anyone writes is no call", async () => {
+    const query = Array.from({ length: 300 }, (_, n) => `properties.p${n}=1`).join("&");
+    const url = `${gateway.url}/pixel/v1/track?writeKey=${WRITE_KEY}&userId=u&event=E&${query}`;
+    expect((await fetch(url)).status).toBe(200);
+    expect(gateway.events()).toEqual([]);
+  });
+});
