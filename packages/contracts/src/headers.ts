@@ -10,6 +10,9 @@ export const REVISION_HEADER = "revision";
  */
 export const HANDED_OFF_HEADER = "handed-off-from";
 
+/** Of retry records: ms since the epoch when they were handed off, by the clock of whoever did; the broker's may be behind (W1). */
+export const HANDED_OFF_AT_HEADER = "handed-off-at-ms";
+
 const ATTEMPTS = "attempts";
 const PUT_OFFS = "put-offs";
 const WINDOW_START = "window-start-ms";
@@ -25,6 +28,11 @@ export function headerText(headers: IncomingHeaders | undefined, name: string): 
   const value = headers?.[name];
   const last = Array.isArray(value) ? value.at(-1) : value;
   return last === undefined ? undefined : last.toString();
+}
+
+/** When a retry record was handed off; null where it does not say, or nothing that can be read. */
+export function handedOffAtMs(headers: IncomingHeaders): number | null {
+  return wholeNumber(headerText(headers, HANDED_OFF_AT_HEADER));
 }
 
 /** The headers of a record in a retry topic (W2). Fields at their default are left out. */

@@ -8,18 +8,91 @@ const clockAt = (nowMs: number, monotonicMs: number): Clock => ({
   monotonicMs: () => monotonicMs,
 });
 
+const WRITTEN = { appendedAtMs: 1000, handedOffAtMs: 1000, delayMs: 500, firstKnownMs: 20 };
+
 describe("a record of a retry topic", () => {
-  it("is due its delay after it was appended", () => {
-    const record = { appendedAtMs: 1000, delayMs: 500, firstKnownMs: 20 };
-    expect(msUntilDue(record, clockAt(1000, 20))).toBe(500);
+  it("is due its delay after it was appended, though it was first known later (W1)", () => {
+    const record = { ...WRITTEN, handedOffAtMs: null, firstKnownMs: 420 };
+    expect(msUntilDue(record, clockAt(1400, 420))).toBe(100);
     expect(msUntilDue(record, clockAt(1499, 519))).toBe(1);
     expect(msUntilDue(record, clockAt(1500, 520))).toBe(0);
   });
 
-  it("waits no longer than its delay from when it was first known, however a broker's clock was set (W1)", () => {
-    const record = { appendedAtMs: 3_600_000, delayMs: 500, firstKnownMs: 20 };
-    expect(msUntilDue(record, clockAt(1000, 20))).toBe(500);
+  it("waits no longer than its delay from when it was first known, however a clock was set (W1)", () => {
+    for (const ahead of [{ appendedAtMs: 3_600_000 }, { handedOffAtMs: 3_600_000 }]) {
+      const record = { ...WRITTEN, ...ahead };
+      expect(msUntilDue(record, clockAt(1000, 20))).toBe(500);
+      expect(msUntilDue(record, clockAt(1500, 520))).toBe(0);
+    }
+  });
+
+  it("waits out its delay from the hand-off, though the broker's clock is behind (W1)", () => {
+    const record = { ...WRITTEN, appendedAtMs: 1000 - 3_600_000 };
+    expect(msUntilDue(record, clockAt(1499, 519))).toBe(1);
     expect(msUntilDue(record, clockAt(1500, 520))).toBe(0);
+    // One that does not say when it was handed off is due by the broker's word.
+    expect(msUntilDue({ ...record, handedOffAtMs: null }, clockAt(1000, 20))).toBeLessThan(0);
+  });
+
+  /** True moments, in ms from the hand-off, and how far each clock is from the true time. */
+  const course = fc.record({
+    delayMs: fc.nat(10_000),
+    appendLatencyMs: fc.nat(2000),
+    firstKnownAfterMs: fc.nat(20_000),
+    brokerOffMs: fc.integer({ min: -100_000, max: 100_000 }),
+    writerOffMs: fc.integer({ min: -100_000, max: 100_000 }),
+    readerOffMs: fc.integer({ min: -100_000, max: 100_000 }),
+    bootedAtMs: fc.integer({ min: -1_000_000, max: 0 }),
+  });
+  type Course = typeof course extends fc.Arbitrary<infer T> ? T : never;
+
+  /** When the record is found due, in true ms from the hand-off; the reader's wall clock is set `stepMs` further on the way. */
+  function dueAtMs({ delayMs, appendLatencyMs, ...at }: Course, stepMs = 0): number {
+    const record = {
+      delayMs,
+      appendedAtMs: appendLatencyMs + at.brokerOffMs,
+      handedOffAtMs: at.writerOffMs,
+      firstKnownMs: knownAtMs({ delayMs, appendLatencyMs, ...at }) - at.bootedAtMs,
+    };
+    const readAt = (trueMs: number, offMs: number) =>
+      msUntilDue(record, clockAt(trueMs + offMs, trueMs - at.bootedAtMs));
+    const knownMs = record.firstKnownMs + at.bootedAtMs;
+    const first = readAt(knownMs, at.readerOffMs);
+    if (first <= 0) return knownMs;
+    const halfway = knownMs + first / 2;
+    const rest = readAt(halfway, at.readerOffMs + stepMs);
+    return rest <= 0 ? halfway : halfway + rest;
+  }
+  /** It is known when it stands in the topic, or later. */
+  const knownAtMs = ({ appendLatencyMs, firstKnownAfterMs }: Course) => appendLatencyMs + firstKnownAfterMs;
+
+  it("is never late by any clock: its delay after it was first known it leaves (W1)", () => {
+    fc.assert(
+      fc.property(course, fc.integer({ min: -100_000, max: 100_000 }), (each, stepMs) => {
+        expect(dueAtMs(each, stepMs)).toBeLessThanOrEqual(knownAtMs(each) + each.delayMs + 1e-6);
+      }),
+    );
+  });
+
+  it("is never early while one of the two clocks that dated it goes as ours (W1)", () => {
+    fc.assert(
+      fc.property(course, fc.boolean(), (each, brokerAgrees) => {
+        const agreeing = brokerAgrees ? { brokerOffMs: each.readerOffMs } : { writerOffMs: each.readerOffMs };
+        const writtenAtMs = brokerAgrees ? each.appendLatencyMs : 0;
+        const dueMs = dueAtMs({ ...each, ...agreeing });
+        expect(dueMs).toBeGreaterThanOrEqual(writtenAtMs + each.delayMs - 1e-6);
+      }),
+    );
+  });
+
+  it("is due exactly its delay after it was appended while all clocks agree, however late it was found (W1)", () => {
+    fc.assert(
+      fc.property(course, (each) => {
+        const { readerOffMs: off, appendLatencyMs, delayMs } = each;
+        const dueMs = dueAtMs({ ...each, brokerOffMs: off, writerOffMs: off });
+        expect(dueMs).toBeCloseTo(Math.max(knownAtMs(each), appendLatencyMs + delayMs), 5);
+      }),
+    );
   });
 });
 

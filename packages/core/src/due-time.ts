@@ -1,6 +1,9 @@
 /**
- * When a record of a retry topic is due (W1): its append time plus the topic's delay, but never later than the moment it
- * was first known here plus the delay, by a clock that does not step. A broker's clock that steps stalls nothing.
+ * When a record of a retry topic is due (W1): its delay after it was written there, by two clocks that may each be wrong.
+ *
+ * The broker dated the record, and whoever handed it off said by its own clock when that was. Of the two moments the later one counts,
+ * so that a broker whose clock is behind does not shorten the delay to nothing. A clock that is ahead must not stall anything:
+ * a record waits no longer than its delay from the moment when it was first known here, by a clock that does not step.
  *
  * Owns (FirstKnown): for offsets of one partition, when each was first known to exist.
  * F1  An offset below an end offset that was seen at some moment existed at that moment, read or not. So one mark an
@@ -10,15 +13,20 @@
 import type { Clock } from "./time.ts";
 
 export interface WaitingRecord {
+  /** By the broker's clock. */
   readonly appendedAtMs: number;
+  /** By the clock of the process that handed it off, which stands in for ours; null for a record that does not say. */
+  readonly handedOffAtMs: number | null;
   readonly delayMs: number;
   /** By the monotonic clock. */
   readonly firstKnownMs: number;
 }
 
 /** Ms until the record is due; 0 or less when it is, by so much. */
-export function msUntilDue({ appendedAtMs, delayMs, firstKnownMs }: WaitingRecord, clock: Clock): number {
-  return Math.min(appendedAtMs + delayMs - clock.nowMs(), firstKnownMs + delayMs - clock.monotonicMs());
+export function msUntilDue(record: WaitingRecord, clock: Clock): number {
+  const { appendedAtMs, handedOffAtMs, delayMs, firstKnownMs } = record;
+  const writtenAtMs = Math.max(appendedAtMs, handedOffAtMs ?? appendedAtMs);
+  return delayMs + Math.min(writtenAtMs - clock.nowMs(), firstKnownMs - clock.monotonicMs());
 }
 
 interface Mark {

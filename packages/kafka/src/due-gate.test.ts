@@ -19,12 +19,14 @@ function createGate(delayMs: number) {
   return { gate: new DueGate(delayMs, clock, onDue), onDue, step };
 }
 
+const at = (offset: number, timestampMs: number, headers = {}) => ({ offset, timestampMs, headers });
+
 describe("the gate of a retry partition", () => {
   it("holds a head until it is due, then asks for another look, once", async () => {
     const { gate, onDue } = createGate(1000);
     gate.noteEnd(10);
     const appendedAtMs = performance.now();
-    const waitMs = gate.msUntilDue(4, appendedAtMs);
+    const waitMs = gate.msUntilDue(at(4, appendedAtMs));
     expect(waitMs).toBe(1000);
     gate.hold({ offset: 4, appendedAtMs }, waitMs);
     expect(gate.head).toEqual({ offset: 4, appendedAtMs });
@@ -33,7 +35,7 @@ describe("the gate of a retry partition", () => {
     await vi.advanceTimersByTimeAsync(1);
     expect(onDue).toHaveBeenCalledOnce();
     expect(gate.head).toBeNull();
-    expect(gate.msUntilDue(4, appendedAtMs)).toBe(0);
+    expect(gate.msUntilDue(at(4, appendedAtMs))).toBe(0);
   });
 
   it("releases heads that come due soon after one another together", async () => {
@@ -57,9 +59,24 @@ describe("the gate of a retry partition", () => {
     const appendedAtMs = performance.now();
     gate.noteEnd(100);
     step(-3_600_000);
-    expect(gate.msUntilDue(0, appendedAtMs)).toBe(1000);
+    expect(gate.msUntilDue(at(0, appendedAtMs))).toBe(1000);
     await vi.advanceTimersByTimeAsync(1000);
-    for (const offset of [0, 50, 99]) expect(gate.msUntilDue(offset, appendedAtMs)).toBe(0);
+    for (const offset of [0, 50, 99]) expect(gate.msUntilDue(at(offset, appendedAtMs))).toBe(0);
+  });
+
+  it("lets a record go that fell due before it was seen (W1)", () => {
+    const { gate } = createGate(1000);
+    gate.noteEnd(10);
+    expect(gate.msUntilDue(at(0, performance.now() - 1500))).toBe(-500);
+  });
+
+  it("goes by the moment of the hand-off where the broker's clock is behind (W1)", async () => {
+    const { gate } = createGate(1000);
+    gate.noteEnd(10);
+    const record = at(0, performance.now() - 3_600_000, { "handed-off-at-ms": String(performance.now()) });
+    expect(gate.msUntilDue(record)).toBe(1000);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(gate.msUntilDue(record)).toBe(0);
   });
 
   it("says nothing any more when it is closed", async () => {

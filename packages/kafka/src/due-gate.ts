@@ -5,8 +5,10 @@
  * H1  Log order is due order, so a head that is not due holds up nothing that is.
  * H2  Of a partition that waits only the head's offset and times are kept, and one timer.
  */
+import { handedOffAtMs } from "@posthaste/contracts/headers";
 import { FirstKnown, msUntilDue } from "@posthaste/core/due-time";
 import type { Clock } from "@posthaste/core/time";
+import type { IncomingRecord } from "./incoming-record.ts";
 
 /**
  * Heads are released on a grid, so that records which come due together leave in one fetch: a fetch that releases one record
@@ -52,9 +54,10 @@ export class DueGate {
   }
 
   /** Ms until the record is due; 0 or less: it is, by so much. */
-  msUntilDue(offset: number, appendedAtMs: number): number {
+  msUntilDue({ offset, timestampMs, headers }: Pick<IncomingRecord, "offset" | "timestampMs" | "headers">): number {
     const firstKnownMs = this.#firstKnown.of(offset) ?? this.#clock.monotonicMs();
-    return msUntilDue({ appendedAtMs, delayMs: this.#delayMs, firstKnownMs }, this.#clock);
+    const written = { appendedAtMs: timestampMs, handedOffAtMs: handedOffAtMs(headers) };
+    return msUntilDue({ ...written, delayMs: this.#delayMs, firstKnownMs }, this.#clock);
   }
 
   /** Holds a head that is due in `waitMs`. */

@@ -257,7 +257,7 @@ export class PartitionRunner<T, F> implements TopicPartition {
   #isDue(record: IncomingRecord): boolean {
     const gate = this.#gate;
     if (gate === null) return true;
-    const waitMs = gate.msUntilDue(record.offset, record.timestampMs);
+    const waitMs = gate.msUntilDue(record);
     if (waitMs <= 0) {
       this.#options.onReleased?.(this.topic, -waitMs);
       return true;

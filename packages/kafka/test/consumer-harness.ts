@@ -93,11 +93,13 @@ export async function writeRecords(
     partitions,
     first = 0,
     aheadMs = 0,
+    headers = {},
   }: {
     count: number;
     partitions: number;
     first?: number /** The producer's clock is so much ahead. */;
     aheadMs?: number;
+    headers?: Readonly<Record<string, string>>;
   },
 ): Promise<void> {
   const producer = createTestKafka().producer({ allowAutoTopicCreation: false });
@@ -108,6 +110,7 @@ export async function writeRecords(
       key: `k${(first + index) % 50}`,
       value: String(first + index),
       timestamp: String(Date.now() + aheadMs),
+      headers,
     }));
     // A request for each partition: kafkajs sends a whole request again when one partition of it was refused.
     for (let each = 0; each < partitions; each += 1) {

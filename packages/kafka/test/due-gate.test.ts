@@ -1,3 +1,4 @@
+import { HANDED_OFF_AT_HEADER } from "@posthaste/contracts/headers";
 import { withAdmin } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
 import { createTopic, deleteTopics, uniqueName } from "@posthaste/testkit/topics";
@@ -57,11 +58,25 @@ describe("records of a retry topic", () => {
     }
   });
 
-  it("that fell due while nobody read leave at once", async () => {
-    const topic = await retryTopic(1);
-    await writeRecords(topic, { count: 5000, partitions: 1 });
-    const { released } = await startWaiting({ groupId: topic, topics: [topic], delayMsOf: () => 1 });
+  it("that fell due while nobody read leave at once (W1)", async () => {
+    // Written ten minutes ago by the broker's time, which such a topic takes from the writer: a delay of five is over.
+    const topic = await retryTopic(1, "CreateTime");
+    await writeRecords(topic, { count: 5000, partitions: 1, aheadMs: -600_000 });
+    const { released } = await startWaiting({ groupId: topic, topics: [topic], delayMsOf: () => 300_000 });
     await eventually(() => expect(released.length).toBe(5000));
+  });
+
+  it("wait out their delay from the hand-off, though the broker's clock is behind (W1)", async () => {
+    const topic = await retryTopic(1, "CreateTime");
+    const { member, released } = await startWaiting({ groupId: topic, topics: [topic], delayMsOf: () => 1500 });
+    await eventually(() => expect(member.consumer.isReady).toBe(true));
+    const handedOffAtMs = Date.now();
+    const headers = { [HANDED_OFF_AT_HEADER]: String(handedOffAtMs) };
+    await writeRecords(topic, { count: 300, partitions: 1, aheadMs: -1_800_000, headers });
+    await eventually(() => expect(released.length).toBeGreaterThan(0));
+    expect(Date.now() - handedOffAtMs).toBeGreaterThanOrEqual(1500);
+    await eventually(() => expect(released.length).toBe(300));
+    expect(Date.now() - handedOffAtMs).toBeLessThan(6000);
   });
 
   it("wait in one topic without holding up another", async () => {

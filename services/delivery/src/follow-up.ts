@@ -7,7 +7,7 @@
  * F3  A record whose partition was given up is not handed off: its new owner reads it again and would do so too.
  */
 import type { Codec } from "@posthaste/contracts/codec";
-import { encodeProgress, HANDED_OFF_HEADER } from "@posthaste/contracts/headers";
+import { encodeProgress, HANDED_OFF_AT_HEADER, HANDED_OFF_HEADER } from "@posthaste/contracts/headers";
 import { retryTopicName, type TopicNames } from "@posthaste/contracts/topics";
 import type { DeadLetter, DeadLetterReason, DeadUrl } from "@posthaste/core/dead-letter";
 import type { Delivery, DeliveryProgress } from "@posthaste/core/delivery";
@@ -71,7 +71,11 @@ export class FollowUps {
         topic: retryTopicName(names, followUp.delayMs),
         key: record.key,
         value: record.value,
-        headers: { ...encodeProgress(followUp.progress), [HANDED_OFF_HEADER]: placeOf(record, index) },
+        headers: {
+          ...encodeProgress(followUp.progress),
+          [HANDED_OFF_HEADER]: placeOf(record, index),
+          [HANDED_OFF_AT_HEADER]: String(Math.round(nowMs())),
+        },
       };
     }
     const { delivery, reason, progress, lastAttempt } = followUp;

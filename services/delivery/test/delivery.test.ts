@@ -89,6 +89,11 @@ describe("a receiver that fails for a while", () => {
       { topic: retryTopicName(installation.names, 300), attempts: 1, putOffs: 0 },
       { topic: retryTopicName(installation.names, 600), attempts: 2, putOffs: 0 },
     ]);
+    // W1: by our clock, between the request that failed and the next.
+    for (const [index, { handedOffAtMs }] of waitingOf("m-flaky").entries()) {
+      expect(handedOffAtMs).toBeGreaterThanOrEqual((requests[index]?.receivedAtMs ?? Number.NaN) - 1);
+      expect(handedOffAtMs).toBeLessThanOrEqual(requests[index + 1]?.receivedAtMs ?? Number.NaN);
+    }
     const [first, second, third] = requests.map(({ receivedAtMs }) => receivedAtMs);
     expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(300);
     expect((third ?? 0) - (second ?? 0)).toBeGreaterThanOrEqual(600);

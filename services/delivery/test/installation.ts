@@ -1,7 +1,7 @@
 /** Topics of a test's own on the real broker, what delivery reads and writes there, and delivery in this process. */
 import { randomBytes } from "node:crypto";
 import { createDestinationCodec, type DestinationRecord } from "@posthaste/contracts/destination-codec";
-import { decodeProgress, REVISION_HEADER } from "@posthaste/contracts/headers";
+import { decodeProgress, handedOffAtMs, REVISION_HEADER } from "@posthaste/contracts/headers";
 import { createSecretBox, type SecretKey } from "@posthaste/contracts/secret-box";
 import type { SourceRecord } from "@posthaste/contracts/source-codec";
 import { retryTopicName, type TopicNames } from "@posthaste/contracts/topics";
@@ -20,6 +20,7 @@ import { type DeliveryOptions, type DeliveryService, startDelivery } from "../sr
 export interface Waiting extends DeliveryProgress {
   readonly topic: string;
   readonly messageId: string;
+  readonly handedOffAtMs: number | null;
 }
 
 export interface Installation {
@@ -77,7 +78,7 @@ export async function createInstallation(delaysMs: readonly number[]): Promise<I
   await follow<AttemptBatch>(names.attempts, (batch) => attempts.push(...batch.attempts));
   for (const topic of new Set(delaysMs.map((delayMs) => retryTopicName(names, delayMs)))) {
     await follow<Delivery>(topic, ({ messageId }, { headers }) =>
-      waiting.push({ ...decodeProgress(headers), topic, messageId }),
+      waiting.push({ ...decodeProgress(headers), topic, messageId, handedOffAtMs: handedOffAtMs(headers) }),
     );
   }
   const running: DeliveryService[] = [];
