@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decodeCommitMetadata, encodeCommitMetadata, MAX_METADATA_BYTES } from "./commit-metadata.ts";
+import { decodeCommitMetadata, encodeCommitMetadata, MAX_METADATA_BYTES, MAX_STATE_BYTES } from "./commit-metadata.ts";
 import type { OffsetRun } from "./offset-tracker.ts";
 
 const NOTHING = { finishedRuns: [], state: null };
@@ -53,6 +53,12 @@ describe("a commit's metadata", () => {
       }),
       { numRuns: 60 },
     );
+  });
+
+  it("has room beside the largest state for what a window of 400 records leaves open", () => {
+    const finishedRuns = Array.from({ length: 400 }, (_, index) => ({ from: 20 * index + 1, to: 20 * index + 20 }));
+    const state = "s".repeat(MAX_STATE_BYTES);
+    expect(decodeCommitMetadata(0, encodeCommitMetadata(0, { finishedRuns, state }))).toEqual({ finishedRuns, state });
   });
 
   it("keeps a state that fits whole, and gives runs what it leaves", () => {

@@ -2,14 +2,19 @@
  * What travels with a committed offset: which offsets above it are finished (C1), and a state over the records below it (D3).
  *
  * Text of at most 4,096 bytes, a broker's default limit: `1.checksum.base.runs` or `1.checksum.base.runs.state`.
- * M1  It always fits: runs are cut from the top, and a state that alone does not fit is left out. Both cost repeats.
+ * M1  It always fits: runs are cut from the top, and a state that alone does not fit is left out. Both cost repeats. A state
+ *     that keeps to `MAX_STATE_BYTES` fits, and leaves runs some four hundred.
  * M2  Text that is damaged, of another version or of another base offset counts as nothing. It never makes an
  *     unfinished offset finished: a checksum stands over all of it.
  */
+import { DigitReader, varint } from "./digits.ts";
 import type { OffsetRun } from "./offset-tracker.ts";
 
 /** `offset.metadata.max.bytes` of a broker, by default. */
 export const MAX_METADATA_BYTES = 4096;
+
+/** What a state should keep to. Runs have 1,000 bytes then: two or three bytes each, and no more of them than a window has records. */
+export const MAX_STATE_BYTES = 3072;
 
 export interface CommitMetadata {
   /** Finished runs above the committed offset, rising and apart. */
@@ -46,7 +51,7 @@ export function decodeCommitMetadata(base: number, text: string | null): CommitM
   return { finishedRuns: decodeRuns(base, runs), state };
 }
 
-/** Lengths in turn, unfinished then finished, as varints of five bits a character. */
+/** Lengths in turn, unfinished then finished. */
 function encodeRuns(base: number, runs: readonly OffsetRun[], room: number): string {
   let text = "";
   let at = base;
@@ -61,38 +66,16 @@ function encodeRuns(base: number, runs: readonly OffsetRun[], room: number): str
 
 function decodeRuns(base: number, text: string): OffsetRun[] {
   const runs: OffsetRun[] = [];
+  const reader = new DigitReader(text);
   let at = base;
-  let from = -1;
-  let value = 0;
-  let scale = 1;
-  for (const character of text) {
-    const digit = DIGITS.indexOf(character);
-    value += (digit % 32) * scale;
-    scale *= 32;
-    if (digit >= 32) continue;
-    at += value;
-    if (from < 0) from = at;
-    else {
-      runs.push({ from, to: at });
-      from = -1;
-    }
-    value = 0;
-    scale = 1;
+  for (;;) {
+    const unfinished = reader.varint();
+    const finished = reader.varint();
+    if (unfinished === null || finished === null) return runs;
+    const from = at + unfinished;
+    at = from + finished;
+    runs.push({ from, to: at });
   }
-  return runs;
-}
-
-/** A digit of 32 and above says that another follows. */
-const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-
-function varint(value: number): string {
-  let text = "";
-  let rest = value;
-  while (rest >= 32) {
-    text += DIGITS.charAt(32 + (rest % 32));
-    rest = Math.floor(rest / 32);
-  }
-  return text + DIGITS.charAt(rest);
 }
 
 /** FNV-1a of the UTF-16 units, 32 bits: against damage, not against malice. */

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type OffsetRun, OffsetTracker, type Tracked } from "./offset-tracker.ts";
+import { type OffsetRun, OffsetTracker, TrackedOffset } from "./offset-tracker.ts";
 
-const entry = (offset: number): Tracked => ({ offset, finished: false });
+const entry = (offset: number, note = offset) => new TrackedOffset<number>(offset, 1000 + offset, note);
 
 /** Offsets in the runs, one by one. */
 function offsetsIn(runs: readonly OffsetRun[]): number[] {
@@ -11,7 +11,7 @@ function offsetsIn(runs: readonly OffsetRun[]): number[] {
 
 describe("the committable offset", () => {
   it("is the lowest unfinished offset while records finish in any order (C1)", () => {
-    const tracker = new OffsetTracker(10);
+    const tracker = new OffsetTracker<number>(10);
     const [a, b, c] = [entry(10), entry(11), entry(12)] as const;
     for (const each of [a, b, c]) tracker.add(each);
     tracker.finish(c);
@@ -23,7 +23,7 @@ describe("the committable offset", () => {
   });
 
   it("is not held up by offsets that hold no record (C9)", () => {
-    const tracker = new OffsetTracker(0);
+    const tracker = new OffsetTracker<number>(0);
     const [a, b] = [entry(3), entry(9)] as const;
     tracker.add(a);
     tracker.add(b);
@@ -35,7 +35,7 @@ describe("the committable offset", () => {
   });
 
   it("refuses an offset that is not above the last", () => {
-    const tracker = new OffsetTracker(5);
+    const tracker = new OffsetTracker<number>(5);
     tracker.add(entry(5));
     expect(() => tracker.add(entry(5))).toThrow(RangeError);
   });
@@ -43,10 +43,11 @@ describe("the committable offset", () => {
 
 describe("what is finished above it", () => {
   it("includes what an earlier owner finished and was not read again yet (T4)", () => {
-    const tracker = new OffsetTracker(10, [
+    const finishedBefore = [
       { from: 12, to: 14 },
       { from: 20, to: 25 },
-    ]);
+    ];
+    const tracker = new OffsetTracker<number>(10, { finishedBefore });
     const first = entry(10);
     tracker.add(first);
     expect(tracker.finishedRuns()).toEqual([
@@ -68,7 +69,7 @@ describe("what is finished above it", () => {
   });
 
   it("is told up to as many runs as are asked for, the lowest first", () => {
-    const tracker = new OffsetTracker(0, [{ from: 100, to: 110 }]);
+    const tracker = new OffsetTracker<number>(0, { finishedBefore: [{ from: 100, to: 110 }] });
     for (let offset = 0; offset < 10; offset += 1) {
       const added = entry(offset);
       tracker.add(added);
@@ -90,9 +91,9 @@ describe("what is finished above it", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 1500, size: "max" }), (steps) => {
         const passed: number[] = [];
-        const tracker = new OffsetTracker<Tracked>(0, [], ({ offset }) => passed.push(offset));
-        const model: Tracked[] = [];
-        const unfinished: Tracked[] = [];
+        const tracker = new OffsetTracker<number>(0, { onPassed: (offset) => passed.push(offset) });
+        const model: TrackedOffset<number>[] = [];
+        const unfinished: TrackedOffset<number>[] = [];
         for (const { kind, pick, gap } of steps) {
           if (kind === "add") {
             const added = entry(tracker.position + (pick % 5 === 0 ? gap : 0));
@@ -105,13 +106,21 @@ describe("what is finished above it", () => {
           }
           const lowest = unfinished.reduce((low, { offset }) => Math.min(low, offset), tracker.position);
           if (tracker.committableOffset !== lowest) return false;
-          // What was found is stepped over the next time, and must not be remembered wrongly.
-          if (pick % 7 === 0) tracker.finishedRuns(pick % 3 === 0 ? 2 : undefined);
+          if (tracker.lowest?.offset !== (unfinished.length === 0 ? undefined : lowest)) return false;
         }
         const mark = tracker.committableOffset;
         const finishedAbove = model.filter(({ offset, finished }) => finished && offset > mark);
-        const reported = new Set(offsetsIn(tracker.finishedRuns()));
-        expect(passed).toEqual(model.filter(({ offset }) => offset < mark).map(({ offset }) => offset));
+        const runs = tracker.finishedRuns();
+        const reported = new Set(offsetsIn(runs));
+        for (const [index, { from, to }] of runs.entries()) {
+          expect(from).toBeLessThan(to);
+          const next = runs[index + 1];
+          // Apart by something unfinished, or they were one.
+          if (next) expect(unfinished.some(({ offset }) => offset >= to && offset < next.from)).toBe(true);
+        }
+        expect(passed.sort((a, b) => a - b)).toEqual(
+          model.filter(({ offset }) => offset < mark).map(({ offset }) => offset),
+        );
         expect(finishedAbove.every(({ offset }) => reported.has(offset))).toBe(true);
         expect(unfinished.some(({ offset }) => reported.has(offset))).toBe(false);
         return true;
@@ -119,4 +128,79 @@ describe("what is finished above it", () => {
       { numRuns: 400 },
     );
   });
+});
+
+describe("what is told of it when it is passed (T3)", () => {
+  it("is condensed on the way, and suffices: the greatest of each kind, whatever finishes in which order", () => {
+    /** Notes are numbers; of those that are equal modulo 3 the greatest suffices. */
+    const condense = (notes: readonly number[]): number[] => {
+      const greatest = new Map<number, number>();
+      for (const note of notes) greatest.set(note % 3, Math.max(note, greatest.get(note % 3) ?? 0));
+      return [...greatest.values()];
+    };
+    fc.assert(
+      fc.property(
+        fc.array(fc.nat(1_000_000), { minLength: 300, maxLength: 600 }),
+        fc.infiniteStream(fc.nat()),
+        (notes, picks) => {
+          let [told, greatest] = [0, [0, 0, 0]];
+          const note = (value: number) => {
+            told += 1;
+            greatest = greatest.map((held, kind) => (value % 3 === kind ? Math.max(held, value) : held));
+          };
+          const tracker = new OffsetTracker<number>(0, { onPassed: note, condense });
+          const entries = notes.map((value, offset) => entry(offset, value));
+          for (const each of entries) tracker.add(each);
+          const [first, ...rest] = entries;
+          for (let left = [...rest]; left.length > 0; ) {
+            const [done] = left.splice((picks.next().value ?? 0) % left.length, 1);
+            if (done) tracker.finish(done);
+          }
+          expect([told, tracker.committableOffset]).toEqual([0, 0]);
+          if (first) tracker.finish(first);
+          expect(greatest).toEqual(
+            [0, 1, 2].map((kind) => Math.max(0, ...notes.filter((value) => value % 3 === kind))),
+          );
+          expect(told).toBeLessThan(36);
+          expect(tracker.committableOffset).toBe(notes.length);
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+
+  it("is told once, and not of what has no note", () => {
+    const passed: number[] = [];
+    const tracker = new OffsetTracker<number>(0, { onPassed: (note) => passed.push(note) });
+    const [a, b, c] = [
+      new TrackedOffset<number>(0, 0, undefined),
+      entry(1),
+      new TrackedOffset<number>(2, 0, undefined),
+    ] as const;
+    for (const each of [a, b, c]) tracker.add(each);
+    for (const each of [c, b, b, a, a, b]) tracker.finish(each);
+    expect([passed, tracker.committableOffset, tracker.lowest]).toEqual([[1], 3, undefined]);
+  });
+});
+
+it("T5: keeps of ten thousand finished entries behind one that is stuck as many notes as differ, and no entry", () => {
+  const condense = (notes: readonly number[]): number[] => [Math.max(...notes)];
+  let told = 0;
+  const tracker = new OffsetTracker<number>(0, { onPassed: () => (told += 1), condense });
+  const stuck = entry(0);
+  tracker.add(stuck);
+  for (let offset = 1; offset <= 10_000; offset += 1) {
+    const added = entry(offset);
+    tracker.add(added);
+    tracker.finish(added);
+  }
+  expect([stuck.above, stuck.finishedAbove?.to, tracker.finishedRuns()]).toEqual([
+    undefined,
+    10_001,
+    [{ from: 1, to: 10_001 }],
+  ]);
+  expect(stuck.finishedAbove?.notes.length).toBeLessThan(32);
+  tracker.finish(stuck);
+  expect(told).toBeLessThan(34);
+  expect(tracker.committableOffset).toBe(10_001);
 });

@@ -1,19 +1,44 @@
 /**
  * Which offset of a partition may be committed while its records finish in any order (C1), and what is finished above it.
  *
- * Owns: the entries from the lowest unfinished one up, in offset order, and what an earlier owner had finished.
+ * Owns: the unfinished entries in offset order, what is finished between each and the next, and what an earlier owner had
+ * finished.
  * T1  Entries come in rising offset order. Offsets may be missing between them (compaction, markers): what was never there
  *     holds nothing up (C9).
  * T2  The committable offset is that of the lowest unfinished entry, or the position when there is none. It never falls.
- * T3  An entry is passed once, in offset order, when everything up to it is finished: that is what lies below the
- *     committable offset, and what a state saved with it must cover (D3).
+ * T3  An entry's note is passed once, when everything up to it is finished: that is what lies below the committable offset, and
+ *     what a state saved with it must cover (D3). Notes that others make needless are left out; the rest comes in any order.
  * T4  Runs that an earlier owner finished stay reported until they were read again, so that no commit forgets them.
+ * T5  A finished entry keeps nothing but its note: memory follows what is unfinished and what notes differ, not the span.
  */
 
-/** A record as the tracker sees it. `finished` is the tracker's to set. */
-export interface Tracked {
+/** A record while it is unfinished. Its links and its mark are the tracker's to set. */
+export class TrackedOffset<N> {
   readonly offset: number;
-  finished: boolean;
+  /** When it was appended, ms since the epoch. */
+  readonly timestampMs: number;
+  /** What is to be told when it is passed; undefined for nothing. */
+  readonly note: N | undefined;
+  finished = false;
+  below: TrackedOffset<N> | undefined = undefined;
+  above: TrackedOffset<N> | undefined = undefined;
+  /** What is finished between it and the next unfinished entry. */
+  finishedAbove: Finished<N> | undefined = undefined;
+
+  constructor(offset: number, timestampMs: number, note: N | undefined) {
+    this.offset = offset;
+    this.timestampMs = timestampMs;
+    this.note = note;
+  }
+}
+
+/** Finished offsets without an unfinished one among them. */
+interface Finished<N> {
+  from: number;
+  to: number;
+  notes: N[];
+  /** Notes that there were after they were condensed last. */
+  condensed: number;
 }
 
 /** Offsets from `from` up to, not including, `to`. */
@@ -22,32 +47,33 @@ export interface OffsetRun {
   readonly to: number;
 }
 
-/** Passed entries are cut from the front of the array when they are so many and half of it: a cut costs a copy of the rest. */
-const CUT_AFTER = 1024;
+export interface OffsetTrackerOptions<N> {
+  /** Runs above the position, rising and apart, that were finished before this tracker began. */
+  readonly finishedBefore?: readonly OffsetRun[];
+  /** T3. */
+  readonly onPassed?: (note: N) => void;
+  /** Of notes of one run those that suffice; without it all are kept. */
+  readonly condense?: ((notes: readonly N[]) => N[]) | undefined;
+}
 
-export class OffsetTracker<E extends Tracked> {
-  readonly #onPassed: (entry: E) => void;
+/** Notes of a run are condensed when they are twice as many as the last time left, and not before there are so many. */
+const CONDENSE_FROM = 32;
+
+export class OffsetTracker<N> {
+  readonly #onPassed: (note: N) => void;
+  readonly #condense: ((notes: readonly N[]) => N[]) | undefined;
   readonly #finishedBefore: readonly OffsetRun[];
-  /** Passed entries are undefined, up to `#first`. */
-  #entries: (E | undefined)[] = [];
-  #first = 0;
-  #position: number;
   /** The first of `#finishedBefore` that does not lie wholly below the position. */
   #nextRun = 0;
-  /** Entries that were cut from the front. */
-  #cut = 0;
-  /** Runs of finished entries as they were found last, by place from the first entry ever: what is finished stays so. */
-  #knownRuns: readonly OffsetRun[] = [];
+  #lowest: TrackedOffset<N> | undefined;
+  #highest: TrackedOffset<N> | undefined;
+  #position: number;
 
-  /** `finishedBefore`: runs above `position`, rising and apart, that were finished before this tracker began. */
-  constructor(
-    position: number,
-    finishedBefore: readonly OffsetRun[] = [],
-    onPassed: (entry: E) => void = () => undefined,
-  ) {
+  constructor(position: number, options: OffsetTrackerOptions<N> = {}) {
     this.#position = position;
-    this.#finishedBefore = finishedBefore;
-    this.#onPassed = onPassed;
+    this.#finishedBefore = options.finishedBefore ?? [];
+    this.#onPassed = options.onPassed ?? (() => undefined);
+    this.#condense = options.condense;
   }
 
   /** One above the highest offset that was added or skipped to. */
@@ -56,12 +82,12 @@ export class OffsetTracker<E extends Tracked> {
   }
 
   get committableOffset(): number {
-    return this.#entries[this.#first]?.offset ?? this.#position;
+    return this.#lowest?.offset ?? this.#position;
   }
 
   /** The lowest unfinished entry. */
-  get lowest(): E | undefined {
-    return this.#entries[this.#first];
+  get lowest(): TrackedOffset<N> | undefined {
+    return this.#lowest;
   }
 
   /** True when the offset was finished before this tracker began. Ask in rising order, before the offset is added. */
@@ -75,12 +101,15 @@ export class OffsetTracker<E extends Tracked> {
   }
 
   /** Throws RangeError for an offset below the position. */
-  add(entry: E): void {
+  add(entry: TrackedOffset<N>): void {
     if (entry.offset < this.#position) {
       throw new RangeError(`offset ${entry.offset} was added after ${this.#position - 1}`);
     }
-    this.#entries.push(entry);
     this.#position = entry.offset + 1;
+    entry.below = this.#highest;
+    if (this.#highest === undefined) this.#lowest = entry;
+    else this.#highest.above = entry;
+    this.#highest = entry;
   }
 
   /** Nothing will be added below `position`: the records there are no more, or are none of ours. */
@@ -89,19 +118,29 @@ export class OffsetTracker<E extends Tracked> {
   }
 
   /** Marks an added entry; again is no change. */
-  finish(entry: E): void {
+  finish(entry: TrackedOffset<N>): void {
+    if (entry.finished) return;
     entry.finished = true;
-    while (this.#entries[this.#first]?.finished) this.#pass();
+    const { below, above, finishedAbove } = entry;
+    if (above === undefined) this.#highest = below;
+    else above.below = below;
+    if (below !== undefined) {
+      below.above = above;
+      this.#keep(below, entry);
+      return;
+    }
+    this.#lowest = above;
+    if (entry.note !== undefined) this.#onPassed(entry.note);
+    for (const note of finishedAbove?.notes ?? []) this.#onPassed(note);
   }
 
-  /**
-   * What is finished above the committable offset: rising runs, apart from one another by something unfinished; the lowest
-   * `most` of them. Costs what was added since it was asked last, what is unfinished and the runs, not what they hold.
-   */
+  /** What is finished above the committable offset: rising runs, apart from one another by something unfinished; the lowest `most` of them. */
   finishedRuns(most: number = Number.POSITIVE_INFINITY): OffsetRun[] {
-    const places = this.#findRuns(most);
-    this.#knownRuns = places;
-    const runs = places.map(({ from, to }) => ({ from: this.#offsetAt(from), to: this.#offsetAt(to - 1) + 1 }));
+    const runs: OffsetRun[] = [];
+    for (let entry = this.#lowest; entry !== undefined && runs.length < most; entry = entry.above) {
+      const { finishedAbove } = entry;
+      if (finishedAbove !== undefined) runs.push({ from: finishedAbove.from, to: finishedAbove.to });
+    }
     for (let index = this.#nextRun; index < this.#finishedBefore.length && runs.length < most; index += 1) {
       const run = this.#finishedBefore[index];
       if (run === undefined || run.to <= this.#position) continue;
@@ -110,43 +149,18 @@ export class OffsetTracker<E extends Tracked> {
     return runs;
   }
 
-  /** The lowest `most` runs of finished entries, by place; a run that is known is stepped over. */
-  #findRuns(most: number): OffsetRun[] {
-    const runs: OffsetRun[] = [];
-    const end = this.#cut + this.#entries.length;
-    let known = 0;
-    let from = -1;
-    let place = this.#cut + this.#first;
-    for (; place < end && runs.length < most; place += 1) {
-      while ((this.#knownRuns[known]?.to ?? end) <= place) known += 1;
-      const run = this.#knownRuns[known];
-      const isKnown = run !== undefined && run.from <= place;
-      if (isKnown || this.#entries[place - this.#cut]?.finished === true) {
-        if (from < 0) from = place;
-        if (isKnown) place = run.to - 1;
-      } else if (from >= 0) {
-        runs.push({ from, to: place });
-        from = -1;
-      }
-    }
-    if (from >= 0 && runs.length < most) runs.push({ from, to: end });
-    return runs;
-  }
-
-  #offsetAt(place: number): number {
-    return this.#entries[place - this.#cut]?.offset ?? this.#position;
-  }
-
-  #pass(): void {
-    const entry = this.#entries[this.#first];
-    if (entry === undefined) return;
-    this.#entries[this.#first] = undefined;
-    this.#first += 1;
-    if (this.#first >= CUT_AFTER && this.#first * 2 >= this.#entries.length) {
-      this.#entries = this.#entries.slice(this.#first);
-      this.#cut += this.#first;
-      this.#first = 0;
-    }
-    this.#onPassed(entry);
+  /** A finished entry, and what is finished above it, becomes a part of what is finished above the unfinished one below it. */
+  #keep(below: TrackedOffset<N>, { offset, note, finishedAbove }: TrackedOffset<N>): void {
+    const lower = below.finishedAbove ?? { from: offset, to: offset, notes: [], condensed: 0 };
+    lower.to = finishedAbove?.to ?? offset + 1;
+    below.finishedAbove = lower;
+    let [most, fewest] = [lower.notes, finishedAbove?.notes ?? []];
+    if (most.length < fewest.length) [most, fewest] = [fewest, most];
+    for (const each of fewest) most.push(each);
+    if (note !== undefined) most.push(note);
+    lower.notes = most;
+    if (this.#condense === undefined || most.length < Math.max(CONDENSE_FROM, 2 * lower.condensed)) return;
+    lower.notes = this.#condense(most);
+    lower.condensed = lower.notes.length;
   }
 }

@@ -1,4 +1,4 @@
-import { decodeOriginFold, OriginFold, type OriginOfDelivery } from "@posthaste/core/origin";
+import { condenseOrigins, decodeOriginFold, OriginFold, type OriginOfDelivery } from "@posthaste/core/origin";
 import fc from "fast-check";
 import type { KafkaMessage } from "kafkajs";
 import { describe, expect, it } from "vitest";
@@ -82,7 +82,11 @@ class Simulation {
         byKey.set(task.item.key, task.record.offset);
         running.push(task);
       },
-      fold: { pick: (item) => item, open: (text) => (text === null ? new OriginFold() : decodeOriginFold(text)) },
+      fold: {
+        pick: (item) => item,
+        condense: condenseOrigins,
+        open: (text) => (text === null ? new OriginFold() : decodeOriginFold(text)),
+      },
       onFailure: (reason) => this.failures.push(reason),
     };
     const runner = new PartitionRunner(

@@ -4,21 +4,21 @@
  * Owns: the offset tracker, the lanes, the room, and the two states of the fold. Fresh until `open`; revoked for good by `revoke`.
  * Q1  A task is finished once, and only while the partition is owned (C2, C4).
  * Q2  While frozen no task is started; what runs may finish.
- * Q3  The room bounds what is unfinished. Of a finished record some fifty bytes stay until the committable offset has passed
- *     it, so the span of offsets above an unfinished one has a bound too, `MAX_SPAN` (C3): one that is stuck, as a hand-off may
- *     be, fills the window in the end and not the memory.
+ * Q3  The room bounds what is unfinished. Of finished records that the committable offset has not passed, what the fold still
+ *     needs to note of each run stays, and nothing else (T5). The span of offsets above an unfinished one has a bound too,
+ *     `MAX_SPAN` (C3): one that is stuck, as a hand-off may be, stops the partition in the end, and a crash repeats no more.
  * Q4  `#passedFold` covers exactly the records below the committable offset (D3), `#intakeFold` all that were taken in, those
  *     too that an earlier owner had finished.
  */
 import { decodeCommitMetadata, encodeCommitMetadata, MAX_METADATA_RUNS } from "@posthaste/core/commit-metadata";
 import { PosthasteError } from "@posthaste/core/errors";
 import { Lanes } from "@posthaste/core/lanes";
-import { OffsetTracker } from "@posthaste/core/offset-tracker";
+import { OffsetTracker, TrackedOffset } from "@posthaste/core/offset-tracker";
 import type { CommitPoint } from "./coordinator.ts";
 import type { IncomingRecord } from "./incoming-record.ts";
 import type { TopicPartition } from "./rebalance.ts";
 import type { FoldState, WindowedConsumerOptions } from "./window.ts";
-import { type Holder, type TaskOwner, type Trace, WindowTask } from "./window-task.ts";
+import { type Holder, type TaskOwner, WindowTask } from "./window-task.ts";
 
 /** Offsets from the lowest unfinished record to the position: ten seconds of 50,000 records a second, more than a partition brings. */
 export const MAX_SPAN = 500_000;
@@ -40,7 +40,7 @@ export class TaskWindow<T, F> implements TaskOwner<T, F> {
   readonly #holders = new Map<string, Holder>();
   /** Most records belong to the holder of the one before: it is found without looking it up. */
   #lastHolder: Holder | undefined;
-  #tracker = new OffsetTracker<Trace<F>>(0);
+  #tracker = new OffsetTracker<F>(0);
   #intakeFold: FoldState<F> | null = null;
   #passedFold: FoldState<F> | null = null;
   #revoked = false;
@@ -105,11 +105,14 @@ export class TaskWindow<T, F> implements TaskOwner<T, F> {
   /** Begins at a committed offset, knowing what the commit's metadata says. */
   open(offset: number, metadata: string | null): void {
     const { finishedRuns, state } = decodeCommitMetadata(offset, metadata);
-    this.#tracker = new OffsetTracker<Trace<F>>(offset, finishedRuns, ({ folded }) => {
-      if (folded !== undefined) this.#passedFold?.note(folded);
+    const { fold } = this.#options;
+    this.#tracker = new OffsetTracker<F>(offset, {
+      finishedBefore: finishedRuns,
+      onPassed: (folded) => this.#passedFold?.note(folded),
+      condense: fold?.condense,
     });
-    this.#intakeFold = this.#options.fold?.open(state) ?? null;
-    this.#passedFold = this.#options.fold?.open(state) ?? null;
+    this.#intakeFold = fold?.open(state) ?? null;
+    this.#passedFold = fold?.open(state) ?? null;
   }
 
   freeze(): void {
@@ -131,17 +134,17 @@ export class TaskWindow<T, F> implements TaskOwner<T, F> {
     const { take, fold, laneOf, holderOf, onRepeat } = this.#options;
     const item = take(record, this);
     const folded = fold?.pick(item);
-    const trace: Trace<F> = { offset: record.offset, timestampMs: record.timestampMs, folded, finished: false };
+    const tracked = new TrackedOffset(record.offset, record.timestampMs, folded);
     const finishedBefore = this.#tracker.wasFinishedBefore(record.offset);
-    this.#tracker.add(trace);
+    this.#tracker.add(tracked);
     const isRepeat = folded !== undefined && this.#noteIntake(folded);
     if (finishedBefore || isRepeat) {
-      this.#finishTrace(trace);
+      this.#finishTracked(tracked);
       if (isRepeat) onRepeat?.(item, record);
       return;
     }
     const holder = holderOf === undefined ? undefined : this.#hold(holderOf(item));
-    const task = new WindowTask(this, item, record, trace, laneOf(item, record), holder);
+    const task = new WindowTask(this, item, record, tracked, laneOf(item, record), holder);
     this.#records += 1;
     this.#bytes += task.bytes;
     if (!this.#lanes.add(task)) return;
@@ -162,7 +165,7 @@ export class TaskWindow<T, F> implements TaskOwner<T, F> {
     this.#records -= 1;
     this.#bytes -= task.bytes;
     if (task.holder !== undefined) this.#release(task.holder);
-    this.#finishTrace(task.trace);
+    this.#finishTracked(task.tracked);
     const next = this.#lanes.finish(task);
     if (next !== undefined) {
       this.#ready.push(next);
@@ -237,9 +240,9 @@ export class TaskWindow<T, F> implements TaskOwner<T, F> {
     }
   }
 
-  #finishTrace(trace: Trace<F>): void {
+  #finishTracked(tracked: TrackedOffset<F>): void {
     this.#changed = true;
-    this.#tracker.finish(trace);
+    this.#tracker.finish(tracked);
   }
 
   #findHolder(name: string): Holder | undefined {

@@ -37,14 +37,17 @@ export interface Task<T> {
 export interface FoldState<F> {
   /** True when the state shows that the same thing stands earlier in the partition (D2). */
   isRepeat(value: F): boolean;
+  /** In the order of the log where `isRepeat` is asked too, else in any. */
   note(value: F): void;
-  /** At most some hundred bytes; it shares 4,096 with the window's unfinished runs and goes before them. */
+  /** Should keep to `MAX_STATE_BYTES`: it shares 4,096 with the window's finished runs and goes before them. */
   encode(): string;
 }
 
 export interface Fold<T, F> {
   /** What the state needs of an item. It is kept until the committable offset has passed the record, so keep it small. */
   pick(item: T): F;
+  /** Of values in any order those that suffice: noting them leaves a state as noting all would. Those kept are then few. */
+  readonly condense: (values: readonly F[]) => F[];
   /** The state over nothing for null, else the one that `encode` wrote; what cannot be read counts as nothing. */
   open(text: string | null): FoldState<F>;
 }

@@ -28,7 +28,8 @@ const settings = z.object({
   SCHEMA_REGISTRY_URL: z.url("expected the registry's URL"),
   POSTHASTE_TOPIC_PREFIX: z.string().default(DEFAULT_TOPIC_PREFIX),
   POSTHASTE_RETRY_SCHEDULE: durations().default(DEFAULT_RETRY_DELAYS_MS),
-  POSTHASTE_PARTITIONS: wholeNumber(1, 1000).default(6),
+  /** So many are told apart by what a commit of the deliveries can hold (O4). */
+  POSTHASTE_PARTITIONS: wholeNumber(1, 256).default(6),
   POSTHASTE_REPLICATION_FACTOR: wholeNumber(1, 10).default(1),
   POSTHASTE_MIN_INSYNC_REPLICAS: wholeNumber(1, 10).default(1),
 });

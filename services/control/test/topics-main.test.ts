@@ -54,5 +54,7 @@ describe("the program that makes the topics", () => {
     ]);
     const unset = await run([], { KAFKA_BROKERS: "" });
     expect([unset.code, unset.stderr]).toEqual([2, expect.stringContaining("KAFKA_BROKERS is not set")]);
+    const many = await run([], { POSTHASTE_PARTITIONS: "257" });
+    expect([many.code, many.stderr]).toEqual([2, expect.stringContaining("POSTHASTE_PARTITIONS")]);
   });
 });

@@ -4,7 +4,14 @@
  */
 import { delayMsFromRetryTopic } from "@posthaste/contracts/topics";
 import type { NoRoomCause } from "@posthaste/core/destination-room";
-import { decodeOriginFold, NO_LOG_ID, OriginFold, type OriginOfDelivery } from "@posthaste/core/origin";
+import {
+  condenseOrigins,
+  decodeOriginFold,
+  type LeftOut,
+  NO_LOG_ID,
+  OriginFold,
+  type OriginOfDelivery,
+} from "@posthaste/core/origin";
 import type { KafkaConnection } from "@posthaste/kafka/connect";
 import { createWindowedConsumer } from "@posthaste/kafka/consumer";
 import type { IncomingRecord } from "@posthaste/kafka/incoming-record";
@@ -62,7 +69,7 @@ export function createConsumers(connection: KafkaConnection, options: ConsumersO
       groupId: names.deliveryGroup,
       topics: [names.deliveries],
       take: takeFrom(false),
-      fold: ORIGIN_FOLD,
+      fold: originFold(metrics),
       onRepeat: () => metrics.repeats.inc({ kind: "origin" }),
     }),
     returning: createWindowedConsumer<Intake>(connection, {
@@ -79,15 +86,22 @@ export function createConsumers(connection: KafkaConnection, options: ConsumersO
 const NO_ORIGIN: OriginOfDelivery = { originLogId: NO_LOG_ID, originPartition: 0, originOffset: 0, destinationId: "" };
 
 /** D1 to D3. A record that nothing reads has no origin, and is no repeat. */
-const ORIGIN_FOLD: Fold<Intake, OriginOfDelivery> = {
-  pick: ({ delivery }) =>
-    delivery === null
-      ? NO_ORIGIN
-      : {
-          originLogId: delivery.originLogId,
-          originPartition: delivery.originPartition,
-          originOffset: delivery.originOffset,
-          destinationId: delivery.destinationId,
-        },
-  open: (text) => (text === null ? new OriginFold() : decodeOriginFold(text)),
-};
+function originFold({ originsLeftOut }: DeliveryMetrics): Fold<Intake, OriginOfDelivery> {
+  const onLeftOut = ({ entries, destinationIds }: LeftOut): void => {
+    originsLeftOut.inc({ what: "entry" }, entries);
+    originsLeftOut.inc({ what: "destination" }, destinationIds);
+  };
+  return {
+    pick: ({ delivery }) =>
+      delivery === null
+        ? NO_ORIGIN
+        : {
+            originLogId: delivery.originLogId,
+            originPartition: delivery.originPartition,
+            originOffset: delivery.originOffset,
+            destinationId: delivery.destinationId,
+          },
+    condense: condenseOrigins,
+    open: (text) => (text === null ? new OriginFold(onLeftOut) : decodeOriginFold(text, onLeftOut)),
+  };
+}

@@ -24,6 +24,7 @@ export interface DeliveryMetrics {
   readonly putOff: Counter<"cause">;
   readonly deadLetters: Counter<"reason">;
   readonly repeats: Counter<"kind">;
+  readonly originsLeftOut: Counter<"what">;
   readonly unreadable: Counter;
   readonly retryLateness: Histogram<"topic">;
   readonly attemptLogDropped: Counter;
@@ -52,6 +53,15 @@ export function createDeliveryMetrics(registry: Registry, retryTopics: readonly 
     registers,
   });
   for (const reason of DEAD_LETTER_REASONS) deadLetters.inc({ reason } satisfies { reason: DeadLetterReason }, 0);
+  const originsLeftOut = new Counter({
+    name: "posthaste_origins_left_out_total",
+    help:
+      "What the commits of deliveries had no room for of what tells a router's repeats, counted at each commit: entry, that of an " +
+      "events partition, the one written longest ago; destination, the place within the last event. Costs repeats, never a record.",
+    labelNames: ["what"],
+    registers,
+  });
+  for (const what of ["entry", "destination"]) originsLeftOut.inc({ what }, 0);
   const repeats = new Counter({
     name: "posthaste_repeats_dropped_total",
     help: "Records that were finished unsent: origin, written twice by a router; hand_off, written twice to a retry topic.",
@@ -77,6 +87,7 @@ export function createDeliveryMetrics(registry: Registry, retryTopics: readonly 
     putOff,
     deadLetters,
     repeats,
+    originsLeftOut,
     unreadable: new Counter({
       name: "posthaste_unreadable_deliveries_total",
       help: "Records of the deliveries and retry topics that no schema reads; they are logged and left in their topic.",

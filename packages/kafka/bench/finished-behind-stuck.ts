@@ -1,0 +1,76 @@
+/**
+ * What finished records cost in memory while the committable offset stands at a stuck one:
+ * `node scripts/run.mjs packages/kafka/bench/finished-behind-stuck.ts`.
+ */
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { condenseOrigins, decodeOriginFold, OriginFold, type OriginOfDelivery } from "@posthaste/core/origin";
+import type { IncomingRecord } from "../src/incoming-record.ts";
+import { MAX_SPAN, TaskWindow } from "../src/task-window.ts";
+import type { Task } from "../src/window.ts";
+
+setFlagsFromString("--expose-gc");
+const collect = runInNewContext("gc") as () => void;
+const EVENTS_PARTITIONS = 6;
+/** Of a running system: neither offsets nor log ids nor times fit a small integer. */
+const FIRST_OFFSET = 5_000_000_000;
+const LOG_ID = 1_700_000_000 * 65_536 + 6;
+
+function heapBytes(): number {
+  collect();
+  collect();
+  return process.memoryUsage().heapUsed;
+}
+
+/** Every `stuckEvery`th record is stuck; the others finish at once. Bytes of heap for each finished one. */
+function measure(stuckEvery: number, records: number): number {
+  const stuck: Task<OriginOfDelivery>[] = [];
+  const options = {
+    groupId: "g",
+    topics: ["t"],
+    window: { maxRecords: 1_000_000, maxBytes: 1_000_000_000 },
+    take: ({ offset }: IncomingRecord): OriginOfDelivery => ({
+      originLogId: LOG_ID,
+      originPartition: offset % EVENTS_PARTITIONS,
+      originOffset: offset + 17,
+      // As a decoder makes it: a string of its own for each record.
+      destinationId: Buffer.from(`dst_0123456789abcdef${offset % 50}`).toString(),
+    }),
+    laneOf: () => null,
+    run: (task: Task<OriginOfDelivery>) => {
+      if ((task.record.offset - FIRST_OFFSET) % stuckEvery === 0) stuck.push(task);
+      else task.finish();
+    },
+    fold: {
+      pick: (item: OriginOfDelivery) => item,
+      condense: condenseOrigins,
+      open: (text: string | null) => (text === null ? new OriginFold() : decodeOriginFold(text)),
+    },
+    onFailure: (reason: Error) => {
+      throw reason;
+    },
+  };
+  const window = new TaskWindow<OriginOfDelivery, OriginOfDelivery>({ topic: "t", partition: 0 }, options, {
+    onFinished: () => undefined,
+    onFailure: options.onFailure,
+  });
+  window.open(FIRST_OFFSET, null);
+  const before = heapBytes();
+  for (let index = 0; index < records; index += 1) {
+    window.takeIn({
+      ...{ topic: "t", partition: 0, offset: FIRST_OFFSET + index, timestampMs: 1_795_000_000_000 + index },
+      ...{ key: null, value: null, headers: {} },
+    });
+  }
+  const stuckBytes = stuck.length * 500;
+  const perRecord = (heapBytes() - before - stuckBytes) / (records - stuck.length);
+  for (const task of stuck) task.finish();
+  if (window.committableOffset !== FIRST_OFFSET + records) throw new Error("something was not passed");
+  return perRecord;
+}
+
+measure(MAX_SPAN, 10_000);
+for (const stuckEvery of [MAX_SPAN, 1000, 100]) {
+  const bytes = measure(stuckEvery, MAX_SPAN);
+  process.stdout.write(`one stuck in ${stuckEvery}: ${bytes.toFixed(1)} bytes a finished record\n`);
+}
