@@ -108,6 +108,25 @@ describe("when offsets were first known", () => {
     expect(known.of(1_000_000)).toBeUndefined();
   });
 
+  it("ends within a grain share a mark of the later moment, and those that bring nothing new change none (F2)", () => {
+    const known = new FirstKnown(10);
+    known.note(10, 1000);
+    known.note(20, 1005);
+    known.note(20, 1009);
+    known.note(15, 1009);
+    expect([known.of(0), known.of(19), known.of(20)]).toEqual([1005, 1005, undefined]);
+    known.note(30, 1010);
+    expect(known.of(20)).toBe(1010);
+  });
+
+  it("an end that comes a grain after its mark was opened has a mark of its own (F2)", () => {
+    const known = new FirstKnown(10);
+    known.note(10, 1000);
+    known.note(20, 1009);
+    known.note(30, 1010);
+    expect([known.of(0), known.of(20)]).toEqual([1009, 1010]);
+  });
+
   it("is never earlier than it was, and later by less than a grain (F2)", () => {
     const grainMs = 50;
     const step = fc.record({ grow: fc.nat(20), afterMs: fc.nat(40) });

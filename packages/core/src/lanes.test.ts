@@ -28,6 +28,22 @@ it("starts what has no lane at once, and a lane's members one after another (N1,
   expect(lanes.finish(c)).toBeUndefined();
 });
 
+it("finds each of very many lanes that have work at once, and each of their members (N1, N3)", () => {
+  const lanes = new Lanes<Member>();
+  const names = Array.from({ length: 5000 }, (_, lane) => `lane ${lane}`);
+  const members = [0, 1, 2].map((round) => names.map((lane, at) => member(3 * at + round, lane)));
+  const [first = [], second = [], third = []] = members;
+  expect(first.every((each) => lanes.add(each))).toBe(true);
+  expect([...second, ...third].some((each) => lanes.add(each))).toBe(false);
+  expect(lanes.size).toBe(5000);
+  expect(first.map((each) => lanes.finish(each))).toEqual(second);
+  expect(second.map((each) => lanes.finish(each))).toEqual(third);
+  expect(third.map((each) => lanes.finish(each)).every((next) => next === undefined)).toBe(true);
+  expect(lanes.size).toBe(0);
+  // What is finished is not found again: its lane begins anew.
+  expect(names.every((lane, id) => lanes.add(member(id, lane)))).toBe(true);
+});
+
 it("keeps order within every lane, holds up nothing else and forgets lanes without work", () => {
   const step = fc.record({ add: fc.boolean(), pick: fc.nat(1_000_000) });
   fc.assert(

@@ -47,6 +47,30 @@ it("M1: holds the newest ids up to the limit, and never more than twice as many"
   );
 });
 
+it("M1: forgets the older generation as a whole when the younger one is full, and no sooner", () => {
+  const recent = ids(2, 1000);
+  for (const offset of [0, 1, 2, 3]) recent.isDuplicate({ high: 0, low: offset }, offset, 0);
+  expect(recent.size).toBe(4);
+  expect(recent.isDuplicate({ high: 0, low: 0 }, 9, 0)).toBe(true);
+  recent.isDuplicate({ high: 0, low: 4 }, 4, 0);
+  expect(recent.size).toBe(3);
+  expect([0, 1].map((low) => recent.isDuplicate({ high: 0, low }, 20, 0))).toEqual([false, false]);
+});
+
+it("M2: ids that meet in one place of the table are told apart, whichever half of them is equal", () => {
+  const recent = ids(100);
+  const meeting = [
+    { high: 7, low: 0 },
+    { high: 8, low: 0 },
+    { high: 7, low: 1024 },
+    { high: 8, low: 1024 },
+    { high: 7, low: 1 },
+  ];
+  for (const [offset, id] of meeting.entries()) expect(recent.isDuplicate(id, offset, 0)).toBe(false);
+  for (const [offset, id] of meeting.entries()) expect(recent.isDuplicate(id, 10 + offset, 0)).toBe(true);
+  expect(recent.isDuplicate({ high: 9, low: 1024 }, 30, 0)).toBe(false);
+});
+
 it("holds a hundred thousand ids and finds each of them", () => {
   const recent = ids(100_000);
   for (let offset = 0; offset < 100_000; offset++) recent.isDuplicate(hash64("s", String(offset)), offset, 0);

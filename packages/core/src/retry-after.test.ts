@@ -21,6 +21,19 @@ describe("parseRetryAfter", () => {
     expect(parseRetryAfter("Tue Dec  1 00:00:00 2026", NOW)).toBe(Date.UTC(2026, 11, 1));
   });
 
+  it("reads a leap second, the last day of a year, and a year that is two digits and ahead", () => {
+    expect(parseRetryAfter("Thu, 31 Dec 2026 23:59:60 GMT", NOW)).toBe(Date.UTC(2027, 0, 1));
+    expect(parseRetryAfter("Tuesday, 21-Nov-28 10:00:00 GMT", Date.UTC(2027, 11, 1))).toBe(Date.UTC(2028, 10, 21, 10));
+  });
+
+  it("takes a two-digit year within fifty years for one ahead, and one beyond for one of the past century", () => {
+    const yearMs = 365 * 86_400_000;
+    expect(parseRetryAfter("Friday, 20-Nov-76 10:00:00 GMT", NOW)).toBe(NOW + yearMs);
+    expect(parseRetryAfter("Monday, 23-Nov-76 10:00:00 GMT", NOW)).toBeNull();
+    // At the turn of a century the past one can still be ahead.
+    expect(parseRetryAfter("Friday, 21-Nov-99 10:00:00 GMT", Date.UTC(2000, 0, 1))).toBeNull();
+  });
+
   it("takes a two-digit year that seems far ahead for one of the past century", () => {
     expect(parseRetryAfter("Sunday, 06-Nov-94 08:49:37 GMT", NOW)).toBeNull();
   });
@@ -47,6 +60,15 @@ describe("parseRetryAfter", () => {
     "Sat, 21 Nov 2026 24:00:00 GMT",
     "Sat, 21 Nov 2026 10:60:00 GMT",
     "Sat, 21 Nov 2026 10:02:00 CET",
+    "Sat, 21 Nov 2026 10:02:61 GMT",
+    "on Sat, 21 Nov 2026 10:02:00 GMT",
+    "Sat, 21 Nov 2026 10:02:00 GMT+1",
+    "on Saturday, 21-Nov-26 10:02:00 GMT",
+    "Saturday, 21-Nov-26 10:02:00 GMT+1",
+    "on Sat Nov 21 10:02:00 2026",
+    "Sat Nov 21 10:02:00 2026 CET",
+    "Saturday, 00-Dec-26 10:02:00 GMT",
+    "Fri, 32 Dec 2026 10:02:00 GMT",
   ])("ignores what it cannot read: %j", (text) => {
     expect(parseRetryAfter(text, NOW)).toBeNull();
   });

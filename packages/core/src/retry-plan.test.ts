@@ -98,6 +98,75 @@ describe("after a failed attempt", () => {
   });
 });
 
+describe("W5: a receiver that asked for peace", () => {
+  const begun = { ...NO_PROGRESS, attempts: 1, windowStartMs: 0, deadlineMs: 4 * HOUR };
+
+  it("is waited for in the largest tier that does not overshoot, the later of two moments counting", () => {
+    const asked = { ...begun, notBeforeMs: 65_000 };
+    const waits = { kind: "retry", delayMs: 60_000, progress: { notBeforeMs: 65_000, putOffs: 1 } };
+    expect(putOff(asked, 0)).toMatchObject(waits);
+    expect(putOff(asked, 0, 0, 20_000)).toMatchObject(waits);
+    expect(putOff({ ...begun, notBeforeMs: 20_000 }, 0, 0, 65_000)).toMatchObject(waits);
+    expect(putOff(begun, 0, 0, 65_000)).toMatchObject(waits);
+    // Less than the smallest tier is left: there is none smaller.
+    expect(putOff({ ...begun, notBeforeMs: 3000 }, 0)).toMatchObject({ delayMs: 10_000 });
+  });
+
+  it("is waited for no more once its moment came", () => {
+    const asked = { ...begun, notBeforeMs: 65_000 };
+    expect(putOff(asked, 65_000)).toMatchObject({ delayMs: 10_000, progress: { notBeforeMs: null } });
+    expect(putOff({ ...asked, putOffs: 2 }, 70_000, 0, 69_000)).toMatchObject({ delayMs: 60_000 });
+  });
+
+  it("whose gate is shut beyond the window's end is waited for till a smallest tier before it, by those attempted too", () => {
+    const lastTryMs = 4 * HOUR - 10_000;
+    const owed = { ...begun, notBeforeMs: lastTryMs };
+    expect(putOff(begun, lastTryMs - 59_999, 0, 9 * HOUR)).toEqual({
+      kind: "retry",
+      delayMs: 30_000,
+      progress: { ...owed, putOffs: 1 },
+    });
+    expect(putOff(begun, lastTryMs - 10_000, 0, lastTryMs)).toMatchObject({ kind: "retry", delayMs: 10_000 });
+    expect(putOff(begun, lastTryMs - 9999, 0, lastTryMs)).toEqual({ kind: "last_attempt", progress: owed });
+    // A moment before that is waited for to its end, by a tier that overshoots it.
+    expect(putOff(begun, lastTryMs - 9999, 0, lastTryMs - 1)).toMatchObject({ kind: "retry", delayMs: 10_000 });
+  });
+
+  it("that outwaits the window a second time is given up, and one that asks for less then is waited for", () => {
+    const lastTryMs = 4 * HOUR - 10_000;
+    const owed = { ...begun, notBeforeMs: lastTryMs };
+    expect(failed(owed, 1000, 9 * HOUR)).toMatchObject({ kind: "dead_letter", reason: "window_expired" });
+    expect(failed(owed, 1000, lastTryMs)).toMatchObject({ kind: "dead_letter", reason: "window_expired" });
+    expect(failed(owed, 1000, lastTryMs - 1)).toMatchObject({
+      kind: "retry",
+      progress: { notBeforeMs: lastTryMs - 1 },
+    });
+    expect(failed(begun, 1000, 9 * HOUR)).toMatchObject({ kind: "retry", progress: { notBeforeMs: lastTryMs } });
+  });
+});
+
+describe("a schedule whose delays do not grow", () => {
+  const uneven: RetrySchedule = { delaysMs: [60_000, 10_000, 60_000, 30_000], windowMs: 4 * HOUR };
+  const waitOf = (terms: RetrySchedule, putOffs: number, notBeforeMs: number | null = null) => {
+    const progress = { ...NO_PROGRESS, putOffs };
+    return planPutOff({ schedule: terms, progress, nowMs: 0, notBeforeMs, waiting: 0 });
+  };
+
+  it("has its tiers used in the order of their length", () => {
+    expect([0, 1, 2, 3].map((putOffs) => waitOf(uneven, putOffs))).toMatchObject(
+      [10_000, 30_000, 60_000, 60_000].map((delayMs) => ({ delayMs })),
+    );
+    expect(waitOf(uneven, 0, 59_000)).toMatchObject({ delayMs: 30_000 });
+  });
+
+  it("and has none of five minutes or less is put off by its smallest alone", () => {
+    const slow: RetrySchedule = { delaysMs: [1_800_000, 600_000, 3_600_000], windowMs: 24 * HOUR };
+    expect([0, 1, 5].map((putOffs) => waitOf(slow, putOffs))).toMatchObject(
+      [600_000, 600_000, 600_000].map((delayMs) => ({ delayMs })),
+    );
+  });
+});
+
 describe("put off without an attempt", () => {
   it("I3: starts the window and counts apart from attempts", () => {
     expect(putOff(NO_PROGRESS, 7)).toEqual({

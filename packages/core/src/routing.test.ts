@@ -33,7 +33,7 @@ describe("integrations", () => {
 
 describe("routing table", () => {
   const ids = fc.constantFrom("d1", "d2", "d3", "d10");
-  const sources = fc.uniqueArray(fc.constantFrom("s1", "s2", "s3"));
+  const sources = fc.array(fc.constantFrom("s1", "s2", "s3"), { maxLength: 4 });
   const change = fc.record({ id: ids, sourceIds: sources, enabled: fc.boolean(), removed: fc.boolean() });
 
   it("T2: lists exactly the enabled destinations of a source, ids ascending, after any changes", () => {
