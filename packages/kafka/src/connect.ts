@@ -12,6 +12,7 @@ import { type Admin, Kafka, type LogEntry, logLevel, type RetryOptions, type SAS
 import { BROKERS_UNREACHABLE, BrokersReadiness, type BrokersState } from "./brokers-readiness.ts";
 import { growEncodersLazily } from "./encoder-growth.ts";
 import { decodeLazily } from "./lazy-decoding.ts";
+import { takeLeaderlessPartitions } from "./leaderless-partitions.ts";
 import { type BrokerAddress, type Dial, LivenessWatch, refusedSocket } from "./liveness.ts";
 import type { KafkaMetrics } from "./metrics.ts";
 import { answeringFirst } from "./seed-brokers.ts";
@@ -78,6 +79,7 @@ export function connectKafka(options: KafkaConnectionOptions): KafkaConnection {
   const { brokers, clientId, log, metrics } = options;
   growEncodersLazily();
   decodeLazily();
+  takeLeaderlessPartitions();
   const watch = new LivenessWatch({
     brokers: brokers.map(parseBroker),
     dial: createDial(options),

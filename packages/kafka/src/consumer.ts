@@ -22,7 +22,15 @@ import { isFailureLine } from "./failure-line.ts";
 import { describe, isPassingFailure, toPosthasteError } from "./kafka-errors.ts";
 import { LagMeter } from "./lag.ts";
 import { PartitionRunner } from "./partition-runner.ts";
-import { compareAssignment, locatePartitions, outOfRange, type TopicPartition } from "./rebalance.ts";
+
+import {
+  compareAssignment,
+  locatePartitions,
+  outOfRange,
+  type StartingPlace,
+  type TopicPartition,
+} from "./rebalance.ts";
+
 import { StallWatch } from "./stall-watch.ts";
 import { learnPatiently } from "./when-reachable.ts";
 import type { ConsumerTiming, PartitionWindow, WindowedConsumer, WindowedConsumerOptions } from "./window.ts";
@@ -280,28 +288,36 @@ class GroupConsumer<T, F> implements WindowedConsumer {
     );
   }
 
-  /** Finds the places of gained partitions, for as long as it takes and the epoch lasts. */
+  /** Finds the places of gained partitions, for as long as it takes and the epoch lasts; each begins when its own is found. */
   async #locate(gained: readonly PartitionRunner<T, F>[], epoch: number): Promise<void> {
-    for (let failures = 1; epoch === this.#epoch; failures += 1) {
+    let left = gained;
+    for (let failures = 1; epoch === this.#epoch && left.length > 0; failures += 1) {
       try {
-        const places = await locatePartitions(this.#connection, this.#session, gained, this.#options);
+        const places = await locatePartitions(this.#connection, this.#session, left, this.#options);
         if (epoch !== this.#epoch) return;
-        for (const runner of gained) {
-          const place = places.find((each) => each.topic === runner.topic && each.partition === runner.partition);
-          if (place === undefined) throw new PosthasteError("internal", `no place was found for ${runner.topic}`);
-          this.#stalls.heardPartition(runner);
-          runner.begin(place.offset, place.metadata);
-        }
-        this.#options.onAssigned?.(gained.map(({ window }) => window));
-        return;
+        left = this.#begin(left, places);
       } catch (error) {
         if (epoch !== this.#epoch) return;
         const looksAgain = isPosthasteError(error, "offset_out_of_range") && failures < OUT_OF_RANGE_LOOKS;
         if (isPosthasteError(error) && !error.retryable && !looksAgain) return this.#fail(error);
         this.#connection.log.debug({ event: "places_unknown", group: this.#options.groupId, failures, error });
-        await pause(retryPauseMs(failures));
       }
+      if (left.length > 0) await pause(retryPauseMs(failures));
     }
+  }
+
+  /** Begins the partitions whose places were found; answers the others, which have no leader. */
+  #begin(gained: readonly PartitionRunner<T, F>[], places: readonly StartingPlace[]): readonly PartitionRunner<T, F>[] {
+    const left = gained.filter((runner) => {
+      const place = places.find((each) => each.topic === runner.topic && each.partition === runner.partition);
+      if (place === undefined) return true;
+      this.#stalls.heardPartition(runner);
+      runner.begin(place.offset, place.metadata);
+      return false;
+    });
+    const begun = gained.filter((runner) => !left.includes(runner));
+    if (begun.length > 0) this.#options.onAssigned?.(begun.map(({ window }) => window));
+    return left;
   }
 
   #giveUp(lost: readonly PartitionRunner<T, F>[]): void {

@@ -16,8 +16,10 @@ export interface Cluster {
   addMultipleTargetTopics(topics: readonly string[]): Promise<void>;
   /** Does nothing while the picture is younger than `METADATA_MAX_AGE_MS`. */
   refreshMetadataIfNecessary(): Promise<void>;
-  /** Throws before the topic's metadata was loaded; leaves out partitions that it does not know. */
+  /** Throws before the topic's metadata was loaded; leaves out partitions that it does not know, and those without a leader (M1). */
   findLeaderForPartitions(topic: string, partitions: readonly number[]): Readonly<Record<string, readonly number[]>>;
+  /** Every partition of a topic whose metadata was loaded; a leader below 0 is none. */
+  findTopicPartitionMetadata(topic: string): readonly { readonly partitionId: number; readonly leader: number }[];
   findBroker(options: { readonly nodeId: string }): Promise<Broker>;
   fetchTopicsOffset(topics: readonly TopicOffsetsQuery[]): Promise<readonly TopicOffsets[]>;
 }
@@ -34,7 +36,13 @@ export interface TopicOffsets {
   readonly partitions: readonly { readonly partition: number; readonly offset: string }[];
 }
 
+/** One broker and its connections, which are opened when they are needed. */
 export interface Broker {
+  isConnected(): boolean;
+  /** Does nothing while it is connected. */
+  connect(): Promise<void>;
+  /** Waits for outstanding answers. */
+  disconnect(): Promise<void>;
   fetch(request: FetchRequest): Promise<FetchResponse>;
   /** The newest version of a request that the broker and the definition have. Throws when there is none. */
   lookupRequest<P>(apiKey: number, definition: RequestDefinition<P>): P;
@@ -61,7 +69,7 @@ export type MakeProduceRequest = (settings: {
 export interface PartitionAnswer {
   readonly topicName: string;
   readonly partition: number;
-  /** Never anything but 0: kafkajs throws for the first that is not. */
+  /** Kafka's; 0 is none. */
   readonly errorCode: number;
 }
 
@@ -104,6 +112,13 @@ export interface FetchedMessage {
   readonly batchContext: { readonly firstOffset: string; readonly lastOffsetDelta: number };
 }
 
+/** What makes a broker of an address; below what `Cluster` promises. */
+interface BrokerMakers {
+  readonly rootLogger: object;
+  readonly connectionPoolBuilder: { build(address: { host: string; port: number }): Promise<object> };
+  readonly brokerPool: { createBroker(parts: { connectionPool: object; logger: object }): Broker };
+}
+
 const CREATE_CLUSTER = "private:Kafka:createCluster";
 const METADATA_MAX_AGE_MS = 5 * 60_000;
 
@@ -115,6 +130,19 @@ export function createCluster(kafka: Kafka): Cluster {
   return create({ metadataMaxAge: METADATA_MAX_AGE_MS, allowAutoTopicCreation: false });
 }
 
+/** A broker by its address alone, without a picture of its cluster. Connects nothing yet. */
+export async function createBroker(kafka: Kafka, host: string, port: number): Promise<Broker> {
+  const makers = createCluster(kafka) as Partial<BrokerMakers>;
+  const { rootLogger, connectionPoolBuilder, brokerPool } = makers;
+  if (rootLogger === undefined || connectionPoolBuilder === undefined || brokerPool === undefined) {
+    throw new PosthasteError("internal", "this kafkajs makes no broker of an address");
+  }
+  return brokerPool.createBroker({
+    connectionPool: await connectionPoolBuilder.build({ host, port }),
+    logger: rootLogger,
+  });
+}
+
 const PRODUCE_API_KEY = 0;
 /** From here to version 7, kafkajs's last, a produce request's body is the same. */
 const FIRST_PRODUCE_VERSION = 3;
@@ -123,8 +151,8 @@ const PRODUCE: RequestDefinition<MakeProduceRequest> = createRequire(import.meta
 );
 
 /**
- * Sends a produce request whose body is made already, and waits for the in-sync replicas' answer. Rejects with kafkajs's
- * error when a partition's answer is one.
+ * Sends a produce request whose body is made already, and waits for the in-sync replicas' answer. Every partition of the
+ * answer is read: kafkajs alone throws for the first with an error, and says nothing of those that were written.
  */
 export async function sendProduceRequest(broker: Broker, body: Buffer): Promise<readonly PartitionAnswer[]> {
   const makeRequest = broker.lookupRequest(PRODUCE_API_KEY, PRODUCE);
@@ -134,8 +162,20 @@ export async function sendProduceRequest(broker: Broker, body: Buffer): Promise<
     throw new PosthasteError("broker_unavailable", "a broker is older than Kafka 0.11, which has no record batches");
   }
   const encoded = { buf: body, buffer: body };
-  const answer = await broker.connectionPool.send({ request: { ...request, encode: async () => encoded }, response });
+  const answer = await broker.connectionPool.send({
+    request: { ...request, encode: async () => encoded },
+    response: { ...response, parse: async (decoded: unknown) => decoded },
+  });
   return toPartitionAnswers(answer as ProduceAnswer);
+}
+
+const { createErrorFromCode }: { createErrorFromCode(code: number): Error } = createRequire(import.meta.url)(
+  "kafkajs/src/protocol/error.js",
+);
+
+/** kafkajs's error for a code that is not 0, to be read by `kafka-errors.ts`. */
+export function errorOfCode(code: number): Error {
+  return createErrorFromCode(code);
 }
 
 interface ProduceAnswer {

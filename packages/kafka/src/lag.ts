@@ -10,6 +10,7 @@
 import type { Clock } from "@posthaste/core/time";
 import type { KafkaConnection } from "./connect.ts";
 import type { TopicPartition } from "./rebalance.ts";
+import { ledOffsets } from "./topic-offsets.ts";
 
 /** What is asked of an owned partition. */
 export interface Lagging extends TopicPartition {
@@ -18,6 +19,8 @@ export interface Lagging extends TopicPartition {
   readonly endOffset: number;
   readonly oldestUnfinishedMs: number | null;
   noteEnd(end: number): void;
+  /** Whether the partition has a leader to be fetched from. */
+  noteLeader(isLed: boolean): void;
 }
 
 export interface LagMeterOptions {
@@ -74,10 +77,12 @@ export class LagMeter {
     this.#isAsking = true;
     try {
       for (const asked of new Set(owned().map(({ topic }) => topic))) {
-        const ends = await connection.withAdmin((admin) => admin.fetchTopicOffsets(asked));
+        const { offsets, leaderless } = await ledOffsets(connection, asked);
         for (const each of owned()) {
-          const end = each.topic === asked ? ends.find(({ partition }) => partition === each.partition) : undefined;
-          if (end !== undefined) each.noteEnd(Number(end.high));
+          if (each.topic !== asked) continue;
+          each.noteLeader(!leaderless.includes(each.partition));
+          const end = offsets.find(({ partition }) => partition === each.partition)?.end;
+          if (end !== undefined) each.noteEnd(end);
         }
       }
     } catch (error) {

@@ -167,7 +167,7 @@ class PartitionReader implements LogReader {
       await cluster.connect();
       await cluster.addTargetTopic(topic);
       const [nodeId] = Object.keys(cluster.findLeaderForPartitions(topic, [partition]));
-      if (nodeId === undefined) throw new PosthasteError("topic_missing", `${topic} has no partition ${partition}`);
+      if (nodeId === undefined) throw noLeader(cluster, topic, partition);
       return { cluster, broker: await cluster.findBroker({ nodeId }) };
     };
     return await withDeadline(findLeader(), CONNECT_DEADLINE_MS, "finding a partition's leader");
@@ -231,6 +231,14 @@ class PartitionReader implements LogReader {
     const { topic, partition } = this.#options;
     this.#connection.log[level]({ event, topic, partition, position: this.#position, ...fields });
   }
+}
+
+/** A partition that has no leader will have one again; one that is not there is missing. */
+function noLeader(cluster: Cluster, topic: string, partition: number): PosthasteError {
+  const isThere = cluster.findTopicPartitionMetadata(topic).some(({ partitionId }) => partitionId === partition);
+  return isThere
+    ? new PosthasteError("broker_unavailable", `${topic} partition ${partition} has no leader`, { retryable: true })
+    : new PosthasteError("topic_missing", `${topic} has no partition ${partition}`);
 }
 
 /** What the caller throws is a bug and ends the reading; it must not be taken for a broker's failure. */

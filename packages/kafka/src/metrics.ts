@@ -5,6 +5,7 @@ export interface KafkaMetrics {
   readonly brokerSilent: Gauge<"broker">;
   readonly producerReplaced: Counter<"class">;
   readonly producerPendingBytes: Gauge<"class">;
+  readonly producerUnwritten: Gauge<"class">;
   readonly producerSendSeconds: Histogram<"class">;
   readonly consumerLagRecords: Gauge<"topic" | "partition">;
   readonly consumerLagSeconds: Gauge<"topic" | "partition">;
@@ -28,7 +29,7 @@ export function createKafkaMetrics(registry: Registry): KafkaMetrics {
     }),
     producerReplaced: new Counter({
       name: "posthaste_producer_replaced_total",
-      help: "Producer clients that were thrown away after a failed send or a missed deadline.",
+      help: "Connections of producers that were thrown away after a failed send or a missed deadline.",
       labelNames: ["class"],
       registers,
     }),
@@ -38,9 +39,15 @@ export function createKafkaMetrics(registry: Registry): KafkaMetrics {
       labelNames: ["class"],
       registers,
     }),
+    producerUnwritten: new Gauge({
+      name: "posthaste_producer_unwritten_partitions",
+      help: "Partitions that could not be written when a producer last tried, and are tried again.",
+      labelNames: ["class"],
+      registers,
+    }),
     producerSendSeconds: new Histogram({
       name: "posthaste_producer_send_seconds",
-      help: "Time from a produce request to the acknowledgement by all in-sync replicas, one observation a batch.",
+      help: "Time from a produce request to the acknowledgement by all in-sync replicas, one observation a request.",
       labelNames: ["class"],
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
       registers,

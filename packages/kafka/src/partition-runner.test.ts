@@ -262,3 +262,20 @@ describe("a partition whose owners crash, keep and lose it at random", () => {
     );
   });
 });
+
+it("C7: has nothing to fetch while its partition has no leader, so that its group does not count as stalled", () => {
+  const options = { take: () => "", laneOf: () => null, run: () => {}, window: { maxRecords: 10, maxBytes: 1000 } };
+  const runner = new PartitionRunner<string, never>(
+    { topic: "t", partition: 0 },
+    { ...options, groupId: "g", topics: ["t"], onFailure: () => {} },
+    { pause: () => {}, resume: () => {}, seek: () => {} },
+    { clock: { nowMs: () => 0, monotonicMs: () => 0 }, onFailure: () => {}, onIdle: () => {} },
+  );
+  runner.begin(0, null);
+  runner.noteEnd(5);
+  expect(runner.hasNothingToFetch).toBe(false);
+  runner.noteLeader(false);
+  expect(runner.hasNothingToFetch).toBe(true);
+  runner.noteLeader(true);
+  expect(runner.hasNothingToFetch).toBe(false);
+});

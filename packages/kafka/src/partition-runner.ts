@@ -72,6 +72,7 @@ export class PartitionRunner<T, F> implements TopicPartition {
   #fetchPosition = 0;
   #soughtAt = -1;
   #endOffset = 0;
+  #isLed = true;
   #frozen = false;
   #paused = true;
   #learning = false;
@@ -129,9 +130,9 @@ export class PartitionRunner<T, F> implements TopicPartition {
     );
   }
 
-  /** Nothing is known to be left to fetch, or it is not to be fetched now. */
+  /** Nothing is known to be left to fetch, it is not to be fetched now, or there is nobody to fetch it from. */
   get hasNothingToFetch(): boolean {
-    return this.#paused || this.#fetchPosition >= this.#endOffset;
+    return this.#paused || !this.#isLed || this.#fetchPosition >= this.#endOffset;
   }
 
   /** Its place was found: begins to take in at `offset`, knowing what the commit's metadata says. */
@@ -173,6 +174,11 @@ export class PartitionRunner<T, F> implements TopicPartition {
   noteEnd(end: number): void {
     if (end > this.#endOffset) this.#endOffset = end;
     this.#gate?.noteEnd(end);
+  }
+
+  /** Whether the partition has a leader; until it is told otherwise it has. */
+  noteLeader(isLed: boolean): void {
+    this.#isLed = isLed;
   }
 
   /** Takes in what a fetch brought, at once or as room comes. False when it was refused (B1): nothing of it counts. */

@@ -1,26 +1,26 @@
 import { describe, expect, it } from "vitest";
-import { acknowledgedBy } from "./producer-answer.ts";
+import { codesIn } from "./producer-answer.ts";
 
 describe("a produce answer (P3)", () => {
-  it("acknowledges the partitions that it names without an error", () => {
-    const isAcknowledged = acknowledgedBy([
+  it("tells the code of each partition that it names", () => {
+    const codeOf = codesIn([
       { topicName: "t", partition: 0, errorCode: 0 },
+      { topicName: "t", partition: 1, errorCode: 19 },
       { topicName: "u", partition: 1, errorCode: 0 },
     ]);
-    expect([isAcknowledged("t", 0), isAcknowledged("u", 1)]).toEqual([true, true]);
+    expect([codeOf("t", 0), codeOf("t", 1), codeOf("u", 1)]).toEqual([0, 19, 0]);
   });
 
-  it("acknowledges no partition that it does not name", () => {
-    const isAcknowledged = acknowledgedBy([{ topicName: "t", partition: 0, errorCode: 0 }]);
-    expect([isAcknowledged("t", 1), isAcknowledged("u", 0)]).toEqual([false, false]);
+  it("tells nothing of a partition that it does not name", () => {
+    const codeOf = codesIn([{ topicName: "t", partition: 0, errorCode: 0 }]);
+    expect([codeOf("t", 1), codeOf("u", 0)]).toEqual([undefined, undefined]);
   });
 
-  it("acknowledges no partition that it names with an error, also when it names it twice", () => {
-    const isAcknowledged = acknowledgedBy([
-      { topicName: "t", partition: 0, errorCode: 6 },
-      { topicName: "t", partition: 1, errorCode: 6 },
-      { topicName: "t", partition: 1, errorCode: 0 },
-    ]);
-    expect([isAcknowledged("t", 0), isAcknowledged("t", 1)]).toEqual([false, false]);
+  it.each([
+    [6, 0],
+    [0, 6],
+  ])("takes a partition that it names twice, with %i and %i, for failed", (first, second) => {
+    const codeOf = codesIn([first, second].map((errorCode) => ({ topicName: "t", partition: 0, errorCode })));
+    expect(codeOf("t", 0)).toBe(6);
   });
 });

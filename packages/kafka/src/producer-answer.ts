@@ -1,25 +1,22 @@
 /**
- * What a produce answer acknowledges (rule P3).
- *
- * kafkajs keeps its answers by broker. After a leader moved between a failure and its retry, and while a broker stops
- * cleanly, it resolves without having sent some partitions at all: they are missing from the answer.
+ * What a produce answer says of each partition (rule P3). A partition that it does not name is unacknowledged: a broker that
+ * stops cleanly may leave some out, and so does kafkajs after a leader moved.
  */
 import type { PartitionAnswer } from "./kafkajs-internals.ts";
 
-/** True for each partition that the answer names with error 0; a partition that it does not name is unacknowledged. */
-export function acknowledgedBy(answer: readonly PartitionAnswer[]): (topic: string, partition: number) => boolean {
-  const acknowledged = new Map<string, Set<number>>();
-  const failed: PartitionAnswer[] = [];
-  for (const each of answer) {
-    if (each.errorCode !== 0) {
-      failed.push(each);
-      continue;
+/** Kafka's code for a partition, 0 for none; undefined for a partition that the answer does not name. */
+export type CodeOf = (topic: string, partition: number) => number | undefined;
+
+export function codesIn(answers: readonly PartitionAnswer[]): CodeOf {
+  const codes = new Map<string, Map<number, number>>();
+  for (const { topicName, partition, errorCode } of answers) {
+    let ofTopic = codes.get(topicName);
+    if (ofTopic === undefined) {
+      ofTopic = new Map();
+      codes.set(topicName, ofTopic);
     }
-    const partitions = acknowledged.get(each.topicName);
-    if (partitions) partitions.add(each.partition);
-    else acknowledged.set(each.topicName, new Set([each.partition]));
+    // Two answers for a partition, one of them bad: nobody knows which of its records are written.
+    ofTopic.set(partition, ofTopic.get(partition) || errorCode);
   }
-  // Two answers for a partition, one of them bad: nobody knows which of its records are written.
-  for (const { topicName, partition } of failed) acknowledged.get(topicName)?.delete(partition);
-  return (topic, partition) => acknowledged.get(topic)?.has(partition) ?? false;
+  return (topic, partition) => codes.get(topic)?.get(partition);
 }

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { compareAssignment, type TopicPartition } from "./rebalance.ts";
+import type { KafkaConnection } from "./connect.ts";
+import { compareAssignment, locatePartitions, type TopicPartition } from "./rebalance.ts";
 
 const place = fc.record({ topic: fc.constantFrom("a", "b"), partition: fc.nat(5) });
 const places = fc.uniqueArray(place, { selector: ({ topic, partition }) => `${topic}:${partition}` });
@@ -34,4 +35,35 @@ it("keeps nothing when somebody else may have owned it in between", () => {
       { topic: "a", partition: 1 },
     ],
   });
+});
+
+/** Brokers that know the offsets of the partitions that have a leader. */
+function connectionOf(partitions: number, led: readonly number[]): KafkaConnection {
+  const admin = {
+    fetchTopicOffsets: async () => led.map((partition) => ({ partition, low: "5", high: "9" })),
+    fetchTopicMetadata: async () => ({
+      topics: [{ partitions: Array.from({ length: partitions }, (_, partitionId) => ({ partitionId })) }],
+    }),
+  };
+  const used = { withAdmin: (use: (given: typeof admin) => Promise<unknown>) => use(admin) };
+  return used as unknown as KafkaConnection;
+}
+
+const session = {
+  committed: async (gained: readonly TopicPartition[]) =>
+    gained.map((each) => ({ ...each, offset: 7, metadata: null })),
+};
+
+it("P1: finds where partitions begin beside one that has no leader, and leaves that one out", async () => {
+  const gained = [0, 1, 2].map((partition) => ({ topic: "a", partition }));
+  const places = await locatePartitions(connectionOf(3, [0, 2]), session, gained, {});
+  expect(places.map(({ partition, offset }) => [partition, offset])).toEqual([
+    [0, 7],
+    [2, 7],
+  ]);
+});
+
+it("knows a partition that is not there from one that has no leader", async () => {
+  const located = locatePartitions(connectionOf(2, [0, 1]), session, [{ topic: "a", partition: 2 }], {});
+  await expect(located).rejects.toMatchObject({ code: "topic_missing" });
 });

@@ -5,6 +5,9 @@ import { decodeCommitMetadata } from "@posthaste/core/commit-metadata";
 import { PosthasteError } from "@posthaste/core/errors";
 import type { KafkaConnection } from "./connect.ts";
 import type { CommittedPlace, GroupSession } from "./coordinator.ts";
+
+import { ledOffsets } from "./topic-offsets.ts";
+
 import type { WindowedConsumerOptions } from "./window.ts";
 
 /** A partition by its name. */
@@ -50,32 +53,28 @@ export type StartingTerms = Pick<WindowedConsumerOptions<never>, "incarnation" |
 
 /**
  * Reads where gained partitions begin: at the committed offset, or at the log's start where the group never committed to this
- * log (C7).
+ * log (C7). A partition without a leader is left out: where it begins is known when it has one, and the others need not wait
+ * for that.
  * Rejects with `offset_out_of_range`, naming the partition, when a committed offset lies outside the log: to go on elsewhere
  * would skip records, or repeat a topic, in silence.
  */
 export async function locatePartitions(
   connection: KafkaConnection,
-  session: GroupSession,
+  session: Pick<GroupSession, "committed">,
   gained: readonly TopicPartition[],
   terms: StartingTerms,
 ): Promise<readonly StartingPlace[]> {
   const committed = await session.committed(gained);
   const topics = [...new Set(gained.map(({ topic }) => topic))];
   const logs = new Map(
-    await Promise.all(
-      topics.map(async (topic) => {
-        const partitions = await connection.withAdmin((admin) => admin.fetchTopicOffsets(topic));
-        return [topic, partitions] as const;
-      }),
-    ),
+    await Promise.all(topics.map(async (topic) => [topic, await ledOffsets(connection, topic)] as const)),
   );
-  return committed.map((place) => {
-    const log = logs.get(place.topic)?.find(({ partition }) => partition === place.partition);
-    if (log === undefined) {
-      throw new PosthasteError("topic_missing", `topic ${place.topic} has no partition ${place.partition}`);
-    }
-    return startingPlace(place, { start: Number(log.low), end: Number(log.high) }, terms);
+  return committed.flatMap((place) => {
+    const log = logs.get(place.topic);
+    const offsets = log?.offsets.find(({ partition }) => partition === place.partition);
+    if (offsets !== undefined) return startingPlace(place, offsets, terms);
+    if (log?.leaderless.includes(place.partition)) return [];
+    throw new PosthasteError("topic_missing", `topic ${place.topic} has no partition ${place.partition}`);
   });
 }
 

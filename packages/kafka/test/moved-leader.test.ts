@@ -2,8 +2,8 @@ import { createRequire } from "node:module";
 import { SILENT_LOG } from "@posthaste/core/log";
 import kafkajs, { type ProducerBatch, type RecordMetadata } from "kafkajs";
 import { describe, expect, it } from "vitest";
+import type { BrokerClient } from "../src/broker-client.ts";
 import { GroupCommitProducer } from "../src/producer.ts";
-import type { SendingClient } from "../src/producer-client.ts";
 
 const require = createRequire(import.meta.url);
 
@@ -71,10 +71,10 @@ describe("a leader that moves between a failure and kafkajs's retry", () => {
 
   it("P3: costs the producer no record", async () => {
     const { taken, sendMessages } = createMovedLeader();
-    const client: SendingClient = {
-      connect: async () => {},
-      sendBatch: (batch) => {
-        const topicMessages = [...batch].map(([topic, records]) => ({ topic, messages: [...records] }));
+    const client: BrokerClient = {
+      connect: () => undefined,
+      send: (batches) => {
+        const topicMessages = [{ topic: "t", messages: batches.flatMap(({ records }) => [...records]) }];
         return sendMessages({ acks: -1, topicMessages });
       },
       disconnect: async () => {},
@@ -85,7 +85,12 @@ describe("a leader that moves between a failure and kafkajs's retry", () => {
       topics: ["t"],
       connection: { log: SILENT_LOG, metrics: undefined },
       makeClient: () => client,
-      partitionsOf: () => 2,
+      leaders: {
+        countOf: () => 2,
+        leaderOf: () => ({ nodeId: 1, host: "h", port: 1 }),
+        refresh: async () => {},
+        close: () => {},
+      },
     });
     await producer.send(toBoth.map((record) => ({ topic: "t", ...record })));
     await producer.close();

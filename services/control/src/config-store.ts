@@ -105,14 +105,18 @@ export async function createConfigStore<T extends ConfigRecord>(
   });
 
   const write = (id: string, value: T | null, revision: number): Promise<void> =>
-    producer.send([
-      {
-        topic,
-        key: id,
-        value: value === null ? null : codec.encode(value),
-        headers: { [REVISION_HEADER]: String(revision) },
-      },
-    ]);
+    // Nobody waits longer for it, so what comes while the brokers take nothing is refused and piles up nowhere.
+    producer.send(
+      [
+        {
+          topic,
+          key: id,
+          value: value === null ? null : codec.encode(value),
+          headers: { [REVISION_HEADER]: String(revision) },
+        },
+      ],
+      { patienceMs: WRITE_DEADLINE_MS },
+    );
 
   /** S5. What it sends is the newest record as it is held: the same revision, so it changes nothing anywhere. */
   function repair(): void {

@@ -24,6 +24,7 @@ function open({ setting = ALL, random = 0, pendingBytes = 0, fails = false }): H
     },
     pendingBytes,
     oldestPendingMs: 0,
+    stalledMs: () => 0,
     close: () => Promise.resolve(),
   };
   const log = new AttemptLog({

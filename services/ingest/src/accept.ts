@@ -2,13 +2,14 @@
  * Taking calls: from a parsed body to acknowledged records.
  *
  * A1  `taken` is answered only after every in-sync replica has every event of the request, and its rejected calls.
- * A2  What waits for the brokers is bounded: over the bound, or while nothing was acknowledged for 5 s, requests are refused
- *     before they cost memory.
+ * A2  What waits for the brokers is bounded: over the bound, or while no partition took anything for 5 s, requests are refused
+ *     before they cost memory, and the calls to a partition that took nothing for 5 s as soon as they are read.
  * A3  A good call is not refused for its neighbours: a batch's bad calls are named in the answer and kept in a topic.
  * A4  Nothing is parsed for a sender without a key that is known, nor of a single call that is too large whatever is in it.
  * A5  What a body is parsed into lives no longer than the turn that parses it, so there is one such tree at a time, however many
  *     requests are under way: what waits for the brokers is records.
  */
+import type { TopicNames } from "@posthaste/contracts/topics";
 import { type Batch, type BatchRefusal, parseBatch } from "@posthaste/core/batch";
 import type { CallOrigin, CallRefusal, CallType } from "@posthaste/core/call";
 import type { JsonObject } from "@posthaste/core/json-fragment";
@@ -21,14 +22,15 @@ import { type AdmitParts, createAdmittance } from "./admit.ts";
 import { type Answer, malformed, type Refusal, TAKEN, tooLarge, unavailable } from "./answer.ts";
 import type { Authenticator } from "./authenticate.ts";
 import { findWriteKeys } from "./body-key.ts";
-import { MAX_CALL_BYTES, MAX_SHARED_LENGTH } from "./limits.ts";
+import { ACKNOWLEDGE_TIMEOUT_MS, MAX_CALL_BYTES, MAX_SHARED_LENGTH } from "./limits.ts";
 import { countCalls, type IngestMetrics } from "./metrics.ts";
 import { parseBody } from "./parse-body.ts";
 import { type CallSorterParts, createCallSorter } from "./sort-calls.ts";
 
 export interface AcceptParts extends AdmitParts, AcknowledgeParts, CallSorterParts {
   readonly authenticator: Pick<Authenticator, "known" | "knownOf">;
-  readonly producer: Pick<Producer, "send" | "pendingBytes" | "oldestPendingMs">;
+  readonly producer: Pick<Producer, "send" | "pendingBytes" | "stalledMs">;
+  readonly names: Pick<TopicNames, "events" | "rejectedCalls">;
   readonly clock: Clock;
   readonly makeMessageId: () => string;
   readonly metrics: IngestMetrics;
@@ -60,7 +62,7 @@ const NOT_ACKNOWLEDGED = unavailable(
 );
 
 export function createAccept(parts: AcceptParts): Accept {
-  const { producer, clock, metrics, log, authenticator } = parts;
+  const { producer, clock, metrics, log, authenticator, acknowledgeTimeoutMs = ACKNOWLEDGE_TIMEOUT_MS } = parts;
   const { busy, admit } = createAdmittance(parts);
   const acknowledge = createAcknowledge(parts);
   const sorter = createCallSorter(parts);
@@ -104,7 +106,7 @@ export function createAccept(parts: AcceptParts): Accept {
     const { code, message } = refusal;
     metrics.rejectedCalls.inc({ code });
     // The caller hears of it at once; the copy for the data engineer is on its way and may be lost with this process.
-    producer.send(kept).catch((error: unknown) => {
+    producer.send(kept, { patienceMs: acknowledgeTimeoutMs }).catch((error: unknown) => {
       log.warn({ event: "rejected_call_not_kept", err: error });
     });
     return refuse(code === "call_too_large" ? tooLarge(code, message) : malformed(code, message));

@@ -1,4 +1,5 @@
 /** Handing records to the brokers, and waiting as long as a caller would. */
+import { isPosthasteError } from "@posthaste/core/errors";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer";
@@ -13,7 +14,10 @@ export interface AcknowledgeParts {
   readonly log: Log;
 }
 
-/** True once every in-sync replica has every record; false when that takes too long, and they may still be written later. */
+/**
+ * True once every in-sync replica has every record; false when that takes too long, and they may still be written later, or at
+ * once when a partition of theirs has taken nothing for as long.
+ */
 export type Acknowledge = (records: readonly OutgoingRecord[]) => Promise<boolean>;
 
 export function createAcknowledge(parts: AcknowledgeParts): Acknowledge {
@@ -22,7 +26,8 @@ export function createAcknowledge(parts: AcknowledgeParts): Acknowledge {
     new Promise((resolve) => {
       const startedMs = clock.monotonicMs();
       const timer = setTimeout(() => resolve(false), acknowledgeTimeoutMs);
-      producer.send(records).then(
+      // A partition that cannot be written refuses its own calls at once, so that they pile up neither here nor there.
+      producer.send(records, { patienceMs: acknowledgeTimeoutMs }).then(
         () => {
           clearTimeout(timer);
           metrics.acknowledgeSeconds.observe((clock.monotonicMs() - startedMs) / 1000);
@@ -30,7 +35,7 @@ export function createAcknowledge(parts: AcknowledgeParts): Acknowledge {
         },
         (error: unknown) => {
           clearTimeout(timer);
-          log.warn({ event: "send_refused", err: error });
+          if (!isPosthasteError(error, "broker_unavailable")) log.warn({ event: "send_refused", err: error });
           resolve(false);
         },
       );

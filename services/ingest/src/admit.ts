@@ -1,4 +1,5 @@
 /** Whether a source's calls are taken at this moment. */
+import type { TopicNames } from "@posthaste/contracts/topics";
 import type { Producer } from "@posthaste/kafka/producer";
 import { type Refusal, rateLimited, unavailable } from "./answer.ts";
 import { ACKNOWLEDGE_TIMEOUT_MS } from "./limits.ts";
@@ -6,7 +7,8 @@ import type { RateLimit } from "./rate-limit.ts";
 
 export interface AdmitParts {
   readonly rateLimit: RateLimit;
-  readonly producer: Pick<Producer, "pendingBytes" | "oldestPendingMs">;
+  readonly producer: Pick<Producer, "pendingBytes" | "stalledMs">;
+  readonly names: Pick<TopicNames, "events">;
   /** Bytes that may wait for the brokers. */
   readonly maxPendingBytes: number;
   readonly acknowledgeTimeoutMs?: number | undefined;
@@ -22,10 +24,10 @@ export interface Admittance {
 const BUSY = unavailable("unavailable", "More calls arrive than the brokers take at the moment; send again.");
 
 export function createAdmittance(parts: AdmitParts): Admittance {
-  const { rateLimit, producer, maxPendingBytes, acknowledgeTimeoutMs = ACKNOWLEDGE_TIMEOUT_MS } = parts;
+  const { rateLimit, producer, names, maxPendingBytes, acknowledgeTimeoutMs = ACKNOWLEDGE_TIMEOUT_MS } = parts;
   return {
     busy: () =>
-      producer.pendingBytes > maxPendingBytes || producer.oldestPendingMs > acknowledgeTimeoutMs ? BUSY : null,
+      producer.pendingBytes > maxPendingBytes || producer.stalledMs(names.events) > acknowledgeTimeoutMs ? BUSY : null,
     admit: (sourceId, calls) => {
       const waitMs = rateLimit.take(sourceId, calls);
       return waitMs > 0 ? rateLimited(Math.ceil(waitMs / 1000)) : null;

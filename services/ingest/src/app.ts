@@ -87,9 +87,9 @@ export async function startIngest(options: IngestOptions): Promise<Ingest> {
     url: gateway.url,
     readiness: () => ({
       brokers:
-        producer.oldestPendingMs < READY_PENDING_MS
+        producer.stalledMs(names.events) < READY_PENDING_MS
           ? connection.brokersState()
-          : `not acknowledged for ${Math.round(producer.oldestPendingMs)} ms`,
+          : `no event was acknowledged for ${Math.round(producer.stalledMs(names.events))} ms`,
       // Read to its end before this function answered.
       tables: true,
       ...gateway.readiness(),

@@ -80,13 +80,23 @@ describe("acknowledgement (A1)", () => {
 describe("backpressure (A2)", () => {
   it.each([
     ["more bytes wait for the brokers than may", { pendingBytes: 1_000_001 }],
-    ["nothing was acknowledged for longer than a caller waits", { oldestPendingMs: 151 }],
+    ["no partition of the events took anything for longer than a caller waits", { stalledForMs: 151 }],
   ])("refuses at once while %s", async (_name, state) => {
     Object.assign(gateway.producer, state);
     const response = await gateway.post("/v1/track", CALL);
     expect(response.status).toBe(503);
     expect(response.headers.get("retry-after")).toBe("1");
     expect(gateway.producer.sent).toEqual([]);
+  });
+
+  it("P1: refuses the calls to a partition that takes nothing, at once, and no others", async () => {
+    gateway.producer.acknowledge = () =>
+      Promise.reject(new PosthasteError("broker_unavailable", "stuck", { retryable: true }));
+    expect((await gateway.post("/v1/track", CALL)).status).toBe(503);
+    // A partition has as long as a caller waits.
+    expect(gateway.producer.patienceMs).toBe(150);
+    gateway.producer.acknowledge = () => Promise.resolve();
+    expect((await gateway.post("/v1/track", CALL)).status).toBe(200);
   });
 
   it("does not parse what it refuses for that", async () => {

@@ -2,7 +2,7 @@
 import type { Event } from "@posthaste/core/event";
 import { SILENT_LOG } from "@posthaste/core/log";
 import type { Source } from "@posthaste/core/source";
-import type { OutgoingRecord } from "@posthaste/kafka/producer";
+import type { OutgoingRecord, SendOptions } from "@posthaste/kafka/producer";
 import { Registry } from "prom-client";
 import { type Gateway, type GatewayOptions, startGateway } from "../src/gateway.ts";
 import type { RejectedCalls } from "../src/rejected-calls.ts";
@@ -26,9 +26,13 @@ export const SOURCE: Source = {
 export interface FakeProducer {
   readonly sent: OutgoingRecord[];
   pendingBytes: number;
-  oldestPendingMs: number;
+  /** What the producer says of every topic. */
+  stalledForMs: number;
+  stalledMs(topic: string): number;
   acknowledge: () => Promise<void>;
-  send(records: readonly OutgoingRecord[]): Promise<void>;
+  /** What the last send was given. */
+  patienceMs: number | undefined;
+  send(records: readonly OutgoingRecord[], options?: SendOptions): Promise<void>;
 }
 
 export interface TestGateway extends Gateway {
@@ -46,10 +50,13 @@ export async function startTestGateway(options: Partial<GatewayOptions> = {}): P
   const producer: FakeProducer = {
     sent: [],
     pendingBytes: 0,
-    oldestPendingMs: 0,
+    stalledForMs: 0,
+    stalledMs: () => producer.stalledForMs,
     acknowledge: () => Promise.resolve(),
-    send: (records) => {
+    patienceMs: undefined,
+    send: (records, options) => {
       producer.sent.push(...records);
+      producer.patienceMs = options?.patienceMs;
       return producer.acknowledge();
     },
   };

@@ -21,6 +21,7 @@ function open({ pendingBytes = 0, fails = false } = {}): Harness {
     },
     pendingBytes,
     oldestPendingMs: 0,
+    stalledMs: () => 0,
     close: () => Promise.resolve(),
   };
   const log = createUnroutedLog({

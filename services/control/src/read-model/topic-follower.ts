@@ -14,7 +14,7 @@ import { isPosthasteError } from "@posthaste/core/errors";
 import type { KafkaConnection } from "@posthaste/kafka/connect";
 import type { IncomingRecord } from "@posthaste/kafka/incoming-record";
 import { followLog, type LogReader } from "@posthaste/kafka/log-reader";
-import { type PartitionOffsets, topicOffsets } from "@posthaste/kafka/topic-offsets";
+import { ledOffsets, type PartitionOffsets } from "@posthaste/kafka/topic-offsets";
 import { countUnreadable, isUnreadable, startUnreadableCount } from "@posthaste/kafka/unreadable";
 import type { JournalEntry } from "./journal.ts";
 import type { JournalName } from "./store.ts";
@@ -42,6 +42,7 @@ export class TopicFollower<T> {
   /** Next offsets by partition, as the store has them. */
   readonly #positions: Map<number, number>;
   #ends: readonly PartitionOffsets[] | null = null;
+  #hasLeaderless = false;
   #timer: NodeJS.Timeout | null = null;
   #wasRemade = false;
   #isTold = false;
@@ -87,13 +88,14 @@ export class TopicFollower<T> {
   }
 
   #isComplete(): boolean {
-    return this.behind === 0 && this.#readers.size === this.#ends?.length;
+    return !this.#hasLeaderless && this.behind === 0 && this.#readers.size === this.#ends?.length;
   }
 
   /** F3. */
   async #look(): Promise<void> {
     const { topic, journal, store } = this.#options;
-    const ends = await topicOffsets(this.#connection, topic);
+    // A partition without a leader is looked for again; the others are followed meanwhile.
+    const { offsets: ends, leaderless } = await ledOffsets(this.#connection, topic);
     if (this.#wasRemade) {
       await Promise.all([...this.#readers.values()].map((reader) => reader.close()));
       this.#readers.clear();
@@ -116,6 +118,7 @@ export class TopicFollower<T> {
       else this.#readers.set(partition, reader);
     }
     this.#ends = ends;
+    this.#hasLeaderless = leaderless.length > 0;
     this.#isTold = false;
   }
 

@@ -7,7 +7,7 @@ import { eventKey } from "@posthaste/core/partition-key";
 import type { Source } from "@posthaste/core/source";
 import type { Clock } from "@posthaste/core/time";
 import { withDeadline } from "@posthaste/kafka/deadline";
-import type { Producer } from "@posthaste/kafka/producer";
+import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer";
 import { z } from "zod";
 import { bareEvent } from "../bare-event.ts";
 import { type ConfigStore, WRITE_DEADLINE_MS } from "../config-store.ts";
@@ -43,6 +43,8 @@ const deletionAnswer = z.object({
 
 export function deletionRoutes(options: DeletionRoutesOptions): readonly Route[] {
   const { sources, destinations, producer, eventsTopic, eventCodec, clock, log } = options;
+  const send = (records: readonly OutgoingRecord[]) =>
+    withDeadline(producer.send(records, { patienceMs: WRITE_DEADLINE_MS }), WRITE_DEADLINE_MS, "the brokers");
 
   return [
     defineRoute({
@@ -67,7 +69,7 @@ export function deletionRoutes(options: DeletionRoutesOptions): readonly Route[]
           const event = bareEvent({ messageId, sourceId, type: "delete", userId, nowMs: clock.nowMs() });
           return { topic: eventsTopic, key: eventKey(sourceId, event), value: eventCodec.encode(event) };
         });
-        if (records.length > 0) await withDeadline(producer.send(records), WRITE_DEADLINE_MS, "the brokers");
+        if (records.length > 0) await send(records);
         const notifications = notified.reduce((sum, sourceId) => sum + (receivers.get(sourceId) ?? 0), 0);
         log.info({ event: "deletion_requested", deletionId: id, sources: notified.length, notifications });
         return { id, notifications };

@@ -1,0 +1,104 @@
+import kafkajs from "kafkajs";
+import { describe, expect, it } from "vitest";
+import { createBrokerClient } from "./broker-client.ts";
+import type { Broker } from "./kafkajs-internals.ts";
+import type { PartitionBatch } from "./partition-queue.ts";
+
+interface FakeBrokerOptions {
+  readonly maxVersion?: number;
+  /** Kafka's codes by partition; 0 where there is none. */
+  readonly codes?: readonly number[];
+}
+
+/** A broker that answers every request. */
+class FakeBroker {
+  /** The topics and values of each request, as they stand in its body. */
+  readonly requests: string[][] = [];
+  connects = 0;
+  isConnected = false;
+  readonly #options: FakeBrokerOptions;
+
+  constructor(options: FakeBrokerOptions = {}) {
+    this.#options = options;
+  }
+
+  get broker(): Broker {
+    const { maxVersion = 7, codes = [] } = this.#options;
+    const used: Pick<Broker, "isConnected" | "connect" | "lookupRequest" | "connectionPool"> = {
+      isConnected: () => this.isConnected,
+      connect: async () => {
+        this.connects += 1;
+        this.isConnected = true;
+      },
+      lookupRequest: (_, definition) => definition.protocol({ version: maxVersion }),
+      connectionPool: {
+        send: async ({ request, response }) => {
+          const { buffer } = await (request as { encode(): Promise<{ buffer: Buffer }> }).encode();
+          const found = buffer.toString("latin1").match(/topic-\w|value-\d/g) ?? [];
+          this.requests.push(found);
+          const partitions = found
+            .filter((each) => each.startsWith("value"))
+            .map((value) => Number(value.slice(-1)))
+            .map((partition) => ({ partition, errorCode: codes[partition] ?? 0 }));
+          const { parse } = response as { parse(answer: object): Promise<object> };
+          return parse({ topics: [{ topicName: "topic-a", partitions }] });
+        },
+      },
+    };
+    return used as Broker;
+  }
+}
+
+const CLIENT = { kafka: new kafkajs.Kafka({ brokers: ["127.0.0.1:1"] }), destroy: () => {} };
+
+const clientOf = ({ broker }: FakeBroker) =>
+  createBrokerClient(
+    CLIENT,
+    async () => broker,
+    () => 0,
+  );
+
+function batch(partition: number, topic = "topic-a"): PartitionBatch {
+  const value = Buffer.from(`value-${partition}`);
+  return { topic, partition, records: [{ topic, partition, key: null, value, bytes: 1 }], bytes: 1 };
+}
+
+describe("a broker's client", () => {
+  it("sends all that it is given in one request, by topic", async () => {
+    const fake = new FakeBroker();
+    const client = clientOf(fake);
+    await client.connect();
+    await client.send([batch(0), batch(2, "topic-b"), batch(1)], 1000);
+    expect(fake.requests).toEqual([["topic-a", "value-0", "value-1", "topic-b", "value-2"]]);
+  });
+
+  it("tells what every partition came to, those that were written beside one that was not", async () => {
+    const fake = new FakeBroker({ codes: [0, 19, 0] });
+    const client = clientOf(fake);
+    await client.connect();
+    const answer = await client.send([batch(0), batch(1), batch(2)], 1000);
+    expect(answer.map(({ partition, errorCode }) => [partition, errorCode])).toEqual([
+      [0, 0],
+      [1, 19],
+      [2, 0],
+    ]);
+  });
+
+  it("connects once, and again when its connection was lost", async () => {
+    const fake = new FakeBroker();
+    const client = clientOf(fake);
+    await client.connect();
+    expect(client.connect()).toBeUndefined();
+    fake.isConnected = false;
+    await client.connect();
+    expect(fake.connects).toBe(2);
+  });
+
+  it("sends nothing to a broker that knows no record batches", async () => {
+    const fake = new FakeBroker({ maxVersion: 2 });
+    const client = clientOf(fake);
+    await client.connect();
+    await expect(client.send([batch(0)], 1000)).rejects.toMatchObject({ code: "broker_unavailable" });
+    expect(fake.requests).toEqual([]);
+  });
+});

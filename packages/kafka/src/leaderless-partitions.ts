@@ -1,0 +1,105 @@
+/**
+ * A partition without a leader must not hide the others (rule P1). kafkajs takes no metadata at all in which one partition
+ * of all it asked for has none: no client connects, no offset is found, nothing is read or written, until the last
+ * partition has a leader again. Here the picture is taken as it is:
+ *
+ * M1  A partition without a leader is counted, so that keys keep their partitions, and is left out where leaders are asked for.
+ * M2  An answer about offsets names every topic that was asked about, also one of whose partitions none has a leader: kafkajs's
+ *     consumer looks into it unasked.
+ * M3  A picture that lacks a leader is old after `LEADERLESS_MAX_AGE_MS`: leaders come back in seconds.
+ */
+import { createRequire } from "node:module";
+
+interface PartitionPicture {
+  readonly partitionErrorCode: number;
+  readonly leader: number;
+}
+
+interface MetadataAnswer {
+  readonly topicMetadata: readonly {
+    readonly topicErrorCode: number;
+    readonly partitionMetadata: readonly PartitionPicture[];
+  }[];
+}
+
+interface MetadataResponse {
+  parse(answer: MetadataAnswer): Promise<MetadataAnswer>;
+}
+
+/** As much of kafkajs's BrokerPool as is used. */
+interface BrokerPool {
+  metadata: MetadataAnswer | null;
+  metadataExpireAt: number | null;
+  refreshMetadata(topics: readonly string[]): Promise<null>;
+}
+
+interface OffsetsOfTopic {
+  readonly topic: string;
+  readonly partitions: readonly { readonly partition: number; readonly offset: string }[];
+}
+
+/** As much of kafkajs's Cluster as is used. */
+interface Cluster {
+  findLeaderForPartitions: LeadersOf;
+  fetchTopicsOffset(topics: readonly { readonly topic: string }[]): Promise<readonly OffsetsOfTopic[]>;
+}
+
+type LeadersOf = (topic: string, partitions: readonly number[]) => Readonly<Record<string, readonly number[]>>;
+
+const VERSIONS = [0, 1, 2, 3, 4, 5, 6] as const;
+/** What kafkajs writes for the leader of a partition that has none. */
+const NO_LEADER = "-1";
+export const LEADERLESS_MAX_AGE_MS = 500;
+
+const require = createRequire(import.meta.url);
+let isDone = false;
+
+/** Changes kafkajs for the whole process; a second call changes nothing. */
+export function takeLeaderlessPartitions(): void {
+  if (isDone) return;
+  isDone = true;
+  const {
+    createErrorFromCode,
+  }: { createErrorFromCode(code: number): Error } = require("kafkajs/src/protocol/error.js");
+  for (const version of VERSIONS) {
+    const response: MetadataResponse = require(`kafkajs/src/protocol/requests/metadata/v${version}/response.js`);
+    response.parse = async (answer) => {
+      const failed = answer.topicMetadata.find(({ topicErrorCode }) => topicErrorCode !== 0);
+      if (failed !== undefined) throw createErrorFromCode(failed.topicErrorCode);
+      return answer;
+    };
+  }
+  leaveOutLeaderless();
+  forgetLeaderlessPictures();
+}
+
+function leaveOutLeaderless(): void {
+  const { prototype }: { prototype: Cluster } = require("kafkajs/src/cluster/index.js");
+  const { findLeaderForPartitions, fetchTopicsOffset } = prototype;
+  // M1.
+  prototype.findLeaderForPartitions = function (this: Cluster, topic, partitions) {
+    const { [NO_LEADER]: _, ...led } = findLeaderForPartitions.call(this, topic, partitions);
+    return led;
+  };
+  // M2.
+  prototype.fetchTopicsOffset = async function (this: Cluster, topics) {
+    const found = await fetchTopicsOffset.call(this, topics);
+    const missing = topics.filter(({ topic }) => !found.some((each) => each.topic === topic));
+    return [...found, ...missing.map(({ topic }) => ({ topic, partitions: [] }))];
+  };
+}
+
+/** M3. */
+function forgetLeaderlessPictures(): void {
+  const { prototype }: { prototype: BrokerPool } = require("kafkajs/src/cluster/brokerPool.js");
+  const refresh = prototype.refreshMetadata;
+  prototype.refreshMetadata = async function refreshMetadata(this: BrokerPool, topics) {
+    await refresh.call(this, topics);
+    const lacksLeader = this.metadata?.topicMetadata.some(({ partitionMetadata }) =>
+      partitionMetadata.some(({ leader }) => leader < 0),
+    );
+    const soon = Date.now() + LEADERLESS_MAX_AGE_MS;
+    if (lacksLeader && this.metadataExpireAt !== null) this.metadataExpireAt = Math.min(this.metadataExpireAt, soon);
+    return null;
+  };
+}

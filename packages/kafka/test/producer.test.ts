@@ -1,0 +1,458 @@
+import { SILENT_LOG } from "@posthaste/core/log";
+import kafkajs from "kafkajs";
+import { Registry } from "prom-client";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { MAX_REQUEST_BYTES } from "../src/batch-sender.ts";
+import type { PartitionAnswer } from "../src/kafkajs-internals.ts";
+import { createKafkaMetrics } from "../src/metrics.ts";
+import { MAX_BATCH_BYTES } from "../src/place-record.ts";
+import { CLOSE_FLUSH_MS, GroupCommitProducer, type OutgoingRecord } from "../src/producer.ts";
+import { MAX_ASIDE, STUCK_MS } from "../src/producer-channels.ts";
+import { answerFor, answering, FakeBrokers, never, type Respond } from "./fake-brokers.ts";
+
+const NOT_LEADER = 6;
+const REQUEST_TIMED_OUT = 7;
+const MESSAGE_TOO_LARGE = 10;
+const NOT_ENOUGH_REPLICAS = 19;
+
+const connectionLost: Respond = async () => {
+  throw new kafkajs.KafkaJSConnectionError("closed");
+};
+
+let brokers: FakeBrokers;
+let producer: GroupCommitProducer;
+let registry: Registry;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  brokers = new FakeBrokers();
+  registry = new Registry();
+  producer = open();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function open(): GroupCommitProducer {
+  return new GroupCommitProducer({
+    name: "test",
+    topics: ["t"],
+    connection: { log: SILENT_LOG, metrics: createKafkaMetrics(registry) },
+    makeClient: brokers.makeClient,
+    leaders: brokers.picture,
+  });
+}
+
+/** A producer whose partitions have these leaders from the start. */
+function openWith(...leaders: readonly (number | null)[]): void {
+  brokers.leaders.splice(0, leaders.length, ...leaders);
+  registry = new Registry();
+  producer = open();
+}
+
+const record = (value: string, partition = 0): OutgoingRecord => ({
+  topic: "t",
+  key: null,
+  value: Buffer.from(value),
+  partition,
+});
+const send = (value: string, partition = 0) => producer.send([record(value, partition)]);
+const turn = () => vi.advanceTimersByTimeAsync(0);
+
+/** What has settled of the calls, by the value that they were given. */
+function watch(...calls: readonly (readonly [value: string, sent: Promise<void>])[]): string[] {
+  const settled: string[] = [];
+  for (const [value, sent] of calls) {
+    sent.then(
+      () => settled.push(value),
+      () => settled.push(`${value} rejected`),
+    );
+  }
+  return settled;
+}
+
+describe("gathering", () => {
+  it("sends what is given in one turn of the event loop in one request, and keeps the order of the calls", async () => {
+    await Promise.all([send("a"), send("b"), producer.send([record("c"), record("d", 1)])]);
+    expect(brokers.values).toEqual([["a", "b", "c", "d"]]);
+  });
+
+  it("P1: has one request to a broker out and gathers what comes meanwhile, of all of its partitions", async () => {
+    const answer = Promise.withResolvers<readonly PartitionAnswer[]>();
+    brokers.script.push(() => answer.promise);
+    const first = send("a", 0);
+    await turn();
+    const later = [send("b", 1), send("c", 0), send("d", 1)];
+    await turn();
+    expect(brokers.values).toEqual([["a"]]);
+    answer.resolve([{ topicName: "t", partition: 0, errorCode: 0 }]);
+    await Promise.all([first, ...later]);
+    expect(brokers.values).toEqual([["a"], ["b", "d", "c"]]);
+  });
+
+  it("sends each leader its partitions, and waits for no other leader with the next request", async () => {
+    openWith(1, 2, 1, 2);
+    const slow = Promise.withResolvers<readonly PartitionAnswer[]>();
+    brokers.script.push(() => slow.promise);
+    const calls = [send("a", 0), send("b", 1), send("c", 2), send("d", 3)];
+    await turn();
+    expect(brokers.requests.map(({ nodeId, values }) => [nodeId, values])).toEqual([
+      [1, ["a", "c"]],
+      [2, ["b", "d"]],
+    ]);
+    await send("e", 1);
+    slow.resolve([0, 2].map((partition) => ({ topicName: "t", partition, errorCode: 0 })));
+    await Promise.all(calls);
+  });
+
+  it("bounds a request, and sends the rest with the next ones", async () => {
+    const value = "x".repeat(MAX_BATCH_BYTES - 1000);
+    // Twice as much as fits, and no partition more than another.
+    const calls = Array.from({ length: 8 }, (_, index) => send(value, index % 4));
+    await Promise.all(calls);
+    const sizes = brokers.requests.map(({ values }) => values.join("").length);
+    expect(Math.max(...sizes)).toBeLessThan(MAX_REQUEST_BYTES);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(8 * value.length);
+  });
+
+  it("puts equal keys in one partition, and records without a key in turn", async () => {
+    const withKey = { topic: "t", key: "user-1", value: null };
+    const without = { topic: "t", key: null, value: null };
+    await producer.send([withKey, { ...withKey, key: Buffer.from("user-1") }]);
+    expect(brokers.requests[0]?.partitions).toHaveLength(1);
+    await producer.send([without, without, without, without]);
+    expect(brokers.requests[1]?.partitions.toSorted()).toEqual([0, 1, 2, 3]);
+  });
+});
+
+describe("a request that is not answered", () => {
+  it("P2: throws its connection away, and its records go out with another before anything else", async () => {
+    brokers.script.push(connectionLost);
+    const first = send("a");
+    await turn();
+    const second = send("b");
+    await vi.advanceTimersByTimeAsync(100);
+    await Promise.all([first, second]);
+    expect(brokers.requests.map(({ client, values }) => [client, values])).toEqual([
+      [0, ["a"]],
+      [1, ["a"]],
+      [1, ["b"]],
+    ]);
+    expect(brokers.destroyed).toEqual([0]);
+    expect(await registry.metrics()).toContain('posthaste_producer_replaced_total{class="test"} 1');
+  });
+
+  it("P2: throws away no other broker's connection, and what is out there is not sent again", async () => {
+    openWith(1, 2);
+    const slow = Promise.withResolvers<readonly PartitionAnswer[]>();
+    brokers.script.push(connectionLost, () => slow.promise);
+    const calls = [send("a", 0), send("b", 1)];
+    await vi.advanceTimersByTimeAsync(200);
+    expect(brokers.values).toEqual([["a"], ["b"], ["a"]]);
+    slow.resolve([{ topicName: "t", partition: 1, errorCode: 0 }]);
+    await Promise.all(calls);
+    expect(brokers.destroyed).toEqual([0]);
+  });
+
+  it("P2: is sent again for as long as it takes", async () => {
+    brokers.script.push(...Array.from({ length: 50 }, () => connectionLost));
+    const sent = send("a");
+    await vi.advanceTimersByTimeAsync(60_000);
+    await sent;
+    expect(brokers.requests).toHaveLength(51);
+  });
+
+  it("P2: goes to who leads the partition by then", async () => {
+    brokers.script.push(connectionLost);
+    const sent = send("a");
+    await turn();
+    brokers.leaders[0] = 2;
+    await vi.advanceTimersByTimeAsync(100);
+    await sent;
+    expect(brokers.requests.map(({ nodeId }) => nodeId)).toEqual([1, 2]);
+  });
+
+  it("P2: has 5 seconds to connect", async () => {
+    brokers.connect = never;
+    const sent = send("a");
+    await vi.advanceTimersByTimeAsync(4999);
+    expect(brokers.destroyed).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(brokers.destroyed).toEqual([0]);
+    brokers.connect = async () => {};
+    await vi.advanceTimersByTimeAsync(100);
+    await sent;
+    expect(brokers.requests).toMatchObject([{ client: 1, values: ["a"] }]);
+  });
+
+  it("P2: has 10 seconds, doubled after each silence to 60, and 10 again after a success; its broker less, so that it says who waits", async () => {
+    brokers.script.push(never, never, never, never, never);
+    const sent = send("a");
+    await vi.advanceTimersByTimeAsync(300_000);
+    await sent;
+    await send("b");
+    expect(brokers.requests.map(({ timeoutMs }) => timeoutMs)).toEqual([
+      8000, 16_000, 32_000, 48_000, 48_000, 48_000, 8000,
+    ]);
+  });
+
+  it("P2: has no more time after a failure that was told", async () => {
+    brokers.script.push(connectionLost);
+    const sent = send("a");
+    await vi.advanceTimersByTimeAsync(100);
+    await sent;
+    expect(brokers.requests.map(({ timeoutMs }) => timeoutMs)).toEqual([8000, 8000]);
+  });
+
+  it("P2: counts for nothing when it is answered after its connection was thrown away", async () => {
+    const late = Promise.withResolvers<readonly PartitionAnswer[]>();
+    brokers.script.push(() => late.promise, never);
+    const settled = watch(["a", send("a")]);
+    await vi.advanceTimersByTimeAsync(10_100);
+    expect(brokers.requests).toHaveLength(2);
+    late.resolve([{ topicName: "t", partition: 0, errorCode: 0 }]);
+    await turn();
+    expect(settled).toEqual([]);
+  });
+
+  it("P1: holds up those that are in it, and after a second nobody else", async () => {
+    brokers.script.push(never);
+    const settled = watch(["a", send("a", 0)]);
+    await turn();
+    const other = send("b", 1);
+    await vi.advanceTimersByTimeAsync(STUCK_MS - 10);
+    expect(brokers.values).toEqual([["a"]]);
+    await vi.advanceTimersByTimeAsync(20);
+    await other;
+    await send("c", 1);
+    expect(brokers.requests.map(({ client, values }) => [client, values])).toEqual([
+      [0, ["a"]],
+      [1, ["b"]],
+      [1, ["c"]],
+    ]);
+    expect([settled, brokers.destroyed]).toEqual([[], []]);
+  });
+});
+
+describe("a partition that cannot be written", () => {
+  it.each([NOT_LEADER, NOT_ENOUGH_REPLICAS])(
+    "P1: with the code %i is sent again by itself, while the others go on",
+    async (code) => {
+      brokers.respond = answering((partition) => (partition === 1 ? code : 0));
+      const stuck = watch(["b", send("b", 1)]);
+      await send("a", 0);
+      for (let round = 0; round < 20; round += 1) {
+        await send(`${round}`, 2);
+        await vi.advanceTimersByTimeAsync(100);
+      }
+      expect(stuck).toEqual([]);
+      expect(brokers.destroyed).toEqual([]);
+      brokers.respond = answering(() => 0);
+      await vi.advanceTimersByTimeAsync(500);
+      expect(stuck).toEqual(["b"]);
+      // Growing pauses of 100 to 500 ms, and nothing of the others twice.
+      expect(brokers.values.filter((values) => values.includes("b")).length).toBeLessThan(10);
+      expect(brokers.values.flat().filter((value) => value === "a")).toEqual(["a"]);
+    },
+  );
+
+  it("P2: is sent what failed before anything that came later", async () => {
+    brokers.script.push(answering((partition) => (partition === 1 ? NOT_LEADER : 0)));
+    const calls = [send("a", 1)];
+    await turn();
+    calls.push(send("b", 1), send("c", 1));
+    await vi.advanceTimersByTimeAsync(1000);
+    await Promise.all(calls);
+    expect(brokers.values).toEqual([["a"], ["a"], ["b", "c"]]);
+  });
+
+  it("P1: waits without a leader for one, while the others go on", async () => {
+    openWith(1, null, 1, 1);
+    const stuck = watch(["b", send("b", 1)]);
+    await Promise.all([send("a", 0), send("c", 2)]);
+    await vi.advanceTimersByTimeAsync(3000);
+    expect([stuck, brokers.values]).toEqual([[], [["a", "c"]]]);
+    expect(await registry.metrics()).toContain('posthaste_producer_unwritten_partitions{class="test"} 1');
+    brokers.leaders[1] = 3;
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(stuck).toEqual(["b"]);
+    expect(brokers.requests.at(-1)).toMatchObject({ nodeId: 3, values: ["b"] });
+    expect(await registry.metrics()).toContain('posthaste_producer_unwritten_partitions{class="test"} 0');
+  });
+
+  it("P1: whose replicas are waited for in vain goes alone on a connection of its own until it succeeds", async () => {
+    let isSlow = true;
+    brokers.respond = (batches) =>
+      isSlow && batches.some(({ partition }) => partition === 1)
+        ? new Promise((resolve) => {
+            const answer = answerFor(batches, (partition) => (partition === 1 ? REQUEST_TIMED_OUT : 0));
+            setTimeout(() => resolve(answer), 8000);
+          })
+        : Promise.resolve(answerFor(batches));
+    const stuck = watch(["b", send("b", 1)]);
+    const beside = send("a", 0);
+    await vi.advanceTimersByTimeAsync(8000);
+    await beside;
+    // From here on nobody waits for it, not for a moment.
+    const afterMs = performance.now();
+    for (let round = 0; round < 100; round += 1) {
+      await Promise.all([send("c", 0), send("d", 2)]);
+      await vi.advanceTimersByTimeAsync(100);
+    }
+    expect(performance.now() - afterMs).toBe(10_000);
+    expect(stuck).toEqual([]);
+    const alone = brokers.requests.slice(1).filter(({ partitions }) => partitions.includes(1));
+    expect(alone.map(({ values }) => values)).toEqual([["b"], ["b"]]);
+    for (const { client } of alone) expect(brokers.requests.filter((each) => each.client === client)).toHaveLength(1);
+    isSlow = false;
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(stuck).toEqual(["b"]);
+    await send("e", 1);
+    expect(brokers.requests.at(-1)?.client).toBe(brokers.requests.find(({ values }) => values.includes("d"))?.client);
+  });
+
+  it("P1: keeps at most so many connections to a broker busy", async () => {
+    brokers.respond = never;
+    void send("a", 0);
+    for (let partition = 1; partition < 4; partition += 1) {
+      await vi.advanceTimersByTimeAsync(STUCK_MS);
+      void send("b", partition);
+    }
+    await vi.advanceTimersByTimeAsync(120_000);
+    const open = new Set(brokers.requests.map(({ client }) => client)).size - new Set(brokers.destroyed).size;
+    expect(open).toBeLessThanOrEqual(MAX_ASIDE + 1);
+  });
+
+  it("P3: is one that the answer does not name, and it alone is sent again", async () => {
+    brokers.script.push(answering((partition) => (partition === 1 ? undefined : 0)));
+    const named = send("a", 0);
+    const unnamed = send("b", 1);
+    await named;
+    await vi.advanceTimersByTimeAsync(100);
+    await unnamed;
+    expect(brokers.values).toEqual([["a", "b"], ["b"]]);
+  });
+
+  it("P3: is every one when the answer is empty", async () => {
+    brokers.script.push(async () => []);
+    const sent = send("a");
+    await vi.advanceTimersByTimeAsync(100);
+    await sent;
+    expect(brokers.values).toEqual([["a"], ["a"]]);
+  });
+
+  it("is no place for a call that has no patience, and holds up no call to the others", async () => {
+    openWith(1, null);
+    const stuck = watch(["b", send("b", 1)]);
+    await vi.advanceTimersByTimeAsync(200);
+    const patience = { patienceMs: 150 };
+    const pendingBytes = producer.pendingBytes;
+    await expect(producer.send([record("c", 0), record("d", 1)], patience)).rejects.toMatchObject({
+      code: "broker_unavailable",
+      retryable: true,
+    });
+    expect(producer.pendingBytes).toBe(pendingBytes);
+    await producer.send([record("e", 0)], patience);
+    expect([stuck, brokers.values]).toEqual([[], [["e"]]]);
+  });
+});
+
+describe("what a producer tells of itself", () => {
+  it("is how much is unacknowledged and for how long", async () => {
+    brokers.script.push(never);
+    void send("a");
+    await vi.advanceTimersByTimeAsync(3000);
+    expect(producer.oldestPendingMs).toBe(3000);
+    expect(producer.pendingBytes).toBeGreaterThan(0);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(producer.oldestPendingMs).toBe(0);
+    expect(producer.pendingBytes).toBe(0);
+  });
+
+  it("is for how long no partition of a topic takes anything", async () => {
+    brokers.respond = never;
+    for (const partition of [0, 1, 2]) void send("a", partition);
+    await vi.advanceTimersByTimeAsync(3000);
+    expect(producer.stalledMs("t")).toBe(0);
+    void send("a", 3);
+    await vi.advanceTimersByTimeAsync(500);
+    expect(producer.stalledMs("t")).toBe(500);
+    expect(producer.stalledMs("u")).toBe(0);
+  });
+});
+
+describe("records that no broker takes", () => {
+  it("refuses a call with one of them, and sends nothing of it", async () => {
+    const tooLarge = { ...record("x"), value: Buffer.alloc(MAX_BATCH_BYTES) };
+    await expect(producer.send([record("a"), tooLarge])).rejects.toMatchObject({ code: "invalid_input" });
+    await expect(producer.send([{ ...record("a"), topic: "u" }])).rejects.toMatchObject({ code: "invalid_input" });
+    await expect(send("a", 4)).rejects.toMatchObject({ code: "invalid_input" });
+    await send("b");
+    expect(brokers.values).toEqual([["b"]]);
+    expect(producer.pendingBytes).toBe(0);
+  });
+
+  it("G5: refuses the one that the broker refuses, and sends the others of its partition and all of the rest", async () => {
+    brokers.respond = async (batches) =>
+      batches.flatMap(({ topic, partition, records }) => {
+        const isBad = records.some(({ value }) => String(value) === "bad");
+        return [{ topicName: topic, partition, errorCode: isBad ? MESSAGE_TOO_LARGE : 0 }];
+      });
+    const outcomes = await Promise.allSettled([send("a"), send("bad"), send("c"), send("d", 1)]);
+    expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled", "fulfilled"]);
+    expect(outcomes[1]).toMatchObject({ reason: { code: "invalid_input" } });
+    expect(brokers.values).toEqual([["a", "bad", "c", "d"], ["a"], ["bad"], ["c"]]);
+    expect(brokers.destroyed).toEqual([]);
+  });
+});
+
+describe("closing", () => {
+  it("flushes, then says goodbye", async () => {
+    const answer = Promise.withResolvers<readonly PartitionAnswer[]>();
+    await send("before");
+    brokers.script.push(() => answer.promise);
+    const sent = send("a");
+    await turn();
+    const last = send("b");
+    const closed = producer.close();
+    await expect(send("c")).rejects.toMatchObject({ code: "closed" });
+    answer.resolve([{ topicName: "t", partition: 0, errorCode: 0 }]);
+    await Promise.all([sent, last, closed]);
+    expect(brokers.values).toEqual([["before"], ["a"], ["b"]]);
+    expect(brokers.disconnected).toEqual([0]);
+  });
+
+  it("gives up what is not acknowledged in time, and tells its callers", async () => {
+    brokers.script.push(never);
+    const outcomes = Promise.allSettled([send("a"), send("b")]);
+    await turn();
+    const closed = producer.close();
+    await vi.advanceTimersByTimeAsync(CLOSE_FLUSH_MS);
+    await closed;
+    expect(await outcomes).toMatchObject([{ reason: { code: "closed" } }, { reason: { code: "closed" } }]);
+    expect(brokers.destroyed).toEqual([0]);
+  });
+
+  it("gives up sooner where its owner says so", async () => {
+    brokers.script.push(never);
+    const outcome = Promise.allSettled([send("a")]);
+    await turn();
+    const closed = producer.close(1000);
+    await vi.advanceTimersByTimeAsync(1000);
+    await closed;
+    expect(await outcome).toMatchObject([{ reason: { code: "closed" } }]);
+  });
+
+  it("sends nothing more afterwards", async () => {
+    brokers.respond = connectionLost;
+    const outcome = Promise.allSettled([send("a")]);
+    await turn();
+    const closed = producer.close(50);
+    await vi.advanceTimersByTimeAsync(50);
+    await closed;
+    const before = brokers.requests.length;
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(brokers.requests.length).toBe(before);
+    expect(await outcome).toMatchObject([{ reason: { code: "closed" } }]);
+  });
+});
