@@ -1,5 +1,6 @@
 /** The caller's address: the socket's, or the one that a trusted proxy names. */
 import { BlockList, isIP } from "node:net";
+import type { FastifyRequest } from "fastify";
 
 export interface ClientAddresses {
   /** `X-Forwarded-For` is read from the right while the hops are trusted; null when no address can be said. */
@@ -31,6 +32,12 @@ export function createClientAddresses(trustedProxies: readonly string[]): Client
       return nearest;
     },
   };
+}
+
+/** The address that a request comes from. */
+export function requestAddress({ headers, socket }: FastifyRequest, addresses: ClientAddresses): string | null {
+  const forwardedFor = headers["x-forwarded-for"];
+  return addresses.addressOf(socket.remoteAddress, Array.isArray(forwardedFor) ? forwardedFor.join(",") : forwardedFor);
 }
 
 /** Without the prefix of an IPv4 address on a socket that speaks both; null for what is no address. */

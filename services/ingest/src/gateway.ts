@@ -2,7 +2,7 @@
 import type { Registry } from "prom-client";
 import { type AcceptParts, createAccept } from "./accept.ts";
 import { createAuthenticator } from "./authenticate.ts";
-import { createClientAddresses } from "./client-address.ts";
+import { createClientAddresses, requestAddress } from "./client-address.ts";
 import { READY_FULL_MS, type ReadTimeouts } from "./limits.ts";
 import { createIngestMetrics, gaugeBodyBytes } from "./metrics.ts";
 import { createOpenApiDocument } from "./openapi.ts";
@@ -51,6 +51,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     host: options.host,
     port: options.port,
     bodies,
+    addressOf: (request) => requestAddress(request, addresses),
     timeouts: options.timeouts,
     log,
     routes: (app) => {

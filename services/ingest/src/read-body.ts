@@ -2,15 +2,16 @@
  * Reading a request's body.
  *
  * Owns the count of bytes held by bodies that are being read or answered.
- * B1  What all requests hold together is bounded; over the bound a request is refused before more of it is kept.
+ * B1  What all requests hold together is bounded; over the bound a request is refused before more of it is kept, or a slower one
+ *     cut off for it.
  * B2  A body that is too large is discarded as it comes, and its sender still hears the answer.
  * B3  Whoever has a body read gives its bytes back by `release`; the second time and later nothing happens. What arrives
  *     after that is not kept.
  */
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
-import { type Refusal, unavailable } from "./answer.ts";
-import { createBodyRoom } from "./body-room.ts";
+import { malformed, type Refusal, unavailable } from "./answer.ts";
+import { type BodySender, createBodyRoom } from "./body-room.ts";
 import { requestTooLarge } from "./decompress.ts";
 import { MAX_DISCARDED_BYTES, MAX_HELD_BODY_BYTES, MAX_REQUEST_BYTES } from "./limits.ts";
 
@@ -48,7 +49,9 @@ export interface HeldBody {
 
 export interface BodyReader {
   /** Calls back with the body, or with the error that ended the request before its body did. */
-  read(request: BodyStream, done: (error: Error | null, body?: ReadBody) => void): HeldBody;
+  read(request: BodyStream, sender: BodySender, done: (error: Error | null, body?: ReadBody) => void): HeldBody;
+  /** Cuts off bodies that come too slowly; to be called about once a second. */
+  sweep(): void;
   readonly heldBytes: number;
   /** For how many ms bodies have been refused because what is held leaves no room; 0 while there is some. */
   fullForMs(): number;
@@ -63,31 +66,37 @@ export interface BodyReaderOptions {
 
 const OVERLOADED = unavailable("unavailable", "More is sent than can be held at the moment; send again.");
 
+const TOO_SLOW = malformed("request_timeout", "The request did not arrive in time; send it again.", 408);
+
 export function createBodyReader({ maxHeldBytes = MAX_HELD_BODY_BYTES, monotonicMs }: BodyReaderOptions): BodyReader {
   const room = createBodyRoom({ maxBytes: maxHeldBytes, monotonicMs });
 
   return {
-    read: (request, done) => {
+    read: (request, sender, done) => {
       const chunks: Buffer[] = [];
-      let kept = 0;
       let seen = 0;
       let refusal: Refusal | undefined;
       let finished = false;
       let released = false;
 
+      const place = room.open(sender, () => {
+        giveBack();
+        finish(TOO_SLOW);
+      });
       const giveBack = () => {
         chunks.length = 0;
-        room.giveBack(kept);
-        kept = 0;
+        place.giveBack();
       };
       const finish = (content: ReadBody) => {
         if (finished) return;
         finished = true;
+        place.complete();
         done(null, content);
       };
       const fail = (cause?: Error) => {
         if (finished) return;
         finished = true;
+        place.complete();
         giveBack();
         done(new BodyCutOffError(cause));
       };
@@ -100,10 +109,9 @@ export function createBodyReader({ maxHeldBytes = MAX_HELD_BODY_BYTES, monotonic
         if (finished || released) return;
         seen += chunk.length;
         if (seen > MAX_REQUEST_BYTES) discard(requestTooLarge());
-        else if (refusal === undefined && !room.take(chunk.length)) discard(OVERLOADED);
+        else if (refusal === undefined && !place.take(chunk.length)) discard(OVERLOADED);
         if (refusal === undefined) {
           chunks.push(chunk);
-          kept += chunk.length;
         } else if (seen > MAX_DISCARDED_BYTES) {
           finish(refusal);
         }
@@ -111,7 +119,7 @@ export function createBodyReader({ maxHeldBytes = MAX_HELD_BODY_BYTES, monotonic
       request.on("end", () => {
         if (refusal !== undefined) return finish(refusal);
         const [only] = chunks;
-        const sent = chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, kept);
+        const sent = chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks);
         finish({ bytes: sent, encoding: request.headers["content-encoding"] });
       });
       request.on("error", fail);
@@ -119,6 +127,7 @@ export function createBodyReader({ maxHeldBytes = MAX_HELD_BODY_BYTES, monotonic
       return {
         release: () => {
           released = true;
+          place.complete();
           giveBack();
         },
       };
@@ -126,6 +135,7 @@ export function createBodyReader({ maxHeldBytes = MAX_HELD_BODY_BYTES, monotonic
     get heldBytes() {
       return room.heldBytes;
     },
+    sweep: room.sweep,
     fullForMs: room.fullForMs,
   };
 }

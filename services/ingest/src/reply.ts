@@ -26,8 +26,8 @@ export function sendRefusal(request: FastifyRequest, reply: FastifyReply, refusa
     reply.header("retry-after", refusal.retryAfterS);
     if (refusal.status === 429) reply.header("x-ratelimit-reset", refusal.retryAfterS);
   }
-  // What was not read of a body that is too large would be taken for the next request.
-  if (refusal.status === 413) reply.header("connection", "close");
+  // What was not read of a body that is too large or too slow would be taken for the next request.
+  if (refusal.status === 413 || refusal.status === 408) reply.header("connection", "close");
   if (refusal.status === 401) reply.header("www-authenticate", `Basic realm="write key"`);
   reply.code(refusal.status).header("content-type", JSON_TYPE);
   return reply.send(JSON.stringify({ code: refusal.code, message: refusal.message }));

@@ -27,7 +27,9 @@ export interface ServerOptions {
   readonly host: string;
   /** 0 lets the system choose. */
   readonly port: number;
-  readonly bodies: BodyReader;
+  readonly bodies: Pick<BodyReader, "read" | "sweep">;
+  /** Where a request comes from. */
+  readonly addressOf: (request: FastifyRequest) => string | null;
   readonly timeouts?: ReadTimeouts | undefined;
   readonly log: Log;
   /** Adds the routes. */
@@ -70,7 +72,8 @@ export async function startServer(options: ServerOptions): Promise<IngestServer>
   });
   app.server.maxConnections = MAX_CONNECTIONS;
 
-  readBodies(app, bodies);
+  readBodies(app, options);
+  const sweeping = setInterval(bodies.sweep, timeouts.checkMs);
   app.setErrorHandler<Error>((error, request, reply) => answerError(error, request, reply, log));
   app.setNotFoundHandler((request, reply) =>
     sendRefusal(request, reply, malformed("not_found", "There is nothing at this path; see /openapi.json.", 404)),
@@ -86,6 +89,7 @@ export async function startServer(options: ServerOptions): Promise<IngestServer>
     url,
     port: typeof address === "object" && address !== null ? address.port : port,
     close: async () => {
+      clearInterval(sweeping);
       const cutOff = setTimeout(() => app.server.closeAllConnections(), STOP_TIMEOUT_MS);
       await app.close();
       clearTimeout(cutOff);
@@ -94,7 +98,7 @@ export async function startServer(options: ServerOptions): Promise<IngestServer>
 }
 
 /** Every body is read the same way: real clients say text/plain, form-urlencoded, JSON or nothing, and all send JSON. */
-function readBodies(app: FastifyInstance, bodies: BodyReader): void {
+function readBodies(app: FastifyInstance, { bodies, addressOf }: Pick<ServerOptions, "bodies" | "addressOf">): void {
   app.decorateRequest("response", null);
   app.decorateRequest("source", null);
   app.addHook("onRequest", (request, reply, done) => {
@@ -104,7 +108,7 @@ function readBodies(app: FastifyInstance, bodies: BodyReader): void {
   });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(BODY_TYPE, (request, payload, done) => {
-    const held = bodies.read(payload, done);
+    const held = bodies.read(payload, { isKnown: request.source !== null, address: addressOf(request) ?? "" }, done);
     // Not by fastify's onResponse, which never comes when the sender leaves before its answer. A response closes in any case,
     // answered or not, also one that waits behind others of its connection (B3).
     request.response?.once("close", held.release);

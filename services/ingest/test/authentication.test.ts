@@ -1,7 +1,7 @@
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Source } from "@posthaste/core/source";
 import { eventually } from "@posthaste/testkit/eventually";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import type { GatewayOptions } from "../src/gateway.ts";
 import { RECEIVED_AT_MS, SOURCE, startTestGateway, type TestGateway, WRITE_KEY } from "./test-gateway.ts";
 
@@ -88,13 +88,15 @@ describe("a key that is not known yet", () => {
         running--;
       },
     });
+    const looked = vi.spyOn(gateway.writeKeys, "find");
     const posted = Array.from({ length: 20 }, (_, index) => gateway.post("/v1/track", CALL, basic(`no-${index}:`)));
-    await eventually(() => expect(running).toBe(1));
+    await eventually(() => expect(new Set(looked.mock.calls.map(([key]) => key)).size).toBe(20));
+    expect(running).toBe(1);
     finishReading();
     const statuses = (await Promise.all(posted)).map(({ status }) => status);
     expect(new Set(statuses)).toEqual(new Set([401]));
     expect(most).toBe(1);
-    expect(refreshes).toBeLessThan(20);
+    expect(refreshes).toBe(2);
   });
 });
 

@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import { Readable } from "node:stream";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { BodySender } from "../src/body-room.ts";
 import { READY_FULL_MS } from "../src/limits.ts";
 import { createBodyReader, type ReadBody } from "../src/read-body.ts";
 import { openSocket, readResponse, toRequestBytes } from "./raw-request.ts";
@@ -37,11 +38,13 @@ const holdAcknowledgements = () => {
   return resolve;
 };
 
+const KNOWN: BodySender = { isKnown: true, address: "::1" };
+
 /** One reading of a text as a body. */
 const readText = (bodies: ReturnType<typeof createBodyReader>, text: string) => {
   const request = Object.assign(Readable.from([Buffer.from(text)]), { headers: {} });
   const { promise, resolve, reject } = Promise.withResolvers<ReadBody | undefined>();
-  const held = bodies.read(request, (error, body) => (error === null ? resolve(body) : reject(error)));
+  const held = bodies.read(request, KNOWN, (error, body) => (error === null ? resolve(body) : reject(error)));
   return { body: promise, held };
 };
 
@@ -161,9 +164,10 @@ describe("the room for bodies", () => {
   });
 
   it("makes the process not ready once it was full for a while and calls are refused for it", async () => {
-    const stalled = await connect();
-    stalled.write(requestWith(call("x".repeat(9_000))).subarray(0, -1));
-    await eventually(() => expect(gateway.bodies.heldBytes).toBeGreaterThan(9_000));
+    const acknowledge = holdAcknowledgements();
+    const waiting = gateway.post("/v1/track", call("x".repeat(9_000)));
+    await eventually(() => expect(gateway.events()).toHaveLength(1));
+    gateway.producer.acknowledge = () => Promise.resolve();
     nowMs += READY_FULL_MS;
     expect(gateway.readiness()).toEqual({ bodies: true });
 
@@ -180,9 +184,96 @@ describe("the room for bodies", () => {
       bodies: expect.stringMatching(/^no room for 5000 ms: 9\d{3} bytes are held/),
     });
 
-    stalled.destroy();
+    acknowledge();
+    expect((await waiting).status).toBe(200);
     await eventuallyHeld(0);
     expect(gateway.readiness()).toEqual({ bodies: true });
     expect((await gateway.post("/v1/track", call("y".repeat(2_000)))).status).toBe(200);
   });
+});
+
+describe("bodies that stop before their end", () => {
+  const ROOM = 1_000_000;
+  const NO_KEY = (bytes: number) => toRequestBytes("POST", "/v1/track", [], "x".repeat(bytes)).subarray(0, -1);
+  const KEY_IN_BODY = `{"writeKey":"${WRITE_KEY}",${call("y").slice(1)}`;
+
+  beforeEach(async () => {
+    await gateway.close();
+    const clock = { nowMs: () => RECEIVED_AT_MS, monotonicMs: () => nowMs };
+    gateway = await startTestGateway({
+      clock,
+      maxHeldBodyBytes: ROOM,
+      trustedProxies: ["127.0.0.1"],
+      timeouts: { headersMs: 10_000, requestMs: 300_000, checkMs: 20 },
+    });
+  });
+  const from = (address: number, bytes: Buffer) =>
+    Buffer.from(bytes.toString("latin1").replace("\r\n", `\r\nX-Forwarded-For: 192.0.2.${address}\r\n`), "latin1");
+  /** Fifty bodies of so many bytes, each from an address of its own, of which none comes to its end. */
+  const stall = async (bytes: Buffer) => {
+    for (let number = 0; number < 50; number++) (await connect()).write(from(number, bytes));
+  };
+  const held = () => gateway.bodies.heldBytes;
+
+  it.each([
+    ["large", 200_000, ROOM / 2],
+    ["small", 16_000, (3 / 4) * ROOM],
+  ])("and have no key in a header take a part of the room when they are %s", async (_kind, size, most) => {
+    await stall(NO_KEY(size));
+    await eventually(() => expect(held()).toBeGreaterThan(most / 3));
+    const post = await gateway.post("/v1/batch", { batch: [], padding: "x".repeat(200_000) });
+    expect(post.status).toBe(200);
+    expect(held()).toBeLessThanOrEqual(most + 50 * 16_384);
+    expect(gateway.readiness()).toEqual({ bodies: true });
+  });
+
+  it("from one address take a quarter of it", async () => {
+    for (let number = 0; number < 50; number++) (await connect()).write(from(1, NO_KEY(16_000)));
+    await eventually(() => expect(held()).toBeGreaterThan(ROOM / 5));
+    expect((await fetchFrom(1, 12_000)).status).toBe(503);
+    expect((await fetchFrom(2, 12_000)).status).toBe(200);
+    expect(held()).toBeLessThanOrEqual(ROOM / 4);
+  });
+
+  it("give way to those that come after a second, the slowest first, and are told so", async () => {
+    const slow = await connect();
+    const told = readResponse(slow);
+    slow.write(from(1, NO_KEY(15_000)).subarray(0, -5_000));
+    await eventuallyHeld(9_999);
+    nowMs += 500;
+    for (let number = 0; number < 15; number++) (await connect()).write(from(1, NO_KEY(15_900)));
+    await eventuallyHeld(9_999 + 15 * 15_899);
+    expect((await fetchFrom(1, 8_000)).status).toBe(503);
+    nowMs += 700;
+    expect((await fetchFrom(1, 8_000)).status).toBe(200);
+    expect(await told).toMatchObject({ status: 408, headers: { connection: "close" } });
+    await eventuallyHeld(15 * 15_899);
+  });
+
+  it("are cut off when less than a kilobyte comes in ten seconds, with a known key too", async () => {
+    const socket = await connect();
+    const answered = readResponse(socket);
+    socket.write(requestWith("x".repeat(10_000)).subarray(0, -9_000));
+    await eventuallyHeld(1_000);
+    nowMs += 9_999;
+    socket.write("x".repeat(23));
+    await eventuallyHeld(1_023);
+    nowMs += 1;
+    expect(await answered).toMatchObject({ status: 408 });
+    await eventuallyHeld(0);
+
+    const quick = await connect();
+    quick.write(requestWith("x".repeat(10_000)).subarray(0, -8_000));
+    await eventuallyHeld(2_000);
+    nowMs += 10_000;
+    quick.write("x".repeat(500));
+    await eventuallyHeld(2_500);
+  });
+
+  const fetchFrom = (address: number, padding = 0) =>
+    fetch(`${gateway.url}/v1/track`, {
+      method: "POST",
+      headers: { "x-forwarded-for": `192.0.2.${address}` },
+      body: KEY_IN_BODY.padEnd(padding),
+    });
 });

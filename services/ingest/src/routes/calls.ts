@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Accept, CallRequest } from "../accept.ts";
 import { type Answer, malformed, type Refusal } from "../answer.ts";
 import type { Authentication, Authenticator } from "../authenticate.ts";
-import type { ClientAddresses } from "../client-address.ts";
+import { type ClientAddresses, requestAddress } from "../client-address.ts";
 import { countCalls, type IngestMetrics } from "../metrics.ts";
 import { BATCH_PATHS, CALL_PATHS } from "../paths.ts";
 import { isSentBody, type ReadBody } from "../read-body.ts";
@@ -78,14 +78,9 @@ export function addCallRoutes(app: FastifyInstance, parts: CallRouteParts): void
 
 /** What a request's headers say. */
 export function toCallRequest(request: FastifyRequest, addresses: ClientAddresses): CallRequest {
-  const { headers } = request;
-  const forwardedFor = headers["x-forwarded-for"];
   return {
     source: request.source,
-    ip: addresses.addressOf(
-      request.socket.remoteAddress,
-      Array.isArray(forwardedFor) ? forwardedFor.join(",") : forwardedFor,
-    ),
-    userAgent: headers["user-agent"] ?? null,
+    ip: requestAddress(request, addresses),
+    userAgent: request.headers["user-agent"] ?? null,
   };
 }
