@@ -80,6 +80,19 @@ describe("fields", () => {
     expect(placed("alias")).toEqual({ ...none, previousId: "p", rest: without("previousId") });
   });
 
+  it("takes a call of an anonymous visitor, which has no userId", () => {
+    expect(take({ type: "page", anonymousId: "a" })).toMatchObject({ userId: null, anonymousId: "a" });
+    expect(refusal({ type: "page", anonymousId: "", userId: null }).code).toBe("missing_user");
+  });
+
+  it("has an event's name of a track call alone, and a previous id of an alias alone", () => {
+    const fields = { userId: "u", anonymousId: "a", event: "E", previousId: "p" };
+    for (const type of CALL_TYPES) {
+      const { event, previousId } = take({ ...fields, type });
+      expect([event, previousId]).toEqual([type === "track" ? "E" : null, type === "alias" ? "p" : null]);
+    }
+  });
+
   it("takes null for absent, and numbers as ids", () => {
     const event = take({
       type: "group",

@@ -1,3 +1,4 @@
+import type { AttemptRecord } from "@posthaste/core/attempt-record";
 import { type Delivery, type DeliveryProgress, NO_PROGRESS } from "@posthaste/core/delivery";
 import type { Destination } from "@posthaste/core/destination";
 import { DEFAULT_ROOM } from "@posthaste/core/destination-room";
@@ -11,7 +12,7 @@ import { Deliverer, type DelivererParts } from "./deliver-record.ts";
 import { DueGate } from "./due-gate.ts";
 import type { FollowUp } from "./follow-up.ts";
 import { Isolation } from "./isolation.ts";
-import { createDeliveryMetrics } from "./metrics.ts";
+import { createDeliveryMetrics, type DeliveryMetrics } from "./metrics.ts";
 import type { Intake } from "./pending.ts";
 
 const DESTINATION = {
@@ -35,6 +36,12 @@ let attempted: (readonly string[] | null | undefined)[];
 let random: number;
 let nowMs: number;
 let onSettled: (report: AttemptReport) => void;
+let onFinished: (report: AttemptReport) => void;
+let metrics: DeliveryMetrics;
+let finished: number[];
+let logged: AttemptRecord[];
+let errors: object[];
+let failures: Error[];
 
 /** A record of a retry topic; what is not looked at is left out. */
 function returning(
@@ -53,7 +60,7 @@ function returning(
     item: { delivery, returning: true, turnedAway: null, handedOffFrom, progress: { ...NO_PROGRESS, ...progress } },
     record: { topic: "retry-10s", partition: 0, offset },
     window: { isRevoked: false, isFull: false, records, maxRecords: 500, heldBy: () => 1 },
-    finish: () => undefined,
+    finish: () => finished.push(offset),
   } as unknown as Task<Intake>;
 }
 
@@ -65,6 +72,8 @@ beforeEach(() => {
   random = 0;
   nowMs = 1_000_000;
   published = [];
+  metrics = createDeliveryMetrics(new Registry(), ["retry-10s"]);
+  [finished, logged, errors, failures] = [[], [], [], []];
   isolation = new Isolation({
     settings: DEFAULT_ROOM,
     connections: 4096,
@@ -77,28 +86,29 @@ beforeEach(() => {
     sender: {
       attempt: (
         { urls }: { readonly urls?: readonly string[] | null },
-        hooks: { readonly onSettled: typeof onSettled },
+        hooks: { readonly onSettled: typeof onSettled; readonly onFinished: typeof onFinished },
       ) => {
         attempted.push(urls);
         onSettled = hooks.onSettled;
+        onFinished = hooks.onFinished;
       },
     },
     isolation,
     followUps: { publish: (_: unknown, followUps: readonly FollowUp[]) => published.push(...followUps) },
     dueGate: new DueGate(),
     schedule: { delaysMs: [10_000], windowMs: 60_000 },
-    metrics: createDeliveryMetrics(new Registry(), ["retry-10s"]),
+    attemptLog: { skips: (isDelivered: boolean) => isDelivered, add: (record: AttemptRecord) => logged.push(record) },
+    metrics,
     clock: { nowMs: () => nowMs, monotonicMs: () => nowMs },
     random: () => random,
     delayMsOf: () => 10_000,
-    log: SILENT_LOG,
-    onFailure: (reason: Error) => {
-      throw reason;
-    },
+    log: { ...SILENT_LOG, error: (fields: object) => errors.push(fields) },
+    onFailure: (reason: Error) => failures.push(reason),
   } as unknown as DelivererParts);
 });
 
 afterEach(() => {
+  expect(failures).toEqual([]);
   isolation.close();
   vi.useRealTimers();
 });
@@ -107,6 +117,109 @@ function run(task: Task<Intake>): void {
   deliverer.run(task);
   vi.advanceTimersByTime(1);
 }
+
+/** What the URLs answered, a and b in turn. */
+function answered(...statuses: readonly number[]): AttemptReport {
+  const urls = statuses.map((status, at) => ({
+    url: `https://${"ab"[at]}.example/`,
+    outcome: status < 300 ? ("delivered" as const) : ("retryable" as const),
+    ...{ status, error: null, durationMs: 1, notBeforeMs: null, answer: null },
+  }));
+  return { settlement: settle(destination?.settle ?? "any", urls), startedAtMs: nowMs, urls };
+}
+
+describe("an attempt", () => {
+  it("C2: that was delivered finishes its record and publishes nothing", () => {
+    run(returning(4, "deliveries/0/7/0", {}));
+    expect(finished).toEqual([]);
+    onSettled(answered(503, 200));
+    expect([finished, published]).toEqual([[4], []]);
+  });
+
+  it("C2: that failed leaves its record to what is published, and counts its delivery as away", () => {
+    run(returning(4, "deliveries/0/7/0", {}));
+    onSettled(answered(503, 503));
+    expect([finished, published]).toMatchObject([[], [{ kind: "retry", progress: { attempts: 1 } }]]);
+    expect(isolation.awayOf("dst")).toBe(1);
+  });
+
+  it("is logged when all its requests have ended, unless the log skips it or nothing was sent", () => {
+    run(returning(4, "deliveries/0/7/0", { attempts: 2 }));
+    onSettled(answered(503, 503));
+    expect(logged).toEqual([]);
+    onFinished(answered(503, 503));
+    expect(logged).toMatchObject([{ messageId: "m", destinationId: "dst", attempt: 3, outcome: "retryable" }]);
+    run(returning(5, "deliveries/0/8/0", {}));
+    onFinished(answered(200, 200));
+    run(returning(6, "deliveries/0/9/0", {}));
+    onFinished({ ...answered(503), urls: [] });
+    expect(logged).toHaveLength(1);
+  });
+
+  it("V3: goes by what the destination is when its turn comes, not when it was taken in", () => {
+    destination = { ...DESTINATION, rateLimitPerSecond: 1 };
+    run(returning(0, "deliveries/0/7/0", {}));
+    run(returning(1, "deliveries/0/8/0", {}));
+    expect(attempted).toHaveLength(1);
+    destination = { ...DESTINATION, enabled: false };
+    nowMs += 5000;
+    vi.advanceTimersByTime(1000);
+    expect(attempted).toHaveLength(1);
+    expect(published).toMatchObject([{ kind: "dead_letter", reason: "destination_disabled" }]);
+  });
+
+  it("that throws where nobody waits ends the process", () => {
+    run(returning(4, "deliveries/0/7/0", {}));
+    onSettled(undefined as unknown as AttemptReport);
+    expect(failures).toMatchObject([{ name: "TypeError" }]);
+    failures = [];
+  });
+
+  it("counts the time to the first 2xx once for a delivery, and not for what is left of one", async () => {
+    destination = { ...DESTINATION, settle: "each" };
+    const seen = vi.spyOn(metrics.endToEnd, "record");
+    const task = returning(4, "deliveries/0/7/0", {});
+    const { delivery } = task.item;
+    if (delivery === null) throw new Error("there is no delivery");
+    run({ ...task, item: { ...task.item, delivery: { ...delivery, receivedAtMs: nowMs - 2000 } } });
+    onSettled(answered(200, 503));
+    expect(seen.mock.calls).toEqual([[2]]);
+    run(returning(5, "deliveries/0/8/0", { urls: ["https://b.example/"] }));
+    onSettled(answered(200));
+    expect(seen).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe("a delivery that cannot be sent", () => {
+  it("that nothing reads is counted, said and finished", async () => {
+    const task = returning(4, "deliveries/0/7/0", {});
+    run({ ...task, item: { ...task.item, delivery: null } });
+    expect([finished, attempted]).toEqual([[4], []]);
+    expect(errors).toEqual([{ event: "delivery_unreadable", topic: "retry-10s", partition: 0, offset: 4 }]);
+    expect((await metrics.unreadable.get()).values).toMatchObject([{ value: 1 }]);
+  });
+
+  it("V2: for want of a secret's key is held, which is said once a destination and is no matter of its window", async () => {
+    destination = { ...DESTINATION, missingKeyIds: ["k9"] };
+    const over = { attempts: 1, windowStartMs: 0, deadlineMs: 1 };
+    run(returning(0, "deliveries/0/7/0", over));
+    run(returning(1, "deliveries/0/8/0", over));
+    expect(attempted).toEqual([]);
+    const held = { kind: "retry", progress: { deadlineMs: nowMs + 20_000 } };
+    expect(published).toMatchObject([held, held]);
+    expect(errors).toEqual([{ event: "secret_key_unknown", destinationId: "dst", missingKeyIds: ["k9"] }]);
+    const counted = (await metrics.putOff.get()).values.find(({ labels }) => labels.cause === "unknown_key");
+    expect([counted?.value, isolation.awayOf("dst")]).toEqual([2, 1]);
+  });
+
+  it("W6: as a second copy is finished and counted", async () => {
+    run(returning(0, "deliveries/0/7/0", {}));
+    run(returning(1, "deliveries/0/7/0", {}));
+    expect(finished).toEqual([1]);
+    const counted = (await metrics.repeats.get()).values.find(({ labels }) => labels.kind === "hand_off");
+    expect(counted?.value).toBe(1);
+  });
+});
 
 describe("V1: a delivery that was routed by what the table has not read yet", () => {
   const early = (): Task<Intake> => {
