@@ -3,6 +3,7 @@ import fc from "fast-check";
 import type { KafkaMessage } from "kafkajs";
 import { describe, expect, it } from "vitest";
 import type { CommitPoint } from "./coordinator.ts";
+import type { IncomingRecord } from "./incoming-record.ts";
 import { PartitionRunner } from "./partition-runner.ts";
 import type { Task, WindowedConsumerOptions } from "./window.ts";
 
@@ -278,4 +279,42 @@ it("C7: has nothing to fetch while its partition has no leader, so that its grou
   expect(runner.hasNothingToFetch).toBe(true);
   runner.noteLeader(true);
   expect(runner.hasNothingToFetch).toBe(false);
+});
+
+it("B4: what is taken in shares no memory with what was fetched", () => {
+  const taken: IncomingRecord[] = [];
+  const options: WindowedConsumerOptions<null> = {
+    groupId: "g",
+    topics: ["t"],
+    window: { maxRecords: 10, maxBytes: 1_000_000 },
+    take: (record) => {
+      taken.push(record);
+      return null;
+    },
+    laneOf: () => null,
+    run: () => undefined,
+    onFailure: (reason) => {
+      throw reason;
+    },
+  };
+  const fetch = { pause: () => undefined, resume: () => undefined, seek: () => undefined };
+  const clock = { nowMs: () => 0, monotonicMs: () => 0 };
+  const hooks = { clock, onFailure: options.onFailure, onIdle: () => undefined };
+  const runner = new PartitionRunner({ topic: "t", partition: 0 }, options, fetch, hooks);
+  runner.begin(0, null);
+  // As kafkajs hands it over: views of a whole fetch, which a record that waits must not keep.
+  const fetched = Buffer.alloc(19, "-key-value-one-two-");
+  const [key, value, one, two] = [
+    fetched.subarray(1, 4),
+    fetched.subarray(5, 10),
+    fetched.subarray(11, 14),
+    fetched.subarray(15, 18),
+  ];
+  const message = { offset: "0", timestamp: "0", attributes: 0, key, value, headers: { one, both: [one, two] } };
+  runner.accept({ messages: [message], fetchedFrom: 0, lastOffset: 0, endOffset: 1 });
+  fetched.fill("x");
+  const [record] = taken;
+  expect([String(record?.key), String(record?.value)]).toEqual(["key", "value"]);
+  expect(record?.headers).toEqual({ one: "one", both: ["one", "two"] });
+  for (const bytes of [record?.key, record?.value]) expect(bytes?.buffer).not.toBe(fetched.buffer);
 });
