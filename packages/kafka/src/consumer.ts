@@ -247,6 +247,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
     if (this.#epoch === 1) this.#stalls.heardGroup();
     this.#connection.metrics?.rebalances.inc({ group: this.#options.groupId });
     const found = this.#runners.filter(({ isLocating }) => !isLocating);
+    const sought = this.#runners.filter(({ isLocating }) => isLocating);
     const { kept, lost, gained } = compareAssignment(found, payload.memberAssignment, this.#session.isContinuous);
     const runners = this.#state === "stopping" ? [] : gained.map((place) => this.#createRunner(place));
     this.#connection.log.info({
@@ -258,6 +259,9 @@ class GroupConsumer<T, F> implements WindowedConsumer {
     });
     this.#runners = [...kept, ...runners];
     this.#giveUp(lost);
+    // One that is sought through join after join grows old, and one that is ours no more does not.
+    for (const place of sought) if (!gained.some((each) => isSame(each, place))) this.#stalls.forget(place);
+    for (const place of gained) this.#stalls.expectPartition(place);
     for (const { topic, partition } of gained) this.#consumer.pause([{ topic, partitions: [partition] }]);
     for (const runner of kept) {
       if (this.#state === "stopping") runner.freeze();
@@ -376,6 +380,10 @@ class GroupConsumer<T, F> implements WindowedConsumer {
     this.#giveUp(lost);
     this.#ending.abort();
   }
+}
+
+function isSame(one: TopicPartition, other: TopicPartition): boolean {
+  return one.topic === other.topic && one.partition === other.partition;
 }
 
 /** A registry that does not answer holds up the partitions that need it, and ends nothing. */

@@ -29,3 +29,17 @@ it("says nothing while all is heard of, nor of a partition that was given up", (
     expect(watch.tick(1000)).toBeNull();
   }
 });
+
+it("names a partition that is expected and never heard of, through joins too, and not one that is ours no more (C7)", () => {
+  const watch = new StallWatch("g", 3000);
+  watch.expectPartition({ topic: "t", partition: 4 });
+  watch.expectPartition(place);
+  for (let second = 1; second < 3; second += 1) {
+    watch.heardGroup();
+    expect(watch.tick(1000)).toBeNull();
+    watch.expectPartition(place);
+    watch.forget({ topic: "t", partition: 4 });
+  }
+  watch.heardGroup();
+  expect(watch.tick(1000)).toMatchObject({ code: "group_stalled", message: expect.stringContaining("t partition 3") });
+});

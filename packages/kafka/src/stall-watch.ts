@@ -29,6 +29,12 @@ export class StallWatch {
     this.#ages.set(keyOf(place), 0);
   }
 
+  /** The partition was assigned and is to be heard of from now on; one that was expected before keeps its age. */
+  expectPartition(place: TopicPartition): void {
+    const key = keyOf(place);
+    if (!this.#ages.has(key)) this.#ages.set(key, 0);
+  }
+
   forget(place: TopicPartition): void {
     this.#ages.delete(keyOf(place));
   }

@@ -26,6 +26,8 @@ export type MemberOptions = Partial<WindowedConsumerOptions<string>> & {
   /** Ms that a task takes; 0 finishes as it starts. */
   readonly workMs?: number | ((task: Task<string>) => number);
   readonly metrics?: KafkaMetrics;
+  /** Asked before each question to the brokers; throws where they are not to answer. */
+  readonly beforeAdmin?: () => void;
 };
 
 export function nameOf({ partition, offset }: { readonly partition: number; readonly offset: number }): string {
@@ -33,7 +35,7 @@ export function nameOf({ partition, offset }: { readonly partition: number; read
 }
 
 /** A member of a group that is not started yet. Its items are the records' values as text. */
-export function createMember({ workMs = 0, metrics, ...options }: MemberOptions): Member {
+export function createMember({ workMs = 0, metrics, beforeAdmin, ...options }: MemberOptions): Member {
   const real = connectKafka({
     brokers: kafkaBrokers(),
     clientId: "consumer-test",
@@ -47,6 +49,10 @@ export function createMember({ workMs = 0, metrics, ...options }: MemberOptions)
       const made = real.createClient(client);
       clients.push(made);
       return made;
+    },
+    withAdmin: async (use) => {
+      beforeAdmin?.();
+      return real.withAdmin(use);
     },
   };
   const ran: string[] = [];

@@ -1,3 +1,4 @@
+import { PosthasteError } from "@posthaste/core/errors";
 import { createTestKafka, withAdmin } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
 import { createTopic, deleteTopics, uniqueName } from "@posthaste/testkit/topics";
@@ -317,6 +318,34 @@ describe("a consumer that cannot go on", () => {
       expect(member.failures).toMatchObject([
         { code: "group_stalled", message: expect.stringContaining(`group ${topic}`) },
       ]),
+    );
+  });
+
+  it("ends when a partition's place is not found for the limit, though the others go on (C7)", async () => {
+    const topic = await topicOf(1);
+    let answers = true;
+    const member = await startMember({
+      groupId: topic,
+      topics: [topic],
+      // Longer than an idle group goes without a commit.
+      timing: { stallLimitMs: 7000, metadataMaxAgeMs: 300 },
+      beforeAdmin: () => {
+        if (!answers) throw new PosthasteError("broker_unavailable", "no broker answered", { retryable: true });
+      },
+    });
+    await eventually(() => expect(member.consumer.isReady).toBe(true));
+    answers = false;
+    await withAdmin((admin) => admin.createPartitions({ topicPartitions: [{ topic, count: 2 }] }));
+    await eventually(() => expect(member.consumer.owned()).toHaveLength(2));
+    // The one that it has works on, and takes commits.
+    await writeRecords(topic, { count: 1, partitions: 1 });
+    await eventually(async () => expect((await committedOffsets(topic, topic))[0]).toBe(1));
+    await eventually(
+      () =>
+        expect(member.failures).toMatchObject([
+          { code: "group_stalled", message: expect.stringContaining(`${topic} partition 1`) },
+        ]),
+      { timeoutMs: 20_000 },
     );
   });
 
