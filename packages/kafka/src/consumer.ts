@@ -314,8 +314,9 @@ class GroupConsumer<T, F> implements WindowedConsumer {
   #begin(gained: readonly PartitionRunner<T, F>[], places: readonly StartingPlace[]): readonly PartitionRunner<T, F>[] {
     const left = gained.filter((runner) => {
       const place = places.find((each) => each.topic === runner.topic && each.partition === runner.partition);
-      if (place === undefined) return true;
+      // To have no leader is an answer, and no standstill of ours.
       this.#stalls.heardPartition(runner);
+      if (place === undefined) return true;
       runner.begin(place.offset, place.metadata);
       return false;
     });

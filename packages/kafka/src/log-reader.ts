@@ -27,6 +27,8 @@ export interface LogReaderOptions {
   readonly from: number | "start" | "end";
   /** Called with records in offset order, one call at a time; reading goes on when it is finished. */
   readonly onRecords: (records: readonly IncomingRecord[]) => Promise<void> | void;
+  /** Told when a fetch was answered, and again when its records were taken: where the reading stands, and the log's end. */
+  readonly onFetched?: (at: { readonly position: number; readonly end: number }) => void;
   /** Reading has stopped for good: `onRecords` failed, or the topic was removed or made anew. */
   readonly onFailure: (reason: Error) => void;
   /** How long a missing topic or partition is asked for again (B4). Default `ADMIN_PATIENCE_MS`. */
@@ -191,7 +193,7 @@ class PartitionReader implements LogReader {
   }
 
   async #fetch(broker: Broker): Promise<void> {
-    const { topic, partition, onRecords } = this.#options;
+    const { topic, partition, onRecords, onFetched } = this.#options;
     const { responses } = await broker.fetch({
       maxWaitTime: MAX_WAIT_MS,
       minBytes: 1,
@@ -202,8 +204,11 @@ class PartitionReader implements LogReader {
     const fetched = responses[0]?.partitions[0];
     if (fetched === undefined || this.#closing.signal.aborted) return;
     const { records, next } = readFetched(topic, fetched, this.#position);
+    const end = Number(fetched.highWatermark);
+    onFetched?.({ position: this.#position, end });
     if (records.length > 0) await callOnRecords(onRecords, records);
     this.#moveTo(next);
+    onFetched?.({ position: next, end });
   }
 
   #moveTo(position: number): void {

@@ -14,6 +14,8 @@ export interface KafkaMetrics {
   readonly commitFailures: Counter<"group">;
   readonly tableRecords: Gauge<"topic">;
   readonly tableStaleRecords: Counter<"topic">;
+  readonly tableBehindRecords: Gauge<"topic">;
+  readonly tableCaughtUpTimestamp: Gauge<"topic">;
   readonly unreadableRecords: Counter<"topic" | "reason">;
 }
 
@@ -91,6 +93,18 @@ export function createKafkaMetrics(registry: Registry): KafkaMetrics {
     tableStaleRecords: new Counter({
       name: "posthaste_table_stale_records_total",
       help: "Records of a table that were ignored because a newer revision is held.",
+      labelNames: ["topic"],
+      registers,
+    }),
+    tableBehindRecords: new Gauge({
+      name: "posthaste_table_behind_records",
+      help: "Offsets between what an in-memory table has read and its topic's end, at its last fetch.",
+      labelNames: ["topic"],
+      registers,
+    }),
+    tableCaughtUpTimestamp: new Gauge({
+      name: "posthaste_table_caught_up_timestamp_seconds",
+      help: "When an in-memory table last held all of its topic, in seconds since the epoch; 0 before the first time.",
       labelNames: ["topic"],
       registers,
     }),

@@ -20,6 +20,7 @@ import type { IncomingRecord } from "./incoming-record.ts";
 import { describe } from "./kafka-errors.ts";
 import { followLog, type LogReader } from "./log-reader.ts";
 import { shareQuestion } from "./shared-question.ts";
+import { TableProgress } from "./table-progress.ts";
 import { endOffset } from "./topic-offsets.ts";
 import { countUnreadable, startUnreadableCount } from "./unreadable.ts";
 import { untilAnswered, whenReachable } from "./when-reachable.ts";
@@ -30,6 +31,8 @@ export interface Table<T> {
   readonly size: number;
   /** Everything up to this offset has been read; -1 when nothing was. */
   readonly appliedOffset: number;
+  /** For `/readyz`: true, or since when the table has not been at its topic's end. It goes on following, and no reader of it is told. */
+  readonly state: true | string;
   /** Resolves when everything that stood in the topic when the table was made has been read. */
   caughtUp(): Promise<void>;
   /** Resolves when everything that stands in the topic now has been read. Rejects with `deadline_exceeded`. */
@@ -56,6 +59,8 @@ export interface TableOptions<T> {
   readonly onFailure?: (reason: Error) => void;
   /** How long a missing topic is asked for again; default `ADMIN_PATIENCE_MS`. */
   readonly missingPatienceMs?: number;
+  /** How long the table may not have been at its topic's end before `state` says so; default `BEHIND_LIMIT_MS`. */
+  readonly behindLimitMs?: number;
 }
 
 /** Resolves when the topic's reading began; waits for brokers. Rejects with `topic_missing`. */
@@ -75,6 +80,7 @@ class CompactedTable<T> implements Table<T> {
     readonly revision: number;
     readonly resolve: () => void;
   }>();
+  readonly #progress: TableProgress;
   #appliedOffset = -1;
   #reader: LogReader | null = null;
   readonly #closing = new AbortController();
@@ -86,6 +92,11 @@ class CompactedTable<T> implements Table<T> {
   constructor(connection: KafkaConnection, options: TableOptions<T>) {
     this.#connection = connection;
     this.#options = options;
+    this.#progress = new TableProgress({
+      topic: options.topic,
+      metrics: connection.metrics,
+      limitMs: options.behindLimitMs,
+    });
     this.#askEnd = shareQuestion(() => endOffset(connection, options.topic));
   }
 
@@ -93,11 +104,13 @@ class CompactedTable<T> implements Table<T> {
     const { topic, onFailure = throwUncaught, missingPatienceMs } = this.#options;
     this.#report();
     startUnreadableCount(this.#connection.metrics, topic);
+    this.#connection.metrics?.tableCaughtUpTimestamp.set({ topic }, 0);
     const reader = await followLog(this.#connection, {
       topic,
       partition: 0,
       from: "start",
       onRecords: (records) => this.#take(records),
+      onFetched: (at) => this.#progress.reached(at),
       onFailure,
       ...(missingPatienceMs === undefined ? {} : { missingPatienceMs }),
     });
@@ -108,7 +121,10 @@ class CompactedTable<T> implements Table<T> {
   }
 
   async #catchUp(reader: LogReader): Promise<void> {
-    await reader.reached(await whenReachable(this.#connection, this.#askEnd));
+    const end = await whenReachable(this.#connection, this.#askEnd);
+    await reader.reached(end);
+    // Of an empty topic no fetch would say so for seconds.
+    this.#progress.reached({ position: reader.position, end });
     const staleKeys = this.#staleKeys ?? [];
     this.#staleKeys = null;
     for (const [key, revision] of staleKeys) this.#options.onStale?.(key, revision);
@@ -128,6 +144,10 @@ class CompactedTable<T> implements Table<T> {
 
   get appliedOffset(): number {
     return Math.max(this.#appliedOffset, (this.#reader?.position ?? 0) - 1);
+  }
+
+  get state(): true | string {
+    return this.#progress.state;
   }
 
   revisionOf(key: string): number | undefined {

@@ -6,8 +6,10 @@ import { kafkaBrokers } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
 import { openFaultProxy } from "@posthaste/testkit/fault-proxy";
 import { createTopic, deleteTopics, uniqueName } from "@posthaste/testkit/topics";
+import { Registry } from "prom-client";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { KafkaConnection, KafkaConnectionOptions } from "../src/connect.ts";
+import { createKafkaMetrics } from "../src/metrics.ts";
 import { createProducer, type Producer } from "../src/producer.ts";
 import { createTable, type Table, type TableOptions } from "../src/table.ts";
 import { connectTest } from "./harness.ts";
@@ -196,6 +198,66 @@ describe("the joined table", () => {
     await write("a", "new", 1);
     await table.refresh(5000);
     expect(contents(table)).toEqual({ a: "new" });
+  });
+
+  describe("its state, for readiness and the gauges", () => {
+    async function openWatched(behindLimitMs = 300) {
+      const proxy = await openFaultProxy(kafkaBrokers()[0] ?? "");
+      closing.push(() => proxy.close());
+      const registry = new Registry();
+      const through = openConnection({
+        metrics: createKafkaMetrics(registry),
+        route: (broker) => proxy.route(broker),
+      });
+      const gauge = async (name: string) => {
+        const { values = [] } = (await registry.getSingleMetric(name)?.get()) ?? {};
+        return values.find(({ labels }) => labels.topic === topic)?.value ?? Number.NaN;
+      };
+      const readAtS = () => gauge("posthaste_table_caught_up_timestamp_seconds");
+      const behind = () => gauge("posthaste_table_behind_records");
+      return { proxy, through, readAtS, behind, behindLimitMs };
+    }
+
+    it("is true once it has caught up, with an empty topic too, and stays so while nothing comes", async () => {
+      // An idle fetch is answered every two seconds.
+      const { through, readAtS, behind } = await openWatched(4000);
+      const table = await openTable({ behindLimitMs: 4000 }, through);
+      await table.caughtUp();
+      expect(table.state).toBe(true);
+      const first = await readAtS();
+      expect(first).toBeGreaterThan(Date.now() / 1000 - 60);
+      await eventually(async () => expect(await readAtS()).toBeGreaterThan(first + 1));
+      expect([table.state, await behind()]).toEqual([true, 0]);
+    });
+
+    it("says since when it is behind while no fetch is answered, and is true again afterwards", async () => {
+      const { proxy, through, readAtS, behindLimitMs } = await openWatched();
+      const table = await openTable({ behindLimitMs }, through);
+      await table.caughtUp();
+      proxy.hold();
+      await eventually(() => expect(table.state).toMatch(new RegExp(`^${topic} was last read to its end \\d+ s ago$`)));
+      const frozenAtS = await readAtS();
+      await write("a", "1", 1);
+      expect([table.get("a"), await readAtS()]).toEqual([undefined, frozenAtS]);
+      proxy.release();
+      await eventually(() => expect([table.state, table.get("a")]).toEqual([true, "1"]));
+      expect(await readAtS()).toBeGreaterThan(frozenAtS);
+    });
+
+    it("says that it is behind while what it fetched waits for a schema, and by how many records", async () => {
+      const { through, behind, behindLimitMs } = await openWatched();
+      const schema = Promise.withResolvers<void>();
+      const learn = (bytes: Buffer) => (String(bytes) === "new" ? schema.promise : undefined);
+      const table = await openTable({ behindLimitMs, learn }, through);
+      await table.caughtUp();
+      for (const revision of [1, 2, 3]) await write("a", revision === 1 ? "new" : "old", revision);
+      await eventually(async () => {
+        expect(table.state).toContain("was last read to its end");
+        expect(await behind()).toBeGreaterThan(0);
+      });
+      schema.resolve();
+      await eventually(async () => expect([table.state, await behind()]).toEqual([true, 0]));
+    });
   });
 
   it("reads on when its connections are cut, each record once", async () => {

@@ -126,7 +126,7 @@ export async function startControl({ config, host, version, log, registry, fail 
   caughtUp.catch(fail);
 
   const readiness = async (): Promise<Readiness> => ({
-    tables: isCaughtUp || "reading the configuration",
+    tables: isCaughtUp ? tablesState(sources.state, destinations.state) : "reading the configuration",
     brokers:
       producer.oldestPendingMs < STALLED_MS ? connection.brokersState() : `no acknowledgement for ${STALLED_MS} ms`,
     ...(await askServices(config.POSTHASTE_READY_URLS)),
@@ -171,6 +171,11 @@ export async function startControl({ config, host, version, log, registry, fail 
       await connection.close();
     },
   };
+}
+
+/** What the first says that is not as it should be; true when both are. */
+function tablesState(sources: true | string, destinations: true | string): true | string {
+  return sources === true ? destinations : sources;
 }
 
 /** Null, which is memory, also for a folder that cannot be made: the log is a cache, and no reason not to start. */

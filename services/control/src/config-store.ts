@@ -58,6 +58,8 @@ export type Change<T> = (current: T | undefined, revision: number) => T | null;
 export interface ConfigStore<T extends ConfigRecord> {
   get(id: string): T | undefined;
   values(): Iterable<T>;
+  /** For `/readyz`; see Table. */
+  readonly state: true | string;
   caughtUp(): Promise<void>;
   /** Resolves with what the key holds after the change (S1). Rejects with what `change` threw, or `deadline_exceeded`. */
   change(id: string, change: Change<T>): Promise<T | undefined>;
@@ -183,6 +185,9 @@ export async function createConfigStore<T extends ConfigRecord>(
     get: (id) => table.get(id),
     values: function* () {
       for (const [, value] of table.entries()) yield value;
+    },
+    get state() {
+      return table.state;
     },
     caughtUp: async () => {
       await table.caughtUp();

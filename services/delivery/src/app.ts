@@ -129,8 +129,7 @@ export async function startDelivery(options: DeliveryOptions): Promise<DeliveryS
   return {
     readiness: () => ({
       brokers: connection.brokersState(),
-      // Read to its end before this function answered; a table that cannot go on ends the process.
-      tables: true,
+      tables: destinations.state,
       group: isJoined(fresh),
       retryGroup: isJoined(returning),
     }),

@@ -90,8 +90,7 @@ export async function startIngest(options: IngestOptions): Promise<Ingest> {
         producer.stalledMs(names.events) < READY_PENDING_MS
           ? connection.brokersState()
           : `no event was acknowledged for ${Math.round(producer.stalledMs(names.events))} ms`,
-      // Read to its end before this function answered.
-      tables: true,
+      tables: sources.state,
       ...gateway.readiness(),
     }),
     stop: async () => {

@@ -143,8 +143,7 @@ export async function startRouter(options: RouterOptions): Promise<Router> {
   return {
     readiness: () => ({
       brokers: connection.brokersState(),
-      // Read to its end before this function answered; a table that cannot go on ends the process.
-      tables: true,
+      tables: destinations.state,
       group: consumer.isReady || "joining the group",
     }),
     stop: async () => {

@@ -1,0 +1,39 @@
+import { SILENT_LOG } from "@posthaste/core/log";
+import { createTestTopics } from "@posthaste/testbed/test-topics";
+import { kafkaBrokers } from "@posthaste/testkit/broker";
+import { eventually } from "@posthaste/testkit/eventually";
+import { openRegistryGateway, VALUE_OF_UNKNOWN_SCHEMA } from "@posthaste/testkit/registry-gateway";
+import { Registry } from "prom-client";
+import { afterEach, expect, it } from "vitest";
+import { startRouter } from "../src/app.ts";
+
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+it("is not ready while its table is not read to its end", async () => {
+  const topics = await createTestTopics("router");
+  const gateway = await openRegistryGateway();
+  closing.push(topics.remove, gateway.close);
+  const service = await startRouter({
+    brokers: kafkaBrokers(),
+    schemaRegistryUrl: gateway.url,
+    topicPrefix: topics.prefix,
+    dedupe: { limit: 0, windowMs: 0 },
+    log: SILENT_LOG,
+    registry: new Registry(),
+    onFailure: (reason) => {
+      throw reason;
+    },
+  });
+  closing.push(service.stop);
+  expect(service.readiness().tables).toBe(true);
+  // The table waits for a schema, which a registry that is gone cannot give it.
+  gateway.refuse();
+  const topic = topics.names.destinationConfig;
+  await topics.producer.send([{ topic, key: "k", value: VALUE_OF_UNKNOWN_SCHEMA }]);
+  await eventually(() => expect(service.readiness().tables).toMatch(`${topic} was last read to its end`), {
+    timeoutMs: 30_000,
+  });
+});
