@@ -34,6 +34,13 @@ describe("the committable offset", () => {
     expect(tracker.committableOffset).toBe(20);
   });
 
+  it("never falls, though less is skipped to than was before (T2)", () => {
+    const tracker = new OffsetTracker<number>(10);
+    tracker.skipTo(20);
+    tracker.skipTo(15);
+    expect([tracker.position, tracker.committableOffset]).toEqual([20, 20]);
+  });
+
   it("refuses an offset that is not above the last", () => {
     const tracker = new OffsetTracker<number>(5);
     tracker.add(entry(5));
@@ -66,6 +73,30 @@ describe("what is finished above it", () => {
     ]);
     expect(tracker.wasFinishedBefore(14)).toBe(false);
     expect(tracker.wasFinishedBefore(22)).toBe(true);
+  });
+
+  it("includes of what an earlier owner finished exactly what was not read again, wherever reading stands (T4)", () => {
+    const lengths = fc.array(fc.tuple(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 4 })), {
+      maxLength: 8,
+    });
+    fc.assert(
+      fc.property(lengths, fc.integer({ min: 0, max: 70 }), (pairs, readTo) => {
+        const before: OffsetRun[] = [];
+        let at = 0;
+        for (const [unfinished, finished] of pairs) {
+          before.push({ from: at + unfinished, to: at + unfinished + finished });
+          at += unfinished + finished;
+        }
+        const finished = new Set(offsetsIn(before));
+        const tracker = new OffsetTracker<number>(0, { finishedBefore: before });
+        for (let offset = 0; offset < readTo; offset += 1) {
+          expect(tracker.wasFinishedBefore(offset)).toBe(finished.has(offset));
+          tracker.add(entry(offset));
+        }
+        expect(offsetsIn(tracker.finishedRuns())).toEqual([...finished].filter((offset) => offset >= readTo));
+        expect(tracker.finishedRuns().every(({ from, to }) => from < to)).toBe(true);
+      }),
+    );
   });
 
   it("is told up to as many runs as are asked for, the lowest first", () => {
@@ -167,6 +198,25 @@ describe("what is told of it when it is passed (T3)", () => {
       ),
       { numRuns: 30 },
     );
+  });
+
+  it("is condensed seldom where all notes differ, and kept whole where nothing condenses it", () => {
+    for (const isCondensing of [true, false]) {
+      let calls = 0;
+      const condense = (notes: readonly number[]): number[] => {
+        calls += 1;
+        return [...notes];
+      };
+      const passed: number[] = [];
+      const onPassed = (note: number) => passed.push(note);
+      const tracker = new OffsetTracker<number>(0, { onPassed, condense: isCondensing ? condense : undefined });
+      const entries = Array.from({ length: 5000 }, (_, offset) => entry(offset));
+      for (const each of entries) tracker.add(each);
+      for (const each of [...entries].reverse()) tracker.finish(each);
+      expect(passed.sort((a, b) => a - b)).toEqual(entries.map(({ offset }) => offset));
+      if (isCondensing) expect(calls).toBeGreaterThan(4);
+      expect(calls).toBeLessThan(12);
+    }
   });
 
   it("is told once, and not of what has no note", () => {

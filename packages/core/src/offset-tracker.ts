@@ -159,6 +159,7 @@ export class OffsetTracker<N> {
     for (const each of fewest) most.push(each);
     if (note !== undefined) most.push(note);
     lower.notes = most;
+    lower.condensed = Math.max(lower.condensed, finishedAbove?.condensed ?? 0);
     if (this.#condense === undefined || most.length < Math.max(CONDENSE_FROM, 2 * lower.condensed)) return;
     lower.notes = this.#condense(most);
     lower.condensed = lower.notes.length;
