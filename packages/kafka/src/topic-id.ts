@@ -6,12 +6,14 @@ import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
 import type { KafkaClient, KafkaConnection } from "./connect.ts";
 import { pause, retryPauseMs, withDeadline } from "./deadline.ts";
 import { toPosthasteError } from "./kafka-errors.ts";
-import { type Broker, createCluster, requestTopicId } from "./kafkajs-internals.ts";
+import { type Broker, createCluster, errorOfCode, requestTopicId } from "./kafkajs-internals.ts";
 import { ADMIN_PATIENCE_MS, rotate } from "./shared-admin.ts";
 import { whenReachable } from "./when-reachable.ts";
 
 const ANSWER_DEADLINE_MS = 5000;
+/** Kafka's codes. */
 const KNOWN = 0;
+const LEADER_NOT_AVAILABLE = 5;
 
 /** The topic's id, or null where the cluster has none (before Kafka 2.8). Waits for brokers. Rejects with `topic_missing`. */
 export async function readTopicId(connection: KafkaConnection, topic: string): Promise<string | null> {
@@ -70,13 +72,12 @@ export class TopicIdQuestion {
     const topics = await requestTopicId(this.#broker, this.#topic);
     if (topics === null) return null;
     const found = topics.find(({ name }) => name === this.#topic);
-    if (found === undefined || found.errorCode !== KNOWN) {
-      throw new PosthasteError("topic_missing", `${this.#topic} does not exist`);
-    }
+    if (found === undefined) throw new PosthasteError("topic_missing", `${this.#topic} does not exist`);
+    if (found.errorCode !== KNOWN) throw errorOfCode(found.errorCode);
     return found.topicId;
   }
 
-  /** The leader of the first partition: it holds the topic, and is the first to know of another. */
+  /** The leader of a partition, of any that has one: it holds the topic, and is among the first to know of another. */
   async #connect(): Promise<Broker> {
     this.#client = this.#connection.createClient({
       brokers: rotate(this.#connection.brokers, this.#made),
@@ -86,8 +87,8 @@ export class TopicIdQuestion {
     const cluster = createCluster(this.#client.kafka);
     await cluster.connect();
     await cluster.addTargetTopic(this.#topic);
-    const [nodeId] = Object.keys(cluster.findLeaderForPartitions(this.#topic, [0]));
-    if (nodeId === undefined) throw new PosthasteError("topic_missing", `${this.#topic} has no partition 0`);
-    return await cluster.findBroker({ nodeId });
+    const led = cluster.findTopicPartitionMetadata(this.#topic).find(({ leader }) => leader >= 0);
+    if (led === undefined) throw errorOfCode(LEADER_NOT_AVAILABLE);
+    return await cluster.findBroker({ nodeId: String(led.leader) });
   }
 }
