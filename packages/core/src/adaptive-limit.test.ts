@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { AdaptiveLimit } from "./adaptive-limit.ts";
+import { AdaptiveLimit, DEFAULT_LIMIT } from "./adaptive-limit.ts";
 
 const SETTINGS = { first: 4, least: 1, enough: 16, most: 64 };
 const SLOW_MS = 100;
@@ -73,6 +73,18 @@ describe("an adaptive limit", () => {
     expect(limit.wasHalved(0, 1000)).toBe(false);
     limit.congested(0, 10);
     expect([limit.wasHalved(1009, 1000), limit.wasHalved(1010, 1000)]).toEqual([true, false]);
+  });
+
+  it("expects of a queue what rounds that double, up to the most, make of it", () => {
+    const limit = new AdaptiveLimit({ ...DEFAULT_LIMIT, enough: 512 });
+    for (const queued of [8, 56, 504, 2552, 5000]) {
+      const rounds: number[] = [];
+      for (let served = 0, round = 8; served < queued; round = Math.min(2 * round, 512)) {
+        served += round;
+        rounds.push(round);
+      }
+      expect(Math.abs(limit.waitMs(queued, 1000) / 1000 - rounds.length)).toBeLessThanOrEqual(1);
+    }
   });
 
   it("expects a queue to shrink by rounds that grow while it rises, and by equal rounds after", () => {

@@ -29,9 +29,10 @@ export class AdaptiveLimit {
   #congestedOnce = false;
   #halvedAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(settings: LimitSettings = DEFAULT_LIMIT) {
+  /** `startAt`: what the limit begins with, where more is known than nothing. */
+  constructor(settings: LimitSettings = DEFAULT_LIMIT, startAt: number = settings.first) {
     this.#settings = settings;
-    this.#value = settings.first;
+    this.#value = Math.min(Math.max(startAt, settings.least), settings.most);
   }
 
   /** Requests that may be in flight. */
@@ -46,8 +47,12 @@ export class AdaptiveLimit {
 
   /** Ms until `requests` have had room, when each holds it for `holdMs`. A limit that doubles is not reached for long. */
   waitMs(requests: number, holdMs: number): number {
-    if (this.#congestedOnce || this.#value >= this.#settings.most) return (holdMs * requests) / this.value;
-    return holdMs * (Math.log2(1 + requests / this.value) + requests / this.#settings.most);
+    const { most } = this.#settings;
+    if (this.#congestedOnce || this.#value >= most) return (holdMs * requests) / this.#value;
+    // It doubles a round until it is at the most; by then so many have had room.
+    const whileRising = most - this.#value;
+    if (requests <= whileRising) return holdMs * Math.log2(1 + requests / this.#value);
+    return holdMs * (Math.log2(most / this.#value) + (requests - whileRising) / most);
   }
 
   /** A request succeeded while `inFlight`, itself included, were out; the quickest of late took `leastHoldMs`. */
