@@ -11,6 +11,9 @@ const progress: fc.Arbitrary<DeliveryProgress> = fc.record({
   deadlineMs: moment,
   notBeforeMs: moment,
   urls: fc.option(fc.array(fc.webUrl(), { maxLength: 5 }), { nil: null }),
+  urlsNotBeforeMs: fc.option(fc.dictionary(fc.webUrl(), fc.nat(), { minKeys: 1, maxKeys: 5, noNullPrototype: true }), {
+    nil: null,
+  }),
 });
 
 describe("progress headers", () => {
@@ -40,6 +43,9 @@ describe("progress headers", () => {
       ),
     );
     expect(decodeProgress({ attempts: "-1", "deadline-ms": "soon", urls: '[1, "a"]' })).toEqual(NO_PROGRESS);
+    for (const moments of ["{", "[1]", "null", "3", '{"https://receiver.test/": "soon"}']) {
+      expect(decodeProgress({ "urls-not-before-ms": moments })).toEqual(NO_PROGRESS);
+    }
   });
 });
 
@@ -50,6 +56,7 @@ const someProgress: DeliveryProgress = {
   deadlineMs: 2,
   notBeforeMs: 3,
   urls: ["https://receiver.test/"],
+  urlsNotBeforeMs: { "https://receiver.test/": 4 },
 };
 
 it("headerText takes the last of a repeated header", () => {

@@ -19,6 +19,7 @@ const WINDOW_START = "window-start-ms";
 const DEADLINE = "deadline-ms";
 const NOT_BEFORE = "not-before-ms";
 const URLS = "urls";
+const URLS_NOT_BEFORE = "urls-not-before-ms";
 
 /** Headers as kafkajs hands them over: a value may be absent, or repeated. */
 export type IncomingHeaders = Readonly<Record<string, Buffer | string | readonly (Buffer | string)[] | undefined>>;
@@ -44,6 +45,7 @@ export function encodeProgress(progress: DeliveryProgress): Record<string, strin
   if (progress.deadlineMs !== null) headers[DEADLINE] = String(progress.deadlineMs);
   if (progress.notBeforeMs !== null) headers[NOT_BEFORE] = String(progress.notBeforeMs);
   if (progress.urls !== null) headers[URLS] = JSON.stringify(progress.urls);
+  if (progress.urlsNotBeforeMs !== null) headers[URLS_NOT_BEFORE] = JSON.stringify(progress.urlsNotBeforeMs);
   return headers;
 }
 
@@ -57,6 +59,7 @@ export function decodeProgress(headers: IncomingHeaders | undefined): DeliveryPr
     deadlineMs: wholeNumber(headerText(headers, DEADLINE)),
     notBeforeMs: wholeNumber(headerText(headers, NOT_BEFORE)),
     urls: urlList(headerText(headers, URLS)),
+    urlsNotBeforeMs: momentsByUrl(headerText(headers, URLS_NOT_BEFORE)),
   };
 }
 
@@ -67,11 +70,22 @@ function wholeNumber(text: string | undefined): number | null {
 }
 
 function urlList(text: string | undefined): readonly string[] | null {
-  if (text === undefined) return null;
+  const value = parsed(text);
+  return Array.isArray(value) && value.every((url) => typeof url === "string") ? value : null;
+}
+
+function momentsByUrl(text: string | undefined): Readonly<Record<string, number>> | null {
+  const value = parsed(text);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
+  const moments = Object.entries(value).filter(([, moment]) => Number.isSafeInteger(moment));
+  return moments.length === 0 ? null : Object.fromEntries(moments);
+}
+
+function parsed(text: string | undefined): unknown {
+  if (text === undefined) return undefined;
   try {
-    const value: unknown = JSON.parse(text);
-    return Array.isArray(value) && value.every((url) => typeof url === "string") ? value : null;
+    return JSON.parse(text);
   } catch {
-    return null;
+    return undefined;
   }
 }

@@ -42,6 +42,11 @@ export interface DeliveryProgress {
   readonly notBeforeMs: number | null;
   /** Under `settle: each`: the URLs still to be served; null means all that the destination has. */
   readonly urls: readonly string[] | null;
+  /**
+   * Under `settle: any`: the moments, ms since the epoch, before which single URLs are not to be called (Retry-After), where others
+   * may be; null when there are none.
+   */
+  readonly urlsNotBeforeMs: Readonly<Record<string, number>> | null;
 }
 
 export const NO_PROGRESS: DeliveryProgress = {
@@ -51,4 +56,5 @@ export const NO_PROGRESS: DeliveryProgress = {
   deadlineMs: null,
   notBeforeMs: null,
   urls: null,
+  urlsNotBeforeMs: null,
 };

@@ -107,9 +107,12 @@ describe("settle, any", () => {
     });
   });
 
-  it("waits for the URL that asked for the longest peace", () => {
-    const results = [result("a", { notBeforeMs: 10 }), result("b", {}), result("c", { notBeforeMs: 30 })];
-    expect(settle("any", results).retries).toEqual([{ urls: null, notBeforeMs: 30 }]);
+  it("I5, W5: waits for the URL that may be called first, and not at all for one beside another that asked for nothing", () => {
+    const asked = [result("a", { notBeforeMs: 10 }), result("c", { notBeforeMs: 30 })];
+    expect(settle("any", asked).retries).toEqual([{ urls: null, notBeforeMs: 10 }]);
+    const refused = result("d", { outcome: "permanent" });
+    expect(settle("any", [...asked, refused]).retries).toEqual([{ urls: null, notBeforeMs: 10 }]);
+    expect(settle("any", [...asked, result("b", {})]).retries).toEqual([{ urls: null, notBeforeMs: null }]);
   });
 
   it("is dead as refused by the receiver when at least one URL answered", () => {

@@ -97,13 +97,9 @@ export function settle(rule: SettleRule, results: readonly UrlOutcome[]): Settle
 function settleAny(results: readonly UrlOutcome[]): Settlement {
   if (results.some((result) => result.outcome === "delivered")) return DELIVERED;
   if (results.some((result) => result.outcome === "retryable")) {
-    // The next attempt goes to every URL again, so it waits for the one that asked for the longest peace.
-    const moments = results.flatMap((result) => result.notBeforeMs ?? []);
-    return {
-      outcome: "retryable",
-      retries: [{ urls: null, notBeforeMs: moments.length === 0 ? null : Math.max(...moments) }],
-      dead: [],
-    };
+    // I5: a URL that asked for peace holds up none that did not; the next attempt leaves it out until then.
+    const moments = results.flatMap((result) => (result.outcome === "retryable" ? [result.notBeforeMs] : []));
+    return { outcome: "retryable", retries: [{ urls: null, notBeforeMs: earliest(moments) }], dead: [] };
   }
   const refused = results.every((result) => result.error === "address_refused");
   return {
@@ -111,6 +107,16 @@ function settleAny(results: readonly UrlOutcome[]): Settlement {
     retries: [],
     dead: [{ urls: null, reason: refused ? "address_refused" : "rejected_by_receiver" }],
   };
+}
+
+/** The earliest of the moments from which a URL may be called; null when one may be called at any time. */
+export function earliest(moments: readonly (number | null)[]): number | null {
+  let first: number | null = null;
+  for (const moment of moments) {
+    if (moment === null) return null;
+    if (first === null || moment < first) first = moment;
+  }
+  return first;
 }
 
 function settleEach(results: readonly UrlOutcome[]): Settlement {

@@ -1,17 +1,25 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { DestinationRoom, type RoomRequest, type RoomSettings, type Surroundings } from "./destination-room.ts";
+import { type AdmissionSettings, DestinationAdmission, type LoadContext } from "./destination-admission.ts";
+import type { AdmissionRequest, Permit } from "./permit.ts";
 import { SharedRoom, type Standing } from "./shared-room.ts";
 
 const CONNECTIONS = 64;
 /** For eighty destinations, of which sixty hang. */
 const FEW_CONNECTIONS = 16;
-const SETTINGS: RoomSettings = {
+const SETTINGS: AdmissionSettings = {
   limit: { first: 8, least: 1, enough: 16, most: 32 },
   breaker: { threshold: 20, firstOpenMs: 1000, longestOpenMs: 8000 },
+  longestWaitMs: 10_000,
 };
-const AMONG_OTHERS: Surroundings = { isAlone: false, isCrowding: false, isScarce: false };
-const one: RoomRequest = { requests: 1, returning: false };
+const AMONG_OTHERS: LoadContext = { isAlone: false, isFilling: false, isCrowding: false, isScarce: false };
+const one: AdmissionRequest = { owed: null, returning: false };
+
+function admissionIn(shared: SharedRoom): DestinationAdmission<AdmissionRequest> {
+  const admission = new DestinationAdmission<AdmissionRequest>(SETTINGS, shared);
+  admission.configure(["https://a.example/"], "any");
+  return admission;
+}
 
 /** Takes for new destinations of the standing, one each, what they are let; answers how many were. */
 function takeOneEach(shared: SharedRoom, standing: Standing): number {
@@ -87,40 +95,44 @@ describe("destinations that share the room", () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 100, maxLength: 500 }), (steps) => {
         const shared = new SharedRoom(FEW_CONNECTIONS);
-        const rooms = Array.from({ length: 80 }, () => ({
-          room: new DestinationRoom<RoomRequest>(SETTINGS, shared),
-          out: [] as { readonly startedMs: number; readonly wasProbe: boolean }[],
+        const destinations = Array.from({ length: 80 }, () => ({
+          admission: admissionIn(shared),
+          out: [] as Permit<AdmissionRequest>[],
           hasAnswered: false,
         }));
         let nowMs = 0;
         for (const { of, what } of steps) {
-          const destination = rooms[of];
+          const destination = destinations[of];
           if (destination === undefined) throw new Error("no such destination");
-          const { room, out } = destination;
+          const { admission, out } = destination;
           // Every fourth is healthy.
           const isHealthy = of % 4 === 0;
           if (what === "arrive") {
-            const wasFree = room.isEmpty && room.breakerState === "closed";
-            const admission = room.admit(one, nowMs, () => AMONG_OTHERS);
-            if (admission === "go" || admission === "probe")
-              out.push({ startedMs: nowMs, wasProbe: admission === "probe" });
-            if (wasFree && destination.hasAnswered) expect(admission).toBe("go");
+            const wasFree = admission.isEmpty && admission.urls[0]?.breakerState === "closed";
+            const permit = admission.admit(one, nowMs, () => AMONG_OTHERS);
+            if (permit?.isGiven) out.push(permit);
+            if (wasFree && destination.hasAnswered) expect(permit?.isGiven).toBe(true);
           }
           if (what === "pass") {
             nowMs += 40;
-            for (const each of rooms) each.room.passed(40);
+            for (const each of destinations) each.admission.passed(40);
           }
           const ended =
             (what === "answer" && isHealthy) || (what === "time out" && !isHealthy) ? out.shift() : undefined;
           if (ended !== undefined) {
-            room.settled(isHealthy ? "delivered" : "congested", ended, nowMs);
-            room.released(1, ended.startedMs, nowMs);
+            const health = ended.lines[0]?.health;
+            const begun = { startedMs: ended.startedMs, wasProbe: ended.wasProbe(0) };
+            health?.settled(isHealthy ? "delivered" : "timed_out", begun, nowMs);
+            health?.ended();
             destination.hasAnswered = isHealthy;
           }
-          for (let next = room.next(nowMs); next !== null; next = room.next(nowMs))
-            out.push({ startedMs: nowMs, wasProbe: next.admission === "probe" });
-          const all = rooms.reduce((sum, each) => sum + each.room.inFlight, 0);
-          const hanging = rooms.filter((_, index) => index % 4 > 0).reduce((sum, each) => sum + each.room.inFlight, 0);
+          for (let next = admission.next(nowMs); next !== null; next = admission.next(nowMs)) {
+            if (next.isGiven) out.push(next);
+          }
+          const all = destinations.reduce((sum, each) => sum + each.out.length, 0);
+          const hanging = destinations
+            .filter((_, index) => index % 4 > 0)
+            .reduce((sum, each) => sum + each.out.length, 0);
           expect(shared.out).toBe(all);
           expect(shared.unproven).toBeLessThanOrEqual(all);
           expect(hanging).toBeLessThanOrEqual(shared.unproven);

@@ -76,6 +76,8 @@ function attempts(origin: string): { sendOne: SendOne; close: () => Promise<void
     sender.attempt(
       { destination, messageId: randomUUID(), body: BODY, attempt: 1 },
       {
+        onOutcome: () => undefined,
+        onEnd: () => undefined,
         onSettled: ({ settlement }) => {
           if (settlement.outcome !== "delivered") throw new Error(`not delivered: ${JSON.stringify(settlement)}`);
         },

@@ -6,6 +6,7 @@
  *      is settled and the last post has ended.
  *  U2. The listener hears nothing while `start` runs: it may start the next attempt when it hears of one, and a thousand that
  *      fail as they start would fill the stack.
+ *  U3. The listener hears of each post its outcome, once, and then its end, once.
  */
 import type { Destination } from "@posthaste/core/destination";
 import { type AttemptOutcome, DELIVERED, type RequestError, type Settlement, settle } from "@posthaste/core/outcome";
@@ -47,23 +48,27 @@ export class Attempt implements PostListener {
     // None of the URLs asked for exists any more: there is nothing left that could fail.
     if (posts.length === 0) this.#settle(DELIVERED);
     for (const post of posts) post.start();
-    this.#isStarting = false;
-    if (this.#report !== null) queueMicrotask(() => this.#tellAfterStart());
+    const hasNews = this.#undecided < posts.length || posts.length === 0;
+    if (hasNews) queueMicrotask(() => this.#tellAfterStart());
+    else this.#isStarting = false;
   }
 
   onOutcome(post: Post): void {
     this.#undecided -= 1;
     this.#context.onOutcome(post);
+    if (!this.#isStarting) this.#tellOutcome(post);
     if (this.#report !== null) return;
     const rule = this.#destination.settle;
     if (rule === "any" && post.outcome === "delivered") this.#settle(DELIVERED);
     else if (this.#undecided === 0) this.#settle(settle(rule, this.#results()));
   }
 
-  onEnd(): void {
+  onEnd(post: Post): void {
     this.#running -= 1;
     this.#context.onEnd();
-    if (!this.#isStarting) this.#finishIfDone();
+    if (this.#isStarting) return;
+    this.#listener.onEnd(this.#posts.indexOf(post));
+    this.#finishIfDone();
   }
 
   #settle(settlement: Settlement): void {
@@ -71,9 +76,16 @@ export class Attempt implements PostListener {
     if (!this.#isStarting) this.#listener.onSettled(this.#report);
   }
 
+  #tellOutcome(post: Post): void {
+    if (post.outcome !== null) this.#listener.onOutcome(this.#posts.indexOf(post), post.outcome, post);
+  }
+
+  /** U2: what happened meanwhile, in the order in which it would have been told. */
   #tellAfterStart(): void {
-    if (this.#report === null) return;
-    this.#listener.onSettled(this.#report);
+    this.#isStarting = false;
+    for (const post of this.#posts) this.#tellOutcome(post);
+    if (this.#report !== null) this.#listener.onSettled(this.#report);
+    for (const [index, post] of this.#posts.entries()) if (post.hasEnded) this.#listener.onEnd(index);
     this.#finishIfDone();
   }
 

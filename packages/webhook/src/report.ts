@@ -25,10 +25,20 @@ export interface AttemptReport {
   readonly urls: readonly UrlResult[];
 }
 
-/** Whoever asked for an attempt. Neither is called before `attempt` has returned; neither may throw. */
+/** Why one URL's request came to its outcome. */
+export type OutcomeDetails = Pick<UrlResult, "status" | "error" | "notBeforeMs">;
+
+/**
+ * Whoever asked for an attempt. An `index` counts the URLs that are called, in the destination's order. Nothing is called before
+ * `attempt` has returned; none may throw.
+ */
 export interface AttemptListener {
+  /** A request has its outcome; once for each. */
+  onOutcome(index: number, outcome: AttemptOutcome, details: OutcomeDetails): void;
+  /** A request has ended, its outcome told before; once for each. */
+  onEnd(index: number): void;
   /** `any`: at the first 2xx, or when every URL failed. `each`: when every URL has its outcome. Once. */
   onSettled(report: AttemptReport): void;
-  /** When every request has ended, bodies included. Once, after `onSettled`. */
+  /** When every request has ended, bodies included. Once, after `onSettled`; nothing more is told. */
   onFinished(report: AttemptReport): void;
 }

@@ -179,7 +179,7 @@ class Sender implements WebhookSender {
     const nowMs = this.#clock.nowMs();
     const headers = deliveryHeaders(request, signWith, nowMs);
     const report = await new Promise<AttemptReport>((resolve) => {
-      this.#start(request, targets, headers, nowMs, { onSettled: () => undefined, onFinished: resolve });
+      this.#start(request, targets, headers, nowMs, { ...UNHEARD, onFinished: resolve });
     });
     const text = Buffer.from(body).toString("utf8");
     return report.urls.map((result, index) => {
@@ -210,6 +210,9 @@ class Sender implements WebhookSender {
     );
   }
 }
+
+/** For who asks only what came of it in the end. */
+const UNHEARD = { onOutcome: () => undefined, onEnd: () => undefined, onSettled: () => undefined };
 
 /** Bytes of an answer that are kept until it is masked: more than is shown, so that a secret at the cut is seen whole. */
 const KEPT_BYTES = 16 * 1024;

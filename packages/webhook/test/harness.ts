@@ -41,7 +41,12 @@ export interface AttemptHandle {
 export function attempt(sender: WebhookSender, request: AttemptRequest): AttemptHandle {
   const settled = Promise.withResolvers<AttemptReport>();
   const finished = Promise.withResolvers<AttemptReport>();
-  sender.attempt(request, { onSettled: settled.resolve, onFinished: finished.resolve });
+  sender.attempt(request, {
+    onOutcome: () => undefined,
+    onEnd: () => undefined,
+    onSettled: settled.resolve,
+    onFinished: finished.resolve,
+  });
   return { settled: settled.promise, finished: finished.promise };
 }
 

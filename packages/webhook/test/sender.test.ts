@@ -197,9 +197,38 @@ describe("an attempt to several URLs", () => {
     const request = { destination, messageId: "message-1", body: BODY, attempt: 1 };
     const heard: string[] = [];
     const told = Promise.withResolvers<void>();
-    sender.attempt(request, { onSettled: () => heard.push("settled"), onFinished: () => told.resolve() });
+    sender.attempt(request, {
+      onOutcome: (index, outcome, { error }) => heard.push(`${index} ${outcome} ${error}`),
+      onEnd: (index) => heard.push(`${index} ended`),
+      onSettled: () => heard.push("settled"),
+      onFinished: () => told.resolve(),
+    });
     expect(heard).toEqual([]);
-    return told.promise.then(() => expect(heard).toEqual(["settled"]));
+    return told.promise.then(() => expect(heard).toEqual(["0 permanent invalid_request", "settled", "0 ended"]));
+  });
+
+  it("U3: tells of each URL what it came to and when it ended, also after the attempt is settled", async () => {
+    const receiver = await useReceiver();
+    receiver.script("/slow", { status: 503, delayMs: 200 });
+    const urls = [`${receiver.url}/slow`, "gopher://receiver.example/", `${receiver.url}/quick`];
+    const destination = aDestination({ urls: urls.map((url) => ({ url, headers: {} })) });
+    const heard: string[] = [];
+    await new Promise<void>((resolve) => {
+      useSender().attempt(
+        { destination, messageId: "message-1", body: BODY, attempt: 1 },
+        {
+          onOutcome: (index, outcome) => heard.push(`${index} ${outcome}`),
+          onEnd: (index) => heard.push(`${index} ended`),
+          onSettled: () => heard.push("settled"),
+          onFinished: () => resolve(),
+        },
+      );
+    });
+    expect(heard).toEqual([
+      ...["1 permanent", "1 ended"],
+      ...["2 delivered", "settled", "2 ended"],
+      ...["0 retryable", "0 ended"],
+    ]);
   });
 
   it("has nothing left to do when none of the named URLs is configured any more", async () => {

@@ -1,13 +1,13 @@
 /**
  * The delivery service: what stands in the deliveries topic, and what came due in the retry topics, to its receivers.
- * Fresh and returning deliveries share the rooms of their destinations.
+ * Fresh and returning deliveries share the admission of their destinations.
  */
 import type { SecretKey } from "@posthaste/contracts/secret-box";
 import { createTopicNames, delayMsFromRetryTopic } from "@posthaste/contracts/topics";
-import { DEFAULT_ROOM, type RoomSettings } from "@posthaste/core/destination-room";
 import type { Log } from "@posthaste/core/log";
 import type { RetrySchedule } from "@posthaste/core/retry-plan";
 import type { Clock } from "@posthaste/core/time";
+import { DEFAULT_URL_HEALTH, type UrlHealthSettings } from "@posthaste/core/url-health";
 import { connectKafka } from "@posthaste/kafka/connect";
 import { createKafkaMetrics } from "@posthaste/kafka/metrics";
 import type { ConsumerTiming, WindowedConsumer } from "@posthaste/kafka/window";
@@ -32,14 +32,14 @@ export interface DeliveryOptions {
   readonly extraCa?: string | undefined;
   readonly schedule: RetrySchedule;
   readonly attemptLog: AttemptLogSetting;
-  /** Records of one partition's window; default 500. */
+  /** Records of one partition's window; default 2,000. */
   readonly windowRecords?: number;
   readonly log: Log;
   readonly registry: Registry;
   /** Delivery cannot go on; the process should end. */
   readonly onFailure: (reason: Error) => void;
   readonly senderLimits?: Partial<SenderLimits>;
-  readonly room?: RoomSettings;
+  readonly health?: UrlHealthSettings;
   readonly timing?: Partial<ConsumerTiming>;
   readonly clock?: Clock;
   /** 0 up to but not including 1; for jitter and for sampling the attempt log. */
@@ -52,8 +52,8 @@ export interface DeliveryService {
   readonly stop: () => Promise<void>;
 }
 
-/** As the setting's default: a full window of a quick receiver is worked off in a tenth of a second. */
-const DEFAULT_WINDOW_RECORDS = 500;
+/** As the setting's default: a burst to a receiver that is slow and well finds room beside others, who would stand behind it in a full one. */
+const DEFAULT_WINDOW_RECORDS = 2000;
 const SYSTEM_CLOCK: Clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
 
 /** Resolves when the destinations are known and both groups were joined; nothing is sent before that. */
@@ -85,11 +85,12 @@ export async function startDelivery(options: DeliveryOptions): Promise<DeliveryS
     limits: options.senderLimits ?? {},
   });
   const isolation = new Isolation({
-    settings: options.room ?? DEFAULT_ROOM,
+    settings: { ...(options.health ?? DEFAULT_URL_HEALTH), longestWaitMs: Math.min(...schedule.delaysMs) },
     connections: sender.maxConnections,
     monotonicMs: clock.monotonicMs,
-    send: (turn) => deliverer.send(turn),
-    putOff: (pending, cause, notBeforeMs) => deliverer.putOff(pending, cause, notBeforeMs),
+    send: (permit) => deliverer.send(permit),
+    defer: (pending, parts) => deliverer.defer(pending, parts),
+    judgeAgain: (pending) => deliverer.judgeAgain(pending),
   });
   createDeliveryGauges(registry, { breakers: () => isolation.breakers(), waitingForRoom: () => isolation.waiting });
   const followUps = new FollowUps({

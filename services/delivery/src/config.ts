@@ -37,5 +37,5 @@ export const deliverySettings = z.object({
   POSTHASTE_EXTRA_CA: z.string().optional(),
   POSTHASTE_ATTEMPT_LOG: attemptLog().default({ failures: true, deliveredShare: 1 }),
   /** Deliveries that one partition's window holds at once. */
-  POSTHASTE_DELIVERY_WINDOW: wholeNumber(1, 100_000).default(500),
+  POSTHASTE_DELIVERY_WINDOW: wholeNumber(1, 100_000).default(2000),
 });

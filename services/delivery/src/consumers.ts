@@ -3,7 +3,6 @@
  * that exists (W4). Only fresh ones are filtered by origin (D1).
  */
 import { delayMsFromRetryTopic } from "@posthaste/contracts/topics";
-import type { NoRoomCause } from "@posthaste/core/destination-room";
 import {
   condenseOrigins,
   decodeOriginFold,
@@ -12,6 +11,7 @@ import {
   OriginFold,
   type OriginOfDelivery,
 } from "@posthaste/core/origin";
+import type { DeferralCause } from "@posthaste/core/permit";
 import type { KafkaConnection } from "@posthaste/kafka/connect";
 import { createWindowedConsumer } from "@posthaste/kafka/consumer";
 import type { IncomingRecord } from "@posthaste/kafka/incoming-record";
@@ -37,7 +37,7 @@ export interface ConsumersOptions {
   readonly metrics: DeliveryMetrics;
   readonly run: (task: Task<Intake>) => void;
   /** Asked at intake of each delivery (see `Isolation.turnsAway`). */
-  readonly turnsAway: (destinationId: string, window: PartitionWindow) => NoRoomCause | null;
+  readonly turnsAway: (destinationId: string, window: PartitionWindow) => DeferralCause | null;
   readonly onFailure: (reason: Error) => void;
 }
 

@@ -1,11 +1,11 @@
 import type { AttemptRecord } from "@posthaste/core/attempt-record";
 import { type Delivery, type DeliveryProgress, NO_PROGRESS } from "@posthaste/core/delivery";
 import type { Destination } from "@posthaste/core/destination";
-import { DEFAULT_ROOM } from "@posthaste/core/destination-room";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { settle } from "@posthaste/core/outcome";
+import { DEFAULT_URL_HEALTH } from "@posthaste/core/url-health";
 import type { Task } from "@posthaste/kafka/window";
-import type { AttemptReport } from "@posthaste/webhook/report";
+import type { AttemptListener, AttemptReport } from "@posthaste/webhook/report";
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Deliverer, type DelivererParts } from "./deliver-record.ts";
@@ -20,6 +20,7 @@ const DESTINATION = {
   revision: 1,
   enabled: true,
   rateLimitPerSecond: null,
+  settle: "any",
   missingKeyIds: null,
   urls: [
     { url: "https://a.example/", headers: {} },
@@ -35,8 +36,7 @@ let published: FollowUp[];
 let attempted: (readonly string[] | null | undefined)[];
 let random: number;
 let nowMs: number;
-let onSettled: (report: AttemptReport) => void;
-let onFinished: (report: AttemptReport) => void;
+let listener: AttemptListener;
 let metrics: DeliveryMetrics;
 let finished: number[];
 let logged: AttemptRecord[];
@@ -75,22 +75,19 @@ beforeEach(() => {
   metrics = createDeliveryMetrics(new Registry(), ["retry-10s"]);
   [finished, logged, errors, failures] = [[], [], [], []];
   isolation = new Isolation({
-    settings: DEFAULT_ROOM,
+    settings: { ...DEFAULT_URL_HEALTH, longestWaitMs: 10_000 },
     connections: 4096,
     monotonicMs: () => nowMs,
-    send: (turn) => deliverer.send(turn),
-    putOff: (pending, cause, notBeforeMs) => deliverer.putOff(pending, cause, notBeforeMs),
+    send: (permit) => deliverer.send(permit),
+    defer: (pending, parts) => deliverer.defer(pending, parts),
+    judgeAgain: (pending) => deliverer.judgeAgain(pending),
   });
   deliverer = new Deliverer({
     destinations: { appliedOffset: 0, get: () => destination, waitForOffset: () => tableReached.promise },
     sender: {
-      attempt: (
-        { urls }: { readonly urls?: readonly string[] | null },
-        hooks: { readonly onSettled: typeof onSettled; readonly onFinished: typeof onFinished },
-      ) => {
+      attempt: ({ urls }: { readonly urls?: readonly string[] | null }, told: AttemptListener) => {
         attempted.push(urls);
-        onSettled = hooks.onSettled;
-        onFinished = hooks.onFinished;
+        listener = told;
       },
     },
     isolation,
@@ -132,27 +129,27 @@ describe("an attempt", () => {
   it("C2: that was delivered finishes its record and publishes nothing", () => {
     run(returning(4, "deliveries/0/7/0", {}));
     expect(finished).toEqual([]);
-    onSettled(answered(503, 200));
+    listener.onSettled(answered(503, 200));
     expect([finished, published]).toEqual([[4], []]);
   });
 
   it("C2: that failed leaves its record to what is published, and counts its delivery as away", () => {
     run(returning(4, "deliveries/0/7/0", {}));
-    onSettled(answered(503, 503));
+    listener.onSettled(answered(503, 503));
     expect([finished, published]).toMatchObject([[], [{ kind: "retry", progress: { attempts: 1 } }]]);
     expect(isolation.awayOf("dst")).toBe(1);
   });
 
   it("is logged when all its requests have ended, unless the log skips it or nothing was sent", () => {
     run(returning(4, "deliveries/0/7/0", { attempts: 2 }));
-    onSettled(answered(503, 503));
+    listener.onSettled(answered(503, 503));
     expect(logged).toEqual([]);
-    onFinished(answered(503, 503));
+    listener.onFinished(answered(503, 503));
     expect(logged).toMatchObject([{ messageId: "m", destinationId: "dst", attempt: 3, outcome: "retryable" }]);
     run(returning(5, "deliveries/0/8/0", {}));
-    onFinished(answered(200, 200));
+    listener.onFinished(answered(200, 200));
     run(returning(6, "deliveries/0/9/0", {}));
-    onFinished({ ...answered(503), urls: [] });
+    listener.onFinished({ ...answered(503), urls: [] });
     expect(logged).toHaveLength(1);
   });
 
@@ -170,7 +167,7 @@ describe("an attempt", () => {
 
   it("that throws where nobody waits ends the process", () => {
     run(returning(4, "deliveries/0/7/0", {}));
-    onSettled(undefined as unknown as AttemptReport);
+    listener.onSettled(undefined as unknown as AttemptReport);
     expect(failures).toMatchObject([{ name: "TypeError" }]);
     failures = [];
   });
@@ -182,11 +179,55 @@ describe("an attempt", () => {
     const { delivery } = task.item;
     if (delivery === null) throw new Error("there is no delivery");
     run({ ...task, item: { ...task.item, delivery: { ...delivery, receivedAtMs: nowMs - 2000 } } });
-    onSettled(answered(200, 503));
+    listener.onSettled(answered(200, 503));
     expect(seen.mock.calls).toEqual([[2]]);
     run(returning(5, "deliveries/0/8/0", { urls: ["https://b.example/"] }));
-    onSettled(answered(200));
+    listener.onSettled(answered(200));
     expect(seen).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe("an attempt of several URLs", () => {
+  const [a, b] = ["https://a.example/", "https://b.example/"];
+  const asked = { status: 429, error: null, notBeforeMs: 1_030_000 };
+
+  it("W5, G6: under `settle: each` defers apart the URL that asked for peace, with what became of the others", () => {
+    destination = { ...DESTINATION, settle: "each" };
+    run(returning(0, "deliveries/0/7/0", {}));
+    listener.onOutcome(1, "retryable", asked);
+    listener.onEnd(1);
+    published = [];
+    run(returning(1, "deliveries/0/8/0", { attempts: 2, windowStartMs: 990_000, deadlineMs: 1_050_000 }));
+    expect(attempted).toEqual([null, [a]]);
+    listener.onSettled(answered(200));
+    expect(published).toMatchObject([
+      { kind: "retry", progress: { urls: [b], attempts: 2, putOffs: 1, notBeforeMs: 1_030_000 } },
+    ]);
+    expect(finished).toEqual([]);
+    expect(isolation.awayOf("dst")).toBe(1);
+  });
+
+  it("I5, W5: under `settle: any` leaves out the URL that asked for peace, as its own process or another one heard", () => {
+    run(returning(0, "deliveries/0/7/0", { urlsNotBeforeMs: { [b]: 1_030_000, "https://gone.example/": 1_030_000 } }));
+    expect(attempted).toEqual([[a]]);
+    listener.onSettled(answered(503));
+    expect(published).toMatchObject([
+      { kind: "retry", progress: { notBeforeMs: null, urlsNotBeforeMs: { [b]: 1_030_000 } } },
+    ]);
+    listener.onOutcome(0, "retryable", { status: 503, error: null, notBeforeMs: 1_020_000 });
+    run(returning(1, "deliveries/0/8/0", {}));
+    expect([attempted.length, published.at(-1)]).toMatchObject([
+      1,
+      { kind: "retry", progress: { putOffs: 1, notBeforeMs: 1_020_000 } },
+    ]);
+  });
+
+  it("is not shut for longer than a window, whatever the receiver asks for", () => {
+    run(returning(0, "deliveries/0/7/0", {}));
+    for (const index of [0, 1]) listener.onOutcome(index, "retryable", { ...asked, notBeforeMs: 9_000_000_000 });
+    nowMs += 60_000;
+    run(returning(1, "deliveries/0/8/0", {}));
+    expect(attempted).toEqual([null, null]);
   });
 });
 
@@ -284,10 +325,12 @@ describe("a returning delivery", () => {
     const lost = { ...task, window: { ...task.window, isRevoked: true } };
     const { delivery, progress } = task.item;
     if (delivery === null) throw new Error("there is no delivery");
-    const pending = { task: lost, delivery, progress, returning: true, destination: DESTINATION, requests: 2 };
-    deliverer.putOff(pending, "no_room", null);
+    const destination = DESTINATION;
+    const pending = { task: lost, delivery, progress, returning: true, owed: null, destination, requests: 2 };
+    const parts = [{ urls: [], cause: "no_room" as const, notBeforeMs: null }];
+    deliverer.defer(pending, parts);
     expect([attempted, published]).toEqual([[], []]);
-    deliverer.putOff({ ...pending, task }, "no_room", null);
+    deliverer.defer({ ...pending, task }, parts);
     expect(published).toMatchObject([{ kind: "retry" }]);
   });
 
@@ -349,7 +392,7 @@ describe("a returning delivery", () => {
     const asked = { outcome: "retryable" as const, notBeforeMs: nowMs + 3_600_000 };
     const url = { url: "https://a.example/", status: 503, error: null, durationMs: 1, answer: null, ...asked };
     const report = { settlement: settle("any", [url]), startedAtMs: nowMs, urls: [url] };
-    onSettled(report);
+    listener.onSettled(report);
     for (let offset = 1; attempted.length === 1; offset++) {
       const plan = published.at(-1);
       if (plan?.kind !== "retry") throw new Error(`it is ${plan?.kind} after ${offset} records`);
@@ -358,7 +401,7 @@ describe("a returning delivery", () => {
     }
     expect(nowMs).toBeGreaterThanOrEqual(1_040_000);
     expect(nowMs).toBeLessThan(1_060_000);
-    onSettled(report);
+    listener.onSettled(report);
     expect(published.at(-1)).toMatchObject({
       kind: "dead_letter",
       reason: "window_expired",

@@ -11,11 +11,11 @@
  */
 
 import { jitterMs } from "@posthaste/core/backoff";
-import type { Delivery } from "@posthaste/core/delivery";
+import type { Delivery, DeliveryProgress } from "@posthaste/core/delivery";
 import type { Destination } from "@posthaste/core/destination";
-import type { NoRoomCause } from "@posthaste/core/destination-room";
-import { PosthasteError } from "@posthaste/core/errors";
 import type { Log } from "@posthaste/core/log";
+import type { AttemptOutcome } from "@posthaste/core/outcome";
+import type { DeferralCause, DeferredPart } from "@posthaste/core/permit";
 import {
   type DeadPlan,
   isWindowOver,
@@ -27,16 +27,17 @@ import {
 import type { Clock } from "@posthaste/core/time";
 import type { Table } from "@posthaste/kafka/table";
 import type { Task } from "@posthaste/kafka/window";
-import type { AttemptReport } from "@posthaste/webhook/report";
+import type { AttemptReport, OutcomeDetails } from "@posthaste/webhook/report";
 import type { WebhookSender } from "@posthaste/webhook/sender";
 import type { AttemptLog } from "./attempt-log.ts";
 import { ConfigWait } from "./config-wait.ts";
 import type { DueGate } from "./due-gate.ts";
 import type { FollowUp, FollowUps } from "./follow-up.ts";
-import type { Isolation, Turn } from "./isolation.ts";
+import type { DeliveryPermit, Isolation } from "./isolation.ts";
 import type { DeliveryMetrics, PutOffCause } from "./metrics.ts";
 import { type Intake, owedUrls, type Pending, toPending } from "./pending.ts";
-import { latestNotBefore, planFollowUps, roomOutcome } from "./settlement.ts";
+import { type AttemptStages, PermittedAttempt, toError } from "./permitted-attempt.ts";
+import { planFollowUps, requestOutcome } from "./settlement.ts";
 
 export interface DelivererParts {
   readonly destinations: Table<Destination>;
@@ -62,10 +63,18 @@ export class Deliverer {
   readonly #reported = new Set<string>();
   readonly #jittering = new Set<NodeJS.Timeout>();
   readonly #configWait: ConfigWait;
+  readonly #attempts: AttemptStages;
 
   constructor(parts: DelivererParts) {
     this.#parts = parts;
     this.#configWait = new ConfigWait({ destinations: parts.destinations, log: parts.log });
+    this.#attempts = {
+      settled: (permit, index, outcome, details) => this.#settled(permit, index, outcome, details),
+      ended: (permit, index) => parts.isolation.ended(permit, index),
+      settle: (permit, report) => this.#settle(permit, report),
+      finish: (permit, report) => this.#finish(permit, report),
+      onFailure: parts.onFailure,
+    };
   }
 
   /** Starts the work on a record; its task is finished later. */
@@ -77,39 +86,38 @@ export class Deliverer {
     else this.#afterJitter(task, delivery);
   }
 
-  /** A turn was given: sends, and follows up what comes of it. */
-  send(turn: Turn): void {
+  /** A permit was given: sends, and follows up what comes of it. */
+  send(permit: DeliveryPermit): void {
     const { sender, destinations, isolation, clock } = this.#parts;
-    const { task, delivery, destination, progress } = turn.pending;
-    const isLate = !turn.isLast && isWindowOver(progress, clock.nowMs());
+    const { task, delivery, destination, progress } = permit.request;
+    const isLate = !permit.isLast && isWindowOver(progress, clock.nowMs());
     if (isLate || destinations.get(destination.id) !== destination) {
-      isolation.cancel(turn);
+      isolation.cancel(permit);
       this.#submit(task, delivery);
       return;
     }
     const { messageId, body } = delivery;
-    sender.attempt(
-      { destination, messageId, body, attempt: progress.attempts + 1, urls: progress.urls },
-      {
-        onSettled: (report) => this.#guard(() => this.#settle(turn, report)),
-        onFinished: (report) => this.#guard(() => this.#end(turn, report)),
-      },
-    );
+    const callsAll = permit.lines.length === destination.urls.length;
+    const urls = callsAll ? null : permit.lines.map(({ health }) => health.url);
+    const attempt = progress.attempts + 1;
+    sender.attempt({ destination, messageId, body, attempt, urls }, new PermittedAttempt(permit, this.#attempts));
   }
 
-  /** A delivery must not wait here: to a retry topic without an attempt, or at its window's end its last one, if it is owed that. */
-  putOff(pending: Pending, cause: NoRoomCause, notBeforeMonotonicMs: number | null): void {
-    if (pending.task.window.isRevoked) return;
-    const { clock, isolation, schedule } = this.#parts;
-    const nowMs = clock.nowMs();
-    const notBeforeMs =
-      notBeforeMonotonicMs === null ? null : Math.ceil(nowMs + notBeforeMonotonicMs - clock.monotonicMs());
-    const waiting = isolation.awayOf(pending.destination.id);
-    const plan = planPutOff({ schedule, progress: pending.progress, nowMs, notBeforeMs, waiting });
-    if (plan.kind === "retry") this.#wait(pending, plan, cause);
-    else if (plan.kind === "dead_letter") this.#bury(pending.task, pending.delivery, plan);
-    else if (!isolation.submitLast(pending))
-      this.#wait(pending, planRoomHold({ schedule, progress: plan.progress }), cause);
+  /** A delivery's destination was changed while it waited. */
+  judgeAgain({ task, delivery }: Pending): void {
+    this.#submit(task, delivery);
+  }
+
+  /**
+   * A delivery must not wait here: to a retry topic without an attempt, or at its window's end its last one, if it is owed that.
+   * `parts` are all that it owes, by cause.
+   */
+  defer(pending: Pending, parts: readonly DeferredPart[]): void {
+    const { task } = pending;
+    if (task.window.isRevoked) return;
+    const [only] = parts;
+    if (only !== undefined && parts.length === 1) this.#putOff(pending, only.cause, only.notBeforeMs);
+    else this.#publish(task, this.#planParts(pending, parts));
   }
 
   /** What waits for its jitter or for destinations stays in its window, to be read again. */
@@ -124,7 +132,7 @@ export class Deliverer {
     try {
       act();
     } catch (error) {
-      this.#parts.onFailure(error instanceof Error ? error : new PosthasteError("internal", String(error)));
+      this.#parts.onFailure(toError(error));
     }
   }
 
@@ -174,6 +182,41 @@ export class Deliverer {
     this.#configWait.whenKnown(delivery.configOffset, () => this.#guard(() => this.#submit(task, delivery)));
   }
 
+  /** `notBeforeMonotonicMs`: on the monotonic clock, for `retry_after`. */
+  #putOff(pending: Pending, cause: DeferralCause, notBeforeMonotonicMs: number | null): void {
+    const { isolation, schedule } = this.#parts;
+    const plan = this.#planDeferral(pending, pending.progress, notBeforeMonotonicMs);
+    if (plan.kind === "retry") this.#wait(pending, plan, cause);
+    else if (plan.kind === "dead_letter") this.#bury(pending.task, pending.delivery, plan);
+    else if (!isolation.submitLast(pending))
+      this.#wait(pending, planRoomHold({ schedule, progress: plan.progress }), cause);
+  }
+
+  /** G6: what becomes of the URLs that are left out of an attempt; a last one that they are owed comes with their own record. */
+  #planParts(pending: Pending, parts: readonly DeferredPart[]): readonly FollowUp[] {
+    const { schedule, metrics } = this.#parts;
+    return parts.map(({ urls, cause, notBeforeMs }): FollowUp => {
+      const plan = this.#planDeferral(pending, { ...pending.progress, urls }, notBeforeMs);
+      if (plan.kind === "dead_letter") {
+        return { ...plan, delivery: pending.delivery, lastAttempt: owedUrls(plan.progress, pending.destination) };
+      }
+      metrics.putOff.inc({ cause });
+      return plan.kind === "retry" ? plan : planRoomHold({ schedule, progress: plan.progress });
+    });
+  }
+
+  #planDeferral(
+    { destination }: Pending,
+    progress: DeliveryProgress,
+    notBeforeMonotonicMs: number | null,
+  ): ReturnType<typeof planPutOff> {
+    const { clock, isolation, schedule } = this.#parts;
+    const nowMs = clock.nowMs();
+    const notBeforeMs =
+      notBeforeMonotonicMs === null ? null : Math.ceil(nowMs + notBeforeMonotonicMs - clock.monotonicMs());
+    return planPutOff({ schedule, progress, nowMs, notBeforeMs, waiting: isolation.awayOf(destination.id) });
+  }
+
   #submit(task: Task<Intake>, delivery: Delivery): void {
     if (task.window.isRevoked) return;
     const { destinations, isolation, clock } = this.#parts;
@@ -189,11 +232,30 @@ export class Deliverer {
       if (pending.requests === 0)
         this.#bury(task, delivery, { reason: "destination_removed", progress: task.item.progress });
       else if (destination.missingKeyIds !== null) this.#hold(pending, destination.missingKeyIds);
-      else if (isWindowOver(pending.progress, clock.nowMs())) this.putOff(pending, "no_room", null);
-      else if (notBeforeMs !== null && notBeforeMs > clock.nowMs()) this.putOff(pending, "retry_after", null);
-      else if (task.item.turnedAway !== null) this.putOff(pending, task.item.turnedAway, null);
-      else isolation.submit(pending);
+      else if (isWindowOver(pending.progress, clock.nowMs())) this.#putOff(pending, "no_room", null);
+      else if (notBeforeMs !== null && notBeforeMs > clock.nowMs()) this.#putOff(pending, "retry_after", null);
+      else if (task.item.turnedAway !== null) this.#putOff(pending, task.item.turnedAway, null);
+      else {
+        this.#shutUrls(pending);
+        isolation.submit(pending);
+      }
     }
+  }
+
+  /** W5: what single URLs asked for in an earlier attempt, which another process may have made. */
+  #shutUrls(pending: Pending): void {
+    const { urlsNotBeforeMs } = pending.progress;
+    if (urlsNotBeforeMs === null) return;
+    const { isolation, clock } = this.#parts;
+    for (const [url, momentMs] of Object.entries(urlsNotBeforeMs)) {
+      const forMs = this.#shutForMs(momentMs, clock.nowMs());
+      if (forMs > 0) isolation.shut(pending, url, forMs);
+    }
+  }
+
+  /** No URL is left alone for longer than a retry window, whatever its receiver asks for. */
+  #shutForMs(momentMs: number, nowMs: number): number {
+    return Math.min(momentMs - nowMs, this.#parts.schedule.windowMs);
   }
 
   /** V2 */
@@ -222,21 +284,40 @@ export class Deliverer {
     followUps.publish(task, [{ kind: "dead_letter", delivery, reason, progress, lastAttempt }]);
   }
 
-  #settle(turn: Turn, report: AttemptReport): void {
-    const { isolation, clock, schedule } = this.#parts;
+  #settled(permit: DeliveryPermit, index: number, outcome: AttemptOutcome, details: OutcomeDetails): void {
+    const { isolation, clock } = this.#parts;
+    const { notBeforeMs } = details;
+    const shutForMs = notBeforeMs === null ? null : this.#shutForMs(notBeforeMs, clock.nowMs());
+    isolation.settled(permit, index, requestOutcome(outcome, details), shutForMs);
+  }
+
+  #settle(permit: DeliveryPermit, report: AttemptReport): void {
+    const { clock, schedule } = this.#parts;
     const nowMs = clock.nowMs();
-    const notBeforeMs = latestNotBefore(report);
-    const shutForMs = notBeforeMs === null ? null : Math.min(notBeforeMs - nowMs, schedule.windowMs);
-    isolation.settled(turn, roomOutcome(report), shutForMs);
-    const { task, delivery, progress, destination } = turn.pending;
-    if (report.urls.some(({ outcome }) => outcome === "delivered")) this.#observeDelivered(turn.pending, nowMs);
-    const followUps = planFollowUps({ delivery, progress, destination, report, schedule, nowMs });
-    if (followUps.length === 0) {
-      task.finish();
-      return;
-    }
-    for (const { kind } of followUps) if (kind === "retry") isolation.wentAway(delivery.destinationId);
-    this.#parts.followUps.publish(task, followUps);
+    const { task, delivery, progress, destination } = permit.request;
+    if (report.urls.some(({ outcome }) => outcome === "delivered")) this.#observeDelivered(permit.request, nowMs);
+    const leftOutTillMs = this.#leftOutTillMs(permit);
+    const planned = planFollowUps({ delivery, progress, destination, report, leftOutTillMs, schedule, nowMs });
+    const followUps =
+      permit.deferred.length === 0 ? planned : [...planned, ...this.#planParts(permit.request, permit.deferred)];
+    if (followUps.length === 0) task.finish();
+    else this.#publish(task, followUps);
+  }
+
+  /** Under `settle: any`: when each URL that the attempt left out may be called, ms since the epoch or null. */
+  #leftOutTillMs(permit: DeliveryPermit): readonly (number | null)[] {
+    const { destination, requests } = permit.request;
+    if (destination.settle !== "any" || permit.lines.length === requests) return ALL_CALLED;
+    const { isolation, clock } = this.#parts;
+    const toWallMs = clock.nowMs() - clock.monotonicMs();
+    return isolation.leftOutTillMs(permit).map((moment) => (moment === null ? null : Math.ceil(moment + toWallMs)));
+  }
+
+  #publish(task: Task<Intake>, followUps: readonly FollowUp[]): void {
+    const { isolation, followUps: publisher } = this.#parts;
+    const destinationId = task.item.delivery?.destinationId ?? "";
+    for (const { kind } of followUps) if (kind === "retry") isolation.wentAway(destinationId);
+    publisher.publish(task, followUps);
   }
 
   #observeDelivered({ delivery, progress, destination }: Pending, nowMs: number): void {
@@ -245,21 +326,22 @@ export class Deliverer {
     this.#parts.metrics.endToEnd.record(Math.max(0, nowMs - delivery.receivedAtMs) / 1000);
   }
 
-  #end(turn: Turn, report: AttemptReport): void {
-    const { isolation, attemptLog } = this.#parts;
-    isolation.released(turn);
+  #finish({ request }: DeliveryPermit, report: AttemptReport): void {
+    const { attemptLog } = this.#parts;
     const { outcome } = report.settlement;
     if (attemptLog.skips(outcome === "delivered") || report.urls.length === 0) return;
-    const { messageId, sourceId, destinationId, type } = turn.pending.delivery;
+    const { messageId, sourceId, destinationId, type } = request.delivery;
     attemptLog.add({
       messageId,
       sourceId,
       destinationId,
       type,
-      attempt: turn.pending.progress.attempts + 1,
+      attempt: request.progress.attempts + 1,
       startedAtMs: report.startedAtMs,
       outcome,
       urls: report.urls,
     });
   }
 }
+
+const ALL_CALLED: readonly null[] = [];

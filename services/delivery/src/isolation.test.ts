@@ -1,14 +1,17 @@
 import { NO_PROGRESS } from "@posthaste/core/delivery";
 import type { Destination } from "@posthaste/core/destination";
-import type { RoomSettings } from "@posthaste/core/destination-room";
+import type { AdmissionSettings } from "@posthaste/core/destination-admission";
+import type { DeferredPart } from "@posthaste/core/permit";
+import type { RequestOutcome } from "@posthaste/core/url-health";
 import type { PartitionWindow } from "@posthaste/kafka/window";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Isolation, type Turn } from "./isolation.ts";
+import { type DeliveryPermit, Isolation } from "./isolation.ts";
 import type { Pending } from "./pending.ts";
 
-const SETTINGS: RoomSettings = {
+const SETTINGS: AdmissionSettings = {
   limit: { first: 2, least: 1, enough: 64, most: 64 },
   breaker: { threshold: 3, firstOpenMs: 1000, longestOpenMs: 8000 },
+  longestWaitMs: 10_000,
 };
 
 const CONNECTIONS = 64;
@@ -22,8 +25,9 @@ interface FakeWindow {
 }
 
 let nowMs: number;
-let sent: Turn[];
-let putOff: { readonly pending: Pending; readonly cause: string; readonly notBeforeMs: number | null }[];
+let sent: DeliveryPermit[];
+let deferred: { readonly pending: Pending; readonly parts: readonly DeferredPart[] }[];
+let judgedAgain: Pending[];
 let isolation: Isolation;
 
 const openWindow = (): FakeWindow => ({
@@ -33,23 +37,43 @@ const openWindow = (): FakeWindow => ({
   maxRecords: 500,
   heldBy: () => 1,
 });
-/** More than half full. */
-const fillingWindow = (): FakeWindow => ({ ...openWindow(), records: 251 });
+/** More than three quarters full. */
+const fillingWindow = (): FakeWindow => ({ ...openWindow(), records: 376 });
+
+interface PendingOptions {
+  readonly window?: FakeWindow;
+  readonly returning?: boolean;
+  readonly revision?: number;
+  readonly urls?: readonly string[];
+  readonly rateLimitPerSecond?: number | null;
+}
 
 /** A delivery as the isolation sees it; what it does not look at is left out. */
 function pending(
   destinationId: string,
-  { window = openWindow(), returning = false, requests = 1, revision = 1 } = {},
+  { window = openWindow(), returning = false, revision = 1, urls, rateLimitPerSecond = null }: PendingOptions = {},
 ): Pending {
-  const destination = { id: destinationId, revision, rateLimitPerSecond: null } as Destination;
-  return { destination, returning, requests, progress: NO_PROGRESS, task: { window } } as unknown as Pending;
+  const own = (urls ?? [`https://${destinationId}.example/`]).map((url) => ({ url, headers: {} }));
+  const destination = { id: destinationId, revision, rateLimitPerSecond, settle: "any", urls: own };
+  return {
+    destination: destination as unknown as Destination,
+    returning,
+    owed: null,
+    requests: own.length,
+    progress: NO_PROGRESS,
+    task: { window },
+  } as unknown as Pending;
 }
 
-function finish(turn: Turn | undefined, outcome: "delivered" | "failed" | "congested"): void {
-  if (turn === undefined) throw new Error("nothing was sent");
-  isolation.settled(turn, outcome, null);
-  isolation.released(turn);
+function finish(permit: DeliveryPermit | undefined, outcome: RequestOutcome): void {
+  if (permit === undefined) throw new Error("nothing was sent");
+  for (const index of permit.lines.keys()) {
+    isolation.settled(permit, index, outcome, null);
+    isolation.ended(permit, index);
+  }
 }
+
+const causes = () => deferred.flatMap(({ parts }) => parts.map(({ cause }) => cause));
 
 /** Time passes, and the timers see it. */
 function pass(ms: number): void {
@@ -59,13 +83,14 @@ function pass(ms: number): void {
   }
 }
 
-function createIsolation(settings: RoomSettings): Isolation {
+function createIsolation(settings: AdmissionSettings, connections = CONNECTIONS): Isolation {
   return new Isolation({
     settings,
-    connections: CONNECTIONS,
+    connections,
     monotonicMs: () => nowMs,
-    send: (turn) => sent.push(turn),
-    putOff: (late, cause, notBeforeMs) => putOff.push({ pending: late, cause, notBeforeMs }),
+    send: (permit) => sent.push(permit),
+    defer: (late, parts) => deferred.push({ pending: late, parts }),
+    judgeAgain: (again) => judgedAgain.push(again),
   });
 }
 
@@ -73,7 +98,8 @@ beforeEach(() => {
   vi.useFakeTimers();
   nowMs = 1_000_000;
   sent = [];
-  putOff = [];
+  deferred = [];
+  judgedAgain = [];
   isolation = createIsolation(SETTINGS);
 });
 
@@ -93,26 +119,63 @@ describe("isolation", () => {
   it("keeps one destination's room apart from another's", () => {
     for (let index = 0; index < 3; index++) isolation.submit(pending("a"));
     isolation.submit(pending("b"));
-    expect(sent.at(-1)?.pending.destination.id).toBe("b");
+    expect(sent.at(-1)?.request.destination.id).toBe("b");
   });
 
-  it("I1: puts off what waits for a destination that hangs beside another, within little more than a second", () => {
+  it("I1: lets wait for a destination that hangs, where the window has room for all, and defers where it fills", () => {
     isolation.submit(pending("b"));
     for (let index = 0; index < 10; index++) isolation.submit(pending("a"));
-    pass(1000);
-    expect(putOff).toEqual([]);
+    pass(4000);
+    expect([deferred.length, isolation.waiting]).toEqual([0, 8]);
+    const window = fillingWindow();
+    for (let index = 0; index < 10; index++) isolation.submit(pending("c", { window }));
+    pass(1500);
+    expect(deferred).toEqual([]);
     pass(100);
-    expect(putOff.map(({ cause }) => cause)).toEqual(Array(8).fill("no_room"));
-    expect(isolation.waiting).toBe(0);
+    expect(causes()).toEqual(Array(8).fill("no_room"));
+    expect(isolation.waiting).toBe(8);
+  });
+
+  it("I1: serves a burst to a receiver that is slow and well beside others as it does alone", () => {
+    isolation.close();
+    isolation = createIsolation(SETTINGS, 4096);
+    isolation.submit(pending("b"));
+    for (let index = 0; index < 200; index++) isolation.submit(pending("a"));
+    const startedMs = nowMs;
+    for (let done = 0; isolation.waiting > 0; done++) {
+      if (done > 20) throw new Error(`${isolation.waiting} wait still`);
+      pass(500);
+      for (const permit of sent.splice(0)) finish(permit, "delivered");
+    }
+    expect(deferred).toEqual([]);
+    // The limit doubles each half second, from 2 to 64.
+    expect(nowMs - startedMs).toBeLessThanOrEqual(4000);
+  });
+
+  it("I1: remembers for hours what a receiver was seen to manage, though its destination was forgotten", () => {
+    isolation.close();
+    isolation = createIsolation(SETTINGS, 4096);
+    for (let index = 0; index < 200; index++) isolation.submit(pending("a"));
+    while (sent.length > 0)
+      for (const permit of sent.splice(0)) {
+        nowMs += 1;
+        finish(permit, "delivered");
+      }
+    pass(120_000);
+    nowMs += 3_600_000;
+    for (let index = 0; index < 200; index++) isolation.submit(pending("a"));
+    expect(sent.length).toBeGreaterThan(32);
+    expect(sent.length).toBeLessThan(64);
   });
 
   it("J6: does not blame a destination for the time that this process was blocked", () => {
     isolation.submit(pending("b"));
-    for (let index = 0; index < 10; index++) isolation.submit(pending("a"));
+    const window = fillingWindow();
+    for (let index = 0; index < 10; index++) isolation.submit(pending("a", { window }));
     nowMs += 900;
     finish(sent[1], "delivered");
     pass(100);
-    expect([putOff.length, isolation.waiting]).toEqual([0, 6]);
+    expect([deferred.length, isolation.waiting]).toEqual([0, 6]);
   });
 
   it("J6: does not take a receiver for a quick one because its answer came while this process was blocked", () => {
@@ -126,7 +189,7 @@ describe("isolation", () => {
     sent = [];
     for (let index = 0; index < 4; index++) isolation.submit(pending("slow"));
     pass(400);
-    for (const turn of sent.splice(0)) finish(turn, "delivered");
+    for (const permit of sent.splice(0)) finish(permit, "delivered");
     for (let index = 0; index < 6; index++) isolation.submit(pending("slow"));
     expect(sent).toHaveLength(6);
   });
@@ -135,10 +198,12 @@ describe("isolation", () => {
     const window = openWindow();
     for (let index = 0; index < 10; index++) isolation.submit(pending("a", { window }));
     pass(30_000);
-    expect([putOff.length, isolation.waiting]).toEqual([0, 8]);
+    expect([deferred.length, isolation.waiting]).toEqual([0, 8]);
     window.isFull = true;
+    window.records = 500;
+    window.heldBy = () => 500;
     pass(100);
-    expect(putOff).toHaveLength(8);
+    expect(deferred).toHaveLength(8);
   });
 
   it("J4, G3: turns away what would stand behind requests that hang, when the window grows full and others get through", () => {
@@ -152,26 +217,25 @@ describe("isolation", () => {
     expect([turnsAway(openWindow()), turnsAway(fillingWindow())]).toEqual([null, "window_full"]);
     pass(240);
     expect(turnsAway(fillingWindow())).toBeNull();
-    pass(1000);
+    pass(1500);
     expect(turnsAway(fillingWindow())).toBe("no_room");
-    finish(sent[0], "congested");
+    finish(sent[0], "timed_out");
     expect(turnsAway(fillingWindow())).toBeNull();
-    expect(putOff).toEqual([]);
+    expect(deferred).toEqual([]);
   });
 
-  it("G6: has a turn for a newcomer beside more that hang than the sender has connections for, once they were seen to hang", () => {
-    for (let index = 0; index < 100; index++) isolation.submit(pending(`hang-${index}`));
+  it("H3: has a place for a newcomer beside more that hang than the sender has connections for, once they were seen to hang", () => {
+    const window = fillingWindow();
+    for (let index = 0; index < 100; index++) isolation.submit(pending(`hang-${index}`, { window }));
     expect(sent).toHaveLength(56);
-    isolation.submit(pending("new"));
-    pass(1040);
-    expect(putOff.map(({ cause }) => cause)).toEqual(Array(45).fill("no_room"));
-    const late = sent;
-    sent = [];
-    for (const turn of late) finish(turn, "congested");
-    for (let index = 0; index < 56; index++) isolation.submit(pending(`hang-${index}`));
-    expect([sent.length, putOff.length]).toEqual([32, 45 + 24]);
-    isolation.submit(pending("new"));
-    expect(sent.at(-1)?.pending.destination.id).toBe("new");
+    isolation.submit(pending("new", { window }));
+    pass(1560);
+    expect(causes()).toEqual(Array(45).fill("no_room"));
+    for (const permit of sent.splice(0)) finish(permit, "timed_out");
+    for (let index = 0; index < 56; index++) isolation.submit(pending(`hang-${index}`, { window }));
+    expect([sent.length, deferred.length]).toEqual([32, 45 + 24]);
+    isolation.submit(pending("new", { window }));
+    expect(sent.at(-1)?.request.destination.id).toBe("new");
   });
 
   it("G6, J4: sees of a proven destination that it hangs now, though nothing waits for it", () => {
@@ -192,12 +256,12 @@ describe("isolation", () => {
     for (let index = 0; index < 3; index++) isolation.submit(pending("a", { window }));
     window.isRevoked = true;
     finish(sent[0], "delivered");
-    expect([sent.length, putOff.length, isolation.waiting]).toEqual([2, 0, 0]);
+    expect([sent.length, deferred.length, isolation.waiting]).toEqual([2, 0, 0]);
     isolation.submit(pending("a"));
     expect(sent).toHaveLength(3);
   });
 
-  it("counts destinations by the state of their breaker, and forgets those that are idle", () => {
+  it("counts URLs by the state of their breaker, and forgets those that are idle", () => {
     isolation.submit(pending("good"));
     finish(sent[0], "delivered");
     for (let index = 0; index < 3; index++) {
@@ -206,7 +270,7 @@ describe("isolation", () => {
     }
     expect(isolation.breakers()).toEqual({ closed: 1, open: 1, probing: 0 });
     isolation.submit(pending("bad"));
-    expect(putOff).toMatchObject([{ cause: "breaker_open" }]);
+    expect(causes()).toEqual(["breaker_open"]);
     pass(120_000);
     expect(isolation.breakers()).toEqual({ closed: 0, open: 1, probing: 0 });
     pass(600_000);
@@ -219,26 +283,35 @@ describe("isolation", () => {
       finish(sent.at(-1), "failed");
     }
     isolation.submit(pending("bad", { revision: 2 }));
-    expect([sent.length, putOff.length]).toEqual([4, 0]);
+    expect([sent.length, deferred.length]).toEqual([4, 0]);
   });
 
-  it("has the room again of a turn that was given back", () => {
+  it("J2: has what waited for a destination that was changed judged again, once, before what comes later", () => {
+    for (let index = 0; index < 5; index++) isolation.submit(pending("a"));
+    isolation.submit(pending("a", { revision: 2, urls: ["https://new.example/"] }));
+    expect([judgedAgain.length, isolation.waiting, deferred.length]).toEqual([3, 0, 0]);
+    expect(sent.at(-1)?.lines.map(({ health }) => health.url)).toEqual(["https://new.example/"]);
+    finish(sent[0], "delivered");
+    expect(sent).toHaveLength(3);
+  });
+
+  it("has the room again of a permit that was given back", () => {
     for (let index = 0; index < 2; index++) isolation.submit(pending("a"));
-    const [turn] = sent;
-    if (turn === undefined) throw new Error("nothing was sent");
-    isolation.cancel(turn);
+    const [permit] = sent;
+    if (permit === undefined) throw new Error("nothing was sent");
+    isolation.cancel(permit);
     isolation.submit(pending("a"));
     expect(sent).toHaveLength(3);
   });
 
   it("W5: says till when the receiver asked for peace, and waits when that is near", () => {
     isolation.submit(pending("a"));
-    const [turn] = sent;
-    if (turn === undefined) throw new Error("nothing was sent");
-    isolation.settled(turn, "failed", 5000);
-    isolation.released(turn);
+    const [permit] = sent;
+    if (permit === undefined) throw new Error("nothing was sent");
+    isolation.settled(permit, 0, "failed", 5000);
+    isolation.ended(permit, 0);
     isolation.submit(pending("a"));
-    expect(putOff).toMatchObject([{ cause: "retry_after", notBeforeMs: 1_005_000 }]);
+    expect(deferred).toMatchObject([{ parts: [{ cause: "retry_after", notBeforeMs: 1_005_000 }] }]);
     pass(4500);
     isolation.submit(pending("a"));
     expect(isolation.waiting).toBe(1);
@@ -249,13 +322,13 @@ describe("isolation", () => {
   it("J5, H3: leaves room to a newcomer beside last attempts of more that hang than the sender has connections for", () => {
     for (let index = 0; index < 100; index++) {
       isolation.submit(pending(`hang-${index}`));
-      finish(sent.at(-1), "congested");
+      finish(sent.at(-1), "timed_out");
     }
     sent = [];
     for (let index = 0; index < 100; index++) isolation.submitLast(pending(`hang-${index}`));
     expect(sent).toHaveLength(CONNECTIONS / 2);
     isolation.submit(pending("new"));
-    expect(sent.at(-1)?.pending.destination.id).toBe("new");
+    expect(sent.at(-1)?.request.destination.id).toBe("new");
   });
 
   it("J5, I3: sends a last attempt whatever the breaker says, within the reserve", () => {
@@ -269,6 +342,37 @@ describe("isolation", () => {
     expect(sent.every(({ isLast }) => isLast)).toBe(true);
     finish(sent[0], "failed");
     expect(isolation.submitLast(pending("bad"))).toBe(true);
+  });
+
+  it("J5: sends last attempts no faster than the destination's rate, and all of them", () => {
+    let refused = 0;
+    for (let index = 0; index < 30; index++) {
+      if (!isolation.submitLast(pending("a", { rateLimitPerSecond: 1 }))) refused += 1;
+    }
+    expect([sent.length, refused, isolation.waiting]).toEqual([1, 19, 10]);
+    pass(1000);
+    expect(sent).toHaveLength(2);
+    pass(9100);
+    expect([sent.length, isolation.waiting, sent.every(({ isLast }) => isLast)]).toEqual([11, 0, true]);
+    for (const permit of sent.splice(0)) finish(permit, "failed");
+    expect(isolation.submitLast(pending("a", { rateLimitPerSecond: 1 }))).toBe(true);
+  });
+
+  it("I5, J4: sees that one of a destination's URLs hangs though nothing waits for it", () => {
+    const urls = ["https://well.example/", "https://hangs.example/"];
+    const calledUrls = () => sent.at(-1)?.lines.map(({ health }) => health.url);
+    isolation.submit(pending("a", { urls }));
+    expect(calledUrls()).toEqual(urls);
+    const [permit] = sent;
+    if (permit === undefined) throw new Error("nothing was sent");
+    isolation.settled(permit, 0, "delivered", null);
+    isolation.ended(permit, 0);
+    isolation.submit(pending("a", { urls }));
+    expect(calledUrls()).toEqual(urls);
+    pass(1600);
+    isolation.submit(pending("a", { urls }));
+    expect(calledUrls()).toEqual(urls.slice(0, 1));
+    expect(isolation.leftOutTillMs(sent.at(-1) ?? permit)).toEqual([null]);
   });
 
   it("I2: knows how many of a destination's deliveries went away and have not come back", () => {

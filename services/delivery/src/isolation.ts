@@ -1,27 +1,26 @@
 /**
- * The rooms of all destinations in this process (rules I1 to I4): who is sent now, who waits, who is put off.
+ * The admission of all destinations in this process (rules I1 to I6): who is sent now, who waits, who is deferred.
  *
- * Owns: a room for each destination that was about lately, a timer that forgets, and one that runs while something waits.
- * J1  Every delivery that is submitted is sent or put off exactly once, unless its partition was given up meanwhile.
- * J2  A room is forgotten when it was idle for `IDLE_MS`, and with what stands against its destination when nobody asked for
- *     it for `FORGET_MS`, so the memory follows the destinations in use (I4). A changed destination starts anew.
- * J3  A destination counts as alone when no other was about for `ALONE_MS`.
- * J4  While a window grows full, its destinations with requests out are watched by the tick, whether anything waits for their
- *     room or not: deliveries of the same users stand in their lanes behind what is out. So is who is sent while many requests are
- *     out in all, so that it is seen who hangs.
+ * Owns: the admission of each destination that was active lately, what the URLs of those before were seen to manage, a timer
+ * that forgets, and one that runs while something waits.
+ * J1  Every delivery that is submitted is sent or deferred exactly once, unless its partition was given up meanwhile.
+ * J2  A destination is forgotten when it was idle for `IDLE_MS`, and with what stands against it when nobody asked for it for
+ *     `FORGET_MS`, so the memory follows the destinations in use (I4). What waits for a destination that is changed is
+ *     judged again.
+ * J3  A destination counts as alone when no other was active for `ALONE_MS`.
+ * J4  While a window fills, its destinations with requests out are watched by the tick, whether anything waits for them or not:
+ *     deliveries of the same users stand in their lanes behind what is out. So is who is sent while many requests are out in
+ *     all, and every destination of several URLs, so that it is seen who hangs.
  * J5  Last attempts (I3) go whatever the breaker says, within `RESERVE_REQUESTS` of a destination and what the room that all
- *     share has for a first one of it: where many destinations hang, their windows end together too.
- * J6  A destination is not blamed for the time that this process was blocked, as far as a tick ran that could see it.
+ *     share has for a first one of it: where many destinations hang, their windows end together too. They keep to the rate.
+ * J6  A URL is not blamed for the time that this process was blocked, as far as a tick ran that could see it.
  */
 import { BREAKER_STATES, type BreakerState } from "@posthaste/core/breaker";
-import {
-  DestinationRoom,
-  type NoRoomCause,
-  type RoomOutcome,
-  type RoomSettings,
-  type Surroundings,
-} from "@posthaste/core/destination-room";
+import { type AdmissionSettings, DestinationAdmission, type LoadContext } from "@posthaste/core/destination-admission";
+import type { DeferralCause, DeferredPart, Permit } from "@posthaste/core/permit";
+import { ProvenLimits } from "@posthaste/core/proven-limits";
 import { SharedRoom } from "@posthaste/core/shared-room";
+import type { RequestOutcome } from "@posthaste/core/url-health";
 import type { PartitionWindow } from "@posthaste/kafka/window";
 import type { Pending } from "./pending.ts";
 
@@ -34,38 +33,33 @@ const IDLE_MS = 60_000;
 const FORGET_MS = 600_000;
 const ALONE_MS = 300_000;
 const RESERVE_REQUESTS = 32;
+/** A window fills from this share on. */
+const FILLING = 0.75;
 /** When nothing at all came back for longer, the fault may be this process's or its network's. */
 const GETTING_THROUGH_MS = 200;
 
-/** What was granted with a delivery's turn; given back by `settled` and `released`. */
-export interface Turn {
-  readonly pending: Pending;
-  /** The breaker waits for its outcome. */
-  readonly wasProbe: boolean;
-  /** It goes within the reserve, at the end of its window. */
-  readonly isLast: boolean;
-  /** On the monotonic clock. */
-  readonly startedMs: number;
-  /** What this process had been blocked for in all when it began; whole, so that it costs no allocation. */
-  readonly blockedMs: number;
-}
+/** A delivery's permit to be sent; `settled` and `ended` must follow for each of its URLs, or one `cancel`. */
+export type DeliveryPermit = Permit<Pending>;
 
 export interface IsolationOptions {
-  readonly settings: RoomSettings;
+  readonly settings: AdmissionSettings;
   /** What the sender has at the most. */
   readonly connections: number;
   readonly monotonicMs: () => number;
-  /** A delivery's turn has come: `settled` and `released` must follow. */
-  readonly send: (turn: Turn) => void;
-  /** A delivery must not wait here. `notBeforeMs`: on the monotonic clock, for `retry_after`. */
-  readonly putOff: (pending: Pending, cause: NoRoomCause, notBeforeMs: number | null) => void;
+  /** A delivery may go. */
+  readonly send: (permit: DeliveryPermit) => void;
+  /** A delivery must not wait here: these parts of it are all that it owes. */
+  readonly defer: (pending: Pending, parts: readonly DeferredPart[]) => void;
+  /** A delivery's destination was changed while it waited: it is to be judged again. */
+  readonly judgeAgain: (pending: Pending) => void;
 }
 
 interface Entry {
-  readonly room: DestinationRoom<Pending>;
+  readonly admission: DestinationAdmission<Pending>;
   usedMs: number;
   /** Of the destination as it was seen last. */
   revision: number;
+  /** Requests of last attempts that have not ended. */
   reserved: number;
   /** Deliveries of it that this process saw go to retry topics and not come back (I2). */
   away: number;
@@ -74,102 +68,106 @@ interface Entry {
 export class Isolation {
   readonly #options: IsolationOptions;
   readonly #shared: SharedRoom;
+  readonly #proven: ProvenLimits;
   readonly #entries = new Map<string, Entry>();
-  /** Entries with deliveries that wait for room, and those that J4 says. */
+  /** Entries with deliveries that wait, and those that J4 says. */
   readonly #watched = new Set<Entry>();
   #tick: NodeJS.Timeout | undefined;
   readonly #sweep: NodeJS.Timeout;
-  readonly #aroundOf = ({ task, destination }: Pending) => this.#around(task.window, destination.id);
+  readonly #contextOf = ({ task, destination }: Pending) => this.#context(task.window, destination.id);
   #tickedMs = 0;
   #blockedMs = 0;
   #lastId = "";
-  #releasedMs = Number.NEGATIVE_INFINITY;
+  #settledMs = Number.NEGATIVE_INFINITY;
   #lastOtherMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: IsolationOptions) {
     this.#options = options;
     this.#shared = new SharedRoom(options.connections);
+    this.#proven = new ProvenLimits(options.settings.limit.first);
     this.#sweep = setInterval(() => this.#forgetIdle(), SWEEP_MS);
   }
 
-  /** Sends the delivery, now or when there is room, or puts it off. */
+  /** Sends the delivery, now or when it is admitted, or defers it. */
   submit(pending: Pending): void {
     const nowMs = this.#options.monotonicMs();
-    const { destination } = pending;
-    const entry = this.#entry(destination.id, nowMs);
-    if (entry.revision < destination.revision) {
-      if (entry.revision > 0) entry.room.forgive();
-      entry.revision = destination.revision;
-    }
-    entry.room.setRate(destination.rateLimitPerSecond, nowMs);
-    const admission = entry.room.admit(pending, nowMs, this.#aroundOf);
-    if (admission === "wait" || this.#shared.isBusy) this.#watch(entry);
-    if (admission === "wait") return;
-    if (admission === "go" || admission === "probe") this.#send(pending, admission === "probe", nowMs);
-    else this.#options.putOff(pending, admission, this.#notBefore(entry, admission));
+    const entry = this.#configured(pending, nowMs);
+    const permit = entry.admission.admit(pending, nowMs, this.#contextOf);
+    if (permit === null || this.#shared.isBusy || pending.destination.urls.length > 1) this.#watch(entry);
+    if (permit !== null) this.#decided(permit);
   }
 
-  /**
-   * Why a delivery of the destination that arrives in this window need not take its turn in its lane, but is to be put off;
-   * null when it is to take it. Else a window would fill with what stands behind requests that hang.
-   */
-  turnsAway(destinationId: string, window: PartitionWindow): NoRoomCause | null {
-    if (!isFilling(window)) return null;
-    const entry = this.#entries.get(destinationId);
-    if (entry === undefined || entry.room.inFlight === 0) return null;
-    this.#watch(entry);
-    if (!entry.room.isQuiet) return null;
-    return entry.room.turnsAway(this.#around(window, destinationId));
-  }
-
-  /** Sends a last attempt at once, unless the reserve is used up (J5). */
+  /** Sends a last attempt, now or when the rate lets it; false when the reserve is used up (J5). */
   submitLast(pending: Pending): boolean {
     const nowMs = this.#options.monotonicMs();
-    const entry = this.#entry(pending.destination.id, nowMs);
+    const entry = this.#configured(pending, nowMs);
     if (entry.reserved > 0 && entry.reserved + pending.requests > RESERVE_REQUESTS) return false;
-    if (!entry.room.hasReserve(pending.requests)) return false;
-    entry.reserved += pending.requests;
-    entry.room.takeReserve(pending.requests);
-    this.#options.send({
-      pending,
-      wasProbe: false,
-      isLast: true,
-      startedMs: nowMs,
-      blockedMs: this.#blockedTill(nowMs),
-    });
+    const permit = entry.admission.admitLast(pending, nowMs);
+    if (permit === "full") return false;
+    if (permit === null) this.#watch(entry);
+    else this.#decided(permit);
     return true;
   }
 
-  /** A turn is given back: nothing was sent. */
-  cancel({ pending, wasProbe, isLast }: Turn): void {
-    const entry = this.#entry(pending.destination.id, this.#options.monotonicMs());
-    if (isLast) {
-      entry.reserved -= pending.requests;
-      entry.room.reserveCancelled(pending.requests);
-    } else entry.room.cancelled(pending.requests, wasProbe);
+  /**
+   * Why a delivery of the destination that arrives in this window need not take its turn in its lane, but is to be deferred;
+   * null when it is to take it. Else a window would fill with what stands behind requests that hang.
+   */
+  turnsAway(destinationId: string, window: PartitionWindow): DeferralCause | null {
+    if (!isFilling(window)) return null;
+    const entry = this.#entries.get(destinationId);
+    if (entry === undefined || !entry.admission.hasUnsettled) return null;
+    this.#watch(entry);
+    return entry.admission.turnsAway(this.#context(window, destinationId));
   }
 
-  /** The outcome of a turn is known. `shutForMs`: how long the receiver asked for peace. */
-  settled({ pending, wasProbe, startedMs }: Turn, outcome: RoomOutcome, shutForMs: number | null): void {
+  /** A receiver asked, when it was called from elsewhere, not to be called at this URL for so long (W5). */
+  shut(pending: Pending, url: string, forMs: number): void {
     const nowMs = this.#options.monotonicMs();
-    const entry = this.#entry(pending.destination.id, nowMs);
-    entry.room.settled(outcome, { startedMs, wasProbe }, nowMs);
-    if (shutForMs !== null) entry.room.shutUntil(nowMs + shutForMs);
-    if (entry.room.waiting === 0) return;
+    const { urls } = this.#configured(pending, nowMs).admission;
+    urls.find((health) => health.url === url)?.shutUntil(nowMs + forMs);
+  }
+
+  /** When each URL that a permit leaves out may be called, on the monotonic clock; null for one that did not ask for peace. */
+  leftOutTillMs({ request, lines }: DeliveryPermit): readonly (number | null)[] {
+    const nowMs = this.#options.monotonicMs();
+    const { destination, owed } = request;
+    return this.#entry(destination.id, nowMs)
+      .admission.urls.filter((health) => owed === null || owed.includes(health.url))
+      .filter((health) => lines.every((line) => line.health !== health))
+      .map(({ shutUntilMs }) => (shutUntilMs > nowMs ? shutUntilMs : null));
+  }
+
+  /** A permit is given back: nothing was sent. */
+  cancel(permit: DeliveryPermit): void {
+    const entry = this.#entry(permit.request.destination.id, this.#options.monotonicMs());
+    if (permit.isLast) entry.reserved -= permit.lines.length;
+    entry.admission.cancelled(permit);
+  }
+
+  /** The outcome of a permit's request is known. `shutForMs`: how long the receiver asked for peace. */
+  settled(permit: DeliveryPermit, index: number, outcome: RequestOutcome, shutForMs: number | null): void {
+    const nowMs = this.#options.monotonicMs();
+    const entry = this.#entry(permit.request.destination.id, nowMs);
+    const health = permit.lines[index]?.health;
+    const begun = { startedMs: permit.startedMs, wasProbe: permit.wasProbe(index) };
+    health?.settled(outcome, begun, nowMs, this.#blockedTill(nowMs) - permit.blockedMs);
+    if (shutForMs !== null) health?.shutUntil(nowMs + shutForMs);
+    this.#settledMs = nowMs;
+    if (entry.admission.waiting === 0) return;
     // What only waits too long is seen by the next tick; a breaker that opened or a gate that shut turns all away at once.
     const isWell = outcome === "delivered" || outcome === "refused";
     if (isWell && shutForMs === null) this.#sendWaiting(entry, nowMs);
     else this.#serve(entry, nowMs);
   }
 
-  /** The requests of a turn have all ended. */
-  released({ pending, isLast, startedMs, blockedMs }: Turn): void {
+  /** A request of a permit has ended. */
+  ended(permit: DeliveryPermit, index: number): void {
     const nowMs = this.#options.monotonicMs();
-    const entry = this.#entry(pending.destination.id, nowMs);
-    if (isLast) entry.reserved -= pending.requests;
-    entry.room.released(pending.requests, startedMs, nowMs, this.#blockedTill(nowMs) - blockedMs);
-    this.#releasedMs = nowMs;
-    if (entry.room.waiting > 0) this.#sendWaiting(entry, nowMs);
+    const entry = this.#entry(permit.request.destination.id, nowMs);
+    permit.lines[index]?.health.ended();
+    if (permit.isLast) entry.reserved -= 1;
+    if (entry.admission.waiting > 0) this.#sendWaiting(entry, nowMs);
   }
 
   /** A delivery of the destination went to a retry topic. */
@@ -190,14 +188,16 @@ export class Isolation {
 
   get waiting(): number {
     let waiting = 0;
-    for (const { room } of this.#watched) waiting += room.waiting;
+    for (const { admission } of this.#watched) waiting += admission.waiting;
     return waiting;
   }
 
-  /** Destinations by the state of their breaker. */
+  /** URLs by the state of their breaker. */
   breakers(): Record<BreakerState, number> {
     const counts = Object.fromEntries(BREAKER_STATES.map((state) => [state, 0])) as Record<BreakerState, number>;
-    for (const { room } of this.#entries.values()) counts[room.breakerState] += 1;
+    for (const { admission } of this.#entries.values()) {
+      for (const { breakerState } of admission.urls) counts[breakerState] += 1;
+    }
     return counts;
   }
 
@@ -215,25 +215,50 @@ export class Isolation {
     }
     let entry = this.#entries.get(destinationId);
     if (entry === undefined) {
-      const room = new DestinationRoom<Pending>(this.#options.settings, this.#shared);
-      entry = { room, usedMs: nowMs, revision: 0, reserved: 0, away: 0 };
+      const provenLimitOf = (url: string) => this.#proven.of(keyOf(destinationId, url), this.#options.monotonicMs());
+      const admission = new DestinationAdmission<Pending>(this.#options.settings, this.#shared, provenLimitOf);
+      entry = { admission, usedMs: nowMs, revision: -1, reserved: 0, away: 0 };
       this.#entries.set(destinationId, entry);
     }
     entry.usedMs = nowMs;
     return entry;
   }
 
-  #around(window: PartitionWindow, destinationId: string): Surroundings {
+  /** The delivery's destination, as new as the delivery knows it; what waited for an older one is judged again. */
+  #configured({ destination }: Pending, nowMs: number): Entry {
+    const entry = this.#entry(destination.id, nowMs);
+    if (entry.revision < destination.revision) {
+      entry.revision = destination.revision;
+      const urls = destination.urls.map(({ url }) => url);
+      for (const waited of entry.admission.configure(urls, destination.settle)) this.#options.judgeAgain(waited);
+    }
+    entry.admission.setRate(destination.rateLimitPerSecond, nowMs);
+    return entry;
+  }
+
+  #context(window: PartitionWindow, destinationId: string): LoadContext {
     const nowMs = this.#options.monotonicMs();
+    const fills = isFilling(window);
     return {
       isAlone: nowMs - this.#lastOtherMs >= ALONE_MS,
+      isFilling: fills,
       isCrowding: window.isFull && window.heldBy(destinationId) * 2 > window.records,
-      isScarce: isFilling(window) && nowMs - this.#releasedMs <= GETTING_THROUGH_MS,
+      isScarce: fills && nowMs - this.#settledMs <= GETTING_THROUGH_MS,
     };
   }
 
-  #send(pending: Pending, wasProbe: boolean, startedMs: number): void {
-    this.#options.send({ pending, wasProbe, isLast: false, startedMs, blockedMs: this.#blockedTill(startedMs) });
+  /** Acts on a permit that was given or refused. */
+  #decided(permit: DeliveryPermit): void {
+    const { request, deferred } = permit;
+    if (!permit.isGiven) this.#options.defer(request, deferred);
+    else {
+      permit.blockedMs = this.#blockedTill(permit.startedMs);
+      if (permit.isLast) {
+        this.#entry(request.destination.id, permit.startedMs).reserved += permit.lines.length;
+      }
+      if (request.task.window.isRevoked) this.cancel(permit);
+      else this.#options.send(permit);
+    }
   }
 
   /** Ms, whole, for which this process was blocked up to now; with what the next tick will find. */
@@ -259,46 +284,45 @@ export class Isolation {
       this.#tick = undefined;
     }
     for (const entry of this.#watched) {
-      entry.room.passed(passedMs);
+      entry.admission.passed(passedMs);
       this.#serve(entry, nowMs);
-      if (entry.room.isEmpty) this.#watched.delete(entry);
+      if (entry.admission.isEmpty) this.#watched.delete(entry);
     }
   }
 
-  /** Sends what has room now and puts off what must not wait any longer. */
+  /** Sends what may go now and defers what must not wait any longer. */
   #serve(entry: Entry, nowMs: number): void {
-    const { room } = entry;
+    const { admission } = entry;
     this.#sendWaiting(entry, nowMs);
-    for (let late = room.overdue(nowMs, this.#aroundOf); late !== null; late = room.overdue(nowMs, this.#aroundOf)) {
-      this.#options.putOff(late.request, late.cause, this.#notBefore(entry, late.cause));
+    for (;;) {
+      const permit = admission.overdue(nowMs, this.#contextOf);
+      if (permit === null) return;
+      this.#decided(permit);
     }
   }
 
-  /** Sends what has room now. */
-  #sendWaiting(entry: Entry, nowMs: number): void {
-    const { room } = entry;
-    for (let turn = room.next(nowMs); turn !== null; turn = room.next(nowMs)) {
-      const wasProbe = turn.admission === "probe";
-      if (turn.request.task.window.isRevoked) room.cancelled(turn.request.requests, wasProbe);
-      else this.#send(turn.request, wasProbe, nowMs);
-    }
-  }
-
-  #notBefore({ room }: Entry, cause: NoRoomCause): number | null {
-    return cause === "retry_after" ? room.shutUntilMs : null;
+  /** Sends what may go now. */
+  #sendWaiting({ admission }: Entry, nowMs: number): void {
+    for (let permit = admission.next(nowMs); permit !== null; permit = admission.next(nowMs)) this.#decided(permit);
   }
 
   #forgetIdle(): void {
     const nowMs = this.#options.monotonicMs();
     for (const [id, entry] of this.#entries) {
       const unusedMs = nowMs - entry.usedMs;
-      const isIdle = unusedMs >= IDLE_MS && entry.away === 0 && entry.room.isIdle(nowMs);
-      if (isIdle || (unusedMs >= FORGET_MS && entry.room.isEmpty)) this.#entries.delete(id);
+      const isIdle = unusedMs >= IDLE_MS && entry.away === 0 && entry.admission.isIdle(nowMs);
+      if (!isIdle && !(unusedMs >= FORGET_MS && entry.admission.isEmpty)) continue;
+      for (const { url, limit } of entry.admission.urls) this.#proven.note(keyOf(id, url), limit, nowMs);
+      this.#entries.delete(id);
     }
   }
 }
 
-/** Before it is full, so that what others need is never taken. */
+function keyOf(destinationId: string, url: string): string {
+  return `${destinationId} ${url}`;
+}
+
+/** Before it is full, so that what others need is never taken; and not before, since till then nobody stands behind. */
 function isFilling(window: PartitionWindow): boolean {
-  return window.records * 2 > window.maxRecords;
+  return window.records > window.maxRecords * FILLING;
 }

@@ -31,7 +31,7 @@ export interface DeliveryMetrics {
 }
 
 export interface DeliveryGauges {
-  /** Destinations by the state of their breaker. */
+  /** URLs by the state of their breaker. */
   readonly breakers: () => Readonly<Record<BreakerState, number>>;
   /** Deliveries that wait in memory for their destination's room. */
   readonly waitingForRoom: () => number;
@@ -105,7 +105,7 @@ export function createDeliveryMetrics(registry: Registry, retryTopics: readonly 
 export function createDeliveryGauges(registry: Registry, gauges: DeliveryGauges): void {
   new Gauge({
     name: "posthaste_breaker_state",
-    help: "Destinations that this process knows, by the state of their breaker.",
+    help: "URLs of destinations that this process knows, by the state of their breaker.",
     labelNames: ["state"],
     registers: [registry],
     collect() {

@@ -5,8 +5,8 @@ import { decodeProgress, HANDED_OFF_HEADER, headerText } from "@posthaste/contra
 import { type DeadUrl, NOT_ATTEMPTED, URL_REMOVED } from "@posthaste/core/dead-letter";
 import { type Delivery, type DeliveryProgress, NO_PROGRESS } from "@posthaste/core/delivery";
 import type { Destination } from "@posthaste/core/destination";
-import type { NoRoomCause } from "@posthaste/core/destination-room";
 import { NO_LOG_ID } from "@posthaste/core/origin";
+import type { DeferralCause } from "@posthaste/core/permit";
 import type { IncomingRecord } from "@posthaste/kafka/incoming-record";
 import type { Task } from "@posthaste/kafka/window";
 
@@ -20,11 +20,11 @@ export interface Intake {
   /** The record it was handed off from (W6); undefined for one of the deliveries topic. */
   readonly handedOffFrom: string | undefined;
   /** It is to be put off for this, and takes no turn in its lane; null when it is to be served. */
-  readonly turnedAway: NoRoomCause | null;
+  readonly turnedAway: DeferralCause | null;
 }
 
 /** Why a delivery of a destination that arrives now is to be put off; null when it is to be served. */
-export type TurnsAway = (destinationId: string) => NoRoomCause | null;
+export type TurnsAway = (destinationId: string) => DeferralCause | null;
 
 /** Reads a record; never throws. */
 export function takeDelivery(
@@ -60,6 +60,8 @@ export interface Pending {
   readonly delivery: Delivery;
   readonly progress: DeliveryProgress;
   readonly returning: boolean;
+  /** The URLs that are still to be served; null for all. */
+  readonly owed: readonly string[] | null;
   /** The destination as it was when the delivery was judged last. */
   readonly destination: Destination;
   /** Requests that its attempt makes. */
@@ -69,7 +71,8 @@ export interface Pending {
 /** Ready to be sent; the URLs that the destination no longer has make no request. */
 export function toPending(task: Task<Intake>, delivery: Delivery, destination: Destination): Pending {
   const { progress, returning } = task.item;
-  return { task, delivery, progress, returning, destination, requests: countRequests(destination, progress.urls) };
+  const owed = progress.urls;
+  return { task, delivery, progress, returning, owed, destination, requests: countRequests(destination, owed) };
 }
 
 /** Under `settle: each`: the URLs that were still to be served and are the destination's no more. */

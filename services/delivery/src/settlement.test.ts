@@ -1,9 +1,10 @@
 import { type Delivery, NO_PROGRESS } from "@posthaste/core/delivery";
 import type { Destination } from "@posthaste/core/destination";
 import { settle } from "@posthaste/core/outcome";
+import type { RequestOutcome } from "@posthaste/core/url-health";
 import type { AttemptReport, UrlResult } from "@posthaste/webhook/report";
 import { describe, expect, it } from "vitest";
-import { latestNotBefore, planFollowUps, roomOutcome } from "./settlement.ts";
+import { planFollowUps, requestOutcome } from "./settlement.ts";
 
 const schedule = { delaysMs: [1000, 5000], windowMs: 60_000 };
 const delivery = { messageId: "m", destinationId: "d" } as Delivery;
@@ -23,9 +24,14 @@ function report(rule: "any" | "each", urls: readonly UrlResult[]): AttemptReport
   return { settlement: settle(rule, urls), startedAtMs: 0, urls };
 }
 
-const plan = (settled: AttemptReport, progress = NO_PROGRESS, nowMs = 0) => {
+const plan = (
+  settled: AttemptReport,
+  progress = NO_PROGRESS,
+  nowMs = 0,
+  leftOutTillMs: readonly (number | null)[] = [],
+) => {
   const destination = { settle: "each", urls: settled.urls } as unknown as Destination;
-  return planFollowUps({ delivery, progress, destination, report: settled, schedule, nowMs });
+  return planFollowUps({ delivery, progress, destination, report: settled, leftOutTillMs, schedule, nowMs });
 };
 
 describe("follow-ups", () => {
@@ -82,20 +88,53 @@ describe("follow-ups", () => {
   });
 });
 
-describe("the destination's health", () => {
-  it.each<[string, AttemptReport, string]>([
-    ["a 2xx", report("any", [answered("a", 503), answered("b", 204)]), "delivered"],
-    ["a 2xx of one URL under each", report("each", [answered("a", 503), answered("b", 204)]), "delivered"],
-    ["refusals", report("any", [answered("a", 404)]), "refused"],
-    ["5xx", report("any", [answered("a", 503)]), "failed"],
-    ["a timeout", report("any", [answered("a", 503), timedOut("b")]), "congested"],
-    ["429", report("any", [answered("a", 429)]), "congested"],
-  ])("after %s", (_, settled, outcome) => {
-    expect(roomOutcome(settled)).toBe(outcome);
+describe("an attempt that left URLs out", () => {
+  it("has not failed for good: those may take it", () => {
+    expect(plan(report("any", [answered("a", 404)]), NO_PROGRESS, 0, [null])).toMatchObject([
+      { kind: "retry", delayMs: 1000, progress: { attempts: 1, urls: null, notBeforeMs: null } },
+    ]);
   });
 
-  it("knows the longest peace that was asked for", () => {
-    expect(latestNotBefore(report("each", [answered("a", 503, 10), answered("b", 429, 30)]))).toBe(30);
-    expect(latestNotBefore(report("any", [answered("a", 503)]))).toBeNull();
+  it("I5: waits for none of its URLs that may be called before another, and for the first where all asked for peace", () => {
+    const asked = report("any", [answered("a", 503, 30_000)]);
+    expect(plan(asked, NO_PROGRESS, 0, [null])).toMatchObject([{ delayMs: 1000, progress: { notBeforeMs: null } }]);
+    expect(plan(asked, NO_PROGRESS, 0, [20_000])).toMatchObject([{ delayMs: 5000, progress: { notBeforeMs: 20_000 } }]);
+  });
+
+  it("is delivered when a URL took it", () => {
+    expect(plan(report("any", [answered("a", 200)]), NO_PROGRESS, 0, [null])).toEqual([]);
+  });
+});
+
+describe("what single URLs asked for", () => {
+  it("W5: goes with the retry, whoever makes it, and what was asked before and is to come stays", () => {
+    const progress = {
+      ...NO_PROGRESS,
+      urlsNotBeforeMs: { "https://receiver.test/c": 9000, "https://receiver.test/d": 4000 },
+    };
+    const settled = report("any", [answered("a", 503, 30_000), answered("b", 503)]);
+    expect(plan(settled, progress, 5000)).toMatchObject([
+      {
+        kind: "retry",
+        progress: {
+          notBeforeMs: null,
+          urlsNotBeforeMs: { "https://receiver.test/a": 30_000, "https://receiver.test/c": 9000 },
+        },
+      },
+    ]);
+    const [followUp] = plan(report("any", [answered("b", 503)]), progress, 9000);
+    expect(followUp?.progress.urlsNotBeforeMs).toBeNull();
+  });
+});
+
+describe("a URL's health", () => {
+  it.each<[string, UrlResult, RequestOutcome]>([
+    ["a 2xx", answered("a", 204), "delivered"],
+    ["a refusal", answered("a", 404), "refused"],
+    ["a 5xx", answered("a", 503), "failed"],
+    ["a timeout", timedOut("a"), "timed_out"],
+    ["429", answered("a", 429), "throttled"],
+  ])("after %s", (_, result, outcome) => {
+    expect(requestOutcome(result.outcome, result)).toBe(outcome);
   });
 });

@@ -2,10 +2,10 @@
 import type { DeadLetterReason } from "@posthaste/core/dead-letter";
 import type { Delivery, DeliveryProgress } from "@posthaste/core/delivery";
 import type { Destination } from "@posthaste/core/destination";
-import type { RoomOutcome } from "@posthaste/core/destination-room";
-import { DELIVERED } from "@posthaste/core/outcome";
+import { type AttemptOutcome, DELIVERED, earliest, type Settlement } from "@posthaste/core/outcome";
 import { planRetry, type RetrySchedule } from "@posthaste/core/retry-plan";
-import type { AttemptReport, UrlResult } from "@posthaste/webhook/report";
+import type { RequestOutcome } from "@posthaste/core/url-health";
+import type { AttemptReport, OutcomeDetails } from "@posthaste/webhook/report";
 import type { FollowUp } from "./follow-up.ts";
 import { owedUrls, removedUrls } from "./pending.ts";
 
@@ -16,6 +16,11 @@ export interface Attempted {
   /** As it was when the attempt began. */
   readonly destination: Destination;
   readonly report: AttemptReport;
+  /**
+   * Under `settle: any`: when the URLs that the attempt left out may be called, ms since the epoch or null for a time that nobody
+   * knows; empty when it called all.
+   */
+  readonly leftOutTillMs: readonly (number | null)[];
   readonly schedule: RetrySchedule;
   readonly nowMs: number;
 }
@@ -29,7 +34,8 @@ const NOTHING: readonly FollowUp[] = [];
  */
 export function planFollowUps(attempted: Attempted): readonly FollowUp[] {
   const { delivery, progress, destination, report, schedule, nowMs } = attempted;
-  const { settlement, urls } = report;
+  const { urls } = report;
+  const settlement = withLeftOut(report.settlement, attempted.leftOutTillMs);
   if (settlement === DELIVERED && progress.urls === null) return NOTHING;
   const bury = (reason: DeadLetterReason, after: DeliveryProgress, only: readonly string[] | null): FollowUp => ({
     kind: "dead_letter",
@@ -42,7 +48,9 @@ export function planFollowUps(attempted: Attempted): readonly FollowUp[] {
   const dead = settlement.dead.map((part) => bury(part.reason, counted, part.urls));
   const retries = settlement.retries.map((part) => {
     const plan = planRetry({ schedule, progress, nowMs, notBeforeMs: part.notBeforeMs, urls: part.urls });
-    return plan.kind === "retry" ? plan : bury(plan.reason, plan.progress, part.urls);
+    if (plan.kind !== "retry") return bury(plan.reason, plan.progress, part.urls);
+    const urlsNotBeforeMs = part.urls === null ? momentsOf(attempted) : null;
+    return { ...plan, progress: { ...plan.progress, urlsNotBeforeMs } };
   });
   const removed = removedUrls(destination, progress.urls);
   if (removed.length === 0) return [...dead, ...retries];
@@ -56,22 +64,28 @@ export function planFollowUps(attempted: Attempted): readonly FollowUp[] {
   return [...dead, ...retries, gone];
 }
 
-/** What the attempt says about the destination's health. Under `each` one URL that takes deliveries shows that it lives. */
-export function roomOutcome({ settlement, urls }: AttemptReport): RoomOutcome {
-  if (settlement.outcome === "delivered" || urls.some(({ outcome }) => outcome === "delivered")) return "delivered";
-  if (settlement.outcome === "permanent") return "refused";
-  return urls.some(isCongestion) ? "congested" : "failed";
+/** What a request says about its URL's health. */
+export function requestOutcome(outcome: AttemptOutcome, { error, status }: OutcomeDetails): RequestOutcome {
+  if (outcome === "delivered") return "delivered";
+  if (outcome === "permanent") return "refused";
+  if (error === "timeout") return "timed_out";
+  return status === 429 ? "throttled" : "failed";
 }
 
-/** The latest moment that a receiver asked to be left alone till, ms since the epoch; null when none did. */
-export function latestNotBefore({ settlement }: AttemptReport): number | null {
-  let latest: number | null = null;
-  for (const { notBeforeMs } of settlement.retries) {
-    if (notBeforeMs !== null && (latest === null || notBeforeMs > latest)) latest = notBeforeMs;
-  }
-  return latest;
+/** An attempt that left URLs out has not failed for good, and waits for none that may be called earlier. */
+function withLeftOut(settlement: Settlement, leftOutTillMs: readonly (number | null)[]): Settlement {
+  if (leftOutTillMs.length === 0 || settlement === DELIVERED) return settlement;
+  const moments = settlement.retries.map(({ notBeforeMs }) => notBeforeMs);
+  const notBeforeMs = earliest([...moments, ...leftOutTillMs]);
+  return { outcome: "retryable", retries: [{ urls: null, notBeforeMs }], dead: [] };
 }
 
-function isCongestion({ error, status }: UrlResult): boolean {
-  return error === "timeout" || status === 429;
+/** Under `settle: any`: what single URLs asked for, now or before, for whichever process makes the next attempt (W5). */
+function momentsOf({ progress, report, nowMs }: Attempted): Readonly<Record<string, number>> | null {
+  const before = Object.entries(progress.urlsNotBeforeMs ?? {}).filter(([, momentMs]) => momentMs > nowMs);
+  const asked = report.urls.flatMap(({ url, notBeforeMs }) =>
+    notBeforeMs === null ? [] : [[url, notBeforeMs] as const],
+  );
+  const moments = [...before, ...asked];
+  return moments.length === 0 ? null : Object.fromEntries(moments);
 }

@@ -63,6 +63,25 @@ describe("a healthy destination", () => {
   });
 });
 
+describe("a receiver that is slow and well", () => {
+  it.each([
+    ["an idle destination", 1],
+    ["a busy one", 400],
+  ])("I1: is served beside %s as it is alone: nothing of it is deferred", async (_, others) => {
+    const longer = await createInstallation([10_000]);
+    const slow = { urls: [{ url: `${receiver.url}/slow`, headers: {} }] };
+    const other = { urls: [{ url: `${receiver.url}/other`, headers: {} }] };
+    receiver.script("/slow", { delayMs: 500 });
+    await longer.configure("slow", slow);
+    const configOffset = await longer.configure("other", other);
+    await longer.send([...drafts("other", others, configOffset), ...drafts("slow", 200, configOffset)]);
+    await longer.startDelivery({ schedule: { delaysMs: [10_000], windowMs: 60_000 } });
+    await eventually(() => expect(receiver.requestsTo("/slow")).toHaveLength(200), { timeoutMs: 9000 });
+    expect(longer.waiting).toEqual([]);
+    await longer.remove();
+  });
+});
+
 describe("a destination that is changed", () => {
   it("V3: gets what waited for room at its new URL", async () => {
     const configOffset = await connect("moved", { rateLimitPerSecond: 10 });

@@ -1,0 +1,67 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { WaitingQueue } from "./waiting-queue.ts";
+
+interface Numbered {
+  readonly returning: boolean;
+  readonly number: number;
+}
+
+function takeAll(queue: WaitingQueue<Numbered>): Numbered[] {
+  const taken: Numbered[] = [];
+  for (let next = queue.peek(); next !== undefined; next = queue.peek()) {
+    taken.push(next);
+    queue.shift();
+  }
+  return taken;
+}
+
+describe("a waiting queue", () => {
+  it("Q1: serves first attempts and retries in turn while both wait, each in the order of their coming", () => {
+    const queue = new WaitingQueue<Numbered>();
+    for (let number = 0; number < 4; number++) queue.push({ returning: false, number });
+    for (let number = 0; number < 2; number++) queue.push({ returning: true, number });
+    expect(takeAll(queue).map(({ returning, number }) => `${returning ? "r" : "f"}${number}`)).toEqual([
+      "f0",
+      "r0",
+      "f1",
+      "r1",
+      "f2",
+      "f3",
+    ]);
+  });
+
+  it("Q2: gives up the newest of the longer kind first", () => {
+    const queue = new WaitingQueue<Numbered>();
+    for (let number = 0; number < 3; number++) queue.push({ returning: true, number });
+    queue.push({ returning: false, number: 9 });
+    expect(queue.peekLast()).toEqual({ returning: true, number: 2 });
+    queue.pop();
+    queue.pop();
+    queue.pop();
+    expect([queue.peekLast(), queue.length]).toEqual([{ returning: true, number: 0 }, 1]);
+  });
+
+  it("says how many go before a newcomer: as many as are served before it would be", () => {
+    const kinds = fc.array(fc.boolean(), { maxLength: 30 });
+    fc.assert(
+      fc.property(kinds, fc.boolean(), (waiting, returning) => {
+        const queue = new WaitingQueue<Numbered>();
+        for (const [number, kind] of waiting.entries()) queue.push({ returning: kind, number });
+        const ahead = queue.ahead(returning);
+        queue.push({ returning, number: -1 });
+        const served = takeAll(queue).findIndex(({ number }) => number === -1);
+        // By one at most, since it depends on whose turn it is.
+        expect(Math.abs(served - ahead)).toBeLessThanOrEqual(1);
+      }),
+    );
+  });
+
+  it("drains all, and is empty then", () => {
+    const queue = new WaitingQueue<Numbered>();
+    queue.push({ returning: true, number: 1 });
+    queue.push({ returning: false, number: 2 });
+    expect(queue.drain().map(({ number }) => number)).toEqual([2, 1]);
+    expect([queue.length, queue.peek(), queue.peekLast()]).toEqual([0, undefined, undefined]);
+  });
+});
