@@ -1,0 +1,307 @@
+/**
+ * One delivery process in simulated time: its real judging, admission, settlement and retry plans, over windows, retry topics
+ * and receivers that are simulated, so that an hour takes seconds.
+ *
+ * Owns: the simulated clock, and every timer of the process through vitest's fake timers; `end` gives them back.
+ */
+import { type Delivery, NO_PROGRESS } from "@posthaste/core/delivery";
+import type { Destination } from "@posthaste/core/destination";
+import { type LaneMember, Lanes } from "@posthaste/core/lanes";
+import { SILENT_LOG } from "@posthaste/core/log";
+import { DELIVERED, settle } from "@posthaste/core/outcome";
+import { DEFAULT_URL_HEALTH } from "@posthaste/core/url-health";
+import type { AttemptListener, UrlResult } from "@posthaste/webhook/report";
+import type { AttemptRequest } from "@posthaste/webhook/sender";
+import { Registry } from "prom-client";
+import { vi } from "vitest";
+import { Deliverer, type DelivererParts } from "../src/deliver-record.ts";
+import { DueGate } from "../src/due-gate.ts";
+import type { FollowUp } from "../src/follow-up.ts";
+import { Isolation } from "../src/isolation.ts";
+import { createDeliveryMetrics } from "../src/metrics.ts";
+import type { Intake } from "../src/pending.ts";
+
+/** What a receiver does with a request: a status after so many ms, or nothing at all. */
+export type Answer = { readonly status: number; readonly afterMs: number } | "hangs";
+export type AnswerOf = (url: string, nowMs: number) => Answer;
+
+export interface SimulationOptions {
+  readonly destinations: readonly Destination[];
+  readonly answerOf: AnswerOf;
+  readonly delaysMs: readonly number[];
+  readonly windowRecords: number;
+  readonly partitions: number;
+}
+
+/** A request that was answered 2xx. */
+export interface Served {
+  readonly url: string;
+  readonly messageId: string;
+  readonly sentAtMs: number;
+  readonly servedAtMs: number;
+}
+
+const TIMEOUT_MS = 5000;
+const STEP_MS = 10;
+
+/** Something that happens later; ties go by the order of scheduling. */
+interface Later {
+  readonly atMs: number;
+  readonly act: () => void;
+}
+
+class SimulatedTask implements LaneMember<SimulatedTask> {
+  readonly item: Intake;
+  readonly record: { readonly topic: string; readonly partition: number; readonly offset: number };
+  readonly window: SimulatedWindow;
+  readonly lane: string;
+  nextInLane: SimulatedTask | undefined;
+  nextInBucket: SimulatedTask | undefined;
+  #finished = false;
+
+  constructor(window: SimulatedWindow, item: Intake, offset: number, lane: string) {
+    this.window = window;
+    this.item = item;
+    this.record = { topic: window.topic, partition: window.partition, offset };
+    this.lane = lane;
+  }
+
+  finish(): void {
+    if (this.#finished) return;
+    this.#finished = true;
+    this.window.finished(this);
+  }
+}
+
+/** Records are taken in while there is room, run in order within a key, and finish in any order. */
+class SimulatedWindow {
+  readonly isRevoked = false;
+  readonly topic: string;
+  readonly partition: number;
+  readonly maxRecords: number;
+  readonly #run: (task: SimulatedTask) => void;
+  readonly #lanes = new Lanes<SimulatedTask>();
+  readonly #heldBy = new Map<string, number>();
+  readonly #behind: (() => SimulatedTask)[] = [];
+  #firstBehind = 0;
+  records = 0;
+
+  constructor(topic: string, partition: number, maxRecords: number, run: (task: SimulatedTask) => void) {
+    this.topic = topic;
+    this.partition = partition;
+    this.maxRecords = maxRecords;
+    this.#run = run;
+  }
+
+  get isFull(): boolean {
+    return this.records >= this.maxRecords;
+  }
+
+  heldBy(holder: string): number {
+    return this.#heldBy.get(holder) ?? 0;
+  }
+
+  arrive(make: () => SimulatedTask): void {
+    this.#behind.push(make);
+    this.#takeIn();
+  }
+
+  finished(task: SimulatedTask): void {
+    this.records -= 1;
+    this.#count(task, -1);
+    const next = this.#lanes.finish(task);
+    if (next !== undefined) this.#run(next);
+    this.#takeIn();
+  }
+
+  #takeIn(): void {
+    while (!this.isFull && this.#firstBehind < this.#behind.length) {
+      const task = this.#behind[this.#firstBehind]?.();
+      this.#firstBehind += 1;
+      if (task === undefined) continue;
+      this.records += 1;
+      this.#count(task, 1);
+      if (this.#lanes.add(task)) this.#run(task);
+    }
+    if (this.#firstBehind < this.#behind.length) return;
+    this.#behind.length = 0;
+    this.#firstBehind = 0;
+  }
+
+  #count({ item }: SimulatedTask, by: number): void {
+    const holder = item.delivery?.destinationId ?? "";
+    this.#heldBy.set(holder, this.heldBy(holder) + by);
+  }
+}
+
+export class SimulatedDelivery {
+  readonly served: Served[] = [];
+  /** Follow-ups by kind. */
+  readonly followUps = { retry: 0, dead_letter: 0 };
+  /** Requests by URL, whatever came of them. */
+  readonly requests = new Map<string, number>();
+  readonly #options: SimulationOptions;
+  readonly #later = new Map<number, Later[]>();
+  readonly #windows: readonly SimulatedWindow[];
+  readonly #retryWindows: readonly SimulatedWindow[];
+  readonly #isolation: Isolation;
+  readonly #deliverer: Deliverer;
+  readonly #startedMs = 1_000_000_000;
+  #nowMs = this.#startedMs;
+  #offsets = 0;
+
+  constructor(options: SimulationOptions) {
+    vi.useFakeTimers();
+    this.#options = options;
+    const { destinations, delaysMs, windowRecords, partitions } = options;
+    const schedule = { delaysMs, windowMs: 4 * 3_600_000 };
+    this.#isolation = new Isolation({
+      settings: { ...DEFAULT_URL_HEALTH, longestWaitMs: Math.min(...delaysMs) },
+      connections: 4096,
+      monotonicMs: () => this.#nowMs,
+      send: (permit) => this.#deliverer.send(permit),
+      defer: (pending, parts) => this.#deliverer.defer(pending, parts),
+      judgeAgain: (pending) => this.#deliverer.judgeAgain(pending),
+    });
+    this.#deliverer = new Deliverer({
+      destinations: { appliedOffset: 0, get: (id: string) => destinations.find((each) => each.id === id) },
+      sender: { attempt: (request: AttemptRequest, listener: AttemptListener) => this.#attempt(request, listener) },
+      isolation: this.#isolation,
+      followUps: { publish: (task: SimulatedTask, all: readonly FollowUp[]) => this.#publish(task, all) },
+      attemptLog: { skips: () => true },
+      dueGate: new DueGate(),
+      schedule,
+      metrics: createDeliveryMetrics(new Registry(), []),
+      clock: { nowMs: () => this.#nowMs, monotonicMs: () => this.#nowMs },
+      random: () => 0.5,
+      delayMsOf: () => Math.min(...delaysMs),
+      log: SILENT_LOG,
+      onFailure: (reason: Error) => {
+        throw reason;
+      },
+    } as unknown as DelivererParts);
+    const makeWindows = (topic: string) =>
+      Array.from(
+        { length: partitions },
+        (_, partition) =>
+          new SimulatedWindow(topic, partition, windowRecords, (task) => this.#deliverer.run(task as never)),
+      );
+    this.#windows = makeWindows("deliveries");
+    this.#retryWindows = makeWindows("retry");
+  }
+
+  /** Ms since the start. */
+  get elapsedMs(): number {
+    return this.#nowMs - this.#startedMs;
+  }
+
+  /** A delivery arrives at its partition now. */
+  arrive(destinationId: string, messageId: string, user: string): void {
+    const delivery = {
+      messageId,
+      destinationId,
+      sourceId: "src",
+      type: "track",
+      receivedAtMs: this.#nowMs,
+      configOffset: 0,
+      body: new Uint8Array(),
+    } as unknown as Delivery;
+    this.#enter(this.#windows, delivery, user, { progress: NO_PROGRESS, returning: false });
+  }
+
+  /** Lets time pass, and all that happens in it. */
+  pass(ms: number): void {
+    for (let leftMs = ms; leftMs > 0; leftMs -= STEP_MS) {
+      this.#nowMs += STEP_MS;
+      vi.advanceTimersByTime(STEP_MS);
+      const due = this.#later.get(this.#nowMs);
+      this.#later.delete(this.#nowMs);
+      for (const { act } of due ?? []) act();
+    }
+  }
+
+  end(): void {
+    this.#deliverer.close();
+    this.#isolation.close();
+    vi.useRealTimers();
+  }
+
+  #at(afterMs: number, act: () => void): void {
+    const atMs = this.#nowMs + Math.max(STEP_MS, Math.ceil(afterMs / STEP_MS) * STEP_MS);
+    const due = this.#later.get(atMs);
+    if (due === undefined) this.#later.set(atMs, [{ atMs, act }]);
+    else due.push({ atMs, act });
+  }
+
+  #enter(
+    windows: readonly SimulatedWindow[],
+    delivery: Delivery,
+    user: string,
+    { progress, returning }: Pick<Intake, "progress" | "returning">,
+  ): void {
+    const key = `${delivery.destinationId}:${user}`;
+    let hash = 0;
+    for (const character of key) hash = (hash * 31 + character.charCodeAt(0)) % 1_000_003;
+    const window = windows[hash % windows.length];
+    this.#offsets += 1;
+    const offset = this.#offsets;
+    window?.arrive(() => {
+      const turnedAway = this.#isolation.turnsAway(delivery.destinationId, window as never);
+      const item: Intake = { delivery, progress, returning, handedOffFrom: undefined, turnedAway };
+      return new SimulatedTask(window, item, offset, turnedAway === null ? key : `${key} ${offset}`);
+    });
+  }
+
+  #publish(task: SimulatedTask, followUps: readonly FollowUp[]): void {
+    const { delivery } = task.item;
+    if (delivery === null) throw new Error("a simulated delivery can be read");
+    const user = task.lane.slice(delivery.destinationId.length + 1).split(" ")[0] ?? "";
+    for (const followUp of followUps) {
+      this.followUps[followUp.kind] += 1;
+      if (followUp.kind !== "retry") continue;
+      const { progress } = followUp;
+      this.#at(followUp.delayMs, () => this.#enter(this.#retryWindows, delivery, user, { progress, returning: true }));
+    }
+    this.#at(STEP_MS, () => task.finish());
+  }
+
+  #attempt({ destination, messageId, urls }: AttemptRequest, listener: AttemptListener): void {
+    const called = destination.urls.map(({ url }) => url).filter((url) => !urls || urls.includes(url));
+    const startedAtMs = this.#nowMs;
+    const results: (UrlResult | undefined)[] = called.map(() => undefined);
+    let settled = false;
+    for (const [index, url] of called.entries()) {
+      this.requests.set(url, (this.requests.get(url) ?? 0) + 1);
+      const answer = this.#options.answerOf(url, this.elapsedMs);
+      this.#at(answer === "hangs" ? TIMEOUT_MS : answer.afterMs, () => {
+        const result = toResult(url, answer);
+        results[index] = result;
+        if (result.outcome === "delivered") {
+          this.served.push({ url, messageId, sentAtMs: startedAtMs, servedAtMs: this.#nowMs });
+        }
+        listener.onOutcome(index, result.outcome, result);
+        const known = results.filter((each) => each !== undefined);
+        const isFirst = destination.settle === "any" && result.outcome === "delivered";
+        if (!settled && (isFirst || known.length === called.length)) {
+          settled = true;
+          const settlement = isFirst ? DELIVERED : settle(destination.settle, known);
+          listener.onSettled({ settlement, startedAtMs, urls: known });
+        }
+        listener.onEnd(index);
+      });
+    }
+  }
+}
+
+function toResult(url: string, answer: Answer): UrlResult {
+  const isWell = answer !== "hangs" && answer.status < 300;
+  return {
+    url,
+    outcome: isWell ? "delivered" : "retryable",
+    status: answer === "hangs" ? null : answer.status,
+    error: answer === "hangs" ? "timeout" : null,
+    durationMs: answer === "hangs" ? TIMEOUT_MS : answer.afterMs,
+    notBeforeMs: null,
+    answer: null,
+  };
+}
