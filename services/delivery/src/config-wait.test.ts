@@ -23,7 +23,7 @@ function table() {
 }
 
 it("V1: goes on at once where the offset is known, and else when it is", async () => {
-  const { destinations, reached } = table();
+  const { destinations, asked, reached } = table();
   const wait = new ConfigWait({ destinations, log: SILENT_LOG });
   const went: string[] = [];
   wait.whenKnown(4, () => went.push("known"));
@@ -34,6 +34,10 @@ it("V1: goes on at once where the offset is known, and else when it is", async (
   reached.resolve();
   await setImmediate();
   expect(went).toEqual(["known", "first", "second"]);
+  // A wait that ended is forgotten: the next one asks again.
+  wait.whenKnown(5, () => went.push("third"));
+  await setImmediate();
+  expect([went.at(-1), asked.waits]).toEqual(["third", 2]);
 });
 
 it("G1: goes on at the topic's present end where the offset is not reached", async () => {
@@ -55,7 +59,13 @@ it("G2, G3: a closed table is asked once a pause for all deliveries of an offset
   refreshed.reject(new Error("closed"));
   await Promise.allSettled([reached.promise, refreshed.promise]);
   let warnings = 0;
-  const log: Log = { ...SILENT_LOG, warn: () => (warnings += 1) };
+  const log: Log = {
+    ...SILENT_LOG,
+    warn: (fields) => {
+      warnings += 1;
+      expect(fields).toEqual({ event: "destinations_behind", appliedOffset: 4, offset: 5 });
+    },
+  };
   const wait = new ConfigWait({ destinations, log, pauseMs: 20 });
   const went: number[] = [];
   for (let delivery = 0; delivery < 1000; delivery += 1) wait.whenKnown(5, () => went.push(delivery));
