@@ -80,6 +80,15 @@ describe("follow-ups", () => {
     expect(plan(report("each", [answered("a", 200)]), progress)).toMatchObject([gone]);
   });
 
+  it("under `settle: each` are a dead letter of the URLs that failed alone when the window is over", () => {
+    const progress = { ...NO_PROGRESS, attempts: 1, windowStartMs: 0, deadlineMs: 60_000 };
+    const settled = report("each", [answered("a", 503), answered("b", 200), answered("c", 404)]);
+    expect(plan(settled, progress, 59_500)).toMatchObject([
+      { reason: "rejected_by_receiver", lastAttempt: [{ url: "https://receiver.test/c" }] },
+      { reason: "window_expired", lastAttempt: [{ url: "https://receiver.test/a" }] },
+    ]);
+  });
+
   it("are dead letters when the window is over, with its start", () => {
     const progress = { ...NO_PROGRESS, attempts: 1, windowStartMs: 0, deadlineMs: 60_000 };
     expect(plan(report("any", [answered("a", 503)]), progress, 59_500)).toMatchObject([
