@@ -1,6 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decodeCommitMetadata, encodeCommitMetadata, MAX_METADATA_BYTES, MAX_STATE_BYTES } from "./commit-metadata.ts";
+import {
+  decodeCommitMetadata,
+  encodeCommitMetadata,
+  MAX_METADATA_BYTES,
+  MAX_METADATA_RUNS,
+  MAX_STATE_BYTES,
+} from "./commit-metadata.ts";
 import type { OffsetRun } from "./offset-tracker.ts";
 
 const NOTHING = { finishedRuns: [], state: null };
@@ -59,6 +65,25 @@ describe("a commit's metadata", () => {
     const finishedRuns = Array.from({ length: 400 }, (_, index) => ({ from: 20 * index + 1, to: 20 * index + 20 }));
     const state = "s".repeat(MAX_STATE_BYTES);
     expect(decodeCommitMetadata(0, encodeCommitMetadata(0, { finishedRuns, state }))).toEqual({ finishedRuns, state });
+  });
+
+  it.each(["a", "\u007f", "\u0080", "\u07ff", "\u0800", "\uffff", "\u{10000}", "\u{10ffff}"])(
+    "keeps a state of %j to the last byte that fits, and none that is a byte longer",
+    (character) => {
+      const room = MAX_METADATA_BYTES - 24;
+      const each = Buffer.byteLength(character);
+      const state = character.repeat(Math.floor(room / each)) + "a".repeat(room % each);
+      expect(decodeCommitMetadata(0, encodeCommitMetadata(0, { finishedRuns: [], state })).state).toBe(state);
+      const runs = [{ from: 1, to: 2 }];
+      const longer = encodeCommitMetadata(0, { finishedRuns: runs, state: `${state}a` });
+      expect(decodeCommitMetadata(0, longer)).toEqual({ finishedRuns: runs, state: null });
+    },
+  );
+
+  it("has room for exactly as many of the shortest runs as it says", () => {
+    const finishedRuns = Array.from({ length: 3000 }, (_, index) => ({ from: 2 * index + 1, to: 2 * index + 2 }));
+    const decoded = decodeCommitMetadata(0, encodeCommitMetadata(0, { finishedRuns, state: null }));
+    expect(decoded.finishedRuns).toEqual(finishedRuns.slice(0, MAX_METADATA_RUNS));
   });
 
   it("keeps a state that fits whole, and gives runs what it leaves", () => {

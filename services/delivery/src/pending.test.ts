@@ -26,6 +26,21 @@ it("a delivery knows at its intake whether its destination turns it away", () =>
   expect([intake.turnedAway, asked]).toEqual(["no_room", ["dst"]]);
 });
 
+it("what no schema reads, or has no value, is no delivery and turned away by nobody", () => {
+  const record = { topic: "deliveries", partition: 0, offset: 7, timestampMs: 0, key: null, headers: {} };
+  const decode = (value: Buffer): Delivery => {
+    if (value.length === 0) throw new Error("unreadable");
+    return { originLogId: 3, destinationId: "dst" } as Delivery;
+  };
+  const codec: Codec<Delivery> = { encode: () => Buffer.of(), decode, learn: () => undefined };
+  const turnsAway = () => "no_room" as const;
+  for (const value of [Buffer.of(), null]) {
+    expect(takeDelivery(codec, { ...record, value }, false, turnsAway)).toMatchObject({
+      ...{ delivery: null, turnedAway: null, progress: NO_PROGRESS },
+    });
+  }
+});
+
 describe("the progress of a delivery", () => {
   it("is read from the headers of a record that returns, and of one that was replayed", () => {
     expect(take(3, true).progress).toEqual(progress);
