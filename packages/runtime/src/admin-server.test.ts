@@ -1,5 +1,6 @@
+import { connect } from "node:net";
 import { Counter, Registry } from "prom-client";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import { type AdminServer, type Readiness, startAdminServer } from "./admin-server.ts";
 
 let server: AdminServer | undefined;
@@ -53,4 +54,15 @@ it("says what it serves to a path it does not know, and refuses other methods", 
   const unknown = await fetch(`${url}/metric`);
   expect([unknown.status, await unknown.text()]).toEqual([404, "try /metrics, /healthz or /readyz\n"]);
   expect((await fetch(`${url}/metrics`, { method: "POST" })).status).toBe(405);
+});
+
+it("cuts off who sends request after request and reads no answer", async () => {
+  const { port } = new URL(await start(() => ({})));
+  const socket = connect(Number(port), "127.0.0.1");
+  socket.on("error", () => {});
+  const requests = "GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n".repeat(100);
+  await vi.waitFor(() => {
+    socket.write(requests);
+    expect(socket.destroyed).toBe(true);
+  }, 8_000);
 });

@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Registry } from "prom-client";
+import { limitSockets, type SocketLimits } from "./socket-limits.ts";
 
 /** What a service waits for, by name: `true` when it is there, or a few words that say what is missing. */
 export type Readiness = Readonly<Record<string, true | string>>;
@@ -18,6 +19,7 @@ export interface AdminServerOptions {
   readonly registry: Registry;
   /** Asked at each `/readyz`. */
   readonly readiness: () => Readiness | Promise<Readiness>;
+  readonly socketLimits?: SocketLimits;
 }
 
 export interface AdminServer {
@@ -37,6 +39,7 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Adm
       response.end(`${String(error)}\n`);
     });
   });
+  limitSockets(server, options.socketLimits);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(options.port, options.host, resolve);

@@ -1,6 +1,7 @@
 /** The HTTP side of control: routes behind the admin token, problems as problem+json, `/openapi.json`, `/readyz`, `/healthz`. */
 import type { Log } from "@posthaste/core/log";
 import { isReady, type Readiness } from "@posthaste/runtime/admin-server";
+import { limitSockets } from "@posthaste/runtime/socket-limits";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { createTokenCheck } from "./bearer-token.ts";
 import { type ControlMetrics, requestEnd } from "./metrics.ts";
@@ -42,6 +43,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
     // What cannot be routed does not come to the error handler.
     frameworkErrors: (error, _, reply) => sendProblem(reply, problemFrom(error)),
   });
+
+  limitSockets(server.server);
 
   server.setErrorHandler((error, request, reply) => {
     const problem = problemFrom(error);

@@ -1,4 +1,6 @@
+import { connect } from "node:net";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
+import { eventually } from "@posthaste/testkit/eventually";
 import { startReceiver } from "@posthaste/testkit/receiver";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ADMIN_TOKEN, readOpenApi, startTestControl, type TestControl } from "./control.ts";
@@ -198,5 +200,16 @@ describe("metrics", () => {
     expect(after).toContain('posthaste_control_requests_total{operation="createSource",answer="refused"} 1');
     expect(after).toContain('posthaste_control_requests_total{operation="listSources",answer="done"} 1');
     await counted.stop();
+  });
+});
+
+it("cuts off who sends hundreds of requests and reads no answer", async () => {
+  const { hostname, port } = new URL(control.url);
+  const socket = connect(Number(port), hostname);
+  socket.on("error", () => {});
+  const requests = "GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n".repeat(100);
+  await eventually(() => {
+    socket.write(requests);
+    expect(socket.destroyed).toBe(true);
   });
 });

@@ -1,5 +1,7 @@
 /** The bounds of the gateway. Those of size are public; the rest keep memory and time bounded whatever arrives. */
 
+import { DEFAULT_SOCKET_LIMITS, type SocketLimits } from "@posthaste/runtime/socket-limits";
+
 /** One call, after decompression; 32 KB. */
 export const MAX_CALL_BYTES = 32_768;
 
@@ -59,7 +61,13 @@ export interface ReadTimeouts {
 
 export const READ_TIMEOUTS: ReadTimeouts = { headersMs: 10_000, requestMs: 30_000, checkMs: 1_000 };
 
-export const MAX_CONNECTIONS = 20_000;
+/** What a connection may pin; an answer comes within the 30 s of its request, the second for the table of sources and the brokers' 5. */
+export const SOCKET_LIMITS: SocketLimits = {
+  ...DEFAULT_SOCKET_LIMITS,
+  maxConnections: 20_000,
+  idleMs: 30_000,
+  exchangeMs: 45_000,
+};
 
 /** At a stop, requests that are not answered by then are cut off; a little over the acknowledgement's 5 s. */
 export const STOP_TIMEOUT_MS = 6_000;

@@ -8,11 +8,12 @@
 
 import type { ServerResponse } from "node:http";
 import type { Log } from "@posthaste/core/log";
+import { limitSockets } from "@posthaste/runtime/socket-limits";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { malformed, type Refusal } from "./answer.ts";
 import { answerClientError } from "./client-error.ts";
 import { preflightHeaders } from "./cors.ts";
-import { MAX_CONNECTIONS, MAX_HEADER_BYTES, READ_TIMEOUTS, type ReadTimeouts, STOP_TIMEOUT_MS } from "./limits.ts";
+import { MAX_HEADER_BYTES, READ_TIMEOUTS, type ReadTimeouts, SOCKET_LIMITS, STOP_TIMEOUT_MS } from "./limits.ts";
 import type { BodyReader } from "./read-body.ts";
 import { sendRefusal } from "./reply.ts";
 
@@ -70,7 +71,7 @@ export async function startServer(options: ServerOptions): Promise<IngestServer>
       sendRefusal(request, reply, malformed("malformed_request", `The request cannot be read: ${error.message}.`));
     },
   });
-  app.server.maxConnections = MAX_CONNECTIONS;
+  limitSockets(app.server, SOCKET_LIMITS);
 
   readBodies(app, options);
   const sweeping = setInterval(bodies.sweep, timeouts.checkMs);

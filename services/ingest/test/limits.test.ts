@@ -188,6 +188,21 @@ describe("slow and broken senders (H1, H2)", () => {
   });
 });
 
+it("cuts off who sends hundreds of requests and reads no answer", async () => {
+  const socket = await openSocket(gateway.url);
+  socket.on("error", () => {});
+  const cutOff = new Promise((resolve) => {
+    socket.once("close", resolve);
+  });
+  socket.pause();
+  socket.write("GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n".repeat(2_000));
+  await eventually(async () => {
+    socket.write("GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n");
+    expect(socket.destroyed).toBe(true);
+  });
+  await cutOff;
+});
+
 it("answers its own faults 500 in JSON, and logs them", async () => {
   const logged: unknown[] = [];
   const faulty = await startTestGateway({

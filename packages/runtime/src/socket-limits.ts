@@ -1,0 +1,64 @@
+/**
+ * Bounds of a server's connections: what somebody may pin who sends requests and does not read the answers, or does nothing at all.
+ *
+ * Owns, for each connection with requests that are not over, their number and since when there are any.
+ * K1  A connection with more than `maxOpenRequests` at once is cut off: no client that we know of sends a second one before the
+ *     answer to the first. What was read from the socket with them still comes to the server's other listeners.
+ * K2  A request that is not over `exchangeMs` after it began, its answer read to the end, is cut off with its connection.
+ * K3  A connection on which nothing moves for `idleMs` is cut off, one between two requests by the server's own keep-alive.
+ * K4  At most `maxConnections` are open, and each takes at most `maxRequests` before it has to be made anew.
+ */
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+
+export interface SocketLimits {
+  readonly maxConnections: number;
+  readonly maxRequests: number;
+  readonly maxOpenRequests: number;
+  readonly idleMs: number;
+  readonly exchangeMs: number;
+  /** How often K2 is looked at. */
+  readonly checkMs: number;
+}
+
+export const DEFAULT_SOCKET_LIMITS: SocketLimits = {
+  maxConnections: 1_000,
+  maxRequests: 10_000,
+  maxOpenRequests: 16,
+  idleMs: 60_000,
+  exchangeMs: 60_000,
+  checkMs: 1_000,
+};
+
+interface Open {
+  requests: number;
+  sinceMs: number;
+}
+
+/** Puts the bounds on a server until it closes. */
+export function limitSockets(server: Server, limits: SocketLimits = DEFAULT_SOCKET_LIMITS): void {
+  const open = new Map<Socket, Open>();
+  server.maxConnections = limits.maxConnections;
+  server.maxRequestsPerSocket = limits.maxRequests;
+  server.setTimeout(limits.idleMs);
+
+  server.on("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
+    const of = open.get(socket) ?? { requests: 0, sinceMs: performance.now() };
+    open.set(socket, of);
+    of.requests++;
+    response.once("close", () => {
+      of.requests--;
+      // The others waited behind this one; each has its time from then.
+      of.sinceMs = performance.now();
+      if (of.requests === 0) open.delete(socket);
+    });
+    if (of.requests > limits.maxOpenRequests) socket.destroy();
+  });
+
+  const checking = setInterval(() => {
+    const latestMs = performance.now() - limits.exchangeMs;
+    for (const [socket, { sinceMs }] of open) if (sinceMs < latestMs) socket.destroy();
+  }, limits.checkMs);
+  checking.unref();
+  server.once("close", () => clearInterval(checking));
+}

@@ -1,0 +1,120 @@
+import { createServer, type RequestListener, type Server } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { afterEach, expect, it, vi } from "vitest";
+import { DEFAULT_SOCKET_LIMITS, limitSockets, type SocketLimits } from "../src/socket-limits.ts";
+
+let server: Server | undefined;
+let sockets: Socket[] = [];
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy();
+  sockets = [];
+  await new Promise<void>((resolve) => {
+    if (server === undefined) return resolve();
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+});
+
+const GET = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+
+async function start(listener: RequestListener, limits: Partial<SocketLimits>): Promise<void> {
+  server = createServer(listener);
+  // What ends a connection here is one of the bounds.
+  server.keepAliveTimeout = 60_000;
+  limitSockets(server, { ...DEFAULT_SOCKET_LIMITS, checkMs: 20, ...limits });
+  await new Promise<void>((resolve) => {
+    server?.listen(0, "127.0.0.1", resolve);
+  });
+}
+
+/** A connection that reads nothing until it is told to. */
+async function open(): Promise<Socket> {
+  const address = server?.address() as AddressInfo;
+  const socket = connect(address.port, "127.0.0.1");
+  sockets.push(socket);
+  socket.on("error", () => {});
+  await new Promise<void>((resolve) => {
+    socket.once("connect", resolve);
+  });
+  return socket;
+}
+const openConnections = () =>
+  new Promise<number>((resolve) => {
+    server?.getConnections((_error, count) => resolve(count));
+  });
+
+/** Looked at on the server's side: who does not read does not see that it was cut off. */
+const eventuallyOpen = (count: number) => vi.waitFor(async () => expect(await openConnections()).toBe(count), 8_000);
+
+it("K1: cuts off who sends request after request and reads no answer", async () => {
+  await start((_request, response) => response.end(Buffer.alloc(1_000_000)), { maxOpenRequests: 16 });
+  const socket = await open();
+  await eventuallyOpen(1);
+  socket.write(GET.repeat(400));
+  await eventuallyOpen(0);
+});
+
+it("K1: lets as many requests as anybody has at once be answered", async () => {
+  await start((_request, response) => response.end("x"), { maxOpenRequests: 16 });
+  const socket = await open();
+  let received = "";
+  const answered = new Promise<void>((resolve) => {
+    socket.on("data", (chunk: Buffer) => {
+      received += chunk.toString();
+      if (received.split("HTTP/1.1 200").length === 17) resolve();
+    });
+  });
+  socket.write(GET.repeat(16));
+  await answered;
+});
+
+it("K2: cuts off who does not read an answer to its end", async () => {
+  await start((_request, response) => response.end(Buffer.alloc(20_000_000)), { exchangeMs: 200 });
+  const socket = await open();
+  await eventuallyOpen(1);
+  socket.write(GET);
+  await eventuallyOpen(0);
+});
+
+it("K2: gives each request its time, however old its connection is", async () => {
+  await start(
+    (_request, response) => {
+      setTimeout(() => response.end("x"), 100);
+    },
+    { exchangeMs: 400 },
+  );
+  const socket = await open();
+  for (let time = 0; time < 8; time++) {
+    const answered = new Promise((resolve) => {
+      socket.once("data", resolve);
+    });
+    socket.write(GET);
+    await answered;
+  }
+  expect(socket.destroyed).toBe(false);
+});
+
+it("K3: cuts off a connection on which nothing moves", async () => {
+  await start(() => {}, { idleMs: 200 });
+  const socket = await open();
+  await eventuallyOpen(1);
+  socket.write(GET);
+  await eventuallyOpen(0);
+});
+
+it("K4: has so many connections and no more, each for so many requests", async () => {
+  await start((_request, response) => response.end("x"), { maxConnections: 2, maxRequests: 1 });
+  const socket = await open();
+  await open();
+  await eventuallyOpen(2);
+  await open();
+  await eventuallyOpen(2);
+  let received = "";
+  socket.on("data", (chunk: Buffer) => {
+    received += chunk.toString();
+  });
+  socket.write(GET);
+  await vi.waitFor(() => expect(received).toMatch(/^HTTP\/1.1 200 [\s\S]*Connection: close/));
+  socket.write(GET);
+  await vi.waitFor(() => expect(received).toContain("HTTP/1.1 503 "));
+});
