@@ -327,6 +327,23 @@ describe("admission to several URLs under `settle: any`", () => {
     expect(permit?.deferred).toMatchObject([{ urls: [A, B], cause: "breaker_open", notBeforeMs: null }]);
   });
 
+  it("G5: waits for room at the URL that works, and does not go to the one alone of which the last request timed out", () => {
+    const admission = admissionOf([A, B]);
+    finish(given(admission, 0, { owed: [B], returning: true }), "timed_out", 5000, B);
+    finish(given(admission, 5000, { owed: [A], returning: true }), "refused", 5000, A);
+    while (admission.urls[0]?.hasRoom()) given(admission, 5000, { owed: [A], returning: true });
+    expect(admission.urls.map(({ isSound }) => isSound)).toEqual([true, false]);
+    expect(admission.urls[1]?.hasRoom()).toBe(true);
+    expect(arrive(admission, 5000)).toBeNull();
+  });
+
+  it("takes of the rate as much as it makes requests", () => {
+    const admission = admissionOf([A, B]);
+    admission.setRate(10, 0);
+    expect([arrive(admission, 0), arrive(admission, 0)]).toEqual([[A, B], null]);
+    expect([admission.next(199), admission.next(200)?.isGiven]).toEqual([null, true]);
+  });
+
   it("W5: is deferred till the first URL may be called again when all asked for peace", () => {
     const admission = admissionOf([A, B]);
     admission.urls[0]?.shutUntil(9000);
@@ -378,6 +395,14 @@ describe("admission to several URLs under `settle: each`", () => {
     expect(went?.deferred).toMatchObject([{ urls: [B], cause: "no_room" }]);
     expect(arrive(admission, 1004)).toEqual([A]);
     expect(admission.waiting).toBe(1);
+  });
+
+  it("G6: does not stand behind those that wait for a URL that is not sound, though it has room", () => {
+    const admission = admissionOf([A, B], "each");
+    finish(given(admission, 0, { owed: [B], returning: true }), "timed_out", 5000, B);
+    admission.urls[1]?.shutUntil(5500);
+    expect(arrive(admission, 5000, AMONG_OTHERS, { owed: [B], returning: true })).toBeNull();
+    expect(arrive(admission, 5000)).toEqual([A]);
   });
 
   it("G4: leaves out only the URL that would be waited for too long", () => {

@@ -126,6 +126,18 @@ describe("the health of a URL", () => {
     expect([health.breakerState, health.unsettled, health.out]).toEqual(["closed", 0, 1]);
   });
 
+  it("starts with a first limit again when its breaker closes: what the limit fell to was learnt of a dead receiver", () => {
+    const health = healthIn();
+    for (let index = 0; index < 5; index++) {
+      health.take(0);
+      finish(health, "timed_out", index, 5000 + index);
+    }
+    expect(health.limit).toBeLessThan(4);
+    health.take(7000);
+    health.settled("delivered", { startedMs: 7000, wasProbe: true }, 7001);
+    expect(health.limit).toBeGreaterThanOrEqual(4);
+  });
+
   it("U4: is counted among those that have not proven themselves until something comes back", () => {
     const shared = new SharedRoom(1000);
     const health = healthIn(shared);

@@ -206,6 +206,27 @@ describe("isolation", () => {
     expect(deferred).toHaveLength(8);
   });
 
+  it("I1, G3: defers what hangs in a full window of which its destination holds more than half, and no less", () => {
+    const window = { ...openWindow(), isFull: true, records: 500, heldBy: () => 250 };
+    isolation.submit(pending("b"));
+    for (let index = 0; index < 10; index++) isolation.submit(pending("a", { window }));
+    pass(400);
+    expect([deferred.length, isolation.waiting]).toEqual([0, 8]);
+    window.heldBy = () => 251;
+    pass(20);
+    expect(causes()).toEqual(Array(8).fill("window_full"));
+  });
+
+  it("G3: a window fills from three quarters on", () => {
+    const turnsAway = (records: number) =>
+      isolation.turnsAway("a", { ...openWindow(), records } as unknown as PartitionWindow);
+    isolation.submit(pending("b"));
+    isolation.submit(pending("a"));
+    expect(turnsAway(376)).toBeNull();
+    pass(1600);
+    expect([turnsAway(375), turnsAway(376)]).toEqual([null, "no_room"]);
+  });
+
   it("J4, G3: turns away what would stand behind requests that hang, when the window grows full and others get through", () => {
     const turnsAway = (window: FakeWindow) => isolation.turnsAway("a", window as unknown as PartitionWindow);
     isolation.submit(pending("a"));
