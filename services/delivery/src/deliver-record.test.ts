@@ -290,6 +290,40 @@ describe("V1: a delivery that was routed by what the table has not read yet", ()
   });
 });
 
+describe("before it is attempted", () => {
+  it("W6: a fresh delivery waits for no jitter", () => {
+    random = 0.9;
+    const task = returning(0, "", {});
+    run({ ...task, item: { ...task.item, returning: false, handedOffFrom: undefined } });
+    expect(attempted).toHaveLength(1);
+  });
+
+  it("V4: what waits for its jitter when the process ends, or when its partition is given up, is left to the next owner", () => {
+    random = 0.9;
+    const given = { ...returning(0, "deliveries/0/7/0", {}) };
+    run(given);
+    Object.assign(given.window, { isRevoked: true });
+    vi.advanceTimersByTime(1000);
+    run(returning(1, "deliveries/0/8/0", {}));
+    deliverer.close();
+    vi.advanceTimersByTime(1000);
+    expect([attempted, published, finished]).toEqual([[], [], []]);
+  });
+
+  it("W5: what a receiver asked to wait for is sent from that moment on, and not before", () => {
+    run(returning(0, "deliveries/0/7/0", { notBeforeMs: nowMs + 1 }));
+    expect([attempted.length, published.length]).toEqual([0, 1]);
+    run(returning(1, "deliveries/0/8/0", { notBeforeMs: nowMs }));
+    expect([attempted.length, published.length]).toEqual([1, 1]);
+  });
+
+  it("a destination without URLs is as one that is switched off", () => {
+    destination = { ...DESTINATION, urls: [] };
+    run(returning(0, "deliveries/0/7/0", {}));
+    expect(published).toMatchObject([{ kind: "dead_letter", reason: "destination_disabled" }]);
+  });
+});
+
 describe("a returning delivery", () => {
   it("W6: is dropped as a second copy of its hand-off", () => {
     run(returning(0, "deliveries/0/7/0", {}));
