@@ -1,14 +1,17 @@
-/** A 64-bit hash of text, as two halves of 32 bits; for sets of ids, not against an adversary. */
+/**
+ * A 64-bit hash of text under a seed, as two halves of 32 bits; for sets of ids. Whoever knows the seed finds two texts of
+ * one hash within a second, so what strangers name is hashed under a seed that nobody outside the process knows.
+ */
 
 export interface Hash64 {
   readonly high: number;
   readonly low: number;
 }
 
-/** Hashes the texts in their order; where one ends and the next begins counts. */
-export function hash64(...texts: readonly string[]): Hash64 {
-  let high = 0x9e3779b9;
-  let low = 0x85ebca6b;
+/** Hashes the texts in their order, under the seed; where one ends and the next begins counts. */
+export function hash64(seed: Hash64, ...texts: readonly string[]): Hash64 {
+  let high = 0x9e3779b9 ^ seed.high;
+  let low = 0x85ebca6b ^ seed.low;
   for (const text of texts) {
     for (let index = 0; index < text.length; index++) {
       const unit = text.charCodeAt(index);

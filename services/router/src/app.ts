@@ -27,7 +27,7 @@ import { createTable, type Table } from "@posthaste/kafka/table";
 import { TopicWatch } from "@posthaste/kafka/topic-watch";
 import type { ConsumerTiming, WindowLimits } from "@posthaste/kafka/window";
 import type { Registry } from "prom-client";
-import { createDedupe } from "./dedupe.ts";
+import { createDedupe, drawSeed } from "./dedupe.ts";
 import { createRouterMetrics } from "./metrics.ts";
 import { RecordRouter } from "./route-records.ts";
 import { createUnroutedLog, type UnroutedEvents } from "./unrouted.ts";
@@ -100,7 +100,14 @@ export async function startRouter(options: RouterOptions): Promise<Router> {
   const dedupe =
     options.dedupe.limit === 0
       ? null
-      : createDedupe({ connection, eventsTopic: names.events, codec: eventCodec, limits: options.dedupe, log });
+      : createDedupe({
+          connection,
+          eventsTopic: names.events,
+          codec: eventCodec,
+          limits: options.dedupe,
+          seed: drawSeed(),
+          log,
+        });
   const router = new RecordRouter({
     context: {
       routing,

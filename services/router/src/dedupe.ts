@@ -6,11 +6,13 @@
  *     there a duplicate may pass. The dedupe is a help against clients that resend, no part of the delivery guarantee.
  * E2  A partition that was given up is forgotten with its reader.
  * E3  A rebuild that fails is logged and left: the ids that come from now on are held all the same.
+ * E4  Ids are hashed under a seed that is drawn for each process: nobody can name one id that is taken for another's.
  */
+import { randomInt } from "node:crypto";
 import type { Codec } from "@posthaste/contracts/codec";
 import { isPosthasteError } from "@posthaste/core/errors";
 import type { Event } from "@posthaste/core/event";
-import { hash64 } from "@posthaste/core/hash64";
+import { type Hash64, hash64 } from "@posthaste/core/hash64";
 import type { Log } from "@posthaste/core/log";
 import { RecentIds, type RecentIdsLimits } from "@posthaste/core/recent-ids";
 import type { KafkaConnection } from "@posthaste/kafka/connect";
@@ -24,7 +26,14 @@ export interface DedupeOptions {
   readonly eventsTopic: string;
   readonly codec: Codec<Event>;
   readonly limits: RecentIdsLimits;
+  /** Of the ids' hashes. Drawn at random and told to nobody. */
+  readonly seed: Hash64;
   readonly log: Log;
+}
+
+/** A seed that no other process has. */
+export function drawSeed(): Hash64 {
+  return { high: randomInt(2 ** 32), low: randomInt(2 ** 32) };
 }
 
 export interface Dedupe {
@@ -35,8 +44,12 @@ export interface Dedupe {
   readonly close: () => Promise<void>;
 }
 
-interface Held {
+interface Noted {
   readonly ids: RecentIds;
+  readonly seed: Hash64;
+}
+
+interface Held extends Noted {
   readonly rebuild: Promise<void>;
   readonly abandon: () => void;
 }
@@ -54,7 +67,7 @@ export function createDedupe(options: DedupeOptions): Dedupe {
         held = startRebuild(options, { partition, offset });
         partitions.set(partition, held);
       }
-      return note(held.ids, event, offset);
+      return note(held, event, offset);
     },
     forget,
     close: async () => {
@@ -65,13 +78,13 @@ export function createDedupe(options: DedupeOptions): Dedupe {
   };
 }
 
-function note(ids: RecentIds, event: Event, offset: number): boolean {
-  return ids.isDuplicate(hash64(event.sourceId, event.messageId), offset, event.receivedAtMs);
+function note({ ids, seed }: Noted, event: Event, offset: number): boolean {
+  return ids.isDuplicate(hash64(seed, event.sourceId, event.messageId), offset, event.receivedAtMs);
 }
 
 /** Reads the `limit` records below the first event of a partition that was just assigned. */
 function startRebuild(options: DedupeOptions, first: EventPlace): Held {
-  const { connection, eventsTopic, codec, limits, log } = options;
+  const { connection, eventsTopic, codec, limits, seed, log } = options;
   const ids = new RecentIds(limits);
   const abandoning = new AbortController();
   const { signal } = abandoning;
@@ -80,7 +93,7 @@ function startRebuild(options: DedupeOptions, first: EventPlace): Held {
     if (signal.aborted || record.offset >= first.offset || record.value === null) return;
     try {
       await codec.learn(record.value);
-      note(ids, codec.decode(record.value), record.offset);
+      note({ ids, seed }, codec.decode(record.value), record.offset);
     } catch (error) {
       // It was said when the record was routed; the ids of the others count all the same.
       if (!isUnreadable(error)) throw error;
@@ -112,5 +125,5 @@ function startRebuild(options: DedupeOptions, first: EventPlace): Held {
     if (signal.aborted && isPosthasteError(error, "closed")) return;
     log.warn({ event: "dedupe_rebuild_failed", partition: first.partition, err: error });
   });
-  return { ids, rebuild, abandon: () => abandoning.abort() };
+  return { ids, seed, rebuild, abandon: () => abandoning.abort() };
 }

@@ -91,6 +91,16 @@ describe("what is not passed on", () => {
     });
   });
 
+  it("E4: is not an event whose id was chosen to have the hash of another's", async () => {
+    // Both have one hash without a seed; they were found in a second.
+    const [one, other] = ["01000111001000110011", "10100000100001101010"].map((bits) =>
+      bits.replaceAll("0", "a").replaceAll("1", "\u8061"),
+    );
+    await installation.send([event(String(one)), event(String(other)), event("behind-both")]);
+    await eventually(() => expect(deliveriesOf("behind-both")).toHaveLength(2));
+    expect([deliveriesOf(String(one)).length, deliveriesOf(String(other)).length]).toEqual([2, 2]);
+  });
+
   it("is a record that nothing reads, and it stops nothing", async () => {
     await installation.sendRaw(Buffer.from("no event"));
     await installation.sendRaw(null);
