@@ -1,0 +1,166 @@
+/**
+ * Watches what is finished and what is committed, of every group.
+ *
+ * Owns: which records were ever finished, and of each window which it finished.
+ * K1  A commit says of nothing that it is finished which is not: that would be lost.
+ * K2  A commit says of everything that its window finished that it is: what it leaves out is repeated for nothing.
+ * K3  What the last commit called finished when a partition was gained is not run again.
+ * K4  A gained partition is committed soon (C6).
+ * K5  The committed offset of a partition never falls.
+ */
+import { decodeCommitMetadata } from "@posthaste/core/commit-metadata";
+import type { PartitionWindow, Task } from "@posthaste/kafka/window";
+import type { Committed, Place } from "./group.ts";
+import type { CommitAttempt } from "./model-connection.ts";
+import type { LogRecord, ModelLog } from "./model-log.ts";
+
+export interface CommitWitnessOptions {
+  readonly log: ModelLog;
+  readonly onViolation: (what: string) => void;
+  /** Records that are finished without being run. */
+  readonly isFinishedUnrun: (groupId: string, record: LogRecord) => boolean;
+}
+
+/** What a commit covers. */
+interface Coverage {
+  readonly offset: number;
+  readonly covers: (offset: number) => boolean;
+}
+
+/** A partition as one process has it in one group. */
+interface Holding {
+  covered: Coverage;
+  gainedMs: number;
+  isCommitted: boolean;
+  window: PartitionWindow | null;
+  readonly finished: Set<number>;
+  readonly started: Set<number>;
+}
+
+export class CommitWitness {
+  readonly #options: CommitWitnessOptions;
+  readonly #finished = new Map<string, Set<number>>();
+  /** By process, group and partition. */
+  readonly #holdings = new Map<string, Holding>();
+  readonly #accepted = new Map<string, number>();
+
+  constructor(options: CommitWitnessOptions) {
+    this.#options = options;
+  }
+
+  /** A process learnt where a partition begins. */
+  gained(processId: string, groupId: string, place: Place, committed: Committed | undefined, nowMs: number): void {
+    this.#holdings.set(`${processId} ${keyOf(groupId, place)}`, {
+      covered: coverageOf(committed?.offset ?? 0, committed?.metadata ?? null),
+      gainedMs: nowMs,
+      isCommitted: false,
+      window: null,
+      finished: new Set(),
+      started: new Set(),
+    });
+  }
+
+  /** A task was started; `finish` of it is watched from here on. */
+  started<T>(processId: string, groupId: string, task: Task<T>, onFinish: () => void): void {
+    const { record, window } = task;
+    const holding = this.#holdings.get(`${processId} ${keyOf(groupId, record)}`);
+    const where = `${processId}: ${groupId} ${nameOf(record)}`;
+    if (holding === undefined) {
+      this.#options.onViolation(`K0 ${where} was run by a process that never gained it`);
+      return;
+    }
+    if (holding.window !== window) {
+      holding.window = window;
+      holding.finished.clear();
+      holding.started.clear();
+    }
+    if (holding.started.has(record.offset)) this.#options.onViolation(`K0 ${where} was run twice in one window`);
+    holding.started.add(record.offset);
+    if (holding.covered.covers(record.offset)) {
+      this.#options.onViolation(`K3 ${where} was run again though a commit called it finished`);
+    }
+    const finish = task.finish.bind(task);
+    task.finish = () => {
+      if (!window.isRevoked && !holding.finished.has(record.offset)) {
+        onFinish();
+        holding.finished.add(record.offset);
+        this.#finishedOf(keyOf(groupId, record)).add(record.offset);
+      }
+      finish();
+    };
+  }
+
+  /** A process sends a commit. */
+  committing(processId: string, { groupId, points }: CommitAttempt): void {
+    for (const point of points) {
+      const key = keyOf(groupId, point);
+      const holding = this.#holdings.get(`${processId} ${key}`);
+      const coverage = coverageOf(point.offset, point.metadata);
+      this.#checkSafe(groupId, point, coverage);
+      if (holding === undefined) continue;
+      holding.isCommitted = true;
+      if (holding.window?.isRevoked !== false) continue;
+      for (const offset of holding.finished) {
+        if (coverage.covers(offset)) continue;
+        this.#options.onViolation(
+          `K2 ${processId}: a commit of ${nameOf(point)} leaves out ${offset}, which is finished`,
+        );
+      }
+    }
+  }
+
+  accepted(groupId: string, { topic, partition, offset }: Committed): void {
+    const key = keyOf(groupId, { topic, partition });
+    const before = this.#accepted.get(key) ?? 0;
+    if (offset < before) this.#options.onViolation(`K5 the commit of ${key} fell from ${before} to ${offset}`);
+    this.#accepted.set(key, offset);
+  }
+
+  /** K4; `isOwned`: the process has it still, and nothing stood in the way of its commits. */
+  checkGained(processId: string, groupId: string, place: Place, gainedBeforeMs: number): void {
+    const holding = this.#holdings.get(`${processId} ${keyOf(groupId, place)}`);
+    if (holding === undefined || holding.isCommitted || holding.gainedMs > gainedBeforeMs) return;
+    this.#options.onViolation(`K4 ${processId} gained ${keyOf(groupId, place)} and committed nothing`);
+    holding.isCommitted = true;
+  }
+
+  isFinished(groupId: string, place: Place, offset: number): boolean {
+    return this.#finishedOf(keyOf(groupId, place)).has(offset);
+  }
+
+  /** K1. */
+  #checkSafe(groupId: string, { topic, partition }: Place, { covers }: Coverage): void {
+    const key = keyOf(groupId, { topic, partition });
+    const finished = this.#finishedOf(key);
+    for (const record of this.#options.log.partition(topic, partition).records) {
+      if (!covers(record.offset) || finished.has(record.offset)) continue;
+      if (this.#options.isFinishedUnrun(groupId, record)) finished.add(record.offset);
+      else {
+        this.#options.onViolation(`K1 a commit of ${key} calls ${record.offset} finished, which is not: it is lost`);
+        finished.add(record.offset);
+      }
+    }
+  }
+
+  #finishedOf(key: string): Set<number> {
+    let finished = this.#finished.get(key);
+    if (finished === undefined) {
+      finished = new Set();
+      this.#finished.set(key, finished);
+    }
+    return finished;
+  }
+}
+
+function coverageOf(offset: number, metadata: string | null): Coverage {
+  const { finishedRuns } = decodeCommitMetadata(offset, metadata);
+  return { offset, covers: (at) => at < offset || finishedRuns.some(({ from, to }) => at >= from && at < to) };
+}
+
+function keyOf(groupId: string, { topic, partition }: Place): string {
+  return `${groupId} ${topic}/${partition}`;
+}
+
+export function nameOf({ topic, partition, offset }: Place & { readonly offset: number }): string {
+  return `${topic}/${partition}/${offset}`;
+}

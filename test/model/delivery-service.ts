@@ -1,0 +1,170 @@
+/** The parts of delivery over the model's brokers and receivers, put together as services/delivery/src/app.ts does. */
+
+import { HANDED_OFF_HEADER, headerText } from "@posthaste/contracts/headers";
+import { delayMsFromRetryTopic } from "@posthaste/contracts/topics";
+import type { Destination } from "@posthaste/core/destination";
+import { SILENT_LOG } from "@posthaste/core/log";
+import type { Clock } from "@posthaste/core/time";
+import { DEFAULT_URL_HEALTH } from "@posthaste/core/url-health";
+import { createConsumers } from "@posthaste/delivery/consumers";
+import { Deliverer, type DelivererParts } from "@posthaste/delivery/deliver-record";
+import { DueGate } from "@posthaste/delivery/due-gate";
+import { FollowUps } from "@posthaste/delivery/follow-up";
+import { Isolation } from "@posthaste/delivery/isolation";
+import { createDeliveryMetrics } from "@posthaste/delivery/metrics";
+import type { Intake } from "@posthaste/delivery/pending";
+import { GroupCommitProducer } from "@posthaste/kafka/producer";
+import { createTable } from "@posthaste/kafka/table";
+import type { Task } from "@posthaste/kafka/window";
+import { Registry } from "prom-client";
+import type { AttemptSeen } from "./delivery-witness.ts";
+import { createCodecs, type Installation, NAMES, RETRY_TOPICS, SCHEDULE, TIMING } from "./installation.ts";
+import type { ModelProcess, RunningService } from "./model-process.ts";
+import { createModelSender } from "./receivers.ts";
+
+type OpenTopics = Parameters<typeof createConsumers>[1]["topics"];
+
+/** Counts are nobody's business here. */
+const METRICS = createDeliveryMetrics(new Registry(), RETRY_TOPICS);
+const CLOCK: Clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
+/** Nothing is logged, so nothing of it is asked but whether to. */
+const NO_ATTEMPT_LOG = { skips: () => true } as unknown as DelivererParts["attemptLog"];
+
+/** Resolves when both groups were joined. */
+export async function startDeliveryService(owner: ModelProcess, installation: Installation): Promise<RunningService> {
+  const { world, random, scenario, receivers, commits, deliveries } = installation;
+  const { connection } = owner;
+  const codecs = createCodecs();
+  const onFailure = (reason: Error) => installation.onServiceFailed(owner.id, reason);
+  const destinations = await createTable<Destination>(connection, {
+    topic: NAMES.destinationConfig,
+    learn: codecs.destination.learn,
+    decode: codecs.destination.decode,
+    onFailure,
+  });
+  await destinations.caughtUp();
+  const handOffTopics = new Set([NAMES.deadLetters, ...RETRY_TOPICS]);
+  const handOffs = new GroupCommitProducer({
+    name: "hand-offs",
+    topics: [...handOffTopics],
+    connection,
+    makeClient: () => connection.createBrokerClient(),
+    leaders: connection.leadersOf(handOffTopics),
+  });
+  const handOff = handOffs.send.bind(handOffs);
+  handOffs.send = (records) => {
+    if (publishing?.window.isRevoked === true) {
+      installation.onViolation(`F3 ${owner.id} hands off from a partition that it gave up`);
+    }
+    return handOff(records);
+  };
+  /** What is handed off while the producer is called. */
+  let publishing: Task<Intake> | null = null;
+  /** Whose turn it is while the sender is called. */
+  let sending: { readonly task: Task<Intake>; readonly isLast: boolean } | null = null;
+  const seen = new WeakMap<object, AttemptSeen>();
+  const sender = createModelSender({
+    world,
+    owner,
+    receivers,
+    maxConnections: scenario.maxConnections,
+    watch: {
+      onStart: (request, urls) => {
+        if (sending === null) throw new Error("an attempt began outside of a turn");
+        const { isLast, task } = sending;
+        const { record, item, window } = task;
+        if (item.delivery === null) throw new Error("an attempt of nothing began");
+        const attempt: AttemptSeen = {
+          ...{ processId: owner.id, record, returning: item.returning, delivery: item.delivery, urls, isLast },
+          ...{ progress: item.progress, destination: request.destination, startedMs: world.nowMs },
+          startedByClockMs: Date.now(),
+        };
+        seen.set(request, attempt);
+        if (window.isRevoked) installation.onViolation(`D0 ${owner.id} sends from a partition that it gave up`);
+        const handOff = headerText(record.headers, HANDED_OFF_HEADER);
+        deliveries.attempted(attempt, destinations.get(request.destination.id), handOff);
+      },
+      onTaken: (request, url) => {
+        const attempt = seen.get(request);
+        if (attempt !== undefined) deliveries.tookIt(attempt, url);
+      },
+      onResult: (request, result) => {
+        const attempt = seen.get(request);
+        if (attempt !== undefined) deliveries.answered(attempt, result, world.nowMs, Date.now());
+      },
+    },
+  });
+  const isolation = new Isolation({
+    settings: { ...DEFAULT_URL_HEALTH, longestWaitMs: Math.min(...SCHEDULE.delaysMs) },
+    connections: sender.maxConnections,
+    monotonicMs: CLOCK.monotonicMs,
+    send: (permit) => {
+      const before = sending;
+      sending = { task: permit.request.task, isLast: permit.isLast };
+      deliverer.send(permit);
+      sending = before;
+    },
+    defer: (pending, parts) => deliverer.defer(pending, parts),
+    judgeAgain: (pending) => deliverer.judgeAgain(pending),
+  });
+  const followUps = new FollowUps({
+    names: NAMES,
+    producer: handOffs,
+    codec: codecs.deadLetter,
+    metrics: METRICS,
+    nowMs: CLOCK.nowMs,
+    onFailure,
+  });
+  const publish = followUps.publish.bind(followUps);
+  followUps.publish = (task, plans) => {
+    const before = publishing;
+    publishing = task;
+    publish(task, plans);
+    publishing = before;
+  };
+  const deliverer: Deliverer = new Deliverer({
+    destinations,
+    sender,
+    isolation,
+    followUps,
+    attemptLog: NO_ATTEMPT_LOG,
+    dueGate: new DueGate(),
+    schedule: SCHEDULE,
+    metrics: METRICS,
+    clock: CLOCK,
+    random,
+    delayMsOf: (topic) => delayMsFromRetryTopic(NAMES, topic) ?? 0,
+    log: SILENT_LOG,
+    onFailure,
+  });
+  // What the consumers take of all that a process opens.
+  const topics = { names: NAMES, deliveryCodec: codecs.delivery, retryTopics: RETRY_TOPICS } as unknown as OpenTopics;
+  const consumers = createConsumers(connection, {
+    topics,
+    windowRecords: scenario.windowRecords,
+    timing: TIMING,
+    metrics: METRICS,
+    run: (task) => {
+      const { record, item } = task;
+      const groupId = item.returning ? NAMES.retryGroup : NAMES.deliveryGroup;
+      commits.started(owner.id, groupId, task, () => deliveries.finished(owner.id, record, item));
+      deliveries.started(owner.id, record, world.nowMs);
+      deliverer.run(task);
+    },
+    turnsAway: (destinationId, window) => isolation.turnsAway(destinationId, window),
+    onFailure,
+  });
+  const { fresh, returning } = consumers;
+  await Promise.all([fresh.start(), returning.start()]);
+  const ownedBy = (groupId: string, consumer: typeof fresh) =>
+    consumer.owned().map(({ topic, partition }) => ({ groupId, topic, partition }));
+  return {
+    owned: () => [...ownedBy(NAMES.deliveryGroup, fresh), ...ownedBy(NAMES.retryGroup, returning)],
+    stop: async () => {
+      await Promise.all([fresh.stop(), returning.stop()]);
+      deliverer.close();
+      isolation.close();
+      await Promise.all([handOffs.close(1000), destinations.close()]);
+    },
+  };
+}

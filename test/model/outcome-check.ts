@@ -1,0 +1,121 @@
+/**
+ * What must hold when a run is over: acknowledged = delivered + dead, in order where order is promised.
+ *
+ * E1  An event that was acknowledged has a delivery for each destination that was there throughout.
+ * E2  Every delivery in the log was taken by a receiver or is a dead letter; under `settle: each` that holds by URL.
+ * E3  First attempts of a key are in the order of its events, but of what was put off or handed off before.
+ * E4  A dead letter has its reason.
+ */
+import type { Delivery } from "@posthaste/core/delivery";
+import type { AttemptSeen, DeadSeen, DeliveryWitness } from "./delivery-witness.ts";
+import { originOf } from "./delivery-witness.ts";
+
+/** An event that ingest acknowledged. */
+export interface AcknowledgedEvent {
+  readonly partition: number;
+  readonly offset: number;
+  readonly messageId: string;
+  /** It bears the id of one before it. */
+  readonly isDuplicate: boolean;
+}
+
+/** A destination as it was through the run. */
+export interface DestinationHistory {
+  readonly id: string;
+  readonly settle: "any" | "each";
+  /** It was there, switched on, from the start to the end. */
+  readonly isSteady: boolean;
+  /** Its URLs were never changed. */
+  readonly hasSteadyUrls: boolean;
+  readonly urls: readonly string[];
+  readonly wasRemoved: boolean;
+  readonly wasSwitchedOff: boolean;
+}
+
+export interface OutcomeCheck {
+  readonly events: readonly AcknowledgedEvent[];
+  readonly destinations: readonly DestinationHistory[];
+  readonly deliveries: DeliveryWitness;
+  /** Events of an id that was seen before may be dropped. */
+  readonly dedupes: boolean;
+  readonly onViolation: (what: string) => void;
+}
+
+export function checkOutcome(check: OutcomeCheck): void {
+  checkRouted(check);
+  checkEnds(check);
+  checkOrder(check);
+  checkDeadLetters(check);
+}
+
+/** E1. */
+function checkRouted({ events, destinations, deliveries, dedupes, onViolation }: OutcomeCheck): void {
+  for (const { partition, offset, isDuplicate } of events) {
+    if (dedupes && isDuplicate) continue;
+    for (const { id, isSteady } of destinations) {
+      if (!isSteady || deliveries.first.has(`${partition}/${offset}/${id}`)) continue;
+      onViolation(`E1 the event at ${partition}/${offset} was acknowledged and never routed to ${id}`);
+    }
+  }
+}
+
+/** E2. */
+function checkEnds({ destinations, deliveries, onViolation }: OutcomeCheck): void {
+  const byId = new Map(destinations.map((each) => [each.id, each]));
+  for (const [origin, { delivery, record }] of deliveries.first) {
+    const history = byId.get(delivery.destinationId);
+    if (history?.isSteady === false && deliveries.isPassedOver(record)) continue;
+    const took = deliveries.taken.get(origin) ?? new Set();
+    const dead = deliveries.deadOf(origin);
+    if (took.size === 0 && dead.length === 0)
+      onViolation(`E2 ${origin} was neither delivered nor given up: it is lost`);
+    if (history?.settle !== "each" || !history.hasSteadyUrls) continue;
+    for (const url of history.urls) {
+      if (took.has(url) || dead.some((each) => covers(each, url))) continue;
+      onViolation(`E2 ${origin} was neither delivered to ${url} nor given up there`);
+    }
+  }
+}
+
+function covers({ letter }: DeadSeen, url: string): boolean {
+  return letter.lastAttempt.length === 0 || letter.lastAttempt.some((each) => each.url === url);
+}
+
+/** E3. */
+function checkOrder({ deliveries, onViolation }: OutcomeCheck): void {
+  const newest = new Map<string, AttemptSeen>();
+  const attempted = new Set<string>();
+  for (const attempt of deliveries.attempts) {
+    const origin = originOf(attempt.delivery);
+    if (attempted.has(origin)) continue;
+    attempted.add(origin);
+    if (attempt.returning || deliveries.wasHandedOff(origin, attempt.startedMs)) continue;
+    const lane = String(attempt.record.key);
+    const before = newest.get(lane);
+    if (before !== undefined && isAfter(before.delivery, attempt.delivery)) {
+      onViolation(`E3 ${origin} was first attempted after ${originOf(before.delivery)}, which came later`);
+    }
+    newest.set(lane, attempt);
+  }
+}
+
+function isAfter(a: Delivery, b: Delivery): boolean {
+  return a.originPartition === b.originPartition && a.originOffset > b.originOffset;
+}
+
+/** E4. */
+function checkDeadLetters({ destinations, deliveries, onViolation }: OutcomeCheck): void {
+  const byId = new Map(destinations.map((each) => [each.id, each]));
+  for (const { letter } of deliveries.deadLetters) {
+    const history = byId.get(letter.destinationId);
+    const origin = originOf(letter);
+    const where = `E4 ${origin} was given up as ${letter.reason}`;
+    if (history === undefined) onViolation(`${where}, of a destination that never was`);
+    else if (letter.reason === "destination_removed" && !history.wasRemoved && history.hasSteadyUrls)
+      onViolation(`${where}, and it was never removed`);
+    else if (letter.reason === "destination_disabled" && !history.wasSwitchedOff)
+      onViolation(`${where}, and it was never switched off`);
+    else if (letter.reason === "window_expired" && letter.attempts === 0)
+      onViolation(`${where} without an attempt (I3)`);
+  }
+}

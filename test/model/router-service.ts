@@ -1,0 +1,137 @@
+/** The router's own parts over the model's brokers, put together as services/router/src/app.ts does. */
+import type { Event } from "@posthaste/core/event";
+import { SILENT_LOG } from "@posthaste/core/log";
+import { originLogIdOf } from "@posthaste/core/origin";
+import { type RoutableDestination, RoutingTable } from "@posthaste/core/routing";
+import { createWindowedConsumer } from "@posthaste/kafka/consumer";
+import { GroupCommitProducer, type OutgoingRecord, type Producer } from "@posthaste/kafka/producer";
+import { createTable } from "@posthaste/kafka/table";
+import { createDedupe } from "@posthaste/router/dedupe";
+import { createRouterMetrics } from "@posthaste/router/metrics";
+import { RecordRouter } from "@posthaste/router/route-records";
+import { Registry } from "prom-client";
+import { nameOf } from "./commit-witness.ts";
+import { createCodecs, type Installation, NAMES, TIMING } from "./installation.ts";
+import type { ModelProcess, RunningService } from "./model-process.ts";
+
+const EVENTS_LOG_ID = 1;
+/** Of each partition: a few, so that the window is often full. */
+const ROUTER_WINDOW = { maxRecords: 16, maxBytes: 1_000_000 };
+const DEDUPE_LIMITS = { limit: 1000, windowMs: 600_000 };
+/** Counts are nobody's business here. */
+const METRICS = createRouterMetrics(new Registry());
+
+/** Resolves when the group was joined. */
+export async function startRouterService(owner: ModelProcess, installation: Installation): Promise<RunningService> {
+  const { scenario, commits } = installation;
+  const { connection } = owner;
+  const codecs = createCodecs();
+  const onFailure = (reason: Error) => installation.onServiceFailed(owner.id, reason);
+  const routing = new RoutingTable();
+  const destinations = await createTable<RoutableDestination>(connection, {
+    topic: NAMES.destinationConfig,
+    learn: codecs.destination.learn,
+    decode: codecs.destination.decode,
+    onChange: (id, destination) => routing.set(id, destination),
+    onFailure,
+  });
+  await destinations.caughtUp();
+  const { producer, unacknowledged } = createWatchedProducer(owner);
+  const dedupe = scenario.dedupes
+    ? createDedupe({
+        connection,
+        eventsTopic: NAMES.events,
+        codec: codecs.event,
+        limits: DEDUPE_LIMITS,
+        log: SILENT_LOG,
+      })
+    : null;
+  const router = new RecordRouter({
+    context: {
+      routing,
+      originLogId: originLogIdOf(EVENTS_LOG_ID, scenario.partitions),
+      deliveriesTopic: NAMES.deliveries,
+      deliveryPartitions: scenario.partitions,
+      deliveryCodec: codecs.delivery,
+      configOffset: () => destinations.appliedOffset,
+    },
+    eventCodec: codecs.event,
+    producer,
+    dedupe,
+    unrouted: { add: () => undefined, close: () => Promise.resolve() },
+    metrics: METRICS,
+    log: SILENT_LOG,
+  });
+  const consumer = createWindowedConsumer<Event | null>(connection, {
+    groupId: NAMES.routerGroup,
+    topics: [NAMES.events],
+    window: ROUTER_WINDOW,
+    learn: ({ value }) => (value === null ? undefined : codecs.event.learn(value)),
+    take: (record) => router.take(record),
+    laneOf: () => null,
+    run: (task) => {
+      let sent: readonly string[] = [];
+      commits.started(owner.id, NAMES.routerGroup, task, () => {
+        const open = sent.filter((name) => unacknowledged.has(name));
+        if (open.length === 0) return;
+        installation.onViolation(
+          `R4 ${owner.id} finished ${nameOf(task.record)} before ${open.length} acknowledgements`,
+        );
+      });
+      const before = new Set(unacknowledged);
+      const done = router.run(task);
+      sent = [...unacknowledged].filter((name) => !before.has(name));
+      return done;
+    },
+    onRevoked: (windows) => {
+      for (const { partition } of windows) dedupe?.forget(partition);
+    },
+    onFailure,
+    timing: TIMING,
+  });
+  await consumer.start();
+  return {
+    owned: () => consumer.owned().map(({ topic, partition }) => ({ groupId: NAMES.routerGroup, topic, partition })),
+    stop: async () => {
+      await consumer.stop();
+      await Promise.all([producer.close(1000), dedupe?.close(), destinations.close()]);
+    },
+  };
+}
+
+/** The producer, and the sends of which the process has no acknowledgement yet, each by a name of its own. */
+function createWatchedProducer({ connection }: ModelProcess): {
+  readonly producer: Producer;
+  readonly unacknowledged: ReadonlySet<string>;
+} {
+  const producer = new GroupCommitProducer({
+    name: "deliveries",
+    topics: [NAMES.deliveries],
+    connection,
+    makeClient: () => connection.createBrokerClient(),
+    leaders: connection.leadersOf(new Set([NAMES.deliveries])),
+  });
+  const unacknowledged = new Set<string>();
+  let sends = 0;
+  const send = (records: readonly OutgoingRecord[]): Promise<void> => {
+    const name = `send ${sends++}`;
+    unacknowledged.add(name);
+    // Noted before whoever waits for it hears of it.
+    return producer.send(records).then(() => {
+      unacknowledged.delete(name);
+    });
+  };
+  const watched: Producer = {
+    send,
+    partitionsOf: (topic) => producer.partitionsOf(topic),
+    get pendingBytes() {
+      return producer.pendingBytes;
+    },
+    get oldestPendingMs() {
+      return producer.oldestPendingMs;
+    },
+    stalledMs: (topic) => producer.stalledMs(topic),
+    close: (flushMs) => producer.close(flushMs),
+  };
+  return { producer: watched, unacknowledged };
+}
