@@ -43,6 +43,7 @@ export async function startRouterService(owner: ModelProcess, installation: Inst
         eventsTopic: NAMES.events,
         codec: codecs.event,
         limits: DEDUPE_LIMITS,
+        seed: { high: scenario.seed, low: 1 },
         log: SILENT_LOG,
       })
     : null;
