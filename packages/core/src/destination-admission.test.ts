@@ -408,10 +408,12 @@ describe("admission to several URLs under `settle: each`", () => {
   it("G4: leaves out only the URL that would be waited for too long", () => {
     const admission = admissionOf([A, B], "each");
     finish(given(admission, 0, { owed: [B], returning: true }), "throttled", 4000, B);
-    const permits = Array.from({ length: 2 }, () => given(admission, 5000));
-    for (const permit of permits) finish(permit, "delivered", 5001, A);
-    for (let index = 0; index < 5; index++) expect(arrive(admission, 5001)).toBeNull();
-    const late = given(admission, 5001);
+    // Sound again, and as slow.
+    finish(given(admission, 4000, { owed: [B], returning: true }), "failed", 8000, B);
+    const permits = Array.from({ length: 2 }, () => given(admission, 9000));
+    for (const permit of permits) finish(permit, "delivered", 9001, A);
+    for (let index = 0; index < 5; index++) expect(arrive(admission, 9001)).toBeNull();
+    const late = given(admission, 9001);
     expect([told(late), late.deferred]).toMatchObject([[A], [{ urls: [B], cause: "no_room" }]]);
   });
 

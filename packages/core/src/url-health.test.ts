@@ -86,7 +86,7 @@ describe("the health of a URL", () => {
     ]);
   });
 
-  it("U3: is not sound after a timeout until something comes back, nor while its breaker is open", () => {
+  it("U3: is not sound after a timeout or a plea for less until something else comes back, nor while its breaker is open", () => {
     const health = healthIn();
     expect(health.isSound).toBe(true);
     health.take(0);
@@ -94,6 +94,9 @@ describe("the health of a URL", () => {
     expect(health.isSound).toBe(false);
     health.take(5000);
     finish(health, "throttled", 5000, 5001);
+    expect(health.isSound).toBe(false);
+    health.take(5500);
+    finish(health, "failed", 5500, 5501);
     expect(health.isSound).toBe(true);
     for (let index = 0; index < 5; index++) {
       health.take(6000);

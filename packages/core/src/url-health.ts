@@ -7,8 +7,8 @@
  * U1  The concurrency limit counts unsettled requests alone. Those that run on have a bound of their own, `limit.most`, and an
  *     outcome is a sign of life, whatever still runs.
  * U2  An obstacle (an open breaker, a `Retry-After`) is this URL's own: it says nothing of the destination's other URLs.
- * U3  A URL is *sound* while its breaker is closed, its last request did not time out, and it is not stalled. Only of a sound
- *     URL is it worth waiting for room while another URL of the same destination has some.
+ * U3  A URL is *sound* while its breaker is closed, its last request neither timed out nor was answered by a plea for less, and
+ *     it is not stalled. Only of a sound URL is it worth waiting for room while another URL of the same destination has some.
  * U4  Requests are counted in the room that all share (rules H1 to H4) by the URL's standing. A URL that is refused its first
  *     request there counts as stalled after the same time as one of which nothing comes back.
  * U5  An attempt that goes whatever stands against the URL (I3) is counted like any other.
@@ -61,7 +61,7 @@ export class UrlHealth {
   readonly #shared: SharedRoom;
   readonly #stall = new StallDetector();
   #standing: Standing = "unknown";
-  #timedOut = false;
+  #wasCongested = false;
   #shutUntilMs = 0;
   #unsettled = 0;
   #runningOn = 0;
@@ -116,7 +116,7 @@ export class UrlHealth {
 
   /** U3. */
   get isSound(): boolean {
-    return this.#breaker.state === "closed" && !this.#timedOut && !this.isStalled;
+    return this.#breaker.state === "closed" && !this.#wasCongested && !this.isStalled;
   }
 
   /** Requests are out, and for a while nothing came back. */
@@ -183,7 +183,7 @@ export class UrlHealth {
     const isCongested = outcome === "timed_out" || outcome === "throttled";
     if (isCongested) this.#doubt();
     else this.#prove();
-    this.#timedOut = outcome === "timed_out";
+    this.#wasCongested = isCongested;
     this.#unsettled -= 1;
     this.#runningOn += 1;
     if (outcome === "delivered" || outcome === "refused") {
@@ -217,7 +217,7 @@ export class UrlHealth {
   /** The destination was changed: what is known against the URL may be mended. */
   reset(): void {
     if (this.#standing === "doubtful") this.#standing = "unknown";
-    this.#timedOut = false;
+    this.#wasCongested = false;
     if (this.#breaker.state === "closed" && this.#shutUntilMs === 0) return;
     this.#breaker.succeeded();
     this.#limit.reset();

@@ -33,9 +33,16 @@ function simulate(destinations: readonly Destination[], answerOf: AnswerOf): Sim
   });
 }
 
+const BESIDE_HANGING: AnswerOf = (url) => (url === HANGS ? "hangs" : { status: 200, afterMs: 20 });
+
 /** Of the deliveries that arrived in so many minutes, the share that the working URL had within a second. */
-function shareInTime(urls: readonly string[], settle: "any" | "each", perSecond: number, minutes: number): number {
-  const answerOf: AnswerOf = (url) => (url === HANGS ? "hangs" : { status: 200, afterMs: 20 });
+function shareInTime(
+  urls: readonly string[],
+  settle: "any" | "each",
+  perSecond: number,
+  minutes: number,
+  answerOf: AnswerOf = BESIDE_HANGING,
+): number {
   const simulated = simulate(
     [destinationOf("two", urls, settle), destinationOf("other", ["https://other.example/"])],
     answerOf,
@@ -80,6 +87,24 @@ describe("a URL that works", () => {
       expect(beside / alone).toBeGreaterThanOrEqual(0.9);
     },
     3_600_000,
+  );
+
+  it.each(["any", "each"] as const)(
+    "I5: under `settle: %s` has as much beside one that asks for less, slowly or now and then",
+    (settle) => {
+      const asksSlowly: AnswerOf = (url) =>
+        url === HANGS ? { status: 429, afterMs: 3000 } : { status: 200, afterMs: 20 };
+      let requests = 0;
+      const asksNowAndThen: AnswerOf = (url) => {
+        if (url !== HANGS) return { status: 200, afterMs: 20 };
+        requests += 1;
+        return { status: requests % 5 === 1 ? 200 : 429, afterMs: 50 };
+      };
+      for (const answerOf of [asksSlowly, asksNowAndThen]) {
+        expect(shareInTime([WORKS, HANGS], settle, 20, 1, answerOf)).toBeGreaterThanOrEqual(0.9);
+      }
+    },
+    60_000,
   );
 });
 
