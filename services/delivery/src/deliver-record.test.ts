@@ -207,6 +207,20 @@ describe("an attempt of several URLs", () => {
     expect(isolation.awayOf("dst")).toBe(1);
   });
 
+  it("G6: under `settle: each` deferred in parts, tells of the URL that is the destination's no more as of one given up", () => {
+    destination = { ...DESTINATION, settle: "each" };
+    run(returning(0, "deliveries/0/7/0", {}));
+    listener.onOutcome(0, "retryable", { ...asked, notBeforeMs: 1_020_000 });
+    listener.onOutcome(1, "retryable", asked);
+    const gone = "https://gone.example/";
+    run(returning(1, "deliveries/0/8/0", { attempts: 2, urls: [a, b, gone] }));
+    expect(published).toMatchObject([
+      { kind: "retry", progress: { urls: [a], notBeforeMs: 1_020_000 } },
+      { kind: "retry", progress: { urls: [b], notBeforeMs: 1_030_000 } },
+      { kind: "dead_letter", reason: "destination_removed", lastAttempt: [{ url: gone }] },
+    ]);
+  });
+
   it("I5, W5: under `settle: any` leaves out the URL that asked for peace, as its own process or another one heard", () => {
     run(returning(0, "deliveries/0/7/0", { urlsNotBeforeMs: { [b]: 1_030_000, "https://gone.example/": 1_030_000 } }));
     expect(attempted).toEqual([[a]]);
@@ -441,6 +455,22 @@ describe("a returning delivery", () => {
       reason: "window_expired",
       progress: { attempts: 2 },
     });
+  });
+
+  it("J5, W5: is still owed its last try when that waited for the rate and the reserve was used up meanwhile", () => {
+    destination = { ...DESTINATION, rateLimitPerSecond: 100 };
+    run(returning(0, "deliveries/0/7/0", {}));
+    for (const index of [0, 1]) {
+      listener.onOutcome(index, "retryable", { status: 503, error: null, notBeforeMs: nowMs + 3_600_000 });
+    }
+    const progress = { attempts: 1, windowStartMs: nowMs - 55_000, deadlineMs: nowMs + 5000 };
+    for (let offset = 1; offset <= 40; offset++) run(returning(offset, `retry-10s/0/${offset}/0`, progress));
+    for (let ticks = 0; ticks < 100; ticks++) {
+      nowMs += 20;
+      vi.advanceTimersByTime(20);
+    }
+    expect([attempted.length, new Set(published.map(({ kind }) => kind))]).toEqual([1 + 16, new Set(["retry"])]);
+    expect(published).toHaveLength(40 - 16);
   });
 
   it("I2: counts once among those that wait, however often it is put off until its not-before", () => {

@@ -37,7 +37,7 @@ import type { DeliveryPermit, Isolation } from "./isolation.ts";
 import type { DeliveryMetrics, PutOffCause } from "./metrics.ts";
 import { type Intake, owedUrls, type Pending, toPending } from "./pending.ts";
 import { type AttemptStages, PermittedAttempt, toError } from "./permitted-attempt.ts";
-import { planFollowUps, requestOutcome } from "./settlement.ts";
+import { buryRemoved, planFollowUps, requestOutcome } from "./settlement.ts";
 
 export interface DelivererParts {
   readonly destinations: Table<Destination>;
@@ -117,7 +117,7 @@ export class Deliverer {
     if (task.window.isRevoked) return;
     const [only] = parts;
     if (only !== undefined && parts.length === 1) this.#putOff(pending, only.cause, only.notBeforeMs);
-    else this.#publish(task, this.#planParts(pending, parts));
+    else this.#publish(task, [...this.#planParts(pending, parts), ...buryRemoved(pending)]);
   }
 
   /** What waits for its jitter or for destinations stays in its window, to be read again. */
@@ -188,7 +188,8 @@ export class Deliverer {
     const plan = this.#planDeferral(pending, pending.progress, notBeforeMonotonicMs);
     if (plan.kind === "retry") this.#wait(pending, plan, cause);
     else if (plan.kind === "dead_letter") this.#bury(pending.task, pending.delivery, plan);
-    else if (!isolation.submitLast(pending))
+    // What it is owed goes with it, since it may have to come again later.
+    else if (!isolation.submitLast({ ...pending, progress: plan.progress }))
       this.#wait(pending, planRoomHold({ schedule, progress: plan.progress }), cause);
   }
 

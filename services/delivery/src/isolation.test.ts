@@ -379,6 +379,18 @@ describe("isolation", () => {
     expect(isolation.submitLast(pending("a", { rateLimitPerSecond: 1 }))).toBe(true);
   });
 
+  it("J5: keeps last attempts that waited for the rate to the reserve, and has the others come again later", () => {
+    isolation = createIsolation(SETTINGS, 4096);
+    for (let index = 0; index < 200; index++) {
+      expect(isolation.submitLast(pending("a", { rateLimitPerSecond: 100 }))).toBe(true);
+    }
+    pass(3000);
+    expect([sent.length, deferred.length, isolation.waiting]).toEqual([32, 168, 0]);
+    expect(causes()).toEqual(Array(168).fill("no_room"));
+    for (const permit of sent.splice(0)) finish(permit, "failed");
+    expect([isolation.submitLast(pending("a", { rateLimitPerSecond: 100 })), sent.length]).toEqual([true, 1]);
+  });
+
   it("I5, J4: sees that one of a destination's URLs hangs though nothing waits for it", () => {
     const urls = ["https://well.example/", "https://hangs.example/"];
     const calledUrls = () => sent.at(-1)?.lines.map(({ health }) => health.url);

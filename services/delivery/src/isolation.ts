@@ -101,7 +101,7 @@ export class Isolation {
   submitLast(pending: Pending): boolean {
     const nowMs = this.#options.monotonicMs();
     const entry = this.#configured(pending, nowMs);
-    if (entry.reserved > 0 && entry.reserved + pending.requests > RESERVE_REQUESTS) return false;
+    if (!hasReserve(entry, pending.requests)) return false;
     const permit = entry.admission.admitLast(pending, nowMs);
     if (permit === "full") return false;
     if (permit === null) this.#watch(entry);
@@ -253,12 +253,24 @@ export class Isolation {
     if (!permit.isGiven) this.#options.defer(request, deferred);
     else {
       permit.blockedMs = this.#blockedTill(permit.startedMs);
-      if (permit.isLast) {
-        this.#entry(request.destination.id, permit.startedMs).reserved += permit.lines.length;
-      }
+      if (permit.isLast && !this.#takeReserve(permit)) return;
       if (request.task.window.isRevoked) this.cancel(permit);
       else this.#options.send(permit);
     }
+  }
+
+  /** False, and the last attempt comes again later, when others used the reserve up while it waited for the rate (J5). */
+  #takeReserve(permit: DeliveryPermit): boolean {
+    const { request, lines, startedMs } = permit;
+    const entry = this.#entry(request.destination.id, startedMs);
+    if (hasReserve(entry, lines.length)) {
+      entry.reserved += lines.length;
+      return true;
+    }
+    entry.admission.cancelled(permit);
+    const urls = lines.map(({ health }) => health.url);
+    this.#options.defer(request, [{ urls, cause: "no_room", notBeforeMs: null }]);
+    return false;
   }
 
   /** Ms, whole, for which this process was blocked up to now; with what the next tick will find. */
@@ -316,6 +328,10 @@ export class Isolation {
       this.#entries.delete(id);
     }
   }
+}
+
+function hasReserve({ reserved }: Entry, requests: number): boolean {
+  return reserved === 0 || reserved + requests <= RESERVE_REQUESTS;
 }
 
 function keyOf(destinationId: string, url: string): string {

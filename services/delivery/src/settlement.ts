@@ -33,7 +33,7 @@ const NOTHING: readonly FollowUp[] = [];
  * again, so they are told of once.
  */
 export function planFollowUps(attempted: Attempted): readonly FollowUp[] {
-  const { delivery, progress, destination, report, schedule, nowMs } = attempted;
+  const { delivery, progress, report, schedule, nowMs } = attempted;
   const { urls } = report;
   const settlement = withLeftOut(report.settlement, attempted.leftOutTillMs);
   if (settlement === DELIVERED && progress.urls === null) return NOTHING;
@@ -52,16 +52,20 @@ export function planFollowUps(attempted: Attempted): readonly FollowUp[] {
     const urlsNotBeforeMs = part.urls === null ? momentsOf(attempted) : null;
     return { ...plan, progress: { ...plan.progress, urlsNotBeforeMs } };
   });
+  return [...dead, ...retries, ...buryRemoved(attempted)];
+}
+
+/** One dead letter for the URLs that were to be served and are the destination's no more, if there are such. */
+export function buryRemoved({
+  delivery,
+  progress,
+  destination,
+}: Pick<Attempted, "delivery" | "progress" | "destination">): readonly FollowUp[] {
   const removed = removedUrls(destination, progress.urls);
-  if (removed.length === 0) return [...dead, ...retries];
-  const gone: FollowUp = {
-    kind: "dead_letter",
-    delivery,
-    reason: "destination_removed",
-    progress: { ...progress, urls: removed },
-    lastAttempt: owedUrls({ ...progress, urls: removed }, destination),
-  };
-  return [...dead, ...retries, gone];
+  if (removed.length === 0) return NOTHING;
+  const ofThem: DeliveryProgress = { ...progress, urls: removed };
+  const lastAttempt = owedUrls(ofThem, destination);
+  return [{ kind: "dead_letter", delivery, reason: "destination_removed", progress: ofThem, lastAttempt }];
 }
 
 /** What a request says about its URL's health. */
