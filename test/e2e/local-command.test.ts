@@ -110,6 +110,23 @@ it("shows all seven kinds delivered, says what runs and what dies, and ends with
   expect(stack.processes.filter(({ pid }) => isAlive(pid))).toEqual([]);
 });
 
+it("gives the secrets that were set for it to the processes that use them, and to no other", async () => {
+  env = { ...env, POSTHASTE_ADMIN_TOKEN: "a-token-of-the-test", POSTHASTE_SECRET_KEYS: `k1:${"A".repeat(43)}=` };
+  run("--no-demo");
+  const { processes } = await running();
+  const held = processes.map(async ({ name, pid }): Promise<[string, readonly string[]]> => {
+    const settings = (await readFile(`/proc/${pid}/environ`, "utf8")).split("\0").map((line) => line.split("=")[0]);
+    return [name, ["POSTHASTE_ADMIN_TOKEN", "POSTHASTE_SECRET_KEYS"].filter((secret) => settings.includes(secret))];
+  });
+  expect(Object.fromEntries(await Promise.all(held))).toEqual({
+    ingest: [],
+    router: [],
+    delivery: ["POSTHASTE_SECRET_KEYS"],
+    control: ["POSTHASTE_ADMIN_TOKEN", "POSTHASTE_SECRET_KEYS"],
+  });
+  expect((await stat(dataDir)).mode & 0o777).toBe(0o700);
+});
+
 it("leaves nothing running when it is killed with SIGKILL, and starts again in the same folder", async () => {
   run("--no-demo");
   const { processes } = await running();

@@ -51,7 +51,7 @@ export async function prepareContainers(options: LocalStackOptions): Promise<Pre
   };
   const kafka = ids.map((id) => {
     const name = `kafka-${id}`;
-    const container = new GenericContainer(KAFKA_IMAGE)
+    const container = new LoopbackContainer(KAFKA_IMAGE)
       .withNetwork(network)
       .withNetworkAliases(name)
       .withEnvironment(toImageEnvironment(kafkaSettings(id, layout, KAFKA_DATA)))
@@ -65,7 +65,7 @@ export async function prepareContainers(options: LocalStackOptions): Promise<Pre
     return createContainerUnit(name, container, () => brokerIsInCluster(layout.clientAddress(id), id));
   });
   const url = `http://127.0.0.1:${port(count * 2)}${CONFLUENT_API_PATH}`;
-  const registry = new GenericContainer(REGISTRY_IMAGE)
+  const registry = new LoopbackContainer(REGISTRY_IMAGE)
     // The image's own user may not write to a fresh volume.
     .withUser("root")
     .withEnvironment({ QUARKUS_DATASOURCE_JDBC_URL: `jdbc:h2:file:${REGISTRY_DATA}/schema-registry` })
@@ -82,6 +82,22 @@ export async function prepareContainers(options: LocalStackOptions): Promise<Pre
     kafka,
     registry: createContainerUnit("schema-registry", registry, async () => (await fetch(`${url}/subjects`)).ok),
   };
+}
+
+/**
+ * A container whose ports are published on 127.0.0.1. Docker's own default is every address of the machine, past its
+ * firewall, and neither Kafka nor the registry asks who calls.
+ */
+class LoopbackContainer extends GenericContainer {
+  protected override async beforeContainerCreated(): Promise<void> {
+    const published: Record<string, { HostPort?: string }[]> = this.hostConfig.PortBindings ?? {};
+    this.hostConfig.PortBindings = Object.fromEntries(
+      Object.entries(published).map(([port, bindings]) => [
+        port,
+        bindings.map((binding) => ({ ...binding, HostIp: "127.0.0.1" })),
+      ]),
+    );
+  }
 }
 
 /** One container under a name. Its process id is the host's, where the host is Linux. */

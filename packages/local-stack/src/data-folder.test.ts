@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -27,6 +27,24 @@ it("makes the folder, and says which setting names one that cannot be made", asy
   await expect(makeDataFolder(join(file, "x"))).rejects.toThrow(
     `POSTHASTE_DATA_DIR: expected a folder that can be written to, got ${join(file, "x")} (ENOTDIR)`,
   );
+});
+
+it("opens the folder to its owner alone, one that it makes and one that was there", async () => {
+  const [made, found] = [join(dataDir, "made"), join(dataDir, "found")];
+  await mkdir(found);
+  await chmod(found, 0o755);
+  for (const folder of [made, found]) {
+    await makeDataFolder(folder);
+    expect((await stat(folder)).mode & 0o777).toBe(0o700);
+  }
+});
+
+it("refuses a folder that is everybody's, and leaves it as it is", async () => {
+  await chmod(dataDir, 0o1777);
+  await expect(makeDataFolder(dataDir)).rejects.toThrow(
+    `POSTHASTE_DATA_DIR: expected a folder of its own, got ${dataDir}, which is shared`,
+  );
+  expect((await stat(dataDir)).mode & 0o7777).toBe(0o1777);
 });
 
 it("makes an admin token once and keeps it, readable by its owner alone", async () => {

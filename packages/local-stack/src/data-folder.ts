@@ -1,6 +1,6 @@
 /** What the local command keeps in its data folder beside the brokers' state: the admin token, the key of secrets, stack.json. */
 import { randomBytes } from "node:crypto";
-import { access, constants, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { access, chmod, constants, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { StackError } from "./stack-error.ts";
@@ -20,15 +20,28 @@ export interface StackFile {
 /** How long the last run's processes may take to end after their parent was killed. */
 const LAST_RUN_GRACE_MS = 12_000;
 
-/** Makes the folder where it lacks. Throws StackError when it cannot be written to. */
+/** Its owner alone: it holds the admin token, the key of secrets, and every event in the brokers' logs. */
+const FOLDER_MODE = 0o700;
+const STICKY = 0o1000;
+
+/**
+ * Makes the folder where it lacks, and closes it to everybody but its owner. Throws StackError when it cannot be written to
+ * or closed, and for a folder that is everybody's, such as /tmp: to close that would take it from the others.
+ */
 export async function makeDataFolder(dataDir: string): Promise<void> {
+  let isShared: boolean;
   try {
-    await mkdir(dataDir, { recursive: true });
+    await mkdir(dataDir, { recursive: true, mode: FOLDER_MODE });
     await access(dataDir, constants.W_OK);
+    const { mode } = await stat(dataDir);
+    isShared = (mode & STICKY) !== 0;
+    if (!isShared && (mode & 0o777) !== FOLDER_MODE) await chmod(dataDir, FOLDER_MODE);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new StackError(`POSTHASTE_DATA_DIR: expected a folder that can be written to, got ${dataDir} (${code})`);
   }
+  if (isShared)
+    throw new StackError(`POSTHASTE_DATA_DIR: expected a folder of its own, got ${dataDir}, which is shared`);
 }
 
 /** The admin token: the one given, else the one kept, else a new one that is kept from then on. */
@@ -112,6 +125,6 @@ async function keepSecret(file: string, make: () => string): Promise<string> {
 }
 
 async function writeSecret(file: string, text: string): Promise<void> {
-  await mkdir(join(file, ".."), { recursive: true });
+  await mkdir(join(file, ".."), { recursive: true, mode: FOLDER_MODE });
   await writeFile(file, `${text}\n`, { mode: 0o600 });
 }

@@ -17,6 +17,7 @@ import { dockerAnswers, prepareContainers } from "./containers.ts";
 import { findJavaParts } from "./java-parts.ts";
 import { prepareKafka } from "./kafka-processes.ts";
 import { prepareRegistry } from "./registry-process.ts";
+import { withoutSecrets } from "./services.ts";
 import { StackError } from "./stack-error.ts";
 import type { Unit } from "./unit.ts";
 
@@ -104,7 +105,8 @@ function namedStack(brokers: string, registry: string | undefined, log: (line: s
 }
 
 async function prepareProcesses(options: LocalStackOptions, dataDir: string): Promise<PreparedStack> {
-  const { env, log, shortLived = false, onUnexpectedExit = () => {} } = options;
+  const { log, shortLived = false, onUnexpectedExit = () => {} } = options;
+  const env = withoutSecrets(options.env);
   const parts = await findJavaParts({ env, log });
   const common = { dataDir, shortLived, env, onUnexpectedExit };
   const [kafka, registry] = await Promise.all([

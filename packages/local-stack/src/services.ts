@@ -34,6 +34,18 @@ export interface ServicesOptions {
   readonly onUnexpectedExit: (name: string, reason: string) => void;
 }
 
+/** What opens control, and what opens the sealed secrets. */
+const ADMIN_TOKEN = "POSTHASTE_ADMIN_TOKEN";
+const SECRET_KEYS = "POSTHASTE_SECRET_KEYS";
+
+/** An environment to inherit without the secrets that were given to this process: a child gets those that it needs by name. */
+export function withoutSecrets(
+  env: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, string | undefined>> {
+  const { [ADMIN_TOKEN]: _token, [SECRET_KEYS]: _keys, ...others } = env;
+  return others;
+}
+
 /** The address of a service's operator port. */
 export function adminUrl(ports: ServicePorts, name: ServiceName): string {
   return `http://127.0.0.1:${ports.admin[name]}`;
@@ -68,30 +80,43 @@ export function topicsProgram(options: Pick<ServicesOptions, "brokers" | "schema
     env: {
       POSTHASTE_REPLICATION_FACTOR: three ? "3" : "1",
       POSTHASTE_MIN_INSYNC_REPLICAS: three ? "2" : "1",
-      ...options.env,
+      ...withoutSecrets(options.env),
       KAFKA_BROKERS: options.brokers.join(","),
       SCHEMA_REGISTRY_URL: options.schemaRegistry,
     },
   };
 }
 
-function serviceEnvironment(name: ServiceName, options: ServicesOptions): Record<string, string | undefined> {
+/** All of a service's environment. */
+export function serviceEnvironment(name: ServiceName, options: ServicesOptions): Record<string, string | undefined> {
   const { ports, env } = options;
   const readyUrls = SERVICE_NAMES.filter((other) => other !== "control").map(
     (other) => `${other}=${adminUrl(ports, other)}/readyz`,
   );
   return {
-    ...env,
+    ...withoutSecrets(env),
     KAFKA_BROKERS: options.brokers.join(","),
     SCHEMA_REGISTRY_URL: options.schemaRegistry,
     POSTHASTE_HOST: "127.0.0.1",
     POSTHASTE_ADMIN_PORT: String(ports.admin[name]),
     POSTHASTE_INGEST_PORT: String(ports.ingest),
     POSTHASTE_CONTROL_PORT: String(ports.control),
-    POSTHASTE_ADMIN_TOKEN: options.adminToken,
-    POSTHASTE_SECRET_KEYS: options.secretKeys,
     POSTHASTE_READY_URLS: readyUrls.join(","),
+    ...secretsOf(name, options),
   };
+}
+
+/** Control alone takes the admin token; control seals secrets and delivery opens them. */
+function secretsOf(name: ServiceName, { adminToken, secretKeys }: ServicesOptions): Record<string, string> {
+  switch (name) {
+    case "control":
+      return { [ADMIN_TOKEN]: adminToken, [SECRET_KEYS]: secretKeys };
+    case "delivery":
+      return { [SECRET_KEYS]: secretKeys };
+    case "ingest":
+    case "router":
+      return {};
+  }
 }
 
 // Control is ready when every service is, so it alone is not waited for here: it would wait for units not started yet.

@@ -7,8 +7,8 @@
  * Y3  Every unit can be killed, hung and started again by its name.
  */
 import { execFile } from "node:child_process";
-import { mkdir } from "node:fs/promises";
 import { promisify } from "node:util";
+import { makeDataFolder } from "./data-folder.ts";
 import { type LocalStack, type LocalStackOptions, startLocalStack } from "./local-stack.ts";
 import {
   adminUrl,
@@ -52,7 +52,7 @@ export interface System {
 /** Starts all of it. Throws StackError for what the person at the terminal can mend; nothing is left running then. */
 export async function startSystem(options: SystemOptions): Promise<System> {
   const { log, ports, dataDir } = options;
-  await mkdir(dataDir, { recursive: true });
+  await makeDataFolder(dataDir);
   const stack = await startLocalStack(options);
   const env = { ...options.env, ...options.settings };
   const serviceOptions = {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { withAdmin } from "@posthaste/testkit/broker";
@@ -16,8 +16,10 @@ const faultTimeout = { timeoutMs: 20_000, intervalMs: 100 };
 let dataDir: string;
 let stack: LocalStack;
 
-const start = () =>
-  startLocalStack({ dataDir, brokers: 3, shortLived: true, ignoreNamed: true, env: process.env, log: () => {} });
+// What the local command may have been given for control and delivery.
+const env = { ...process.env, POSTHASTE_ADMIN_TOKEN: "token-of-the-test", POSTHASTE_SECRET_KEYS: "keys-of-the-test" };
+
+const start = () => startLocalStack({ dataDir, brokers: 3, shortLived: true, ignoreNamed: true, env, log: () => {} });
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "posthaste-three-brokers-"));
@@ -43,6 +45,14 @@ async function keptPartition(view: ClusterView): Promise<PartitionView | undefin
 it("names what it runs", () => {
   expect(stack.units.map((unit) => unit.name)).toEqual(["kafka-1", "kafka-2", "kafka-3", "schema-registry"]);
   expect(stack.brokers).toHaveLength(3);
+});
+
+it("gives none of them the secrets that this process was given", async () => {
+  for (const { name, pid } of stack.units) {
+    const environment = await readFile(`/proc/${pid}/environ`, "utf8");
+    expect(environment).toContain("PATH=");
+    expect(environment, name).not.toContain("of-the-test");
+  }
 });
 
 it("says who leads a partition, who coordinates a group and who is the active controller", async () => {

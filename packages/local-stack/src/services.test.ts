@@ -1,0 +1,34 @@
+import { expect, it } from "vitest";
+import { SERVICE_NAMES, serviceEnvironment, topicsProgram, withoutSecrets } from "./services.ts";
+
+const options = {
+  brokers: ["127.0.0.1:1"],
+  schemaRegistry: "http://127.0.0.1:2",
+  ports: { ingest: 3, control: 4, admin: { ingest: 5, router: 6, delivery: 7, control: 8 } },
+  adminToken: "the-admin-token",
+  secretKeys: "k1:the-secret-key",
+  dataDir: "/nowhere",
+  // What the person at the terminal exported.
+  env: { PATH: "/bin", POSTHASTE_ADMIN_TOKEN: "the-admin-token", POSTHASTE_SECRET_KEYS: "k1:the-secret-key" },
+  onUnexpectedExit: () => {},
+};
+
+function secretsIn(env: Readonly<Record<string, string | undefined>>): readonly string[] {
+  const secrets = [options.adminToken, options.secretKeys];
+  return Object.entries(env).flatMap(([name, value]) => (secrets.includes(value ?? "") ? [name] : []));
+}
+
+it("gives the admin token to control alone, and the secret keys to control and delivery alone", () => {
+  const given = Object.fromEntries(SERVICE_NAMES.map((name) => [name, secretsIn(serviceEnvironment(name, options))]));
+  expect(given).toEqual({
+    ingest: [],
+    router: [],
+    delivery: ["POSTHASTE_SECRET_KEYS"],
+    control: ["POSTHASTE_ADMIN_TOKEN", "POSTHASTE_SECRET_KEYS"],
+  });
+});
+
+it("gives no secret to the program that makes the topics, nor to what inherits the environment", () => {
+  expect(secretsIn(topicsProgram(options).env)).toEqual([]);
+  expect(withoutSecrets(options.env)).toEqual({ PATH: "/bin" });
+});
