@@ -5,6 +5,9 @@ import { defineConfig } from "vitest/config";
 const failOnConsole = fileURLToPath(new URL("./fail-on-console.ts", import.meta.url));
 const kafkaGlobalSetup = fileURLToPath(new URL("./kafka-global-setup.ts", import.meta.url));
 
+/** Mutation testing runs the unit tests alone, hundreds of times: they need no broker. */
+const unitTestsAlone = process.env["POSTHASTE_MUTATION"] === "true";
+
 export interface ProjectOptions {
   /** Tests talk to a real broker and registry: those of `KAFKA_BROKERS` and `SCHEMA_REGISTRY_URL`, else started for the run. */
   readonly kafka?: boolean;
@@ -22,9 +25,9 @@ export function projectConfig(
     ssr: { resolve: { conditions: ["@posthaste/source", "node", "import", "module", "default"] } },
     test: {
       name,
-      include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+      include: unitTestsAlone ? ["src/**/*.test.ts"] : ["src/**/*.test.ts", "test/**/*.test.ts"],
       setupFiles: [failOnConsole],
-      globalSetup: kafka ? [kafkaGlobalSetup] : [],
+      globalSetup: kafka && !unitTestsAlone ? [kafkaGlobalSetup] : [],
       testTimeout: testTimeoutMs,
       hookTimeout: testTimeoutMs,
     },

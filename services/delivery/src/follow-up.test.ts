@@ -1,6 +1,6 @@
 import type { Codec } from "@posthaste/contracts/codec";
 import { createTopicNames } from "@posthaste/contracts/topics";
-import type { DeadLetter } from "@posthaste/core/dead-letter";
+import { DEAD_LETTER_REASONS, type DeadLetter } from "@posthaste/core/dead-letter";
 import { type Delivery, NO_PROGRESS } from "@posthaste/core/delivery";
 import { PosthasteError } from "@posthaste/core/errors";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer";
@@ -71,6 +71,8 @@ describe("what follows a delivery", () => {
     acknowledged.resolve();
     await settled();
     expect([finished, await deadLettersCounted()]).toEqual([1, 1]);
+    // The retry beside it counts for none.
+    expect((await metrics.deadLetters.get()).values).toHaveLength(DEAD_LETTER_REASONS.length);
   });
 
   it("C2: leaves its record unfinished when it cannot be published, which is a bug", async () => {
