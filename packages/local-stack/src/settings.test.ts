@@ -60,15 +60,26 @@ describe("environment", () => {
   it.each(["127.0.0.1", "10.0.0.0/33", "fd00::/129", "localhost/8", "10.0.0.0/8;::1/128"])(
     "refuses the networks %j before anything is started",
     (text) => {
-      expect(() => read([], { POSTHASTE_ALLOW_NETWORKS: text })).toThrow(
-        `POSTHASTE_ALLOW_NETWORKS: expected CIDRs divided by commas, such as 127.0.0.0/8,::1/128, got ${text}`,
-      );
+      for (const name of ["POSTHASTE_ALLOW_NETWORKS", "POSTHASTE_DENY_NETWORKS"]) {
+        expect(() => read([], { [name]: text })).toThrow(
+          `${name}: expected CIDRs divided by commas, such as 127.0.0.0/8,::1/128, got ${text}`,
+        );
+      }
     },
   );
 
   it("takes networks of both families with spaces between them", () => {
     const text = "10.0.0.0/8, fd00::/8,";
     expect(read([], { POSTHASTE_ALLOW_NETWORKS: text }).allowNetworks).toBe(text);
+  });
+
+  it("refuses what is no list of ports before anything is started", () => {
+    for (const text of ["http", "0", "65536", "80;443"]) {
+      expect(() => read([], { POSTHASTE_WEBHOOK_PORTS: text })).toThrow(
+        `POSTHASTE_WEBHOOK_PORTS: expected ports from 1 to 65535 divided by commas, such as 80,443, got ${text}`,
+      );
+    }
+    expect(() => read([], { POSTHASTE_WEBHOOK_PORTS: "80, 443," })).not.toThrow();
   });
 
   it("refuses an admin token that cannot travel in a header, and does not repeat it", () => {

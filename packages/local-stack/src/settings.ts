@@ -14,6 +14,7 @@ Brings up all of Posthaste on 127.0.0.1, shows the seven kinds of event on their
 
 Environment: POSTHASTE_INGEST_PORT (8080), POSTHASTE_CONTROL_PORT (8090), POSTHASTE_METRICS_PORT (9101, the first of four),
 POSTHASTE_DATA_DIR (.posthaste), POSTHASTE_ADMIN_TOKEN (made at the first start), POSTHASTE_ALLOW_NETWORKS (loopback),
+POSTHASTE_DENY_NETWORKS, POSTHASTE_WEBHOOK_PORTS (any),
 POSTHASTE_RETRY_SCHEDULE, POSTHASTE_RETRY_WINDOW; KAFKA_BROKERS and SCHEMA_REGISTRY_URL name a cluster to use instead.
 `;
 
@@ -38,7 +39,8 @@ export function readCommandSettings(
   root: string,
 ): CommandSettings {
   for (const name of ["POSTHASTE_RETRY_SCHEDULE", "POSTHASTE_RETRY_WINDOW"]) checkDurations(env, name);
-  checkNetworks(env, "POSTHASTE_ALLOW_NETWORKS");
+  for (const name of ["POSTHASTE_ALLOW_NETWORKS", "POSTHASTE_DENY_NETWORKS"]) checkNetworks(env, name);
+  checkPorts(env, "POSTHASTE_WEBHOOK_PORTS");
   checkToken(env, "POSTHASTE_ADMIN_TOKEN");
   return {
     ...readArguments(args),
@@ -82,6 +84,16 @@ function checkNetworks(env: Readonly<Record<string, string | undefined>>, name: 
 function isNetwork(text: string): boolean {
   const [, address = "", length = ""] = /^(.+)\/(\d{1,3})$/.exec(text) ?? [];
   return (isIPv4(address) && Number(length) <= 32) || (isIPv6(address) && Number(length) <= 128);
+}
+
+function checkPorts(env: Readonly<Record<string, string | undefined>>, name: string): void {
+  const text = env[name] ?? "";
+  if (text.split(",").every((item) => item.trim() === "" || isPort(item.trim()))) return;
+  throw new StackError(`${name}: expected ports from 1 to 65535 divided by commas, such as 80,443, got ${text}`);
+}
+
+function isPort(text: string): boolean {
+  return /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535;
 }
 
 // Without its value: an error may end up in somebody's log.

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createAddressGuard, parseNetworks } from "./address-guard.ts";
+import { createAddressGuard, parseNetworks, parsePorts } from "./address-guard.ts";
 
-const closed = createAddressGuard([]);
+const closed = createAddressGuard({});
 
 describe("address guard", () => {
   it.each([
@@ -55,6 +55,17 @@ describe("address guard", () => {
     ["fd12:3456:789a::1", "unique local"],
     ["fe80::1", "link-local"],
     ["fe80::1%eth0", "link-local with a zone"],
+    ["168.63.129.16", "Azure's host agent"],
+    ["::ffff:168.63.129.16", "IPv4-mapped host agent"],
+    ["64:ff9b::168.63.129.16", "NAT64 host agent"],
+    ["fe80::5efe:8.8.8.8", "link-local ISATAP of a public address"],
+    ["fe80::200:5efe:10.0.0.1", "link-local ISATAP"],
+    ["2606:4700::5efe:127.0.0.1", "ISATAP loopback"],
+    ["2606:4700::5efe:10.0.0.1", "ISATAP private"],
+    ["2606:4700::200:5efe:10.0.0.1", "ISATAP private, said to be unique"],
+    ["2606:4700::100:5efe:10.0.0.1", "ISATAP private, said to be a group"],
+    ["2606:4700::300:5efe:169.254.169.254", "ISATAP metadata"],
+    ["2606:4700::5efe:168.63.129.16", "ISATAP host agent"],
     ["fec0::1", "site-local"],
     ["ff02::1", "multicast"],
   ])("refuses %s (%s)", (address) => {
@@ -70,6 +81,12 @@ describe("address guard", () => {
     "172.32.0.0",
     "::ffff:8.8.8.8",
     "64:ff9b::8.8.8.8",
+    "168.63.129.15",
+    "168.63.129.17",
+    "2606:4700::5efe:8.8.8.8",
+    "2606:4700::200:5efe:8.8.8.8",
+    "2606:4700::400:5efe:10.0.0.1",
+    "2606:4700::5eff:10.0.0.1",
     "2606:4700:4700::1111",
     "2a00:1450:4001::1",
   ])("lets %s pass", (address) => {
@@ -90,8 +107,15 @@ describe("address guard", () => {
   });
 
   it("lets the operator's networks pass, in every notation of their addresses, and nothing beside them", () => {
-    const guard = createAddressGuard(["127.0.0.0/8", "10.1.0.0/16", "fd00:1::/32"]);
-    for (const address of ["127.0.0.1", "::ffff:127.0.0.1", "10.1.2.3", "fd00:1::5", "8.8.8.8"]) {
+    const guard = createAddressGuard({ allowNetworks: ["127.0.0.0/8", "10.1.0.0/16", "fd00:1::/32"] });
+    for (const address of [
+      "127.0.0.1",
+      "::ffff:127.0.0.1",
+      "10.1.2.3",
+      "fd00:1::5",
+      "8.8.8.8",
+      "2606:4700::5efe:10.1.2.3",
+    ]) {
       expect(guard.allows(address)).toBe(true);
     }
     for (const address of ["10.2.0.1", "192.168.0.1", "::1", "fd00:2::5"]) {
@@ -99,8 +123,42 @@ describe("address guard", () => {
     }
   });
 
+  it("G1: refuses what the operator denies, in every notation, whether it is public or allowed besides", () => {
+    const guard = createAddressGuard({
+      allowNetworks: ["10.0.0.0/8"],
+      denyNetworks: ["10.1.0.0/16", "8.8.8.0/24", "64:ff9b::/96", "2a00:1450::/32"],
+    });
+    for (const address of ["10.2.0.1", "1.1.1.1", "2606:4700::1", "::ffff:8.8.4.4"]) {
+      expect(guard.allows(address)).toBe(true);
+    }
+    for (const address of [
+      ...["10.1.0.1", "::ffff:10.1.0.1", "8.8.8.8", "::ffff:8.8.8.8", "2606:4700::5efe:8.8.8.8"],
+      ...["64:ff9b::1.1.1.1", "2a00:1450:4001::1"],
+    ]) {
+      expect(guard.allows(address)).toBe(false);
+    }
+  });
+
+  it("lets the host agent's address pass when the operator names it", () => {
+    expect(createAddressGuard({ allowNetworks: ["168.63.129.16/32"] }).allows("168.63.129.16")).toBe(true);
+  });
+
+  it("lets every port pass unless the operator names those that may be reached", () => {
+    expect([80, 22, 65_535].map((port) => closed.allowsPort(port))).toEqual([true, true, true]);
+    const guard = createAddressGuard({ ports: [80, 443] });
+    expect([80, 443, 22, 8443].map((port) => guard.allowsPort(port))).toEqual([true, true, false, false]);
+  });
+
+  it("reads the ports of a setting, and refuses what is none", () => {
+    expect(parsePorts("80, 443,")).toEqual([80, 443]);
+    for (const text of ["0", "65536", "http", "80;443", "-1", "8e1", "80-90"]) {
+      expect(() => parsePorts(`443,${text}`)).toThrow(`"${text}" is not a port: expected ports from 1 to 65535`);
+    }
+  });
+
   it.each(["10.0.0.0", "10.0.0.0/33", "localhost/8", ""])("does not start with %j for a network", (network) => {
-    expect(() => createAddressGuard([network])).toThrow(/is not a network: expected a CIDR/);
+    expect(() => createAddressGuard({ allowNetworks: [network] })).toThrow(/is not a network: expected a CIDR/);
+    expect(() => createAddressGuard({ denyNetworks: [network] })).toThrow(/is not a network: expected a CIDR/);
   });
 
   it("reads the networks of a setting, and refuses the one that is none", () => {

@@ -3,6 +3,10 @@
  *
  * It judges addresses, not names, at the moment of connecting: whatever the URL looked like when it was stored, and whatever
  * DNS said the last time, what counts is the address that the socket is about to be opened to.
+ *
+ * G1  What the operator denies is refused, whatever else allows it.
+ * G2  What the operator allows is let pass; else only ordinary public addresses are.
+ * G3  An address that leads to another one is judged by both: IPv4-mapped, NAT64, ISATAP.
  */
 import { PosthasteError } from "@posthaste/core/errors";
 import ipaddr from "ipaddr.js";
@@ -16,23 +20,48 @@ const GLOBAL_UNICAST: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse("2000::"), 3];
 /** NAT64's well-known prefix: the last 32 bits are the IPv4 address that is reached. */
 const NAT64: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse("64:ff9b::"), 96];
 
+/** Public addresses by their form that are no host of the internet: Azure's host agent, reached from every machine there. */
+const REFUSED: readonly Network[] = [[ipaddr.IPv4.parse("168.63.129.16"), 32]];
+
+export interface AddressRules {
+  /** CIDRs that may be reached although they are not public (`POSTHASTE_ALLOW_NETWORKS`). */
+  readonly allowNetworks?: readonly string[];
+  /** CIDRs that may not be reached, public or allowed as they may be (`POSTHASTE_DENY_NETWORKS`). */
+  readonly denyNetworks?: readonly string[];
+  /** The only ports that may be reached (`POSTHASTE_WEBHOOK_PORTS`); any when empty. */
+  readonly ports?: readonly number[];
+}
+
 export interface AddressGuard {
   /** True when webhooks may reach this address, given as text; text that is no address may not be reached. */
   readonly allows: (address: string) => boolean;
+  readonly allowsPort: (port: number) => boolean;
 }
 
 /**
- * A guard that lets public unicast addresses pass, and those of the operator's networks.
+ * A guard that lets public unicast addresses pass, and those of the operator's networks, and none that the operator denies.
  * Throws PosthasteError `invalid_config` for a network that is not a CIDR.
  */
-export function createAddressGuard(allowNetworks: readonly string[]): AddressGuard {
-  const networks = allowNetworks.map(parseNetwork);
+export function createAddressGuard({ allowNetworks = [], denyNetworks = [], ports = [] }: AddressRules): AddressGuard {
+  const allowed = allowNetworks.map(parseNetwork);
+  const denied = denyNetworks.map(parseNetwork);
+  const open = new Set(ports);
+  const isIn = (networks: readonly Network[], address: Address) =>
+    networks.some((network) => contains(network, address));
+  const mayReach = (address: Address): boolean => {
+    if (isIn(denied, address)) return false;
+    if (isIn(allowed, address)) return true;
+    if (!isPublic(address)) return false;
+    const tunnelled = isatapTarget(address);
+    return tunnelled === null || mayReach(tunnelled);
+  };
   return {
     allows(text) {
       if (!ipaddr.isValid(text)) return false;
-      const address = reached(ipaddr.parse(text));
-      return isPublic(address) || networks.some((network) => contains(network, address));
+      const address = ipaddr.parse(text);
+      return !isIn(denied, address) && mayReach(reached(address));
     },
+    allowsPort: (port) => open.size === 0 || open.has(port),
   };
 }
 
@@ -49,6 +78,24 @@ export function parseNetworks(text: string): readonly string[] {
   return networks;
 }
 
+/**
+ * The ports of a setting, divided by commas.
+ * Throws PosthasteError `invalid_config` for what is no port.
+ */
+export function parsePorts(text: string): readonly number[] {
+  const ports = text
+    .split(",")
+    .map((port) => port.trim())
+    .filter((port) => port !== "");
+  return ports.map((port) => {
+    if (/^\d{1,5}$/.test(port) && Number(port) >= 1 && Number(port) <= 65_535) return Number(port);
+    throw new PosthasteError(
+      "invalid_config",
+      `"${port}" is not a port: expected ports from 1 to 65535 such as 80,443`,
+    );
+  });
+}
+
 /** The address that packets end up at: the IPv4 address inside an IPv4-mapped or NAT64 one. */
 function reached(address: Address): Address {
   if (address instanceof ipaddr.IPv4) return address;
@@ -57,12 +104,20 @@ function reached(address: Address): Address {
   return address;
 }
 
+/** The IPv4 address to which an ISATAP router would tunnel: the last 32 bits, behind `5efe` with its two free bits (RFC 5214). */
+function isatapTarget(address: Address): Address | null {
+  if (address instanceof ipaddr.IPv4) return null;
+  const [, , , , free = 0, mark] = address.parts;
+  if ((free & ~0x0300) !== 0 || mark !== 0x5efe) return null;
+  return ipaddr.fromByteArray(address.toByteArray().slice(12));
+}
+
 /**
  * True for an ordinary address of the internet. `range()` names every special block; 6to4, Teredo and the local NAT64
  * prefix are refused whole, since they hide an address that cannot be judged from here.
  */
 function isPublic(address: Address): boolean {
-  if (address.range() !== "unicast") return false;
+  if (address.range() !== "unicast" || REFUSED.some((network) => contains(network, address))) return false;
   return address instanceof ipaddr.IPv4 || address.match(GLOBAL_UNICAST);
 }
 

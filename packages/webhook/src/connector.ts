@@ -48,6 +48,10 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
 
   async function open({ hostname, protocol, port }: buildConnector.Options): Promise<Socket> {
     const isSecure = protocol === "https:";
+    const portNumber = port === "" ? (isSecure ? 443 : 80) : Number(port);
+    if (!options.guard.allowsPort(portNumber)) {
+      throw new SendError(ADDRESS_REFUSED, `${hostname} is at port ${portNumber}, which webhooks may not reach`);
+    }
     const addresses = (await resolveHost(options.resolve, hostname)).filter(({ address }) =>
       options.guard.allows(address),
     );
@@ -56,7 +60,7 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
     }
     const socket = options.openSocket({
       hostname,
-      port: port === "" ? (isSecure ? 443 : 80) : Number(port),
+      port: portNumber,
       addresses,
       secureContext: isSecure ? secureContext : null,
     });

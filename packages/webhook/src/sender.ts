@@ -7,7 +7,7 @@ import { performance } from "node:perf_hooks";
 import type { Destination } from "@posthaste/core/destination";
 import type { Clock } from "@posthaste/core/time";
 import type { Registry } from "prom-client";
-import { createAddressGuard } from "./address-guard.ts";
+import { type AddressRules, createAddressGuard } from "./address-guard.ts";
 import { Agents } from "./agents.ts";
 import { Attempt, type AttemptContext } from "./attempt.ts";
 import { createConnector, type OpenSocket, openSocket } from "./connector.ts";
@@ -19,9 +19,7 @@ import { secretForms, toAnswer } from "./response.ts";
 import { Post, type SendContext } from "./send.ts";
 import { TimerWheel } from "./timer-wheel.ts";
 
-export interface WebhookSenderOptions {
-  /** CIDRs of private networks that webhooks may reach (`POSTHASTE_ALLOW_NETWORKS`). */
-  readonly allowNetworks: readonly string[];
+export interface WebhookSenderOptions extends AddressRules {
   /** Certificates in PEM to trust besides the usual ones. Verification itself cannot be turned off. */
   readonly extraCa?: string | undefined;
   /** Where the sender's metrics are made. */
@@ -104,7 +102,7 @@ export interface WebhookSender {
 
 const SYSTEM_CLOCK: Clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
 
-/** Throws PosthasteError `invalid_config` for a network that is no CIDR and for a CA that is no certificate in PEM. */
+/** Throws PosthasteError `invalid_config` for a network that is no CIDR, and for a CA that is no certificate in PEM. */
 export function createWebhookSender(options: WebhookSenderOptions): WebhookSender {
   return new Sender(options);
 }
@@ -124,7 +122,7 @@ class Sender implements WebhookSender {
     const { headersTimeoutMs, bodyTimeoutMs, bodyBytes } = this.#limits;
     this.#wheel = new TimerWheel(this.#clock, Math.max(headersTimeoutMs, bodyTimeoutMs));
     const connector = createConnector({
-      guard: createAddressGuard(options.allowNetworks),
+      guard: createAddressGuard(options),
       resolve: options.resolve ?? createResolve(),
       openSocket: options.openSocket ?? openSocket,
       extraCa: options.extraCa,

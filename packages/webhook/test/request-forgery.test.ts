@@ -159,3 +159,40 @@ describe("the operator's allow-list", () => {
     expect(urls).toMatchObject([{ outcome: "delivered" }]);
   });
 });
+
+describe("the operator's deny-list", () => {
+  it("closes public networks and those that are allowed besides, by name too, and no others", async () => {
+    const receiver = await useReceiver();
+    const { targets, openSocket } = recordingOpener(receiver.port);
+    const sender = useSender({
+      allowNetworks: ["10.0.0.0/8"],
+      denyNetworks: ["10.1.0.0/16", "93.184.215.0/24"],
+      openSocket,
+      resolve: async () => ipv4("93.184.215.14"),
+    });
+    const urls = ["http://10.1.2.3/", "http://denied.example/", "http://10.2.2.3/"];
+    expect((await attemptTo(sender, urls, { settle: "each" }).settled).urls).toMatchObject([
+      REFUSED,
+      REFUSED,
+      { outcome: "delivered" },
+    ]);
+    expect(targets.map(({ hostname }) => hostname)).toEqual(["10.2.2.3"]);
+  });
+});
+
+describe("the operator's ports", () => {
+  it("are the only ones that are connected to, the usual ones of http and https among them only when named", async () => {
+    const receiver = await useReceiver();
+    const { targets, openSocket } = recordingOpener(receiver.port);
+    const resolve: Resolve = async () => ipv4("93.184.215.14");
+    const sender = useSender({ ports: [80, 8080], openSocket, resolve });
+    const urls = ["http://a.example/", "http://b.example:8080/", "http://c.example:22/", "https://d.example/"];
+    expect((await attemptTo(sender, urls, { settle: "each" }).settled).urls).toMatchObject([
+      { outcome: "delivered" },
+      { outcome: "delivered" },
+      REFUSED,
+      REFUSED,
+    ]);
+    expect(targets.map(({ port }) => port).sort()).toEqual([80, 8080]);
+  });
+});

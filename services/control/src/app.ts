@@ -74,6 +74,8 @@ export async function startControl({ config, host, version, log, registry, fail 
   }
   const sender = createWebhookSender({
     allowNetworks: config.POSTHASTE_ALLOW_NETWORKS,
+    denyNetworks: config.POSTHASTE_DENY_NETWORKS,
+    ports: config.POSTHASTE_WEBHOOK_PORTS,
     extraCa: caPath === undefined ? undefined : await readFile(caPath, "utf8"),
     registry,
     clock,

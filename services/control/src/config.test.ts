@@ -40,6 +40,8 @@ describe("control's settings", () => {
       { POSTHASTE_ALLOW_NETWORKS: "10.0.0.0" },
       /POSTHASTE_ALLOW_NETWORKS: "10.0.0.0" is not a network: expected a CIDR/,
     ],
+    [{ POSTHASTE_DENY_NETWORKS: "10.0.0.0" }, /POSTHASTE_DENY_NETWORKS: "10.0.0.0" is not a network/],
+    [{ POSTHASTE_WEBHOOK_PORTS: "http" }, /POSTHASTE_WEBHOOK_PORTS: "http" is not a port: expected ports from 1 to 65535/],
     [{ POSTHASTE_ADMIN_TOKEN: "two words" }, /POSTHASTE_ADMIN_TOKEN: expected a token of printable ASCII/],
     [{ SCHEMA_REGISTRY_URL: "registry" }, /SCHEMA_REGISTRY_URL: expected the registry's URL/],
   ])("are refused by name with what was expected: %j", (more, message) => {

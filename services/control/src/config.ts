@@ -2,7 +2,7 @@
 import { parseSecretKeys } from "@posthaste/contracts/secret-box";
 import { DEFAULT_TOPIC_PREFIX } from "@posthaste/contracts/topics";
 import { commaList, duration, hostPorts, parsedBy, port, wholeNumber } from "@posthaste/runtime/config";
-import { parseNetworks } from "@posthaste/webhook/address-guard";
+import { parseNetworks, parsePorts } from "@posthaste/webhook/address-guard";
 import { z } from "zod";
 
 const expectedServices =
@@ -36,6 +36,10 @@ export const controlSettings = z.object({
   POSTHASTE_READY_URLS: serviceAddresses.default([]),
   /** CIDRs of private networks that a test-send may reach; as delivery's. */
   POSTHASTE_ALLOW_NETWORKS: parsedBy(parseNetworks, "expected CIDRs divided by commas").default([]),
+  /** CIDRs that a test-send may not reach, public or allowed as they may be; as delivery's. */
+  POSTHASTE_DENY_NETWORKS: parsedBy(parseNetworks, "expected CIDRs divided by commas").default([]),
+  /** The only ports that a test-send may reach; any when empty; as delivery's. */
+  POSTHASTE_WEBHOOK_PORTS: parsedBy(parsePorts, "expected ports divided by commas").default([]),
   /** Path of a PEM file with certificates to trust besides the usual ones; as delivery's. */
   POSTHASTE_EXTRA_CA: z.string().optional(),
   /** A folder in which the delivery log's cache outlives a restart; without one it is kept in memory. */

@@ -106,3 +106,19 @@ describe("a test-send", () => {
     expect(body.urls).toMatchObject([{ outcome: "permanent", status: null, error: "address_refused" }]);
   });
 });
+
+describe("the operator's networks and ports", () => {
+  it.each([
+    ["a denied network", { POSTHASTE_DENY_NETWORKS: "127.0.0.1/32" }],
+    ["a port that is not named", { POSTHASTE_WEBHOOK_PORTS: "443" }],
+  ])("keep a test-send from %s", async (_what, env) => {
+    const closed = await startTestControl(topics, { env });
+    try {
+      const { body } = await closed.call("POST", `/v1/destinations/${id}/test`);
+      expect(body.urls).toMatchObject([{ error: "address_refused" }, { error: "address_refused" }]);
+      expect(receiver.requests).toEqual([]);
+    } finally {
+      await closed.stop();
+    }
+  });
+});

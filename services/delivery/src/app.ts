@@ -11,6 +11,7 @@ import { DEFAULT_URL_HEALTH, type UrlHealthSettings } from "@posthaste/core/url-
 import { connectKafka } from "@posthaste/kafka/connect";
 import { createKafkaMetrics } from "@posthaste/kafka/metrics";
 import type { ConsumerTiming, WindowedConsumer } from "@posthaste/kafka/window";
+import type { AddressRules } from "@posthaste/webhook/address-guard";
 import { createWebhookSender, type SenderLimits } from "@posthaste/webhook/sender";
 import type { Registry } from "prom-client";
 import { AttemptLog, type AttemptLogSetting } from "./attempt-log.ts";
@@ -27,7 +28,8 @@ export interface DeliveryOptions {
   readonly schemaRegistryUrl: string;
   readonly topicPrefix: string;
   readonly secretKeys: readonly SecretKey[];
-  readonly allowNetworks: readonly string[];
+  /** Where webhooks may be sent to. */
+  readonly addresses: Required<AddressRules>;
   /** Certificates in PEM to trust besides the usual ones. */
   readonly extraCa?: string | undefined;
   readonly schedule: RetrySchedule;
@@ -79,9 +81,9 @@ export async function startDelivery(options: DeliveryOptions): Promise<DeliveryS
     log,
     onDropped: (dropped) => metrics.attemptLogDropped.inc(dropped),
   });
-  const { allowNetworks, extraCa } = options;
   const sender = createWebhookSender({
-    ...{ allowNetworks, extraCa, registry, clock },
+    ...options.addresses,
+    ...{ extraCa: options.extraCa, registry, clock },
     limits: options.senderLimits ?? {},
   });
   const isolation = new Isolation({

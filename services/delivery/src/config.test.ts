@@ -14,6 +14,8 @@ it("has the retries of the decisions when nothing else is asked for", () => {
     10, 30, 60, 300, 900, 1800, 3600, 3600, 3600,
   ]);
   expect(settings.POSTHASTE_ALLOW_NETWORKS).toEqual([]);
+  expect(settings.POSTHASTE_DENY_NETWORKS).toEqual([]);
+  expect(settings.POSTHASTE_WEBHOOK_PORTS).toEqual([]);
 });
 
 it("reads a schedule, a window, networks and a share of the attempt log", () => {
@@ -22,11 +24,15 @@ it("reads a schedule, a window, networks and a share of the attempt log", () => 
     POSTHASTE_RETRY_SCHEDULE: "250ms,2s",
     POSTHASTE_RETRY_WINDOW: "10s",
     POSTHASTE_ALLOW_NETWORKS: "127.0.0.0/8,::1/128",
+    POSTHASTE_DENY_NETWORKS: "203.0.112.0/24",
+    POSTHASTE_WEBHOOK_PORTS: "80,443",
     POSTHASTE_ATTEMPT_LOG: "0.25",
   });
   expect(settings.POSTHASTE_RETRY_SCHEDULE).toEqual([250, 2000]);
   expect(settings.POSTHASTE_RETRY_WINDOW).toBe(10_000);
   expect(settings.POSTHASTE_ALLOW_NETWORKS).toEqual(["127.0.0.0/8", "::1/128"]);
+  expect(settings.POSTHASTE_DENY_NETWORKS).toEqual(["203.0.112.0/24"]);
+  expect(settings.POSTHASTE_WEBHOOK_PORTS).toEqual([80, 443]);
   expect(settings.POSTHASTE_ATTEMPT_LOG).toEqual({ failures: true, deliveredShare: 0.25 });
 });
 
@@ -35,6 +41,8 @@ it.each([
   ["POSTHASTE_RETRY_SCHEDULE", "soon"],
   ["POSTHASTE_ATTEMPT_LOG", "some"],
   ["POSTHASTE_DELIVERY_WINDOW", "0"],
+  ["POSTHASTE_DENY_NETWORKS", "10.0.0.0"],
+  ["POSTHASTE_WEBHOOK_PORTS", "http"],
   ["POSTHASTE_SECRET_KEYS", "k1:AAAA"],
 ])("refuses %s=%s, naming it", (name, value) => {
   const result = deliverySettings.safeParse({ ...REQUIRED, [name]: value });

@@ -3,7 +3,7 @@ import { parseSecretKeys } from "@posthaste/contracts/secret-box";
 import { DEFAULT_TOPIC_PREFIX } from "@posthaste/contracts/topics";
 import { DEFAULT_RETRY_DELAYS_MS } from "@posthaste/core/backoff";
 import { duration, durations, hostPorts, parsedBy, wholeNumber } from "@posthaste/runtime/config";
-import { parseNetworks } from "@posthaste/webhook/address-guard";
+import { parseNetworks, parsePorts } from "@posthaste/webhook/address-guard";
 import { z } from "zod";
 import { parseAttemptLogSetting } from "./attempt-log.ts";
 
@@ -29,6 +29,10 @@ export const deliverySettings = z.object({
   ),
   /** CIDRs of private networks that webhooks may reach. */
   POSTHASTE_ALLOW_NETWORKS: parsedBy(parseNetworks, "expected CIDRs divided by commas").default([]),
+  /** CIDRs that webhooks may not reach, public or allowed as they may be. */
+  POSTHASTE_DENY_NETWORKS: parsedBy(parseNetworks, "expected CIDRs divided by commas").default([]),
+  /** The only ports that webhooks may reach; any when empty. */
+  POSTHASTE_WEBHOOK_PORTS: parsedBy(parsePorts, "expected ports divided by commas").default([]),
   POSTHASTE_RETRY_SCHEDULE: durations()
     .refine((delays) => delays.every((delayMs) => delayMs > 0), "expected delays longer than nothing")
     .default(DEFAULT_RETRY_DELAYS_MS),

@@ -15,7 +15,11 @@ await runService({
       schemaRegistryUrl: config.SCHEMA_REGISTRY_URL,
       topicPrefix: config.POSTHASTE_TOPIC_PREFIX,
       secretKeys: config.POSTHASTE_SECRET_KEYS,
-      allowNetworks: config.POSTHASTE_ALLOW_NETWORKS,
+      addresses: {
+        allowNetworks: config.POSTHASTE_ALLOW_NETWORKS,
+        denyNetworks: config.POSTHASTE_DENY_NETWORKS,
+        ports: config.POSTHASTE_WEBHOOK_PORTS,
+      },
       extraCa: config.POSTHASTE_EXTRA_CA && (await readFile(config.POSTHASTE_EXTRA_CA, "utf8")),
       schedule: { delaysMs: config.POSTHASTE_RETRY_SCHEDULE, windowMs: config.POSTHASTE_RETRY_WINDOW },
       attemptLog: config.POSTHASTE_ATTEMPT_LOG,

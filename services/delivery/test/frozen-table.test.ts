@@ -22,7 +22,7 @@ it("is not ready while its table is not read to its end", async () => {
     schemaRegistryUrl: gateway.url,
     topicPrefix: topics.prefix,
     secretKeys: [{ id: "k1", key: randomBytes(32) }],
-    allowNetworks: [],
+    addresses: { allowNetworks: [], denyNetworks: [], ports: [] },
     schedule: { delaysMs: [60_000], windowMs: 60_000 },
     attemptLog: { failures: true, deliveredShare: 1 },
     log: SILENT_LOG,

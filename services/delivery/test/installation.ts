@@ -135,7 +135,7 @@ export async function createInstallation(delaysMs: readonly number[]): Promise<I
         schemaRegistryUrl: schemaRegistryUrl(),
         topicPrefix: prefix,
         secretKeys: [secretKey],
-        allowNetworks: ["127.0.0.0/8"],
+        addresses: { allowNetworks: ["127.0.0.0/8"], denyNetworks: [], ports: [] },
         schedule: { delaysMs, windowMs: 60_000 },
         attemptLog: { failures: true, deliveredShare: 1 },
         log: SILENT_LOG,
