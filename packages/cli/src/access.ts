@@ -37,6 +37,10 @@ function parseUrl(text: string): string {
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     throw new CliError(EXIT.usage, `--url: expected control's URL, such as http://127.0.0.1:${DEFAULT_PORT}`);
   }
+  // It could not be used, since fetch refuses it, and it is not repeated, since a password is a secret.
+  if (url.username !== "" || url.password !== "") {
+    throw new CliError(EXIT.usage, "--url: a URL may not hold a user name or password");
+  }
   return url.href.replace(/\/+$/, "");
 }
 

@@ -77,6 +77,8 @@ describe("an error", () => {
   });
 
   it("is 2 for an address that is none", async () => {
+    const named = await runBinary(["doctor", "--url", "http://user:hunter2@127.0.0.1:9/"]);
+    expect([named.code, named.stderr]).toEqual([2, "posthaste: --url: a URL may not hold a user name or password\n"]);
     const { code, stderr } = await runBinary(["doctor", "--url", "control"]);
     expect([code, stderr]).toEqual([2, "posthaste: --url: expected control's URL, such as http://127.0.0.1:8090\n"]);
   });

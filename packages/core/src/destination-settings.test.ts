@@ -77,7 +77,10 @@ describe("a webhook URL", () => {
   });
 
   it("is not shown with its password when it is refused", () => {
-    for (const url of ["https://user:hunter2@a.example/", "ftp://user:hunter2@a.example/", "http:\\user:hunter2@a"]) {
+    for (const url of [
+      ...["https://user:hunter2@a.example/", "ftp://user:hunter2@a.example/", "http:\\user:hunter2@a"],
+      ...["user:hunter2@a.example/", " https://user:hunter2@a.example/", "https://user:hun/hunter2@a.example/"],
+    ]) {
       const [fault] = faults(withUrls([{ url }]));
       expect(fault).toContain("***@");
       expect(fault).not.toContain("hunter2");

@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { MAX_WEBHOOK_URLS, SETTLE_RULES, WEBHOOKS } from "./destination.ts";
+import { quotedUrl } from "./quoted-url.ts";
 import { nameInput, revisionInput } from "./source-settings.ts";
 import { staticHeaderProblems } from "./static-headers.ts";
 
@@ -21,7 +22,7 @@ const urlInput = z
   .max(MAX_URL_LENGTH, `a URL has at most ${MAX_URL_LENGTH} characters`)
   .superRefine((url, context) => {
     const problem = urlProblem(url);
-    if (problem !== null) context.addIssue({ code: "custom", message: `${withoutUserInfo(url)}: ${problem}` });
+    if (problem !== null) context.addIssue({ code: "custom", message: `${quotedUrl(url)}: ${problem}` });
   })
   .meta({ format: "uri", description: "Full URL, http or https, without user name or password." });
 
@@ -39,7 +40,7 @@ const webhookUrlInput = z
       context.addIssue({
         code: "custom",
         path: ["headers", name],
-        message: `${withoutUserInfo(url)}: header ${JSON.stringify(name)} ${problem}`,
+        message: `${quotedUrl(url)}: header ${JSON.stringify(name)} ${problem}`,
       });
     }
   });
@@ -88,7 +89,7 @@ export const destinationSettingsInput = z.strictObject({
     .superRefine((urls, context) => {
       urls.forEach(({ url }, index) => {
         if (urls.findIndex((other) => other.url === url) === index) return;
-        context.addIssue({ code: "custom", path: [index, "url"], message: `${withoutUserInfo(url)} stands twice` });
+        context.addIssue({ code: "custom", path: [index, "url"], message: `${quotedUrl(url)} stands twice` });
       });
     })
     .describe(`Where events go: ${MAX_WEBHOOK_URLS} URLs at the most, all sent to at once.`),
@@ -138,11 +139,6 @@ function urlProblem(url: string): string | null {
   if (/^https?:\/\/[^/?#]*@/i.test(url)) return "a URL may not hold a user name or password: use a header";
   if (hasLoneSurrogate(url) || !z.url().safeParse(url).success) return "this is not a URL";
   return null;
-}
-
-/** A URL for an error message: a password in it is a secret too. */
-function withoutUserInfo(url: string): string {
-  return url.replace(/^([a-z]*:[/\\]*)[^/?#]*@/i, `$1${MASK}@`);
 }
 
 function hasLoneSurrogate(text: string): boolean {

@@ -41,11 +41,26 @@ describe("control's settings", () => {
       /POSTHASTE_ALLOW_NETWORKS: "10.0.0.0" is not a network: expected a CIDR/,
     ],
     [{ POSTHASTE_DENY_NETWORKS: "10.0.0.0" }, /POSTHASTE_DENY_NETWORKS: "10.0.0.0" is not a network/],
-    [{ POSTHASTE_WEBHOOK_PORTS: "http" }, /POSTHASTE_WEBHOOK_PORTS: "http" is not a port: expected ports from 1 to 65535/],
+    [
+      { POSTHASTE_WEBHOOK_PORTS: "http" },
+      /POSTHASTE_WEBHOOK_PORTS: "http" is not a port: expected ports from 1 to 65535/,
+    ],
     [{ POSTHASTE_ADMIN_TOKEN: "two words" }, /POSTHASTE_ADMIN_TOKEN: expected a token of printable ASCII/],
     [{ SCHEMA_REGISTRY_URL: "registry" }, /SCHEMA_REGISTRY_URL: expected the registry's URL/],
   ])("are refused by name with what was expected: %j", (more, message) => {
     expect(() => read(more)).toThrow(message);
+  });
+
+  it("show no part of a password in a refused URL", () => {
+    for (const url of [
+      "ftp://user:hunter2@a/readyz",
+      "http://user:hun/ter2@a/readyz",
+      "http://user:hunter2,x@a/readyz",
+    ]) {
+      expect(() => read({ POSTHASTE_READY_URLS: `router=http://b/readyz,ingest=${url}` })).toThrow(
+        /name=URL.*found another thing in entry 2$/m,
+      );
+    }
   });
 
   it("show no part of a secret key in a refusal", () => {

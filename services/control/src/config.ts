@@ -13,12 +13,18 @@ const serviceAddresses = commaList().transform((entries, context) =>
   entries.map((entry) => {
     const match = /^([a-z][a-z0-9-]*)=(https?:\/\/\S+)$/.exec(entry);
     if (match?.[1] === undefined || match[2] === undefined || !URL.canParse(match[2])) {
-      context.addIssue({ code: "custom", message: `${expectedServices}; found ${JSON.stringify(entry)}` });
+      context.addIssue({ code: "custom", message: `${expectedServices}; found ${found(entries, entry)}` });
       return z.NEVER;
     }
     return { name: match[1], url: match[2] };
   }),
 );
+
+/** The entry, or its number where the list may hold a password, of which a comma makes two entries. */
+function found(entries: readonly string[], entry: string): string {
+  const mayHoldPassword = entries.some((each) => each.includes("@"));
+  return mayHoldPassword ? `another thing in entry ${entries.indexOf(entry) + 1}` : JSON.stringify(entry);
+}
 
 export const controlSettings = z.object({
   KAFKA_BROKERS: hostPorts(),
