@@ -542,4 +542,95 @@ describe("whatever happens", () => {
       );
     },
   );
+
+  it.each(["any", "each"] as const)(
+    "J1, J2, settle %s: a change of the URLs and a permit that is given back lose no delivery and leave no room taken",
+    (settle) => {
+      const anyStep = fc.record({
+        what: fc.constantFrom("arrive", "arrive", "last", "outcome", "cancel", "change", "serve", "shut", "break"),
+        owed: fc.constantFrom(null, null, [A], [B]),
+        returning: fc.boolean(),
+        pick: fc.nat(1000),
+        outcome: fc.constantFrom<RequestOutcome>("delivered", "refused", "failed", "timed_out", "throttled"),
+        urls: fc.constantFrom([A, B], [B, A], [A, B, "https://c.example/"]),
+        passedMs: fc.nat(900),
+      });
+      fc.assert(
+        fc.property(fc.array(anyStep, { maxLength: 200 }), fc.boolean(), (steps, hasRate) => {
+          const shared = new SharedRoom(64);
+          const admission = admissionOf([A, B], settle, shared);
+          if (hasRate) admission.setRate(50, 0);
+          const given: Given[] = [];
+          const out: { permit: Given; index: number }[] = [];
+          let [nowMs, arrived, decided] = [0, 0, 0];
+          const decide = (permit: Given) => {
+            decided += 1;
+            if (permit.isGiven) given.push(permit);
+          };
+          const send = () => {
+            for (const permit of given.splice(0)) out.push(...permit.lines.map((_, index) => ({ permit, index })));
+          };
+          const end = (outcome: RequestOutcome, at: number) => {
+            const [chosen] = out.splice(at, 1);
+            const health = chosen?.permit.lines[chosen.index]?.health;
+            if (chosen === undefined || health === undefined) return;
+            const { permit, index } = chosen;
+            health.settled(outcome, { startedMs: permit.startedMs, wasProbe: permit.wasProbe(index) }, nowMs);
+            health.ended();
+          };
+          const serve = () => {
+            for (let next = admission.next(nowMs); next !== null; next = admission.next(nowMs)) decide(next);
+            const late = () => admission.overdue(nowMs, () => AMONG_OTHERS);
+            for (let permit = late(); permit !== null; permit = late()) decide(permit);
+          };
+          for (const { what, owed, returning, pick, outcome, urls, passedMs } of steps) {
+            nowMs += passedMs / 10;
+            if (what === "arrive") {
+              arrived += 1;
+              const permit = admission.admit({ owed, returning }, nowMs, () => AMONG_OTHERS);
+              if (permit !== null) decide(permit);
+            }
+            if (what === "last") {
+              const permit = admission.admitLast({ owed, returning }, nowMs);
+              if (permit !== "full") arrived += 1;
+              if (permit !== "full" && permit !== null) decide(permit);
+            }
+            if (what === "cancel") for (const permit of given.splice(0)) admission.cancelled(permit);
+            if (what === "outcome") send();
+            if (what === "outcome" && out.length > 0) end(outcome, pick % out.length);
+            if (what === "shut") admission.urls[pick % 2]?.shutUntil(nowMs + passedMs * 2);
+            const broken = what === "break" ? admission.urls[pick % 2] : undefined;
+            for (let failures = 0; broken?.breakerState === "closed" && failures < 5; failures++) {
+              const begun = { startedMs: nowMs, wasProbe: broken.take(nowMs) };
+              broken.settled("failed", begun, nowMs);
+              broken.ended();
+            }
+            if (broken !== undefined) nowMs += 1000;
+            if (what === "change") arrived -= admission.configure(urls, settle).length;
+            if (what === "serve") serve();
+            expect(decided + admission.waiting).toBe(arrived);
+            const unsent = given.reduce((sum, { lines }) => sum + lines.length, 0);
+            expect(shared.out).toBe(out.length + unsent);
+            expect(shared.unproven).toBeGreaterThanOrEqual(0);
+            expect(shared.unproven).toBeLessThanOrEqual(shared.out);
+          }
+          send();
+          for (let turn = 0; turn < 5000 && (out.length > 0 || admission.waiting > 0); turn += 1) {
+            nowMs += 20;
+            end(steps.length % 2 === 0 ? "delivered" : "failed", 0);
+            serve();
+            send();
+          }
+          expect([admission.waiting, out.length, shared.out, shared.unproven]).toEqual([0, 0, 0, 0]);
+          // Every breaker that was open can be probed again.
+          nowMs += 10_000;
+          for (const { url } of admission.urls) {
+            const permit = admission.admit({ owed: [url], returning: true }, nowMs, () => AMONG_OTHERS);
+            expect(permit?.isGiven).toBe(true);
+          }
+        }),
+        { numRuns: 500 },
+      );
+    },
+  );
 });
