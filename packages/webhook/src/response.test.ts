@@ -8,6 +8,8 @@ const destination = aDestination({
   urls: [
     { url: "https://one.example/", headers: { Authorization: "Bearer token-of-one", "X-Env": "dev" } },
     { url: "https://two.example/", headers: { "X-Api-Key": "key & value" } },
+    { url: "https://three.example/", headers: { "X-Path": "a/<grün>+b" } },
+    { url: "https://four.example/", headers: { Authorization: `Basic ${btoa("ada:pass word")}` } },
   ],
 });
 const secrets = secretForms(destination);
@@ -35,8 +37,57 @@ describe("toAnswer", () => {
     ["the token without its scheme", "token=token-of-one", "token=***"],
     ["the value of another URL's header", "key & value", "***"],
     ["a value that was percent-encoded", "?key=key%20%26%20value", "?key=***"],
+    ["a form's value", "key=key+%26+value&a=b", "key=***&a=b"],
+    ["a percent-encoded value in lower case", "p=a%2f%3cgr%c3%bcn%3e%2bb.", "p=***."],
+    ["a percent-encoded value in upper case", "p=a%2F%3Cgr%C3%BCn%3E%2Bb.", "p=***."],
+    ["a slash that JSON escaped", String.raw`{"path":"a\/<grün>+b"}`, '{"path":"***"}'],
+    ["characters by their number in JSON", String.raw`"a\/\u003cgr\u00FCn\u003E+b"`, '"***"'],
+    ["HTML entities", "<p>a&#x2F;&lt;gr&#252;n&gt;+b</p>", "<p>***</p>"],
+    ["encodings that are mixed", String.raw`a\/&lt;gr%c3%BCn\u003e+b`, "***"],
+    ["base64 by itself", `secret ${btoa("active-secret")}.`, "secret ***."],
+    ["base64 for URLs", Buffer.from("a/<grün>+b").toString("base64url"), "***"],
+    ["base64 in JSON that escapes slashes", Buffer.from("a/<grün>+b").toString("base64").replaceAll("/", "\\/"), "***"],
+    ["the decoded pair of Basic", '{"user":"ada:pass word"}', '{"user":"***"}'],
+    ["the password of the pair", "wrong password: pass%20word", "wrong password: ***"],
+    ["a secret beside an entity that stands for nothing", "&#9999999; active&#45;secret &amp;", "&#9999999; *** &amp;"],
   ])("masks %s", (_what, text, masked) => {
     expect(answer(text)).toBe(masked);
+  });
+
+  it.each([
+    [0, 0, 17],
+    [1, 2, 18],
+    [2, 3, 20],
+  ])(
+    "masks what begins %i bytes into a base64 text, but for what it shares with its neighbours",
+    (before, from, to) => {
+      const text = btoa(`${"x".repeat(before)}active-secret, and more`);
+      expect(answer(text)).toBe(`${text.slice(0, from)}***${text.slice(to)}`);
+    },
+  );
+
+  it("leaves what is encoded and no secret as it was", () => {
+    const text = String.raw`{"a\/b":"\u003cgrün\u003e","c":"1 &lt; 2 &amp; 100%25 &#9999999; %c3 + \\"}`;
+    expect(answer(text)).toBe(text);
+  });
+
+  it("masks any secret of any characters in every encoding, and nothing around it", () => {
+    const encoders: readonly ((text: string) => string)[] = [
+      (text) => JSON.stringify(text).slice(1, -1),
+      (text) => text.replaceAll(/./gs, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
+      (text) => text.replaceAll(/./gsu, (character) => `&#${character.codePointAt(0)};`),
+      (text) => text.replaceAll(/./gsu, (character) => `&#x${character.codePointAt(0)?.toString(16).toUpperCase()};`),
+      encodeURIComponent,
+      (text) => encodeURIComponent(text).replaceAll(/%../g, (byte) => byte.toLowerCase()),
+      (text) => new URLSearchParams({ "": text }).toString().slice(1),
+    ];
+    const text = fc.string({ minLength: 8, unit: "grapheme" });
+    fc.assert(
+      fc.property(text, fc.constantFrom(...encoders), (secret, encode) => {
+        const forms = secretForms(aDestination({ secrets: { active: secret, next: null, previous: null } }));
+        expect(toAnswer([Buffer.from(`[${encode(secret)}]`)], forms, 10_000)).toBe("[***]");
+      }),
+    );
   });
 
   it("leaves values alone that are too short to be secrets", () => {

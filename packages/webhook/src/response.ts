@@ -1,10 +1,12 @@
 /** What is kept of a response: the start of its body, for the delivery log, with every known secret masked. */
 import type { Destination } from "@posthaste/core/destination";
-
-const MASK = "***";
+import { maskSecrets } from "./mask.ts";
 
 /** Values shorter than this are no secrets, and masking them would make the answer unreadable. */
 const SHORTEST_MASKED = 4;
+
+/** Of fewer characters an innocent text may hold the same. */
+const SHORTEST_BASE64 = 6;
 
 const knownForms = new WeakMap<Destination, readonly string[]>();
 
@@ -28,22 +30,34 @@ function makeForms(destination: Destination): readonly string[] {
       // "Bearer x" and "Basic x" are often echoed without their scheme.
       const credentials = value.slice(value.indexOf(" ") + 1).trim();
       if (credentials.length >= SHORTEST_MASKED) addForms(forms, credentials);
+      if (/^basic /i.test(value)) addBasic(forms, credentials);
     }
   }
   return [...forms].sort((left, right) => right.length - left.length);
 }
 
-function addForms(forms: Set<string>, secret: string): void {
-  forms.add(secret);
-  forms.add(JSON.stringify(secret).slice(1, -1));
-  forms.add(encodeURIComponent(Buffer.from(secret, "utf8").toString("utf8")));
+/** A receiver that reads Basic knows the pair, and the password by itself. */
+function addBasic(forms: Set<string>, credentials: string): void {
+  const pair = Buffer.from(credentials, "base64").toString("utf8");
+  const password = pair.slice(pair.indexOf(":") + 1);
+  for (const known of [pair, password]) if (known.length >= SHORTEST_MASKED) addForms(forms, known);
 }
 
-/** `text` with every one of the secrets replaced; `secrets` must be ordered with the longest first. */
-export function maskSecrets(text: string, secrets: readonly string[]): string {
-  let masked = text;
-  for (const secret of secrets) masked = masked.replaceAll(secret, MASK);
-  return masked;
+/** The secret and its base64; escapes of single characters are undone when the text is read, see mask.ts. */
+function addForms(forms: Set<string>, secret: string): void {
+  forms.add(secret);
+  const bytes = Buffer.from(secret, "utf8");
+  for (const alphabet of ["base64", "base64url"] as const) {
+    const whole = bytes.toString(alphabet);
+    forms.add(whole);
+    // In a longer text it begins at any of three places; the characters that it shares with its neighbours are left out.
+    for (const before of [0, 1, 2]) {
+      const text = Buffer.concat([Buffer.alloc(before), bytes]).toString(alphabet);
+      const shared = before === 0 ? 0 : before + 1;
+      const part = text.slice(shared, Math.floor(((before + bytes.length) * 8) / 6));
+      if (part.length >= SHORTEST_BASE64) forms.add(part);
+    }
+  }
 }
 
 /**

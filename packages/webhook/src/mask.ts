@@ -1,0 +1,116 @@
+/**
+ * Secrets taken out of a text that somebody else wrote. A receiver echoes what it was sent in the encoding of its answer, so
+ * the text is read in each usual one, with the place of every character kept, and what is a secret there is masked where it
+ * stands. One encoding inside another is not undone.
+ */
+
+const MASK = "***";
+
+const JSON_ESCAPE = String.raw`\\u[0-9a-f]{4}|\\["\\/bfnrt]`;
+const HTML_ENTITY = "&#[0-9]{1,7};|&#x[0-9a-f]{1,6};|&(?:amp|lt|gt|quot|apos);";
+/** One character of UTF-8, byte by byte. */
+const PERCENT = [
+  "[0-7]",
+  "[cd][0-9a-f]%[89ab]",
+  "e[0-9a-f]%[89ab][0-9a-f]%[89ab]",
+  "f[0-7](?:%[89ab][0-9a-f]){2}%[89ab]",
+]
+  .map((bytes) => `%${bytes}[0-9a-f]`)
+  .join("|");
+
+const JSON_LETTERS: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
+const HTML_NAMES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
+const LAST_CODE_POINT = 0x10_ff_ff;
+
+/** A text may mix them, and a secret may hold what looks like one of them: so each by itself, and all of them at once. */
+const ENCODINGS = [
+  { sign: "\\", escapes: new RegExp(JSON_ESCAPE, "gi") },
+  { sign: "&", escapes: new RegExp(HTML_ENTITY, "gi") },
+  { sign: "%", escapes: new RegExp(PERCENT, "gi") },
+  // A form's.
+  { sign: "+", escapes: new RegExp(`${PERCENT}|\\+`, "gi") },
+  { sign: null, escapes: new RegExp(`${JSON_ESCAPE}|${HTML_ENTITY}|${PERCENT}`, "gi") },
+] as const;
+
+/** The character that an escape stands for, or null when there is no such. */
+function decode(escaped: string): string | null {
+  const rest = escaped.slice(1);
+  switch (escaped[0]) {
+    case "+":
+      return " ";
+    case "%":
+      return rest.length === 2
+        ? String.fromCharCode(Number.parseInt(rest, 16))
+        : Buffer.from(escaped.replaceAll("%", ""), "hex").toString("utf8");
+    case "\\":
+      return /^u./i.test(rest) ? String.fromCharCode(Number.parseInt(rest.slice(1), 16)) : (JSON_LETTERS[rest] ?? rest);
+    default:
+      return decodeEntity(rest.slice(0, -1).toLowerCase());
+  }
+}
+
+function decodeEntity(name: string): string | null {
+  if (!name.startsWith("#")) return HTML_NAMES[name] ?? null;
+  const code = name.startsWith("#x") ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1));
+  return code <= LAST_CODE_POINT ? String.fromCodePoint(code) : null;
+}
+
+/** `text` with every one of the secrets masked, plain or encoded; `secrets` must be ordered with the longest first. */
+export function maskSecrets(text: string, secrets: readonly string[]): string {
+  let masked = text;
+  for (const secret of secrets) masked = masked.replaceAll(secret, MASK);
+  // The sender of the text chooses what it costs: no reading of it that can show nothing new.
+  const kinds = ["\\", "&", "%"].filter((sign) => masked.includes(sign));
+  for (const { escapes, sign } of ENCODINGS) {
+    if (sign === null ? kinds.length > 1 : masked.includes(sign)) masked = maskEncoded(masked, secrets, escapes);
+  }
+  return masked;
+}
+
+function maskEncoded(text: string, secrets: readonly string[], escapes: RegExp): string {
+  let decoded = "";
+  /** Where each code unit of `decoded` begins in the text; one more for the end. */
+  const places: number[] = [];
+  let end = 0;
+  const copyUntil = (place: number): void => {
+    decoded += text.slice(end, place);
+    for (; end < place; end += 1) places.push(end);
+  };
+  for (const { 0: escaped, index } of text.matchAll(escapes)) {
+    const character = decode(escaped);
+    if (character === null) continue;
+    copyUntil(index);
+    decoded += character;
+    for (let unit = 0; unit < character.length; unit += 1) places.push(index);
+    end = index + escaped.length;
+  }
+  if (end === 0) return text;
+  copyUntil(text.length);
+  places.push(text.length);
+  return maskRanges(text, rangesOf(decoded, secrets, places));
+}
+
+type Range = readonly [from: number, to: number];
+
+function rangesOf(decoded: string, secrets: readonly string[], places: readonly number[]): readonly Range[] {
+  const ranges: Range[] = [];
+  for (const secret of secrets) {
+    let at = decoded.indexOf(secret);
+    while (at !== -1) {
+      ranges.push([places[at] ?? 0, places[at + secret.length] ?? 0]);
+      at = decoded.indexOf(secret, at + secret.length);
+    }
+  }
+  return ranges.sort(([left], [right]) => left - right);
+}
+
+function maskRanges(text: string, ranges: readonly Range[]): string {
+  let masked = "";
+  let end = 0;
+  for (const [from, to] of ranges) {
+    // One that lies over the last belongs to its mask.
+    if (from >= end) masked += text.slice(end, from) + MASK;
+    end = Math.max(end, to);
+  }
+  return masked + text.slice(end);
+}
