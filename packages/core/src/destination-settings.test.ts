@@ -119,13 +119,38 @@ describe("a change", () => {
 });
 
 describe("a next secret", () => {
-  it.each(["", "***", "\udc00", "x".repeat(1025)])("may not be %j", (sharedSecret) => {
+  it.each(["", "***", "x".repeat(15), `${"x".repeat(16)}\udc00`, "x".repeat(1025)])("may not be %j", (sharedSecret) => {
     expect(nextSecretInput.safeParse({ sharedSecret }).success).toBe(false);
   });
 
   it("may be any other text, in any script", () => {
-    expect(nextSecretInput.safeParse({ sharedSecret: "gehëim 秘密 🔑" }).success).toBe(true);
+    expect(nextSecretInput.safeParse({ sharedSecret: "gehëim 秘密 🔑 gehëim" }).success).toBe(true);
   });
+});
+
+describe("a shared secret", () => {
+  const withSecret = (sharedSecret: unknown) => ({
+    type: "Webhooks",
+    name: "n",
+    settings: { urls: [{ url: "https://a.example" }], sharedSecret },
+  });
+
+  it.each(["x".repeat(16), "x".repeat(1024), "***", { set: true }, null])("may be %j", (sharedSecret) => {
+    expect(faults(withSecret(sharedSecret))).toEqual([]);
+  });
+
+  it("may not be half of a character", () => {
+    expect(faults(withSecret(`${"x".repeat(16)}\udc00`)).join()).toMatch(/half of a surrogate pair/);
+  });
+
+  it.each(["", "s3cret", "x".repeat(15), "x".repeat(1025)])(
+    "may not be %j, and is refused with the reason",
+    (sharedSecret) => {
+      const [fault] = faults(withSecret(sharedSecret));
+      expect(fault).toMatch(/^settings.sharedSecret: expected a text of 16 to 1024 characters/);
+      expect(fault).toMatch(/a shorter one can be guessed from a single signed request/);
+    },
+  );
 });
 
 describe("a rate limit", () => {

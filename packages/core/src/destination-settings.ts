@@ -12,6 +12,8 @@ import { staticHeaderProblems } from "./static-headers.ts";
 export const MASK = "***";
 
 const MAX_URL_LENGTH = 2048;
+/** A shorter secret can be guessed from one signed request: trying costs an HMAC each. */
+const MIN_SECRET_LENGTH = 16;
 const MAX_SECRET_LENGTH = 1024;
 const MAX_HEADERS = 50;
 const MAX_RATE = 100_000;
@@ -45,18 +47,20 @@ const webhookUrlInput = z
     }
   });
 
-const EXPECTED_SECRET = `expected a text of 1 to ${MAX_SECRET_LENGTH} characters`;
+const EXPECTED_SECRET =
+  `expected a text of ${MIN_SECRET_LENGTH} to ${MAX_SECRET_LENGTH} characters ` +
+  "(a shorter one can be guessed from a single signed request)";
 
-/** A shared secret itself. */
+/** A shared secret that is being set. One that is stored already may be shorter. */
 const secretText = z
   .string(EXPECTED_SECRET)
-  .min(1, EXPECTED_SECRET)
+  .min(MIN_SECRET_LENGTH, EXPECTED_SECRET)
   .max(MAX_SECRET_LENGTH, EXPECTED_SECRET)
   .refine((secret) => !hasLoneSurrogate(secret), "half of a surrogate pair has no bytes to sign with");
 
 const sharedSecretInput = z
   .union(
-    [secretText, z.strictObject({ set: z.boolean() }), z.null()],
+    [secretText, z.literal(MASK), z.strictObject({ set: z.boolean() }), z.null()],
     `${EXPECTED_SECRET}, null to remove it, or what was read: {"set": true}`,
   )
   .describe(
@@ -122,13 +126,8 @@ export const destinationPatch = z.strictObject({
 export type DestinationPatch = z.output<typeof destinationPatch>;
 export type SettingsPatch = NonNullable<DestinationPatch["settings"]>;
 
-/** The body that names the next shared secret. */
-export const nextSecretInput = z.strictObject({
-  sharedSecret: secretText.refine(
-    (secret) => secret !== MASK,
-    `"${MASK}" stands for a stored secret: send the next one`,
-  ),
-});
+/** The body that names the next shared secret: the secret itself, since nothing is stored that a mask could keep. */
+export const nextSecretInput = z.strictObject({ sharedSecret: secretText });
 
 /** Why a URL is refused, or null. */
 function urlProblem(url: string): string | null {

@@ -40,17 +40,19 @@ describe("the command line", () => {
 
     const url = `${receiver.url}/hook`;
     const create = ["destinations", "create", "--name", "hook", "--source-ids", source.id, "--urls", url, "--json"];
-    const made = await posthaste([...create, "--shared-secret-file", "-"], "first-secret\n");
+    const made = await posthaste([...create, "--shared-secret-file", "-"], "first-shared-secret\n");
     const destination = JSON.parse(made.stdout);
     expect(destination.settings.sharedSecret).toEqual({ set: true });
-    expect(made.stdout + made.stderr).not.toContain("first-secret");
+    expect(made.stdout + made.stderr).not.toContain("first-shared-secret");
 
     const sent = await posthaste(["send", destination.id, "--json", "--quiet"]);
     expect([sent.code, sent.stderr]).toEqual([0, ""]);
     expect(JSON.parse(sent.stdout)).toMatchObject({ url, outcome: "delivered", status: 200 });
     expect(receiver.requests).toHaveLength(1);
 
-    expect((await posthaste(["secret", "next", destination.id, "--shared-secret-file", "-"], "second")).code).toBe(0);
+    expect(
+      (await posthaste(["secret", "next", destination.id, "--shared-secret-file", "-"], "second-shared-secret")).code,
+    ).toBe(0);
     expect((await posthaste(["send", destination.id, "--sign-with", "next"])).code).toBe(0);
     expect((await posthaste(["secret", "switch", destination.id])).stdout).toContain("secretStage\tswitched\n");
     expect((await posthaste(["secret", "switch", destination.id])).code).toBe(3);

@@ -2,6 +2,8 @@ import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topic
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { secretKey, startTestControl, type TestControl } from "./control.ts";
 
+const TOO_SHORT =
+  "expected a text of 16 to 1024 characters (a shorter one can be guessed from a single signed request)";
 const SECRETS = /first-shared-secret|second-shared-secret|header-value-[ab]|pass-of-url/;
 
 let topics: TestTopics;
@@ -175,6 +177,8 @@ describe("destinations", () => {
     expect(retired.text).not.toMatch(SECRETS);
     expect((await step("undo")).status).toBe(409);
     expect((await step("next", { sharedSecret: "" })).status).toBe(400);
+    const short = await step("next", { sharedSecret: "fifteen-letters" });
+    expect([short.status, short.body.detail]).toEqual([400, `sharedSecret: ${TOO_SHORT}`]);
   });
 
   it("end a rotation under way when the secret itself is replaced", async () => {
@@ -264,10 +268,11 @@ describe("destinations", () => {
       { settings: { urls: [url(1)], sharedSecret: "***" } },
       "settings.sharedSecret: no shared secret is stored that this could keep: send the secret itself",
     ],
+    ["an empty secret", { settings: { urls: [url(1)], sharedSecret: "" } }, `settings.sharedSecret: ${TOO_SHORT}`],
     [
-      "an empty secret",
-      { settings: { urls: [url(1)], sharedSecret: "" } },
-      "settings.sharedSecret: expected a text of 1 to 1024 characters",
+      "a secret of fifteen characters",
+      { settings: { urls: [url(1)], sharedSecret: "fifteen-letters" } },
+      `settings.sharedSecret: ${TOO_SHORT}`,
     ],
   ])("are refused with %s, naming the place", async (_, change, detail) => {
     const answer = await control.call("POST", "/v1/destinations", { ...input(), ...change });
