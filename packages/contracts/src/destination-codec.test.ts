@@ -134,6 +134,42 @@ describe("destination codec", () => {
     for (const move of moves) expect(rewrite(box, move).missingKeyIds).toEqual(["new"]);
   });
 
+  it("does not open a secret of an older revision in a newer record", () => {
+    const box = createSecretBox([newKey]);
+    expect(rewrite(box, (record) => ({ ...record, revision: record.revision + 1 })).missingKeyIds).toEqual(["new"]);
+    const headersOnly = (record: DestinationRecord): DestinationRecord => ({
+      ...record,
+      ...{ revision: record.revision + 1, activeSecret: null, nextSecret: null },
+    });
+    expect(rewrite(box, headersOnly).missingKeyIds).toEqual(["new"]);
+  });
+
+  it("opens a record that was sealed before revisions counted, and seals it by its revision with the next write", () => {
+    const box = createSecretBox([newKey]);
+    const before: DestinationRecord = {
+      ...{ id: "dst_1", revision: 7, type: "Webhooks", name: "billing", sourceIds: ["src_1"], enabled: true },
+      ...{ settle: "any", rateLimitPerSecond: null, standardWebhooks: false, createdAtMs: 1, updatedAtMs: 2 },
+      activeSecret: box.seal("active-secret", ["destination", "dst_1", "secret", "active"]),
+      nextSecret: box.seal("next-secret", ["destination", "dst_1", "secret", "next"]),
+      previousSecret: null,
+      urls: sample.urls.map(({ url, headers: values }) => ({
+        url,
+        headers: {
+          Authorization: box.seal(String(values["Authorization"]), [
+            ...["destination", "dst_1", "header", url, "Authorization"],
+          ]),
+        },
+      })),
+    };
+    const raw = memoryCodec();
+    const codec = createDestinationCodec(raw, box);
+    const read = codec.decode(raw.encode(before));
+    expect(read).toEqual(sample);
+    codec.encode(read);
+    const again = raw.records[1] as DestinationRecord;
+    expect(codec.decode(raw.encode({ ...again, revision: 8 })).missingKeyIds).toEqual(["new"]);
+  });
+
   it("refuses a record of a type that it does not know", () => {
     const box = createSecretBox([newKey]);
     expect(() => rewrite(box, (record) => ({ ...record, type: "Mail" }))).toThrow(

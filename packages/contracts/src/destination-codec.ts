@@ -1,6 +1,9 @@
 /**
  * Destinations as records of `posthaste.destination-config`: what is secret is sealed on the way in and opened on the
  * way out, so that no service handles ciphertext and no topic holds a secret in clear.
+ *
+ * A secret is sealed for its place and the record's revision: one that is copied from an older record does not open in a
+ * newer one. Records from before that were sealed for the place alone; they open until they are written again.
  */
 import { type Destination, type SharedSecrets, WEBHOOKS, type WebhookUrl } from "@posthaste/core/destination";
 import { PosthasteError } from "@posthaste/core/errors";
@@ -42,7 +45,7 @@ function sealDestination(destination: Destination, box: SecretBox): DestinationR
   }
   const sealSecret = (slot: keyof SharedSecrets): Sealed | null => {
     const secret = secrets[slot];
-    return secret === null ? null : box.seal(secret, secretPlace(destination.id, slot));
+    return secret === null ? null : box.seal(secret, at(secretPlace(destination.id, slot), destination.revision));
   };
   return {
     ...plain,
@@ -51,7 +54,9 @@ function sealDestination(destination: Destination, box: SecretBox): DestinationR
     previousSecret: sealSecret("previous"),
     urls: urls.map(({ url, headers }) => ({
       url,
-      headers: mapValues(headers, (value, name) => box.seal(value, headerPlace(destination.id, url, name))),
+      headers: mapValues(headers, (value, name) =>
+        box.seal(value, at(headerPlace(destination.id, url, name), destination.revision)),
+      ),
     })),
   };
 }
@@ -62,7 +67,7 @@ function openDestination(record: DestinationRecord, box: SecretBox): Destination
   }
   const missing = new Set<string>();
   const open = (sealed: Sealed, place: SecretPlace): string => {
-    const secret = box.open(sealed, place);
+    const secret = box.open(sealed, at(place, record.revision)) ?? box.open(sealed, place);
     if (secret === null) missing.add(sealed.keyId);
     return secret ?? UNOPENED;
   };
@@ -102,6 +107,10 @@ function secretPlace(destinationId: string, slot: keyof SharedSecrets): SecretPl
 
 function headerPlace(destinationId: string, url: string, name: string): SecretPlace {
   return ["destination", destinationId, "header", url, name];
+}
+
+function at(place: SecretPlace, revision: number): SecretPlace {
+  return [...place, "revision", String(revision)];
 }
 
 function mapValues<From, To>(

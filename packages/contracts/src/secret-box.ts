@@ -2,7 +2,7 @@
  * Secrets at rest: AES-256-GCM under a key of the environment, the key's id beside the ciphertext so that keys rotate.
  *
  * Every secret is bound to its place (additional authenticated data): a ciphertext copied to another destination, slot,
- * URL or header does not open there.
+ * URL, header or revision does not open there.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { PosthasteError } from "@posthaste/core/errors";
