@@ -12,7 +12,7 @@ import type { Destination } from "@posthaste/core/destination";
 import type { OutgoingRecord } from "@posthaste/kafka/producer";
 import { createTestTopics } from "@posthaste/testbed/test-topics";
 import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
-import { type DeliveryProcess, startDeliveryProcess } from "./delivery-process.ts";
+import { type ServiceProcess, startServiceProcess } from "./service-process.ts";
 
 const PARTITIONS = 6;
 const RETRY_DELAYS_MS: readonly number[] = [10_000, 30_000, 60_000, 300_000];
@@ -51,7 +51,7 @@ export interface DeliveryBench {
   /** Writes `count` deliveries to these destinations in turn; resolves when the brokers have them. */
   readonly write: (destinationIds: readonly string[], count: number, options?: WriteOptions) => Promise<void>;
   /** Starts the process; resolves when it is ready. */
-  readonly start: (settings: Readonly<Record<string, string>>) => Promise<DeliveryProcess>;
+  readonly start: (settings: Readonly<Record<string, string>>) => Promise<ServiceProcess>;
   readonly close: () => Promise<void>;
 }
 
@@ -66,7 +66,7 @@ export async function createDeliveryBench({
     await openCodec<DestinationRecord>("destination"),
     createSecretBox([secretKey]),
   );
-  const running: DeliveryProcess[] = [];
+  const running: ServiceProcess[] = [];
   let configOffset = -1;
   let origins = 0;
 
@@ -118,7 +118,7 @@ export async function createDeliveryBench({
       }
     },
     start: async (settings) => {
-      const delivery = await startDeliveryProcess({
+      const delivery = await startServiceProcess("delivery", {
         KAFKA_BROKERS: kafkaBrokers().join(","),
         SCHEMA_REGISTRY_URL: schemaRegistryUrl(),
         POSTHASTE_TOPIC_PREFIX: prefix,

@@ -5,8 +5,8 @@
  */
 import { retryTopicName } from "@posthaste/contracts/topics";
 import { createDeliveryBench, type DeliveryBench } from "./delivery-bench.ts";
-import type { DeliveryProcess } from "./delivery-process.ts";
 import { processRssBytes } from "./process-cpu.ts";
+import type { ServiceProcess } from "./service-process.ts";
 import { type Sink, startSink } from "./sink.ts";
 import { quantile } from "./statistics.ts";
 import { writeSteadily } from "./steady-writes.ts";
@@ -101,7 +101,7 @@ function measureFresh(perSecond: number): Promise<number> {
 interface Idle {
   readonly bench: DeliveryBench;
   readonly sink: Sink;
-  readonly delivery: DeliveryProcess;
+  readonly delivery: ServiceProcess;
   readonly idleBytes: number;
 }
 
@@ -121,7 +121,7 @@ async function withProcess<T>(retryDelaysMs: readonly number[], work: (idle: Idl
 }
 
 /** The histogram's buckets are all that is known: each bound is the upper end of the bucket it falls in. */
-async function readLateness(delivery: DeliveryProcess, topic: string): Promise<Waited["leftWithin"]> {
+async function readLateness(delivery: ServiceProcess, topic: string): Promise<Waited["leftWithin"]> {
   const name = "posthaste_retry_lateness_seconds";
   const total = await delivery.metric(`${name}_count{topic="${topic}"}`);
   if (total === 0) throw new Error(`no record left ${topic}`);

@@ -7,6 +7,7 @@
 
 import { SILENT_LOG } from "@posthaste/core/log";
 import type { KafkaConnection } from "@posthaste/kafka/connect";
+import { makeValue } from "@posthaste/kafka/place-record";
 import type { GroupCommitProducerOptions } from "@posthaste/kafka/producer";
 import { connectionError, isConnectionError, protocolError } from "./broker-errors.ts";
 import type { Committed, Group, Place } from "./group.ts";
@@ -327,7 +328,7 @@ export class ModelConnection implements KafkaConnection {
   #write(batches: Batches, timestampMs: number): readonly PartitionAnswer[] {
     for (const { topic, partition, records } of batches) {
       for (const { key, value, headers } of records) {
-        this.#options.log.append(topic, partition, { key, value, headers, timestampMs });
+        this.#options.log.append(topic, partition, { key, value: makeValue(value), headers, timestampMs });
       }
     }
     return answersTo(batches, WRITTEN);

@@ -17,6 +17,8 @@ import type { ModelProcess, RunningService } from "./model-process.ts";
 const EVENTS_LOG_ID = 1;
 /** Of each partition: a few, so that the window is often full. */
 const ROUTER_WINDOW = { maxRecords: 16, maxBytes: 1_000_000 };
+/** Some events' deliveries: the windows are held back now and then. */
+const MAX_PENDING_BYTES = 2000;
 const DEDUPE_LIMITS = { limit: 1000, windowMs: 600_000 };
 /** Counts are nobody's business here. */
 const METRICS = createRouterMetrics(new Registry());
@@ -89,6 +91,7 @@ export async function startRouterService(owner: ModelProcess, installation: Inst
     },
     onFailure,
     timing: TIMING,
+    backpressure: producer.backpressure(MAX_PENDING_BYTES),
   });
   await consumer.start();
   return {
@@ -132,6 +135,7 @@ function createWatchedProducer({ connection }: ModelProcess): {
       return producer.oldestPendingMs;
     },
     stalledMs: (topic) => producer.stalledMs(topic),
+    backpressure: (maxPendingBytes) => producer.backpressure(maxPendingBytes),
     close: (flushMs) => producer.close(flushMs),
   };
   return { producer: watched, unacknowledged };

@@ -99,6 +99,7 @@ export class BatchSender {
       else this.#gather(ready, leader, requests, nowMs);
     }
     for (const [channel, request] of requests) void this.#exchange(channel, request);
+    this.#report();
     this.#onUnwritten(unled);
     if (unsure.length > 0) this.#askLeaders(unsure, nowMs);
   }
@@ -240,5 +241,5 @@ function unnamedError(): PosthasteError {
 }
 
 function refusedError(cause: Error): PosthasteError {
-  return new PosthasteError("invalid_input", `the broker refuses a record: ${describe(cause)}`, { cause });
+  return new PosthasteError("invalid_input", `no broker takes a record: ${describe(cause)}`, { cause });
 }

@@ -84,6 +84,48 @@ describe("a broker's client", () => {
     ]);
   });
 
+  it("makes values when they are sent, and again when they are sent again", async () => {
+    const fake = new FakeBroker();
+    const client = clientOf(fake);
+    await client.connect();
+    let made = 0;
+    const make = () => {
+      made += 1;
+      return Buffer.from("value-3");
+    };
+    const { records, ...rest } = batch(3);
+    const late = { ...rest, records: records.map((record) => ({ ...record, value: { length: 7, make } })) };
+    expect(made).toBe(0);
+    await client.send([late], 1000);
+    await client.send([late], 1000);
+    expect([made, fake.requests]).toEqual([
+      2,
+      [
+        ["topic-a", "value-3"],
+        ["topic-a", "value-3"],
+      ],
+    ]);
+  });
+
+  it("G5: sends the other partitions where a value cannot be made, and answers for that one as for a refused record", async () => {
+    const fake = new FakeBroker();
+    const client = clientOf(fake);
+    await client.connect();
+    const make = () => {
+      throw new Error("a value does not fit its schema");
+    };
+    const { records, ...rest } = batch(1);
+    const bad = { ...rest, records: records.map((record) => ({ ...record, value: { length: 7, make } })) };
+    const answers = await client.send([batch(0), bad], 1000);
+    expect(answers.map(({ partition, errorCode }) => [partition, errorCode])).toEqual([
+      [0, 0],
+      [1, 87],
+    ]);
+    expect(fake.requests).toEqual([["topic-a", "value-0"]]);
+    expect(await client.send([bad], 1000)).toMatchObject([{ partition: 1, errorCode: 87 }]);
+    expect(fake.requests).toHaveLength(1);
+  });
+
   it("connects once, and again when its connection was lost", async () => {
     const fake = new FakeBroker();
     const client = clientOf(fake);

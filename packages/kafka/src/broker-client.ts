@@ -8,8 +8,13 @@
 import { PosthasteError } from "@posthaste/core/errors";
 import type { KafkaClient } from "./connect.ts";
 import { type Broker, createBroker, type PartitionAnswer, sendProduceRequest } from "./kafkajs-internals.ts";
-import type { PartitionBatch } from "./partition-queue.ts";
+import type { PartitionBatch, PlacedRecord } from "./partition-queue.ts";
+import { makeValue } from "./place-record.ts";
 import { encodeProduceRequest, type ProduceTopic } from "./produce-request.ts";
+import type { BatchRecord } from "./record-batch.ts";
+
+/** Kafka's code. */
+const INVALID_RECORD = 87;
 
 /** A client that sends to one broker; tests give a false one. */
 export interface BrokerClient {
@@ -36,10 +41,14 @@ export function createBrokerClient(
   };
   return {
     connect: () => (broker?.isConnected() ? undefined : open()),
-    send: (batches, timeoutMs) => {
+    send: async (batches, timeoutMs) => {
       if (broker === null) throw new PosthasteError("closed", "a client that was never connected sends nothing");
-      const topics = byTopic(batches);
-      return sendProduceRequest(broker, encodeProduceRequest({ topics, timeoutMs, nowMs: nowMs() }));
+      const made = batches.map(makeRecords);
+      const unmade = made.flatMap((each) => ("errorCode" in each ? [each] : []));
+      const topics = byTopic(made.flatMap((each) => ("records" in each ? [each] : [])));
+      if (topics.length === 0) return unmade;
+      const answers = await sendProduceRequest(broker, encodeProduceRequest({ topics, timeoutMs, nowMs: nowMs() }));
+      return unmade.length === 0 ? answers : [...answers, ...unmade];
     },
     disconnect: async () => {
       await broker?.disconnect();
@@ -53,8 +62,27 @@ export function brokerClientOf(client: KafkaClient, host: string, port: number):
   return createBrokerClient(client, () => createBroker(client.kafka, host, port));
 }
 
-function byTopic(batches: readonly PartitionBatch[]): readonly ProduceTopic[] {
-  const topics = new Map<string, Map<number, PartitionBatch["records"]>>();
+interface MadeBatch {
+  readonly topic: string;
+  readonly partition: number;
+  readonly records: readonly BatchRecord[];
+}
+
+/** A value that cannot be made is answered as a broker would that does not take it: for its own partition (G5). */
+function makeRecords({ topic, partition, records }: PartitionBatch): MadeBatch | PartitionAnswer {
+  try {
+    return { topic, partition, records: records.map(makeRecord) };
+  } catch {
+    return { topicName: topic, partition, errorCode: INVALID_RECORD };
+  }
+}
+
+function makeRecord({ key, value, headers }: PlacedRecord): BatchRecord {
+  return { key, value: makeValue(value), ...(headers ? { headers } : {}) };
+}
+
+function byTopic(batches: readonly MadeBatch[]): readonly ProduceTopic[] {
+  const topics = new Map<string, Map<number, readonly BatchRecord[]>>();
   for (const { topic, partition, records } of batches) {
     const partitions = topics.get(topic);
     if (partitions) partitions.set(partition, records);

@@ -107,6 +107,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
       clock: this.#clock,
       countWaiting: options.delayMsOf !== undefined,
     });
+    options.backpressure?.onReleased(() => this.#release());
     this.#client = connection.createClient({ retry: CLIENT_RETRY });
     this.#consumer = this.#createConsumer();
     connection.metrics?.rebalances.inc({ group: groupId }, 0);
@@ -268,6 +269,13 @@ class GroupConsumer<T, F> implements WindowedConsumer {
       else runner.keep();
     }
     if (runners.length > 0) void this.#locate(runners, this.#epoch);
+  }
+
+  /** Another partition each time has the first of the room. */
+  #release(): void {
+    const first = this.#runners.shift();
+    if (first !== undefined) this.#runners.push(first);
+    for (const runner of this.#runners) runner.release();
   }
 
   #createRunner(place: TopicPartition): PartitionRunner<T, F> {

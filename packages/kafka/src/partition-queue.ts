@@ -10,12 +10,14 @@
  *     alone is refused to its caller: one bad record holds nobody up and nothing good is given up.
  */
 
+import type { RecordValue } from "./place-record.ts";
+
 /** A record with its partition chosen. */
 export interface PlacedRecord {
   readonly topic: string;
   readonly partition: number;
   readonly key: Buffer | null;
-  readonly value: Buffer | null;
+  readonly value: RecordValue | null;
   readonly headers?: Readonly<Record<string, string>>;
   /** What it costs of a request, about. */
   readonly bytes: number;

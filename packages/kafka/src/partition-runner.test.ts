@@ -318,3 +318,47 @@ it("B4: what is taken in shares no memory with what was fetched", () => {
   expect(record?.headers).toEqual({ one: "one", both: ["one", "two"] });
   for (const bytes of [record?.key, record?.value]) expect(bytes?.buffer).not.toBe(fetched.buffer);
 });
+
+it("B2: takes nothing in and fetches nothing while backpressure holds, goes on where it stood, and asks before each record", () => {
+  const fetching: string[] = [];
+  const ran: string[] = [];
+  let room = 2;
+  const options = {
+    groupId: "g",
+    topics: ["t"],
+    window: { maxRecords: 10, maxBytes: 1000 },
+    take: ({ value }: { readonly value: Buffer | null }) => String(value),
+    laneOf: () => null,
+    run: ({ item }: Task<string>) => {
+      ran.push(item);
+      room -= 1;
+    },
+    backpressure: {
+      get isHolding() {
+        return room <= 0;
+      },
+      onReleased: () => {},
+    },
+    onFailure: () => {},
+  };
+  const runner = new PartitionRunner<string, never>(
+    { topic: "t", partition: 0 },
+    options,
+    { pause: () => fetching.push("pause"), resume: () => fetching.push("resume"), seek: () => {} },
+    { clock: { nowMs: () => 0, monotonicMs: () => 0 }, onFailure: () => {}, onIdle: () => {} },
+  );
+  const log = new FakeLog();
+  for (let index = 0; index < 5; index += 1) log.append(0, 0);
+  runner.begin(0, null);
+  runner.accept({ messages: log.from(0, 5), fetchedFrom: 0, lastOffset: 4, endOffset: 5 });
+  expect([ran, fetching]).toEqual([
+    ["0", "1"],
+    ["resume", "pause"],
+  ]);
+  room = 1;
+  runner.release();
+  expect([ran.length, fetching.at(-1)]).toEqual([3, "pause"]);
+  room = 9;
+  runner.release();
+  expect([ran, fetching.at(-1)]).toEqual([["0", "1", "2", "3", "4"], "resume"]);
+});

@@ -5,8 +5,8 @@
  * modes: *locating* (its place is not known, nothing is fetched), *taking*, *revoked* (for good).
  * B1  Records are taken in once and in offset order. A batch that was fetched from above the position is refused and the
  *     position sought; a second one from the same position is taken, since kafkajs then skipped what is no record (C9).
- * B2  Fetching is paused exactly while there is a reason: locating, a backlog of half a window, a head that is not due,
- *     something to learn first, or a rebalance. Pausing, not waiting in the batch handler: a broker's other partitions go
+ * B2  Fetching is paused exactly while there is a reason: locating, a backlog of half a window, or any while backpressure holds
+ *     it, a head that is not due, something to learn first, or a rebalance. Pausing, not waiting in the batch handler: a broker's other partitions go
  *     on (C8).
  * B3  While frozen nothing is taken in.
  * B4  What is taken in is copied: kafkajs's buffers are views of a whole fetch, and one record that waits would keep
@@ -181,6 +181,11 @@ export class PartitionRunner<T, F> implements TopicPartition {
     this.#isLed = isLed;
   }
 
+  /** What held the intake back does no more. */
+  release(): void {
+    this.#pump();
+  }
+
   /** Takes in what a fetch brought, at once or as room comes. False when it was refused (B1): nothing of it counts. */
   accept({ messages, fetchedFrom, lastOffset, endOffset }: FetchedBatch): boolean {
     if (this.#mode !== "taking" || this.#frozen) return false;
@@ -255,7 +260,8 @@ export class PartitionRunner<T, F> implements TopicPartition {
       !this.#frozen &&
       !this.#learning &&
       this.#next < this.#backlog.length &&
-      !this.#window.isFull
+      !this.#window.isFull &&
+      !this.#isHeld
     );
   }
 
@@ -307,12 +313,17 @@ export class PartitionRunner<T, F> implements TopicPartition {
     this.#wasFull = full;
   }
 
+  get #isHeld(): boolean {
+    return this.#options.backpressure?.isHolding ?? false;
+  }
+
   #hasReasonToPause(): boolean {
     return (
       this.#mode !== "taking" ||
       this.#frozen ||
       this.#learning ||
       this.#backlog.length - this.#next > this.#window.maxRecords * FETCH_BELOW ||
+      (this.#next < this.#backlog.length && this.#isHeld) ||
       (this.#gate?.head ?? null) !== null
     );
   }

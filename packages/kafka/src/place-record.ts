@@ -3,10 +3,24 @@ import { PosthasteError } from "@posthaste/core/errors";
 import { partitionOf } from "./murmur2.ts";
 import type { PlacedRecord } from "./partition-queue.ts";
 
+/** A value that is made when it is sent, and made again when it is sent again: what waits costs next to nothing until then. */
+export interface LateValue {
+  /** Not less than it takes. */
+  readonly length: number;
+  readonly make: () => Buffer;
+}
+
+export type RecordValue = Buffer | LateValue;
+
+/** The bytes to send. */
+export function makeValue(value: RecordValue | null): Buffer | null {
+  return value !== null && "make" in value ? value.make() : value;
+}
+
 export interface OutgoingRecord {
   readonly topic: string;
   readonly key: Buffer | string | null;
-  readonly value: Buffer | null;
+  readonly value: RecordValue | null;
   readonly headers?: Readonly<Record<string, string>>;
   /** Chosen by murmur2 of the key when absent, in turn for a record without a key. */
   readonly partition?: number;

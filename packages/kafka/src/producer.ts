@@ -21,8 +21,10 @@ import { withDeadline } from "./deadline.ts";
 import { GroupCommitQueue } from "./group-commit.ts";
 import { type PartitionLeaders, readPartitionLeaders } from "./partition-leaders.ts";
 import type { PlacedRecord } from "./partition-queue.ts";
+import { PendingBound } from "./pending-bound.ts";
 import { MAX_BATCH_BYTES, type OutgoingRecord, RecordPlacer } from "./place-record.ts";
 import type { MakeBrokerClient } from "./producer-channels.ts";
+import type { Backpressure } from "./window.ts";
 
 export type { OutgoingRecord } from "./place-record.ts";
 
@@ -45,6 +47,8 @@ export interface Producer {
    * waited; 0 while one of them has nothing unacknowledged.
    */
   stalledMs(topic: string): number;
+  /** Holds a consumer's intake back while `maxPendingBytes` or more are unacknowledged. */
+  backpressure(maxPendingBytes: number): Backpressure;
   /** Flushes, at most `flushMs` (default `CLOSE_FLUSH_MS`), rejects with `closed` what was not acknowledged by then, and disconnects. */
   close(flushMs?: number): Promise<void>;
 }
@@ -91,6 +95,7 @@ export class GroupCommitProducer implements Producer {
   readonly #queue = new GroupCommitQueue({ maxRecords: MAX_BATCH_RECORDS, maxBytes: MAX_BATCH_BYTES });
   readonly #placer: RecordPlacer;
   readonly #sender: BatchSender;
+  readonly #bounds: PendingBound[] = [];
   #isClosed = false;
   /** Called when nothing is unacknowledged. */
   #onDrained: () => void = () => {};
@@ -137,6 +142,12 @@ export class GroupCommitProducer implements Producer {
     return acknowledged;
   }
 
+  backpressure(maxPendingBytes: number): Backpressure {
+    const bound = new PendingBound(maxPendingBytes, () => this.#queue.pendingBytes);
+    this.#bounds.push(bound);
+    return bound;
+  }
+
   async close(flushMs = CLOSE_FLUSH_MS): Promise<void> {
     this.#isClosed = true;
     await this.#flush(flushMs);
@@ -160,6 +171,7 @@ export class GroupCommitProducer implements Producer {
 
   #onExchanged(): void {
     if (this.#queue.isEmpty) this.#onDrained();
+    for (const bound of this.#bounds) bound.relieved();
   }
 
   #waitsLonger({ topic, partition }: PlacedRecord, patienceMs: number): boolean {

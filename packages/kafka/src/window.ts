@@ -58,11 +58,21 @@ export interface WindowLimits {
   readonly maxBytes: number;
 }
 
+/** What holds a consumer's intake back beside the room of its windows. */
+export interface Backpressure {
+  /** True while nothing is to be taken in. Asked before each record, so that what one becomes counts for the next. */
+  readonly isHolding: boolean;
+  /** `listener` is called whenever it was seen to hold and holds no more. */
+  onReleased(listener: () => void): void;
+}
+
 export interface WindowedConsumerOptions<T, F = never> {
   readonly groupId: string;
   /** One group has one subscription (C7). */
   readonly topics: readonly string[];
   readonly window: WindowLimits;
+  /** For what a record becomes, where that is more than the record: all windows wait while it holds, and fetching pauses. */
+  readonly backpressure?: Backpressure;
   /** What `take` needs and must be fetched first, such as a schema; the partition's intake waits for it. */
   readonly learn?: (record: IncomingRecord) => Promise<void> | undefined;
   /**

@@ -3,6 +3,8 @@ import { SILENT_LOG } from "@posthaste/core/log";
 import kafkajs, { type ProducerBatch, type RecordMetadata } from "kafkajs";
 import { describe, expect, it } from "vitest";
 import type { BrokerClient } from "../src/broker-client.ts";
+import type { PlacedRecord } from "../src/partition-queue.ts";
+import { makeValue } from "../src/place-record.ts";
 import { GroupCommitProducer } from "../src/producer.ts";
 
 const require = createRequire(import.meta.url);
@@ -59,6 +61,11 @@ function createMovedLeader() {
   return { taken, sendMessages };
 }
 
+const toMessage = ({ partition, value }: PlacedRecord) => ({
+  partition,
+  value: makeValue(value),
+});
+
 describe("a leader that moves between a failure and kafkajs's retry", () => {
   const toBoth = [0, 1].map((partition) => ({ partition, key: null, value: Buffer.from(`v${partition}`) }));
 
@@ -74,7 +81,7 @@ describe("a leader that moves between a failure and kafkajs's retry", () => {
     const client: BrokerClient = {
       connect: () => undefined,
       send: (batches) => {
-        const topicMessages = [{ topic: "t", messages: batches.flatMap(({ records }) => [...records]) }];
+        const topicMessages = [{ topic: "t", messages: batches.flatMap(({ records }) => records.map(toMessage)) }];
         return sendMessages({ acks: -1, topicMessages });
       },
       disconnect: async () => {},

@@ -381,6 +381,27 @@ describe("what a producer tells of itself", () => {
   });
 });
 
+describe("backpressure", () => {
+  it("holds while so much is unacknowledged, and tells when it no longer does", async () => {
+    const answer = Promise.withResolvers<readonly PartitionAnswer[]>();
+    brokers.script.push(() => answer.promise);
+    const backpressure = producer.backpressure(1000);
+    let releases = 0;
+    backpressure.onReleased(() => (releases += 1));
+    expect(backpressure.isHolding).toBe(false);
+    const sent = [send("x".repeat(600), 0), send("x".repeat(600), 1)];
+    expect([backpressure.isHolding, releases]).toEqual([true, 0]);
+    await turn();
+    answer.resolve([{ topicName: "t", partition: 0, errorCode: 0 }]);
+    await sent[0];
+    expect([backpressure.isHolding, releases]).toEqual([false, 1]);
+    await vi.advanceTimersByTimeAsync(500);
+    await sent[1];
+    // Nobody was held in between.
+    expect(releases).toBe(1);
+  });
+});
+
 describe("records that no broker takes", () => {
   it("refuses a call with one of them, and sends nothing of it", async () => {
     const tooLarge = { ...record("x"), value: Buffer.alloc(MAX_BATCH_BYTES) };

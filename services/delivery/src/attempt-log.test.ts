@@ -25,6 +25,7 @@ function open({ setting = ALL, random = 0, pendingBytes = 0, fails = false }): H
     pendingBytes,
     oldestPendingMs: 0,
     stalledMs: () => 0,
+    backpressure: () => ({ isHolding: false, onReleased: () => {} }),
     close: () => Promise.resolve(),
   };
   const log = new AttemptLog({

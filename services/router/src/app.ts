@@ -56,6 +56,12 @@ export interface Router {
 /** Of each partition: enough that the producer's batches are as large as they are useful. */
 const DEFAULT_WINDOW: WindowLimits = { maxRecords: 4096, maxBytes: 16 * 1024 * 1024 };
 
+/**
+ * Bytes of deliveries that may wait for the brokers before no event is taken in: what an event becomes grows with its
+ * destinations, so a bound on events alone bounds nothing. Some full batches for each partition: more wins no throughput.
+ */
+const MAX_PENDING_BYTES = 8 * 1024 * 1024;
+
 /** Resolves when the destinations are known and the group was joined; no event is taken before that. */
 export async function startRouter(options: RouterOptions): Promise<Router> {
   const { log, registry, window = DEFAULT_WINDOW, nowMs = Date.now, onFailure } = options;
@@ -131,6 +137,7 @@ export async function startRouter(options: RouterOptions): Promise<Router> {
     learn: ({ value }) => (value === null ? undefined : eventCodec.learn(value)),
     take: (record) => router.take(record),
     laneOf: () => null,
+    backpressure: producer.backpressure(MAX_PENDING_BYTES),
     run: (task) => router.run(task),
     onRevoked: (windows) => {
       for (const { partition } of windows) dedupe?.forget(partition);

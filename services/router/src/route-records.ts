@@ -14,6 +14,11 @@ import type { Dedupe } from "./dedupe.ts";
 import type { RouterMetrics } from "./metrics.ts";
 import type { UnroutedLog } from "./unrouted.ts";
 
+/** A character of an id, in UTF-8. */
+const MAX_FIELD_BYTES = 3;
+/** The rest of a delivery beside its ids and its body: numbers, lengths, the schema's id. */
+const ENVELOPE_BYTES = 100;
+
 /** Where an event stands. */
 export interface EventPlace {
   readonly partition: number;
@@ -33,7 +38,10 @@ export interface RouteContext {
   readonly configOffset: () => number;
 }
 
-/** The event's deliveries as records, in order of destination id (R2), or why it has none. */
+/**
+ * The event's deliveries as records, in order of destination id (R2), or why it has none. A delivery is encoded when it is sent:
+ * until then those of an event share its body.
+ */
 export function toDeliveries(
   event: Event,
   place: EventPlace,
@@ -50,18 +58,23 @@ export function toDeliveries(
       topic: context.deliveriesTopic,
       partition: partitionOf(key, context.deliveryPartitions),
       key,
-      value: context.deliveryCodec.encode({
-        messageId,
-        sourceId,
-        destinationId,
-        type,
-        receivedAtMs,
-        configOffset,
-        originLogId: context.originLogId,
-        originPartition: place.partition,
-        originOffset: place.offset,
-        body,
-      }),
+      value: {
+        length:
+          body.length + MAX_FIELD_BYTES * (messageId.length + sourceId.length + destinationId.length) + ENVELOPE_BYTES,
+        make: () =>
+          context.deliveryCodec.encode({
+            messageId,
+            sourceId,
+            destinationId,
+            type,
+            receivedAtMs,
+            configOffset,
+            originLogId: context.originLogId,
+            originPartition: place.partition,
+            originOffset: place.offset,
+            body,
+          }),
+      },
     };
   });
 }

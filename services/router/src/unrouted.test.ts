@@ -22,6 +22,7 @@ function open({ pendingBytes = 0, fails = false } = {}): Harness {
     pendingBytes,
     oldestPendingMs: 0,
     stalledMs: () => 0,
+    backpressure: () => ({ isHolding: false, onReleased: () => {} }),
     close: () => Promise.resolve(),
   };
   const log = createUnroutedLog({

@@ -71,4 +71,55 @@ describe("one router after another", () => {
       expect(causes).toEqual(["duplicate"]);
     });
   });
+
+  it("E2: forgets a partition that it gives up, and knows what another router saw of it when it has it again", async () => {
+    const waitFor = (ids: readonly string[]) =>
+      eventually(() => {
+        const seen = new Set(installation.deliveries.map(({ messageId }) => messageId));
+        expect(ids.filter((id) => !seen.has(id))).toEqual([]);
+      });
+    const send = (ids: readonly string[]) =>
+      installation.send(ids.map((id, index) => event(id, { userId: `u${index % 24}` })));
+    const make = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}-${index}`);
+    const first = await installation.startRouter();
+    // It has ids of every partition before it gives some up.
+    const before = make("before", 48);
+    await send(before);
+    await waitFor(before);
+    const second = await installation.startRouter();
+    // In each round all of the partitions have an event, so half of the ids are the second router's alone.
+    const rounds = Array.from({ length: 12 }, (_, round) => make(`round-${round}`, 24));
+    await eventually(async () => {
+      expect(await second.registry.metrics()).toMatch(/posthaste_routed_events_total\{outcome="routed"\} 0/);
+      expect(second.readiness()["group"]).toBe(true);
+    });
+    await send(rounds.flat());
+    await waitFor(rounds.flat());
+    expect(await second.registry.metrics()).not.toMatch(/posthaste_routed_events_total\{outcome="routed"\} 0/);
+    await second.stop();
+    // Every id is sent again once; the first router has to read them from the log before it knows them.
+    await eventually(
+      async () => {
+        const round = rounds.shift();
+        if (round === undefined) throw new Error("the first router does not know the ids of the second");
+        await send(round);
+        const duplicates = await eventually(
+          () => {
+            const found = installation.unrouted.flatMap(({ events }) =>
+              events.filter(({ messageId, cause }) => cause === "duplicate" && round.includes(messageId)),
+            );
+            const routedAgain = round.filter(
+              (id) => installation.deliveries.filter(({ messageId }) => messageId === id).length > 2,
+            );
+            if (found.length + routedAgain.length < round.length) throw new Error("not read yet");
+            return found.length;
+          },
+          { timeoutMs: 10_000 },
+        );
+        expect(duplicates).toBe(round.length);
+      },
+      { timeoutMs: 60_000 },
+    );
+    expect([...first.failures, ...second.failures]).toEqual([]);
+  });
 });

@@ -1,4 +1,4 @@
-/** A delivery process of the benchmarks, and what it says of itself. */
+/** A process of one service, for benchmarks and fault runs, and what it says of itself. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -6,9 +6,7 @@ import { findFreePorts } from "@posthaste/local-stack/ports";
 import { NODE_FLAGS } from "@posthaste/local-stack/services";
 import { eventually } from "@posthaste/testkit/eventually";
 
-const DELIVERY_MAIN = fileURLToPath(new URL("../../services/delivery/src/main.ts", import.meta.url));
-
-export interface DeliveryProcess {
+export interface ServiceProcess {
   readonly pid: number;
   /** One sample of its metrics page, by the text before the value; 0 when it is not there. */
   readonly metric: (sample: string) => Promise<number>;
@@ -17,9 +15,13 @@ export interface DeliveryProcess {
 }
 
 /** Starts the service with these settings; resolves when it is ready. */
-export async function startDeliveryProcess(settings: Readonly<Record<string, string>>): Promise<DeliveryProcess> {
+export async function startServiceProcess(
+  name: "delivery" | "router",
+  settings: Readonly<Record<string, string>>,
+): Promise<ServiceProcess> {
+  const main = fileURLToPath(new URL(`../../services/${name}/src/main.ts`, import.meta.url));
   const [adminPort = 0] = await findFreePorts(1);
-  const child = spawn(process.execPath, [...NODE_FLAGS, DELIVERY_MAIN], {
+  const child = spawn(process.execPath, [...NODE_FLAGS, main], {
     stdio: ["pipe", "ignore", "inherit"],
     env: {
       ...process.env,
@@ -32,7 +34,7 @@ export async function startDeliveryProcess(settings: Readonly<Record<string, str
   let isStopping = false;
   // A measurement over a process that has died would wait for ever, or print nonsense.
   child.on("exit", (code) => {
-    if (!isStopping) throw new Error(`delivery ended by itself with code ${code}`);
+    if (!isStopping) throw new Error(`${name} ended by itself with code ${code}`);
   });
   const stop = () => {
     isStopping = true;
@@ -42,7 +44,7 @@ export async function startDeliveryProcess(settings: Readonly<Record<string, str
   try {
     await eventually(
       async () => {
-        if (!(await fetch(`${url}/readyz`)).ok) throw new Error("delivery is not ready");
+        if (!(await fetch(`${url}/readyz`)).ok) throw new Error(`${name} is not ready`);
       },
       { timeoutMs: 30_000 },
     );
