@@ -8,9 +8,9 @@
  * G2  A table that does not answer is asked again after a pause, once an offset and not once a delivery.
  * G3  After `close` nothing is asked and nothing goes on: what waits stays in its window, to be read again.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Destination } from "@posthaste/core/destination";
 import type { Log } from "@posthaste/core/log";
+import { pause } from "@posthaste/kafka/deadline";
 import type { Table } from "@posthaste/kafka/table";
 
 const PATIENCE_MS = 5000;
@@ -57,7 +57,7 @@ export class ConfigWait {
     const { pauseMs = PAUSE_MS } = this.#options;
     const { signal } = this.#closing;
     while (!signal.aborted && !(await this.#isKnown(offset))) {
-      await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+      await pause(pauseMs, signal);
     }
     const waiting = this.#waiting.get(offset) ?? [];
     this.#waiting.delete(offset);
