@@ -3,19 +3,25 @@
  *
  * Owns: which records were ever finished, and of each window which it finished.
  * K1  A commit says of nothing that it is finished which is not: that would be lost.
- * K2  A commit says of everything that its window finished that it is: what it leaves out is repeated for nothing.
+ * K2  A commit says of everything that its window finished that it is, and of what the commit said that it began with: what it
+ *     leaves out is repeated for nothing.
  * K3  What the last commit called finished when a partition was gained is not run again.
  * K4  A gained partition is committed soon (C6).
  * K5  The committed offset of a partition never falls.
+ * K6  What was finished is committed soon, where nothing stands in the way.
+ * K7  While a process joins it starts nothing (C4).
  */
 import { decodeCommitMetadata } from "@posthaste/core/commit-metadata";
 import type { PartitionWindow, Task } from "@posthaste/kafka/window";
 import type { Committed, Place } from "./group.ts";
 import type { CommitAttempt } from "./model-connection.ts";
 import type { LogRecord, ModelLog } from "./model-log.ts";
+import type { ModelProcess } from "./model-process.ts";
 
 export interface CommitWitnessOptions {
   readonly log: ModelLog;
+  /** On the world's clock. */
+  readonly nowMs: () => number;
   readonly onViolation: (what: string) => void;
   /** Records that are finished without being run. */
   readonly isFinishedUnrun: (groupId: string, record: LogRecord) => boolean;
@@ -24,6 +30,8 @@ export interface CommitWitnessOptions {
 /** What a commit covers. */
 interface Coverage {
   readonly offset: number;
+  /** Offsets above it that are covered. */
+  readonly above: readonly number[];
   readonly covers: (offset: number) => boolean;
 }
 
@@ -33,7 +41,8 @@ interface Holding {
   gainedMs: number;
   isCommitted: boolean;
   window: PartitionWindow | null;
-  readonly finished: Set<number>;
+  /** By offset, and when. */
+  readonly finished: Map<number, number>;
   readonly started: Set<number>;
 }
 
@@ -55,13 +64,18 @@ export class CommitWitness {
       gainedMs: nowMs,
       isCommitted: false,
       window: null,
-      finished: new Set(),
+      finished: new Map(),
       started: new Set(),
     });
   }
 
   /** A task was started; `finish` of it is watched from here on. */
-  started<T>(processId: string, groupId: string, task: Task<T>, onFinish: () => void): void {
+  started<T>(
+    { id: processId, connection }: Pick<ModelProcess, "id" | "connection">,
+    groupId: string,
+    task: Task<T>,
+    onFinish: () => void,
+  ): void {
     const { record, window } = task;
     const holding = this.#holdings.get(`${processId} ${keyOf(groupId, record)}`);
     const where = `${processId}: ${groupId} ${nameOf(record)}`;
@@ -74,6 +88,7 @@ export class CommitWitness {
       holding.finished.clear();
       holding.started.clear();
     }
+    if (connection.isJoining(groupId)) this.#options.onViolation(`K7 ${where} was started during a join`);
     if (holding.started.has(record.offset)) this.#options.onViolation(`K0 ${where} was run twice in one window`);
     holding.started.add(record.offset);
     if (holding.covered.covers(record.offset)) {
@@ -83,7 +98,7 @@ export class CommitWitness {
     task.finish = () => {
       if (!window.isRevoked && !holding.finished.has(record.offset)) {
         onFinish();
-        holding.finished.add(record.offset);
+        holding.finished.set(record.offset, this.#options.nowMs());
         this.#finishedOf(keyOf(groupId, record)).add(record.offset);
       }
       finish();
@@ -100,7 +115,7 @@ export class CommitWitness {
       if (holding === undefined) continue;
       holding.isCommitted = true;
       if (holding.window?.isRevoked !== false) continue;
-      for (const offset of holding.finished) {
+      for (const offset of [...holding.covered.above, ...holding.finished.keys()]) {
         if (coverage.covers(offset)) continue;
         this.#options.onViolation(
           `K2 ${processId}: a commit of ${nameOf(point)} leaves out ${offset}, which is finished`,
@@ -124,8 +139,22 @@ export class CommitWitness {
     holding.isCommitted = true;
   }
 
-  isFinished(groupId: string, place: Place, offset: number): boolean {
-    return this.#finishedOf(keyOf(groupId, place)).has(offset);
+  /** K6; asked like `checkGained`. `committed`: what the group holds. */
+  checkCommitted(
+    processId: string,
+    groupId: string,
+    place: Place,
+    committed: Committed | undefined,
+    beforeMs: number,
+  ): void {
+    const holding = this.#holdings.get(`${processId} ${keyOf(groupId, place)}`);
+    if (holding === undefined || holding.window?.isRevoked !== false) return;
+    const { covers } = coverageOf(committed?.offset ?? 0, committed?.metadata ?? null);
+    for (const [offset, atMs] of holding.finished) {
+      if (atMs > beforeMs || covers(offset)) continue;
+      this.#options.onViolation(`K6 ${processId} finished ${keyOf(groupId, place)}/${offset} and has not committed it`);
+      return;
+    }
   }
 
   /** K1. */
@@ -154,7 +183,8 @@ export class CommitWitness {
 
 function coverageOf(offset: number, metadata: string | null): Coverage {
   const { finishedRuns } = decodeCommitMetadata(offset, metadata);
-  return { offset, covers: (at) => at < offset || finishedRuns.some(({ from, to }) => at >= from && at < to) };
+  const above = finishedRuns.flatMap(({ from, to }) => Array.from({ length: to - from }, (_, index) => from + index));
+  return { offset, above, covers: (at) => at < offset || finishedRuns.some(({ from, to }) => at >= from && at < to) };
 }
 
 function keyOf(groupId: string, { topic, partition }: Place): string {

@@ -147,7 +147,7 @@ export async function startDeliveryService(owner: ModelProcess, installation: In
     run: (task) => {
       const { record, item } = task;
       const groupId = item.returning ? NAMES.retryGroup : NAMES.deliveryGroup;
-      commits.started(owner.id, groupId, task, () => deliveries.finished(owner.id, record, item));
+      commits.started(owner, groupId, task, () => deliveries.finished(owner.id, record, item));
       deliveries.started(owner.id, record, world.nowMs);
       deliverer.run(task);
     },

@@ -13,6 +13,8 @@ export interface ConfigWrite {
   readonly revision: number;
 }
 
+const MOST_DESTINATIONS = 5;
+
 export class Destinations {
   readonly #receivers: Receivers;
   readonly #write: (write: ConfigWrite) => void;
@@ -38,6 +40,19 @@ export class Destinations {
 
   writeFirst(): void {
     for (const kept of this.#all) if (kept.exists) this.#put(kept);
+  }
+
+  /** One more, of one URL that takes everything. */
+  add(): void {
+    if (this.#all.length >= MOST_DESTINATIONS) return;
+    const id = `dst-${this.#all.length}`;
+    const kept: Kept = {
+      ...{ id, settle: "any", rateLimitPerSecond: null, urls: [`https://${id}.example/0`], revision: 0 },
+      ...{ exists: true, enabled: true, isSteady: false, hasSteadyUrls: true },
+      ...{ wasRemoved: false, wasSwitchedOff: false, writtenBefore: null },
+    };
+    this.#all.push(kept);
+    this.#put(kept);
   }
 
   histories(): readonly DestinationHistory[] {

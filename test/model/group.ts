@@ -4,7 +4,7 @@
  * Owns: the group. Its states: *empty*, *preparing* (waits for its members to join again), *completing* (waits for the leader's
  * sync), *stable*.
  * G1  A commit counts only from a member of this generation, and never while the group is completing.
- * G2  A member that was not heard for its session is dropped, unless it waits for a join's answer.
+ * G2  A member that was not heard for its session is dropped, unless it waits for the answer to a join or a sync.
  * G3  A rebalance waits for its members at most for a session.
  */
 import { protocolError } from "./broker-errors.ts";
@@ -52,6 +52,7 @@ export class Group {
   #made = 0;
   #leaderId = "";
   #awayUntilMs = 0;
+  #stableSinceMs = 0;
 
   constructor(options: GroupOptions) {
     this.#options = options;
@@ -64,6 +65,11 @@ export class Group {
 
   get quietForMs(): number {
     return this.#options.world.nowMs - this.#awayUntilMs;
+  }
+
+  /** Ms since the last rebalance was over; 0 during one. */
+  get stableForMs(): number {
+    return this.#state === "stable" ? this.#nowMs - this.#stableSinceMs : 0;
   }
 
   committedAt({ topic, partition }: Place): Committed | undefined {
@@ -97,7 +103,10 @@ export class Group {
       return;
     }
     member.syncing = answer;
-    if (memberId === this.#leaderId) this.#state = "stable";
+    if (memberId === this.#leaderId && this.#state !== "stable") {
+      this.#state = "stable";
+      this.#stableSinceMs = this.#nowMs;
+    }
     if (this.#state !== "stable") return;
     for (const each of this.#members.values()) {
       each.syncing?.resolve(this.#assignmentOf(each.id));
@@ -201,7 +210,7 @@ export class Group {
     const { world, sessionMs } = this.#options;
     world.after(member.heardMs + sessionMs - world.nowMs, null, () => {
       if (this.#members.get(member.id) !== member) return;
-      if (member.joining !== null) member.heardMs = this.#nowMs;
+      if (member.joining !== null || member.syncing !== null) member.heardMs = this.#nowMs;
       if (member.heardMs + sessionMs > this.#nowMs) this.#watch(member);
       else this.#drop(member.id);
     });

@@ -4,7 +4,7 @@
  * Owns: the membership, what is paused and sought, and one fetch at a time of each partition.
  * M1  It joins by the cluster that its assigner was given, as kafkajs does: what is wrapped there is awaited (C4, C10).
  * M2  What is paused outlives assignments; positions do not (C5).
- * M3  A fetch that was asked for before a join, a seek or a pause brings nothing.
+ * M3  A fetch that was asked for before a join, a seek or a pause brings nothing, with few exceptions.
  */
 import { errorType } from "./broker-errors.ts";
 import type { Assignment, JoinAnswer, Place } from "./group.ts";
@@ -52,6 +52,7 @@ type Listener = (event: { readonly payload: object }) => void;
 
 const MOST_FETCHED = 12;
 const REJOIN_PAUSE_MS = 100;
+const STALE_SHARE = 0.2;
 
 interface Fetching extends Place {
   isPaused: boolean;
@@ -73,6 +74,7 @@ export class Member {
   readonly #options: MemberOptions;
   readonly #partitions = new Map<string, Fetching>();
   readonly #listeners = new Map<string, Listener>();
+  #isJoining = false;
   #memberId = "";
   #generationId = 0;
   #coordinator: CoordinatorRequests | null = null;
@@ -82,6 +84,15 @@ export class Member {
 
   constructor(options: MemberOptions) {
     this.#options = options;
+  }
+
+  get groupId(): string {
+    return this.#options.groupId;
+  }
+
+  /** From when what is to be done before a join was asked for, until it was joined. */
+  get isJoining(): boolean {
+    return this.#isJoining;
   }
 
   on(event: string, listener: Listener): () => void {
@@ -163,7 +174,9 @@ export class Member {
     const { cluster, groupId } = this.#options;
     while (!this.#isStopped) {
       try {
-        const coordinator = await cluster.findGroupCoordinator({ groupId });
+        const finding = cluster.findGroupCoordinator({ groupId });
+        this.#isJoining = true;
+        const coordinator = await finding;
         if (this.#isStopped) return;
         this.#coordinator = coordinator;
         const { memberId, generationId } = await coordinator.joinGroup({ memberId: this.#memberId });
@@ -187,6 +200,7 @@ export class Member {
       fetching.round += 1;
     }
     const { groupId } = this.#options;
+    this.#isJoining = false;
     this.#emit(this.events.GROUP_JOIN, { groupId, memberId: this.#memberId, memberAssignment: assignment });
     for (const { topic, partition } of this.#partitions.values()) this.#look(topic, partition);
   }
@@ -229,12 +243,18 @@ export class Member {
     const { round } = fetching;
     try {
       const fetched = await fetch(log, from, wholeBetween(random, 1, MOST_FETCHED));
-      if (round === fetching.round && !this.#isStopped) await this.#hand(fetching, from, fetched);
+      if (this.#isWanted(fetching, round)) await this.#hand(fetching, from, fetched);
     } catch {
       // The connection was cut: the same is asked for again.
     }
     fetching.isOut = false;
     this.#look(fetching.topic, fetching.partition);
+  }
+
+  /** M3; a batch that was asked for before a seek may come all the same. */
+  #isWanted({ round, isPaused, isAssigned }: Fetching, askedInRound: number): boolean {
+    if (this.#isStopped) return false;
+    return round === askedInRound || (isAssigned && !isPaused && this.#options.random() < STALE_SHARE);
   }
 
   async #hand(fetching: Fetching, from: number, { records, end }: Fetched): Promise<void> {

@@ -60,6 +60,7 @@ export class ModelConnection implements KafkaConnection {
   readonly log = SILENT_LOG;
   readonly metrics = undefined;
   readonly #options: ModelConnectionOptions;
+  readonly #members: Member[] = [];
   readonly #faults: ProduceFault[] = [];
   /** Readers get nothing before this moment: tables lag. */
   #readersHeldUntilMs = 0;
@@ -71,6 +72,11 @@ export class ModelConnection implements KafkaConnection {
   /** The next produce requests go wrong so. */
   failSends(faults: readonly ProduceFault[]): void {
     this.#faults.push(...faults);
+  }
+
+  /** Between what comes before a join and the join. */
+  isJoining(groupId: string): boolean {
+    return this.#members.some((member) => member.groupId === groupId && member.isJoining);
   }
 
   /** Faults stop. */
@@ -187,10 +193,12 @@ export class ModelConnection implements KafkaConnection {
       getNodeIds: () => [1],
     };
     for (const assigner of settings.partitionAssigners) assigner({ cluster, groupId, logger: undefined });
-    return new Member({
+    const member = new Member({
       ...{ world, random, owner, log, cluster, groupId, heartbeatMs, isGone },
       fetch: (from, offset, most) => this.#ask(() => ({ records: from.from(offset, most), end: from.end }), isGone),
     });
+    this.#members.push(member);
+    return member;
   }
 
   #coordinatorOf(groupId: string, group: Group, isGone: () => boolean): CoordinatorRequests {
@@ -316,13 +324,20 @@ export class ModelConnection implements KafkaConnection {
           world.after(wholeBetween(random, 1, LATEST_WRITE_MS), null, write);
           return reject(connectionError());
         case "not_named":
-          return resolve(write().filter(() => random() < 0.5));
+          return resolve(batches.flatMap((batch) => this.#answerOrLeaveOut(batch, timestampMs)));
         case "slow":
           return world.after(wholeBetween(random, 1, LATEST_WRITE_MS), null, () => resolve(write()));
         case undefined:
           return resolve(write());
       }
     }, isGone);
+  }
+
+  /** P3: what the answer does not name may be written or not. */
+  #answerOrLeaveOut(batch: Batches[number], timestampMs: number): readonly PartitionAnswer[] {
+    const chance = this.#options.random();
+    const answers = chance < 0.6 ? this.#write([batch], timestampMs) : [];
+    return chance < 0.3 ? answers : [];
   }
 
   #write(batches: Batches, timestampMs: number): readonly PartitionAnswer[] {

@@ -74,7 +74,7 @@ export async function startRouterService(owner: ModelProcess, installation: Inst
     laneOf: () => null,
     run: (task) => {
       let sent: readonly string[] = [];
-      commits.started(owner.id, NAMES.routerGroup, task, () => {
+      commits.started(owner, NAMES.routerGroup, task, () => {
         const open = sent.filter((name) => unacknowledged.has(name));
         if (open.length === 0) return;
         installation.onViolation(

@@ -40,6 +40,8 @@ export interface RunReport {
 
 /** More would say the same again. */
 const MOST_VIOLATIONS = 5;
+/** Till the first event for a destination that is new: the routers know it by then. */
+const NEW_UNSEEN_MS = 200;
 const RESTART_MS = 1000;
 /** By then everything is delivered or dead: the window, what is late in it, and the rejoins before it. */
 const LONGEST_QUIET_MS = 900_000;
@@ -94,6 +96,7 @@ class Run {
     });
     this.#commits = new CommitWitness({
       log: this.#log,
+      nowMs: () => this.#world.nowMs,
       onViolation,
       isFinishedUnrun: (groupId, record) => groupId === NAMES.deliveryGroup && this.#isDroppedRightly(record),
     });
@@ -214,9 +217,13 @@ class Run {
     for (const process of this.#processes) {
       if (!process.isAlive || process.network.quietForMs < COMMIT_WITHIN_MS) continue;
       for (const { groupId, topic, partition } of process.service?.owned() ?? []) {
-        if ((this.#groups.get(groupId)?.quietForMs ?? 0) < COMMIT_WITHIN_MS + 1000) continue;
+        const group = this.#groups.get(groupId);
+        if (group === undefined || group.quietForMs < COMMIT_WITHIN_MS + 1000) continue;
+        const place = { topic, partition };
         const before = this.#world.nowMs - COMMIT_WITHIN_MS;
-        this.#commits.checkGained(process.id, groupId, { topic, partition }, before);
+        this.#commits.checkGained(process.id, groupId, place, before);
+        if (group.stableForMs < COMMIT_WITHIN_MS + 1000) continue;
+        this.#commits.checkCommitted(process.id, groupId, place, group.committedAt(place), before);
       }
     }
   }
@@ -319,6 +326,13 @@ class Run {
         return;
       case "config":
         this.#destinations.change(action.destination, action.change);
+        return;
+      case "new_unseen":
+        for (const each of this.#processes) {
+          if (each.kind === "delivery") each.connection.holdReaders(action.forMs);
+        }
+        this.#destinations.add();
+        this.#world.after(NEW_UNSEEN_MS, null, () => this.#send(action.user, false));
         return;
       case "lag":
         process?.connection.holdReaders(action.forMs);

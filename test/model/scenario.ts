@@ -25,6 +25,8 @@ export type Action =
   | { readonly kind: "coordinator"; readonly group: number; readonly forMs: number }
   | { readonly kind: "url"; readonly destination: number; readonly url: number; readonly behaviour: Behaviour }
   | { readonly kind: "config"; readonly destination: number; readonly change: ConfigChange }
+  /** A destination is made, and an event comes for it before the deliverers know it. */
+  | { readonly kind: "new_unseen"; readonly user: number; readonly forMs: number }
   | { readonly kind: "lag"; readonly process: number; readonly forMs: number }
   | { readonly kind: "clock"; readonly process: number; readonly byMs: number }
   | { readonly kind: "broker_clock"; readonly byMs: number }
@@ -155,6 +157,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
       ),
     }),
   },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("new_unseen" as const), user: number, forMs: shortMs }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("lag" as const), process: number, forMs: shortMs }) },
   {
     weight: 1,
