@@ -81,6 +81,10 @@ export async function startDeliveryService(owner: ModelProcess, installation: In
         };
         seen.set(request, attempt);
         if (window.isRevoked) installation.onViolation(`D0 ${owner.id} sends from a partition that it gave up`);
+        const { id, revision } = request.destination;
+        if (revision < installation.newestRevision(id, destinations.appliedOffset)) {
+          installation.onViolation(`D3 ${owner.id} sends to ${id} as it was at revision ${revision} (P5)`);
+        }
         const handOff = headerText(record.headers, HANDED_OFF_HEADER);
         deliveries.attempted(attempt, destinations.get(request.destination.id), handOff);
       },

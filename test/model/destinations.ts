@@ -33,7 +33,7 @@ export class Destinations {
       return {
         ...{ id, settle: plan.settle, rateLimitPerSecond: plan.rateLimitPerSecond, urls, revision: 0 },
         ...{ exists: !plan.isMadeLate, enabled: true, isSteady: !plan.isMadeLate, hasSteadyUrls: true },
-        ...{ wasRemoved: false, wasSwitchedOff: false, writtenBefore: null },
+        ...{ wasRemoved: false, wasSwitchedOff: false, newest: null, writtenBefore: null },
       };
     });
   }
@@ -49,7 +49,7 @@ export class Destinations {
     const kept: Kept = {
       ...{ id, settle: "any", rateLimitPerSecond: null, urls: [`https://${id}.example/0`], revision: 0 },
       ...{ exists: true, enabled: true, isSteady: false, hasSteadyUrls: true },
-      ...{ wasRemoved: false, wasSwitchedOff: false, writtenBefore: null },
+      ...{ wasRemoved: false, wasSwitchedOff: false, newest: null, writtenBefore: null },
     };
     this.#all.push(kept);
     this.#put(kept);
@@ -70,8 +70,8 @@ export class Destinations {
     if (kept === undefined) return;
     if (change === "written_late") {
       // P5: a write that was given up is written after a newer one; a table ignores it.
-      if (kept.writtenBefore !== null)
-        this.#write({ id: kept.id, destination: kept.writtenBefore, revision: kept.writtenBefore.revision });
+      const older = kept.writtenBefore;
+      if (older !== null) this.#write({ id: kept.id, destination: older, revision: older.revision });
       return;
     }
     if (change === "remove") {
@@ -107,7 +107,8 @@ export class Destinations {
       ...{ createdAtMs: 0, updatedAtMs: 0, missingKeyIds: null },
     };
     this.#write({ id, destination, revision });
-    kept.writtenBefore = destination;
+    kept.writtenBefore = kept.newest;
+    kept.newest = destination;
   }
 }
 
@@ -123,5 +124,7 @@ interface Kept {
   hasSteadyUrls: boolean;
   wasRemoved: boolean;
   wasSwitchedOff: boolean;
+  newest: Destination | null;
+  /** Before the newest. */
   writtenBefore: Destination | null;
 }

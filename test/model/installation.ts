@@ -58,6 +58,8 @@ export interface Installation {
   readonly commits: CommitWitness;
   readonly deliveries: DeliveryWitness;
   readonly onViolation: (what: string) => void;
+  /** The greatest revision of a destination that stands in its topic up to an offset. */
+  readonly newestRevision: (destinationId: string, upTo: number) => number;
   /** A service cannot go on; its process ends and is started again. */
   readonly onServiceFailed: (processId: string, reason: Error) => void;
 }

@@ -38,7 +38,7 @@ export async function startRouterService(owner: ModelProcess, installation: Inst
     onFailure,
   });
   await destinations.caughtUp();
-  const { producer, unacknowledged } = createWatchedProducer(owner);
+  const { producer, unacknowledged, watchSends } = createWatchedProducer(owner);
   const dedupe = scenario.dedupes
     ? createDedupe({
         connection,
@@ -73,7 +73,7 @@ export async function startRouterService(owner: ModelProcess, installation: Inst
     take: (record) => router.take(record),
     laneOf: () => null,
     run: (task) => {
-      let sent: readonly string[] = [];
+      const sent: string[] = [];
       commits.started(owner, NAMES.routerGroup, task, () => {
         const open = sent.filter((name) => unacknowledged.has(name));
         if (open.length === 0) return;
@@ -81,9 +81,9 @@ export async function startRouterService(owner: ModelProcess, installation: Inst
           `R4 ${owner.id} finished ${nameOf(task.record)} before ${open.length} acknowledgements`,
         );
       });
-      const before = new Set(unacknowledged);
+      watchSends(sent);
       const done = router.run(task);
-      sent = [...unacknowledged].filter((name) => !before.has(name));
+      watchSends([]);
       return done;
     },
     onRevoked: (windows) => {
@@ -107,6 +107,8 @@ export async function startRouterService(owner: ModelProcess, installation: Inst
 function createWatchedProducer({ connection }: ModelProcess): {
   readonly producer: Producer;
   readonly unacknowledged: ReadonlySet<string>;
+  /** The names of what is sent from here on go into the list. */
+  readonly watchSends: (names: string[]) => void;
 } {
   const producer = new GroupCommitProducer({
     name: "deliveries",
@@ -117,9 +119,11 @@ function createWatchedProducer({ connection }: ModelProcess): {
   });
   const unacknowledged = new Set<string>();
   let sends = 0;
+  let names: string[] = [];
   const send = (records: readonly OutgoingRecord[]): Promise<void> => {
     const name = `send ${sends++}`;
     unacknowledged.add(name);
+    names.push(name);
     // Noted before whoever waits for it hears of it.
     return producer.send(records).then(() => {
       unacknowledged.delete(name);
@@ -138,5 +142,8 @@ function createWatchedProducer({ connection }: ModelProcess): {
     backpressure: (maxPendingBytes) => producer.backpressure(maxPendingBytes),
     close: (flushMs) => producer.close(flushMs),
   };
-  return { producer: watched, unacknowledged };
+  const watchSends = (into: string[]) => {
+    names = into;
+  };
+  return { producer: watched, unacknowledged, watchSends };
 }

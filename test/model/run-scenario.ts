@@ -71,6 +71,7 @@ class Run {
   readonly #codecs = createCodecs();
   readonly #events: AcknowledgedEvent[] = [];
   readonly #destinations: Destinations;
+  readonly #written: { readonly id: string; readonly offset: number; readonly revision: number }[] = [];
   #sent = 0;
   #made = 0;
   #isQuiet = false;
@@ -111,6 +112,12 @@ class Run {
     this.#installation = {
       ...{ world: this.#world, random: this.#random, scenario, log: this.#log, receivers: this.#receivers },
       ...{ commits: this.#commits, deliveries: this.#deliveries, onViolation },
+      newestRevision: (destinationId, upTo) =>
+        Math.max(
+          ...this.#written
+            .filter(({ id, offset }) => id === destinationId && offset <= upTo)
+            .map((each) => each.revision),
+        ),
       onServiceFailed: (processId, reason) => this.#onServiceFailed(processId, reason),
     };
   }
@@ -366,12 +373,13 @@ class Run {
   }
 
   #writeConfig({ id, destination, revision }: ConfigWrite): void {
-    this.#log.append(NAMES.destinationConfig, 0, {
+    const { offset } = this.#log.append(NAMES.destinationConfig, 0, {
       key: Buffer.from(id),
       value: destination === null ? null : this.#codecs.destination.encode(destination),
       headers: { [REVISION_HEADER]: String(revision) },
       timestampMs: Math.floor(this.#world.dayMs),
     });
+    this.#written.push({ id, offset, revision });
   }
 }
 
