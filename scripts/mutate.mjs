@@ -1,5 +1,6 @@
 // npm run test:mutation -- PACKAGE [FILE ...]: StrykerJS damages the sources of a package, one place at a time, and says which
-// damages its unit tests do not notice. PACKAGE is a folder, such as packages/core; FILE one below its src, such as lanes.ts.
+// damages its tests do not notice. PACKAGE is a folder, such as packages/core; FILE one below its src, such as lanes.ts, or
+// some lines of one, such as lanes.ts:1-60. Of the tests that need no broker those run that reach the file.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,7 +28,7 @@ try {
       ],
       {
         cwd: join(root, folder),
-        // The unit tests alone, and no broker for them (packages/tooling/vitest.ts).
+        // The tests that need no broker, and none for them (packages/tooling/vitest.ts).
         env: { POSTHASTE_MUTATION: "true" },
       },
     ),
@@ -50,7 +51,7 @@ function settings() {
     timeoutMS: 5000,
     concurrency: Number(process.env.POSTHASTE_MUTATION_CONCURRENCY ?? 1),
     // Their base lies outside of the copy that is damaged, and nothing that runs needs them.
-    ignorePatterns: ["tsconfig*.json", "dist", "bench", "test"],
+    ignorePatterns: ["tsconfig*.json", "dist", "bench"],
     tsconfigFile: "none.json",
     disableTypeChecks: false,
     reporters: ["json", "progress"],
@@ -79,13 +80,14 @@ function print({ files: mutated }) {
           .slice(0, 160)}`,
       );
     }
-    const noticed = of("Killed", "Timeout").length;
+    const timedOut = of("Timeout").length;
+    const noticed = of("Killed").length + timedOut;
     const all = noticed + of("Survived", "NoCoverage").length;
-    if (all > 0) scores.push([path, noticed, all]);
+    if (all > 0) scores.push({ path, noticed, all, timedOut });
   }
-  for (const [path, noticed, all] of scores) {
-    console.log(
-      `${((100 * noticed) / all).toFixed(1).padStart(5)} %  ${String(noticed).padStart(4)} of ${String(all).padEnd(4)}  ${path}`,
-    );
+  for (const { path, noticed, all, timedOut } of scores) {
+    const percent = ((100 * noticed) / all).toFixed(1).padStart(5);
+    const count = `${String(noticed).padStart(4)} of ${String(all).padEnd(4)}`;
+    console.log(`${percent} %  ${count}  ${path}${timedOut > 0 ? `  (${timedOut} ran out of time)` : ""}`);
   }
 }

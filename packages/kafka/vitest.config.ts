@@ -1,3 +1,6 @@
 import { projectConfig } from "@posthaste/tooling/vitest";
 
-export default projectConfig("kafka", { kafka: true });
+export default projectConfig("kafka", {
+  kafka: true,
+  brokerless: ["test/moved-leader.test.ts", "test/producer.test.ts", "test/producer-properties.test.ts"],
+});

@@ -5,19 +5,21 @@ import { defineConfig } from "vitest/config";
 const failOnConsole = fileURLToPath(new URL("./fail-on-console.ts", import.meta.url));
 const kafkaGlobalSetup = fileURLToPath(new URL("./kafka-global-setup.ts", import.meta.url));
 
-/** Mutation testing runs the unit tests alone, hundreds of times: they need no broker. */
-const unitTestsAlone = process.env["POSTHASTE_MUTATION"] === "true";
+/** Mutation testing runs the tests that need no broker, hundreds of times: the unit tests and those that `brokerless` names. */
+const withoutBroker = process.env["POSTHASTE_MUTATION"] === "true";
 
 export interface ProjectOptions {
   /** Tests talk to a real broker and registry: those of `KAFKA_BROKERS` and `SCHEMA_REGISTRY_URL`, else started for the run. */
   readonly kafka?: boolean;
   readonly testTimeoutMs?: number;
+  /** Files of `test/` that need no broker. */
+  readonly brokerless?: readonly string[];
 }
 
 /** The configuration of one package's tests; `name` is what the report calls it. */
 export function projectConfig(
   name: string,
-  { kafka = false, testTimeoutMs = kafka ? 60_000 : 10_000 }: ProjectOptions = {},
+  { kafka = false, testTimeoutMs = kafka ? 60_000 : 10_000, brokerless = [] }: ProjectOptions = {},
 ) {
   return defineConfig({
     // An array, since a string condition would replace the defaults.
@@ -25,9 +27,9 @@ export function projectConfig(
     ssr: { resolve: { conditions: ["@posthaste/source", "node", "import", "module", "default"] } },
     test: {
       name,
-      include: unitTestsAlone ? ["src/**/*.test.ts"] : ["src/**/*.test.ts", "test/**/*.test.ts"],
+      include: withoutBroker ? ["src/**/*.test.ts", ...brokerless] : ["src/**/*.test.ts", "test/**/*.test.ts"],
       setupFiles: [failOnConsole],
-      globalSetup: kafka && !unitTestsAlone ? [kafkaGlobalSetup] : [],
+      globalSetup: kafka && !withoutBroker ? [kafkaGlobalSetup] : [],
       testTimeout: testTimeoutMs,
       hookTimeout: testTimeoutMs,
     },
