@@ -42,6 +42,30 @@ describe("an adaptive limit", () => {
     expect(limit.value).toBe(64);
   });
 
+  it("A3: rises when half of it is used", () => {
+    const limit = new AdaptiveLimit(SETTINGS);
+    limit.succeeded(2, SLOW_MS);
+    expect(limit.value).toBe(5);
+  });
+
+  it("A5: rises to what a quick receiver has enough of as for any other, and falls to it by one a success", () => {
+    const limit = new AdaptiveLimit(SETTINGS);
+    limit.succeeded(4, QUICK_MS);
+    expect(limit.value).toBe(5);
+    for (let times = 0; times < 10; times++) round(limit, QUICK_MS);
+    expect(limit.value).toBe(16);
+    const [high, low] = [new AdaptiveLimit(SETTINGS, 64), new AdaptiveLimit(SETTINGS, 16)];
+    for (const each of [high, low]) each.succeeded(64, QUICK_MS);
+    expect([high.value, low.value]).toEqual([63, 16]);
+  });
+
+  it("A5: takes a receiver for quick that answers within twenty milliseconds", () => {
+    const [quick, slow] = [new AdaptiveLimit(SETTINGS, 64), new AdaptiveLimit(SETTINGS, 32)];
+    quick.succeeded(64, 20);
+    slow.succeeded(64, 21);
+    expect([quick.value, slow.value]).toEqual([63, 33]);
+  });
+
   it("A4: is halved once for all requests that began before the halving", () => {
     const limit = new AdaptiveLimit(SETTINGS);
     for (let request = 0; request < 4; request++) limit.congested(request, 5000);
@@ -90,6 +114,8 @@ describe("an adaptive limit", () => {
   it("expects a queue to shrink by rounds that grow while it rises, and by equal rounds after", () => {
     const limit = new AdaptiveLimit(SETTINGS);
     expect(limit.waitMs(60, 10)).toBeLessThan(60);
+    // Sixteen times the first is the most, after four rounds; what is left then is one round of it.
+    expect(limit.waitMs(60 + 64, 10)).toBe(50);
     limit.congested(0, 1);
     expect(limit.waitMs(60, 10)).toBe(300);
     limit.reset();

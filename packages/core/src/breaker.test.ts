@@ -66,6 +66,28 @@ describe("a breaker", () => {
     expect(breaker.admit(100)).toBe("probe");
   });
 
+  it("stays closed when a probe is given back that another call's success overtook", () => {
+    const breaker = opened(0);
+    breaker.admit(100);
+    breaker.succeeded();
+    breaker.cancelProbe();
+    expect(breaker.state).toBe("closed");
+  });
+
+  it("K1, K3: opens by default at twenty failures, for a second at first and for half a minute at the most", () => {
+    const breaker = new Breaker();
+    for (let failures = 0; failures < 19; failures++) breaker.failed(0, false);
+    expect(breaker.state).toBe("closed");
+    breaker.failed(0, false);
+    const probedAtMs: number[] = [];
+    for (let nowMs = 0; probedAtMs.length < 7; nowMs += 500) {
+      if (breaker.admit(nowMs) !== "probe") continue;
+      breaker.failed(nowMs, true);
+      probedAtMs.push(nowMs);
+    }
+    expect(probedAtMs).toEqual([1000, 3000, 7000, 15_000, 31_000, 61_000, 91_000]);
+  });
+
   it("K2: never has two probes out, whatever happens", () => {
     const step = fc.constantFrom("admit", "succeed", "fail", "probe-fails", "cancel", "wait");
     fc.assert(

@@ -13,6 +13,12 @@ describe("proven limits", () => {
     expect(then(12)).toBeNull();
   });
 
+  it("P1: age from the moment at which they were noted", () => {
+    const limits = new ProvenLimits(8);
+    limits.note("a", 512, 7 * HOUR_MS);
+    expect([limits.of("a", 9 * HOUR_MS), limits.of("a", 19 * HOUR_MS)]).toEqual([260, null]);
+  });
+
   it("are not kept of what is no more than anybody begins with, and no longer of what fell to that", () => {
     const limits = new ProvenLimits(8);
     limits.note("a", 8, 0);

@@ -39,3 +39,25 @@ it("keeps what it knows when the rate changes", () => {
   expect(rate.hasRoom(0)).toBe(false);
   expect(rate.hasRoom(1)).toBe(true);
 });
+
+it("counts the time before a change at the rate that was", () => {
+  const rate = new RateLimit(10, 0);
+  rate.take(1, 0);
+  rate.change(1000, 50);
+  expect(rate.hasRoom(50)).toBe(false);
+});
+
+it("gains nothing for time that went by before what was taken, whether or not it was asked for room", () => {
+  const rate = new RateLimit(10, 0);
+  rate.take(1, 1000);
+  expect(rate.hasRoom(1000)).toBe(false);
+});
+
+it("takes back what was not sent, and no more than its burst", () => {
+  const rate = new RateLimit(10, 0);
+  rate.take(5, 0);
+  rate.giveBack(2);
+  expect(rate.waitMs(0, 0)).toBe(200);
+  rate.giveBack(50);
+  expect(rate.waitMs(2, 0)).toBe(100);
+});
