@@ -191,6 +191,7 @@ function destinationOf(id: string): DestinationRecord {
     settle: "any",
     rateLimitPerSecond: null,
     standardWebhooks: false,
+    responseLog: "failures",
     activeSecret: null,
     nextSecret: null,
     previousSecret: null,

@@ -148,6 +148,7 @@ function destination(id: string, url: string): Destination {
     settle: "any",
     rateLimitPerSecond: null,
     standardWebhooks: false,
+    responseLog: "failures",
     secrets: { active: "a shared secret of some length", next: null, previous: null },
     urls: [{ url, headers: {} }],
     createdAtMs: 0,

@@ -93,6 +93,7 @@ function openDestination(record: DestinationRecord, box: SecretBox): Destination
     settle: record.settle,
     rateLimitPerSecond: record.rateLimitPerSecond,
     standardWebhooks: record.standardWebhooks,
+    responseLog: record.responseLog,
     secrets,
     urls,
     createdAtMs: record.createdAtMs,

@@ -7,6 +7,7 @@ const stored: DestinationSettings = {
   settle: "each",
   rateLimitPerSecond: 5,
   standardWebhooks: true,
+  responseLog: "all",
   secrets: { active: "a", next: "b", previous: null },
   urls: [
     { url: "https://a.example/", headers: { Authorization: "one" } },
@@ -33,6 +34,7 @@ const shown = (settings: DestinationSettings): SettingsPatch => ({
   settle: settings.settle,
   rateLimitPerSecond: settings.rateLimitPerSecond,
   standardWebhooks: settings.standardWebhooks,
+  responseLog: settings.responseLog,
   urls: settings.urls.map(({ url, headers }) => ({
     url,
     headers: Object.fromEntries(Object.keys(headers).map((name) => [name, MASK])),
@@ -47,6 +49,7 @@ const settings: fc.Arbitrary<DestinationSettings> = fc.record({
   settle: fc.constantFrom("any", "each"),
   rateLimitPerSecond: fc.option(fc.integer({ min: 1 }), { nil: null }),
   standardWebhooks: fc.boolean(),
+  responseLog: fc.constantFrom("failures", "all", "off"),
   secrets: secret.chain((active) =>
     fc.record({
       active: fc.constant(active),

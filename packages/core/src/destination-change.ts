@@ -8,7 +8,7 @@ import { NO_SECRETS } from "./secret-rotation.ts";
 
 export type DestinationSettings = Pick<
   Destination,
-  "settle" | "rateLimitPerSecond" | "standardWebhooks" | "secrets" | "urls"
+  "settle" | "rateLimitPerSecond" | "standardWebhooks" | "responseLog" | "secrets" | "urls"
 >;
 
 /** What a new destination is changed from. */
@@ -16,6 +16,7 @@ export const DEFAULT_SETTINGS: DestinationSettings = {
   settle: "any",
   rateLimitPerSecond: null,
   standardWebhooks: false,
+  responseLog: "failures",
   secrets: NO_SECRETS,
   urls: [],
 };
@@ -37,6 +38,7 @@ export function changeSettings(stored: DestinationSettings, patch: SettingsPatch
     settle: patch.settle ?? stored.settle,
     rateLimitPerSecond: patch.rateLimitPerSecond === undefined ? stored.rateLimitPerSecond : patch.rateLimitPerSecond,
     standardWebhooks: patch.standardWebhooks ?? stored.standardWebhooks,
+    responseLog: patch.responseLog ?? stored.responseLog,
     secrets: changeSecrets(stored.secrets, patch.sharedSecret, problems),
     urls: patch.urls === undefined ? stored.urls : changeUrls(stored.urls, patch.urls, problems),
   };

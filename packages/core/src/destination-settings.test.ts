@@ -108,6 +108,21 @@ describe("static headers", () => {
   });
 });
 
+describe("the response log", () => {
+  const withLog = (responseLog: unknown) => ({
+    type: "Webhooks",
+    name: "n",
+    settings: { urls: [{ url: "https://a.example" }], responseLog },
+  });
+
+  it("is one of three words, or left to its default", () => {
+    for (const word of ["failures", "all", "off", undefined]) expect(faults(withLog(word))).toEqual([]);
+    for (const other of ["none", true, null]) {
+      expect(faults(withLog(other))).toEqual(["settings.responseLog: expected one of failures, all, off"]);
+    }
+  });
+});
+
 describe("a change", () => {
   it("needs nothing, and takes only what it names", () => {
     expect(faults({}, destinationPatch)).toEqual([]);

@@ -3,7 +3,7 @@
  * the catalogue and of `/openapi.json` is made from them.
  */
 import { z } from "zod";
-import { MAX_WEBHOOK_URLS, SETTLE_RULES, WEBHOOKS } from "./destination.ts";
+import { MAX_WEBHOOK_URLS, RESPONSE_LOGS, SETTLE_RULES, WEBHOOKS } from "./destination.ts";
 import { quotedUrl } from "./quoted-url.ts";
 import { nameInput, revisionInput } from "./source-settings.ts";
 import { staticHeaderProblems } from "./static-headers.ts";
@@ -86,6 +86,13 @@ export const destinationSettingsInput = z.strictObject({
     .boolean()
     .optional()
     .describe("Also send the headers webhook-id, webhook-timestamp and webhook-signature. Default false."),
+  responseLog: z
+    .enum(RESPONSE_LOGS, `expected one of ${RESPONSE_LOGS.join(", ")}`)
+    .optional()
+    .describe(
+      "Which response bodies the delivery log keeps the start of. failures: those of requests that failed. all: every one. " +
+        "off: none. Default failures.",
+    ),
   urls: z
     .array(webhookUrlInput)
     .min(1, "at least one URL is needed")

@@ -9,6 +9,10 @@ export const MAX_WEBHOOK_URLS = 5;
 export const SETTLE_RULES = ["any", "each"] as const;
 export type SettleRule = (typeof SETTLE_RULES)[number];
 
+/** Of which requests the start of the response body stands in the delivery log: of those that failed, of all, of none. */
+export const RESPONSE_LOGS = ["failures", "all", "off"] as const;
+export type ResponseLog = (typeof RESPONSE_LOGS)[number];
+
 export interface WebhookUrl {
   readonly url: string;
   /** Static headers of the requests to this URL, in clear. */
@@ -40,6 +44,7 @@ export interface Destination {
   readonly rateLimitPerSecond: number | null;
   /** Whether requests also carry the Standard Webhooks headers. */
   readonly standardWebhooks: boolean;
+  readonly responseLog: ResponseLog;
   readonly secrets: SharedSecrets;
   readonly urls: readonly WebhookUrl[];
   readonly createdAtMs: number;

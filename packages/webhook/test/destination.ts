@@ -12,6 +12,7 @@ export function aDestination(fields: Partial<Destination> = {}): Destination {
     settle: "any",
     rateLimitPerSecond: null,
     standardWebhooks: false,
+    responseLog: "failures",
     secrets: { active: null, next: null, previous: null },
     urls: [{ url: "https://receiver.example/hook", headers: {} }],
     createdAtMs: 0,

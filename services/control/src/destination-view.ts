@@ -1,5 +1,5 @@
 /** A destination as the API shows it: what is secret reads as set, or as `***`. */
-import { type Destination, SETTLE_RULES, WEBHOOKS } from "@posthaste/core/destination";
+import { type Destination, RESPONSE_LOGS, SETTLE_RULES, WEBHOOKS } from "@posthaste/core/destination";
 import { MASK } from "@posthaste/core/destination-settings";
 import { SECRET_STAGES, secretStage } from "@posthaste/core/secret-rotation";
 import { z } from "zod";
@@ -19,6 +19,7 @@ const destination = z.object({
     settle: z.enum(SETTLE_RULES),
     rateLimitPerSecond: z.number().nullable(),
     standardWebhooks: z.boolean(),
+    responseLog: z.enum(RESPONSE_LOGS),
     urls: z.array(
       z.object({
         url: z.string(),
@@ -55,6 +56,7 @@ export function viewDestination(value: Destination, isSource: (id: string) => bo
       settle: value.settle,
       rateLimitPerSecond: value.rateLimitPerSecond,
       standardWebhooks: value.standardWebhooks,
+      responseLog: value.responseLog,
       urls: value.urls.map(({ url, headers }) => ({
         url,
         headers: Object.fromEntries(Object.keys(headers).map((name): [string, typeof MASK] => [name, MASK])),

@@ -45,6 +45,7 @@ const shownSettings = {
   settle: "each",
   rateLimitPerSecond: 50,
   standardWebhooks: false,
+  responseLog: "failures",
   urls: [
     { url: "https://a.example/hook?x=1", headers: { Authorization: "***", "X-Team": "***" } },
     { url: "http://b.example/", headers: {} },
@@ -93,7 +94,10 @@ describe("destinations", () => {
     expect(body).toMatchObject({
       sourceIds: [],
       enabled: true,
-      settings: { sharedSecret: { set: false }, settle: "any", rateLimitPerSecond: null, standardWebhooks: false },
+      settings: {
+        ...{ sharedSecret: { set: false }, settle: "any", rateLimitPerSecond: null, standardWebhooks: false },
+        responseLog: "failures",
+      },
       secretStage: "none",
     });
   });
@@ -116,7 +120,10 @@ describe("destinations", () => {
   it("merge settings key by key, and replace lists whole", async () => {
     const { body } = await control.call("PATCH", `/v1/destinations/${id}`, {
       enabled: false,
-      settings: { rateLimitPerSecond: null, standardWebhooks: true, urls: [{ url: "https://c.example/" }] },
+      settings: {
+        ...{ rateLimitPerSecond: null, standardWebhooks: true, responseLog: "off" },
+        urls: [{ url: "https://c.example/" }],
+      },
     });
     expect(body).toMatchObject({ name: "billing", enabled: false, sourceIds: [sourceId] });
     expect(body.settings).toEqual({
@@ -124,6 +131,7 @@ describe("destinations", () => {
       settle: "each",
       rateLimitPerSecond: null,
       standardWebhooks: true,
+      responseLog: "off",
       urls: [{ url: "https://c.example/", headers: {} }],
     });
   });

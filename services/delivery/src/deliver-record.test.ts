@@ -21,6 +21,7 @@ const DESTINATION = {
   enabled: true,
   rateLimitPerSecond: null,
   settle: "any",
+  responseLog: "failures",
   missingKeyIds: null,
   urls: [
     { url: "https://a.example/", headers: {} },

@@ -34,6 +34,7 @@ import { ConfigWait } from "./config-wait.ts";
 import type { DueGate } from "./due-gate.ts";
 import type { FollowUp, FollowUps } from "./follow-up.ts";
 import type { DeliveryPermit, Isolation } from "./isolation.ts";
+import { toLoggedUrls } from "./logged-urls.ts";
 import type { DeliveryMetrics, PutOffCause } from "./metrics.ts";
 import { type Intake, owedUrls, type Pending, toPending } from "./pending.ts";
 import { type AttemptStages, PermittedAttempt, toError } from "./permitted-attempt.ts";
@@ -340,7 +341,7 @@ export class Deliverer {
       attempt: request.progress.attempts + 1,
       startedAtMs: report.startedAtMs,
       outcome,
-      urls: report.urls,
+      urls: toLoggedUrls(request.destination.responseLog, report.urls),
     });
   }
 }

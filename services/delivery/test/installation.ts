@@ -189,6 +189,7 @@ function destination(id: string, revision: number): Destination {
     settle: "any",
     rateLimitPerSecond: null,
     standardWebhooks: false,
+    responseLog: "failures",
     secrets: { active: "shared", next: null, previous: null },
     urls: [],
     createdAtMs: 0,

@@ -123,6 +123,7 @@ function destination(id: string, revision: number): DestinationRecord {
     settle: "any",
     rateLimitPerSecond: null,
     standardWebhooks: false,
+    responseLog: "failures",
     activeSecret: null,
     nextSecret: null,
     previousSecret: null,

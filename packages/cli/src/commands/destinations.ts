@@ -20,6 +20,7 @@ interface SettingOptions {
   readonly settle?: string;
   readonly rateLimitPerSecond?: number | "none";
   readonly standardWebhooks?: boolean;
+  readonly responseLog?: string;
   readonly settingsFile?: string;
 }
 
@@ -127,6 +128,7 @@ function withSettings(command: Command): Command {
     .option("--settle <rule>", "any: one 2xx settles a delivery; each: every URL is retried on its own")
     .option("--rate-limit-per-second <n>", "requests a second at the most; none for no limit", numberOrNone)
     .option("--standard-webhooks", "also send the headers of Standard Webhooks")
+    .option("--response-log <which>", "response bodies that the delivery log keeps: failures, all or off")
     .option("--settings-file <path>", "the API's settings as JSON, headers included; other options go over it");
 }
 
@@ -136,7 +138,7 @@ async function settingsFrom(
   options: SettingOptions,
   stored: readonly Entry[],
 ): Promise<Record<string, unknown>> {
-  const { urls, settle, rateLimitPerSecond, standardWebhooks, sharedSecretFile, settingsFile } = options;
+  const { urls, settle, rateLimitPerSecond, standardWebhooks, responseLog, sharedSecretFile, settingsFile } = options;
   const file =
     settingsFile === undefined ? {} : parseSettings(await readInput(terminal, settingsFile, "--settings-file"));
   const sharedSecret =
@@ -148,6 +150,7 @@ async function settingsFrom(
       settle,
       rateLimitPerSecond: rateLimitPerSecond === "none" ? null : rateLimitPerSecond,
       standardWebhooks,
+      responseLog,
       sharedSecret,
     }),
   };
