@@ -6,6 +6,8 @@
  * S1  What can be sent now goes in one request a broker, of every partition that is led by it, has records and has no batch out.
  * S2  A partition whose answer is an error, and one without a leader, is sent again by itself; the rest of the request stands.
  * S3  A request that was not answered throws its channel away and no other.
+ * S4  Who leads is asked once at a time, however many partitions are in trouble and however long the answer takes: nothing
+ *     grows while brokers are silent.
  */
 import { PosthasteError } from "@posthaste/core/errors";
 import type { KafkaConnection } from "./connect.ts";
@@ -55,6 +57,8 @@ export class BatchSender {
   readonly #troubles = new PartitionTroubles();
   readonly #channels: ProducerChannels;
   #isDue = false;
+  /** Whether who leads is being asked, and whether another question is to follow for those that came meanwhile. */
+  #asking: "no" | "once" | "once more" = "no";
   #timer: NodeJS.Timeout | undefined;
   #timerAtMs = Number.POSITIVE_INFINITY;
   #isClosed = false;
@@ -105,13 +109,27 @@ export class BatchSender {
   }
 
   #askLeaders(queues: readonly PartitionQueue[], nowMs: number): void {
-    const onAnswered = this.#troubles.asked(queues, nowMs);
-    void this.#options.leaders.refresh().then(() => {
-      onAnswered();
-      this.sendSoon();
-    });
+    this.#troubles.asked(queues, nowMs);
+    if (this.#asking === "no") void this.#ask();
+    else this.#asking = "once more";
     // For as long as the brokers have to answer.
     this.sendSoon();
+  }
+
+  /** S4. */
+  async #ask(): Promise<void> {
+    do {
+      this.#asking = "once";
+      const onAnswered = this.#troubles.asking();
+      await this.#options.leaders.refresh();
+      onAnswered();
+      this.sendSoon();
+    } while (this.#wasAskedMeanwhile() && !this.#isClosed);
+    this.#asking = "no";
+  }
+
+  #wasAskedMeanwhile(): boolean {
+    return this.#asking === "once more";
   }
 
   /** Takes the partition's batch into the request of its leader's channel, unless that has one out or is full. */

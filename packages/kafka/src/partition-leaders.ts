@@ -65,13 +65,14 @@ export async function readPartitionLeaders(
   };
 }
 
-/** Of the topics that exist: one that was removed hides no other. */
+/** Of the topics that exist: one that was removed hides no other, and that the only one was is an answer too. */
 async function fetchWhatIsThere(connection: KafkaConnection, topics: readonly string[]): Promise<Leaders> {
   try {
     return await fetchLeaders(connection, topics);
   } catch (error) {
-    if (!isPosthasteError(error, "topic_missing") || topics.length < 2) throw error;
+    if (!isPosthasteError(error, "topic_missing")) throw error;
   }
+  if (topics.length < 2) return new Map();
   const each = await Promise.allSettled(topics.map((topic) => fetchLeaders(connection, [topic])));
   return new Map(each.flatMap((one) => (one.status === "fulfilled" ? [...one.value] : [])));
 }

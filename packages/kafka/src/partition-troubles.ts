@@ -53,13 +53,19 @@ export class PartitionTroubles {
     return trouble.leaders === "unasked" ? "ask" : "send";
   }
 
-  /** The brokers are being asked; answers what is to be called when they have answered (U3). */
-  asked(queues: readonly PartitionQueue[], nowMs: number): () => void {
-    const troubles = queues.flatMap((queue) => this.#troubles.get(queue) ?? []);
-    for (const trouble of troubles) {
+  /** The brokers are to be asked, from now on (U3). */
+  asked(queues: readonly PartitionQueue[], nowMs: number): void {
+    for (const queue of queues) {
+      const trouble = this.#troubles.get(queue);
+      if (trouble === undefined) continue;
       trouble.leaders = "asked";
       trouble.dueAtMs = nowMs + LEADERS_PATIENCE_MS;
     }
+  }
+
+  /** A question goes out for all that wait for one; answers what is to be called with its answer (U3). */
+  asking(): () => void {
+    const troubles = [...this.#troubles.values()].filter(({ leaders }) => leaders === "asked");
     return () => {
       for (const trouble of troubles) trouble.leaders = "known";
     };

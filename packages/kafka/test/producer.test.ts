@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { MAX_REQUEST_BYTES } from "../src/batch-sender.ts";
 import type { PartitionAnswer } from "../src/kafkajs-internals.ts";
 import { createKafkaMetrics } from "../src/metrics.ts";
+import type { PartitionLeaders } from "../src/partition-leaders.ts";
 import { MAX_BATCH_BYTES } from "../src/place-record.ts";
 import { CLOSE_FLUSH_MS, GroupCommitProducer, type OutgoingRecord } from "../src/producer.ts";
 import { MAX_ASIDE, STUCK_MS } from "../src/producer-channels.ts";
@@ -33,13 +34,13 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function open(): GroupCommitProducer {
+function open(leaders: PartitionLeaders = brokers.picture): GroupCommitProducer {
   return new GroupCommitProducer({
     name: "test",
     topics: ["t"],
     connection: { log: SILENT_LOG, metrics: createKafkaMetrics(registry) },
     makeClient: brokers.makeClient,
-    leaders: brokers.picture,
+    leaders,
   });
 }
 
@@ -339,6 +340,29 @@ describe("a partition that cannot be written", () => {
     await vi.advanceTimersByTimeAsync(100);
     await sent;
     expect(brokers.values).toEqual([["a"], ["a"]]);
+  });
+
+  it("U3: has the brokers asked who leads once at a time, however long they are silent", async () => {
+    const questions: PromiseWithResolvers<void>[] = [];
+    const refresh = () => {
+      const question = Promise.withResolvers<void>();
+      questions.push(question);
+      return question.promise;
+    };
+    registry = new Registry();
+    producer = open({ ...brokers.picture, refresh });
+    brokers.respond = answering((partition) => (partition < 2 ? NOT_LEADER : 0));
+    const settled = watch(["a", send("a", 0)], ["b", send("b", 1)]);
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    expect(questions).toHaveLength(1);
+    // What was asked for since goes with the next one, and is sent as soon as that is answered.
+    questions[0]?.resolve();
+    await turn();
+    expect(questions).toHaveLength(2);
+    brokers.respond = answering(() => 0);
+    questions[1]?.resolve();
+    await turn();
+    expect(settled.toSorted()).toEqual(["a", "b"]);
   });
 
   it("is no place for a call that has no patience, and holds up no call to the others", async () => {
