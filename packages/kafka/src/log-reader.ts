@@ -5,7 +5,7 @@
  * Owns: one kafkajs client at a time and the position.
  * B1  Records come to `onRecords` in offset order, each once, one call at a time; the position rises when a call is finished.
  * B2  A failure of the broker or the connection throws the client away and reads on from the position with a new one, whose
- *     list of brokers starts with another; it never ends the reading.
+ *     list of brokers starts with another; it never ends the reading, whatever was being asked.
  * B3  A position below the log's start (retention) moves up to it. One above the log's end means that the log was made anew:
  *     the reading fails with `offset_out_of_range`, since what was read is another log's.
  * B4  A broker may say of a topic that it does not exist while the topic is moved or just made. So that is asked again, and
@@ -40,8 +40,11 @@ export interface LogReaderOptions {
 export interface LogReader {
   /** The next offset to read: everything below has been through `onRecords`. */
   readonly position: number;
-  /** Resolves when `position` is at `offset` or above; rejects with `closed`, or with what the reading failed with. */
-  reached(offset: number): Promise<void>;
+  /**
+   * Resolves when `position` is at `offset` or above; rejects with `closed`, with what the reading failed with, or with
+   * `deadline_exceeded` after `timeoutMs`, for ever by default.
+   */
+  reached(offset: number, timeoutMs?: number): Promise<void>;
   /** Stops at once; what `onRecords` is at is not waited for. */
   close(): Promise<void>;
 }
@@ -100,12 +103,15 @@ class PartitionReader implements LogReader {
     await started.promise;
   }
 
-  reached(offset: number): Promise<void> {
+  reached(offset: number, timeoutMs?: number): Promise<void> {
     if (this.#position >= offset) return Promise.resolve();
     if (this.#failure) return Promise.reject(this.#failure);
-    return new Promise((resolve, reject) => {
-      this.#waiting.add({ offset, resolve, reject });
-    });
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const waiter = { offset, resolve, reject };
+    this.#waiting.add(waiter);
+    if (timeoutMs === undefined) return promise;
+    const what = `reading ${this.#options.topic} to offset ${offset}`;
+    return withDeadline(promise, timeoutMs, what).finally(() => this.#waiting.delete(waiter));
   }
 
   async close(): Promise<void> {
@@ -124,11 +130,14 @@ class PartitionReader implements LogReader {
   async #read(onStarted: () => void): Promise<void> {
     const { signal } = this.#closing;
     let failures = 0;
+    let isOutOfRange = false;
     while (!signal.aborted) {
       try {
         const { cluster, broker } = await this.#connect();
         if (this.#position < 0) this.#position = await this.#firstPosition(cluster);
         onStarted();
+        if (isOutOfRange) await this.#moveToStart(cluster);
+        isOutOfRange = false;
         while (!signal.aborted) {
           await this.#fetch(broker);
           this.#missingSinceMs = null;
@@ -139,7 +148,7 @@ class PartitionReader implements LogReader {
         this.#client?.destroy();
         if (signal.aborted) return;
         if (this.#isFinal(error)) throw error;
-        if (isOffsetOutOfRange(error)) await this.#moveToStart();
+        isOutOfRange ||= isOffsetOutOfRange(error);
         failures += 1;
         if (failures === SAID_FAILURES) this.#say("warn", "log_reader_failed", { reason: describe(error) });
       }
@@ -221,15 +230,13 @@ class PartitionReader implements LogReader {
   }
 
   /** B3. */
-  async #moveToStart(): Promise<void> {
-    const { topic, partition } = this.#options;
-    const offsets = await this.#connection.withAdmin((admin) => admin.fetchTopicOffsets(topic));
-    const found = offsets.find((each) => each.partition === partition);
-    if (found === undefined) return;
-    if (this.#position > Number(found.high)) {
-      throw new PosthasteError("offset_out_of_range", `${topic} ends at ${found.high}, ${this.#position} was read`);
+  async #moveToStart(cluster: Cluster): Promise<void> {
+    const [start, end] = [await this.#edge(cluster, true), await this.#edge(cluster, false)];
+    if (this.#position > end) {
+      const what = `${this.#options.topic} ends at ${end}, ${this.#position} was read`;
+      throw new PosthasteError("offset_out_of_range", what);
     }
-    this.#moveTo(Math.max(this.#position, Number(found.low)));
+    this.#moveTo(Math.max(this.#position, start));
   }
 
   #say(level: "info" | "warn", event: string, fields: Record<string, unknown>): void {

@@ -160,14 +160,16 @@ class CompactedTable<T> implements Table<T> {
 
   refresh(timeoutMs: number): Promise<void> {
     const { topic } = this.#options;
-    const refreshed = this.#askEnd().then((end) => this.#reader?.reached(end));
+    const giveUpAtMs = performance.now() + timeoutMs;
+    const refreshed = this.#askEnd().then((end) =>
+      this.#reader?.reached(end, Math.max(0, giveUpAtMs - performance.now())),
+    );
     return withDeadline(refreshed, timeoutMs, `reading ${topic} to its end`);
   }
 
   waitForOffset(offset: number, timeoutMs: number): Promise<void> {
     if (this.appliedOffset >= offset) return Promise.resolve();
-    const reached = this.#reader?.reached(offset + 1) ?? Promise.resolve();
-    return withDeadline(reached, timeoutMs, `reading ${this.#options.topic} to offset ${offset}`);
+    return this.#reader?.reached(offset + 1, timeoutMs) ?? Promise.resolve();
   }
 
   waitForRevision(key: string, revision: number, timeoutMs: number): Promise<void> {

@@ -124,6 +124,54 @@ describe("reading a log without a group", () => {
     expect(failures[0]).toMatchObject({ code: "offset_out_of_range" });
   });
 
+  it("B2, B3: moves up to the log's start when brokers that did not answer meanwhile are back", async () => {
+    const proxy = await openFaultProxy(kafkaBrokers()[0] ?? "");
+    const through = connectTest({ route: (broker) => proxy.route(broker), adminPatienceMs: 100 });
+    closing.push(
+      () => proxy.close(),
+      () => through.close(),
+    );
+    let outages = 0;
+    const goOut = () => {
+      outages += 1;
+      proxy.refuse();
+      proxy.cut();
+    };
+    let isGone = false;
+    let clients = 0;
+    /** Once its position is gone the first client brings that answer; the next question of any kind finds no broker. */
+    const failing: KafkaConnection = {
+      ...through,
+      createClient: (options) => {
+        if (isGone) clients += 1;
+        if (clients === 1) proxy.accept();
+        if (clients === 2 && outages === 0) goOut();
+        return through.createClient(options);
+      },
+      withAdmin: (ask) => {
+        if (isGone && outages === 0) goOut();
+        return through.withAdmin(ask);
+      },
+    };
+    await write(10);
+    const { reader, offsets, failures } = await follow({}, failing);
+    await reader.reached(10);
+    proxy.refuse();
+    proxy.cut();
+    await write(10);
+    await connection.withAdmin((admin) =>
+      admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: "15" }] }),
+    );
+    await eventually(() => expect(proxy.connections).toBe(0));
+    isGone = true;
+    await eventually(() => expect(outages).toBe(1));
+    await through.withAdmin((admin) => admin.listTopics()).catch(() => {});
+    proxy.accept();
+    await Promise.race([reader.reached(20), eventually(() => expect(failures).not.toEqual([]))]);
+    expect(failures).toEqual([]);
+    expect(offsets.slice(10)).toEqual([15, 16, 17, 18, 19]);
+  });
+
   it("tells of a failure of whoever takes the records, and lets nobody wait for it in vain", async () => {
     const onRecords = () => {
       throw new TypeError("a bug");
@@ -134,6 +182,14 @@ describe("reading a log without a group", () => {
     await waiting;
     expect(failures).toMatchObject([{ code: "internal", cause: { message: "a bug" } }]);
     await expect(reader.reached(2)).rejects.toMatchObject({ code: "internal" });
+  });
+
+  it("lets go of those who wait no longer", async () => {
+    const { reader } = await follow();
+    await expect(reader.reached(1, 50)).rejects.toMatchObject({ code: "deadline_exceeded" });
+    const late = reader.reached(2, 10_000);
+    await write(2);
+    await late;
   });
 
   it("rejects those who wait when it is closed", async () => {

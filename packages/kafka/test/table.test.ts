@@ -1,3 +1,4 @@
+import { queryObjects } from "node:v8";
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Log } from "@posthaste/core/log";
@@ -104,6 +105,20 @@ describe("the joined table", () => {
     await table.caughtUp();
     proxy.hold();
     await expect(table.refresh(200)).rejects.toMatchObject({ code: "deadline_exceeded" });
+  });
+
+  it("keeps nothing of those who gave up waiting, however long it stands still", async () => {
+    const table = await openTable({ learn: () => new Promise(() => {}) });
+    await write("a", "1", 1);
+    const giveUp = async (times: number) => {
+      const waits = Array.from({ length: times }, () => [table.refresh(20), table.waitForOffset(0, 20)]).flat();
+      const settled = await Promise.allSettled(waits);
+      expect(settled.filter(({ status }) => status === "rejected")).toHaveLength(2 * times);
+    };
+    await giveUp(10);
+    const before = queryObjects(Promise, { format: "count" });
+    await giveUp(1000);
+    await eventually(() => expect(queryObjects(Promise, { format: "count" }) - before).toBeLessThan(200));
   });
 
   it("P5: ignores a lower revision that comes late, and tells its writer", async () => {
