@@ -69,6 +69,7 @@ async function startIngest(names: TopicNames, settings: Readonly<Record<string, 
     POSTHASTE_INGEST_PORT: "0",
     POSTHASTE_STOP_ON_STDIN_CLOSE: "true",
     POSTHASTE_SOURCE_CALLS_PER_SECOND: "10000000",
+    POSTHASTE_SOURCE_BYTES_PER_SECOND: "10000000000",
     ...settings,
   };
   const child = spawn(process.execPath, [...NODE_FLAGS, SERVICE], {

@@ -3,7 +3,8 @@
  *
  * A1  `taken` is answered only after every in-sync replica has every event of the request, and its rejected calls.
  * A2  What waits for the brokers is bounded: over the bound, or while no partition took anything for 5 s, requests are refused
- *     before they cost memory, and the calls to a partition that took nothing for 5 s as soon as they are read.
+ *     before they cost memory, and the calls to a partition that took nothing for 5 s as soon as they are read. What a source
+ *     sends is bounded too, in calls and in bytes, and a request over that is refused before anything is made of its body.
  * A3  A good call is not refused for its neighbours: a batch's bad calls are named in the answer and kept in a topic.
  * A4  Nothing is parsed for a sender without a key that is known, nor of a single call that is too large whatever is in it.
  * A5  What a body is parsed into lives no longer than the turn that parses it, so there is one such tree at a time, however many
@@ -18,13 +19,14 @@ import type { Source } from "@posthaste/core/source";
 import type { Clock } from "@posthaste/core/time";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer";
 import { type AcknowledgeParts, createAcknowledge } from "./acknowledge.ts";
-import { type AdmitParts, createAdmittance } from "./admit.ts";
+import { type AdmitParts, type Admittance, createAdmittance } from "./admit.ts";
 import { type Answer, malformed, type Refusal, TAKEN, tooLarge, unavailable } from "./answer.ts";
-import type { Authenticator } from "./authenticate.ts";
+import type { Authentication, Authenticator } from "./authenticate.ts";
 import { findWriteKeys } from "./body-key.ts";
 import { ACKNOWLEDGE_TIMEOUT_MS, MAX_CALL_BYTES, MAX_SHARED_LENGTH } from "./limits.ts";
 import { countCalls, type IngestMetrics } from "./metrics.ts";
 import { parseBody } from "./parse-body.ts";
+import type { Amount } from "./rate-limit.ts";
 import { type CallSorterParts, createCallSorter } from "./sort-calls.ts";
 
 export interface AcceptParts extends AdmitParts, AcknowledgeParts, CallSorterParts {
@@ -41,13 +43,13 @@ export interface AcceptParts extends AdmitParts, AcknowledgeParts, CallSorterPar
 export interface CallRequest {
   /** Whose it is, by the key outside of its body; null where that has to say. */
   readonly source: Source | null;
+  /** The id of the source that the request and its bytes were counted for. */
+  readonly countedFor: string;
   readonly ip: string | null;
   readonly userAgent: string | null;
 }
 
-export interface Accept {
-  /** What a request is answered without a look into its body, which would cost most of what taking it does; null most of the time (A2). */
-  busy(): Refusal | null;
+export interface Accept extends Admittance {
   /** One call whose path names its type, as the bytes of its JSON after decompression. */
   single(type: CallType, body: Buffer, request: CallRequest): Answer | Promise<Answer>;
   /** One call that was no JSON text, of so many bytes if it were. */
@@ -63,7 +65,7 @@ const NOT_ACKNOWLEDGED = unavailable(
 
 export function createAccept(parts: AcceptParts): Accept {
   const { producer, clock, metrics, log, authenticator, acknowledgeTimeoutMs = ACKNOWLEDGE_TIMEOUT_MS } = parts;
-  const { busy, admit } = createAdmittance(parts);
+  const { busy, count } = createAdmittance(parts);
   const acknowledge = createAcknowledge(parts);
   const sorter = createCallSorter(parts);
 
@@ -83,17 +85,22 @@ export function createAccept(parts: AcceptParts): Accept {
     makeMessageId: parts.makeMessageId,
   });
 
-  /** Whose the calls of a parsed body are, if so many of them are taken now. */
-  const admitted = (
-    body: JsonObject,
-    request: CallRequest,
-    calls: number,
-  ): { source: Source } | { refusal: Refusal } => {
-    const found = request.source === null ? authenticator.known(writeKeyIn(body)) : { source: request.source };
+  /** Whose the calls of a body are, if so many of them are taken now; the first was counted with the request. */
+  const admitted = (found: Authentication, request: CallRequest, sent: Amount): Authentication => {
     if ("refusal" in found) return found;
-    const refusal = admit(found.source.id, calls);
-    return refusal === null ? found : { refusal };
+    const { source } = found;
+    if (source.id === request.countedFor) {
+      if (sent.calls > 1) count(source, { calls: sent.calls - 1, bytes: 0 });
+      return found;
+    }
+    const refusal = busy(source);
+    if (refusal !== null) return { refusal };
+    count(source, sent);
+    return found;
   };
+
+  const senderOf = (body: JsonObject, { source }: CallRequest): Authentication =>
+    source === null ? authenticator.known(writeKeyIn(body)) : { source };
 
   /** A5: what is waited for is this and nothing of the request. */
   const acknowledged = async (
@@ -113,7 +120,7 @@ export function createAccept(parts: AcceptParts): Accept {
   };
 
   const object: Accept["object"] = (type, call, bytes, request) => {
-    const admission = admitted(call, request, 1);
+    const admission = admitted(senderOf(call, request), request, { calls: 1, bytes });
     if ("refusal" in admission) return refuse(admission.refusal);
     const sorted = sorter.single(call, type, originOf(admission.source, request, null), bytes);
     if ("refusal" in sorted) return keep(sorted.refusal, sorted.kept);
@@ -125,16 +132,17 @@ export function createAccept(parts: AcceptParts): Accept {
 
   /** A single call that is too large whatever is in it: it is not parsed (A4). */
   const oversized = (body: Buffer, request: CallRequest): Refusal => {
-    const found = request.source === null ? authenticator.knownOf(findWriteKeys(body)) : { source: request.source };
-    if ("refusal" in found) return refuse(found.refusal);
-    const limited = admit(found.source.id, 1);
-    if (limited !== null) return refuse(limited);
-    const { refusal, kept } = sorter.oversized(body, originOf(found.source, request, null));
+    const { source } = request;
+    const found = source === null ? authenticator.knownOf(findWriteKeys(body)) : { source };
+    const admission = admitted(found, request, { calls: 1, bytes: body.length });
+    if ("refusal" in admission) return refuse(admission.refusal);
+    const { refusal, kept } = sorter.oversized(body, originOf(admission.source, request, null));
     return keep(refusal, kept);
   };
 
   return {
     busy,
+    count,
     object,
 
     single: (type, body, request) => {
@@ -149,11 +157,12 @@ export function createAccept(parts: AcceptParts): Accept {
       const envelope = parseBatch(parsed.object, MAX_SHARED_LENGTH);
       if (!envelope.taken) return refuse(toRefusal(envelope.refusal));
       const { calls } = envelope.batch;
-      const count = Math.max(1, calls.length);
-      const admission = admitted(parsed.object, request, count);
-      if ("refusal" in admission) return refuse(admission.refusal, count);
+      const size = Math.max(1, calls.length);
+      const sent: Amount = { calls: size, bytes: body.length };
+      const admission = admitted(senderOf(parsed.object, request), request, sent);
+      if ("refusal" in admission) return refuse(admission.refusal, size);
       const sorted = sorter.batch(calls, originOf(admission.source, request, envelope.batch), body.length);
-      if ("status" in sorted) return refuse(sorted, count);
+      if ("status" in sorted) return refuse(sorted, size);
       const { taken, rejected, records } = sorted;
       const answer = (): Answer => {
         countCalls(metrics, "accepted", taken);
@@ -161,7 +170,7 @@ export function createAccept(parts: AcceptParts): Accept {
         for (const { code } of rejected) metrics.rejectedCalls.inc({ code });
         return rejected.length === 0 ? TAKEN : { taken: true, rejected };
       };
-      return records.length === 0 ? answer() : acknowledged(records, count, answer);
+      return records.length === 0 ? answer() : acknowledged(records, size, answer);
     },
   };
 }

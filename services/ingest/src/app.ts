@@ -13,6 +13,7 @@ import { createOpenCodec } from "@posthaste/kafka/registry";
 import { createTable } from "@posthaste/kafka/table";
 import type { Registry } from "prom-client";
 import { type Gateway, startGateway } from "./gateway.ts";
+import type { Amount } from "./rate-limit.ts";
 import type { RejectedCalls } from "./rejected-calls.ts";
 import { createWriteKeys } from "./write-keys.ts";
 
@@ -24,7 +25,8 @@ export interface IngestOptions {
   /** 0 lets the system choose. */
   readonly port: number;
   readonly trustedProxies: readonly string[];
-  readonly callsPerSecond: number;
+  /** What one source may send in a second. */
+  readonly perSource: Amount;
   readonly maxPendingBytes: number;
   readonly log: Log;
   readonly registry: Registry;
@@ -68,7 +70,7 @@ export async function startIngest(options: IngestOptions): Promise<Ingest> {
     host: options.host,
     port: options.port,
     trustedProxies: options.trustedProxies,
-    callsPerSecond: options.callsPerSecond,
+    perSource: options.perSource,
     maxPendingBytes: options.maxPendingBytes,
     writeKeys,
     refreshSources: (timeoutMs) => sources.refresh(timeoutMs),

@@ -10,6 +10,8 @@ it("needs the brokers and the registry, and has a default for the rest", () => {
     POSTHASTE_INGEST_PORT: 8080,
     POSTHASTE_TRUSTED_PROXIES: [],
     POSTHASTE_TOPIC_PREFIX: "posthaste",
+    POSTHASTE_SOURCE_CALLS_PER_SECOND: 10_000,
+    POSTHASTE_SOURCE_BYTES_PER_SECOND: 16_000_000,
   });
 });
 
@@ -28,6 +30,7 @@ it.each([
   ["POSTHASTE_TRUSTED_PROXIES", "10.0.0.0/33"],
   ["POSTHASTE_TRUSTED_PROXIES", "10.0.0.0/8/8"],
   ["POSTHASTE_SOURCE_CALLS_PER_SECOND", "0"],
+  ["POSTHASTE_SOURCE_BYTES_PER_SECOND", "0"],
   ["POSTHASTE_INGEST_PENDING_BYTES", "many"],
 ])("%s=%s stops the start, with the variable's name", (name, value) => {
   const read = () => readConfig(ingestSettings, { ...REQUIRED, [name]: value });

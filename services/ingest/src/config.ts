@@ -19,8 +19,10 @@ export const ingestSettings = z.object({
   POSTHASTE_INGEST_PORT: port().default(8080),
   /** Proxies whose X-Forwarded-For is believed. */
   POSTHASTE_TRUSTED_PROXIES: networks().default([]),
-  /** Calls a second that one process takes from one source, before it answers 429. */
-  POSTHASTE_SOURCE_CALLS_PER_SECOND: wholeNumber(1, 10_000_000).default(50_000),
+  /** Calls a second that one process takes from one source, before it answers 429: about half of what it can take singly. */
+  POSTHASTE_SOURCE_CALLS_PER_SECOND: wholeNumber(1, 10_000_000).default(10_000),
+  /** The same in bytes of bodies, after decompression: about a quarter of what it can take. */
+  POSTHASTE_SOURCE_BYTES_PER_SECOND: wholeNumber(1, 10_000_000_000).default(16_000_000),
   /** Bytes of events that may wait for the brokers, before ingest answers 503. */
   POSTHASTE_INGEST_PENDING_BYTES: wholeNumber(1_000_000, 10_000_000_000).default(64 * 1024 * 1024),
 });

@@ -6,7 +6,7 @@ import { createClientAddresses, requestAddress } from "./client-address.ts";
 import { READY_FULL_MS, type ReadTimeouts } from "./limits.ts";
 import { createIngestMetrics, gaugeBodyBytes } from "./metrics.ts";
 import { createOpenApiDocument } from "./openapi.ts";
-import { createRateLimit } from "./rate-limit.ts";
+import { type Amount, createRateLimit } from "./rate-limit.ts";
 import { type BodyReader, createBodyReader } from "./read-body.ts";
 import { sendJson } from "./reply.ts";
 import { addBrowserRoutes } from "./routes/browser.ts";
@@ -20,7 +20,8 @@ export interface GatewayOptions extends Omit<AcceptParts, "authenticator" | "rat
   /** 0 lets the system choose. */
   readonly port: number;
   readonly trustedProxies: readonly string[];
-  readonly callsPerSecond: number;
+  /** What one source may send in a second. */
+  readonly perSource: Amount;
   readonly timeouts?: ReadTimeouts;
   /** What the bodies of all requests together may hold, instead of 64 MB. */
   readonly maxHeldBodyBytes?: number;
@@ -39,10 +40,10 @@ export interface Gateway extends IngestServer {
 
 /** Starts the gateway; resolves when it listens. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { writeKeys, refreshSources, clock, callsPerSecond, registry, log } = options;
+  const { writeKeys, refreshSources, clock, perSource, registry, log } = options;
   const metrics = createIngestMetrics(registry);
   const authenticator = createAuthenticator({ writeKeys, refresh: refreshSources, clock, log });
-  const rateLimit = createRateLimit({ callsPerSecond, monotonicMs: clock.monotonicMs });
+  const rateLimit = createRateLimit({ perSecond: perSource, monotonicMs: clock.monotonicMs });
   const accept = createAccept({ ...options, authenticator, rateLimit, metrics });
   const bodies = createBodyReader({ maxHeldBytes: options.maxHeldBodyBytes, monotonicMs: clock.monotonicMs });
   gaugeBodyBytes(registry, bodies);

@@ -15,7 +15,10 @@ await runService({
       host,
       port: config.POSTHASTE_INGEST_PORT,
       trustedProxies: config.POSTHASTE_TRUSTED_PROXIES,
-      callsPerSecond: config.POSTHASTE_SOURCE_CALLS_PER_SECOND,
+      perSource: {
+        calls: config.POSTHASTE_SOURCE_CALLS_PER_SECOND,
+        bytes: config.POSTHASTE_SOURCE_BYTES_PER_SECOND,
+      },
       maxPendingBytes: config.POSTHASTE_INGEST_PENDING_BYTES,
       log: logger,
       registry,

@@ -8,7 +8,7 @@
 import type { Source } from "@posthaste/core/source";
 import type { FastifyRequest } from "fastify";
 import type { Refusal } from "./answer.ts";
-import { type Authentication, type Authenticator, writeKeyFromHeader } from "./authenticate.ts";
+import { type Authenticator, writeKeyFromHeader } from "./authenticate.ts";
 import { findWriteKeys } from "./body-key.ts";
 import { decompress } from "./decompress.ts";
 import type { SentBody } from "./read-body.ts";
@@ -18,26 +18,23 @@ export function keyOutsideOfBody(request: FastifyRequest): string | null {
   return writeKeyFromHeader(request.headers.authorization) ?? writeKeyFromQuery(request);
 }
 
-/** A body after decompression, of somebody whose key is known; or why it is not taken. */
-export type KnownBody = { readonly content: Buffer } | { readonly refusal: Refusal };
+/** A body after decompression, or why there is none. */
+export type OpenedBody = { readonly content: Buffer } | { readonly refusal: Refusal };
 
-/** The content of a body that names a key which is known (S2); it need not be the key that counts. */
-export function openWithKeyInBody(body: SentBody, authenticator: Authenticator): KnownBody | Promise<KnownBody> {
+/** Whose a body is that names a key which is known (S2), and its content where nothing was waited for; it need not be the key that counts. */
+export type BodySource = { readonly source: Source; readonly content?: Buffer } | { readonly refusal: Refusal };
+
+export function sourceInBody(body: SentBody, authenticator: Authenticator): BodySource | Promise<BodySource> {
   const opened = open(body);
   if ("refusal" in opened) return opened;
   const authentication = authenticator.authenticate(findWriteKeys(opened.content));
-  if (!(authentication instanceof Promise)) return "refusal" in authentication ? authentication : opened;
-  return openAfter(authentication, body);
-}
-
-/** S3: a function of its own, so that what was inflated before is not kept by the one that waits. */
-async function openAfter(authentication: Promise<Authentication>, body: SentBody): Promise<KnownBody> {
-  const found = await authentication;
-  return "refusal" in found ? found : open(body);
+  // S3: what waits does not get the content, so that it does not keep it.
+  if (authentication instanceof Promise || "refusal" in authentication) return authentication;
+  return { source: authentication.source, content: opened.content };
 }
 
 /** A body's content; the one place where one is inflated. */
-export function open(body: SentBody): KnownBody {
+export function open(body: SentBody): OpenedBody {
   const content = decompress(body.bytes, body.encoding);
   return Buffer.isBuffer(content) ? { content } : { refusal: content };
 }

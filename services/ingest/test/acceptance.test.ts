@@ -203,20 +203,3 @@ describe("a body that is no batch or call", () => {
     expect((await gateway.post("/v1/track", `\ufeff${JSON.stringify(CALL)}`)).status).toBe(200);
   });
 });
-
-describe("a source that sends too fast", () => {
-  it("is answered 429 with the seconds to wait, and others are not", async () => {
-    await gateway.close();
-    gateway = await startTestGateway({ callsPerSecond: 2 });
-    gateway.writeKeys.apply("other", { ...SOURCE, id: "other", writeKeys: [{ key: "wk-other", expiresAtMs: null }] });
-    expect((await gateway.post("/v1/batch", { batch: [1, 2, 3, 4, 5, 6].map(String).map(good) })).status).toBe(200);
-    const refused = await gateway.post("/v1/track", CALL);
-    expect(refused.status).toBe(429);
-    expect(refused.headers.get("retry-after")).toBe("2");
-    expect(refused.headers.get("x-ratelimit-reset")).toBe("2");
-    expect(await refused.json()).toMatchObject({ code: "rate_limited" });
-    const other = await gateway.post("/v1/track", CALL, { authorization: `Basic ${btoa("wk-other:")}` });
-    expect(other.status).toBe(200);
-    expect(await counted("rate_limited")).toBe(1);
-  });
-});

@@ -23,7 +23,7 @@ it("is not ready while its table is not read to its end", async () => {
     host: "127.0.0.1",
     port: 0,
     trustedProxies: [],
-    callsPerSecond: 1,
+    perSource: { calls: 1, bytes: 1 },
     maxPendingBytes: 1_000_000,
     log: SILENT_LOG,
     registry: new Registry(),

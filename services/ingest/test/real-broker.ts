@@ -43,7 +43,7 @@ export async function startRealIngest(): Promise<RealIngest> {
     host: "127.0.0.1",
     port: 0,
     trustedProxies: [],
-    callsPerSecond: 1_000_000,
+    perSource: { calls: 1_000_000, bytes: 1_000_000_000 },
     maxPendingBytes: 64_000_000,
     log: SILENT_LOG,
     registry: new Registry(),

@@ -68,7 +68,7 @@ export async function startTestGateway(options: Partial<GatewayOptions> = {}): P
     host: "127.0.0.1",
     port: 0,
     trustedProxies: [],
-    callsPerSecond: 1_000_000,
+    perSource: { calls: 1_000_000, bytes: 1_000_000_000 },
     maxPendingBytes: 1_000_000,
     writeKeys,
     refreshSources: () => Promise.resolve(),

@@ -1,14 +1,16 @@
 /** The routes that take calls by POST. */
+import type { Source } from "@posthaste/core/source";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Accept, CallRequest } from "../accept.ts";
 import { type Answer, malformed, type Refusal } from "../answer.ts";
 import type { Authentication, Authenticator } from "../authenticate.ts";
 import { type ClientAddresses, requestAddress } from "../client-address.ts";
+import { MAX_REQUEST_BYTES } from "../limits.ts";
 import { countCalls, type IngestMetrics } from "../metrics.ts";
 import { BATCH_PATHS, CALL_PATHS } from "../paths.ts";
-import { isSentBody, type ReadBody } from "../read-body.ts";
+import { isSentBody, type ReadBody, type SentBody } from "../read-body.ts";
 import { sendAnswer, sendRefusal } from "../reply.ts";
-import { type KnownBody, keyOutsideOfBody, open, openWithKeyInBody } from "../sender.ts";
+import { type BodySource, keyOutsideOfBody, type OpenedBody, open, sourceInBody } from "../sender.ts";
 
 export interface CallRouteParts {
   readonly accept: Accept;
@@ -31,18 +33,19 @@ export function addCallRoutes(app: FastifyInstance, parts: CallRouteParts): void
 
   /** What can be said without the body, before it is read (S1). */
   const onRequest = (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
-    const busy = accept.busy();
+    const busy = accept.busy(null);
     const key = keyOutsideOfBody(request);
-    const go = (authentication: Authentication | null) => {
-      if (authentication !== null && "refusal" in authentication) {
-        sendRefusal(request, reply, refuse(authentication.refusal));
+    const go = (authentication: Authentication) => {
+      const refusal = "refusal" in authentication ? authentication.refusal : accept.busy(authentication.source);
+      if (refusal !== null) {
+        sendRefusal(request, reply, refuse(refusal));
         return;
       }
-      request.source = authentication?.source ?? null;
+      if ("source" in authentication) request.source = authentication.source;
       done();
     };
     if (busy !== null) go({ refusal: busy });
-    else if (key === null) go(null);
+    else if (key === null) done();
     else {
       const authentication = authenticator.authenticate([key]);
       if (authentication instanceof Promise) authentication.then(go, (error: unknown) => reply.send(error));
@@ -54,14 +57,22 @@ export function addCallRoutes(app: FastifyInstance, parts: CallRouteParts): void
     const body = request.body as ReadBody | undefined;
     if (body === undefined) return refuse(NO_BODY);
     if (!isSentBody(body)) return refuse(body);
-    // Asked again, since the body may have taken its time.
-    const busy = accept.busy();
+    const takeFrom = (found: BodySource): Answer | Promise<Answer> => {
+      if ("refusal" in found) return refuse(found.refusal);
+      const { source } = found;
+      // Asked again, since the body may have taken its time.
+      const busy = accept.busy(source);
+      if (busy !== null) return refuse(busy);
+      const opened = found.content === undefined ? open(body) : { content: found.content };
+      accept.count(source, { calls: 1, bytes: openedBytes(opened, body) });
+      if ("refusal" in opened) return refuse(opened.refusal);
+      return take(opened.content, toCallRequest(request, source, parts.addresses));
+    };
+    if (request.source !== null) return takeFrom({ source: request.source });
+    const busy = accept.busy(null);
     if (busy !== null) return refuse(busy);
-    const takeKnown = (known: KnownBody) =>
-      "refusal" in known ? refuse(known.refusal) : take(known.content, toCallRequest(request, parts.addresses));
-    if (request.source !== null) return takeKnown(open(body));
-    const known = openWithKeyInBody(body, authenticator);
-    return known instanceof Promise ? known.then(takeKnown) : takeKnown(known);
+    const found = sourceInBody(body, authenticator);
+    return found instanceof Promise ? found.then(takeFrom) : takeFrom(found);
   };
 
   for (const [path, type] of Object.entries(CALL_PATHS)) {
@@ -76,10 +87,17 @@ export function addCallRoutes(app: FastifyInstance, parts: CallRouteParts): void
   }
 }
 
-/** What a request's headers say. */
-export function toCallRequest(request: FastifyRequest, addresses: ClientAddresses): CallRequest {
+/** What a body counts for; one that is too large after decompression was followed to the limit. */
+function openedBytes(opened: OpenedBody, { bytes }: SentBody): number {
+  if ("content" in opened) return opened.content.length;
+  return opened.refusal.answer === "too_large" ? MAX_REQUEST_BYTES : bytes.length;
+}
+
+/** What a request's headers say; `countedFor` is the source that it was counted for. */
+export function toCallRequest(request: FastifyRequest, countedFor: Source, addresses: ClientAddresses): CallRequest {
   return {
     source: request.source,
+    countedFor: countedFor.id,
     ip: requestAddress(request, addresses),
     userAgent: request.headers["user-agent"] ?? null,
   };

@@ -40,16 +40,20 @@ export function addPixelRoutes(app: FastifyInstance, parts: PixelRouteParts): vo
     reply: FastifyReply,
     pixel: { readonly type: CallType; readonly keys: readonly string[]; readonly read: () => JsonObject | null },
   ) => {
-    const busy = accept.busy();
-    if (busy !== null) return refuse(request, reply, busy);
+    const lagging = accept.busy(null);
+    if (lagging !== null) return refuse(request, reply, lagging);
     const outside = keyOutsideOfBody(request);
     const authentication = await authenticator.authenticate(outside === null ? pixel.keys : [outside]);
     if ("refusal" in authentication) return refuse(request, reply, authentication.refusal);
-    if (outside !== null) request.source = authentication.source;
+    const { source } = authentication;
+    const busy = accept.busy(source);
+    if (busy !== null) return refuse(request, reply, busy);
+    if (outside !== null) request.source = source;
+    accept.count(source, { calls: 1, bytes: request.url.length });
     const call = pixel.read();
     if (call === null) return refuse(request, reply, UNREADABLE);
     const bytes = Buffer.byteLength(JSON.stringify(call));
-    const taken = await accept.object(pixel.type, call, bytes, toCallRequest(request, addresses));
+    const taken = await accept.object(pixel.type, call, bytes, toCallRequest(request, source, addresses));
     return answer(request, reply, taken.taken ? null : taken);
   };
 
