@@ -1,6 +1,7 @@
 /** Questions to a cluster about who does what in it, answered as broker names (`kafka-1` …) for fault tests. */
 import { type Admin, type ITopicMetadata, Kafka, logLevel } from "kafkajs";
 import { readActiveController, readCommittedSum, readGroupCoordinator } from "./kafka-wire.ts";
+import type { OperatorTls } from "./operator-tls.ts";
 
 const TIMEOUT_MS = 2_000;
 
@@ -34,33 +35,38 @@ export interface ClusterAddresses {
    * says nothing for as long as that one hangs; so each controller is asked for itself.
    */
   readonly controllers: readonly string[];
+  /** What to show them, where they ask who calls. */
+  readonly tls?: OperatorTls;
 }
 
 /** A view of the cluster; each question opens and closes its own connection. */
-export function createClusterView({ brokers, controllers }: ClusterAddresses): ClusterView {
+export function createClusterView({ brokers, controllers, tls }: ClusterAddresses): ClusterView {
   return {
     leaderOf: (topic, partition) =>
       firstAnswer(brokers, (address) =>
-        withAdmin(address, async (admin) => {
+        withAdmin({ address, tls }, async (admin) => {
           const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
           const found = topics[0]?.partitions.find((candidate) => candidate.partitionId === partition);
           return found === undefined || found.leader < 0 ? undefined : brokerName(found.leader);
         }),
       ),
     coordinatorOf: async (groupId) =>
-      brokerName(await firstAnswer(brokers, (address) => readGroupCoordinator(address, groupId))),
-    activeController: async () => brokerName(await firstAnswer(controllers, readActiveController)),
+      brokerName(await firstAnswer(brokers, (address) => readGroupCoordinator(address, groupId, tls))),
+    activeController: async () =>
+      brokerName(await firstAnswer(controllers, (address) => readActiveController(address, tls))),
     partitions: () =>
       firstAnswer(brokers, (address) =>
-        withAdmin(address, async (admin) => (await admin.fetchTopicMetadata()).topics.flatMap(toPartitionViews)),
+        withAdmin({ address, tls }, async (admin) =>
+          (await admin.fetchTopicMetadata()).topics.flatMap(toPartitionViews),
+        ),
       ),
-    committedSum: (groupId) => firstAnswer(brokers, (address) => readCommittedSum(address, groupId)),
+    committedSum: (groupId) => firstAnswer(brokers, (address) => readCommittedSum(address, groupId, tls)),
   };
 }
 
 /** True when the broker at `address` answers and counts node `id` among the cluster's brokers. */
-export function brokerIsInCluster(address: string, id: number): Promise<boolean> {
-  return withAdmin(address, async (admin) => {
+export function brokerIsInCluster(address: string, id: number, tls?: OperatorTls): Promise<boolean> {
+  return withAdmin({ address, tls }, async (admin) => {
     const cluster = await admin.describeCluster();
     return cluster.brokers.some((broker) => broker.nodeId === id);
   });
@@ -80,11 +86,17 @@ function brokerName(nodeId: number): string {
   return `kafka-${nodeId}`;
 }
 
+interface AdminAddress {
+  readonly address: string;
+  readonly tls: OperatorTls | undefined;
+}
+
 // One address, since without retries kafkajs asks no broker but the first that it was given.
-async function withAdmin<T>(address: string, work: (admin: Admin) => Promise<T>): Promise<T> {
+export async function withAdmin<T>({ address, tls }: AdminAddress, work: (admin: Admin) => Promise<T>): Promise<T> {
   const kafka = new Kafka({
     clientId: "local-stack",
     brokers: [address],
+    ...(tls ? { ssl: { ...tls } } : {}),
     logLevel: logLevel.NOTHING,
     connectionTimeout: TIMEOUT_MS,
     requestTimeout: TIMEOUT_MS,

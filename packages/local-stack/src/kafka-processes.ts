@@ -6,7 +6,9 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { brokerIsInCluster, type ClusterAddresses } from "./cluster-view.ts";
 import { kafkaSettings, toProperties } from "./kafka-properties.ts";
+import { keepCertificates, OPERATOR } from "./operator-tls.ts";
 import { findFreePorts } from "./ports.ts";
+import type { SecuredListeners } from "./secured-listeners.ts";
 import { StackError } from "./stack-error.ts";
 import { createUnit, type Unit } from "./unit.ts";
 
@@ -23,23 +25,57 @@ export interface KafkaProcessesOptions {
   readonly count: number;
   /** Short runs start faster without the second compiler; long ones are faster with it. */
   readonly shortLived: boolean;
+  /** Absent: plain text, and everybody may do everything. */
+  readonly security?: BrokerSecurity;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly onUnexpectedExit: (name: string, reason: string) => void;
 }
 
+export interface BrokerSecurity extends Pick<SecuredListeners, "mechanisms" | "ungranted" | "plainUsers"> {
+  /** Also what was granted stands in the broker's log, each request a line, and not only what was denied. */
+  readonly logsGranted?: boolean;
+}
+
+export interface PreparedKafka {
+  readonly units: readonly Unit[];
+  /** For clients. */
+  readonly addresses: ClusterAddresses;
+  /** For whoever runs the cluster: where it is secured, other ports, and a certificate. */
+  readonly operator: ClusterAddresses;
+  /** PEM file of the authority to trust, where the cluster is secured. */
+  readonly authorityFile: string | undefined;
+}
+
 /** Units `kafka-1` …, not started yet, and their addresses. */
-export async function prepareKafka(
-  options: KafkaProcessesOptions,
-): Promise<{ readonly units: readonly Unit[]; readonly addresses: ClusterAddresses }> {
-  const { jars, dataDir, count, env } = options;
-  const ports = await findFreePorts(count * 2);
+export async function prepareKafka(options: KafkaProcessesOptions): Promise<PreparedKafka> {
+  const { jars, dataDir, count, env, security } = options;
+  const ports = await findFreePorts(count * 3);
   const ids = Array.from({ length: count }, (_, index) => index + 1);
   const clientAddress = (id: number): string => `127.0.0.1:${ports[id - 1]}`;
   const controllerAddress = (id: number): string => `127.0.0.1:${ports[count + id - 1]}`;
-  const layout = { count, clientAddress, controllerAddress, bindHost: "127.0.0.1" };
+  const operatorAddress = security ? (id: number): string => `127.0.0.1:${ports[2 * count + id - 1]}` : clientAddress;
   const classpath = [join(jars, "*"), javaFolder].join(delimiter);
   await mkdir(dataDir, { recursive: true });
   await assertSameSize(dataDir, count);
+  const names = ids.map((id) => `kafka-${id}`);
+  const certificates = security ? await keepCertificates(join(dataDir, "tls"), names) : undefined;
+  const layout = {
+    count,
+    clientAddress,
+    controllerAddress,
+    bindHost: "127.0.0.1",
+    ...(security && certificates
+      ? {
+          brokerAddress: operatorAddress,
+          security: {
+            ...security,
+            keyFile: (id: number) => certificates.keyFile(`kafka-${id}`),
+            authorityFile: certificates.authorityFile,
+            operators: [...names, OPERATOR],
+          },
+        }
+      : {}),
+  };
   const units = await Promise.all(
     ids.map(async (id) => {
       const name = `kafka-${id}`;
@@ -54,6 +90,7 @@ export async function prepareKafka(
           `-Xmx${count > 1 ? 400 : 600}m`,
           ...(options.shortLived ? ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"] : []),
           "-Dlog4j2.configurationFile=log4j2.properties",
+          ...(security?.logsGranted ? ["-Dposthaste.authorizer.level=DEBUG"] : []),
           "-cp",
           classpath,
           "kafka.Kafka",
@@ -61,12 +98,22 @@ export async function prepareKafka(
         ],
         env,
         logFile: join(dataDir, `${name}.log`),
-        isReady: () => brokerIsInCluster(clientAddress(id), id),
+        isReady: () => brokerIsInCluster(operatorAddress(id), id, certificates?.operator),
         onUnexpectedExit: options.onUnexpectedExit,
       });
     }),
   );
-  return { units, addresses: { brokers: ids.map(clientAddress), controllers: ids.map(controllerAddress) } };
+  const controllers = ids.map(controllerAddress);
+  return {
+    units,
+    addresses: { brokers: ids.map(clientAddress), controllers },
+    operator: {
+      brokers: ids.map(operatorAddress),
+      controllers,
+      ...(certificates ? { tls: certificates.operator } : {}),
+    },
+    authorityFile: certificates?.authorityFile,
+  };
 }
 
 /**

@@ -1,5 +1,7 @@
 /** The settings of the local brokers: one broker, or three as a production cluster has them. Pure. */
 
+import { type SecuredListeners, securedListeners } from "./secured-listeners.ts";
+
 /** Where the brokers of a cluster listen, whether as processes of this machine or as containers of a network. */
 export interface ClusterLayout {
   readonly count: number;
@@ -13,6 +15,8 @@ export interface ClusterLayout {
   readonly bindHost: string;
   /** The port to listen on for clients, when it is not the one that they are told. */
   readonly clientPort?: number;
+  /** TLS and logins; without it everything is plain text and everybody may do everything. */
+  readonly security?: SecuredListeners;
 }
 
 /** Partitions of Kafka's own topic of offsets; its default of 50 costs seconds when the first group comes. */
@@ -61,17 +65,20 @@ function listenerSettings(id: number, layout: ClusterLayout): Record<string, str
   const { bindHost } = layout;
   const client = layout.clientAddress(id);
   const internal = layout.brokerAddress?.(id);
+  const clients = layout.security ? "CLIENTS" : "PLAINTEXT";
   const listeners = [
-    `PLAINTEXT://${bindHost}:${layout.clientPort ?? portOf(client)}`,
+    `${clients}://${bindHost}:${layout.clientPort ?? portOf(client)}`,
     ...(internal ? [`INTERNAL://${bindHost}:${portOf(internal)}`] : []),
     `CONTROLLER://${bindHost}:${portOf(layout.controllerAddress(id))}`,
   ];
   return {
     listeners: listeners.join(","),
-    "advertised.listeners": [`PLAINTEXT://${client}`, ...(internal ? [`INTERNAL://${internal}`] : [])].join(","),
-    "inter.broker.listener.name": internal ? "INTERNAL" : "PLAINTEXT",
+    "advertised.listeners": [`${clients}://${client}`, ...(internal ? [`INTERNAL://${internal}`] : [])].join(","),
+    "inter.broker.listener.name": internal ? "INTERNAL" : clients,
     "controller.listener.names": "CONTROLLER",
-    "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,INTERNAL:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+    ...(layout.security
+      ? securedListeners(id, layout.security)
+      : { "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,INTERNAL:PLAINTEXT,PLAINTEXT:PLAINTEXT" }),
   };
 }
 

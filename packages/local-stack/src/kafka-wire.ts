@@ -3,11 +3,15 @@
  * controller (DescribeQuorum), which coordinates a group (FindCoordinator), what the group has committed (OffsetFetch). One
  * connection a question.
  */
-import { connect } from "node:net";
+import { connect as connectTcp } from "node:net";
+import { connect as connectTls } from "node:tls";
+import type { OperatorTls } from "./operator-tls.ts";
 
 const DESCRIBE_QUORUM = 55;
 const FIND_COORDINATOR = 10;
 const OFFSET_FETCH = 9;
+/** A flexible structure ends with its count of tagged fields, and a flexible request's header with it. */
+export const NO_TAGS = Buffer.from([0]);
 const TIMEOUT_MS = 2_000;
 const CLIENT_ID = "local-stack";
 /** The topic that the controllers keep the cluster's metadata in. */
@@ -17,11 +21,15 @@ const METADATA_TOPIC = "__cluster_metadata";
  * The node id of the active controller, asked of the controller at `address` (`host:port`). Throws when that is not the
  * active one.
  */
-export async function readActiveController(address: string): Promise<number> {
+export async function readActiveController(address: string, tls?: OperatorTls): Promise<number> {
   const name = Buffer.from(METADATA_TOPIC);
   // Flexible encoding: a length or count stands plus one, and each structure ends with its count of tagged fields.
   const request = Buffer.concat([Buffer.from([2, name.length + 1]), name, Buffer.from([2, 0, 0, 0, 0, 0, 0, 0])]);
-  const answer = await ask(address, DESCRIBE_QUORUM, 0, Buffer.concat([Buffer.from([0]), request]));
+  const answer = await ask(address, tls, {
+    apiKey: DESCRIBE_QUORUM,
+    version: 0,
+    rest: Buffer.concat([NO_TAGS, request]),
+  });
   // Tagged fields of the header, error code, count of topics, name, count of partitions, index, error code, leader.
   assertNoError("DescribeQuorum", answer.readInt16BE(1));
   const nameLength = answer.readUInt8(4) - 1;
@@ -33,8 +41,8 @@ export async function readActiveController(address: string): Promise<number> {
 }
 
 /** The node id of the group's coordinator, as the broker at `address` knows it. Throws while there is none. */
-export async function readGroupCoordinator(address: string, groupId: string): Promise<number> {
-  const answer = await ask(address, FIND_COORDINATOR, 0, shortString(groupId));
+export async function readGroupCoordinator(address: string, groupId: string, tls?: OperatorTls): Promise<number> {
+  const answer = await ask(address, tls, { apiKey: FIND_COORDINATOR, version: 0, rest: shortString(groupId) });
   assertNoError("FindCoordinator", answer.readInt16BE(0));
   return answer.readInt32BE(2);
 }
@@ -43,10 +51,11 @@ export async function readGroupCoordinator(address: string, groupId: string): Pr
  * All offsets that the group has committed, over every topic and partition, added up: it rises with every commit that tells
  * something. Throws when the broker at `address` does not coordinate the group.
  */
-export async function readCommittedSum(address: string, groupId: string): Promise<number> {
+export async function readCommittedSum(address: string, groupId: string, tls?: OperatorTls): Promise<number> {
   // A count of -1 asks for every topic.
   const allTopics = Buffer.from([255, 255, 255, 255]);
-  return sumOfOffsets(await ask(address, OFFSET_FETCH, 2, Buffer.concat([shortString(groupId), allTopics])));
+  const rest = Buffer.concat([shortString(groupId), allTopics]);
+  return sumOfOffsets(await ask(address, tls, { apiKey: OFFSET_FETCH, version: 2, rest }));
 }
 
 /**
@@ -79,8 +88,19 @@ export function sumOfOffsets(answer: Buffer): number {
   return [...offsets.values()].reduce((sum, offset) => sum + offset, 0);
 }
 
+export interface Request {
+  readonly apiKey: number;
+  readonly version: number;
+  /** What follows the client's id in the header: a flexible request begins with the header's tagged fields. */
+  readonly rest: Buffer;
+}
+
 /** Sends one request and answers what follows the correlation id of its response. */
-async function ask(address: string, apiKey: number, version: number, rest: Buffer): Promise<Buffer> {
+export async function ask(
+  address: string,
+  tls: OperatorTls | undefined,
+  { apiKey, version, rest }: Request,
+): Promise<Buffer> {
   const head = Buffer.alloc(8);
   head.writeInt16BE(apiKey, 0);
   head.writeInt16BE(version, 2);
@@ -89,7 +109,8 @@ async function ask(address: string, apiKey: number, version: number, rest: Buffe
   size.writeInt32BE(message.length);
 
   const colon = address.lastIndexOf(":");
-  const socket = connect({ host: address.slice(0, colon), port: Number(address.slice(colon + 1)) });
+  const to = { host: address.slice(0, colon), port: Number(address.slice(colon + 1)) };
+  const socket = tls ? connectTls({ ...to, ...tls }) : connectTcp(to);
   socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error(`${address} did not answer in ${TIMEOUT_MS} ms`)));
   try {
     socket.write(Buffer.concat([size, message]));
@@ -104,7 +125,8 @@ async function ask(address: string, apiKey: number, version: number, rest: Buffe
   }
 }
 
-function assertNoError(request: string, code: number): void {
+/** Throws when the code is not 0. */
+export function assertNoError(request: string, code: number): void {
   if (code !== 0) throw new Error(`${request} answered error ${code}`);
 }
 

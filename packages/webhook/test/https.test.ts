@@ -2,16 +2,16 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { createServer as createTlsServer, type TlsOptions } from "node:tls";
+import { CertificateAuthority, type Issued, selfSigned } from "@posthaste/testkit/certificates";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { UrlResult } from "../src/report.ts";
 import type { Resolve } from "../src/resolve.ts";
 import type { WebhookSender } from "../src/sender.ts";
-import { type Issued, selfSigned, TestAuthority } from "./certificates.ts";
 import { attemptTo, useReceiver, useSender } from "./harness.ts";
 
 const DAY_MS = 86_400_000;
 const NAME = "receiver.example";
-const authority = new TestAuthority();
+const authority = new CertificateAuthority();
 const toLoopback: Resolve = async () => [{ address: "127.0.0.1", family: 4 }];
 
 /** A TLS server that counts what it decrypts. */
@@ -64,7 +64,7 @@ describe("HTTPS", () => {
     ["a self-signed certificate", () => selfSigned({ commonName: NAME, names: [NAME] })],
     [
       "a certificate of an authority that nobody knows",
-      () => new TestAuthority().issue({ commonName: NAME, names: [NAME] }),
+      () => new CertificateAuthority().issue({ commonName: NAME, names: [NAME] }),
     ],
     [
       "an expired certificate",

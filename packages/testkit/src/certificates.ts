@@ -1,6 +1,6 @@
 /**
- * Certificates for tests, made when the test runs: the little of X.509 that a TLS server needs, written as DER by hand, so
- * that no key is ever committed and no tool has to be installed.
+ * Certificates that are made when they are needed, by tests and by the local command: the little of X.509 that TLS needs,
+ * written as DER by hand, so that no key is ever committed and no tool has to be installed.
  */
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 import { isIPv4 } from "node:net";
@@ -23,18 +23,21 @@ export interface CertificateOptions {
 
 const DAY_MS = 86_400_000;
 
-/** A certificate authority. `issue` makes certificates that whoever trusts `cert` trusts. */
-export class TestAuthority {
+/**
+ * A certificate authority. `issue` makes certificates that whoever trusts `cert` trusts. Its key never leaves this object: when
+ * that is gone, nobody issues another.
+ */
+export class CertificateAuthority {
   readonly cert: string;
   readonly #name: Buffer;
   readonly #key: KeyObject;
 
-  constructor(commonName = "Test Authority") {
+  constructor(commonName = "Test Authority", validity: Pick<CertificateOptions, "notBefore" | "notAfter"> = {}) {
     const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
     this.#name = distinguishedName(commonName);
     this.#key = privateKey;
     this.cert = certificate(
-      { commonName },
+      { commonName, ...validity },
       { publicKey, issuer: this.#name, issuerKey: privateKey, isAuthority: true },
     );
   }

@@ -1,0 +1,58 @@
+/**
+ * One secured broker for a test, as a process: every way to log in, TLS, nothing granted or denied. Reads its users as JSON
+ * from the first line of its standard input, prints what `SecuredBroker` of the testkit needs as one line when it is up, and
+ * ends when its standard input closes. Its data goes with it.
+ */
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { findJavaParts } from "./java-parts.ts";
+import { prepareKafka } from "./kafka-processes.ts";
+import { OPERATOR } from "./operator-tls.ts";
+import { putScramUsers, untilUsersAreKnown } from "./scram-users.ts";
+import { SASL_MECHANISMS, type User } from "./secured-listeners.ts";
+
+const input = createInterface({ input: process.stdin });
+const closed = once(input, "close");
+const [line] = await once(input, "line");
+const users = JSON.parse(String(line)) as readonly User[];
+const dataDir = await mkdtemp(join(tmpdir(), "posthaste-secured-broker-"));
+
+try {
+  const { env } = process;
+  const parts = await findJavaParts({ env, log: (text) => process.stderr.write(`secured broker: ${text}\n`) });
+  const kafka = await prepareKafka({
+    jars: parts.kafka,
+    dataDir,
+    count: 1,
+    shortLived: true,
+    security: { mechanisms: SASL_MECHANISMS, ungranted: "everything", plainUsers: users },
+    env,
+    onUnexpectedExit: (name, reason) => {
+      process.stderr.write(`secured broker: ${name} ended by itself (${reason})\n`);
+      process.exitCode = 1;
+    },
+  });
+  const [broker] = kafka.units;
+  await broker?.start();
+  await putScramUsers(kafka.operator, users);
+  await untilUsersAreKnown({ brokers: kafka.addresses.brokers, ca: kafka.operator.tls?.ca ?? "" }, users);
+  const told = {
+    broker: kafka.addresses.brokers[0],
+    operatorBroker: kafka.operator.brokers[0],
+    authorityFile: kafka.authorityFile,
+    operatorFile: join(dataDir, "tls", `${OPERATOR}.pem`),
+    pid: broker?.pid,
+  };
+  process.stdout.write(`${JSON.stringify(told)}\n`);
+  await closed;
+  await broker?.kill();
+} catch (error) {
+  process.stderr.write(`secured broker: ${String(error)}\n`);
+  process.exitCode = 1;
+} finally {
+  await rm(dataDir, { recursive: true, force: true });
+}
+process.exit();
