@@ -2,5 +2,10 @@ import { projectConfig } from "@posthaste/tooling/vitest";
 
 export default projectConfig("kafka", {
   kafka: true,
-  brokerless: ["test/moved-leader.test.ts", "test/producer.test.ts", "test/producer-properties.test.ts"],
+  brokerless: [
+    "test/consumer.test.ts",
+    "test/moved-leader.test.ts",
+    "test/producer.test.ts",
+    "test/producer-properties.test.ts",
+  ],
 });

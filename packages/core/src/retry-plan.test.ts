@@ -108,6 +108,7 @@ describe("W5: a receiver that asked for peace", () => {
     expect(putOff(asked, 0, 0, 20_000)).toMatchObject(waits);
     expect(putOff({ ...begun, notBeforeMs: 20_000 }, 0, 0, 65_000)).toMatchObject(waits);
     expect(putOff(begun, 0, 0, 65_000)).toMatchObject(waits);
+    expect(putOff({ ...begun, notBeforeMs: 1_065_000 }, 1_000_000)).toMatchObject({ delayMs: 60_000 });
     // Less than the smallest tier is left: there is none smaller.
     expect(putOff({ ...begun, notBeforeMs: 3000 }, 0)).toMatchObject({ delayMs: 10_000 });
   });
