@@ -17,13 +17,21 @@ it("writes one JSON line with the service, the event and its fields, and nothing
   expect(lines[0]).toMatchObject({ level: 30, service: "delivery", event: "partition_assigned", partition: 3 });
 });
 
-it("masks what may hold a secret, should a caller pass it by mistake", () => {
-  const [line] = linesOf((logger) => {
-    logger.info({
-      event: "x",
-      sharedSecret: "s3cret",
-      destination: { headers: { "X-Key": "s3cret" }, body: "s3cret" },
-    });
+it("masks what may hold a secret at any depth, in errors and in the message, should a caller pass it by mistake", () => {
+  const cause = new Error("http://user:hunter2@registry:8081 refused");
+  const lines = linesOf((logger) => {
+    logger.info({ event: "x", sharedSecret: "hunter2", destination: { urls: [{ headers: { "X-Key": "hunter2" } }] } });
+    logger.warn({ event: "x" }, "asking http://user:hunter2@registry:8081 again");
+    logger.error({ event: "x", err: new Error("no codec", { cause }) });
+    logger.error({ event: "x", err: cause });
+    logger.fatal({ event: "x", error: new AggregateError([cause], "all failed") }, "the service cannot go on");
   });
-  expect(JSON.stringify(line)).not.toContain("s3cret");
+  expect(JSON.stringify(lines)).not.toContain("hunter2");
+  expect(lines).toMatchObject([
+    { sharedSecret: "***", destination: { urls: [{ headers: "***" }] } },
+    { msg: "asking http://***@registry:8081 again" },
+    { err: { message: "no codec", cause: { type: "Error", message: "http://***@registry:8081 refused" } } },
+    { err: { message: "http://***@registry:8081 refused" }, msg: "http://***@registry:8081 refused" },
+    { error: { message: "all failed", aggregateErrors: [{ message: "http://***@registry:8081 refused" }] } },
+  ]);
 });
