@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findFreePorts } from "@posthaste/local-stack/ports";
+import { schemaRegistryUrl } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
 import { startReceiver } from "@posthaste/testkit/receiver";
 import { deleteTopics, uniqueName } from "@posthaste/testkit/topics";
@@ -14,6 +15,9 @@ const start = fileURLToPath(new URL("../../scripts/start.mjs", import.meta.url))
 const READY = { timeoutMs: 90_000, intervalMs: 100 };
 /** decisions.md: Ctrl-C or SIGTERM ends all of it within 15 seconds. */
 const END_MS = 15_000;
+
+/** Of the registry; nothing may print it. */
+const PASSWORD = "hunter2";
 
 interface StackFile {
   readonly brokers: readonly string[];
@@ -40,6 +44,7 @@ beforeEach(async () => {
     ...process.env,
     POSTHASTE_DATA_DIR: dataDir,
     POSTHASTE_TOPIC_PREFIX: prefix,
+    SCHEMA_REGISTRY_URL: withPassword(schemaRegistryUrl()),
     POSTHASTE_INGEST_PORT: String(ingest),
     POSTHASTE_CONTROL_PORT: String(control),
     POSTHASTE_METRICS_PORT: String(metrics),
@@ -48,9 +53,21 @@ beforeEach(async () => {
 
 afterEach(async () => {
   command.kill("SIGKILL");
+  expect(output + (await logsIn(dataDir))).not.toContain(PASSWORD);
   await deleteTopics(prefix);
   await rm(dataDir, { recursive: true, force: true });
 });
+
+/** As of a registry that asks for one; this one takes everybody. */
+function withPassword(url: string): string {
+  return Object.assign(new URL(url), { username: "operator", password: PASSWORD }).href;
+}
+
+/** What the services wrote, each into a log of its own. */
+async function logsIn(folder: string): Promise<string> {
+  const files = (await readdir(folder)).filter((file) => file.endsWith(".log"));
+  return (await Promise.all(files.map((file) => readFile(join(folder, file), "utf8")))).join("");
+}
 
 function run(...args: string[]): void {
   output = "";
@@ -87,6 +104,7 @@ it("shows all seven kinds delivered, says what runs and what dies, and ends with
     expect(output).toMatch(new RegExp(`^${type} +200 +good +\\d+$`, "m"));
   }
   expect(output).toContain("Webhooks may reach 127.0.0.0/8,::1/128 here");
+  expect(output).toContain("registry: http://***@");
   expect(stack.ingest).toBe(`http://127.0.0.1:${env["POSTHASTE_INGEST_PORT"]}`);
   expect(stack.control).toBe(`http://127.0.0.1:${env["POSTHASTE_CONTROL_PORT"]}`);
   expect((await fetch(`${stack.control}/readyz`)).status).toBe(200);

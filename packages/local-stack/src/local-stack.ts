@@ -18,6 +18,7 @@ import { findJavaParts } from "./java-parts.ts";
 import { prepareKafka } from "./kafka-processes.ts";
 import { prepareRegistry } from "./registry-process.ts";
 import { withoutSecrets } from "./services.ts";
+import { shownUrl } from "./shown-url.ts";
 import { StackError } from "./stack-error.ts";
 import type { Unit } from "./unit.ts";
 
@@ -100,7 +101,7 @@ async function startPrepared(prepared: PreparedStack, log: (line: string) => voi
 
 function namedStack(brokers: string, registry: string | undefined, log: (line: string) => void): LocalStack {
   if (!registry) throw new StackError("KAFKA_BROKERS is set: set SCHEMA_REGISTRY_URL too, or neither");
-  log(`using the brokers at ${brokers} and the registry at ${registry}`);
+  log(`using the brokers at ${shownUrl(brokers)} and the registry at ${shownUrl(registry)}`);
   return { brokers: brokers.split(","), controllers: [], schemaRegistry: registry, units: [], stop: async () => {} };
 }
 

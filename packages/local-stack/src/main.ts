@@ -19,6 +19,7 @@ import { type Demo, runDemo } from "./demo.ts";
 import { isPortFree } from "./ports.ts";
 import type { ServicePorts } from "./services.ts";
 import { type CommandSettings, readCommandSettings, USAGE } from "./settings.ts";
+import { shownUrl } from "./shown-url.ts";
 import { StackError } from "./stack-error.ts";
 import { type System, startSystem } from "./system.ts";
 
@@ -83,7 +84,7 @@ function introduce({ dataDir, allowNetworks }: CommandSettings, system: System):
   say(`ingest    ${system.ingestUrl}`);
   say(`control   ${system.controlUrl}   admin token: ${system.adminToken}`);
   for (const [name, url] of Object.entries(system.metricsUrls)) say(`metrics   ${url}   (${name})`);
-  say(`brokers   ${system.stack.brokers.join(", ")}   registry: ${system.stack.schemaRegistry}`);
+  say(`brokers   ${system.stack.brokers.join(", ")}   registry: ${shownUrl(system.stack.schemaRegistry)}`);
   say(`data      ${dataDir}   (logs and stack.json, which names every process)`);
   say(`Webhooks may reach ${allowNetworks} here (POSTHASTE_ALLOW_NETWORKS); elsewhere private networks are refused.`);
   say("");
