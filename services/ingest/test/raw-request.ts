@@ -48,13 +48,16 @@ export function readResponse(socket: Socket): Promise<RawResponse | null> {
     const look = (chunk: Buffer) => {
       received = Buffer.concat([received, chunk]);
       const response = parseResponse(received);
-      if (response === null) return;
-      socket.off("data", look);
+      if (response !== null) settle(response);
+    };
+    const end = () => settle(null);
+    const settle = (response: RawResponse | null) => {
+      socket.off("data", look).off("close", end).off("error", end);
       resolve(response);
     };
     socket.on("data", look);
-    socket.once("close", () => resolve(null));
-    socket.once("error", () => resolve(null));
+    socket.once("close", end);
+    socket.once("error", end);
   });
 }
 

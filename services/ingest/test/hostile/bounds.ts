@@ -1,0 +1,42 @@
+/** What a request may cost, what was asked for, and how far a form's cost goes of it. */
+import { type Form, hasKnownKey, isBatch } from "./form.ts";
+import type { FormCost } from "./meter.ts";
+
+export const MEASURES = ["ms a KB", "MB a KB", "ms"] as const;
+/** CPU by what is sent, memory by what is sent, and CPU of one request. */
+export type Measure = (typeof MEASURES)[number];
+
+export type Bounds = Readonly<Record<Measure, number>>;
+
+/** What is aimed at, with a known key and without one. */
+export const AIMS: Bounds = { "ms a KB": 5, "MB a KB": 3, ms: 60 };
+export const AIMS_WITHOUT_KEY: Bounds = { "ms a KB": 5, "MB a KB": 3, ms: 1 };
+
+/** What holds; docs/decisions/2026-11-22-ingest-counts-work-before-it-does-it.md says why batches cost more than is aimed at. */
+const BATCHES: Bounds = { "ms a KB": 45, "MB a KB": 20, ms: 150 };
+const SINGLE_CALLS: Bounds = { "ms a KB": 5, "MB a KB": 3, ms: 60 };
+const WITHOUT_KEY: Bounds = { "ms a KB": 5, "MB a KB": 3, ms: 3 };
+
+export function boundsOf(form: Form): Bounds {
+  if (!hasKnownKey(form)) return WITHOUT_KEY;
+  return isBatch(form) ? BATCHES : SINGLE_CALLS;
+}
+
+export function aimsOf(form: Form): Bounds {
+  return hasKnownKey(form) ? AIMS : AIMS_WITHOUT_KEY;
+}
+
+/** What is sent counts as half a kilobyte at the least, the size of an honest call: below that each request's own cost is told. */
+const LEAST_KB = 0.5;
+
+export function costBy(measure: Measure, { cpuMs, peakMb, wireKb }: FormCost): number {
+  const kb = Math.max(LEAST_KB, wireKb);
+  if (measure === "ms") return cpuMs;
+  return (measure === "ms a KB" ? cpuMs : peakMb) / kb;
+}
+
+/** The measures by which a form costs more than so many times its bound. */
+export function passedBounds(form: Form, cost: FormCost, tolerance: number): readonly Measure[] {
+  const bounds = boundsOf(form);
+  return MEASURES.filter((measure) => costBy(measure, cost) > bounds[measure] * tolerance);
+}

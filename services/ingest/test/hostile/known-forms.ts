@@ -1,0 +1,91 @@
+/** Forms that were dear once, or are the dearest still, by what they are. */
+import { type Form, PLAIN } from "./form.ts";
+
+const BATCH: Form = { ...PLAIN, path: "/v1/batch" };
+const half = 500_000;
+
+export const KNOWN_FORMS: Readonly<Record<string, Form>> = {
+  "an honest call": { ...PLAIN, encoding: "identity", fillings: [{ place: "properties", filler: "keys", bytes: 800 }] },
+  "a tree of 11 MB in 600 bytes, key unknown, in the body": {
+    ...PLAIN,
+    keyAt: "body",
+    key: "unknown",
+    fillings: [{ place: "properties", filler: "objects", bytes: half }],
+  },
+  "the same, key in the header": {
+    ...PLAIN,
+    key: "unknown",
+    fillings: [{ place: "properties", filler: "objects", bytes: half }],
+  },
+  "the same, key known": { ...PLAIN, fillings: [{ place: "properties", filler: "objects", bytes: half }] },
+  "a tree of 11 MB as the calls of a batch": {
+    ...BATCH,
+    fillings: [{ place: "calls", filler: "objects", bytes: half }],
+  },
+  "a tree of 11 MB beside the calls of a batch": {
+    ...BATCH,
+    fillings: [{ place: "beside", filler: "objects", bytes: half }],
+  },
+  "a tree of 11 MB in fifteen calls": {
+    ...BATCH,
+    calls: 15,
+    fillings: [{ place: "properties", filler: "objects", bytes: 32_000 }],
+  },
+  "half a megabyte of keys with escapes, key unknown": {
+    ...PLAIN,
+    keyAt: "body",
+    key: "unknown",
+    fillings: [{ place: "properties", filler: "keys with escapes", bytes: half }],
+  },
+  "half a megabyte of keys with escapes": {
+    ...BATCH,
+    fillings: [{ place: "beside", filler: "keys with escapes", bytes: half }],
+  },
+  "half a megabyte of keys with a backslash": {
+    ...BATCH,
+    fillings: [{ place: "beside", filler: "keys with a backslash", bytes: half }],
+  },
+  "one key with an escape in eighty thousand objects": {
+    ...BATCH,
+    fillings: [{ place: "beside", filler: "one key with an escape in many objects", bytes: half }],
+  },
+  "a context with 81,000 numbers and 2,500 calls": {
+    ...BATCH,
+    calls: 2_500,
+    fillings: [{ place: "shared context", filler: "zeros", bytes: 162_000 }],
+  },
+  "a context of 32 KB and 2,500 calls": {
+    ...BATCH,
+    calls: 2_500,
+    fillings: [{ place: "shared context", filler: "keys with an object", bytes: 32_000 }],
+  },
+  "the same with refused calls": {
+    ...BATCH,
+    calls: 1_500,
+    fault: "too deep",
+    fillings: [{ place: "shared context", filler: "keys with an object", bytes: 32_000 }],
+  },
+  "a context of thousands of keys, and one in each call": {
+    ...BATCH,
+    calls: 2_500,
+    ownObjects: true,
+    fillings: [{ place: "shared context", filler: "keys", bytes: 32_000 }],
+  },
+  "a pixel with 900 names, key unknown": {
+    ...PLAIN,
+    path: "/pixel/v1/track",
+    keyAt: "query",
+    key: "unknown",
+    parameters: 900,
+    names: "dotted",
+  },
+  "a pixel with 190 deep names": {
+    ...PLAIN,
+    path: "/pixel/v1/track",
+    keyAt: "query",
+    parameters: 190,
+    names: "deep",
+  },
+  "eleven thousand calls": { ...BATCH, calls: 20_000 },
+  "2,500 calls of no type": { ...BATCH, calls: 2_500, fault: "no type" },
+};
