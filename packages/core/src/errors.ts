@@ -8,6 +8,7 @@ export const ERROR_CODES = [
   "invalid_config",
   "invalid_input",
   "broker_unavailable",
+  "broker_refuses",
   "registry_unavailable",
   "unknown_schema",
   "topic_missing",

@@ -1,10 +1,10 @@
 import { describe, expect, it, vi } from "vitest";
 import { BrokersReadiness } from "./brokers-readiness.ts";
 
-/** Brokers that answer as the list says. */
-function createReadiness(answering: readonly string[]) {
+/** Brokers that answer as the list says, and refuse us as the map says. */
+function createReadiness(answering: readonly string[], refusals: ReadonlyMap<string, string> = new Map()) {
   const onUnreachable = vi.fn();
-  const readiness = new BrokersReadiness({ answering: () => answering, onUnreachable });
+  const readiness = new BrokersReadiness({ answering: () => answering, refusals: () => refusals, onUnreachable });
   const tick = (times: number) => {
     for (let each = 0; each < times; each += 1) readiness.tick();
   };
@@ -17,6 +17,14 @@ describe("the brokers' readiness", () => {
     const { readiness } = createReadiness(answering);
     expect(readiness.state).toBe("no broker answers");
     answering.push("a:9092");
+    expect(readiness.state).toBe(true);
+  });
+
+  it("says what to change where a broker refuses us and none answers", () => {
+    const answering: string[] = [];
+    const { readiness } = createReadiness(answering, new Map([["a:9092", "set KAFKA_TLS to true"]]));
+    expect(readiness.state).toBe("a:9092: set KAFKA_TLS to true");
+    answering.push("b:9092");
     expect(readiness.state).toBe(true);
   });
 

@@ -5,8 +5,8 @@
  * Owns: the ticks since a broker was last seen to answer. Ticks, not time: a process that was blocked itself saw nothing.
  */
 
-/** What `/readyz` is told. */
-export type BrokersState = true | "no broker answers";
+/** What `/readyz` is told: true, that no broker answers, or what to change where one refuses us. */
+export type BrokersState = true | string;
 
 /** For the log: a person who named other brokers than there are reads what to change. */
 export const BROKERS_UNREACHABLE = "no broker of KAFKA_BROKERS answers: trying on";
@@ -17,6 +17,8 @@ const PATIENCE_TICKS = 6;
 export interface BrokersReadinessOptions {
   /** Names the brokers that answer at the moment. */
   readonly answering: () => readonly string[];
+  /** Brokers that refuse us, each with what to change. */
+  readonly refusals: () => ReadonlyMap<string, string>;
   /** No broker answered for `PATIENCE_TICKS`, from the start on or since one last did. */
   readonly onUnreachable: () => void;
 }
@@ -45,7 +47,12 @@ export class BrokersReadiness {
   /** True at once when a broker answers, false when none did for `PATIENCE_TICKS`. */
   get state(): BrokersState {
     const isTrusted = this.#seen && this.#silentTicks < PATIENCE_TICKS;
-    return this.#isAnswered() || isTrusted || "no broker answers";
+    return this.#isAnswered() || isTrusted || this.#whyNot();
+  }
+
+  #whyNot(): string {
+    const [refusal] = this.#options.refusals();
+    return refusal === undefined ? "no broker answers" : `${refusal[0]}: ${refusal[1]}`;
   }
 
   #isAnswered(): boolean {

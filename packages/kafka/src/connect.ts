@@ -6,14 +6,17 @@
  * A client that `createClient` made belongs to its caller, who disconnects or destroys it.
  */
 import { connect as connectTcp, isIP, type Socket } from "node:net";
-import { type ConnectionOptions, connect as connectTls } from "node:tls";
+import { connect as connectTls } from "node:tls";
 import type { Log } from "@posthaste/core/log";
-import { type Admin, Kafka, type LogEntry, logLevel, type RetryOptions, type SASLOptions } from "kafkajs";
+import { type Admin, Kafka, type LogEntry, logLevel, type RetryOptions } from "kafkajs";
 import { BROKERS_UNREACHABLE, BrokersReadiness, type BrokersState } from "./brokers-readiness.ts";
 import { growEncodersLazily } from "./encoder-growth.ts";
+import { kafkajsLogin } from "./kafkajs-login.ts";
 import { decodeLazily } from "./lazy-decoding.ts";
 import { takeLeaderlessPartitions } from "./leaderless-partitions.ts";
 import { type BrokerAddress, type Dial, LivenessWatch, refusedSocket } from "./liveness.ts";
+import type { KafkaLogin } from "./login.ts";
+import { isLoopback } from "./loopback.ts";
 import type { KafkaMetrics } from "./metrics.ts";
 import { answeringFirst } from "./seed-brokers.ts";
 import { SharedAdmin } from "./shared-admin.ts";
@@ -24,9 +27,10 @@ export interface KafkaConnectionOptions {
   readonly clientId: string;
   readonly log: Log;
   readonly metrics?: KafkaMetrics;
-  /** TLS settings of every connection, the watch's included; plain TCP when absent. */
-  readonly tls?: ConnectionOptions;
-  readonly sasl?: SASLOptions;
+  /** TLS of every connection, the watch's included, as PEM texts; plain TCP when absent. */
+  readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
+  /** The login of every connection, the watch's included. */
+  readonly login?: KafkaLogin;
   /** Where a broker is reached, when that is not where it says (port forwarding, tests). */
   readonly route?: (broker: BrokerAddress) => BrokerAddress;
   /** How long `withAdmin` asks again when no broker answers. Default `ADMIN_PATIENCE_MS`. */
@@ -83,17 +87,21 @@ export function connectKafka(options: KafkaConnectionOptions): KafkaConnection {
   const watch = new LivenessWatch({
     brokers: brokers.map(parseBroker),
     dial: createDial(options),
+    login: options.login,
     onTick: () => readiness.tick(),
     onChange: (broker, silent) => {
       metrics?.brokerSilent.set({ broker }, silent ? 1 : 0);
       if (silent) log.warn({ event: "broker_silent", broker }, "a broker hangs: its connections are cut");
       else log.info({ event: "broker_answers", broker }, "a broker that was silent answers again");
     },
+    onRefused: (broker, advice) => log.warn({ event: "broker_refuses", broker }, advice),
   });
   const readiness = new BrokersReadiness({
     answering: () => watch.answering(),
+    refusals: () => watch.refusals(),
     onUnreachable: () => log.warn({ event: "brokers_unreachable", brokers }, BROKERS_UNREACHABLE),
   });
+  warnOfClearText(options);
   for (const broker of brokers) metrics?.brokerSilent.set({ broker }, 0);
 
   const createClient = (client: ClientOptions = {}): KafkaClient => {
@@ -105,7 +113,7 @@ export function connectKafka(options: KafkaConnectionOptions): KafkaConnection {
       connectionTimeout: CONNECT_TIMEOUT_MS,
       requestTimeout: client.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
       retry: client.retry ?? { retries: 0 },
-      ...(options.sasl ? { sasl: options.sasl } : {}),
+      ...(options.login ? { sasl: kafkajsLogin(options.login) } : {}),
       logLevel: logLevel.WARN,
       logCreator: () => (entry) => logKafkajs(log, entry),
       socketFactory: ({ host, port, onConnect }) => {
@@ -154,6 +162,17 @@ function createDial({ tls, route = (broker) => broker }: KafkaConnectionOptions)
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
     return socket;
   };
+}
+
+/** Whoever is on the way reads a password of PLAIN, and a token, and can use it; SCRAM shows neither. */
+function warnOfClearText({ brokers, tls, login, log }: KafkaConnectionOptions): void {
+  if (tls !== undefined || (login?.mechanism !== "plain" && login?.mechanism !== "oauthbearer")) return;
+  const exposed = brokers.filter((broker) => !isLoopback(parseBroker(broker).host));
+  if (exposed.length === 0) return;
+  log.warn(
+    { event: "login_in_clear_text", brokers: exposed },
+    `KAFKA_SASL_MECHANISM=${login.mechanism} without TLS: whoever is on the way to the brokers can read it; set KAFKA_TLS to true`,
+  );
 }
 
 /** host:port, where the host may be an IPv6 literal without brackets. */

@@ -1,5 +1,7 @@
 /** kafkajs's errors, read by their names and codes and turned into ours; nothing matches message text. */
 import { PosthasteError } from "@posthaste/core/errors";
+import { NO_LOGIN } from "./login.ts";
+import { brokerTlsRefusal } from "./tls-refusal.ts";
 
 /** What kafkajs puts on its errors; everything may be absent on a foreign one. */
 interface ErrorFields {
@@ -40,6 +42,18 @@ const PASSING_ANSWERS: ReadonlySet<unknown> = new Set([
   "KAFKA_STORAGE_ERROR",
   "UNKNOWN_LEADER_EPOCH",
   "FENCED_LEADER_EPOCH",
+  // Of a login: whoever mends it at the brokers need not start the process again.
+  "SASL_AUTHENTICATION_FAILED",
+  "UNSUPPORTED_SASL_MECHANISM",
+  "ILLEGAL_SASL_STATE",
+]);
+
+const ADVICE: ReadonlyMap<unknown, string> = new Map([
+  [
+    "UNSUPPORTED_SASL_MECHANISM",
+    "the broker does not take this KAFKA_SASL_MECHANISM: set it to one that the listener takes",
+  ],
+  ["ILLEGAL_SASL_STATE", NO_LOGIN],
 ]);
 
 const REFUSED_RECORDS: ReadonlySet<unknown> = new Set(["MESSAGE_TOO_LARGE", "RECORD_LIST_TOO_LARGE", "INVALID_RECORD"]);
@@ -47,6 +61,24 @@ const REFUSED_RECORDS: ReadonlySet<unknown> = new Set(["MESSAGE_TOO_LARGE", "REC
 /** True when the same request may succeed on another connection or a little later. */
 export function isPassingFailure(error: unknown): boolean {
   return chain(error).some(({ name, type }) => CONNECTION_ERRORS.has(name) || PASSING_ANSWERS.has(type));
+}
+
+/** True when the broker did not take the login. */
+export function isLoginRefused(error: unknown): boolean {
+  return chain(error).some(({ type }) => type === "SASL_AUTHENTICATION_FAILED");
+}
+
+/**
+ * What to change when a broker refuses the connection itself, for a reason that does not pass by itself: its certificate, the
+ * login. Undefined for any other failure.
+ */
+export function refusalOf(error: unknown): string | undefined {
+  for (const each of chain(error)) {
+    if (each instanceof PosthasteError) return each.code === "broker_refuses" ? each.message : undefined;
+    const advice = brokerTlsRefusal(each) ?? ADVICE.get(each.type);
+    if (advice !== undefined) return advice;
+  }
+  return undefined;
 }
 
 /** True when a broker waited for its replicas in vain. */
@@ -81,6 +113,9 @@ export function toPosthasteError(error: unknown, what: string): PosthasteError {
   const cause = { cause: error };
   if (isTopicMissing(error)) return new PosthasteError("topic_missing", `${what}: the topic does not exist`, cause);
   if (isOffsetOutOfRange(error)) return new PosthasteError("offset_out_of_range", `${what}: the offset is gone`, cause);
+  const refusal = refusalOf(error);
+  if (refusal !== undefined)
+    return new PosthasteError("broker_refuses", `${what}: ${refusal}`, { retryable: true, ...cause });
   if (isPassingFailure(error)) {
     return new PosthasteError("broker_unavailable", `${what}: no broker answered`, { retryable: true, ...cause });
   }
@@ -89,9 +124,16 @@ export function toPosthasteError(error: unknown, what: string): PosthasteError {
 
 /** The shortest text that names a failure, for a log line: the deepest error's type, or its name and message. */
 export function describe(error: unknown): string {
+  const refusal = refusalOf(error);
+  if (refusal !== undefined) return refusal;
   const deepest = chain(error).at(-1);
   if (typeof deepest?.type === "string") return deepest.type;
   return deepest instanceof Error ? `${deepest.name}: ${deepest.message}` : String(error);
+}
+
+/** An error's own words. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** The error and its causes, outermost first; kafkajs wraps what its retrier gave up on. */

@@ -6,6 +6,9 @@ import { type BrokerAddress, LivenessWatch } from "./liveness.ts";
 
 const TICK_MS = 20;
 
+/** The length and the correlation id, as every answer begins. */
+const ANSWER = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0]);
+
 /** As much of a broker as the watch sees: it answers any bytes, until it is told to hang. */
 class FakeBroker {
   readonly #server: Server;
@@ -22,7 +25,7 @@ class FakeBroker {
       socket.on("close", () => this.#sockets.delete(socket));
       socket.on("data", () => {
         this.asked += 1;
-        if (!this.hangs) socket.write("answer");
+        if (!this.hangs) socket.write(ANSWER);
       });
     });
   }
@@ -42,7 +45,7 @@ class FakeBroker {
   /** The process gets on with it: what was asked while it hung is answered. */
   resume(): void {
     this.hangs = false;
-    for (const socket of this.#sockets) socket.write("answer");
+    for (const socket of this.#sockets) socket.write(ANSWER);
   }
 
   async close(): Promise<void> {

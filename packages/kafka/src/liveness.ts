@@ -12,8 +12,12 @@
  * L1b  A silent broker's sockets are destroyed and connects to it refused, until it answers again.
  * L1c  The only broker, or the last that answers, is never silent: it is waited for (L2).
  * L1d  A dead broker (its probe does not connect) is none of the watch's business: kafkajs sees its own refused connects.
+ * L1e  A broker that refuses us (its certificate, the login) answers nobody: its probe pauses, so that it is not asked to refuse
+ *      twice a second, and what to change is told at each refusal and kept until it answers.
  */
 import { Socket } from "node:net";
+import { BrokerProbe } from "./broker-probe.ts";
+import type { KafkaLogin } from "./login.ts";
 
 export interface BrokerAddress {
   readonly host: string;
@@ -27,7 +31,11 @@ export interface LivenessOptions {
   /** Brokers to watch from the start, so that one that hangs then is cut too. Others are watched from their first socket on. */
   readonly brokers: readonly BrokerAddress[];
   readonly dial: Dial;
+  /** How each probe logs in; not at all when absent. */
+  readonly login?: KafkaLogin | undefined;
   readonly onChange: (broker: string, silent: boolean) => void;
+  /** L1e; `advice` is a sentence that says what to change. */
+  readonly onRefused?: (broker: string, advice: string) => void;
   /** Called after each tick. */
   readonly onTick?: () => void;
   /** Ms between two ticks; default `TICK_MS`. */
@@ -38,33 +46,43 @@ const TICK_MS = 500;
 const SILENT_TICKS = 4;
 /** A broker counts as answering, as a witness against another, below so many unanswered ticks. */
 const WITNESS_TICKS = 2;
+/** L1e: five seconds. */
+const REFUSED_PAUSE_TICKS = 10;
+/** One connection that is cut behind its first answer may be a broker's stop. */
+const CUT_IN_A_ROW = 2;
+const CUT_ADVICE =
+  "the broker closes each connection at its second request: it may want a login, set KAFKA_SASL_MECHANISM, or name the port of a listener without one in KAFKA_BROKERS";
 
 interface WatchedBroker {
   readonly name: string;
   readonly address: BrokerAddress;
   readonly sockets: Set<Socket>;
-  probe: Socket | null;
-  /** The probe is connected, handshake included. */
-  connected: boolean;
-  /** A question is on its way. */
-  asked: boolean;
-  /** The present probe connection has had an answer. */
-  answered: boolean;
-  /** Ticks since the last answer during which one was owed. */
+  probe: BrokerProbe | null;
+  /** Ticks since the probe last heard something during which it was owed something. */
   unansweredTicks: number;
   silent: boolean;
+  /** What to change, of a broker that refuses us. */
+  advice: string | null;
+  /** Ticks until a broker that refused us is asked again. */
+  pausedTicks: number;
+  /** Probes in a row that were cut behind their first answer. */
+  cutProbes: number;
 }
 
 export class LivenessWatch {
   readonly #brokers = new Map<string, WatchedBroker>();
   readonly #dial: Dial;
+  readonly #login: KafkaLogin | undefined;
   readonly #onChange: (broker: string, silent: boolean) => void;
+  readonly #onRefused: (broker: string, advice: string) => void;
   readonly #timer: NodeJS.Timeout;
   #closed = false;
 
-  constructor({ brokers, dial, onChange, onTick, tickMs = TICK_MS }: LivenessOptions) {
+  constructor({ brokers, dial, login, onChange, onRefused, onTick, tickMs = TICK_MS }: LivenessOptions) {
     this.#dial = dial;
+    this.#login = login;
     this.#onChange = onChange;
+    this.#onRefused = onRefused ?? (() => {});
     for (const address of brokers) this.#watch(address);
     this.#timer = setInterval(() => {
       for (const broker of this.#brokers.values()) this.#tick(broker);
@@ -93,10 +111,17 @@ export class LivenessWatch {
     return [...this.#brokers.values()].filter(answersNow).map((broker) => broker.name);
   }
 
+  /** Brokers that refuse us, each with what to change (L1e). */
+  refusals(): ReadonlyMap<string, string> {
+    return new Map(
+      [...this.#brokers.values()].flatMap(({ name, advice }) => (advice === null ? [] : [[name, advice]])),
+    );
+  }
+
   close(): void {
     this.#closed = true;
     clearInterval(this.#timer);
-    for (const broker of this.#brokers.values()) broker.probe?.destroy();
+    for (const broker of this.#brokers.values()) broker.probe?.close();
   }
 
   #watch(address: BrokerAddress): WatchedBroker {
@@ -108,11 +133,11 @@ export class LivenessWatch {
       address,
       sockets: new Set(),
       probe: null,
-      connected: false,
-      asked: false,
-      answered: false,
       unansweredTicks: 0,
       silent: false,
+      advice: null,
+      pausedTicks: 0,
+      cutProbes: 0,
     };
     this.#brokers.set(name, broker);
     this.#tick(broker);
@@ -122,39 +147,51 @@ export class LivenessWatch {
   #tick(broker: WatchedBroker): void {
     if (this.#closed) return;
     const { probe } = broker;
-    if (probe === null || probe.destroyed) {
-      this.#connectProbe(broker);
-    } else if (broker.asked || !broker.connected) {
+    if (probe === null || probe.isClosed) {
+      if (probe !== null) this.#countCut(broker, probe);
+      if (broker.pausedTicks > 0) broker.pausedTicks -= 1;
+      else this.#connectProbe(broker);
+    } else if (probe.isOwed) {
       broker.unansweredTicks += 1;
       const overdue = broker.unansweredTicks >= SILENT_TICKS;
       if (overdue && !broker.silent && this.#anotherAnswers(broker)) this.#fallSilent(broker);
     } else {
-      ask(broker, probe);
+      probe.ask();
     }
   }
 
   #connectProbe(broker: WatchedBroker): void {
-    broker.connected = false;
-    broker.asked = false;
-    broker.answered = false;
     broker.unansweredTicks = 0;
-    const probe = this.#dial(broker.address, () => {
-      broker.connected = true;
-      ask(broker, probe);
+    broker.probe = new BrokerProbe({
+      address: broker.address,
+      dial: this.#dial,
+      login: this.#login,
+      onHeard: () => {
+        broker.unansweredTicks = 0;
+      },
+      onAnswer: () => this.#onAnswer(broker),
+      onRefused: (advice) => this.#refused(broker, advice),
     });
-    broker.probe = probe;
-    probe.unref();
-    probe.on("error", () => {});
-    // A broker that closes its side would otherwise leave a half-open probe that is never asked again.
-    probe.on("end", () => probe.destroy());
-    probe.on("data", () => {
-      broker.answered = true;
-      broker.asked = false;
-      broker.unansweredTicks = 0;
-      if (!broker.silent) return;
-      broker.silent = false;
-      this.#onChange(broker.name, false);
-    });
+  }
+
+  #onAnswer(broker: WatchedBroker): void {
+    if (broker.cutProbes < CUT_IN_A_ROW || (broker.probe?.answers ?? 0) > 1) broker.advice = null;
+    if (!broker.silent) return;
+    broker.silent = false;
+    this.#onChange(broker.name, false);
+  }
+
+  /** Called once a probe that was closed. */
+  #countCut(broker: WatchedBroker, probe: BrokerProbe): void {
+    broker.probe = null;
+    broker.cutProbes = probe.answers === 1 && this.#login === undefined ? broker.cutProbes + 1 : 0;
+    if (broker.cutProbes >= CUT_IN_A_ROW) this.#refused(broker, CUT_ADVICE);
+  }
+
+  #refused(broker: WatchedBroker, advice: string): void {
+    broker.advice = advice;
+    broker.pausedTicks = REFUSED_PAUSE_TICKS;
+    this.#onRefused(broker.name, advice);
   }
 
   #fallSilent(broker: WatchedBroker): void {
@@ -173,13 +210,8 @@ export class LivenessWatch {
 }
 
 /** A broker whose probe was closed is dead until it takes another. */
-function answersNow({ probe, answered, silent, unansweredTicks }: WatchedBroker): boolean {
-  return probe?.destroyed === false && answered && !silent && unansweredTicks < WITNESS_TICKS;
-}
-
-function ask(broker: WatchedBroker, probe: Socket): void {
-  broker.asked = true;
-  probe.write(API_VERSIONS_REQUEST);
+function answersNow({ probe, silent, unansweredTicks }: WatchedBroker): boolean {
+  return probe !== null && !probe.isClosed && probe.answers > 0 && !silent && unansweredTicks < WITNESS_TICKS;
 }
 
 /** kafkajs unrefs a dead socket at every try to connect again, which Node counts as a listener each. */
@@ -198,16 +230,3 @@ export function refusedSocket(broker: string): Socket {
 function silentError(broker: string): Error {
   return Object.assign(new Error(`broker ${broker} does not answer`), { code: "ECONNREFUSED" });
 }
-
-/** ApiVersions, version 0, with its length in front; brokers answer it before authentication too. */
-const API_VERSIONS_REQUEST = (() => {
-  const clientId = "liveness";
-  const request = Buffer.alloc(4 + 2 + 2 + 4 + 2 + clientId.length);
-  request.writeInt32BE(request.length - 4, 0);
-  request.writeInt16BE(18, 4);
-  request.writeInt16BE(0, 6);
-  request.writeInt32BE(0, 8);
-  request.writeInt16BE(clientId.length, 12);
-  request.write(clientId, 14);
-  return request;
-})();

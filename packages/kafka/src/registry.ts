@@ -2,21 +2,19 @@
  * Codecs against the schema registry. The registry is asked at the start, once a schema, and when a record of an unknown
  * writer comes; never once a record.
  */
-import { SchemaRegistry, SchemaType } from "@kafkajs/confluent-schema-registry";
+import { SchemaType } from "@kafkajs/confluent-schema-registry";
 import type { OpenCodec } from "@posthaste/contracts/codec";
 import { subjectOf, type TopicNames } from "@posthaste/contracts/topics";
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
 import { type Log, SILENT_LOG } from "@posthaste/core/log";
 import { type AvroType, createAvroCodec } from "./avro-codec.ts";
-import { viewBytes } from "./bytes-view.ts";
 import { withDeadline } from "./deadline.ts";
 import { describe } from "./kafka-errors.ts";
+import { openRegistry, type Registry, type RegistryOptions } from "./registry-client.ts";
 import { readSchema } from "./schema-files.ts";
 import { everySoOften, untilAnswered } from "./when-reachable.ts";
 
-export interface OpenCodecOptions {
-  /** The registry's base URL, its path included; a user and password in it are used for Basic authentication. */
-  readonly url: string;
+export interface OpenCodecOptions extends RegistryOptions {
   /** Names the subjects. */
   readonly names: TopicNames;
   readonly log?: Log;
@@ -25,14 +23,13 @@ export interface OpenCodecOptions {
 }
 
 const ANSWER_DEADLINE_MS = 5000;
+const CLEAR_TEXT =
+  "a login at the schema registry without TLS: whoever is on the way can read it; begin SCHEMA_REGISTRY_URL with https://";
 
 /** A codec opener that waits, saying so in the log, for a registry that does not answer yet. Opening rejects when the registry refuses the schema. */
-export function createOpenCodec({ url, names, log = SILENT_LOG, signal }: OpenCodecOptions): OpenCodec {
-  const { host, auth } = splitCredentials(url);
-  const registry = new SchemaRegistry(
-    { host, clientId: "posthaste", retry: { retries: 0 }, ...(auth ? { auth } : {}) },
-    { [SchemaType.AVRO]: { typeHook: viewBytes } },
-  );
+export function createOpenCodec({ names, log = SILENT_LOG, signal, ...options }: OpenCodecOptions): OpenCodec {
+  const { host, client: registry, fetchText, isClearText, advice } = openRegistry(options);
+  if (isClearText) log.warn({ event: "login_in_clear_text", registry: host }, CLEAR_TEXT);
 
   // A service opens several codecs at once: one line for all.
   const isLineDue = everySoOften();
@@ -40,7 +37,7 @@ export function createOpenCodec({ url, names, log = SILENT_LOG, signal }: OpenCo
     untilAnswered(
       () =>
         withDeadline(question(), ANSWER_DEADLINE_MS, what).catch((error: unknown) => {
-          throw toRegistryError(error, what);
+          throw toRegistryError(error, what, advice);
         }),
       {
         log,
@@ -56,8 +53,8 @@ export function createOpenCodec({ url, names, log = SILENT_LOG, signal }: OpenCo
     try {
       return asAvroType(await withDeadline(registry.getSchema(writerId), ANSWER_DEADLINE_MS, what));
     } catch (error) {
-      if (await isForeignSchema(error, () => fetchText(host, auth, writerId))) return null;
-      throw toRegistryError(error, what);
+      if (await isForeignSchema(error, () => fetchText(writerId, ANSWER_DEADLINE_MS))) return null;
+      throw toRegistryError(error, what, advice);
     }
   };
 
@@ -88,43 +85,19 @@ async function isForeignSchema(error: unknown, fetchSchemaText: () => Promise<un
   return typeof (await fetchSchemaText().catch(() => undefined)) === "string";
 }
 
-/** A schema as the registry holds it; undefined when the answer names none. */
-async function fetchText(host: string, auth: Credentials | undefined, schemaId: number): Promise<unknown> {
-  const response = await fetch(`${host}/schemas/ids/${schemaId}`, {
-    signal: AbortSignal.timeout(ANSWER_DEADLINE_MS),
-    headers: auth === undefined ? {} : { authorization: basic(auth) },
-  });
-  const answer: unknown = response.ok ? await response.json() : null;
-  return typeof answer === "object" && answer !== null && "schema" in answer ? answer.schema : undefined;
-}
-
-function basic({ username, password }: Credentials): string {
-  return `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
-}
-
 /** A refusal of the registry is final; anything else (no connection, a 5xx) may pass. */
-function toRegistryError(error: unknown, what: string): PosthasteError {
+function toRegistryError(error: unknown, what: string, advice: Registry["advice"]): PosthasteError {
   const status = statusOf(error);
   const refused = status === 401 || status === 403 || status === 404 || status === 409 || status === 422;
   if (status === 404)
     return new PosthasteError("unknown_schema", `${what}: the registry has no such schema`, { cause: error });
+  const reason = advice(status);
+  if (reason !== undefined)
+    return new PosthasteError("registry_unavailable", `${what}: ${reason}`, { retryable: !refused });
   const text = refused ? `${what}: refused (${describe(error)})` : `${what}: no answer`;
   return new PosthasteError("registry_unavailable", text, { retryable: !refused, cause: error });
 }
 
 function statusOf(error: unknown): unknown {
   return typeof error === "object" && error !== null && "status" in error ? error.status : undefined;
-}
-
-/** Not an interface: the registry's client wants a type that may have more names. */
-type Credentials = { readonly username: string; readonly password: string };
-
-function splitCredentials(url: string): { host: string; auth?: Credentials } {
-  const parsed = new URL(url);
-  const { username, password } = parsed;
-  parsed.username = "";
-  parsed.password = "";
-  const host = parsed.href.replace(/\/$/, "");
-  if (username === "") return { host };
-  return { host, auth: { username: decodeURIComponent(username), password: decodeURIComponent(password) } };
 }

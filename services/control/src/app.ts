@@ -19,6 +19,7 @@ import { createKafkaMetrics } from "@posthaste/kafka/metrics";
 import { createProducer } from "@posthaste/kafka/producer";
 import { createOpenCodec } from "@posthaste/kafka/registry";
 import type { Readiness } from "@posthaste/runtime/admin-server";
+import { kafkaAccess, registryAccess } from "@posthaste/runtime/connection-settings";
 import { createWebhookSender } from "@posthaste/webhook/sender";
 import type { Registry } from "prom-client";
 import type { ControlConfig } from "./config.ts";
@@ -81,12 +82,12 @@ export async function startControl({ config, host, version, log, registry, fail 
     clock,
   });
   const connection = connectKafka({
-    brokers: config.KAFKA_BROKERS,
+    ...kafkaAccess(config),
     clientId: "posthaste-control",
     log,
     metrics: createKafkaMetrics(registry),
   });
-  const openCodec = createOpenCodec({ url: config.SCHEMA_REGISTRY_URL, names, log });
+  const openCodec = createOpenCodec({ ...registryAccess(config), names, log });
   const [sourceCodec, destinationRecords, eventCodec, letters, deliveries] = await Promise.all([
     openCodec<SourceRecord>("source"),
     openCodec<DestinationRecord>("destination"),

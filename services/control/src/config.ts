@@ -1,7 +1,8 @@
 /** Settings of control. */
 import { parseSecretKeys } from "@posthaste/contracts/secret-box";
 import { DEFAULT_TOPIC_PREFIX } from "@posthaste/contracts/topics";
-import { commaList, duration, hostPorts, parsedBy, port, wholeNumber } from "@posthaste/runtime/config";
+import { commaList, duration, parsedBy, port, wholeNumber } from "@posthaste/runtime/config";
+import { withConnections } from "@posthaste/runtime/connection-settings";
 import { parseNetworks, parsePorts } from "@posthaste/webhook/address-guard";
 import { z } from "zod";
 
@@ -26,9 +27,7 @@ function found(entries: readonly string[], entry: string): string {
   return mayHoldPassword ? `another thing in entry ${entries.indexOf(entry) + 1}` : JSON.stringify(entry);
 }
 
-export const controlSettings = z.object({
-  KAFKA_BROKERS: hostPorts(),
-  SCHEMA_REGISTRY_URL: z.url("expected the registry's URL"),
+export const controlSettings = withConnections({
   POSTHASTE_TOPIC_PREFIX: z.string().default(DEFAULT_TOPIC_PREFIX),
   POSTHASTE_CONTROL_PORT: port().default(8090),
   POSTHASTE_ADMIN_TOKEN: z

@@ -94,6 +94,7 @@ const KIND_OF_CODE: Partial<Record<ErrorCode, ProblemKind>> = {
   invalid_input: "invalid_input",
   unknown_secret_key: "conflict",
   broker_unavailable: "unavailable",
+  broker_refuses: "unavailable",
   registry_unavailable: "unavailable",
   table_not_caught_up: "unavailable",
   deadline_exceeded: "unavailable",

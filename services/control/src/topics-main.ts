@@ -18,14 +18,13 @@ import { createOpenCodec } from "@posthaste/kafka/registry";
 import { applyTopics, formatDifference, planTopics } from "@posthaste/kafka/topic-admin";
 import { readTopicId } from "@posthaste/kafka/topic-id";
 import type { TopicDifference } from "@posthaste/kafka/topic-plan";
-import { ConfigError, durations, hostPorts, readConfig, wholeNumber } from "@posthaste/runtime/config";
+import { ConfigError, durations, readConfig, wholeNumber } from "@posthaste/runtime/config";
+import { kafkaAccess, registryAccess, withConnections } from "@posthaste/runtime/connection-settings";
 import { createLogger } from "@posthaste/runtime/logger";
 import { z } from "zod";
 import { replicationAdvice } from "./replication-advice.ts";
 
-const settings = z.object({
-  KAFKA_BROKERS: hostPorts(),
-  SCHEMA_REGISTRY_URL: z.url("expected the registry's URL"),
+const settings = withConnections({
   POSTHASTE_TOPIC_PREFIX: z.string().default(DEFAULT_TOPIC_PREFIX),
   POSTHASTE_RETRY_SCHEDULE: durations().default(DEFAULT_RETRY_DELAYS_MS),
   /** So many are told apart by what a commit of the deliveries can hold (O4). */
@@ -72,7 +71,7 @@ async function main(): Promise<void> {
     retryDelaysMs: config.POSTHASTE_RETRY_SCHEDULE,
   });
   const log = createLogger({ service: "topics", level: "warn" });
-  const connection = connectKafka({ brokers: config.KAFKA_BROKERS, clientId: "posthaste-topics", log });
+  const connection = connectKafka({ ...kafkaAccess(config), clientId: "posthaste-topics", log });
   try {
     const replication = {
       replicationFactor: config.POSTHASTE_REPLICATION_FACTOR,
@@ -82,7 +81,7 @@ async function main(): Promise<void> {
     if (isDryRun) print(await planTopics(connection, catalogue, replication));
     else {
       await applyTopics(connection, catalogue, { ...replication, names, onPlan: print });
-      const openCodec = createOpenCodec({ url: config.SCHEMA_REGISTRY_URL, names, log });
+      const openCodec = createOpenCodec({ ...registryAccess(config), names, log });
       for (const schema of SCHEMA_NAMES) await openCodec(schema);
     }
     const { brokers } = await connection.withAdmin((admin) => admin.describeCluster());

@@ -11,6 +11,7 @@ import { DEFAULT_URL_HEALTH, type UrlHealthSettings } from "@posthaste/core/url-
 import { connectKafka } from "@posthaste/kafka/connect";
 import { createKafkaMetrics } from "@posthaste/kafka/metrics";
 import type { ConsumerTiming, WindowedConsumer } from "@posthaste/kafka/window";
+import type { KafkaAccess, RegistryAccess } from "@posthaste/runtime/connection-settings";
 import type { AddressRules } from "@posthaste/webhook/address-guard";
 import { createWebhookSender, type SenderLimits } from "@posthaste/webhook/sender";
 import type { Registry } from "prom-client";
@@ -24,8 +25,8 @@ import { createDeliveryGauges, createDeliveryMetrics } from "./metrics.ts";
 import { openTopics } from "./topics.ts";
 
 export interface DeliveryOptions {
-  readonly brokers: readonly string[];
-  readonly schemaRegistryUrl: string;
+  readonly kafka: KafkaAccess;
+  readonly schemaRegistry: RegistryAccess;
   readonly topicPrefix: string;
   readonly secretKeys: readonly SecretKey[];
   /** Where webhooks may be sent to. */
@@ -63,7 +64,7 @@ export async function startDelivery(options: DeliveryOptions): Promise<DeliveryS
   const { log, registry, schedule, onFailure, clock = SYSTEM_CLOCK, random = Math.random } = options;
   const names = createTopicNames(options.topicPrefix);
   const connection = connectKafka({
-    brokers: options.brokers,
+    ...options.kafka,
     clientId: "posthaste-delivery",
     log,
     metrics: createKafkaMetrics(registry),

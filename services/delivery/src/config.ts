@@ -2,7 +2,8 @@
 import { parseSecretKeys } from "@posthaste/contracts/secret-box";
 import { DEFAULT_TOPIC_PREFIX } from "@posthaste/contracts/topics";
 import { DEFAULT_RETRY_DELAYS_MS } from "@posthaste/core/backoff";
-import { duration, durations, hostPorts, parsedBy, wholeNumber } from "@posthaste/runtime/config";
+import { duration, durations, parsedBy, wholeNumber } from "@posthaste/runtime/config";
+import { withConnections } from "@posthaste/runtime/connection-settings";
 import { parseNetworks, parsePorts } from "@posthaste/webhook/address-guard";
 import { z } from "zod";
 import { parseAttemptLogSetting } from "./attempt-log.ts";
@@ -18,9 +19,7 @@ const attemptLog = () =>
     return z.NEVER;
   });
 
-export const deliverySettings = z.object({
-  KAFKA_BROKERS: hostPorts(),
-  SCHEMA_REGISTRY_URL: z.url("expected the schema registry's URL"),
+export const deliverySettings = withConnections({
   POSTHASTE_TOPIC_PREFIX: z.string().default(DEFAULT_TOPIC_PREFIX),
   /** Keys of the secrets in the destinations; as control's. */
   POSTHASTE_SECRET_KEYS: parsedBy(

@@ -1,5 +1,6 @@
 /** The delivery service as a process. */
 import { readFile } from "node:fs/promises";
+import { kafkaAccess, registryAccess } from "@posthaste/runtime/connection-settings";
 import { runService } from "@posthaste/runtime/run-service";
 import packageJson from "../package.json" with { type: "json" };
 import { startDelivery } from "./app.ts";
@@ -11,8 +12,8 @@ await runService({
   settings: deliverySettings,
   start: async ({ config, logger, registry, fail }) =>
     startDelivery({
-      brokers: config.KAFKA_BROKERS,
-      schemaRegistryUrl: config.SCHEMA_REGISTRY_URL,
+      kafka: kafkaAccess(config),
+      schemaRegistry: registryAccess(config),
       topicPrefix: config.POSTHASTE_TOPIC_PREFIX,
       secretKeys: config.POSTHASTE_SECRET_KEYS,
       addresses: {

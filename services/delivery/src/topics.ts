@@ -14,10 +14,11 @@ import { createProducer, DRAINED_FLUSH_MS, type Producer } from "@posthaste/kafk
 import { createOpenCodec } from "@posthaste/kafka/registry";
 import { createTable, type Table } from "@posthaste/kafka/table";
 import { existingRetryTopics, verifyTopics } from "@posthaste/kafka/topic-admin";
+import type { RegistryAccess } from "@posthaste/runtime/connection-settings";
 
 export interface OpenTopicsOptions {
   readonly names: TopicNames;
-  readonly schemaRegistryUrl: string;
+  readonly schemaRegistry: RegistryAccess;
   readonly schedule: RetrySchedule;
   readonly secretKeys: readonly SecretKey[];
   readonly log: Log;
@@ -42,9 +43,9 @@ export interface OpenTopics {
 
 /** Rejects with `topic_missing` when a topic that is needed does not exist; waits for brokers and registry. */
 export async function openTopics(connection: KafkaConnection, options: OpenTopicsOptions): Promise<OpenTopics> {
-  const { names, schemaRegistryUrl, log } = options;
+  const { names, log } = options;
   const retryTopics = await findRetryTopics(connection, names, options.schedule);
-  const openCodec = createOpenCodec({ url: schemaRegistryUrl, names, log });
+  const openCodec = createOpenCodec({ ...options.schemaRegistry, names, log });
   const [deliveryCodec, deadLetterCodec, attemptCodec, destinationRecordCodec] = await Promise.all([
     openCodec<Delivery>("delivery"),
     openCodec<DeadLetter>("dead-letter"),

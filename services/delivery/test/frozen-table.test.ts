@@ -18,8 +18,8 @@ it("is not ready while its table is not read to its end", async () => {
   const gateway = await openRegistryGateway();
   closing.push(topics.remove, gateway.close);
   const service = await startDelivery({
-    brokers: kafkaBrokers(),
-    schemaRegistryUrl: gateway.url,
+    kafka: { brokers: kafkaBrokers() },
+    schemaRegistry: { url: gateway.url },
     topicPrefix: topics.prefix,
     secretKeys: [{ id: "k1", key: randomBytes(32) }],
     addresses: { allowNetworks: [], denyNetworks: [], ports: [] },

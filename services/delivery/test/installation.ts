@@ -131,8 +131,8 @@ export async function createInstallation(delaysMs: readonly number[]): Promise<I
       const registry = new Registry();
       const failures: Error[] = [];
       const service = await startDelivery({
-        brokers: kafkaBrokers(),
-        schemaRegistryUrl: schemaRegistryUrl(),
+        kafka: { brokers: kafkaBrokers() },
+        schemaRegistry: { url: schemaRegistryUrl() },
         topicPrefix: prefix,
         secretKeys: [secretKey],
         addresses: { allowNetworks: ["127.0.0.0/8"], denyNetworks: [], ports: [] },

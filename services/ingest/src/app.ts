@@ -11,6 +11,7 @@ import { createKafkaMetrics } from "@posthaste/kafka/metrics";
 import { createProducer } from "@posthaste/kafka/producer";
 import { createOpenCodec } from "@posthaste/kafka/registry";
 import { createTable } from "@posthaste/kafka/table";
+import type { KafkaAccess, RegistryAccess } from "@posthaste/runtime/connection-settings";
 import type { Registry } from "prom-client";
 import { type Gateway, startGateway } from "./gateway.ts";
 import type { Amount } from "./rate-limit.ts";
@@ -18,8 +19,8 @@ import type { RejectedCalls } from "./rejected-calls.ts";
 import { createWriteKeys } from "./write-keys.ts";
 
 export interface IngestOptions {
-  readonly brokers: readonly string[];
-  readonly schemaRegistryUrl: string;
+  readonly kafka: KafkaAccess;
+  readonly schemaRegistry: RegistryAccess;
   readonly topicPrefix: string;
   readonly host: string;
   /** 0 lets the system choose. */
@@ -49,14 +50,14 @@ export async function startIngest(options: IngestOptions): Promise<Ingest> {
   const { log, registry } = options;
   const names = createTopicNames(options.topicPrefix);
   const metrics = createKafkaMetrics(registry);
-  const openCodec = createOpenCodec({ url: options.schemaRegistryUrl, names, log });
+  const openCodec = createOpenCodec({ ...options.schemaRegistry, names, log });
   const [eventCodec, rejectedCodec, rawSourceCodec] = await Promise.all([
     openCodec<Event>("event"),
     openCodec<RejectedCalls>("rejected-calls"),
     openCodec<SourceRecord>("source"),
   ]);
   const sourceCodec = createSourceCodec(rawSourceCodec);
-  const connection = connectKafka({ brokers: options.brokers, clientId: "posthaste-ingest", log, metrics });
+  const connection = connectKafka({ ...options.kafka, clientId: "posthaste-ingest", log, metrics });
   const writeKeys = createWriteKeys();
   const sources = await createTable<Source>(connection, {
     topic: names.sourceConfig,

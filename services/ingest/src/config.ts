@@ -1,7 +1,8 @@
 /** Settings of the ingest service. */
 import { BlockList, isIP } from "node:net";
 import { DEFAULT_TOPIC_PREFIX } from "@posthaste/contracts/topics";
-import { commaList, hostPorts, port, wholeNumber } from "@posthaste/runtime/config";
+import { commaList, port, wholeNumber } from "@posthaste/runtime/config";
+import { withConnections } from "@posthaste/runtime/connection-settings";
 import { z } from "zod";
 
 /** Addresses and networks (`10.0.0.0/8`), divided by commas. */
@@ -11,9 +12,7 @@ const networks = () =>
     "expected addresses or networks divided by commas, such as 10.0.0.0/8,::1",
   );
 
-export const ingestSettings = z.object({
-  KAFKA_BROKERS: hostPorts(),
-  SCHEMA_REGISTRY_URL: z.url("expected the registry's base URL"),
+export const ingestSettings = withConnections({
   POSTHASTE_TOPIC_PREFIX: z.string().default(DEFAULT_TOPIC_PREFIX),
   /** Where callers send to. */
   POSTHASTE_INGEST_PORT: port().default(8080),

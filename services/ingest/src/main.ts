@@ -1,4 +1,5 @@
 /** The ingest process. */
+import { kafkaAccess, registryAccess } from "@posthaste/runtime/connection-settings";
 import { runService } from "@posthaste/runtime/run-service";
 import { startIngest } from "./app.ts";
 import { ingestSettings } from "./config.ts";
@@ -9,8 +10,8 @@ await runService({
   settings: ingestSettings,
   start: ({ config, host, logger, registry }) =>
     startIngest({
-      brokers: config.KAFKA_BROKERS,
-      schemaRegistryUrl: config.SCHEMA_REGISTRY_URL,
+      kafka: kafkaAccess(config),
+      schemaRegistry: registryAccess(config),
       topicPrefix: config.POSTHASTE_TOPIC_PREFIX,
       host,
       port: config.POSTHASTE_INGEST_PORT,

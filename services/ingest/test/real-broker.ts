@@ -37,8 +37,8 @@ export async function startRealIngest(): Promise<RealIngest> {
   await saveSource(SOURCE);
 
   const ingest = await startIngest({
-    brokers: kafkaBrokers(),
-    schemaRegistryUrl: schemaRegistryUrl(),
+    kafka: { brokers: kafkaBrokers() },
+    schemaRegistry: { url: schemaRegistryUrl() },
     topicPrefix: prefix,
     host: "127.0.0.1",
     port: 0,

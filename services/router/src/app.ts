@@ -26,6 +26,7 @@ import { createOpenCodec } from "@posthaste/kafka/registry";
 import { createTable, type Table } from "@posthaste/kafka/table";
 import { TopicWatch } from "@posthaste/kafka/topic-watch";
 import type { ConsumerTiming, WindowLimits } from "@posthaste/kafka/window";
+import type { KafkaAccess, RegistryAccess } from "@posthaste/runtime/connection-settings";
 import type { Registry } from "prom-client";
 import { createDedupe, drawSeed } from "./dedupe.ts";
 import { createRouterMetrics } from "./metrics.ts";
@@ -33,8 +34,8 @@ import { RecordRouter } from "./route-records.ts";
 import { createUnroutedLog, type UnroutedEvents } from "./unrouted.ts";
 
 export interface RouterOptions {
-  readonly brokers: readonly string[];
-  readonly schemaRegistryUrl: string;
+  readonly kafka: KafkaAccess;
+  readonly schemaRegistry: RegistryAccess;
   readonly topicPrefix: string;
   readonly log: Log;
   readonly registry: Registry;
@@ -68,12 +69,12 @@ export async function startRouter(options: RouterOptions): Promise<Router> {
   const names = createTopicNames(options.topicPrefix);
   const metrics = createRouterMetrics(registry);
   const connection = connectKafka({
-    brokers: options.brokers,
+    ...options.kafka,
     clientId: "posthaste-router",
     log,
     metrics: createKafkaMetrics(registry),
   });
-  const openCodec = createOpenCodec({ url: options.schemaRegistryUrl, names, log });
+  const openCodec = createOpenCodec({ ...options.schemaRegistry, names, log });
   const [eventCodec, deliveryCodec, unroutedCodec, destinationCodec] = await Promise.all([
     openCodec<Event>("event"),
     openCodec<Delivery>("delivery"),

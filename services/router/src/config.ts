@@ -1,11 +1,10 @@
 /** The router's settings. */
 import { DEFAULT_TOPIC_PREFIX } from "@posthaste/contracts/topics";
-import { duration, hostPorts, wholeNumber } from "@posthaste/runtime/config";
+import { duration, wholeNumber } from "@posthaste/runtime/config";
+import { withConnections } from "@posthaste/runtime/connection-settings";
 import { z } from "zod";
 
-export const routerSettings = z.object({
-  KAFKA_BROKERS: hostPorts(),
-  SCHEMA_REGISTRY_URL: z.url("expected the schema registry's URL"),
+export const routerSettings = withConnections({
   POSTHASTE_TOPIC_PREFIX: z.string().default(DEFAULT_TOPIC_PREFIX),
   /** How long a message id is remembered. */
   POSTHASTE_DEDUPE_WINDOW: duration().default(600_000),

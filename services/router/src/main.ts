@@ -1,4 +1,5 @@
 /** The router as a process. */
+import { kafkaAccess, registryAccess } from "@posthaste/runtime/connection-settings";
 import { runService } from "@posthaste/runtime/run-service";
 import packageJson from "../package.json" with { type: "json" };
 import { startRouter } from "./app.ts";
@@ -10,8 +11,8 @@ await runService({
   settings: routerSettings,
   start: ({ config, logger, registry, fail }) =>
     startRouter({
-      brokers: config.KAFKA_BROKERS,
-      schemaRegistryUrl: config.SCHEMA_REGISTRY_URL,
+      kafka: kafkaAccess(config),
+      schemaRegistry: registryAccess(config),
       topicPrefix: config.POSTHASTE_TOPIC_PREFIX,
       dedupe: { limit: config.POSTHASTE_DEDUPE_IDS, windowMs: config.POSTHASTE_DEDUPE_WINDOW },
       log: logger,

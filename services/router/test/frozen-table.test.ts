@@ -17,8 +17,8 @@ it("is not ready while its table is not read to its end", async () => {
   const gateway = await openRegistryGateway();
   closing.push(topics.remove, gateway.close);
   const service = await startRouter({
-    brokers: kafkaBrokers(),
-    schemaRegistryUrl: gateway.url,
+    kafka: { brokers: kafkaBrokers() },
+    schemaRegistry: { url: gateway.url },
     topicPrefix: topics.prefix,
     dedupe: { limit: 0, windowMs: 0 },
     log: SILENT_LOG,

@@ -82,8 +82,8 @@ export async function createInstallation(): Promise<Installation> {
       const registry = new Registry();
       const failures: Error[] = [];
       const router = await startRouter({
-        brokers: kafkaBrokers(),
-        schemaRegistryUrl: schemaRegistryUrl(),
+        kafka: { brokers: kafkaBrokers() },
+        schemaRegistry: { url: schemaRegistryUrl() },
         topicPrefix: prefix,
         log: SILENT_LOG,
         registry,

@@ -1,0 +1,101 @@
+/**
+ * How a connection logs in at a broker, by any mechanism: kafkajs's connections and the liveness watch's go the same way.
+ *
+ * kafkajs's own mechanisms are not used: they make a refused login of every connection that is lost meanwhile, which kafkajs
+ * then never tries again, and take a token that the broker refuses for one that it took.
+ */
+import { randomBytes } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { PosthasteError } from "@posthaste/core/errors";
+import { type Exchange, runScram } from "./scram.ts";
+
+/** Who logs in, and how. */
+export type KafkaLogin =
+  | {
+      readonly mechanism: "plain" | "scram-sha-256" | "scram-sha-512";
+      readonly username: string;
+      readonly password: string;
+    }
+  | {
+      readonly mechanism: "oauthbearer";
+      /** Path of a file that holds the token; read at each login. */
+      readonly tokenFile: string;
+    };
+
+/** A listener without SASL, to which somebody logs in. */
+export const NO_LOGIN =
+  "the broker has no login on this port: leave KAFKA_SASL_MECHANISM out, or name the port of a SASL listener in KAFKA_BROKERS";
+
+/** As brokers name it. */
+export function mechanismName({ mechanism }: KafkaLogin): string {
+  return mechanism.toUpperCase();
+}
+
+/**
+ * Runs the login's messages over `exchange`. Rejects as `exchange` does, or with `broker_refuses`, saying what to change, when
+ * the token's file cannot be read, the broker does not take it, or is not what it says.
+ */
+export async function runLogin(login: KafkaLogin, exchange: Exchange): Promise<void> {
+  switch (login.mechanism) {
+    case "plain":
+      await exchange(Buffer.from(`\0${login.username}\0${login.password}`));
+      return;
+    case "scram-sha-256":
+    case "scram-sha-512": {
+      const { username, password } = login;
+      const digest = login.mechanism === "scram-sha-256" ? "sha256" : "sha512";
+      await runScram({ digest, username, password, nonce: randomBytes(18).toString("base64") }, exchange);
+      return;
+    }
+    case "oauthbearer":
+      await runToken(login.tokenFile, exchange);
+      return;
+  }
+}
+
+/** RFC 7628. */
+async function runToken(tokenFile: string, exchange: Exchange): Promise<void> {
+  const token = await readToken(tokenFile);
+  const answer = await exchange(Buffer.from(`n,,\x01auth=Bearer ${token}\x01\x01`));
+  if (answer.length === 0) return;
+  // A refusal is answered as if all were well, with the reason; the broker ends the login when it hears that it was read.
+  await exchange(Buffer.of(1)).catch(() => {});
+  throw refused(`${tokenAdvice(tokenFile)} (the broker says ${answer.toString().slice(0, 200)})`);
+}
+
+async function readToken(tokenFile: string): Promise<string> {
+  const text = await readFile(tokenFile, "utf8").catch((error: NodeJS.ErrnoException) => {
+    throw refused(`KAFKA_SASL_TOKEN_FILE: ${tokenFile} cannot be read (${error.code}): put a token there`);
+  });
+  const token = text.trim();
+  if (/^[\x21-\x7e]+$/.test(token)) return token;
+  throw refused(`KAFKA_SASL_TOKEN_FILE: ${tokenFile} holds no token: put one there, in one line`);
+}
+
+function tokenAdvice(tokenFile: string): string {
+  return `the broker does not take the token of KAFKA_SASL_TOKEN_FILE: put one into ${tokenFile} that has not expired and is for these brokers`;
+}
+
+/** What to change when the broker refused the login, with its own words. */
+export function refusedLogin(login: KafkaLogin, words: string): PosthasteError {
+  const advice =
+    login.mechanism === "oauthbearer"
+      ? tokenAdvice(login.tokenFile)
+      : `the broker does not take KAFKA_SASL_USERNAME ${login.username} with its password by ${login.mechanism}: set KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD to a user that it knows`;
+  return refused(`${advice} (the broker says ${words})`);
+}
+
+/** What to change when the broker does not know the mechanism; `offered` are those that it knows, if it has logins at all. */
+export function refusedMechanism({ mechanism }: KafkaLogin, offered: readonly string[]): PosthasteError {
+  const names = offered.map((each) => each.toLowerCase()).join(", ");
+  return refused(
+    names === ""
+      ? NO_LOGIN
+      : `the broker does not take KAFKA_SASL_MECHANISM=${mechanism}: set it to one of ${names}, or let the listener take it`,
+  );
+}
+
+/** Retryable: whoever mends it at the brokers or in the token's file need not start the process again. */
+function refused(message: string): PosthasteError {
+  return new PosthasteError("broker_refuses", message, { retryable: true });
+}

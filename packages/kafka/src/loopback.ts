@@ -1,0 +1,14 @@
+/** Which hosts are this machine itself, so that nothing leaves it. Pure. */
+import { BlockList, isIP } from "node:net";
+
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet("127.0.0.0", 8, "ipv4");
+LOOPBACK.addAddress("::1", "ipv6");
+
+/** `host` as a name or an address; an IPv6 address with or without brackets. */
+export function isLoopback(host: string): boolean {
+  const bare = host.replace(/^\[(.*)\]$/, "$1").toLowerCase();
+  const version = isIP(bare);
+  if (version === 0) return bare === "localhost" || bare.endsWith(".localhost");
+  return LOOPBACK.check(bare, version === 4 ? "ipv4" : "ipv6");
+}
