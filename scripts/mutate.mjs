@@ -47,8 +47,8 @@ function settings() {
       files.length > 0 ? files.map((file) => `src/${file}`) : ["src/**/*.ts", "!src/**/*.test.ts", "!src/main.ts"],
     // What a message says is no rule.
     mutator: { excludedMutations: ["StringLiteral"] },
-    // A damage that runs for ever is found by this, so it needs no long wait.
-    timeoutMS: 5000,
+    // A damage that runs for ever is found by this, so it needs no long wait; longer than a test may take (packages/tooling/vitest.ts).
+    timeoutMS: 8000,
     concurrency: Number(process.env.POSTHASTE_MUTATION_CONCURRENCY ?? 1),
     // Their base lies outside of the copy that is damaged, and nothing that runs needs them.
     ignorePatterns: ["tsconfig*.json", "dist", "bench"],

@@ -3,10 +3,13 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 const failOnConsole = fileURLToPath(new URL("./fail-on-console.ts", import.meta.url));
+const shortProperties = fileURLToPath(new URL("./short-properties.ts", import.meta.url));
 const kafkaGlobalSetup = fileURLToPath(new URL("./kafka-global-setup.ts", import.meta.url));
 
 /** Mutation testing runs the tests that need no broker, hundreds of times: the unit tests and those that `brokerless` names. */
 const withoutBroker = process.env["POSTHASTE_MUTATION"] === "true";
+/** A damage that makes a test wait for ever is noticed by this, before StrykerJS ends the whole process for it. */
+const MUTATION_TEST_TIMEOUT_MS = 5000;
 
 export interface ProjectOptions {
   /** Tests talk to a real broker and registry: those of `KAFKA_BROKERS` and `SCHEMA_REGISTRY_URL`, else started for the run. */
@@ -21,6 +24,7 @@ export function projectConfig(
   name: string,
   { kafka = false, testTimeoutMs = kafka ? 60_000 : 10_000, brokerless = [] }: ProjectOptions = {},
 ) {
+  const timeoutMs = withoutBroker ? MUTATION_TEST_TIMEOUT_MS : testTimeoutMs;
   return defineConfig({
     // An array, since a string condition would replace the defaults.
     resolve: { conditions: ["@posthaste/source", "node", "import", "module", "default"] },
@@ -28,10 +32,10 @@ export function projectConfig(
     test: {
       name,
       include: withoutBroker ? ["src/**/*.test.ts", ...brokerless] : ["src/**/*.test.ts", "test/**/*.test.ts"],
-      setupFiles: [failOnConsole],
+      setupFiles: withoutBroker ? [failOnConsole, shortProperties] : [failOnConsole],
       globalSetup: kafka && !withoutBroker ? [kafkaGlobalSetup] : [],
-      testTimeout: testTimeoutMs,
-      hookTimeout: testTimeoutMs,
+      testTimeout: timeoutMs,
+      hookTimeout: timeoutMs,
     },
   });
 }

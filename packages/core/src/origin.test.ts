@@ -84,6 +84,10 @@ describe("repeats by origin", () => {
     expect(Number.isSafeInteger(originLogIdOf(Math.floor(4e12 / 1000), 65_535))).toBe(true);
   });
 
+  it("D2: writes one number for a log and a number of partitions in every release", () => {
+    expect(originLogIdOf(2, 3)).toBe(131_075);
+  });
+
   it("O3: a replay is never a repeat and hides nothing", () => {
     const replayed = delivery(NO_LOG_ID, 0, 0, "a");
     const fold = new OriginFold();
@@ -116,6 +120,41 @@ describe("repeats by origin", () => {
     const damaged = decodeOriginFold(fold.encode().replace("%25", "%FF"));
     expect(damaged.isRepeat(delivery(1, 1, 5, "a"))).toBe(false);
     expect(damaged.isRepeat(delivery(1, 1, 4, "z"))).toBe(true);
+  });
+});
+
+describe("the text of a fold that is damaged", () => {
+  /** Two events partitions at offsets 100 and 105; of an id that has no room none is written. */
+  const textOf = (id: string) => {
+    const fold = new OriginFold();
+    fold.note(delivery(1, 0, 100, id));
+    fold.note(delivery(1, 1, 105, id));
+    return fold.encode();
+  };
+
+  it("tells nothing of a group that holds what none is written in", () => {
+    expect(textOf("a")).toBe("a;1:2s:BBAABAFB");
+    for (const damaged of ["a;!1:2s:BBAABAFB", "a;1:2s:BBAABAFB!"]) {
+      expect(decodeOriginFold(damaged).isRepeat(delivery(1, 0, 1, "a"))).toBe(false);
+    }
+  });
+
+  it("tells nothing of an entry that is cut off within its offset or its id", () => {
+    const withoutIds = textOf("x".repeat(5000));
+    for (const text of [textOf("a"), withoutIds]) {
+      const whole = decodeOriginFold(text);
+      expect([0, 1].map((partition) => whole.isRepeat(delivery(1, partition, 99, "a")))).toEqual([true, true]);
+      const cut = decodeOriginFold(text.slice(0, -1));
+      expect([0, 1].map((partition) => cut.isRepeat(delivery(1, partition, 99, "a")))).toEqual([true, false]);
+    }
+  });
+
+  it("is read to its end where it has neither ids nor offsets apart", () => {
+    const fold = new OriginFold();
+    fold.note(delivery(1, 3, 100, "x".repeat(5000)));
+    expect(fold.encode()).toBe(";1:2s:AAD");
+    const back = decodeOriginFold(fold.encode());
+    expect([99, 100].map((offset) => back.isRepeat(delivery(1, 3, offset, "a")))).toEqual([true, false]);
   });
 });
 
@@ -171,6 +210,30 @@ describe("the fold's text (O4)", () => {
     for (let partition = 0; partition < 256; partition++) {
       expect(back.isRepeat(delivery(1_700_000_000 * 65_536, partition, 4_999_999_999, "z"))).toBe(true);
     }
+  });
+
+  it("keeps the ids of the most entries, as many as there is room for", () => {
+    const fold = new OriginFold();
+    const common = "dst_common_0123456789abc";
+    for (let partition = 0; partition < 256; partition++) {
+      const id = partition < 156 ? `dst_0123456789abcdef${String(partition).padStart(4, "0")}` : common;
+      fold.note(delivery(9, partition, 5_000_000_000, id));
+    }
+    const text = fold.encode();
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_STATE_BYTES);
+    expect(Buffer.byteLength(text)).toBeGreaterThan(MAX_STATE_BYTES - 50);
+    const back = decodeOriginFold(text);
+    for (let partition = 156; partition < 256; partition++) {
+      expect(back.isRepeat(delivery(9, partition, 5_000_000_000, common))).toBe(true);
+    }
+  });
+
+  it("is as full as it may be where the partitions that are held lie far apart", () => {
+    const fold = new OriginFold();
+    for (let each = 0; each < 1500; each++) fold.note(delivery(9, each * 40, 5_000_000_000 + (each % 4000), "a"));
+    const bytes = Buffer.byteLength(fold.encode());
+    expect(bytes).toBeLessThanOrEqual(MAX_STATE_BYTES);
+    expect(bytes).toBeGreaterThan(MAX_STATE_BYTES - 50);
   });
 
   it("leaves out then the partitions that were noted longest ago", () => {

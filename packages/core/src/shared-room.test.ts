@@ -63,6 +63,37 @@ describe("the shared room", () => {
     expect(shared.hasRoom(5, 0, "unknown")).toBe(false);
   });
 
+  it("is busy while a quarter of all is out", () => {
+    const shared = new SharedRoom(CONNECTIONS);
+    shared.changed(15, 0);
+    expect(shared.isBusy).toBe(false);
+    shared.changed(1, 0);
+    expect(shared.isBusy).toBe(true);
+    shared.changed(-1, 0);
+    expect([shared.isBusy, shared.out]).toEqual([false, 15]);
+  });
+
+  it("H4: never refuses a proven destination its first delivery, and gives it half of what is left for more", () => {
+    const shared = new SharedRoom(CONNECTIONS);
+    shared.changed(32, 0);
+    expect(shared.most("proven")).toBe(16);
+    expect([shared.hasRoom(4, 12, "proven"), shared.hasRoom(5, 12, "proven")]).toEqual([true, false]);
+    shared.changed(1000, 0);
+    expect([shared.hasRoom(5, 0, "proven"), shared.hasRoom(1, 1, "proven"), shared.most("proven")]).toEqual([
+      true,
+      false,
+      1,
+    ]);
+  });
+
+  it("H1, H2: lets a destination that has not proven itself count on any number while few are out, and on one then", () => {
+    const shared = new SharedRoom(CONNECTIONS);
+    shared.changed(7, 7);
+    expect([shared.most("unknown"), shared.most("doubtful")]).toEqual([Infinity, Infinity]);
+    shared.changed(1, 1);
+    expect([shared.most("unknown"), shared.most("doubtful"), shared.most("proven")]).toEqual([1, 1, 28]);
+  });
+
   it("H1: proven requests, however many, hold no newcomer back", () => {
     const shared = new SharedRoom(CONNECTIONS);
     shared.changed(1000, 0);

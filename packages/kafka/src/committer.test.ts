@@ -92,21 +92,53 @@ describe("a committer", () => {
     committer.start();
     await vi.advanceTimersByTimeAsync(100);
     await answer(true);
-    await vi.advanceTimersByTimeAsync(4800);
+    await vi.advanceTimersByTimeAsync(4999);
     expect(sent.length).toBe(1);
-    await vi.advanceTimersByTimeAsync(300);
+    await vi.advanceTimersByTimeAsync(1);
     expect(sent.length).toBe(2);
     committer.stop();
   });
 
+  it("commits what did not change as often beside what does (K3)", async () => {
+    const { committer, sent, move, answer } = createCommits();
+    committer.start();
+    await vi.advanceTimersByTimeAsync(100);
+    await answer(true);
+    for (let second = 1; second <= 4; second += 1) {
+      move(second);
+      await vi.advanceTimersByTimeAsync(1000);
+      await answer(true);
+    }
+    expect(sent.map(({ offset }) => offset)).toEqual([0, 1, 2, 3, 4]);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(sent.map(({ offset }) => offset)).toEqual([0, 1, 2, 3, 4, 4]);
+    committer.stop();
+  });
+
+  it("commits no more when it is stopped", async () => {
+    const { committer, sent } = createCommits();
+    committer.start();
+    committer.stop();
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(sent).toEqual([]);
+  });
+
   it("does not wait for a commit of before the last join", async () => {
-    const { committer, sent, move } = createCommits();
+    const { committer, sent, move, answer } = createCommits();
     committer.start();
     await vi.advanceTimersByTimeAsync(100);
     move(7);
     committer.joined();
     await vi.advanceTimersByTimeAsync(100);
     expect(sent.map(({ offset }) => offset)).toEqual([0, 7]);
+    // Its answer, should it come, says nothing of the one that is outstanding since.
+    sent[0]?.answer(true);
+    move(8);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(sent.map(({ offset }) => offset)).toEqual([0, 7]);
+    await answer(true);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(sent.map(({ offset }) => offset)).toEqual([0, 7, 8]);
     committer.stop();
   });
 

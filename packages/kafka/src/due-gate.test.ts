@@ -47,6 +47,39 @@ describe("the gate of a retry partition", () => {
     expect(onDue).toHaveBeenCalledOnce();
   });
 
+  it("releases by a tenth of a short delay", async () => {
+    const { gate, onDue } = createGate(1000);
+    gate.hold({ offset: 0, appendedAtMs: 0 }, 30);
+    await vi.advanceTimersByTimeAsync(99);
+    expect(onDue).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(onDue).toHaveBeenCalledOnce();
+  });
+
+  it("H2: has one timer, that of the head which it holds now", async () => {
+    const { gate, onDue } = createGate(1000);
+    gate.hold({ offset: 0, appendedAtMs: 0 }, 500);
+    gate.hold({ offset: 1, appendedAtMs: 0 }, 2000);
+    await vi.advanceTimersByTimeAsync(1999);
+    expect([gate.head?.offset, onDue.mock.calls.length]).toEqual([1, 0]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(onDue).toHaveBeenCalledOnce();
+  });
+
+  it("remembers when an offset was first known to a sixty-fourth of a long delay, and of one that it never heard of now", async () => {
+    const { gate } = createGate(3_600_000);
+    const ofAClockAhead = (offset: number) => gate.msUntilDue(at(offset, performance.now() + 9_999_999));
+    await vi.advanceTimersByTimeAsync(10);
+    expect(ofAClockAhead(0)).toBe(3_600_000);
+    gate.noteEnd(10);
+    await vi.advanceTimersByTimeAsync(1000);
+    gate.noteEnd(20);
+    expect(ofAClockAhead(5)).toBe(3_600_000);
+    await vi.advanceTimersByTimeAsync(60_000);
+    gate.noteEnd(30);
+    expect([5, 15, 25].map(ofAClockAhead)).toEqual([3_540_000, 3_540_000, 3_600_000]);
+  });
+
   it("looks again in the meantime at a head that is due in hours", async () => {
     const { gate, onDue } = createGate(3_600_000);
     gate.hold({ offset: 0, appendedAtMs: 0 }, 3_600_000);

@@ -1,8 +1,218 @@
-import { expect, it } from "vitest";
-import { drawSeed } from "./dedupe.ts";
+import { PosthasteError } from "@posthaste/core/errors";
+import type { Event } from "@posthaste/core/event";
+import { SILENT_LOG } from "@posthaste/core/log";
+import type { KafkaConnection } from "@posthaste/kafka/connect";
+import type { IncomingRecord } from "@posthaste/kafka/incoming-record";
+import { followLog, type LogReaderOptions } from "@posthaste/kafka/log-reader";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { createDedupe, drawSeed } from "./dedupe.ts";
+
+vi.mock("@posthaste/kafka/log-reader", () => ({ followLog: vi.fn() }));
+
+/** A reading of a log that goes on when the test says so. */
+interface Reading {
+  readonly options: LogReaderOptions;
+  isClosed: boolean;
+  /** The offset that is waited for. */
+  until: number | null;
+  readonly reached: PromiseWithResolvers<void>;
+}
+
+const readings: Reading[] = [];
+
+beforeEach(() => {
+  readings.length = 0;
+  vi.mocked(followLog).mockReset();
+  vi.mocked(followLog).mockImplementation(async (_, options) => {
+    const reading: Reading = { options, isClosed: false, until: null, reached: Promise.withResolvers() };
+    readings.push(reading);
+    return {
+      position: 0,
+      reached: (offset) => {
+        reading.until = offset;
+        return reading.reached.promise;
+      },
+      close: async () => {
+        reading.isClosed = true;
+      },
+    };
+  });
+});
+
+const eventOf = (messageId: string, sourceId = "s1", receivedAtMs = 0) =>
+  ({ messageId, sourceId, receivedAtMs }) as Partial<Event> as Event;
+
+const recordOf = (offset: number, text: string | null): IncomingRecord => ({
+  topic: "events",
+  partition: 3,
+  offset,
+  timestampMs: 0,
+  key: null,
+  value: text === null ? null : Buffer.from(text),
+  headers: {},
+});
+
+function open() {
+  const warnings: unknown[] = [];
+  const learned: string[] = [];
+  const dedupe = createDedupe({
+    connection: {} as KafkaConnection,
+    eventsTopic: "events",
+    codec: {
+      encode: () => Buffer.alloc(0),
+      decode: (bytes) => {
+        const text = String(bytes);
+        if (text === "junk") throw new PosthasteError("invalid_input", "it is junk");
+        if (text === "bug") throw new Error("a bug");
+        return eventOf(text);
+      },
+      learn: (bytes) => {
+        learned.push(String(bytes));
+        return Promise.resolve();
+      },
+    },
+    limits: { limit: 10, windowMs: 1000 },
+    seed: drawSeed(),
+    log: { ...SILENT_LOG, warn: (fields) => void warnings.push(fields) },
+  });
+  return { dedupe, warnings, learned };
+}
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** The reading of the n-th rebuild. */
+function readingOf(index = 0): Reading {
+  const reading = readings[index];
+  if (reading === undefined) throw new Error("nothing is read");
+  return reading;
+}
 
 it("E4: every drawing gives another seed, in both of its halves", () => {
   const seeds = Array.from({ length: 50 }, drawSeed);
   expect(new Set(seeds.map(({ high }) => high)).size).toBeGreaterThan(48);
   expect(new Set(seeds.map(({ low }) => low)).size).toBeGreaterThan(48);
+});
+
+describe("an event", () => {
+  it("is a duplicate where the same source sent its id before, in its partition and not long ago", () => {
+    const { dedupe } = open();
+    const first = { partition: 3, offset: 0 };
+    expect(dedupe.isDuplicate(eventOf("a"), first)).toBe(false);
+    expect(dedupe.isDuplicate(eventOf("a", "s1", 1000), { partition: 3, offset: 1 })).toBe(true);
+    expect(dedupe.isDuplicate(eventOf("a", "s2"), { partition: 3, offset: 2 })).toBe(false);
+    expect(dedupe.isDuplicate(eventOf("b"), { partition: 3, offset: 3 })).toBe(false);
+    expect(dedupe.isDuplicate(eventOf("a"), { partition: 4, offset: 0 })).toBe(false);
+    expect(dedupe.isDuplicate(eventOf("a", "s1", 1001), { partition: 3, offset: 4 })).toBe(false);
+    expect(readings).toEqual([]);
+  });
+});
+
+describe("a partition that was gained", () => {
+  it("E1: is read again in the background from below its first event, once, and routing does not wait for it", async () => {
+    const { dedupe, learned } = open();
+    expect(dedupe.isDuplicate(eventOf("old"), { partition: 3, offset: 100 })).toBe(false);
+    expect(dedupe.isDuplicate(eventOf("new"), { partition: 3, offset: 101 })).toBe(false);
+    await turn();
+    expect(readings).toHaveLength(1);
+    const { options, until } = readingOf();
+    expect([options.topic, options.partition, options.from, until]).toEqual(["events", 3, 90, 100]);
+    const records = [recordOf(90, "ancient"), recordOf(91, null), recordOf(92, "junk"), recordOf(93, "older")];
+    await options.onRecords([...records, recordOf(100, "first"), recordOf(101, "another")]);
+    expect(learned).toEqual(["ancient", "junk", "older"]);
+    const isDuplicate = (id: string, offset: number) => dedupe.isDuplicate(eventOf(id), { partition: 3, offset });
+    expect([isDuplicate("ancient", 102), isDuplicate("older", 103)]).toEqual([true, true]);
+    expect([isDuplicate("first", 104), isDuplicate("another", 105)]).toEqual([false, false]);
+    expect(readingOf().isClosed).toBe(false);
+    readingOf().reached.resolve();
+    await turn();
+    expect(readingOf().isClosed).toBe(true);
+    await dedupe.close();
+  });
+
+  it("E1: is read from its beginning where less stands below", async () => {
+    const { dedupe } = open();
+    dedupe.isDuplicate(eventOf("a"), { partition: 3, offset: 4 });
+    await turn();
+    expect(readingOf().options.from).toBe(0);
+    const closed = dedupe.close();
+    readingOf().reached.resolve();
+    await closed;
+  });
+
+  it("E3: holds the ids that come from now on where the reading fails, and says so", async () => {
+    const { dedupe, warnings } = open();
+    dedupe.isDuplicate(eventOf("a"), { partition: 3, offset: 100 });
+    await turn();
+    readingOf().options.onFailure(new Error("the topic is gone"));
+    await turn();
+    expect(warnings).toMatchObject([{ event: "dedupe_rebuild_failed", partition: 3, err: expect.any(Error) }]);
+    expect(readingOf().isClosed).toBe(true);
+    expect(dedupe.isDuplicate(eventOf("a"), { partition: 3, offset: 101 })).toBe(true);
+    await dedupe.close();
+  });
+
+  it("E3: takes for a failure what is none of a record that no schema reads, and a reader that cannot begin", async () => {
+    const { dedupe, warnings } = open();
+    dedupe.isDuplicate(eventOf("a"), { partition: 3, offset: 100 });
+    await turn();
+    await expect(readingOf().options.onRecords([recordOf(90, "bug")])).rejects.toThrow("a bug");
+    vi.mocked(followLog).mockRejectedValueOnce(new PosthasteError("closed", "the connection is closed"));
+    dedupe.isDuplicate(eventOf("a"), { partition: 4, offset: 100 });
+    await turn();
+    expect(warnings).toMatchObject([{ event: "dedupe_rebuild_failed", partition: 4 }]);
+    const closed = dedupe.close();
+    readingOf().reached.resolve();
+    await closed;
+  });
+});
+
+describe("a partition that is given up", () => {
+  it("E2: is forgotten with its reader", async () => {
+    const { dedupe, warnings, learned } = open();
+    const isDuplicate = (offset: number) => dedupe.isDuplicate(eventOf("a"), { partition: 3, offset });
+    isDuplicate(100);
+    await turn();
+    const { options, reached } = readingOf();
+    expect(options.signal?.aborted).toBe(false);
+    dedupe.forget(3);
+    expect(options.signal?.aborted).toBe(true);
+    await options.onRecords([recordOf(90, "b")]);
+    expect(learned).toEqual([]);
+    reached.reject(new PosthasteError("closed", "the reader is closed"));
+    await turn();
+    expect([warnings, readingOf().isClosed]).toEqual([[], true]);
+    expect(isDuplicate(101)).toBe(false);
+    await turn();
+    expect(readingOf(1).options.from).toBe(91);
+    dedupe.forget(9);
+    readingOf(1).reached.resolve();
+    await dedupe.close();
+  });
+
+  it("E3: says what failed of its reader otherwise than by being closed", async () => {
+    const { dedupe, warnings } = open();
+    dedupe.isDuplicate(eventOf("a"), { partition: 3, offset: 100 });
+    await turn();
+    dedupe.forget(3);
+    readingOf().reached.reject(new Error("it broke"));
+    await turn();
+    expect(warnings).toMatchObject([{ event: "dedupe_rebuild_failed", partition: 3 }]);
+  });
+
+  it("E2: is awaited with its reader, as all are, when the router ends", async () => {
+    const { dedupe } = open();
+    for (const partition of [3, 4]) dedupe.isDuplicate(eventOf("a"), { partition, offset: 100 });
+    await turn();
+    let isClosed = false;
+    const closed = dedupe.close().then(() => {
+      isClosed = true;
+    });
+    expect(readings.map(({ options }) => options.signal?.aborted)).toEqual([true, true]);
+    readingOf(0).reached.resolve();
+    await turn();
+    expect(isClosed).toBe(false);
+    readingOf(1).reached.resolve();
+    await closed;
+    expect(readings.map((reading) => reading.isClosed)).toEqual([true, true]);
+  });
 });
