@@ -138,6 +138,17 @@ describe("group commit", () => {
     expect(queue.oldestSinceMs).toBe(5);
     queue.acknowledge(first);
     expect(queue.oldestSinceMs).toBe(9);
+    expect(queue.oldestSinceMsOf("another topic", 0)).toBeNull();
+  });
+
+  it("tells since when its oldest call waits where that is in a partition that came to have records later", () => {
+    const queue = createQueue({ maxRecords: 1 });
+    void queue.push([record("a", 0)], 5);
+    void queue.push([record("b", 1)], 9);
+    void queue.push([record("c", 0)], 20);
+    const [[first]] = takeAll(queue) as [[PartitionQueue, string[]]];
+    queue.acknowledge(first);
+    expect([queue.oldestSinceMs, queue.oldestSinceMsOf("t", 0)]).toEqual([9, 20]);
   });
 
   it("gives up what is out and what waits when everything is rejected", async () => {

@@ -1,7 +1,9 @@
+import { decodeCommitMetadata } from "@posthaste/core/commit-metadata";
+import { PosthasteError } from "@posthaste/core/errors";
 import { describe, expect, it, vi } from "vitest";
 import type { IncomingRecord } from "./incoming-record.ts";
 import { MAX_SPAN, TaskWindow } from "./task-window.ts";
-import type { Task } from "./window.ts";
+import type { FoldState, Task, WindowedConsumerOptions } from "./window.ts";
 
 const record = (offset: number): IncomingRecord => ({
   topic: "t",
@@ -99,4 +101,247 @@ it("C3: is full when a record that is stuck has half a million offsets above it,
   expect(window.isFull).toBe(true);
   stuck?.finish();
   expect([window.isFull, window.committableOffset]).toEqual([false, MAX_SPAN]);
+});
+
+/** A window whose tasks are noted as they start, and whose options may be other ones. */
+function openWindow<F = never>(
+  options: Partial<WindowedConsumerOptions<number, F>> = {},
+  metadata: string | null = null,
+) {
+  const started: Task<number>[] = [];
+  const failures: Error[] = [];
+  const onFailure = (reason: Error) => void failures.push(reason);
+  const onFinished = vi.fn();
+  const window = new TaskWindow<number, F>(
+    { topic: "t", partition: 0 },
+    {
+      groupId: "g",
+      topics: ["t"],
+      window: { maxRecords: 3, maxBytes: 1000 },
+      take: ({ offset }) => offset,
+      laneOf: () => null,
+      run: (task) => void started.push(task),
+      onFailure,
+      ...options,
+    },
+    { onFinished, onFailure },
+  );
+  window.open(0, metadata);
+  const offsets = () => started.map(({ item }) => item);
+  const finish = (offset: number) => started.find(({ item }) => item === offset)?.finish();
+  return { window, started, failures, offsets, finish, onFinished };
+}
+
+describe("the room of a window", () => {
+  it("Q3: is full by records or by bytes, and takes one record in however large it is", () => {
+    const { window, finish } = openWindow();
+    expect([window.isFull, window.maxRecords]).toEqual([false, 3]);
+    window.takeIn({ ...record(0), key: Buffer.alloc(400), value: Buffer.alloc(599) });
+    expect([window.isFull, window.bytes]).toEqual([false, 999]);
+    window.takeIn({ ...record(1), value: Buffer.alloc(1) });
+    expect(window.isFull).toBe(true);
+    finish(0);
+    expect([window.isFull, window.bytes]).toEqual([false, 1]);
+    window.takeIn(record(2));
+    expect(window.isFull).toBe(false);
+    window.takeIn(record(3));
+    expect([window.isFull, window.records]).toEqual([true, 3]);
+    for (const offset of [1, 2, 3]) finish(offset);
+    window.takeIn({ ...record(4), value: Buffer.alloc(5000) });
+    expect(window.isFull).toBe(true);
+    finish(4);
+    expect(window.isFull).toBe(false);
+  });
+
+  it("is counted by whom its records belong to", () => {
+    const { window, finish } = openWindow({ holderOf: (offset) => (offset % 3 === 0 ? "a" : "b") });
+    for (const offset of [0, 1, 2, 3, 4]) window.takeIn(record(offset));
+    expect([window.heldBy("a"), window.heldBy("b"), window.heldBy("c")]).toEqual([2, 3, 0]);
+    for (const offset of [0, 4, 1, 2]) finish(offset);
+    expect([window.heldBy("a"), window.heldBy("b")]).toEqual([1, 0]);
+    window.takeIn(record(5));
+    window.takeIn(record(6));
+    expect([window.heldBy("a"), window.heldBy("b")]).toEqual([2, 1]);
+  });
+
+  it("knows when the lowest of its unfinished records was written", () => {
+    const { window, finish } = openWindow();
+    expect(window.lowestTimestampMs).toBeNull();
+    for (const offset of [0, 1]) window.takeIn({ ...record(offset), timestampMs: 100 + offset });
+    expect(window.lowestTimestampMs).toBe(100);
+    finish(0);
+    expect(window.lowestTimestampMs).toBe(101);
+  });
+});
+
+describe("a window that is frozen", () => {
+  it("Q2: starts nothing, not even what a finished task let go, until it thaws", () => {
+    const { window, offsets, finish } = openWindow({ laneOf: (offset) => (offset < 2 ? "lane" : null) });
+    for (const offset of [0, 1]) window.takeIn(record(offset));
+    window.freeze();
+    window.takeIn(record(2));
+    finish(0);
+    expect([offsets(), window.running]).toEqual([[0], 0]);
+    window.thaw();
+    expect([offsets(), window.running]).toEqual([[0, 2, 1], 2]);
+    window.takeIn(record(3));
+    expect(offsets()).toEqual([0, 2, 1, 3]);
+  });
+
+  it("Q2: starts none of what was about to start when it froze, and each once when it thaws", () => {
+    const started: number[] = [];
+    const { window } = openWindow({
+      run: ({ item }) => {
+        started.push(item);
+        if (item === 1) window.freeze();
+      },
+    });
+    window.freeze();
+    for (const offset of [0, 1, 2]) window.takeIn(record(offset));
+    window.thaw();
+    expect(started).toEqual([0, 1]);
+    window.thaw();
+    expect(started).toEqual([0, 1, 2]);
+    window.takeIn(record(3));
+    expect(started).toEqual([0, 1, 2, 3]);
+  });
+
+  it("Q1: starts nothing any more when it was given up", () => {
+    const { window, offsets } = openWindow();
+    window.freeze();
+    window.takeIn(record(0));
+    window.revoke();
+    window.thaw();
+    window.takeIn(record(1));
+    expect([offsets(), window.isRevoked]).toEqual([[], true]);
+  });
+
+  it("runs a lane of twenty thousand tasks that finish as they start", () => {
+    let count = 0;
+    const { window } = openWindow({
+      laneOf: () => "lane",
+      run: (task) => {
+        count += 1;
+        task.finish();
+      },
+    });
+    window.freeze();
+    for (let offset = 0; offset < 20_000; offset += 1) window.takeIn(record(offset));
+    window.thaw();
+    expect([count, window.committableOffset, window.records]).toEqual([20_000, 20_000, 0]);
+  });
+});
+
+describe("a handler", () => {
+  const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+  it("finishes its task when its promise resolves, and ends the consumer when that rejects", async () => {
+    const works = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const { window, failures } = openWindow({ run: ({ item }) => works[item]?.promise });
+    for (const offset of [0, 1]) window.takeIn(record(offset));
+    works[0]?.resolve();
+    await turn();
+    expect([window.committableOffset, window.running]).toEqual([1, 1]);
+    const bug = new Error("a bug");
+    works[1]?.reject(bug);
+    await turn();
+    expect([window.committableOffset, window.running]).toEqual([1, 1]);
+    expect(failures).toMatchObject([
+      { code: "internal", message: "running a task of t partition 0 failed", cause: bug },
+    ]);
+  });
+
+  it("ends the consumer when it throws, with what it threw where that says what it is", () => {
+    const closed = new PosthasteError("closed", "it is closed");
+    const { window, failures } = openWindow({
+      run: () => {
+        throw closed;
+      },
+    });
+    window.takeIn(record(0));
+    expect(failures).toEqual([closed]);
+  });
+
+  it("ends nothing for what fails of a partition that was given up", async () => {
+    const work = Promise.withResolvers<void>();
+    const { window, failures } = openWindow({ run: () => work.promise });
+    window.takeIn(record(0));
+    window.revoke();
+    work.reject(new Error("a bug"));
+    await turn();
+    expect(failures).toEqual([]);
+  });
+});
+
+describe("what a commit says", () => {
+  it("C1: names what finished above the committable offset, which the next owner does not run again", () => {
+    const { window, finish } = openWindow();
+    for (const offset of [0, 1, 2]) window.takeIn(record(offset));
+    finish(1);
+    const point = window.commitPoint(false);
+    expect(point?.offset).toBe(0);
+    const next = openWindow({}, point?.metadata ?? null);
+    for (const offset of [0, 1, 2]) next.window.takeIn(record(offset));
+    expect(next.offsets()).toEqual([0, 2]);
+    next.finish(0);
+    expect(next.window.committableOffset).toBe(2);
+  });
+
+  it("is said again only where something changed: a task finished, or offsets were passed over", () => {
+    const { window, finish } = openWindow();
+    window.commitPoint(false);
+    window.takeIn(record(0));
+    expect(window.commitPoint(false)).toBeNull();
+    finish(0);
+    expect(window.commitPoint(false)).toMatchObject({ offset: 1 });
+    window.skipTo(1);
+    expect(window.commitPoint(false)).toBeNull();
+    window.skipTo(5);
+    expect(window.commitPoint(false)).toMatchObject({ offset: 5 });
+    expect(window.commitPoint(true)).toMatchObject({ offset: 5 });
+  });
+
+  it("names the incarnation of the log where there is no fold", () => {
+    const stateOf = (window: { commitPoint(forced: boolean): { offset: number; metadata: string } | null }) => {
+      const { offset, metadata } = window.commitPoint(true) ?? { offset: 0, metadata: "" };
+      return decodeCommitMetadata(offset, metadata).state;
+    };
+    expect(stateOf(openWindow().window)).toBeNull();
+    expect(stateOf(openWindow({ incarnation: "log-1" }).window)).toBe("log-1");
+  });
+
+  it("Q4, D2: folds what was passed, and finishes repeats of all that was taken in unrun", () => {
+    class Seen implements FoldState<number> {
+      readonly #values: Set<number>;
+      constructor(text: string | null) {
+        this.#values = new Set(text?.split(",").filter(Boolean).map(Number));
+      }
+      isRepeat = (value: number) => this.#values.has(value);
+      note = (value: number) => void this.#values.add(value);
+      encode = () => [...this.#values].join(",");
+    }
+    const repeats: number[] = [];
+    const options: Partial<WindowedConsumerOptions<number, number>> = {
+      window: { maxRecords: 100, maxBytes: 1000 },
+      fold: { pick: (offset) => offset % 4, condense: (values) => [...values], open: (text) => new Seen(text) },
+      incarnation: "never said beside a fold",
+      onRepeat: (item) => void repeats.push(item),
+    };
+    const { window, offsets, finish } = openWindow(options);
+    for (const offset of [0, 1, 2, 4]) window.takeIn(record(offset));
+    expect([offsets(), repeats, window.records]).toEqual([[0, 1, 2], [4], 3]);
+    finish(0);
+    finish(2);
+    const point = window.commitPoint(true);
+    expect(point).toMatchObject({ offset: 1 });
+    expect(decodeCommitMetadata(1, point?.metadata ?? null).state).toBe("0");
+    // The next owner knows what was passed, and learns the rest as it takes it in, what was finished too.
+    const next = openWindow(options);
+    next.window.open(1, point?.metadata ?? null);
+    for (const offset of [1, 2, 4, 6, 7]) next.window.takeIn(record(offset));
+    expect([next.offsets(), repeats]).toEqual([
+      [1, 7],
+      [4, 4, 6],
+    ]);
+  });
 });

@@ -3,11 +3,12 @@ import type { Event } from "@posthaste/core/event";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { RoutingTable } from "@posthaste/core/routing";
 import { makeValue } from "@posthaste/kafka/place-record";
-import type { Producer } from "@posthaste/kafka/producer";
+import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer";
 import type { Task } from "@posthaste/kafka/window";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { RouterMetrics } from "./metrics.ts";
-import { RecordRouter, type RouteContext, toDeliveries } from "./route-records.ts";
+import { RecordRouter, type RecordRouterParts, type RouteContext, toDeliveries } from "./route-records.ts";
+import type { UnroutedEvent } from "./unrouted.ts";
 
 const event: Event = {
   messageId: "m1",
@@ -103,4 +104,111 @@ it("R4: an event is finished when its deliveries are acknowledged, and not befor
   acknowledged.resolve();
   await running;
   expect(finished).toBe(1);
+});
+
+/** A router whose deliveries are acknowledged at once, and what it did. */
+function createRouter(parts: Partial<RecordRouterParts> = {}) {
+  const did = {
+    counted: [] as unknown[],
+    sent: [] as (readonly OutgoingRecord[])[],
+    unrouted: [] as [string, UnroutedEvent][],
+    errors: [] as unknown[],
+    finished: 0,
+  };
+  const router = new RecordRouter({
+    context: context([]),
+    eventCodec: {
+      encode: () => Buffer.alloc(0),
+      decode: (bytes) => {
+        if (String(bytes) === "junk") throw new Error("it is junk");
+        return event;
+      },
+      learn: () => undefined,
+    },
+    producer: {
+      send: async (records: readonly OutgoingRecord[]) => void did.sent.push(records),
+    } as Partial<Producer> as Producer,
+    dedupe: null,
+    unrouted: { add: (sourceId, entry) => void did.unrouted.push([sourceId, entry]), close: async () => {} },
+    metrics: {
+      events: { inc: ({ outcome }: { outcome: string }) => void did.counted.push(outcome) },
+      deliveries: { inc: (count: number) => void did.counted.push(count) },
+    } as unknown as RouterMetrics,
+    log: { ...SILENT_LOG, error: (fields) => void did.errors.push(fields) },
+    ...parts,
+  });
+  const record = (value: string | null) => ({
+    topic: "events",
+    partition: 2,
+    offset: 9,
+    timestampMs: 0,
+    key: null,
+    value: value === null ? null : Buffer.from(value),
+    headers: {},
+  });
+  const run = (item: Event | null) =>
+    router.run({ item, record: record(null), finish: () => (did.finished += 1) } as Partial<
+      Task<Event | null>
+    > as Task<Event | null>);
+  return { router, record, run, did };
+}
+
+describe("a record of the events topic", () => {
+  it("is taken as its event", () => {
+    const { router, record, did } = createRouter();
+    expect(router.take(record("event"))).toBe(event);
+    expect(did.errors).toEqual([]);
+  });
+
+  it("that nothing reads is logged, counted and finished", () => {
+    const { router, record, run, did } = createRouter();
+    expect([router.take(record(null)), router.take(record("junk"))]).toEqual([null, null]);
+    expect(did.errors).toMatchObject([{ event: "event_unreadable", topic: "events", partition: 2, offset: 9 }]);
+    expect(run(null)).toBeUndefined();
+    expect([did.counted, did.finished, did.sent]).toEqual([["unreadable"], 1, []]);
+  });
+
+  it("is sent in one call, counted, and not finished by the router itself", async () => {
+    const { run, did } = createRouter();
+    await run(event);
+    expect(did.sent.map((records) => records.map(({ key }) => String(key)))).toEqual([["d1:a1", "d2:a1"]]);
+    expect([did.counted, did.finished, did.unrouted]).toEqual([["routed", 2], 0, []]);
+  });
+
+  it("that was sent before, or leads nowhere, is said to have become nothing, and finished", () => {
+    const asked: unknown[] = [];
+    const dedupe = {
+      isDuplicate: (each: Event, { partition, offset }: { partition: number; offset: number }) => {
+        asked.push([each.messageId, partition, offset]);
+        return each.messageId === "m1";
+      },
+      forget: () => {},
+      close: async () => {},
+    };
+    const { run, did } = createRouter({ dedupe });
+    expect(run(event)).toBeUndefined();
+    expect(run({ ...event, messageId: "m2", sourceId: "s9" })).toBeUndefined();
+    expect(asked).toEqual([
+      ["m1", 2, 9],
+      ["m2", 2, 9],
+    ]);
+    const entry = { type: "identify", originPartition: 2, originOffset: 9 };
+    expect(did.unrouted).toEqual([
+      ["s1", { ...entry, messageId: "m1", cause: "duplicate" }],
+      ["s9", { ...entry, messageId: "m2", cause: "no_destination" }],
+    ]);
+    expect([did.counted, did.finished, did.sent]).toEqual([["duplicate", "no_destination"], 2, []]);
+  });
+
+  it("is weighed by what its deliveries take, which is never more than it says", () => {
+    const written: Delivery[] = [];
+    const ids = { messageId: "é".repeat(90), sourceId: "s1" };
+    const records = toDeliveries({ ...event, ...ids }, { partition: 2, offset: 9 }, context(written));
+    if (typeof records === "string") throw new Error(records);
+    const lengths = records.map(({ value }) => (value as { readonly length: number }).length);
+    for (const { value } of records) makeValue(value);
+    const { body } = written[0] ?? { body: Buffer.alloc(0) };
+    // Three bytes for each character of the ids, and a hundred for the rest.
+    expect(lengths).toEqual(Array(2).fill(body.length + 3 * (90 + 2 + 2) + 100));
+  });
 });
