@@ -49,11 +49,18 @@ describe("a windowed consumer that starts", () => {
       if (tries < 4) throw connectionCut();
     };
     const starting = group.consumer.start();
-    await pass(100);
-    expect(tries).toBe(2);
-    await pass(700);
+    for (const [afterMs, tried] of [
+      [99, 1],
+      [1, 2],
+      [199, 2],
+      [1, 3],
+      [399, 3],
+      [1, 4],
+    ] as const) {
+      await pass(afterMs);
+      expect(tries).toBe(tried);
+    }
     await starting;
-    expect(tries).toBe(4);
     await close(group);
 
     const stopped = new FakeGroup();
@@ -64,6 +71,28 @@ describe("a windowed consumer that starts", () => {
     await pass(500);
     await refused;
     expect(stopped.asked).toEqual(["disconnect"]);
+  });
+
+  it("does not begin when it was stopped while it connected", async () => {
+    const group = new FakeGroup();
+    const connected = Promise.withResolvers<void>();
+    group.connect = () => connected.promise;
+    const refused = expect(group.consumer.start()).rejects.toMatchObject({ code: "closed" });
+    await group.consumer.stop();
+    connected.resolve();
+    await refused;
+    expect(group.asked).not.toContain("run");
+  });
+
+  it("looks for a broker for longer than the limit of a standstill, and works without metrics", async () => {
+    const group = new FakeGroup({}, false);
+    expect(group.clientOptions).toMatchObject({ retry: { retries: 300, maxRetryTime: 500 } });
+    await group.consumer.start();
+    await group.join([0]);
+    group.onCommit = () => Promise.reject(refusal("REBALANCE_IN_PROGRESS"));
+    await pass(1000);
+    expect([group.failures, group.consumer.isReady]).toEqual([[], true]);
+    await close(group);
   });
 
   it("rejects for what no waiting mends, and with what it failed of meanwhile", async () => {
@@ -92,7 +121,7 @@ describe("a partition that is gained", () => {
     await pass(0);
     expect(group.takeAsked()).toEqual(["seek 0 to 0", "resume 0", "seek 1 to 7", "resume 1"]);
     expect([group.consumer.isReady, group.assigned]).toEqual([true, group.consumer.owned()]);
-    expect(group.counted).toEqual(["rebalance"]);
+    expect(group.counted).toEqual(["rebalance g 0", "commit failure g 0", "rebalance g"]);
     expect(group.logged).toContainEqual({ event: "group_joined", group: "g", kept: 0, lost: 0, gained: 2 });
     await close(group);
   });
@@ -190,6 +219,7 @@ describe("what a fetch brings", () => {
     const group = await joined([0, 1]);
     group.begins(0, 0, 5, 8);
     group.begins(1, 3, 5, 8);
+    group.begins(2, 0, 5, 8);
     await pass(100);
     expect(group.commits.at(-1)).toEqual({ 0: 9, 1: 5 });
     await close(group);
@@ -203,17 +233,33 @@ describe("what a fetch brings", () => {
     let answer: () => Promise<unknown> = () => Promise.reject(refusal("REBALANCE_IN_PROGRESS"));
     group.onCommit = () => answer();
     await pass(100);
-    expect(group.counted).toEqual(["rebalance", "commit failure"]);
+    expect(group.counted.slice(2)).toEqual(["rebalance g", "commit failure g"]);
     expect(group.logged.at(-1)).toMatchObject({ event: "commit_refused", group: "g", failures: 1 });
     const lines = group.logged.length;
     await pass(300);
     // The second to the fourth in a row: not every one is a line.
-    expect(group.counted.filter((name) => name === "commit failure")).toHaveLength(4);
+    expect(group.counted.filter((name) => name === "commit failure g")).toHaveLength(4);
     expect(group.logged.length - lines).toBeLessThan(3);
     answer = async () => ({});
     await pass(100);
     expect(group.committed.get(0)).toBe(6);
     await close(group);
+  });
+
+  it("shows its lag, and counts what waits in retry topics", async () => {
+    const group = await joined([0]);
+    await group.fetch(0, 5, 2);
+    await pass(1000);
+    expect(group.gauges.get("lag t 0")).toBe(95);
+    expect(group.gauges.get("seconds t 0")).toBeCloseTo(Date.now() / 1000, 3);
+    expect(group.gauges.has("waiting t")).toBe(false);
+    await close(group);
+    expect([...group.gauges]).toEqual([]);
+    const retry = await joined([0, 1], { delayMsOf: () => 10_000 });
+    await retry.fetch(0, 5, 2);
+    await pass(1000);
+    expect(retry.gauges.get("waiting t")).toBeGreaterThan(90);
+    await close(retry);
   });
 
   it("gives the first of the room to another partition each time that backpressure ends", async () => {
@@ -422,7 +468,7 @@ describe("a consumer that is stopped", () => {
     await stopped;
     await group.join([0]);
     await pass(0);
-    expect([group.consumer.owned(), group.counted]).toEqual([[], ["rebalance", "rebalance"]]);
+    expect([group.consumer.owned(), group.counted.slice(2)]).toEqual([[], ["rebalance g", "rebalance g"]]);
   });
 
   it("was never started: it leaves nothing behind", async () => {
@@ -486,14 +532,33 @@ describe("a consumer that fails", () => {
     expect(group.failures).toEqual([]);
     await pass(61_000);
     expect(group.failures).toMatchObject([{ code: "group_stalled" }]);
-    const owner = await joined([0]);
+    // Of one that owns something only its commits count.
+    const owner = await joined([0], { timing: { commitIntervalMs: 5000 } });
     owner.ends.set(0, 5);
     owner.onCommit = () => Promise.reject(refusal("REBALANCE_IN_PROGRESS"));
     for (let beats = 0; beats < 4; beats++) {
       await pass(16_000);
-      await owner.heartbeat().catch(() => {});
+      await owner.heartbeat();
     }
     expect(owner.failures).toMatchObject([{ code: "group_stalled" }]);
+  });
+
+  it("C7: stays while its partitions bring something, though they never come to their end", async () => {
+    const group = await joined([0], { run: (task) => task.finish() });
+    for (let index = 0; index < 8; index += 1) {
+      await group.fetch(0, 5 + index, 1);
+      await pass(10_000);
+    }
+    expect(group.failures).toEqual([]);
+    await close(group);
+  });
+
+  it("C7: looks often enough for a short limit", async () => {
+    const group = await joined([0], { timing: { stallLimitMs: 400 } });
+    await pass(399);
+    expect(group.failures).toEqual([]);
+    await pass(1);
+    expect(group.failures).toMatchObject([{ code: "group_stalled" }]);
   });
 
   it("C7: ends when a partition that has records is not heard of for the limit", async () => {

@@ -46,7 +46,12 @@ export class FakeGroup {
   readonly revoked: PartitionWindow[] = [];
   readonly failures: Error[] = [];
   readonly logged: Record<string, unknown>[] = [];
+  /** `name group` of what a metric counted; with 0 for what was only shown. */
   readonly counted: string[] = [];
+  /** What gauges were set to last, by name and labels. */
+  readonly gauges = new Map<string, number>();
+  /** What kafkajs's client was made with. */
+  clientOptions: object | undefined;
   answering: readonly string[] = ["broker:9092"];
   /** How often the sockets were destroyed. */
   destroyed = 0;
@@ -64,8 +69,8 @@ export class FakeGroup {
   #coordinator: Coordinator | undefined;
   #generation = 0;
 
-  constructor(options: Partial<WindowedConsumerOptions<string>> = {}) {
-    this.consumer = createWindowedConsumer<string>(this.#createConnection(), {
+  constructor(options: Partial<WindowedConsumerOptions<string>> = {}, hasMetrics = true) {
+    this.consumer = createWindowedConsumer<string>(this.#createConnection(hasMetrics), {
       groupId: "g",
       topics: ["t"],
       window: { maxRecords: 10, maxBytes: 1_000_000 },
@@ -167,22 +172,28 @@ export class FakeGroup {
     return Promise.reject(new Error("the consumer made no assigner"));
   }
 
-  #createConnection(): KafkaConnection {
+  #createConnection(hasMetrics: boolean): KafkaConnection {
     const log = (fields: Record<string, unknown>) => void this.logged.push(fields);
     const counter = (name: string) => ({
-      inc: (_: object, value = 1) => value > 0 && this.counted.push(name),
+      inc: ({ group }: { readonly group?: string }, value = 1) =>
+        void this.counted.push(`${name} ${group}${value === 0 ? " 0" : ""}`),
+    });
+    const gauge = (name: string) => ({
+      set: (labels: object, value: number) => void this.gauges.set([name, ...Object.values(labels)].join(" "), value),
+      remove: (labels: object) => void this.gauges.delete([name, ...Object.values(labels)].join(" ")),
     });
     const metrics = {
       rebalances: counter("rebalance"),
       commitFailures: counter("commit failure"),
-      consumerLagRecords: { set: () => {}, remove: () => {} },
-      consumerLagSeconds: { set: () => {}, remove: () => {} },
-      waitingRecords: { set: () => {}, remove: () => {} },
+      consumerLagRecords: gauge("lag"),
+      consumerLagSeconds: gauge("seconds"),
+      waitingRecords: gauge("waiting"),
     };
     const connection: Partial<KafkaConnection> = {
       log: { debug: log, info: log, warn: log, error: log } as Log,
-      metrics: metrics as unknown as KafkaMetrics,
-      createClient: () => {
+      metrics: hasMetrics ? (metrics as unknown as KafkaMetrics) : undefined,
+      createClient: (clientOptions) => {
+        this.clientOptions = clientOptions;
         const made = {
           kafka: { consumer: (settings: object) => this.#createConsumer(settings) },
           destroy: () => {

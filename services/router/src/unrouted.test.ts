@@ -7,10 +7,12 @@ interface Harness {
   readonly log: UnroutedLog;
   readonly written: UnroutedEvents[];
   readonly dropped: () => number;
+  readonly warnings: unknown[];
 }
 
 function open({ pendingBytes = 0, fails = false } = {}): Harness {
   const written: UnroutedEvents[] = [];
+  const warnings: unknown[] = [];
   let dropped = 0;
   const producer: Producer = {
     partitionsOf: () => 1,
@@ -34,12 +36,12 @@ function open({ pendingBytes = 0, fails = false } = {}): Harness {
       learn: () => undefined,
     },
     nowMs: () => 77,
-    log: SILENT_LOG,
+    log: { ...SILENT_LOG, warn: (fields) => void warnings.push(fields) },
     onDropped: (events) => {
       dropped += events;
     },
   });
-  return { log, written, dropped: () => dropped };
+  return { log, written, dropped: () => dropped, warnings };
 }
 
 const entry = (messageId: string): UnroutedEvent => ({
@@ -69,7 +71,10 @@ describe("the log of events without a delivery", () => {
       { sourceId: "s1", unroutedAtMs: 77, events: [entry("m1"), entry("m3")] },
       { sourceId: "s2", unroutedAtMs: 77, events: [entry("m2")] },
     ]);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(written).toHaveLength(2);
     await log.close();
+    expect([written.length, vi.getTimerCount()]).toEqual([2, 0]);
   });
 
   it("writes a source's events at once when they are many, and the rest when it is closed", async () => {
@@ -89,7 +94,11 @@ describe("the log of events without a delivery", () => {
   });
 
   it("U2: drops and counts while too much waits for the brokers, or when the producer refuses", async () => {
-    const full = open({ pendingBytes: 9_000_000 });
+    const nearlyFull = open({ pendingBytes: 8 * 1024 * 1024 });
+    nearlyFull.log.add("s1", entry("m1"));
+    await nearlyFull.log.close();
+    expect([nearlyFull.written.length, nearlyFull.dropped()]).toEqual([1, 0]);
+    const full = open({ pendingBytes: 8 * 1024 * 1024 + 1 });
     full.log.add("s1", entry("m1"));
     await full.log.close();
     expect([full.written.length, full.dropped()]).toEqual([0, 1]);
@@ -97,5 +106,6 @@ describe("the log of events without a delivery", () => {
     refused.log.add("s1", entry("m1"));
     await refused.log.close();
     expect(refused.dropped()).toBe(1);
+    expect(refused.warnings).toMatchObject([{ event: "unrouted_not_written", events: 1, err: expect.any(Error) }]);
   });
 });
