@@ -209,4 +209,125 @@ describe("a group's session", () => {
     await expect(coordinator.offsetCommit(reset)).rejects.toThrow("not in the log");
     expect(hooks.onOutOfRange.mock.calls).toEqual([["a", 3]]);
   });
+
+  it("has neither commits nor places before it is joined", async () => {
+    const { session } = createGroup();
+    expect(await session.commit([{ topic: "a", partition: 0, offset: 5, metadata: "" }])).toMatchObject(MOVED);
+    await expect(session.committed([{ topic: "a", partition: 0 }])).rejects.toMatchObject(MOVED);
+  });
+
+  it("reads what the group committed, with what the commit said beside the offset", async () => {
+    const offsetFetch = vi.fn((_: object) =>
+      Promise.resolve({
+        responses: [
+          {
+            topic: "a",
+            partitions: [
+              { partition: 0, offset: "5", metadata: "x" },
+              { partition: 2, offset: "-1", metadata: null },
+            ],
+          },
+          { topic: "b", partitions: [{ partition: 1, offset: "9" }] },
+        ],
+      }),
+    );
+    const { session, join } = createGroup({ offsetFetch });
+    await join();
+    const places = await session.committed([
+      { topic: "a", partition: 0 },
+      { topic: "b", partition: 1 },
+      { topic: "a", partition: 2 },
+    ]);
+    expect(places).toEqual([
+      { topic: "a", partition: 0, offset: 5, metadata: "x" },
+      { topic: "a", partition: 2, offset: -1, metadata: null },
+      { topic: "b", partition: 1, offset: 9, metadata: null },
+    ]);
+    expect(offsetFetch.mock.calls).toEqual([
+      [
+        {
+          groupId: "g",
+          topics: [
+            {
+              topic: "a",
+              partitions: [
+                { partition: 0, offset: "" },
+                { partition: 2, offset: "" },
+              ],
+            },
+            { topic: "b", partitions: [{ partition: 1, offset: "" }] },
+          ],
+        },
+      ],
+    ]);
+  });
+
+  it("asks for a rejoin when a commit or the places fail on the connection, and not when the group refuses them (C10)", async () => {
+    for (const [failure, asks] of [
+      [closed(), true],
+      [answers("NOT_COORDINATOR_FOR_GROUP"), true],
+      [answers("ILLEGAL_GENERATION"), false],
+    ] as const) {
+      const fail = () => Promise.reject(failure);
+      for (const by of ["commit", "places"]) {
+        const { session, join, hooks } = createGroup({ offsetCommit: fail, offsetFetch: fail });
+        const coordinator = await join();
+        if (by === "commit") await session.commit([{ topic: "a", partition: 0, offset: 5, metadata: "" }]);
+        else await expect(session.committed([{ topic: "a", partition: 0 }])).rejects.toBe(failure);
+        if (asks) await expect(coordinator.heartbeat({})).rejects.toMatchObject(MOVED);
+        else await coordinator.heartbeat({});
+        expect(hooks.onHeartbeat).toHaveBeenCalledTimes(asks ? 0 : 1);
+      }
+    }
+  });
+
+  it("asks for a rejoin when the places are not read in time (C10)", async () => {
+    vi.useFakeTimers();
+    try {
+      const { session, join } = createGroup({ offsetFetch: () => new Promise(() => undefined) });
+      const coordinator = await join();
+      const refused = expect(session.committed([{ topic: "a", partition: 0 }])).rejects.toMatchObject({
+        code: "deadline_exceeded",
+      });
+      await vi.advanceTimersByTimeAsync(5000);
+      await refused;
+      await expect(coordinator.heartbeat({})).rejects.toMatchObject(MOVED);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it("asks for none when what fails was asked under a membership that is over", async () => {
+    const [commit, places] = [Promise.withResolvers<never>(), Promise.withResolvers<never>()];
+    const { session, join } = createGroup({ offsetCommit: () => commit.promise, offsetFetch: () => places.promise });
+    await join();
+    const refusal = session.commit([{ topic: "a", partition: 0, offset: 5, metadata: "" }]);
+    const located = expect(session.committed([{ topic: "a", partition: 0 }])).rejects.toThrow("closed");
+    const after = await join();
+    commit.reject(closed());
+    places.reject(closed());
+    await Promise.all([refusal, located]);
+    await after.heartbeat({});
+  });
+
+  it("drains once before a JOIN, though kafkajs makes its assigner anew at each", async () => {
+    const { session, cluster, hooks, found } = createGroup();
+    session.assigner({ cluster, groupId: "g", logger: undefined as never });
+    await found();
+    expect(hooks.beforeJoin).toHaveBeenCalledOnce();
+  });
+
+  it("passes every answer on as it came", async () => {
+    const { found } = createGroup({
+      joinGroup: () => Promise.resolve({ generationId: 9, memberId: "m9" }),
+      syncGroup: () => Promise.resolve({ memberAssignment: "a" }),
+      heartbeat: () => Promise.resolve({ errorCode: 0 }),
+      offsetFetch: () => Promise.resolve({ responses: ["r"] }),
+    });
+    const coordinator = await found();
+    expect(await coordinator.joinGroup({})).toEqual({ generationId: 9, memberId: "m9" });
+    expect(await coordinator.syncGroup({ generationId: 9, memberId: "m9" })).toEqual({ memberAssignment: "a" });
+    expect(await coordinator.heartbeat({})).toEqual({ errorCode: 0 });
+    expect(await coordinator.offsetFetch({})).toEqual({ responses: ["r"] });
+  });
 });

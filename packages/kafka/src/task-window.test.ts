@@ -153,6 +153,15 @@ describe("the room of a window", () => {
     expect(window.isFull).toBe(false);
   });
 
+  it("C3: measures what stands above an unfinished record, wherever in the log that is", () => {
+    const { window } = openWindow();
+    window.open(7_000_000, null);
+    window.takeIn(record(7_000_000));
+    expect(window.isFull).toBe(false);
+    window.skipTo(7_000_000 + MAX_SPAN);
+    expect(window.isFull).toBe(true);
+  });
+
   it("is counted by whom its records belong to", () => {
     const { window, finish } = openWindow({ holderOf: (offset) => (offset % 3 === 0 ? "a" : "b") });
     for (const offset of [0, 1, 2, 3, 4]) window.takeIn(record(offset));
