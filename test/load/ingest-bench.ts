@@ -11,8 +11,11 @@ import { topicOffsets } from "@posthaste/kafka/topic-offsets";
 import { NODE_FLAGS } from "@posthaste/local-stack/services";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
+import { ATTACKER_KEY } from "./attacks.ts";
 
-const SERVICE = fileURLToPath(new URL("../../services/ingest/src/main.ts", import.meta.url));
+/** `POSTHASTE_BENCH_INGEST` names the `main.ts` of another clone instead, to compare with. */
+const SERVICE =
+  process.env["POSTHASTE_BENCH_INGEST"] ?? fileURLToPath(new URL("../../services/ingest/src/main.ts", import.meta.url));
 const BARE = fileURLToPath(new URL("./bare-server.ts", import.meta.url));
 const WRITE_KEY = "wk-bench";
 
@@ -36,7 +39,8 @@ export interface IngestBench {
   readonly names: TopicNames;
   /** A producer of the bench's own, for the bare round trip. */
   readonly producer: Producer;
-  startIngest(settings?: Readonly<Record<string, string>>): Promise<IngestServer>;
+  /** A setting that is undefined is left to its default. */
+  startIngest(settings?: Readonly<Record<string, string | undefined>>): Promise<IngestServer>;
   startBare(): Promise<Server>;
   /** Records in the topic of events. */
   eventCount(): Promise<number>;
@@ -46,7 +50,8 @@ export interface IngestBench {
 export async function createIngestBench(): Promise<IngestBench> {
   const topics = await createTestTopics("bench-ingest", { partitions: 6 });
   const { prefix, names, connection, producer } = topics;
-  await saveSource(topics);
+  await saveSource(topics, "src-bench", WRITE_KEY);
+  await saveSource(topics, "src-attacker", ATTACKER_KEY);
   return {
     names,
     producer,
@@ -61,7 +66,10 @@ export async function createIngestBench(): Promise<IngestBench> {
   };
 }
 
-async function startIngest(names: TopicNames, settings: Readonly<Record<string, string>>): Promise<IngestServer> {
+async function startIngest(
+  names: TopicNames,
+  settings: Readonly<Record<string, string | undefined>>,
+): Promise<IngestServer> {
   const env = {
     ...process.env,
     KAFKA_BROKERS: kafkaBrokers().join(","),
@@ -94,20 +102,21 @@ async function startIngest(names: TopicNames, settings: Readonly<Record<string, 
 }
 
 async function stopProcess(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, "exit");
   child.stdin?.end();
   await exited;
 }
 
-async function saveSource({ producer, names, openCodec }: TestTopics): Promise<void> {
+async function saveSource({ producer, names, openCodec }: TestTopics, id: string, key: string): Promise<void> {
   const codec = await openCodec<Source>("source");
   const source: Source = {
-    id: "src-bench",
+    id,
     revision: 1,
     name: "Bench",
     kind: "server",
     enabled: true,
-    writeKeys: [{ key: WRITE_KEY, expiresAtMs: null }],
+    writeKeys: [{ key, expiresAtMs: null }],
     createdAtMs: Date.now(),
     updatedAtMs: Date.now(),
   };

@@ -1,9 +1,11 @@
 /**
- * npm run bench:ingest [-- --short] [--only=throughput|latency|overload]: what ingest costs beside a bare node:http server, what
- * its acknowledgement takes, and what twice too much load does to it. Ratios in one run, for docs/benchmarks.md. Needs Linux's
- * `/proc`, and wrk. Ends with 1 when something of the overload does not hold; the ratios are told and not judged.
+ * npm run bench:ingest [-- --short] [--only=throughput|latency|overload|attacks]: what ingest costs beside a bare node:http server, what
+ * its acknowledgement takes, what twice too much load does to it, and what an honest source feels of attacks (`--attack=4` of one alone).
+ * Ratios in one run, for docs/benchmarks.md. Needs Linux's
+ * `/proc`, and wrk but for the attacks. Ends with 1 when something of the overload does not hold; the ratios are told and not judged.
  */
 import { setUpForBenchmark } from "@posthaste/tooling/kafka-global-setup";
+import { printAttacks } from "./ingest-attacks.ts";
 import { createIngestBench } from "./ingest-bench.ts";
 import { printLatency } from "./ingest-latency.ts";
 import { printOverload } from "./ingest-overload.ts";
@@ -14,7 +16,8 @@ const short = process.argv.includes("--short");
 const only = process.argv.find((argument) => argument.startsWith("--only="))?.slice("--only=".length);
 const runs = (part: string) => only === undefined || only === part;
 
-const missing = missingWrk();
+const attack = process.argv.find((argument) => argument.startsWith("--attack="))?.slice("--attack=".length);
+const missing = only === "attacks" ? undefined : missingWrk();
 if (missing !== undefined) {
   console.error(missing);
   process.exit(1);
@@ -25,6 +28,7 @@ try {
   if (runs("throughput")) await printThroughput(bench, short ? 2 : 5, short ? 4 : 7);
   if (runs("latency")) await printLatency(bench, short ? 2 : 5, short ? 4 : 6);
   if (runs("overload") && !(await printOverload(bench, short ? 10 : 60))) process.exitCode = 1;
+  if (runs("attacks")) await printAttacks(bench, short ? 4 : 8, attack);
 } finally {
   await bench.close();
   await stop?.();
