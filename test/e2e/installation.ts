@@ -26,10 +26,16 @@ export interface InstallationOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** A cluster of its own instead of the run's brokers: for tests that do something to a broker. */
   readonly brokers?: 1 | 3;
+  /** Brokers of its own are made to run long, where those for tests are made to start fast. */
+  readonly longLived?: boolean;
 }
 
 /** Starts it; answers when every service is ready. */
-export async function startInstallation({ settings = {}, brokers }: InstallationOptions = {}): Promise<Installation> {
+export async function startInstallation({
+  settings = {},
+  brokers,
+  longLived,
+}: InstallationOptions = {}): Promise<Installation> {
   const prefix = uniqueName("e2e");
   const dataDir = await mkdtemp(join(tmpdir(), "posthaste-e2e-"));
   const [ingest = 0, control = 0, first = 0, second = 0, third = 0, fourth = 0] = await findFreePorts(6);
@@ -39,7 +45,7 @@ export async function startInstallation({ settings = {}, brokers }: Installation
     ports: { ingest, control, admin: { ingest: first, router: second, delivery: third, control: fourth } },
     adminToken: randomBytes(12).toString("hex"),
     secretKeys: `e2e:${randomBytes(32).toString("base64")}`,
-    shortLived: true,
+    shortLived: longLived !== true,
     ...(brokers ? { brokers, ignoreNamed: true } : {}),
     // Under vitest's NODE_ENV kafkajs takes other retries than in production.
     env: { ...process.env, NODE_ENV: undefined },

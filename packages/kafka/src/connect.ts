@@ -18,6 +18,7 @@ import { type BrokerAddress, type Dial, LivenessWatch, refusedSocket } from "./l
 import type { KafkaLogin } from "./login.ts";
 import { isLoopback } from "./loopback.ts";
 import type { KafkaMetrics } from "./metrics.ts";
+import { scheduleOnlyHeldBackRequests } from "./request-queue-timer.ts";
 import { answeringFirst } from "./seed-brokers.ts";
 import { SharedAdmin } from "./shared-admin.ts";
 
@@ -84,6 +85,7 @@ export function connectKafka(options: KafkaConnectionOptions): KafkaConnection {
   growEncodersLazily();
   decodeLazily();
   takeLeaderlessPartitions();
+  scheduleOnlyHeldBackRequests();
   const watch = new LivenessWatch({
     brokers: brokers.map(parseBroker),
     dial: createDial(options),

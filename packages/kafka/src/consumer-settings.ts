@@ -6,6 +6,7 @@ const DEFAULT_TIMING: ConsumerTiming = {
   sessionTimeoutMs: 10_000,
   heartbeatIntervalMs: 500,
   maxWaitMs: 20,
+  idleMaxWaitMs: 500,
   commitIntervalMs: 100,
   rebalanceDrainMs: 1000,
   stopDrainMs: 6000,

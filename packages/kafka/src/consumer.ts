@@ -20,6 +20,7 @@ import { GroupSession } from "./coordinator.ts";
 import { pause, retryPauseMs, withDeadline } from "./deadline.ts";
 import { isFailureLine } from "./failure-line.ts";
 import { describe, isPassingFailure, toPosthasteError } from "./kafka-errors.ts";
+import { setFetchWait } from "./kafkajs-internals.ts";
 import { LagMeter } from "./lag.ts";
 import { PartitionRunner } from "./partition-runner.ts";
 
@@ -109,6 +110,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
     });
     options.backpressure?.onReleased(() => this.#release());
     this.#client = connection.createClient({ retry: CLIENT_RETRY });
+    setFetchWait(this.#client.kafka, () => this.#fetchWaitMs());
     this.#consumer = this.#createConsumer();
     connection.metrics?.rebalances.inc({ group: groupId }, 0);
     connection.metrics?.commitFailures.inc({ group: groupId }, 0);
@@ -227,6 +229,13 @@ class GroupConsumer<T, F> implements WindowedConsumer {
     this.#drains.add(drained);
     await pause(timeoutMs, drained.signal);
     this.#drains.delete(drained);
+  }
+
+  /** A fetch that waits long costs nothing, unless somebody waits for its end: whoever resumes a partition that it leaves out, or stops. */
+  #fetchWaitMs(): number {
+    const { maxWaitMs, idleMaxWaitMs } = this.#timing;
+    if (!this.#isRunning() || this.#runners.some(({ isPaused }) => isPaused)) return maxWaitMs;
+    return Math.max(maxWaitMs, idleMaxWaitMs);
   }
 
   #onIdle(): void {

@@ -20,7 +20,7 @@ export interface Cluster {
   findLeaderForPartitions(topic: string, partitions: readonly number[]): Readonly<Record<string, readonly number[]>>;
   /** Every partition of a topic whose metadata was loaded; a leader below 0 is none. */
   findTopicPartitionMetadata(topic: string): readonly { readonly partitionId: number; readonly leader: number }[];
-  findBroker(options: { readonly nodeId: string }): Promise<Broker>;
+  findBroker(query: { readonly nodeId: string }): Promise<Broker>;
   fetchTopicsOffset(topics: readonly TopicOffsetsQuery[]): Promise<readonly TopicOffsets[]>;
 }
 
@@ -124,10 +124,37 @@ const METADATA_MAX_AGE_MS = 5 * 60_000;
 
 /** A cluster of its own for a reader without a group, which kafkajs's public API has no room for. */
 export function createCluster(kafka: Kafka): Cluster {
-  const symbol = Object.getOwnPropertySymbols(kafka).find(({ description }) => description === CREATE_CLUSTER);
-  const create: unknown = symbol && Reflect.get(kafka, symbol);
-  if (typeof create !== "function") throw new PosthasteError("internal", `this kafkajs has no ${CREATE_CLUSTER}`);
+  const create: (options: object) => Cluster = Reflect.get(kafka, symbolOfCreateCluster(kafka));
   return create({ metadataMaxAge: METADATA_MAX_AGE_MS, allowAutoTopicCreation: false });
+}
+
+function symbolOfCreateCluster(kafka: Kafka): symbol {
+  const symbol = Object.getOwnPropertySymbols(kafka).find(({ description }) => description === CREATE_CLUSTER);
+  if (symbol !== undefined && typeof Reflect.get(kafka, symbol) === "function") return symbol;
+  throw new PosthasteError("internal", `this kafkajs has no ${CREATE_CLUSTER}`);
+}
+
+/**
+ * Has each fetch of the consumers that are made of `kafka` from now on wait at the broker for so many ms as `waitMs` answers at
+ * that moment, where kafkajs fixes the wait for good when a consumer is made.
+ */
+export function setFetchWait(kafka: Kafka, waitMs: () => number): void {
+  const symbol = symbolOfCreateCluster(kafka);
+  const create: (options: object) => Cluster = Reflect.get(kafka, symbol);
+  Reflect.set(kafka, symbol, (options: object) => {
+    const cluster = create(options);
+    const brokers = new WeakSet<Broker>();
+    const findBroker = cluster.findBroker.bind(cluster);
+    cluster.findBroker = async (query) => {
+      const broker = await findBroker(query);
+      if (brokers.has(broker)) return broker;
+      brokers.add(broker);
+      const fetch = broker.fetch.bind(broker);
+      broker.fetch = (request) => fetch({ ...request, maxWaitTime: waitMs() });
+      return broker;
+    };
+    return cluster;
+  });
 }
 
 /** A broker by its address alone, without a picture of its cluster. Connects nothing yet. */

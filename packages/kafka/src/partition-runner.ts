@@ -106,6 +106,11 @@ export class PartitionRunner<T, F> implements TopicPartition {
     return this.#mode === "locating";
   }
 
+  /** The next fetch leaves it out: it is seen to be resumed only when that fetch has ended. */
+  get isPaused(): boolean {
+    return this.#paused;
+  }
+
   /** Tasks that were started and are not finished. */
   get running(): number {
     return this.#window.running;

@@ -123,8 +123,13 @@ export interface ConsumerTiming {
   /** A process that was killed is missed after this long. Default 10,000. */
   readonly sessionTimeoutMs: number;
   readonly heartbeatIntervalMs: number;
-  /** How long a fetch waits at the broker for records, and so how long until a resumed partition is fetched. Default 20, 100 for retry topics. */
+  /**
+   * How long a fetch waits at the broker for records while a partition is paused, and so how long until it is fetched once it is
+   * resumed. Default 20, 100 for retry topics.
+   */
   readonly maxWaitMs: number;
+  /** The same while none is paused, so that nobody waits for the fetch to end. Default 500. */
+  readonly idleMaxWaitMs: number;
   readonly commitIntervalMs: number;
   /** How long a rebalance waits for what runs (C4). Default 1,000. */
   readonly rebalanceDrainMs: number;

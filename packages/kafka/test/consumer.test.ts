@@ -106,6 +106,48 @@ describe("a windowed consumer that starts", () => {
   });
 });
 
+describe("a fetch", () => {
+  it("waits half a second for records while every partition is fetched, and is over soon while one waits to be resumed", async () => {
+    const group = await joined([0, 1]);
+    expect(await group.fetchWaitMs()).toBe(500);
+    await group.fetch(1, 5, 20);
+    expect(group.takeAsked()).toContain("pause 1");
+    expect(await group.fetchWaitMs()).toBe(20);
+    for (let offset = 5; offset < 15; offset += 1) group.finish(offset, 1);
+    expect(group.takeAsked()).toContain("resume 1");
+    expect(await group.fetchWaitMs()).toBe(500);
+    await close(group);
+  });
+
+  it("is over soon while a partition's place is sought, and while the consumer stops", async () => {
+    const group = new FakeGroup();
+    group.onOffsetFetch = () => new Promise(() => {});
+    await group.consumer.start();
+    await group.join([0]);
+    await pass(0);
+    expect(await group.fetchWaitMs()).toBe(20);
+    await close(group);
+    expect(await group.fetchWaitMs()).toBe(20);
+    const other = await joined([0]);
+    await other.fetch(0, 5, 1);
+    const stopped = other.consumer.stop();
+    expect(await other.fetchWaitMs()).toBe(20);
+    other.finish(5);
+    await pass(0);
+    await stopped;
+  });
+
+  it("waits as the settings say, and longer than a retry topic's only while nothing is paused", async () => {
+    const retries = await joined([0], { delayMsOf: () => 1000, timing: { idleMaxWaitMs: 300 } });
+    expect(await retries.fetchWaitMs()).toBe(300);
+    await retries.consumer.stop();
+    expect(await retries.fetchWaitMs()).toBe(100);
+    const short = await joined([0], { timing: { maxWaitMs: 700 } });
+    expect(await short.fetchWaitMs()).toBe(700);
+    await close(short);
+  });
+});
+
 describe("a partition that is gained", () => {
   it("W-2: is paused until its place is found, and fetched from there", async () => {
     const group = new FakeGroup();

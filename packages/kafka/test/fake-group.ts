@@ -25,6 +25,9 @@ interface CommitRequest {
   readonly topics: readonly { readonly topic: string; readonly partitions: readonly Omit<CommitPoint, "topic">[] }[];
 }
 
+/** kafkajs's maker of clusters, under a symbol of its own. */
+const CREATE_CLUSTER = Symbol("private:Kafka:createCluster");
+
 const EVENTS = { GROUP_JOIN: "join", START_BATCH_PROCESS: "start", CRASH: "crash" };
 
 export class FakeGroup {
@@ -63,6 +66,13 @@ export class FakeGroup {
   onOffsetFetch: () => Promise<void> = async () => {};
   onAdmin: () => Promise<void> = async () => {};
   readonly consumer: WindowedConsumer;
+  readonly #kafka = {
+    consumer: (settings: object) => this.#createConsumer(settings),
+    [CREATE_CLUSTER]: (_options: object) => {
+      const broker = { fetch: async (request: { readonly maxWaitTime: number }) => request };
+      return { findBroker: async () => broker };
+    },
+  };
   readonly #listeners = new Map<string, Listener>();
   #handler: Handler = async () => {};
   #cluster: { findGroupCoordinator(group: object): Promise<Coordinator> } = { findGroupCoordinator: this.#unmade };
@@ -134,6 +144,12 @@ export class FakeGroup {
     return resolved;
   }
 
+  /** How long a fetch that begins now waits at the broker. */
+  async fetchWaitMs(): Promise<number> {
+    const { maxWaitTime } = await (await this.#kafka[CREATE_CLUSTER]({}).findBroker()).fetch({ maxWaitTime: -1 });
+    return maxWaitTime;
+  }
+
   /** kafkajs begins to process what a fetch brought. */
   begins(partition: number, batchSize: number, firstOffset: number, lastOffset: number): void {
     const offsets = { firstOffset: String(firstOffset), lastOffset: String(lastOffset) };
@@ -195,7 +211,7 @@ export class FakeGroup {
       createClient: (clientOptions) => {
         this.clientOptions = clientOptions;
         const made = {
-          kafka: { consumer: (settings: object) => this.#createConsumer(settings) },
+          kafka: this.#kafka,
           destroy: () => {
             this.destroyed += 1;
           },

@@ -4,6 +4,9 @@ import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
 /** Gauges with a counter's name: `promtool check metrics` refuses a page that has them. */
 const REFUSED = ["nodejs_active_handles_total", "nodejs_active_requests_total", "nodejs_active_resources_total"];
 
+/** Node wakes the process so often to measure its event loop: at the default of 10 ms that alone takes 0.005 of a core. */
+const EVENT_LOOP_PRECISION_MS = 50;
+
 /** A registry with the process's default metrics and `posthaste_build_info`. */
 export function createMetricsRegistry({
   service,
@@ -13,7 +16,7 @@ export function createMetricsRegistry({
   readonly version: string;
 }): Registry {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_PRECISION_MS });
   for (const name of REFUSED) registry.removeSingleMetric(name);
   new Gauge({
     name: "posthaste_build_info",
