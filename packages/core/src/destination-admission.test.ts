@@ -405,16 +405,102 @@ describe("admission to several URLs under `settle: each`", () => {
     expect(arrive(admission, 5000)).toEqual([A]);
   });
 
+  /** Takes all the room that there is at a URL. */
+  function fillUrl(admission: Admission, url: string, nowMs: number): readonly Given[] {
+    const permits: Given[] = [];
+    const health = admission.urls.find((each) => each.url === url);
+    while (health?.hasRoom()) permits.push(given(admission, nowMs, { owed: [url], returning: true }));
+    return permits;
+  }
+
+  /** A URL that throttled, and then answered as slowly. */
+  function slowed(admission: Admission, url: string, takesMs: number, nowMs: number): void {
+    finish(given(admission, nowMs, { owed: [url], returning: true }), "throttled", nowMs + takesMs, url);
+    finish(given(admission, nowMs + takesMs, { owed: [url], returning: true }), "failed", nowMs + 2 * takesMs, url);
+  }
+
   it("G4: leaves out only the URL that would be waited for too long", () => {
     const admission = admissionOf([A, B], "each");
-    finish(given(admission, 0, { owed: [B], returning: true }), "throttled", 4000, B);
-    // Sound again, and as slow.
-    finish(given(admission, 4000, { owed: [B], returning: true }), "failed", 8000, B);
-    const permits = Array.from({ length: 2 }, () => given(admission, 9000));
-    for (const permit of permits) finish(permit, "delivered", 9001, A);
-    for (let index = 0; index < 5; index++) expect(arrive(admission, 9001)).toBeNull();
-    const late = given(admission, 9001);
-    expect([told(late), late.deferred]).toMatchObject([[A], [{ urls: [B], cause: "no_room" }]]);
+    slowed(admission, A, 4000, 0);
+    slowed(admission, B, 1000, 6000);
+    fillUrl(admission, A, 9000);
+    const permits = fillUrl(admission, B, 9000);
+    // Nothing could go at once, so it waits for the first, up to ten seconds; and then for the other alone.
+    for (let index = 0; index < 6; index++) expect(arrive(admission, 9000)).toBeNull();
+    finish(permits[0] as Given, "delivered", 9500, B);
+    const late = admission.next(9500);
+    expect([late && told(late), late?.deferred]).toMatchObject([[B], [{ urls: [A], cause: "no_room" }]]);
+  });
+
+  it("G6: goes at once to the URL that can take it, and does not wait for one whose turn comes late", () => {
+    const admission = admissionOf([A, B], "each");
+    slowed(admission, B, 1000, 0);
+    fillUrl(admission, B, 3000);
+    const permit = given(admission, 3000);
+    expect([told(permit), permit.deferred]).toMatchObject([[A], [{ urls: [B], cause: "no_room" }]]);
+    expect(admission.waiting).toBe(0);
+  });
+
+  it("G6: waits for a URL whose turn comes soon, and for whichever does where none can take it", () => {
+    const admission = admissionOf([A, B], "each");
+    finish(given(admission, 0), "delivered", 5, A);
+    const permits = fillUrl(admission, A, 10);
+    expect(arrive(admission, 10)).toBeNull();
+    finish(permits[0] as Given, "delivered", 15, A);
+    expect(told(admission.next(15) as Given)).toEqual([A, B]);
+
+    const other = admissionOf([A, B], "each");
+    slowed(other, A, 1000, 0);
+    fillUrl(other, A, 3000);
+    const ofB = fillUrl(other, B, 3000);
+    expect(arrive(other, 3000)).toBeNull();
+    finish(ofB[0] as Given, "delivered", 3005, B);
+    const went = other.next(3005);
+    expect([went && told(went), went?.deferred]).toMatchObject([[B], [{ urls: [A], cause: "no_room" }]]);
+  });
+
+  it("G6: leaves nothing out while all wait for the rate", () => {
+    const admission = admissionOf([A, B], "each");
+    for (const url of [A, B]) slowed(admission, url, 1000, 0);
+    admission.setRate(10, 2000);
+    expect(arrive(admission, 2000)).toEqual([A, B]);
+    expect([arrive(admission, 2000), arrive(admission, 2000)]).toEqual([null, null]);
+    expect(admission.overdue(2001, () => AMONG_OTHERS)).toBeNull();
+    expect(admission.waiting).toBe(2);
+    // There is a token, and the one before it waits for it too: A has room, and is left out by none.
+    const next = admission.admit(one, 2200, () => AMONG_OTHERS);
+    expect(next).toBeNull();
+    expect(told(admission.next(2200) as Given)).toEqual([A, B]);
+  });
+
+  it("G6: goes on, from behind others that wait for it alone, when a URL begins to hang", () => {
+    const admission = admissionOf([A, B], "each");
+    finish(given(admission, 0, { owed: [B], returning: true }), "delivered", 5, B);
+    fillUrl(admission, B, 10);
+    const alone = { owed: [B], returning: false };
+    expect([arrive(admission, 10, ALONE, alone), arrive(admission, 10), arrive(admission, 10)]).toEqual([
+      null,
+      null,
+      null,
+    ]);
+    admission.passed(201);
+    expect(admission.next(211)).toBeNull();
+    const went = [admission.overdue(211, () => AMONG_OTHERS), admission.overdue(211, () => AMONG_OTHERS)];
+    for (const permit of went) {
+      expect([permit && told(permit), permit?.deferred]).toMatchObject([[A], [{ urls: [B], cause: "no_room" }]]);
+    }
+    expect([admission.overdue(211, () => AMONG_OTHERS), admission.waiting]).toEqual([null, 1]);
+  });
+
+  it("G6: gives out what was taken from a queue and not yet judged when the destination is changed", () => {
+    const admission = admissionOf([A, B], "each");
+    finish(given(admission, 0, { owed: [B], returning: true }), "delivered", 5, B);
+    fillUrl(admission, B, 10);
+    expect([arrive(admission, 10), arrive(admission, 10)]).toEqual([null, null]);
+    admission.passed(201);
+    expect(admission.overdue(211, () => AMONG_OTHERS)).not.toBeNull();
+    expect(admission.configure([A], "each")).toEqual([one]);
+    expect(admission.overdue(240, () => AMONG_OTHERS)).toBeNull();
   });
 
   it("is deferred as a whole, in one part, when nothing of it can go for one reason, and in several for several", () => {

@@ -14,7 +14,7 @@
  * G5  Under `settle: any` a delivery goes when one sound URL can take it. Sound URLs are waited for, unless they are known to
  *     answer and have `most` requests out; one that is not sound is called beside the others while it has room, or left out.
  * G6  Under `settle: each` a URL with an obstacle, or that is not sound and has no room, is left out and deferred apart, as long as
- *     another is sound. A breaker's probe is then left to a delivery that owes that URL alone, since a probe that hangs holds up
+ *     another is sound; so is one without room whose turn does not come soon (rule U6), where another can take the delivery now. A breaker's probe is then left to a delivery that owes that URL alone, since a probe that hangs holds up
  *     the deliveries behind it.
  * G7  A last attempt (I3) goes whatever stands against its URLs but for the rate and the room that all share.
  */
@@ -51,6 +51,8 @@ export type ProvenLimitOf = (url: string) => number | null;
 
 /** In a window that is full others wait too: less patience there. */
 const CROWDED_WAIT_MS = 200;
+/** What waits for a URL that is not worth it is looked through no more often than this. */
+const DIVERT_EACH_MS = 20;
 /** So many deliveries may change from one URL's queue to another's before what waits is looked at again later. */
 const MOST_MOVES = 16;
 
@@ -63,6 +65,9 @@ export class DestinationAdmission<T extends AdmissionRequest> {
   #rate: RateLimit | null = null;
   /** Last attempts that wait for the rate. */
   readonly #last = new Denque<Permit<T>>();
+  /** Under `settle: each`: taken out of a URL's queue, to be judged at once. */
+  readonly #diverted = new Denque<Permit<T>>();
+  #divertedMs = Number.NEGATIVE_INFINITY;
   #waitingRequests = 0;
   #firstLine = 0;
 
@@ -104,8 +109,10 @@ export class DestinationAdmission<T extends AdmissionRequest> {
    * it is to be judged again.
    */
   configure(urls: readonly string[], settle: SettleRule): readonly T[] {
-    const waited = [...this.#last.toArray(), ...this.#lines.flatMap(({ queue }) => queue.drain())];
+    const queued = this.#lines.flatMap(({ queue }) => queue.drain());
+    const waited = [...this.#last.toArray(), ...this.#diverted.toArray(), ...queued];
     this.#last.clear();
+    this.#diverted.clear();
     this.#waitingRequests = 0;
     this.#settle = settle;
     this.#lines = urls.map((url) => this.#lineOf(url));
@@ -157,6 +164,11 @@ export class DestinationAdmission<T extends AdmissionRequest> {
 
   /** A delivery that waited and must not any longer (G4): its permit is given by another way, or refused. Null when all may. */
   overdue(nowMs: number, contextOf: ContextOf<T>): Permit<T> | null {
+    if (this.#settle === "each") this.#divert(nowMs);
+    for (let permit = this.#diverted.shift(); permit !== undefined; permit = this.#diverted.shift()) {
+      const decided = this.#admit(permit, nowMs, contextOf);
+      if (decided !== null) return decided;
+    }
     for (const line of this.#lines) {
       for (let permit = line.queue.peekLast(); permit !== undefined; permit = line.queue.peekLast()) {
         const obstacle = hardObstacle(line.health.obstacle(nowMs));
@@ -284,13 +296,44 @@ export class DestinationAdmission<T extends AdmissionRequest> {
       }
     }
     if (permit.lines.length === 0) return null;
-    for (const line of permit.lines) {
-      const isFree = line.health.obstacle(nowMs) === null && (isHead || line.queue.length === 0);
-      if (!isFree || !line.health.hasRoom()) return line;
+    const isFree = ({ health, queue }: UrlLine<T>) =>
+      health.obstacle(nowMs) === null && (isHead || queue.length === 0) && health.hasRoom();
+    const hasRate = this.#hasRate(nowMs);
+    if (!permit.lines.every(isFree)) {
+      const goesNow = hasRate && permit.lines.some(isFree);
+      let late: UrlLine<T> | null = null;
+      let prompt: UrlLine<T> | null = null;
+      for (const line of permit.lines) {
+        if (isFree(line)) continue;
+        if (!isLate(line, isHead ? 0 : line.queue.ahead(permit.returning), nowMs)) prompt ??= line;
+        else if (goesNow) permit.leaveOut(line, "no_room");
+        else late ??= line;
+      }
+      const waitsFor = prompt ?? late;
+      if (waitsFor !== null) return waitsFor;
+    } else if (!hasRate) {
+      return permit.lines[0] ?? null;
     }
-    if (!this.#hasRate(nowMs)) return permit.lines[0] ?? null;
     this.#give(permit, permit.lines, nowMs);
     return null;
+  }
+
+  /**
+   * G6: takes those out of a late URL's queue that owe one that is not late: behind others they would not come to their turn
+   * soon, and what they owe there, and what stands behind them in their lanes, would wait with them.
+   */
+  #divert(nowMs: number): void {
+    if (nowMs - this.#divertedMs < DIVERT_EACH_MS || !this.#hasRate(nowMs)) return;
+    this.#divertedMs = nowMs;
+    const prompt = this.#lines.filter((line) => !isLate(line, 0, nowMs));
+    if (prompt.length === 0 || prompt.length === this.#lines.length) return;
+    for (const line of this.#lines) {
+      if (line.queue.length === 0 || prompt.includes(line)) continue;
+      for (const permit of line.queue.takeOut(({ lines }) => lines.some((each) => prompt.includes(each)))) {
+        this.#waitingRequests -= permit.lines.length;
+        this.#diverted.push(permit);
+      }
+    }
   }
 
   #nextOf(line: UrlLine<T>, nowMs: number): Permit<T> | null {
@@ -362,6 +405,12 @@ function turnsAway(health: UrlHealth, context: LoadContext): DeferralCause | nul
   if (health.isStalled) return context.isAlone && !context.isCrowding ? null : "no_room";
   if (context.isAlone) return null;
   return (context.isCrowding || context.isScarce) && health.isQuiet ? "window_full" : null;
+}
+
+/** Whether a delivery that another of its URLs could take at once does not wait for this one, behind `ahead` others (G6). */
+function isLate<T extends AdmissionRequest>({ health }: UrlLine<T>, ahead: number, nowMs: number): boolean {
+  if (health.obstacle(nowMs) === null && health.hasRoom()) return false;
+  return !health.isWaitedForBeside(ahead, nowMs);
 }
 
 function hardObstacle(obstacle: Obstacle | null): "breaker_open" | "retry_after" | null {

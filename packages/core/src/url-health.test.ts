@@ -196,6 +196,45 @@ describe("the health of a URL", () => {
     expect(slow.expectedWaitMs(10, 400)).toBe(2000);
   });
 
+  it("U6: is waited for beside another URL while its turn comes soon: not when it is quiet, asked for peace or was congested", () => {
+    const well = healthIn();
+    expect(well.isWaitedForBeside(1000, 0)).toBe(true);
+    well.take(0);
+    well.passed(200);
+    expect(well.isWaitedForBeside(0, 200)).toBe(true);
+    well.passed(1);
+    expect(well.isWaitedForBeside(0, 201)).toBe(false);
+    finish(well, "delivered", 0, 201);
+    expect(well.isWaitedForBeside(0, 201)).toBe(true);
+    well.shutUntil(1000);
+    expect([well.isWaitedForBeside(0, 750), well.isWaitedForBeside(0, 751)]).toEqual([false, true]);
+
+    const congested = healthIn();
+    for (const outcome of ["throttled", "delivered"] as const) {
+      congested.take(0);
+      finish(congested, outcome, 0, 200);
+      expect(congested.isWaitedForBeside(0, 200)).toBe(outcome === "delivered");
+    }
+    // Its limit is 2 and a bit, and each takes 200 ms.
+    expect([congested.isWaitedForBeside(2, 200), congested.isWaitedForBeside(3, 200)]).toEqual([true, false]);
+  });
+
+  it("U6: is not waited for beside another URL while most of its requests hang, though others come back quickly", () => {
+    const health = healthIn();
+    for (let hanging = 0; hanging < 3; hanging++) health.take(0);
+    const answerOne = (nowMs: number) => {
+      health.take(nowMs);
+      finish(health, "delivered", nowMs - 10, nowMs);
+      health.passed(20);
+    };
+    for (let nowMs = 20; nowMs <= 400; nowMs += 20) answerOne(nowMs);
+    expect([health.isSound, health.isQuiet, health.isWaitedForBeside(0, 400)]).toEqual([true, false, false]);
+    for (let hanging = 0; hanging < 3; hanging++) finish(health, "refused", 390, 400);
+    expect(health.unsettled).toBe(0);
+    health.passed(20);
+    expect(health.isWaitedForBeside(0, 400)).toBe(true);
+  });
+
   it("does not count the time for which this process was blocked as time that the receiver needs", () => {
     const health = healthIn();
     health.take(0);

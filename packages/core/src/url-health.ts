@@ -12,9 +12,12 @@
  * U4  Requests are counted in the room that all share (rules H1 to H4) by the URL's standing. A URL that is refused its first
  *     request there counts as stalled after the same time as one of which nothing comes back.
  * U5  An attempt that goes whatever stands against the URL (I3) is counted like any other.
+ * U6  Beside a URL that can take a delivery now, one without room is waited for only while its turn comes soon: while it is sound,
+ *     something came back of late, most of what is out does (rules L1 and L2), and the expected wait is short.
  */
 import { AdaptiveLimit, DEFAULT_LIMIT, type LimitSettings } from "./adaptive-limit.ts";
 import { Breaker, type BreakerSettings, type BreakerState, DEFAULT_BREAKER } from "./breaker.ts";
+import { ClogDetector } from "./clog-detector.ts";
 import { LeastOfLate } from "./least-of-late.ts";
 import type { SharedRoom, Standing } from "./shared-room.ts";
 import { StallDetector } from "./stall-detector.ts";
@@ -47,6 +50,8 @@ const SOON_MS = 1000;
 const QUIET_MS = 200;
 /** Nothing came back for so long: the URL is not sound. */
 const STALLED_MS = 1500;
+/** For so long a delivery that another URL could take at once waits for this one too. */
+const BESIDE_WAIT_MS = 250;
 /** A receiver whose requests take less is quick; its connections alone bring two thousand deliveries a second. */
 const QUICK_MS = 250;
 const CONGESTION_MEMORY_MS = 30_000;
@@ -60,6 +65,7 @@ export class UrlHealth {
   readonly #most: number;
   readonly #shared: SharedRoom;
   readonly #stall = new StallDetector();
+  readonly #clog = new ClogDetector();
   #standing: Standing = "unknown";
   #wasCongested = false;
   #shutUntilMs = 0;
@@ -129,6 +135,15 @@ export class UrlHealth {
     return this.#isStalledFor(STALLED_MS);
   }
 
+  /**
+   * U6: whether a delivery that another URL could take at once waits for this one too, behind `ahead` others: not where its
+   * turn does not come soon, by what it asked for, by what its requests took and by what comes back now.
+   */
+  isWaitedForBeside(ahead: number, nowMs: number): boolean {
+    if (!this.isSound || this.isQuiet || this.#clog.isClogged) return false;
+    return Math.max(this.#shutUntilMs - nowMs, this.expectedWaitMs(ahead + 1, nowMs)) < BESIDE_WAIT_MS;
+  }
+
   /** What stands against any request now, or null. Takes no probe. */
   obstacle(nowMs: number): Obstacle | null {
     if (nowMs < this.#shutUntilMs) return this.#shutUntilMs - nowMs >= SOON_MS ? "retry_after" : "soon";
@@ -180,6 +195,7 @@ export class UrlHealth {
     this.#noteTime(nowMs - startedMs, nowMs, blockedMs);
     const unsettled = this.#unsettled;
     this.#stall.reset();
+    this.#clog.answered();
     const isCongested = outcome === "timed_out" || outcome === "throttled";
     if (isCongested) this.#doubt();
     else this.#prove();
@@ -204,6 +220,8 @@ export class UrlHealth {
 
   /** Time passed, and this process saw it pass. */
   passed(ms: number): void {
+    if (this.#unsettled === 0) this.#clog.reset();
+    else this.#clog.passed(ms, this.#unsettled, this.#meanMs ?? 0);
     if (this.#unsettled === 0 && !this.#isHeldBack) return;
     this.#stall.passed(ms);
     if (this.#unsettled > 0 && this.isQuiet) this.#doubt();

@@ -57,6 +57,14 @@ describe("a waiting queue", () => {
     );
   });
 
+  it("gives out those that are meant, in the order of their coming within each kind, and leaves the others in theirs", () => {
+    const queue = new WaitingQueue<Numbered>();
+    for (let number = 0; number < 6; number++) queue.push({ returning: number > 3, number });
+    expect(queue.takeOut(({ number }) => number % 2 === 1).map(({ number }) => number)).toEqual([1, 3, 5]);
+    expect(queue.takeOut(() => false)).toEqual([]);
+    expect([queue.length, takeAll(queue).map(({ number }) => number)]).toEqual([3, [0, 4, 2]]);
+  });
+
   it("drains all, and is empty then", () => {
     const queue = new WaitingQueue<Numbered>();
     queue.push({ returning: true, number: 1 });

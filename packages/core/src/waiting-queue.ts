@@ -47,6 +47,11 @@ export class WaitingQueue<W extends Waiter> {
     this.#longer().pop();
   }
 
+  /** Takes out those that are meant, and leaves the others in their order. */
+  takeOut(isMeant: (waiter: W) => boolean): readonly W[] {
+    return [...takeOut(this.#firstAttempts, isMeant), ...takeOut(this.#retries, isMeant)];
+  }
+
   /** Takes out all, in the order of their coming within each kind. */
   drain(): readonly W[] {
     const all = [...this.#firstAttempts.toArray(), ...this.#retries.toArray()];
@@ -72,4 +77,13 @@ export class WaitingQueue<W extends Waiter> {
   #longer(): Denque<W> {
     return this.#firstAttempts.length >= this.#retries.length ? this.#firstAttempts : this.#retries;
   }
+}
+
+function takeOut<W>(queue: Denque<W>, isMeant: (waiter: W) => boolean): readonly W[] {
+  const waiters = queue.toArray();
+  const taken = waiters.filter(isMeant);
+  if (taken.length === 0) return taken;
+  queue.clear();
+  for (const waiter of waiters) if (!isMeant(waiter)) queue.push(waiter);
+  return taken;
 }

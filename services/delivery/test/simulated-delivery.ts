@@ -8,7 +8,8 @@ import { type Delivery, NO_PROGRESS } from "@posthaste/core/delivery";
 import type { Destination } from "@posthaste/core/destination";
 import { type LaneMember, Lanes } from "@posthaste/core/lanes";
 import { SILENT_LOG } from "@posthaste/core/log";
-import { DELIVERED, settle } from "@posthaste/core/outcome";
+import { classifyError, classifyStatus, DELIVERED, obeysRetryAfter, settle } from "@posthaste/core/outcome";
+import { parseRetryAfter } from "@posthaste/core/retry-after";
 import { DEFAULT_URL_HEALTH } from "@posthaste/core/url-health";
 import type { AttemptListener, UrlResult } from "@posthaste/webhook/report";
 import type { AttemptRequest } from "@posthaste/webhook/sender";
@@ -21,8 +22,8 @@ import { Isolation } from "../src/isolation.ts";
 import { createDeliveryMetrics } from "../src/metrics.ts";
 import type { Intake } from "../src/pending.ts";
 
-/** What a receiver does with a request: a status after so many ms, or nothing at all. */
-export type Answer = { readonly status: number; readonly afterMs: number } | "hangs";
+/** What a receiver does with a request: a status after so many ms, with a `Retry-After` perhaps, or nothing at all. */
+export type Answer = { readonly status: number; readonly afterMs: number; readonly retryAfter?: string } | "hangs";
 export type AnswerOf = (url: string, nowMs: number) => Answer;
 
 export interface SimulationOptions {
@@ -33,14 +34,14 @@ export interface SimulationOptions {
   readonly partitions: number;
 }
 
-/** A request that was answered 2xx. */
+/** A request that was answered 2xx; ms since the start. */
 export interface Served {
   readonly url: string;
   readonly messageId: string;
-  readonly sentAtMs: number;
   readonly servedAtMs: number;
 }
 
+const NO_BODY = new Uint8Array();
 const TIMEOUT_MS = 5000;
 const STEP_MS = 10;
 
@@ -135,7 +136,8 @@ class SimulatedWindow {
 }
 
 export class SimulatedDelivery {
-  readonly served: Served[] = [];
+  /** Told of each request that was answered 2xx; not kept, since an hour has millions. */
+  onServed: (served: Served) => void = () => {};
   /** Follow-ups by kind. */
   readonly followUps = { retry: 0, dead_letter: 0 };
   /** Requests by URL, whatever came of them. */
@@ -204,7 +206,7 @@ export class SimulatedDelivery {
       type: "track",
       receivedAtMs: this.#nowMs,
       configOffset: 0,
-      body: new Uint8Array(),
+      body: NO_BODY,
     } as unknown as Delivery;
     this.#enter(this.#windows, delivery, user, { progress: NO_PROGRESS, returning: false });
   }
@@ -274,10 +276,10 @@ export class SimulatedDelivery {
       this.requests.set(url, (this.requests.get(url) ?? 0) + 1);
       const answer = this.#options.answerOf(url, this.elapsedMs);
       this.#at(answer === "hangs" ? TIMEOUT_MS : answer.afterMs, () => {
-        const result = toResult(url, answer);
+        const result = toResult(url, answer, this.#nowMs);
         results[index] = result;
         if (result.outcome === "delivered") {
-          this.served.push({ url, messageId, sentAtMs: startedAtMs, servedAtMs: this.#nowMs });
+          this.onServed({ url, messageId, servedAtMs: this.elapsedMs });
         }
         listener.onOutcome(index, result.outcome, result);
         const known = results.filter((each) => each !== undefined);
@@ -293,15 +295,20 @@ export class SimulatedDelivery {
   }
 }
 
-function toResult(url: string, answer: Answer): UrlResult {
-  const isWell = answer !== "hangs" && answer.status < 300;
+function toResult(url: string, answer: Answer, nowMs: number): UrlResult {
+  if (answer === "hangs") {
+    const nothing = { status: null, notBeforeMs: null, answer: null };
+    return { url, outcome: classifyError("timeout"), error: "timeout", durationMs: TIMEOUT_MS, ...nothing };
+  }
+  const { status, afterMs, retryAfter } = answer;
+  const isObeyed = retryAfter !== undefined && obeysRetryAfter(status);
   return {
     url,
-    outcome: isWell ? "delivered" : "retryable",
-    status: answer === "hangs" ? null : answer.status,
-    error: answer === "hangs" ? "timeout" : null,
-    durationMs: answer === "hangs" ? TIMEOUT_MS : answer.afterMs,
-    notBeforeMs: null,
+    outcome: classifyStatus(status),
+    status,
+    error: null,
+    durationMs: afterMs,
+    notBeforeMs: isObeyed ? parseRetryAfter(retryAfter, nowMs) : null,
     answer: null,
   };
 }
