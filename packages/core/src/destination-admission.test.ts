@@ -287,6 +287,20 @@ describe("admission of last attempts", () => {
     expect([sent, admission.waiting]).toEqual([10, 0]);
   });
 
+  it("G7: waits behind other last attempts alone: what waits in queues goes after it", () => {
+    const admission = admissionOf();
+    admission.setRate(1, 0);
+    expect(arrive(admission, 0, ALONE)).toEqual([A]);
+    for (let index = 0; index < 15; index++) expect(arrive(admission, 0, ALONE)).toBeNull();
+    expect(admission.admitLast(one, 0)).toBeNull();
+    expect(admission.next(1000)).toMatchObject({ isLast: true });
+    // What was served or given out is ahead of nobody.
+    for (let index = 0; index < 10; index++) expect(admission.admitLast(one, 1000)).toBeNull();
+    expect(admission.admitLast(one, 1000)).toBe("full");
+    expect(admission.configure([A], "any")).toHaveLength(25);
+    expect(admission.admitLast(one, 1000)).toBeNull();
+  });
+
   it("H3: comes again later while the room that all share has none for a first request", () => {
     const shared = new SharedRoom(64);
     const admission = admissionOf([A], "any", shared);

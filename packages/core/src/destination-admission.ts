@@ -65,6 +65,7 @@ export class DestinationAdmission<T extends AdmissionRequest> {
   #rate: RateLimit | null = null;
   /** Last attempts that wait for the rate. */
   readonly #last = new Denque<Permit<T>>();
+  #lastRequests = 0;
   /** Under `settle: each`: taken out of a URL's queue, to be judged at once. */
   readonly #diverted = new Denque<Permit<T>>();
   #divertedMs = Number.NEGATIVE_INFINITY;
@@ -113,6 +114,7 @@ export class DestinationAdmission<T extends AdmissionRequest> {
     const waited = [...this.#last.toArray(), ...this.#diverted.toArray(), ...queued];
     this.#last.clear();
     this.#diverted.clear();
+    this.#lastRequests = 0;
     this.#waitingRequests = 0;
     this.#settle = settle;
     this.#lines = urls.map((url) => this.#lineOf(url));
@@ -140,9 +142,11 @@ export class DestinationAdmission<T extends AdmissionRequest> {
     const permit = new Permit(request, this.#owedLines(request.owed), true);
     if (!permit.lines.every(({ health }) => health.hasReserve())) return "full";
     if (this.#last.length === 0 && this.#hasRate(nowMs)) return this.#give(permit, permit.lines, nowMs);
-    const waitMs = this.#rate?.waitMs(this.#waitingRequests, nowMs) ?? 0;
+    // They go before all that waits in queues, so only other last attempts are ahead of it.
+    const waitMs = this.#rate?.waitMs(this.#lastRequests, nowMs) ?? 0;
     if (waitMs >= this.#settings.longestWaitMs) return "full";
     this.#last.push(permit);
+    this.#lastRequests += permit.lines.length;
     this.#waitingRequests += permit.lines.length;
     return null;
   }
@@ -361,6 +365,7 @@ export class DestinationAdmission<T extends AdmissionRequest> {
     if (permit === undefined || !this.#hasRate(nowMs)) return null;
     if (!permit.lines.every(({ health }) => health.hasReserve())) return null;
     this.#last.shift();
+    this.#lastRequests -= permit.lines.length;
     this.#waitingRequests -= permit.lines.length;
     return this.#give(permit, permit.lines, nowMs);
   }
