@@ -24,7 +24,7 @@ import { OriginFold } from "@posthaste/core/origin";
 import type { IncomingRecord } from "@posthaste/kafka/incoming-record";
 import type { UrlResult } from "@posthaste/webhook/report";
 import { nameOf } from "./commit-witness.ts";
-import type { LogRecord, ModelLog, PartitionLog } from "./model-log.ts";
+import { type LogRecord, type ModelLog, type PartitionLog, topicIdOf } from "./model-log.ts";
 
 /** One POST to the URLs of a destination. */
 export interface AttemptSeen {
@@ -69,7 +69,7 @@ export class DeliveryWitness {
   readonly #secondCopies = new Set<string>();
   readonly #passedOver = new Set<string>();
   readonly #folds = new Map<number, OriginFold>();
-  /** Places that a record was handed off from, with what was written. */
+  /** Places that a record was handed off from, by the topic's id, with what was written. */
   readonly #handedOff = new Map<string, LogRecord[]>();
   readonly #handedOffSinceMs = new Map<string, number>();
   /** Hand-offs by what they say of where they come from. */
@@ -178,7 +178,7 @@ export class DeliveryWitness {
     const { delivery, progress } = item;
     if (delivery === null) return;
     const place = nameOf(record);
-    const handedOff = this.#handedOff.get(place);
+    const handedOff = this.#handedOff.get(nameOf({ ...record, topic: topicIdOf(record.topic) }));
     if (handedOff !== undefined && handedOff.length > 0) return;
     const took = this.#takenFrom.get(place);
     if (took !== undefined && (progress.urls === null || progress.urls.every((url) => took.has(url)))) return;

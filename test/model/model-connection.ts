@@ -12,7 +12,7 @@ import type { GroupCommitProducerOptions } from "@posthaste/kafka/producer";
 import { connectionError, isConnectionError, protocolError } from "./broker-errors.ts";
 import type { Committed, Group, Place } from "./group.ts";
 import { type CoordinatorRequests, Member, type MemberCluster } from "./member.ts";
-import type { LogRecord, ModelLog } from "./model-log.ts";
+import { type LogRecord, type ModelLog, topicIdOf } from "./model-log.ts";
 import type { Network } from "./network.ts";
 import { type Random, wholeBetween } from "./random.ts";
 import type { TimerOwner, World } from "./world.ts";
@@ -33,6 +33,10 @@ export interface CommitAttempt {
   readonly points: readonly Committed[];
 }
 
+interface TopicIdsDefinition {
+  protocol(asked: { readonly version: number }): unknown;
+}
+
 export interface ModelConnectionOptions {
   readonly world: World;
   readonly random: Random;
@@ -50,6 +54,8 @@ const BROKERS = 2;
 /** Kafka's codes. */
 const WRITTEN = 0;
 const NOT_LEADER = 6;
+/** Metadata as of Kafka 2.8. */
+const TOPIC_ID_VERSION = 10;
 const READER_WAIT_MS = 2000;
 const ASK_AGAIN_MS = 100;
 const LATEST_WRITE_MS = 3000;
@@ -243,7 +249,14 @@ export class ModelConnection implements KafkaConnection {
       disconnect: async () => undefined,
       addTargetTopic: async () => undefined,
       findLeaderForPartitions: (_: string, partitions: readonly number[]) => ({ "1": partitions }),
-      findBroker: async () => ({ fetch: (request: FetchRequest) => this.#fetchForReader(request, isGone) }),
+      findTopicPartitionMetadata: (topic: string) =>
+        log.partitionsOf(topic).map(({ partition }) => ({ partitionId: partition, leader: 1 })),
+      findBroker: async () => ({
+        fetch: (request: FetchRequest) => this.#fetchForReader(request, isGone),
+        lookupRequest: (_: number, { protocol }: TopicIdsDefinition) => protocol({ version: TOPIC_ID_VERSION }),
+        // Asked for topics' ids and for nothing else.
+        connectionPool: { send: () => this.#ask(() => log.topics.map(toNamedTopic), isGone) },
+      }),
       fetchTopicsOffset: (queries: readonly OffsetsQuery[]) =>
         this.#ask(
           () =>
@@ -382,6 +395,10 @@ interface OffsetsQuery {
   readonly topic: string;
   readonly partitions: readonly { readonly partition: number }[];
   readonly fromBeginning: boolean;
+}
+
+function toNamedTopic(name: string): object {
+  return { name, errorCode: WRITTEN, topicId: topicIdOf(name) };
 }
 
 function answersTo(batches: Batches, errorCode: number): readonly PartitionAnswer[] {

@@ -70,6 +70,10 @@ export class ModelLog {
     }
   }
 
+  get topics(): readonly string[] {
+    return [...this.#topics.keys()];
+  }
+
   /** The topic's partitions; none for a topic that does not exist. */
   partitionsOf(topic: string): readonly PartitionLog[] {
     return this.#topics.get(topic) ?? [];
@@ -112,4 +116,9 @@ export class ModelLog {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
+}
+
+/** Kafka's own id of a topic; none of the model is ever made anew. Names differ in their ends. */
+export function topicIdOf(topic: string): string {
+  return Buffer.from(topic.padStart(16).slice(-16)).toString("base64url");
 }

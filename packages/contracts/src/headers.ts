@@ -5,8 +5,8 @@ import { type DeliveryProgress, NO_PROGRESS } from "@posthaste/core/delivery";
 export const REVISION_HEADER = "revision";
 
 /**
- * Of retry records: the record that was handed off, as topic, partition and offset. A crash between a hand-off and its
- * commit leaves two copies, which this tells (W6).
+ * Of retry records: the record that was handed off, as the topic's id (its name where it has none), partition and offset. A
+ * crash between a hand-off and its commit leaves two copies, which this tells (W6).
  */
 export const HANDED_OFF_HEADER = "handed-off-from";
 

@@ -1,7 +1,9 @@
 /**
- * What travels with a committed offset: which offsets above it are finished (C1), and a state over the records below it (D3).
+ * What travels with a committed offset: which log it is of, which offsets above it are finished (C1), and a state over the
+ * records below it (D3).
  *
- * Text of at most 4,096 bytes, a broker's default limit: `1.checksum.base.runs` or `1.checksum.base.runs.state`.
+ * Text of at most 4,096 bytes, a broker's default limit: `2.checksum.base.topic id.runs` and perhaps `.state`. Where the cluster
+ * gives topics no ids, and as it was written before: `1.checksum.base.runs` and perhaps `.state`.
  * M1  It always fits: runs are cut from the top, and a state that alone does not fit is left out. Both cost repeats. A state
  *     that keeps to `MAX_STATE_BYTES` fits, and leaves runs some four hundred.
  * M2  Text that is damaged, of another version or of another base offset counts as nothing. It never makes an
@@ -17,38 +19,55 @@ export const MAX_METADATA_BYTES = 4096;
 export const MAX_STATE_BYTES = 3072;
 
 export interface CommitMetadata {
+  /** Kafka's own id of the topic that the offset is of; null where the commit does not say. */
+  readonly topicId: string | null;
   /** Finished runs above the committed offset, rising and apart. */
   readonly finishedRuns: readonly OffsetRun[];
   readonly state: string | null;
 }
 
-const VERSION = "1";
-const NOTHING: CommitMetadata = { finishedRuns: [], state: null };
+const NOTHING: CommitMetadata = { topicId: null, finishedRuns: [], state: null };
 /** Seven characters of checksum, eleven of base offset, version and dots. */
 const FRAME_BYTES = 24;
 /** More runs than this never fit: each takes two characters at least. */
 export const MAX_METADATA_RUNS = (MAX_METADATA_BYTES - FRAME_BYTES) / 2;
 
 /** The text for a commit of `base`; the empty text when there is nothing to say. */
-export function encodeCommitMetadata(base: number, { finishedRuns, state }: CommitMetadata): string {
+export function encodeCommitMetadata(base: number, { topicId, finishedRuns, state }: CommitMetadata): string {
+  const frameBytes = FRAME_BYTES + (topicId === null ? 0 : topicId.length + 1);
   const stateBytes = state === null ? 0 : utf8Length(state);
-  const kept = state !== null && stateBytes + FRAME_BYTES <= MAX_METADATA_BYTES ? state : null;
-  const room = MAX_METADATA_BYTES - FRAME_BYTES - (kept === null ? 0 : stateBytes);
+  const kept = state !== null && stateBytes + frameBytes <= MAX_METADATA_BYTES ? state : null;
+  const room = MAX_METADATA_BYTES - frameBytes - (kept === null ? 0 : stateBytes);
   const runs = encodeRuns(base, finishedRuns, room);
-  if (runs === "" && kept === null) return "";
-  const body = `${base.toString(36)}.${runs}${kept === null ? "" : `.${kept}`}`;
-  return `${VERSION}.${checksum(body)}.${body}`;
+  if (topicId === null && runs === "" && kept === null) return "";
+  const rest = `${runs}${kept === null ? "" : `.${kept}`}`;
+  if (topicId === null) return frame(1, `${base.toString(36)}.${rest}`);
+  return frame(2, `${base.toString(36)}.${topicId}.${rest}`);
 }
 
-const FRAME = /^1\.([0-9a-z]{1,7})\.(([0-9a-z]{1,11})\.([A-Za-z0-9_-]*)(?:\.([\s\S]*))?)$/;
+function frame(version: 1 | 2, body: string): string {
+  return `${version}.${sumOf(version, body)}.${body}`;
+}
+
+/** From version 2 on over the version too: one must not be read as the other. */
+function sumOf(version: 1 | 2, body: string): string {
+  return checksum(version === 1 ? body : `${version}.${body}`);
+}
+
+/** By version. Their groups: checksum, body, base, topic id, runs, state. */
+const FRAMES = {
+  1: /^1\.([0-9a-z]{1,7})\.(([0-9a-z]{1,11})()\.([A-Za-z0-9_-]*)(?:\.([\s\S]*))?)$/,
+  2: /^2\.([0-9a-z]{1,7})\.(([0-9a-z]{1,11})\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]*)(?:\.([\s\S]*))?)$/,
+} as const;
 
 /** Reads the text that stands beside the committed offset `base`; null and the empty text are nothing. */
 export function decodeCommitMetadata(base: number, text: string | null): CommitMetadata {
-  const match = FRAME.exec(text ?? "");
+  const version = text?.startsWith("2") ? 2 : 1;
+  const match = FRAMES[version].exec(text ?? "");
   if (!match) return NOTHING;
-  const [, sum, body = "", baseText = "", runs = "", state = null] = match;
-  if (sum !== checksum(body) || baseText !== base.toString(36)) return NOTHING;
-  return { finishedRuns: decodeRuns(base, runs), state };
+  const [, sum, body = "", baseText = "", topicId, runs = "", state = null] = match;
+  if (sum !== sumOf(version, body) || baseText !== base.toString(36)) return NOTHING;
+  return { topicId: topicId || null, finishedRuns: decodeRuns(base, runs), state };
 }
 
 /** Lengths in turn, unfinished then finished. */

@@ -2,13 +2,15 @@
  * Windowed consumption of a group's topics (rules C1 to C10, D3, W1 and W3): kafkajs's consumer, and what it takes to drain
  * before partitions are given up, to begin exactly where the last owner stood, and to end rather than stand still.
  *
- * Owns: one kafkajs client, the runners of the owned partitions, the group's session, the committer and one timer. Its
+ * Owns: one kafkajs client, the runners of the owned partitions, the group's session, the committer, the topics' watch and one timer. Its
  * states: *new*, *running*, *stopping* (drains, then leaves), *ended*.
  * W-1  The epoch rises at every JOIN and at the end. What began under an older one, such as finding the places of gained
  *      partitions, does nothing any more (C4).
  * W-2  A partition is gained paused; it is fetched from when its place is found, and from nowhere else (C5).
  * W-3  Between the drain before a JOIN and the JOIN nothing is started (C4); the drain waits `rebalanceDrainMs` once.
  * W-4  It ends once: by `stop`, or by `onFailure`, which is called once and not after `stop` has resolved.
+ * W-5  It reads the topics that had the names at its start. Where one was made anew it ends, within seconds: its next start reads
+ *      the new one from the start, since the commits say of which topic they are.
  */
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";
@@ -33,6 +35,8 @@ import {
 } from "./rebalance.ts";
 
 import { StallWatch } from "./stall-watch.ts";
+import { readTopicIds, type TopicIds } from "./topic-id.ts";
+import { TopicWatch } from "./topic-watch.ts";
 import { learnPatiently } from "./when-reachable.ts";
 import type { ConsumerTiming, PartitionWindow, WindowedConsumer, WindowedConsumerOptions } from "./window.ts";
 
@@ -72,6 +76,9 @@ class GroupConsumer<T, F> implements WindowedConsumer {
   #drained: Promise<void> | null = null;
   /** Drains that wait until nothing runs. */
   readonly #drains = new Set<AbortController>();
+  /** Known before the group is joined. */
+  #topicIds: TopicIds = new Map();
+  #watch: TopicWatch | undefined;
   #tick: NodeJS.Timeout | undefined;
   #ticks = 0;
   readonly #ending = new AbortController();
@@ -89,10 +96,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
       onHeartbeat: () => {
         if (this.#runners.length === 0) this.#stalls.heardGroup();
       },
-      onOutOfRange: (topic, partition) => {
-        const what = `the position in ${topic} partition ${partition} is not in the log`;
-        this.#fail(outOfRange(what, options.outOfRangeAdvice));
-      },
+      onOutOfRange: (topic, partition) => void this.#onOutOfRange(topic, partition),
     });
     this.#committer = new Committer({
       session: this.#session,
@@ -127,7 +131,13 @@ class GroupConsumer<T, F> implements WindowedConsumer {
   async start(): Promise<void> {
     if (this.#state !== "new") throw new PosthasteError("closed", "the consumer was started before");
     this.#state = "running";
+    const { topics, topicIds } = this.#options;
+    this.#topicIds = topicIds ?? (await readTopicIds(this.#connection, topics));
     await this.#connect();
+    this.#watch = new TopicWatch(this.#connection, {
+      topicIds: this.#topicIds,
+      onRemade: (topic) => this.#fail(remade(topic)),
+    });
     this.#committer.start();
     const tickMs = Math.min(1000, this.#timing.stallLimitMs / 4);
     this.#tick = setInterval(() => this.#onTick(tickMs), tickMs);
@@ -159,6 +169,13 @@ class GroupConsumer<T, F> implements WindowedConsumer {
       this.#fail(toPosthasteError(payload.error, `the consumer of group ${groupId} crashed`));
     });
     return consumer;
+  }
+
+  /** That the topic is another explains it better, and asks for nothing but a start (W-5). */
+  async #onOutOfRange(topic: string, partition: number): Promise<void> {
+    await this.#watch?.look();
+    const what = `the position in ${topic} partition ${partition} is not in the log`;
+    this.#fail(outOfRange(what, this.#options.outOfRangeAdvice));
   }
 
   #onCommitFailed(reason: unknown, failures: number): void {
@@ -294,7 +311,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
       if (this.#state !== "ended") act();
     };
     return new PartitionRunner(
-      place,
+      { ...place, topicId: this.#topicIds.get(topic) ?? undefined },
       this.#options,
       {
         pause: whileActive(() => this.#consumer.pause(here)),
@@ -314,7 +331,8 @@ class GroupConsumer<T, F> implements WindowedConsumer {
     let left = gained;
     for (let failures = 1; epoch === this.#epoch && left.length > 0; failures += 1) {
       try {
-        const places = await locatePartitions(this.#connection, this.#session, left, this.#options);
+        const terms = { topicIds: this.#topicIds, outOfRangeAdvice: this.#options.outOfRangeAdvice };
+        const places = await locatePartitions(this.#connection, this.#session, left, terms);
         if (epoch !== this.#epoch) return;
         left = this.#begin(left, places);
       } catch (error) {
@@ -392,6 +410,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
     this.#epoch += 1;
     this.#joined = false;
     this.#committer.stop();
+    this.#watch?.close();
     clearInterval(this.#tick);
     const lost = this.#runners;
     this.#runners = [];
@@ -402,6 +421,12 @@ class GroupConsumer<T, F> implements WindowedConsumer {
 
 function isSame(one: TopicPartition, other: TopicPartition): boolean {
   return one.topic === other.topic && one.partition === other.partition;
+}
+
+/** To begin again is all that it takes (W-5). */
+function remade(topic: string): PosthasteError {
+  const what = `${topic} was made anew while it was read: the process is to be started again`;
+  return new PosthasteError("topic_mismatch", what);
 }
 
 /** A registry that does not answer holds up the partitions that need it, and ends nothing. */

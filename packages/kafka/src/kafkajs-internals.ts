@@ -225,11 +225,14 @@ const TOPIC_IDS: RequestDefinition<{ readonly version: number }> = {
   protocol: (version) => version,
 };
 
-/** What the broker says of a topic; null when it is older than Kafka 2.8, where topics have no ids. */
-export async function requestTopicId(broker: Broker, topic: string): Promise<readonly NamedTopic[] | null> {
+/** What the broker says of topics; null when it is older than Kafka 2.8, where topics have no ids. */
+export async function requestTopicIds(
+  broker: Broker,
+  topics: readonly string[],
+): Promise<readonly NamedTopic[] | null> {
   const { version } = broker.lookupRequest(METADATA_API_KEY, TOPIC_IDS);
   if (version < TOPIC_ID_VERSION) return null;
-  const body = encodeTopicIdRequest(topic);
+  const body = encodeTopicIdRequest(topics);
   const answer = await broker.connectionPool.send({
     request: {
       apiKey: METADATA_API_KEY,
@@ -237,7 +240,7 @@ export async function requestTopicId(broker: Broker, topic: string): Promise<rea
       apiName: "Metadata",
       encode: async () => ({ buf: body, buffer: body }),
     },
-    response: { decode: async (bytes: Buffer) => decodeTopicIdAnswer(bytes), parse: async (topics: unknown) => topics },
+    response: { decode: async (bytes: Buffer) => decodeTopicIdAnswer(bytes), parse: async (parsed: unknown) => parsed },
   });
   return answer as readonly NamedTopic[];
 }

@@ -19,7 +19,7 @@ import type { KafkaMessage } from "kafkajs";
 import type { CommitPoint } from "./coordinator.ts";
 import { DueGate } from "./due-gate.ts";
 import type { IncomingRecord } from "./incoming-record.ts";
-import type { TopicPartition } from "./rebalance.ts";
+import type { OwnedPartition, TopicPartition } from "./rebalance.ts";
 import { TaskWindow } from "./task-window.ts";
 import type { PartitionWindow, WindowedConsumerOptions } from "./window.ts";
 
@@ -80,7 +80,7 @@ export class PartitionRunner<T, F> implements TopicPartition {
   #wasFull = false;
 
   constructor(
-    place: TopicPartition,
+    place: OwnedPartition,
     options: WindowedConsumerOptions<T, F>,
     fetch: PartitionFetch,
     hooks: RunnerHooks,

@@ -1,7 +1,8 @@
+import { encodeCommitMetadata } from "@posthaste/core/commit-metadata";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { KafkaConnection } from "./connect.ts";
-import { compareAssignment, locatePartitions, type TopicPartition } from "./rebalance.ts";
+import { compareAssignment, locatePartitions, type StartingTerms, type TopicPartition } from "./rebalance.ts";
 
 const place = fc.record({ topic: fc.constantFrom("a", "b"), partition: fc.nat(5) });
 const places = fc.uniqueArray(place, { selector: ({ topic, partition }) => `${topic}:${partition}` });
@@ -54,9 +55,11 @@ const session = {
     gained.map((each) => ({ ...each, offset: 7, metadata: null })),
 };
 
+const TERMS = { topicIds: new Map([["a", "this"]]) };
+
 it("P1: finds where partitions begin beside one that has no leader, and leaves that one out", async () => {
   const gained = [0, 1, 2].map((partition) => ({ topic: "a", partition }));
-  const places = await locatePartitions(connectionOf(3, [0, 2]), session, gained, {});
+  const places = await locatePartitions(connectionOf(3, [0, 2]), session, gained, TERMS);
   expect(places.map(({ partition, offset }) => [partition, offset])).toEqual([
     [0, 7],
     [2, 7],
@@ -64,6 +67,27 @@ it("P1: finds where partitions begin beside one that has no leader, and leaves t
 });
 
 it("knows a partition that is not there from one that has no leader", async () => {
-  const located = locatePartitions(connectionOf(2, [0, 1]), session, [{ topic: "a", partition: 2 }], {});
+  const located = locatePartitions(connectionOf(2, [0, 1]), session, [{ topic: "a", partition: 2 }], TERMS);
   await expect(located).rejects.toMatchObject({ code: "topic_missing" });
+});
+
+it.each([
+  ["of the same topic", "this", TERMS, { offset: 7, isKept: true }],
+  ["of a topic that had the name before", "other", TERMS, { offset: 5, isKept: false }],
+  ["that says no topic, as of an earlier version", null, TERMS, { offset: 7, isKept: true }],
+  ["on a cluster that has no ids any more", "other", { topicIds: new Map() }, { offset: 7, isKept: true }],
+])("begins behind a commit %s at the right offset", async (_, topicId, terms, { offset, isKept }) => {
+  const metadata = encodeCommitMetadata(7, { topicId, finishedRuns: [{ from: 8, to: 9 }], state: "state" });
+  const commits = { committed: async () => [{ topic: "a", partition: 0, offset: 7, metadata }] };
+  const located = await locatePartitions(connectionOf(1, [0]), commits, [{ topic: "a", partition: 0 }], terms);
+  expect(located).toEqual([{ topic: "a", partition: 0, offset, metadata: isKept ? metadata : null }]);
+});
+
+it("begins a topic that was made anew at its start, also where the commit lies beyond its end", async () => {
+  const metadata = encodeCommitMetadata(1000, { topicId: "other", finishedRuns: [], state: null });
+  const committed = async () => [{ topic: "a", partition: 0, offset: 1000, metadata }];
+  const locate = (terms: StartingTerms) =>
+    locatePartitions(connectionOf(1, [0]), { committed }, [{ topic: "a", partition: 0 }], terms);
+  expect(await locate(TERMS)).toMatchObject([{ offset: 5 }]);
+  await expect(locate({ topicIds: new Map([["a", "other"]]) })).rejects.toMatchObject({ code: "offset_out_of_range" });
 });

@@ -6,6 +6,7 @@ import { PosthasteError } from "@posthaste/core/errors";
 import type { KafkaConnection } from "./connect.ts";
 import type { CommittedPlace, GroupSession } from "./coordinator.ts";
 
+import type { TopicIds } from "./topic-id.ts";
 import { ledOffsets } from "./topic-offsets.ts";
 
 import type { WindowedConsumerOptions } from "./window.ts";
@@ -14,6 +15,12 @@ import type { WindowedConsumerOptions } from "./window.ts";
 export interface TopicPartition {
   readonly topic: string;
   readonly partition: number;
+}
+
+/** A partition of this topic and of no other that had its name. */
+export interface OwnedPartition extends TopicPartition {
+  /** Undefined where the cluster gives topics no ids. */
+  readonly topicId?: string | undefined;
 }
 
 export interface AssignmentChange<P extends TopicPartition> {
@@ -48,8 +55,10 @@ export interface StartingPlace extends TopicPartition {
   readonly metadata: string | null;
 }
 
-/** Of the consumer's options, those that say where to begin. */
-export type StartingTerms = Pick<WindowedConsumerOptions<never>, "incarnation" | "outOfRangeAdvice">;
+/** What says where to begin, beside the commits. */
+export interface StartingTerms extends Pick<WindowedConsumerOptions<never>, "outOfRangeAdvice"> {
+  readonly topicIds: TopicIds;
+}
 
 /**
  * Reads where gained partitions begin: at the committed offset, or at the log's start where the group never committed to this
@@ -81,19 +90,19 @@ export async function locatePartitions(
 function startingPlace(
   { topic, partition, offset, metadata }: CommittedPlace,
   { start, end }: { readonly start: number; readonly end: number },
-  { incarnation, outOfRangeAdvice }: StartingTerms,
+  { topicIds, outOfRangeAdvice }: StartingTerms,
 ): StartingPlace {
-  if (offset < 0 || isOfAnotherLog(offset, metadata, incarnation))
+  if (offset < 0 || isOfAnotherLog(offset, metadata, topicIds.get(topic) ?? null))
     return { topic, partition, offset: start, metadata: null };
   if (offset >= start && offset <= end) return { topic, partition, offset, metadata };
   const what = `the committed offset ${offset} of ${topic} partition ${partition} is outside the log, which goes from ${start} to ${end}`;
   throw outOfRange(what, outOfRangeAdvice);
 }
 
-function isOfAnotherLog(offset: number, metadata: string | null, incarnation: string | undefined): boolean {
-  if (incarnation === undefined) return false;
-  const { state } = decodeCommitMetadata(offset, metadata);
-  return state !== null && state !== incarnation;
+/** What was finished of a topic that is gone says nothing of the one that has its name. */
+function isOfAnotherLog(offset: number, metadata: string | null, topicId: string | null): boolean {
+  const { topicId: committedTo } = decodeCommitMetadata(offset, metadata);
+  return topicId !== null && committedTo !== null && committedTo !== topicId;
 }
 
 const ADVICE =

@@ -310,13 +310,17 @@ describe("what a commit says", () => {
     expect(window.commitPoint(true)).toMatchObject({ offset: 5 });
   });
 
-  it("names the incarnation of the log where there is no fold", () => {
-    const stateOf = (window: { commitPoint(forced: boolean): { offset: number; metadata: string } | null }) => {
-      const { offset, metadata } = window.commitPoint(true) ?? { offset: 0, metadata: "" };
-      return decodeCommitMetadata(offset, metadata).state;
+  it("says in each commit of which topic it is, by Kafka's own id, where there is one", () => {
+    const hooks = { onFinished: () => {}, onFailure: () => {} };
+    const options = { take: () => 0, laneOf: () => null, run: () => {}, onFailure: () => {} };
+    const limits = { groupId: "g", topics: ["t"], window: { maxRecords: 1, maxBytes: 1 } };
+    const topicIdOf = (topicId: string | undefined) => {
+      const place = { topic: "t", partition: 0, topicId };
+      const window = new TaskWindow<number, never>(place, { ...limits, ...options }, hooks);
+      return decodeCommitMetadata(0, window.commitPoint(true)?.metadata ?? null).topicId;
     };
-    expect(stateOf(openWindow().window)).toBeNull();
-    expect(stateOf(openWindow({ incarnation: "log-1" }).window)).toBe("log-1");
+    expect(topicIdOf(undefined)).toBeNull();
+    expect(topicIdOf("topic-1")).toBe("topic-1");
   });
 
   it("Q4, D2: folds what was passed, and finishes repeats of all that was taken in unrun", () => {
@@ -333,7 +337,6 @@ describe("what a commit says", () => {
     const options: Partial<WindowedConsumerOptions<number, number>> = {
       window: { maxRecords: 100, maxBytes: 1000 },
       fold: { pick: (offset) => offset % 4, condense: (values) => [...values], open: (text) => new Seen(text) },
-      incarnation: "never said beside a fold",
       onRepeat: (item) => void repeats.push(item),
     };
     const { window, offsets, finish } = openWindow(options);

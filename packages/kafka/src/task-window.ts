@@ -16,7 +16,7 @@ import { Lanes } from "@posthaste/core/lanes";
 import { OffsetTracker, TrackedOffset } from "@posthaste/core/offset-tracker";
 import type { CommitPoint } from "./coordinator.ts";
 import type { IncomingRecord } from "./incoming-record.ts";
-import type { TopicPartition } from "./rebalance.ts";
+import type { OwnedPartition } from "./rebalance.ts";
 import type { FoldState, WindowedConsumerOptions } from "./window.ts";
 import { type Holder, type TaskOwner, WindowTask } from "./window-task.ts";
 
@@ -34,6 +34,7 @@ export interface TaskWindowHooks {
 export class TaskWindow<T, F> implements TaskOwner<T, F> {
   readonly topic: string;
   readonly partition: number;
+  readonly topicId: string | undefined;
   readonly #options: WindowedConsumerOptions<T, F>;
   readonly #hooks: TaskWindowHooks;
   readonly #lanes = new Lanes<WindowTask<T, F>>();
@@ -54,9 +55,10 @@ export class TaskWindow<T, F> implements TaskOwner<T, F> {
   /** Something finished since the last commit point was taken. */
   #changed = true;
 
-  constructor(place: TopicPartition, options: WindowedConsumerOptions<T, F>, hooks: TaskWindowHooks) {
+  constructor(place: OwnedPartition, options: WindowedConsumerOptions<T, F>, hooks: TaskWindowHooks) {
     this.topic = place.topic;
     this.partition = place.partition;
+    this.topicId = place.topicId;
     this.#options = options;
     this.#hooks = hooks;
   }
@@ -179,8 +181,9 @@ export class TaskWindow<T, F> implements TaskOwner<T, F> {
     if (!this.#changed && !forced) return null;
     const offset = this.#tracker.committableOffset;
     const metadata = encodeCommitMetadata(offset, {
+      topicId: this.topicId ?? null,
       finishedRuns: this.#tracker.finishedRuns(MAX_METADATA_RUNS),
-      state: this.#passedFold?.encode() ?? this.#options.incarnation ?? null,
+      state: this.#passedFold?.encode() ?? null,
     });
     this.#changed = false;
     return { topic: this.topic, partition: this.partition, offset, metadata };

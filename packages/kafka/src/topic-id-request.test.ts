@@ -39,8 +39,8 @@ function answer(id: Buffer): Buffer {
 
 describe("the request for a topic's id", () => {
   it("has a length of one byte or two before the name", () => {
-    expect(encodeTopicIdRequest("t".repeat(126))[18]).toBe(127);
-    expect([...encodeTopicIdRequest("t".repeat(200)).subarray(18, 20)]).toEqual([0x80 | 73, 1]);
+    expect(encodeTopicIdRequest(["t".repeat(126)])[18]).toBe(127);
+    expect([...encodeTopicIdRequest(["t".repeat(200)]).subarray(18, 20)]).toEqual([0x80 | 73, 1]);
   });
 
   it("is answered with the id as Kafka writes it, past tagged fields that nobody knows", () => {

@@ -21,19 +21,20 @@ export interface NamedTopic {
 }
 
 /** What stands behind the header that kafkajs writes: that header's tagged fields, and the body. */
-export function encodeTopicIdRequest(topic: string): Buffer {
-  const name = Buffer.from(topic);
+export function encodeTopicIdRequest(topics: readonly string[]): Buffer {
   return Buffer.concat([
     Buffer.of(NO_TAGS),
-    // One topic, by its name: no id.
-    Buffer.of(2),
-    NO_ID,
-    unsignedVarint(name.length + 1),
-    name,
-    Buffer.of(NO_TAGS),
+    unsignedVarint(topics.length + 1),
+    ...topics.flatMap(encodeTopic),
     // No automatic creation, no authorised operations of cluster or topic.
     Buffer.of(0, 0, 0, NO_TAGS),
   ]);
+}
+
+/** By its name: no id. */
+function encodeTopic(topic: string): readonly Buffer[] {
+  const name = Buffer.from(topic);
+  return [NO_ID, unsignedVarint(name.length + 1), name, Buffer.of(NO_TAGS)];
 }
 
 /** Reads what stands behind the answer's correlation id. Throws `internal` for bytes that end early. */

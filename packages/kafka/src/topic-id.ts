@@ -6,23 +6,39 @@ import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
 import type { KafkaClient, KafkaConnection } from "./connect.ts";
 import { pause, retryPauseMs, withDeadline } from "./deadline.ts";
 import { toPosthasteError } from "./kafka-errors.ts";
-import { type Broker, createCluster, errorOfCode, requestTopicId } from "./kafkajs-internals.ts";
+import { type Broker, createCluster, errorOfCode, requestTopicIds } from "./kafkajs-internals.ts";
 import { ADMIN_PATIENCE_MS, rotate } from "./shared-admin.ts";
 import { whenReachable } from "./when-reachable.ts";
+
+/** By the topic's name; null where the cluster has none (before Kafka 2.8). */
+export type TopicIds = ReadonlyMap<string, string | null>;
 
 const ANSWER_DEADLINE_MS = 5000;
 /** Kafka's codes. */
 const KNOWN = 0;
+const UNKNOWN_TOPIC = 3;
 const LEADER_NOT_AVAILABLE = 5;
 
-/** The topic's id, or null where the cluster has none (before Kafka 2.8). Waits for brokers. Rejects with `topic_missing`. */
+/** The topic's id, or null where the cluster has none. Waits for brokers. Rejects with `topic_missing`. */
 export async function readTopicId(connection: KafkaConnection, topic: string): Promise<string | null> {
-  const asking = new TopicIdQuestion(connection, topic);
-  const giveUpAtMs = performance.now() + ADMIN_PATIENCE_MS;
+  return (await readTopicIds(connection, [topic])).get(topic) ?? null;
+}
+
+/** The ids of all of them; at least one is to be named. Waits for brokers. Rejects with `topic_missing` where one does not exist for so long. */
+export async function readTopicIds(
+  connection: KafkaConnection,
+  topics: readonly string[],
+  missingPatienceMs: number = ADMIN_PATIENCE_MS,
+): Promise<TopicIds> {
+  const asking = new TopicIdQuestion(connection, topics);
+  const giveUpAtMs = performance.now() + missingPatienceMs;
   try {
     for (let failures = 1; ; failures += 1) {
       try {
-        return await whenReachable(connection, () => asking.ask());
+        const found = await whenReachable(connection, () => asking.ask());
+        const missing = topics.filter((topic) => !found.has(topic));
+        if (missing.length === 0) return found;
+        throw new PosthasteError("topic_missing", `${missing.join(", ")}: no such topic`);
       } catch (error) {
         // A topic that was just made is not known to every broker for a moment.
         if (!isPosthasteError(error, "topic_missing") || performance.now() >= giveUpAtMs) throw error;
@@ -35,29 +51,33 @@ export async function readTopicId(connection: KafkaConnection, topic: string): P
 }
 
 /**
- * Asks for one topic's id, now and again.
+ * Asks for topics' ids, now and again.
  *
- * Owns: one kafkajs client, thrown away after each failure; the next one's list of brokers starts with another.
+ * Owns: one kafkajs client, thrown away after each failure; the next one's list of brokers starts with another, and it asks the
+ * leader of another of the topics.
  */
 export class TopicIdQuestion {
   readonly #connection: KafkaConnection;
-  readonly #topic: string;
+  readonly #topics: readonly string[];
   #client: KafkaClient | null = null;
   #broker: Broker | null = null;
   #made = 0;
 
-  constructor(connection: KafkaConnection, topic: string) {
+  constructor(connection: KafkaConnection, topics: readonly string[]) {
     this.#connection = connection;
-    this.#topic = topic;
+    this.#topics = topics;
   }
 
-  /** Null where the cluster has no ids. Rejects with `topic_missing` or `broker_unavailable`; not to be called while it is asked. */
-  async ask(): Promise<string | null> {
+  /**
+   * The ids of those that exist. Rejects with `topic_missing` when the one whose leader is asked does not, and with
+   * `broker_unavailable`; not to be called while it is asked.
+   */
+  async ask(): Promise<TopicIds> {
     try {
-      return await withDeadline(this.#ask(), ANSWER_DEADLINE_MS, "asking for a topic's id");
+      return await withDeadline(this.#ask(), ANSWER_DEADLINE_MS, "asking for topics' ids");
     } catch (error) {
       this.close();
-      throw toPosthasteError(error, `asking for the id of ${this.#topic}`);
+      throw toPosthasteError(error, `asking for the ids of ${this.#topics.join(", ")}`);
     }
   }
 
@@ -67,18 +87,18 @@ export class TopicIdQuestion {
     this.#broker = null;
   }
 
-  async #ask(): Promise<string | null> {
+  async #ask(): Promise<TopicIds> {
     this.#broker ??= await this.#connect();
-    const topics = await requestTopicId(this.#broker, this.#topic);
-    if (topics === null) return null;
-    const found = topics.find(({ name }) => name === this.#topic);
-    if (found === undefined) throw new PosthasteError("topic_missing", `${this.#topic} does not exist`);
-    if (found.errorCode !== KNOWN) throw errorOfCode(found.errorCode);
-    return found.topicId;
+    const found = await requestTopicIds(this.#broker, this.#topics);
+    if (found === null) return new Map(this.#topics.map((topic) => [topic, null]));
+    const failed = found.find(({ errorCode }) => errorCode !== KNOWN && errorCode !== UNKNOWN_TOPIC);
+    if (failed !== undefined) throw errorOfCode(failed.errorCode);
+    return new Map(found.flatMap(({ name, errorCode, topicId }) => (errorCode === KNOWN ? [[name, topicId]] : [])));
   }
 
   /** The leader of a partition, of any that has one: it holds the topic, and is among the first to know of another. */
   async #connect(): Promise<Broker> {
+    const topic = this.#topics[this.#made % this.#topics.length] ?? "";
     this.#client = this.#connection.createClient({
       brokers: rotate(this.#connection.brokers, this.#made),
       requestTimeoutMs: ANSWER_DEADLINE_MS,
@@ -86,8 +106,8 @@ export class TopicIdQuestion {
     this.#made += 1;
     const cluster = createCluster(this.#client.kafka);
     await cluster.connect();
-    await cluster.addTargetTopic(this.#topic);
-    const led = cluster.findTopicPartitionMetadata(this.#topic).find(({ leader }) => leader >= 0);
+    await cluster.addTargetTopic(topic);
+    const led = cluster.findTopicPartitionMetadata(topic).find(({ leader }) => leader >= 0);
     if (led === undefined) throw errorOfCode(LEADER_NOT_AVAILABLE);
     return await cluster.findBroker({ nodeId: String(led.leader) });
   }

@@ -6,23 +6,23 @@
  */
 import type { KafkaConnection } from "./connect.ts";
 import { describe } from "./kafka-errors.ts";
-import { TopicIdQuestion } from "./topic-id.ts";
+import { TopicIdQuestion, type TopicIds } from "./topic-id.ts";
 
 const DEFAULT_EVERY_MS = 5000;
 
 export interface TopicWatchOptions {
-  readonly topic: string;
-  /** The id that the topic had when its reading began; null where the cluster has none: then nothing is watched. */
-  readonly topicId: string | null;
+  /** The ids that the topics had when their reading began; where the cluster has none nothing is watched. */
+  readonly topicIds: TopicIds;
   /** Ms between two looks; default 5,000. */
   readonly everyMs?: number;
-  /** Called once. */
-  readonly onRemade: () => void;
+  /** Called once, with the topic that is another. */
+  readonly onRemade: (topic: string) => void;
 }
 
 export class TopicWatch {
   readonly #connection: KafkaConnection;
   readonly #options: TopicWatchOptions;
+  readonly #topics: readonly string[];
   readonly #question: TopicIdQuestion;
   #timer: NodeJS.Timeout | undefined;
   #isAsking = false;
@@ -31,27 +31,31 @@ export class TopicWatch {
   constructor(connection: KafkaConnection, options: TopicWatchOptions) {
     this.#connection = connection;
     this.#options = options;
-    this.#question = new TopicIdQuestion(connection, options.topic);
-    const { topicId, everyMs = DEFAULT_EVERY_MS } = options;
-    if (topicId !== null) this.#timer = setInterval(() => void this.#look(), everyMs);
+    const { topicIds, everyMs = DEFAULT_EVERY_MS } = options;
+    this.#topics = [...topicIds].flatMap(([topic, id]) => (id === null ? [] : [topic]));
+    this.#question = new TopicIdQuestion(connection, this.#topics);
+    if (this.#topics.length > 0) this.#timer = setInterval(() => void this.look(), everyMs);
   }
 
   close(): void {
     clearInterval(this.#timer);
+    this.#timer = undefined;
     this.#question.close();
   }
 
-  async #look(): Promise<void> {
-    if (this.#isAsking) return;
+  /** Looks now, unless it is looking. Never rejects. */
+  async look(): Promise<void> {
+    if (this.#isAsking || this.#timer === undefined) return;
     this.#isAsking = true;
-    const { topic, topicId, onRemade } = this.#options;
     try {
+      const { topicIds } = this.#options;
       const now = await this.#question.ask();
-      if (now === null || now === topicId) return;
+      const remade = this.#topics.find((topic) => (now.get(topic) ?? topicIds.get(topic)) !== topicIds.get(topic));
+      if (remade === undefined || this.#timer === undefined) return;
       this.close();
-      onRemade();
+      this.#options.onRemade(remade);
     } catch (error) {
-      this.#connection.log.debug({ event: "topic_id_unknown", topic, reason: describe(error) });
+      this.#connection.log.debug({ event: "topic_ids_unknown", topics: this.#topics, reason: describe(error) });
     } finally {
       this.#isAsking = false;
     }

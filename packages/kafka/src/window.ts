@@ -6,6 +6,7 @@
  * one (C1).
  */
 import type { IncomingRecord } from "./incoming-record.ts";
+import type { TopicIds } from "./topic-id.ts";
 
 /** One owned partition's window as its handler sees it. */
 export interface PartitionWindow {
@@ -18,6 +19,8 @@ export interface PartitionWindow {
   readonly maxRecords: number;
   /** True while nothing more is taken in for lack of room. */
   readonly isFull: boolean;
+  /** Kafka's own id of the topic, which tells its offsets from those of one that had the name before; undefined where there is none. */
+  readonly topicId?: string | undefined;
   /** True from the moment the partition was given up: what finishes now counts for nothing and need not be sent. */
   readonly isRevoked: boolean;
   /** How many of its records belong to `holder`, by the option `holderOf`. */
@@ -91,12 +94,13 @@ export interface WindowedConsumerOptions<T, F = never> {
   /** State over exactly the records below the committed offset; records that it shows to be repeats are finished unrun. */
   readonly fold?: Fold<T, F>;
   /**
-   * Names the log that is read, without a fold: each commit says it (at most some hundred bytes), and a commit that says another
-   * is of a log that is gone, so its partition is read from the start. A commit that says none is trusted.
+   * Kafka's own ids of the topics, where the caller has settled on them; asked for at the start otherwise. Each commit says its
+   * topic's, and a commit that says another is of a log that is gone, so its partition is read from the start. A commit
+   * that says none is trusted.
    */
-  readonly incarnation?: string | undefined;
+  readonly topicIds?: TopicIds | undefined;
   /** What to do about an offset outside the log, for the text of `offset_out_of_range`. */
-  readonly outOfRangeAdvice?: string;
+  readonly outOfRangeAdvice?: string | undefined;
   /** A record was finished unrun because the fold showed it to be a repeat. */
   readonly onRepeat?: (item: T, record: IncomingRecord) => void;
   /** Whom a record's room is counted for, for `heldBy`. */
@@ -111,7 +115,8 @@ export interface WindowedConsumerOptions<T, F = never> {
   readonly onRevoked?: (windows: readonly PartitionWindow[]) => void;
   /**
    * The consumer has ended by itself and took no leave of its group: `group_stalled`, `offset_out_of_range`, `topic_missing`,
-   * `broker_unavailable` when kafkajs gave up after all, or `internal` for a bug. The process should end too. Called once.
+   * `topic_mismatch` when a topic was made anew, `broker_unavailable` when kafkajs gave up after all, or `internal` for a bug.
+   * The process should end too. Called once.
    */
   readonly onFailure: (reason: Error) => void;
   /** For tests and special cases; what is left out has its default. */

@@ -83,6 +83,8 @@ export class FakeGroup {
     this.consumer = createWindowedConsumer<string>(this.#createConnection(hasMetrics), {
       groupId: "g",
       topics: ["t"],
+      // As of a cluster without such ids: nothing is asked, and nothing watched.
+      topicIds: new Map([["t", null]]),
       window: { maxRecords: 10, maxBytes: 1_000_000 },
       take: ({ value }) => String(value),
       laneOf: () => null,

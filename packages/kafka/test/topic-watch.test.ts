@@ -4,7 +4,7 @@ import { openFaultProxy } from "@posthaste/testkit/fault-proxy";
 import { createTopic, deleteTopics, uniqueName } from "@posthaste/testkit/topics";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { KafkaConnection } from "../src/connect.ts";
-import { readTopicId, TopicIdQuestion } from "../src/topic-id.ts";
+import { readTopicId, readTopicIds, TopicIdQuestion, type TopicIds } from "../src/topic-id.ts";
 import { TopicWatch } from "../src/topic-watch.ts";
 import { connectTest } from "./harness.ts";
 
@@ -27,6 +27,15 @@ async function remake(): Promise<void> {
 }
 
 describe("a topic's id", () => {
+  it("is read of several at once, and missing where one does not exist", async () => {
+    const other = await createTopic(uniqueName("other"));
+    const ids = await readTopicIds(connection, [topic, other]);
+    expect(ids.get(topic)).toBe(await readTopicId(connection, topic));
+    expect(ids.get(other)).toBe(await readTopicId(connection, other));
+    await deleteTopics(other);
+    await expect(readTopicIds(connection, [topic, other], 100)).rejects.toMatchObject({ code: "topic_missing" });
+  });
+
   it("stays while the topic does, and is another for one that was made anew", async () => {
     const first = await readTopicId(connection, topic);
     expect(first).toMatch(/^[A-Za-z0-9_-]{22}$/);
@@ -40,31 +49,39 @@ describe("a topic's id", () => {
   it("is asked for again on a new connection when the old one was cut, and is missing for a topic that does not exist", async () => {
     const proxy = await openFaultProxy(kafkaBrokers()[0] ?? "");
     const through = connectTest({ route: (broker) => proxy.route(broker) });
-    const question = new TopicIdQuestion(through, topic);
+    const question = new TopicIdQuestion(through, [topic]);
     const first = await question.ask();
     proxy.cut();
-    await eventually(async () => expect(await question.ask()).toBe(first));
+    await eventually(async () => expect(await question.ask()).toEqual(first));
     await deleteTopics(topic);
-    await eventually(() => expect(question.ask()).rejects.toMatchObject({ code: "topic_missing" }));
+    await eventually(async () => expect(await question.ask()).toEqual(new Map()));
+    // On a new connection the topic's own leader is looked for.
+    question.close();
+    await expect(question.ask()).rejects.toMatchObject({ code: "topic_missing" });
     question.close();
     await through.close();
     await proxy.close();
   });
 });
 
-describe("a watch of a topic", () => {
-  it("tells once that it was made anew, and nothing before", async () => {
-    let remade = 0;
-    const topicId = await readTopicId(connection, topic);
-    const watch = new TopicWatch(connection, { topic, topicId, everyMs: 50, onRemade: () => (remade += 1) });
-    const other = new TopicWatch(connection, { topic, topicId: null, everyMs: 50, onRemade: () => (remade += 10) });
-    const looks = new TopicIdQuestion(connection, topic);
-    for (let look = 0; look < 20; look += 1) expect(await looks.ask()).toBe(topicId);
+describe("a watch of topics", () => {
+  it("tells once that one was made anew, and nothing before", async () => {
+    const other = await createTopic(uniqueName("other"));
+    const remade: string[] = [];
+    const topicIds = await readTopicIds(connection, [other, topic]);
+    const watchOf = (ids: TopicIds, onRemade: (topic: string) => void) =>
+      new TopicWatch(connection, { topicIds: ids, everyMs: 50, onRemade });
+    const watch = watchOf(topicIds, (name) => remade.push(name));
+    const idle = watchOf(new Map([[topic, null]]), () => remade.push("where topics have no ids"));
+    const looks = new TopicIdQuestion(connection, [topic, other]);
+    for (let look = 0; look < 20; look += 1) expect(await looks.ask()).toEqual(topicIds);
     looks.close();
-    expect(remade).toBe(0);
+    expect(remade).toEqual([]);
+    // One that is missing says nothing, and does not hide the other.
+    await deleteTopics(other);
     await remake();
-    await eventually(() => expect(remade).toBe(1));
+    await eventually(() => expect(remade).toEqual([topic]));
     watch.close();
-    other.close();
+    idle.close();
   });
 });

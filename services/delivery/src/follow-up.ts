@@ -51,7 +51,7 @@ export class FollowUps {
   /** Publishes all of them and finishes the task when they are acknowledged. */
   publish(task: Task<Intake>, followUps: readonly FollowUp[]): void {
     if (task.window.isRevoked) return;
-    const records = followUps.map((followUp, index) => this.#toRecord(task.record, followUp, index));
+    const records = followUps.map((followUp, index) => this.#toRecord(task, followUp, index));
     this.#options.producer.send(records).then(
       () => {
         this.#count(followUps);
@@ -64,7 +64,7 @@ export class FollowUps {
     );
   }
 
-  #toRecord(record: IncomingRecord, followUp: FollowUp, index: number): OutgoingRecord {
+  #toRecord({ record, window }: Task<Intake>, followUp: FollowUp, index: number): OutgoingRecord {
     const { names, codec, nowMs } = this.#options;
     if (followUp.kind === "retry") {
       return {
@@ -73,7 +73,7 @@ export class FollowUps {
         value: record.value,
         headers: {
           ...encodeProgress(followUp.progress),
-          [HANDED_OFF_HEADER]: placeOf(record, index),
+          [HANDED_OFF_HEADER]: placeOf(record, window.topicId, index),
           [HANDED_OFF_AT_HEADER]: String(Math.round(nowMs())),
         },
       };
@@ -99,7 +99,10 @@ export class FollowUps {
   }
 }
 
-/** Names one of the hand-offs of a record: under `settle: each` there may be several. */
-function placeOf({ topic, partition, offset }: IncomingRecord, index: number): string {
-  return `${topic}/${partition}/${offset}/${index}`;
+/**
+ * Names one of the hand-offs of a record: under `settle: each` there may be several. By the topic's id, since of a topic that was made
+ * anew other records stand at the same offsets, and none of them is a copy of what still waits from before.
+ */
+function placeOf({ topic, partition, offset }: IncomingRecord, topicId: string | undefined, index: number): string {
+  return `${topicId ?? topic}/${partition}/${offset}/${index}`;
 }

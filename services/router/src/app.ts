@@ -11,7 +11,6 @@ import type { Codec } from "@posthaste/contracts/codec";
 import type { DestinationRecord } from "@posthaste/contracts/destination-codec";
 import { createTopicNames } from "@posthaste/contracts/topics";
 import type { Delivery } from "@posthaste/core/delivery";
-import { PosthasteError } from "@posthaste/core/errors";
 import type { Event } from "@posthaste/core/event";
 import type { Log } from "@posthaste/core/log";
 import { originLogIdOf } from "@posthaste/core/origin";
@@ -24,7 +23,6 @@ import { createKafkaMetrics } from "@posthaste/kafka/metrics";
 import { createProducer, DRAINED_FLUSH_MS } from "@posthaste/kafka/producer";
 import { createOpenCodec } from "@posthaste/kafka/registry";
 import { createTable, type Table } from "@posthaste/kafka/table";
-import { TopicWatch } from "@posthaste/kafka/topic-watch";
 import type { ConsumerTiming, WindowLimits } from "@posthaste/kafka/window";
 import type { KafkaAccess, RegistryAccess } from "@posthaste/runtime/connection-settings";
 import type { Registry } from "prom-client";
@@ -145,15 +143,10 @@ export async function startRouter(options: RouterOptions): Promise<Router> {
     },
     onFailure,
     timing: options.timing ?? {},
-    incarnation: eventsLog.topicId ?? undefined,
+    topicIds: new Map([[names.events, eventsLog.topicId]]),
     outOfRangeAdvice: OUT_OF_RANGE_ADVICE,
   });
   await consumer.start();
-  const watch = new TopicWatch(connection, {
-    topic: names.events,
-    topicId: eventsLog.topicId,
-    onRemade: () => onFailure(remade(names.events)),
-  });
 
   return {
     readiness: () => ({
@@ -162,7 +155,6 @@ export async function startRouter(options: RouterOptions): Promise<Router> {
       group: consumer.isReady || "joining the group",
     }),
     stop: async () => {
-      watch.close();
       await consumer.stop();
       // In this order within one turn: `unrouted` hands over what waits, its producer sends it and is bounded.
       await Promise.all([
@@ -181,14 +173,6 @@ export async function startRouter(options: RouterOptions): Promise<Router> {
 const OUT_OF_RANGE_ADVICE =
   "stop the routers, set their group's offset with kafka-consumer-groups.sh --reset-offsets, " +
   `run ${TOPICS_PROGRAM} --raise-log-id, and start them`;
-
-/** To begin again is all that it takes: the start finds the new topic, and reads it from its start under a log id of its own. */
-function remade(topic: string): PosthasteError {
-  return new PosthasteError(
-    "topic_mismatch",
-    `${topic} was made anew while it was read: the router is to be started again`,
-  );
-}
 
 interface FollowDestinationsOptions {
   readonly topic: string;
