@@ -8,13 +8,15 @@
  *     To go on under the old one would let deliveries be taken for those of the topic that is gone.
  * G3  Several processes may do so at once: what they write differs by the number alone, each is above all that the old topic
  *     had, and each of them stands for the same topic.
+ * G4  Of two topics no two have one log id: where several wrote the same number, it is of the topic that stood beside it first,
+ *     which all of them read alike, and whoever wrote another raises it once more.
  */
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
 import { EVENTS_LOG_ID_KEY, EVENTS_TOPIC_ID_KEY, type TopicNames } from "@posthaste/contracts/topics";
 import { PosthasteError } from "@posthaste/core/errors";
 import type { KafkaConnection } from "./connect.ts";
 import { createProducer } from "./producer.ts";
-import { createTable, type Table } from "./table.ts";
+import { createTable } from "./table.ts";
 import { readTopicId } from "./topic-id.ts";
 
 /** The program that makes topics and raises the log id, for whoever has to. */
@@ -28,10 +30,21 @@ export interface EventsLog {
 
 /** What stands in the meta topic; null when nothing does. Rejects with `topic_missing` when there is no meta topic. */
 export async function findEventsLog(connection: KafkaConnection, names: TopicNames): Promise<EventsLog | null> {
-  const table = await createTable(connection, { topic: names.meta, decode: decodeText });
+  /** The first topic id that stood beside a log id, as text (G4). */
+  const owners = new Map<string, string>();
+  const table = await createTable(connection, {
+    topic: names.meta,
+    decode: decodeText,
+    onChange: (key, text = "") => {
+      const [logId = "", topicId] = key === EVENTS_TOPIC_ID_KEY ? text.split(" ") : [];
+      if (topicId !== undefined && !owners.has(logId)) owners.set(logId, topicId);
+    },
+  });
   try {
     await table.caughtUp();
-    return readRecords(table);
+    const text = table.get(EVENTS_LOG_ID_KEY);
+    const logId = Number(text);
+    return text === undefined || !Number.isSafeInteger(logId) ? null : { logId, topicId: owners.get(text) ?? null };
   } finally {
     await table.close();
   }
@@ -82,16 +95,9 @@ export async function raiseEventsLog(
   }
   const written = await findEventsLog(connection, names);
   // Another process may have written a higher one at the same time: then that is everybody's.
-  return written !== null && written.logId > logId && written.topicId === topicId ? written : { logId, topicId };
-}
-
-/** The id counts beside the log id that it was written with, and beside no other. */
-function readRecords(table: Table<string>): EventsLog | null {
-  const text = table.get(EVENTS_LOG_ID_KEY);
-  const logId = Number(text);
-  if (text === undefined || !Number.isSafeInteger(logId)) return null;
-  const [beside, topicId] = (table.get(EVENTS_TOPIC_ID_KEY) ?? "").split(" ");
-  return { logId, topicId: beside === text && topicId !== undefined ? topicId : null };
+  if (written !== null && written.logId > logId && written.topicId === topicId) return written;
+  const isTaken = topicId !== null && written?.logId === logId && written.topicId !== topicId;
+  return isTaken ? raiseEventsLog(connection, names, topicId, nowMs) : { logId, topicId };
 }
 
 function decodeText(bytes: Buffer): string {

@@ -171,6 +171,28 @@ describe("topics made to match the catalogue", () => {
     expect(await settle()).toEqual(await recorded());
   });
 
+  it("G4: is another for each topic's id, though several raise it at the same moment", async () => {
+    await apply(catalogueOf([]));
+    const nowMs = Date.now() + 60_000;
+    for (let round = 0; round < 3; round += 1) {
+      const topicIds = ["a", "b", "c", "d"].map((each) => `${each}${round}`.padEnd(22, "0"));
+      const raised = await Promise.all(topicIds.map((topicId) => raiseEventsLog(connection, names, topicId, nowMs)));
+      expect(new Set(raised.map(({ logId }) => logId)).size).toBe(topicIds.length);
+      expect(raised.map(({ topicId }) => topicId)).toEqual(topicIds);
+    }
+  });
+
+  it("G4: is of the topic that stood beside it first", async () => {
+    await apply(catalogueOf([]));
+    const first = await raiseEventsLog(connection, names, "first".padEnd(22, "0"));
+    const producer = await createProducer(connection, { name: "other", topics: [names.meta] });
+    const headers = { revision: String(first.logId) };
+    const value = Buffer.from(`${first.logId} ${"second".padEnd(22, "0")}`);
+    await producer.send([{ topic: names.meta, key: "events-topic-id", value, headers }]);
+    await producer.close();
+    expect(await recorded()).toEqual(first);
+  });
+
   it("G2: gives a log id without a topic's id, as an earlier version wrote it, a successor with one", async () => {
     await apply(catalogueOf([]));
     const raised = await raiseEventsLog(connection, names, null);
