@@ -40,7 +40,7 @@ export interface DeliveryProgress {
   readonly deadlineMs: number | null;
   /** A receiver asked not to be called before this moment (Retry-After), ms since the epoch; null when none did. */
   readonly notBeforeMs: number | null;
-  /** Under `settle: each`: the URLs still to be served; null means all that the destination has. */
+  /** The URLs still to be served, under `settle: each` and of a replay for some; null means all that the destination has. */
   readonly urls: readonly string[] | null;
   /**
    * Under `settle: any`: the moments, ms since the epoch, before which single URLs are not to be called (Retry-After), where others

@@ -64,7 +64,7 @@ export interface UrlOutcome {
 
 /** URLs to be tried again together. */
 export interface RetryPart {
-  /** Null means all that the destination has when the time comes. */
+  /** Null means all that the delivery was for. */
   readonly urls: readonly string[] | null;
   /** Not to be called before this moment, ms since the epoch; null when no receiver asked for it. */
   readonly notBeforeMs: number | null;

@@ -51,7 +51,7 @@ export interface FailedAttempt {
   readonly nowMs: number;
   /** From `Retry-After`, ms since the epoch; null when no receiver asked for peace. */
   readonly notBeforeMs: number | null;
-  /** The URLs that the next attempt goes to; null for all (`settle: any`). */
+  /** The URLs that the next attempt goes to; null for all. */
   readonly urls: readonly string[] | null;
 }
 

@@ -53,6 +53,17 @@ describe("follow-ups", () => {
     ]);
   });
 
+  it("stay with the URLs that a replay names, under `settle: any` too", () => {
+    const progress = { ...NO_PROGRESS, urls: ["https://receiver.test/a"] };
+    const failed = report("any", [answered("a", 503, 30_000)]);
+    for (const leftOutTillMs of [[], [null]]) {
+      expect(plan(failed, progress, 0, leftOutTillMs)).toMatchObject([
+        { kind: "retry", progress: { urls: progress.urls, urlsNotBeforeMs: { "https://receiver.test/a": 30_000 } } },
+      ]);
+    }
+    expect(plan(report("any", [answered("a", 200)]), progress)).toEqual([]);
+  });
+
   it("under `settle: each` are one for each fate, with its own URLs", () => {
     const followUps = plan(
       report("each", [answered("a", 503), answered("b", 404), answered("c", 200), answered("d", 503, 90_000)]),

@@ -47,7 +47,9 @@ export function planFollowUps(attempted: Attempted): readonly FollowUp[] {
   const counted: DeliveryProgress = { ...progress, attempts: progress.attempts + 1 };
   const dead = settlement.dead.map((part) => bury(part.reason, counted, part.urls));
   const retries = settlement.retries.map((part) => {
-    const plan = planRetry({ schedule, progress, nowMs, notBeforeMs: part.notBeforeMs, urls: part.urls });
+    // Under `any` too a delivery for some URLs, as a replay may be, stays with those.
+    const owed = part.urls ?? progress.urls;
+    const plan = planRetry({ schedule, progress, nowMs, notBeforeMs: part.notBeforeMs, urls: owed });
     if (plan.kind !== "retry") return bury(plan.reason, plan.progress, part.urls);
     const urlsNotBeforeMs = part.urls === null ? momentsOf(attempted) : null;
     return { ...plan, progress: { ...plan.progress, urlsNotBeforeMs } };

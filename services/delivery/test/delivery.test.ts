@@ -1,5 +1,8 @@
 import { createHmac } from "node:crypto";
+import { encodeProgress } from "@posthaste/contracts/headers";
 import { retryTopicName } from "@posthaste/contracts/topics";
+import { NO_PROGRESS } from "@posthaste/core/delivery";
+import { NO_LOG_ID } from "@posthaste/core/origin";
 import { eventually } from "@posthaste/testkit/eventually";
 import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -73,6 +76,22 @@ describe("a delivery", () => {
     await connect("early");
     await eventually(() => expect(receiver.requestsTo("/early")).toHaveLength(1));
     expect(deadLettersOf("m-early")).toEqual([]);
+  });
+});
+
+describe("a replay for some of the URLs", () => {
+  it.each(["any", "each"] as const)("stays with those when it fails, under `settle: %s`", async (settle) => {
+    const id = `some-${settle}`;
+    receiver.script(`/${id}-a`, [{ status: 503 }, { status: 200 }]);
+    const configOffset = await connect(id, [`/${id}-a`, `/${id}-b`], settle);
+    const draft = { messageId: `m-${id}`, destinationId: id, configOffset, originLogId: NO_LOG_ID };
+    const headers = encodeProgress({ ...NO_PROGRESS, urls: [`${receiver.url}/${id}-a`] });
+    await installation.sendRaw(installation.names.deliveries, installation.encode(draft), headers);
+    const url = `${receiver.url}/${id}-a`;
+    await eventually(() =>
+      expect(attemptsOf(`m-${id}`)).toMatchObject([{ urls: [{ url, status: 503 }] }, { urls: [{ url, status: 200 }] }]),
+    );
+    expect(receiver.requestsTo(`/${id}-b`)).toEqual([]);
   });
 });
 
