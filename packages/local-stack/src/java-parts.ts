@@ -2,19 +2,23 @@
  * Apache Kafka and the schema registry as files on this machine: fetched once by Maven into a cache that every clone shares.
  *
  * J1  A folder in the cache is whole: it is filled under another name and renamed. Two runs at once both fetch, one's stays.
- * J2  The folder's name holds a digest of the pom, so another version is another folder.
+ * J2  The folder's name holds a digest of the pom and of the sums, so another version is another folder.
+ * J3  Every file that is used is the one whose SHA-512 sum stands in the repository: it is checked before it is unpacked or run.
+ *     A wrong one is deleted with all that came with it, Maven's own copy included.
  */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { copyFile, mkdir, mkdtemp, readFile, rename, rm, stat } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { findWrongParts } from "./part-sums.ts";
 import { StackError } from "./stack-error.ts";
 
 const run = promisify(execFile);
 const pomFile = fileURLToPath(new URL("../java/pom.xml", import.meta.url));
+const sumsFile = fileURLToPath(new URL("../java/sums.sha512", import.meta.url));
 
 /** The oldest Java that Kafka 4 and the registry run on. */
 const JAVA_VERSION = 17;
@@ -30,13 +34,20 @@ export interface JavaPartsOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Told what takes long. */
   readonly log: (line: string) => void;
+  /** The sums of the files, as sha512sum prints them; those of the repository by default. */
+  readonly sums?: string;
 }
 
-/** The files, fetched when the cache lacks them. Throws StackError with the mending command when Java or Maven lacks. */
-export async function findJavaParts({ env, log }: JavaPartsOptions): Promise<JavaParts> {
+/**
+ * The files, fetched when the cache lacks them. Throws StackError with the mending command when Java or Maven lacks, and with the
+ * names of the files when others came than those that are meant (J3).
+ */
+export async function findJavaParts({ env, log, ...options }: JavaPartsOptions): Promise<JavaParts> {
   await assertJava(env);
+  const sums = options.sums ?? (await readFile(sumsFile, "utf8"));
   const digest = createHash("sha256")
     .update(await readFile(pomFile))
+    .update(sums)
     .digest("hex")
     .slice(0, 12);
   const cache = cacheFolder(env);
@@ -44,7 +55,7 @@ export async function findJavaParts({ env, log }: JavaPartsOptions): Promise<Jav
   if (!(await isFolder(folder))) {
     await assertMaven(env);
     log("fetching Apache Kafka and the schema registry (about 200 MB, once)");
-    await fetchParts(cache, folder, env);
+    await fetchParts({ cache, folder, env, sums });
   }
   return { kafka: join(folder, "kafka"), registry: join(folder, "registry") };
 }
@@ -85,20 +96,28 @@ function installCommand(what: "java" | "maven"): string {
   return `sudo apt-get install -y ${what === "java" ? "openjdk-17-jre-headless" : "maven"}`;
 }
 
-async function fetchParts(cache: string, folder: string, env: NodeJS.ProcessEnv): Promise<void> {
+interface Fetching {
+  readonly cache: string;
+  readonly folder: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly sums: string;
+}
+
+async function fetchParts({ cache, folder, env, sums }: Fetching): Promise<void> {
   await mkdir(cache, { recursive: true });
   const filling = await mkdtemp(join(cache, "filling-"));
   try {
-    // Maven writes beside the pom that it runs.
-    await copyFile(pomFile, join(filling, "pom.xml"));
     const parts = join(filling, "parts");
-    await run("mvn", ["-q", "-B", "process-resources", `-Dstack.dir=${parts}`], {
-      cwd: filling,
-      env,
-      maxBuffer: 16 * 1024 * 1024,
-    }).catch((error: { stdout?: string; stderr?: string }) => {
-      throw new StackError(`Maven could not fetch Kafka:\n${error.stdout ?? ""}${error.stderr ?? ""}`);
-    });
+    await mkdir(parts);
+    await runMaven(filling, parts, env);
+    const wrong = await findWrongParts(parts, sums);
+    if (wrong.length > 0) {
+      throw new StackError(
+        `Maven fetched other files than those of packages/local-stack/java/sums.sha512; they were deleted. Something between here ` +
+          `and Maven Central (a mirror, a proxy) or the sums are wrong:\n${wrong.map((line) => `  ${line}`).join("\n")}`,
+      );
+    }
+    await unpackArchives(parts, env);
     await rename(parts, folder).catch(async (error: unknown) => {
       // Another run was faster.
       if (!(await isFolder(folder))) throw error;
@@ -106,6 +125,31 @@ async function fetchParts(cache: string, folder: string, env: NodeJS.ProcessEnv)
   } finally {
     await rm(filling, { recursive: true, force: true });
   }
+}
+
+async function runMaven(filling: string, parts: string, env: NodeJS.ProcessEnv): Promise<void> {
+  // Maven writes beside the pom that it runs.
+  await copyFile(pomFile, join(filling, "pom.xml"));
+  // A repository of its own: a wrong file in the user's would come again at every start.
+  const places = [`-Dstack.dir=${parts}`, `-Dmaven.repo.local=${join(filling, "repository")}`];
+  await run("mvn", ["-q", "-B", "process-resources", ...places], {
+    cwd: filling,
+    env,
+    maxBuffer: 16 * 1024 * 1024,
+  }).catch((error: { stdout?: string; stderr?: string }) => {
+    throw new StackError(`Maven could not fetch Kafka:\n${error.stdout ?? ""}${error.stderr ?? ""}`);
+  });
+}
+
+async function unpackArchives(parts: string, env: NodeJS.ProcessEnv): Promise<void> {
+  const [archives, registry] = [join(parts, "archives"), join(parts, "registry")];
+  await mkdir(registry);
+  for (const archive of await readdir(archives)) {
+    await run("tar", ["-xzf", join(archives, archive), "-C", registry], { env }).catch((error: { stderr?: string }) => {
+      throw new StackError(`${archive} could not be unpacked by tar: ${error.stderr ?? String(error)}`);
+    });
+  }
+  await rm(archives, { recursive: true });
 }
 
 async function isFolder(path: string): Promise<boolean> {
