@@ -1,7 +1,9 @@
 /** What stands in the repository for running it as containers: who is given which secret, who reaches it, what gets into an image. */
+import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 
@@ -10,8 +12,11 @@ interface ComposeService {
   readonly ports?: readonly string[];
 }
 
+const run = promisify(execFile);
+const root = fileURLToPath(new URL("../../../", import.meta.url));
+
 async function textOf(path: string): Promise<string> {
-  return readFile(fileURLToPath(new URL(`../../../${path}`, import.meta.url)), "utf8");
+  return readFile(join(root, path), "utf8");
 }
 
 async function composeServices(): Promise<readonly (readonly [string, ComposeService])[]> {
@@ -31,9 +36,50 @@ describe("compose", () => {
     expect(holding("SCHEMA_REGISTRY_URL")).toEqual(["topics", "ingest", "router", "delivery", "control"]);
   });
 
+  it("hands the networks and ports that webhooks may reach to delivery and control, as they are set, empty by default", async () => {
+    const services = await composeServices();
+    for (const setting of ["POSTHASTE_ALLOW_NETWORKS", "POSTHASTE_DENY_NETWORKS", "POSTHASTE_WEBHOOK_PORTS"]) {
+      const holding = services.filter(([, { environment = {} }]) => setting in environment);
+      expect(holding.map(([name]) => name)).toEqual(["delivery", "control"]);
+      for (const [, { environment }] of holding) expect(environment?.[setting]).toBe(`\${${setting}:-}`);
+    }
+  });
+
   it("publishes its ports on this host alone", async () => {
     const published = (await composeServices()).flatMap(([, { ports = [] }]) => ports);
     expect(published).toEqual(["127.0.0.1:8080:8080", "127.0.0.1:8090:8090", "127.0.0.1:9090:9090"]);
+  });
+});
+
+describe("an image", () => {
+  it("holds none of the packages that only development uses", async () => {
+    const { stdout } = await run("npm", ["ls", "--all", "--omit=dev", "--package-lock-only", "--parseable"], {
+      cwd: root,
+    });
+    const installed = stdout.split("\n").map((path) => path.split("node_modules/").at(-1));
+    expect(installed).toContain("fastify");
+    const development = [
+      ...[
+        "testcontainers",
+        "dockerode",
+        "vitest",
+        "vite",
+        "esbuild",
+        "rolldown",
+        "typescript",
+        "turbo",
+        "knip",
+        "yaml",
+      ],
+      ...["@biomejs/biome", "@stryker-mutator/core", "fast-check"],
+    ];
+    expect(development.filter((name) => installed.includes(name))).toEqual([]);
+  });
+
+  it("holds what its own service runs on, installed without development packages and without scripts", async () => {
+    const installs = (await textOf("deploy/Dockerfile")).match(/^RUN .*\bnpm .*$/gm);
+    expect(installs).toHaveLength(1);
+    expect(installs?.[0]).toMatch(/^RUN npm ci --omit=dev --ignore-scripts --workspace=@posthaste\/\$\{SERVICE\}$/);
   });
 });
 
