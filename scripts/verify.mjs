@@ -11,6 +11,7 @@ const STEPS = [
   ["import direction", "turbo", ["boundaries"]],
   ["format and lint", "biome", ["ci", "--colors=off", "."]],
   ["nothing unused", "knip", []],
+  ["actions and images are pinned", "node", ["scripts/check-pins.mjs"]],
 ];
 
 install();

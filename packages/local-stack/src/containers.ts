@@ -12,8 +12,8 @@ import { CONFLUENT_API_PATH } from "./registry-process.ts";
 import { StackError } from "./stack-error.ts";
 import type { Unit } from "./unit.ts";
 
-/** The versions are those of java/pom.xml. */
-const KAFKA_IMAGE = "apache/kafka:4.1.0";
+/** The versions are those of java/pom.xml; Kafka's digest is the one of deploy/compose.yaml. */
+const KAFKA_IMAGE = "apache/kafka:4.1.0@sha256:bff074a5d0051dbc0bbbcd25b045bb1fe84833ec0d3c7c965d1797dd289ec88f";
 const REGISTRY_IMAGE = "apicurio/apicurio-registry-mem:2.6.13.Final";
 
 const CLIENT_PORT = 9092;

@@ -1,10 +1,11 @@
 /** What stands in the repository for running it as containers: who is given which secret, who reaches it, what gets into an image. */
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 
 interface ComposeService {
@@ -80,6 +81,58 @@ describe("an image", () => {
     const installs = (await textOf("deploy/Dockerfile")).match(/^RUN .*\bnpm .*$/gm);
     expect(installs).toHaveLength(1);
     expect(installs?.[0]).toMatch(/^RUN npm ci --omit=dev --ignore-scripts --workspace=@posthaste\/\$\{SERVICE\}$/);
+  });
+});
+
+describe("the check of pins", () => {
+  const COMMIT = "3".repeat(40);
+  const DIGEST = `sha256:${"d".repeat(64)}`;
+  let folder: string;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "posthaste-pins-"));
+    for (const path of [".github/workflows", "deploy"]) await mkdir(join(folder, path), { recursive: true });
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  async function check(action: string, base: string, image: string): Promise<{ code: unknown; said: string }> {
+    await writeFile(join(folder, ".github/workflows/ci.yml"), `steps:\n  - uses: ./local\n  - uses: ${action}\n`);
+    await writeFile(join(folder, "deploy/Dockerfile"), `FROM ${base} AS one\nFROM one\n`);
+    await writeFile(join(folder, "deploy/compose.yaml"), `services:\n  a:\n    image: ${image}\n`);
+    return run(process.execPath, [join(root, "scripts/check-pins.mjs"), folder]).then(
+      ({ stdout }) => ({ code: 0, said: stdout }),
+      (error: { code: unknown; stdout: string }) => ({ code: error.code, said: error.stdout }),
+    );
+  }
+
+  it("takes an action at a commit and images at digests", async () => {
+    const { code, said } = await check(`a/b@${COMMIT} # v4`, `node:24@${DIGEST}`, `"kafka:4@${DIGEST}"`);
+    expect(said).toBe("2 actions, 2 images, 0 not pinned\n");
+    expect(code).toBe(0);
+  });
+
+  it.each([
+    ["actions/checkout@v4", ".github/workflows/ci.yml:3: actions/checkout@v4 is not at a commit"],
+    ["actions/checkout@3333333", ".github/workflows/ci.yml:3: actions/checkout@3333333 is not at a commit"],
+    ["docker://alpine:3", ".github/workflows/ci.yml:3: docker://alpine:3 is not at a commit"],
+  ])("refuses the action %s", async (action, line) => {
+    const { code, said } = await check(action, `node:24@${DIGEST}`, `kafka:4@${DIGEST}`);
+    expect(said).toBe(`${line}\n2 actions, 2 images, 1 not pinned\n`);
+    expect(code).toBe(1);
+  });
+
+  it("refuses a base image and an image of compose by their tags", async () => {
+    const { code, said } = await check(`a/b@${COMMIT}`, "node:24-slim", "apache/kafka:4.1.0");
+    expect(said.split("\n").slice(0, 2)).toEqual([
+      "deploy/Dockerfile:1: node:24-slim is not at a digest",
+      "deploy/compose.yaml:3: apache/kafka:4.1.0 is not at a digest",
+    ]);
+    expect(code).toBe(1);
+  });
+
+  it("finds nothing in this repository", async () => {
+    const { stdout } = await run(process.execPath, [join(root, "scripts/check-pins.mjs")]);
+    expect(stdout).toMatch(/^\d+ actions, 5 images, 0 not pinned\n$/);
   });
 });
 
