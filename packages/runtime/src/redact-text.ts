@@ -17,9 +17,6 @@ const VALUE = String.raw`(?:"(?:[^"\\\n]|\\.)*|'(?:[^'\\\n]|\\.)*|\\"(?:[^"\\\n]
 const ASSIGNED = new RegExp(String.raw`(${NAME}s?(?:\\?["'])?\s{0,3}[:=]\s{0,3})${VALUE}`, "gi");
 const INTRODUCED = /\b(basic|bearer) [\w.~+/=-]{6,}/gi;
 
-/** A host, and perhaps a port: what stands between `://` and the path of a URL without user name and password. */
-const HOST = /^(?:\[[\da-f:.]+\]|[^:]*)(?::\d{0,5})?$/i;
-
 /** `text` without what looks like a secret, cut to `maxLength` characters. */
 export function redactText(text: string, maxLength: number = MAX_LENGTH): string {
   const kept = text.length > maxLength ? cut(text, maxLength) : text;
@@ -48,7 +45,9 @@ function maskUserPart(word: string): string {
   for (let at = word.indexOf("://"); at !== -1 && at < last; at = word.indexOf("://", at + 3)) {
     const start = at + 3;
     const authority = /^[^/?#\\]*/.exec(word.slice(start))?.[0] ?? "";
-    if (authority.includes("@") || !HOST.test(authority)) return word.slice(0, start) + MASK + word.slice(last);
+    // A host, and perhaps a port, is all that a URL without user name and password has there.
+    const isHost = !authority.includes("@") && URL.canParse(`http://${authority}`);
+    if (!isHost) return word.slice(0, start) + MASK + word.slice(last);
   }
   return word;
 }
