@@ -366,6 +366,45 @@ describe("admission to several URLs under `settle: any`", () => {
     expect(permit?.deferred).toEqual([{ urls: [A, B], cause: "retry_after", notBeforeMs: 5000 }]);
   });
 
+  /** B has its fill, nothing of it has come back yet, and a delivery waits for it, though A could take it. */
+  function waitingForB(): Admission {
+    const admission = admissionOf([A, B]);
+    for (let index = 0; index < 4; index++) finish(given(admission, 0), "delivered", 1, A);
+    expect(arrive(admission, 2)).toBeNull();
+    admission.passed(201);
+    return admission;
+  }
+
+  it("G5, I5: goes to the URL that is well alone where a window fills, and another one is not to be waited for any longer", () => {
+    const waited = waitingForB();
+    const permit = waited.overdue(203, () => SCARCE);
+    expect([permit && told(permit), permit?.isGiven, waited.waiting]).toEqual([[A], true, 0]);
+    // So does one that arrives then.
+    expect(arrive(waitingForB(), 203, SCARCE)).toEqual([A]);
+  });
+
+  it("G5: is deferred where a window fills and no other URL is sound, and for its own cause", () => {
+    const doubted = waitingForB();
+    doubted.urls[0]?.shutUntil(3_600_000);
+    const permit = doubted.admit(one, 203, () => SCARCE);
+    expect(permit?.deferred).toEqual([{ urls: [A, B], cause: "window_full", notBeforeMs: null }]);
+
+    const timedOut = waitingForB();
+    finish(given(timedOut, 203, { owed: [A], returning: true }), "timed_out", 203, A);
+    expect(arrive(timedOut, 203, SCARCE)).toEqual(["window_full"]);
+  });
+
+  it("G5: is deferred for all of its URLs, and till nobody's moment, when the one that was left asks for peace too", () => {
+    const admission = waitingForB();
+    const ofA: Given[] = [];
+    while (admission.urls[0]?.hasRoom()) ofA.push(given(admission, 203, { owed: [A], returning: true }));
+    // It waits for A alone from now on.
+    expect([admission.overdue(203, () => SCARCE), admission.waiting]).toEqual([null, 1]);
+    admission.urls[0]?.shutUntil(3_600_000);
+    const permit = admission.overdue(204, () => SCARCE);
+    expect(permit?.deferred).toEqual([{ urls: [A, B], cause: "no_room", notBeforeMs: null }]);
+  });
+
   it("G4: goes by another URL when the one that it waits for asks for peace", () => {
     const admission = admissionOf([A, B]);
     const permits = Array.from({ length: 4 }, () => given(admission, 0));

@@ -13,9 +13,11 @@
  *     asked for peace.
  * G5  Under `settle: any` a delivery goes when one sound URL can take it. Sound URLs are waited for, unless they are known to
  *     answer and have `most` requests out; one that is not sound is called beside the others while it has room, or left out.
+ *     One that must not be waited for any longer is left out where another one is sound.
  * G6  Under `settle: each` a URL with an obstacle, or that is not sound and has no room, is left out and deferred apart, as long as
- *     another is sound; so is one without room whose turn does not come soon (rule U6), where another can take the delivery now. A breaker's probe is then left to a delivery that owes that URL alone, since a probe that hangs holds up
- *     the deliveries behind it.
+ *     another is sound; so is one without room whose turn does not come soon (rule U6), where another can take the delivery now.
+ *     A breaker's probe is then left to a delivery that owes that URL alone, since a probe that hangs holds up the deliveries
+ *     behind it.
  * G7  A last attempt (I3) goes whatever stands against its URLs but for the rate and the room that all share.
  */
 import Denque from "denque";
@@ -181,8 +183,8 @@ export class DestinationAdmission<T extends AdmissionRequest> {
         line.queue.pop();
         this.#waitingRequests -= permit.lines.length;
         // Another URL may serve it, or the rest of it; else there is nothing that it could wait for.
-        const goesOn = permit.lines.length > 1 && (this.#settle === "each" || obstacle !== null);
-        if (goesOn && this.#settle === "each") permit.leaveOut(line, cause);
+        const isRoutedPast = obstacle !== null && this.#settle === "any" && permit.lines.length > 1;
+        const goesOn = isRoutedPast || this.#goesOn(permit, line, cause, nowMs);
         const decided = goesOn ? this.#admit(permit, nowMs, contextOf) : this.#refuse(permit, cause);
         if (decided !== null) return decided;
       }
@@ -238,9 +240,21 @@ export class DestinationAdmission<T extends AdmissionRequest> {
         this.#waitingRequests += permit.lines.length;
         return null;
       }
-      if (permit.lines.length === 1 || this.#settle === "any") return this.#refuse(permit, cause);
-      permit.leaveOut(line, cause);
+      if (!this.#goesOn(permit, line, cause, nowMs)) return this.#refuse(permit, cause);
     }
+  }
+
+  /** Whether other URLs may serve a delivery that must not wait for this one, which is left out then: sound ones, under `any`. */
+  #goesOn(permit: Permit<T>, line: UrlLine<T>, cause: DeferralCause, nowMs: number): boolean {
+    if (permit.lines.length === 1) return false;
+    if (this.#settle === "each") {
+      permit.leaveOut(line, cause);
+      return true;
+    }
+    const others = permit.lines.filter((each) => each !== line && isSoundNow(each, nowMs));
+    if (others.length === 0) return false;
+    permit.lines = others;
+    return true;
   }
 
   /** Decides a permit, or answers the URL that it waits for. `isHead`: nobody stands before it. */
@@ -289,7 +303,7 @@ export class DestinationAdmission<T extends AdmissionRequest> {
 
   /** G6. */
   #routeEach(permit: Permit<T>, nowMs: number, isHead: boolean): UrlLine<T> | null {
-    const hasSound = permit.lines.some(({ health }) => health.isSound && hardObstacle(health.obstacle(nowMs)) === null);
+    const hasSound = permit.lines.some((line) => isSoundNow(line, nowMs));
     for (const line of permit.lines) {
       const { health } = line;
       const obstacle = hardObstacle(health.obstacle(nowMs));
@@ -377,7 +391,13 @@ export class DestinationAdmission<T extends AdmissionRequest> {
   }
 
   #refuse(permit: Permit<T>, cause: DeferralCause): Permit<T> {
-    permit.refuse(cause);
+    const owed = this.#settle === "any" ? this.#owedLines(permit.request.owed) : permit.lines;
+    if (owed.length === permit.lines.length) permit.refuse(cause);
+    else {
+      // What was left out may serve it too when it comes again, whatever the last one that was left asked for.
+      permit.lines = owed;
+      permit.refuse(cause === "retry_after" ? "no_room" : cause);
+    }
     return permit;
   }
 
@@ -410,6 +430,10 @@ function turnsAway(health: UrlHealth, context: LoadContext): DeferralCause | nul
   if (health.isStalled) return context.isAlone && !context.isCrowding ? null : "no_room";
   if (context.isAlone) return null;
   return (context.isCrowding || context.isScarce) && health.isQuiet ? "window_full" : null;
+}
+
+function isSoundNow<T extends AdmissionRequest>({ health }: UrlLine<T>, nowMs: number): boolean {
+  return health.isSound && hardObstacle(health.obstacle(nowMs)) === null;
 }
 
 /** Whether a delivery that another of its URLs could take at once does not wait for this one, behind `ahead` others (G6). */
