@@ -19,10 +19,15 @@ const SERVICE =
 const BARE = fileURLToPath(new URL("./bare-server.ts", import.meta.url));
 const WRITE_KEY = "wk-bench";
 
-export const HEADERS = {
-  Authorization: `Basic ${Buffer.from(`${WRITE_KEY}:`).toString("base64")}`,
+const headersOf = (writeKey: string) => ({
+  Authorization: `Basic ${Buffer.from(`${writeKey}:`).toString("base64")}`,
   "Content-Type": "application/json",
-};
+});
+
+export const HEADERS = headersOf(WRITE_KEY);
+
+/** Of the second source. */
+export const NEIGHBOUR_HEADERS = headersOf(ATTACKER_KEY);
 
 /** A server process of the benchmark. */
 export interface Server {

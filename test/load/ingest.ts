@@ -1,13 +1,14 @@
 /**
- * npm run bench:ingest [-- --short] [--only=throughput|latency|overload|attacks]: what ingest costs beside a bare node:http server, what
- * its acknowledgement takes, what twice too much load does to it, and what an honest source feels of attacks (`--attack=4` of one alone).
+ * npm run bench:ingest [-- --short] [--only=throughput|latency|overload|neighbours|attacks]: what ingest costs beside a bare node:http server, what
+ * its acknowledgement takes, what twice too much load does to it, and what an honest source feels of a neighbour and of attacks (`--attack=4` of one alone).
  * Ratios in one run, for docs/benchmarks.md. Needs Linux's
- * `/proc`, and wrk but for the attacks. Ends with 1 when something of the overload does not hold; the ratios are told and not judged.
+ * `/proc`, and wrk but for the attacks. Ends with 1 when something of the overload or the neighbours does not hold; the ratios are told and not judged.
  */
 import { setUpForBenchmark } from "@posthaste/tooling/kafka-global-setup";
 import { printAttacks } from "./ingest-attacks.ts";
 import { createIngestBench } from "./ingest-bench.ts";
 import { printLatency } from "./ingest-latency.ts";
+import { printNeighbours } from "./ingest-neighbours.ts";
 import { printOverload } from "./ingest-overload.ts";
 import { printThroughput } from "./ingest-throughput.ts";
 import { missingWrk } from "./wrk.ts";
@@ -28,6 +29,7 @@ try {
   if (runs("throughput")) await printThroughput(bench, short ? 2 : 5, short ? 4 : 7);
   if (runs("latency")) await printLatency(bench, short ? 2 : 5, short ? 4 : 6);
   if (runs("overload") && !(await printOverload(bench, short ? 10 : 60))) process.exitCode = 1;
+  if (runs("neighbours") && !(await printNeighbours(bench, short ? 5 : 15))) process.exitCode = 1;
   if (runs("attacks")) await printAttacks(bench, short ? 4 : 8, attack);
 } finally {
   await bench.close();

@@ -10,7 +10,7 @@ export interface WrkLoad {
   readonly url: string;
   readonly connections: number;
   readonly seconds: number;
-  readonly body: string;
+  readonly body: string | Buffer;
   readonly headers: Readonly<Record<string, string>>;
   /** Counts answers by status, which costs wrk some µs each. */
   readonly countStatuses?: boolean;
@@ -80,7 +80,8 @@ function parseReport(report: string): WrkResult {
   };
 }
 
-/** A Lua string in long brackets, which needs no escapes. */
-function lua(text: string): string {
-  return `[==[${text}]==]`;
+/** A Lua string: a text in long brackets, which needs no escapes, and bytes with every one escaped. */
+function lua(text: string | Buffer): string {
+  if (typeof text === "string") return `[==[${text}]==]`;
+  return `"${[...text].map((byte) => `\\${String(byte).padStart(3, "0")}`).join("")}"`;
 }

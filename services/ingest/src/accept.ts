@@ -7,8 +7,8 @@
  *     sends is bounded too, in calls and in bytes, and a request over that is refused before anything is made of its body.
  * A3  A good call is not refused for its neighbours: a batch's bad calls are named in the answer and kept in a topic.
  * A4  Nothing is parsed for a sender without a key that is known, nor of a single call that is too large whatever is in it.
- * A5  What a body is parsed into lives no longer than the turn that parses it, so there is one such tree at a time, however many
- *     requests are under way: what waits for the brokers is records.
+ * A5  What a body is parsed into lives no longer than its work takes, so there are as many such trees as there is long work begun
+ *     (T3), however many requests are under way: what waits for the brokers is records.
  */
 import type { TopicNames } from "@posthaste/contracts/topics";
 import { type Batch, type BatchRefusal, parseBatch } from "@posthaste/core/batch";
@@ -28,6 +28,7 @@ import { countCalls, type IngestMetrics } from "./metrics.ts";
 import { parseBody } from "./parse-body.ts";
 import type { Amount } from "./rate-limit.ts";
 import { type CallSorterParts, createCallSorter } from "./sort-calls.ts";
+import type { Steps } from "./work-queue.ts";
 
 export interface AcceptParts extends AdmitParts, AcknowledgeParts, CallSorterParts {
   readonly authenticator: Pick<Authenticator, "known" | "knownOf">;
@@ -54,8 +55,8 @@ export interface Accept extends Admittance {
   single(type: CallType, body: Buffer, request: CallRequest): Answer | Promise<Answer>;
   /** One call that was no JSON text, of so many bytes if it were. */
   object(type: CallType, call: JsonObject, bytes: number, request: CallRequest): Answer | Promise<Answer>;
-  /** `{"batch": [...]}` with what stands for all of its calls beside it, as bytes. */
-  batch(body: Buffer, request: CallRequest): Answer | Promise<Answer>;
+  /** `{"batch": [...]}` with what stands for all of its calls beside it, as bytes; in steps, since a batch may be long (T3). */
+  batch(body: Buffer, request: CallRequest): Steps<Answer>;
 }
 
 const NOT_ACKNOWLEDGED = unavailable(
@@ -65,7 +66,8 @@ const NOT_ACKNOWLEDGED = unavailable(
 
 export function createAccept(parts: AcceptParts): Accept {
   const { producer, clock, metrics, log, authenticator, acknowledgeTimeoutMs = ACKNOWLEDGE_TIMEOUT_MS } = parts;
-  const { busy, count } = createAdmittance(parts);
+  const admittance = createAdmittance(parts);
+  const { busy, count, pending } = admittance;
   const acknowledge = createAcknowledge(parts);
   const sorter = createCallSorter(parts);
 
@@ -105,9 +107,15 @@ export function createAccept(parts: AcceptParts): Accept {
   /** A5: what is waited for is this and nothing of the request. */
   const acknowledged = async (
     records: readonly OutgoingRecord[],
-    calls: number,
+    { source, calls }: { source: Source; calls: number },
     taken: () => Answer,
-  ): Promise<Answer> => ((await acknowledge(records)) ? taken() : refuse(NOT_ACKNOWLEDGED, calls));
+  ): Promise<Answer> => {
+    const bytes = records.reduce((sum, { value }) => sum + (value?.length ?? 0), 0);
+    pending(source, bytes);
+    const isAcknowledged = await acknowledge(records);
+    pending(source, -bytes);
+    return isAcknowledged ? taken() : refuse(NOT_ACKNOWLEDGED, calls);
+  };
 
   const keep = (refusal: CallRefusal, kept: readonly OutgoingRecord[]): Refusal => {
     const { code, message } = refusal;
@@ -124,7 +132,7 @@ export function createAccept(parts: AcceptParts): Accept {
     if ("refusal" in admission) return refuse(admission.refusal);
     const sorted = sorter.single(call, type, originOf(admission.source, request, null), bytes);
     if ("refusal" in sorted) return keep(sorted.refusal, sorted.kept);
-    return acknowledged([sorted.record], 1, () => {
+    return acknowledged([sorted.record], { source: admission.source, calls: 1 }, () => {
       countCalls(metrics, "accepted", 1);
       return TAKEN;
     });
@@ -141,8 +149,7 @@ export function createAccept(parts: AcceptParts): Accept {
   };
 
   return {
-    busy,
-    count,
+    ...admittance,
     object,
 
     single: (type, body, request) => {
@@ -151,7 +158,7 @@ export function createAccept(parts: AcceptParts): Accept {
       return "refusal" in parsed ? refuse(parsed.refusal) : object(type, parsed.object, body.length, request);
     },
 
-    batch: (body, request) => {
+    *batch(body, request) {
       const parsed = parseBody(body);
       if ("refusal" in parsed) return refuse(parsed.refusal);
       const envelope = parseBatch(parsed.object, MAX_SHARED_LENGTH);
@@ -161,7 +168,7 @@ export function createAccept(parts: AcceptParts): Accept {
       const sent: Amount = { calls: size, bytes: body.length };
       const admission = admitted(senderOf(parsed.object, request), request, sent);
       if ("refusal" in admission) return refuse(admission.refusal, size);
-      const sorted = sorter.batch(calls, originOf(admission.source, request, envelope.batch), body.length);
+      const sorted = yield* sorter.batch(calls, originOf(admission.source, request, envelope.batch), body.length);
       if ("status" in sorted) return refuse(sorted, size);
       const { taken, rejected, records } = sorted;
       const answer = (): Answer => {
@@ -170,7 +177,7 @@ export function createAccept(parts: AcceptParts): Accept {
         for (const { code } of rejected) metrics.rejectedCalls.inc({ code });
         return rejected.length === 0 ? TAKEN : { taken: true, rejected };
       };
-      return records.length === 0 ? answer() : acknowledged(records, size, answer);
+      return records.length === 0 ? answer() : acknowledged(records, { source: admission.source, calls: size }, answer);
     },
   };
 }

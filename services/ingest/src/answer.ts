@@ -56,8 +56,7 @@ export function tooLarge(code: string, message: string): Refusal {
   return { taken: false, status: 413, code, message, answer: "too_large" };
 }
 
-export function rateLimited(retryAfterS: number): Refusal {
-  const message = `This source sends more calls than it may; send again after ${retryAfterS} s.`;
+export function rateLimited(retryAfterS: number, message: string): Refusal {
   return { taken: false, status: 429, code: "rate_limited", message, retryAfterS, answer: "rate_limited" };
 }
 

@@ -15,7 +15,7 @@ beforeEach(() => {
 let strangers = 0;
 /** A body that begins to come; one that is cut off is noted by its name. */
 function open(name: string, isKnown: boolean, address = `stranger ${strangers++}`): BodyPlace {
-  const place = room.open({ isKnown, address }, () => {
+  const place = room.open({ source: isKnown ? `source ${strangers++}` : null, address }, () => {
     cut.push(name);
     place.giveBack();
   });
@@ -56,6 +56,42 @@ describe("the room for bodies", () => {
     body.giveBack();
     expect(room.heldBytes).toBe(0);
     expect(open("", false, "one").take(250_000)).toBe(true);
+  });
+
+  it("M1: has five sixths for one source, and less than half for each of two, with room left for the next", () => {
+    const one = room.open({ source: "one", address: "" }, () => {});
+    expect(one.take(833_000)).toBe(true);
+    expect(one.take(1_000)).toBe(false);
+    const two = room.open({ source: "two", address: "" }, () => {});
+    expect(two.take(40_000)).toBe(true);
+    one.giveBack();
+    while (one.take(1_000) || two.take(1_000));
+    expect(room.heldBytes).toBeLessThan((10 / 11) * MAX);
+    expect(room.open({ source: "three", address: "" }, () => {}).take(16_000)).toBe(true);
+  });
+
+  it("M1: never refuses a source that holds less than any other what that one would be given", () => {
+    const takes = fc.array(fc.record({ of: fc.nat(4), bytes: fc.integer({ min: 1, max: 16_000 }) }), {
+      maxLength: 300,
+    });
+    fc.assert(
+      fc.property(takes, (steps) => {
+        room = createBodyRoom({ maxBytes: 300_000, monotonicMs: () => 0 });
+        const held = new Map<string, number>();
+        for (const { of, bytes } of steps) {
+          const source = `s${of}`;
+          if (room.open({ source, address: "" }, () => {}).take(bytes)) {
+            held.set(source, (held.get(source) ?? 0) + bytes);
+            continue;
+          }
+          // Whoever holds as much or more is refused as well.
+          for (const [other, most] of held) {
+            if (most < (held.get(source) ?? 0)) continue;
+            expect(room.open({ source: other, address: "" }, () => {}).take(bytes)).toBe(false);
+          }
+        }
+      }),
+    );
   });
 
   it("M2: cuts off the slowest that the bound counts, and nothing that came a moment ago or is complete", () => {
@@ -128,10 +164,13 @@ describe("the room for bodies", () => {
         room = createBodyRoom({ maxBytes: MAX, monotonicMs: () => nowMs });
         const held = new Map<number, number>();
         const places = Array.from({ length: 12 }, (_, index) => {
-          const place = room.open({ isKnown: index % 3 === 0, address: String(index % 4) }, () => {
-            place.giveBack();
-            held.delete(index);
-          });
+          const place = room.open(
+            { source: index % 3 === 0 ? `s${index % 2}` : null, address: String(index % 4) },
+            () => {
+              place.giveBack();
+              held.delete(index);
+            },
+          );
           return place;
         });
         for (const { of, what, bytes } of steps) {

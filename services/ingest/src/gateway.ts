@@ -3,6 +3,7 @@ import type { Registry } from "prom-client";
 import { type AcceptParts, createAccept } from "./accept.ts";
 import { createAuthenticator } from "./authenticate.ts";
 import { createClientAddresses, requestAddress } from "./client-address.ts";
+import { createLateRefusals } from "./late-refusals.ts";
 import { READY_FULL_MS, type ReadTimeouts } from "./limits.ts";
 import { createIngestMetrics, gaugeBodyBytes } from "./metrics.ts";
 import { createOpenApiDocument } from "./openapi.ts";
@@ -13,9 +14,12 @@ import { addBrowserRoutes } from "./routes/browser.ts";
 import { addCallRoutes } from "./routes/calls.ts";
 import { addPixelRoutes } from "./routes/pixel.ts";
 import { type IngestServer, startServer } from "./server.ts";
+import { createUnderWay } from "./under-way.ts";
+import { createWorkQueue } from "./work-queue.ts";
 import type { WriteKeys } from "./write-keys.ts";
 
-export interface GatewayOptions extends Omit<AcceptParts, "authenticator" | "rateLimit" | "metrics"> {
+export interface GatewayOptions
+  extends Omit<AcceptParts, "authenticator" | "rateLimit" | "work" | "underWay" | "metrics"> {
   readonly host: string;
   /** 0 lets the system choose. */
   readonly port: number;
@@ -44,7 +48,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const metrics = createIngestMetrics(registry);
   const authenticator = createAuthenticator({ writeKeys, refresh: refreshSources, clock, log });
   const rateLimit = createRateLimit({ perSecond: perSource, monotonicMs: clock.monotonicMs });
-  const accept = createAccept({ ...options, authenticator, rateLimit, metrics });
+  const work = createWorkQueue(clock.monotonicMs);
+  const underWay = createUnderWay({ isBusy: work.isBusy, monotonicMs: clock.monotonicMs });
+  const accept = createAccept({ ...options, authenticator, rateLimit, work, underWay, metrics });
+  const lateRefusals = createLateRefusals(clock.monotonicMs);
   const bodies = createBodyReader({ maxHeldBytes: options.maxHeldBodyBytes, monotonicMs: clock.monotonicMs });
   gaugeBodyBytes(registry, bodies);
   const addresses = createClientAddresses(options.trustedProxies);
@@ -56,9 +63,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     timeouts: options.timeouts,
     log,
     routes: (app) => {
-      addCallRoutes(app, { accept, authenticator, addresses, metrics });
+      addCallRoutes(app, { accept, authenticator, addresses, work, underWay, lateRefusals, metrics });
       addBrowserRoutes(app, { authenticator });
-      addPixelRoutes(app, { accept, authenticator, addresses, metrics });
+      addPixelRoutes(app, { accept, authenticator, addresses, work, metrics });
       const document = createOpenApiDocument("1.0.0");
       app.get("/openapi.json", (request, reply) => sendJson(request, reply, document));
     },

@@ -44,6 +44,39 @@ export const REFRESH_TIMEOUT_MS = 1_000;
 /** Requests that may wait for that at once. Each holds its key and what of it the socket has buffered. */
 export const MAX_WAITING_FOR_SOURCES = 512;
 
+/**
+ * What the work of requests may take of one round of the event loop, in ms. Between two rounds everything else is heard, so this and
+ * one piece of work is what a call waits for at least while others crowd.
+ */
+export const ROUND_MS = 5;
+
+/** The process is busy while the rounds in which it works take longer than this in the mean, in ms. */
+export const BUSY_ROUND_MS = 15;
+
+/** Requests under way that the sources share while it is; and how long after its last request a source counts among them, in ms. */
+export const MAX_UNDER_WAY = 128;
+export const ACTIVE_MS = 1_000;
+
+/** The work that may wait, in ms; the sources share it, and one that is alone has all of it. */
+export const MAX_WAITING_WORK_MS = 1_000;
+
+/** What a request of a source is expected to cost before any was seen, in ms. */
+export const USUAL_WORK_MS = 1;
+
+/** Bodies of more than a call's bytes that are parsed and not done with: each may hold some tens of megabytes. */
+export const MAX_BEGUN = 4;
+
+/** Calls of a batch, and bytes of events made of them, after which others have their turn. */
+export const STEP_CALLS = 64;
+export const STEP_BYTES = 64 * 1024;
+
+/** Refusals of one source in a second that are told at once; the others are told so much later, in ms. */
+export const PROMPT_REFUSALS = 20;
+export const REFUSAL_DELAY_MS = 1_000;
+
+/** Refusals that are held for that at once. */
+export const MAX_HELD_REFUSALS = 1_024;
+
 /** Seconds that a refused caller is asked to stay away. */
 export const RETRY_AFTER_S = 1;
 

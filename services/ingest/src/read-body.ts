@@ -5,8 +5,8 @@
  * B1  What all requests hold together is bounded; over the bound a request is refused before more of it is kept, or a slower one
  *     cut off for it.
  * B2  A body that is too large is discarded as it comes, and its sender still hears the answer.
- * B3  Whoever has a body read gives its bytes back by `release`; the second time and later nothing happens. What arrives
- *     after that is not kept.
+ * B3  Whoever has a body read gives its bytes back by `release`; the second time and later nothing happens. What arrived is not kept
+ *     after that, also where it waits for its turn, and what arrives is not either.
  */
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
@@ -27,7 +27,8 @@ class BodyCutOffError extends Error {
 
 /** A body as it was sent. */
 export interface SentBody {
-  readonly bytes: Buffer;
+  /** Null when its bytes were given back: nobody waits for an answer any more (B3). */
+  readonly bytes: Buffer | null;
   /** Its Content-Encoding, which nothing was made of yet. */
   readonly encoding: string | undefined;
 }
@@ -78,6 +79,7 @@ export function createBodyReader({ maxHeldBytes = MAX_HELD_BODY_BYTES, monotonic
       let refusal: Refusal | undefined;
       let finished = false;
       let released = false;
+      let sent: { bytes: Buffer | null } | undefined;
 
       const place = room.open(sender, () => {
         giveBack();
@@ -88,6 +90,7 @@ export function createBodyReader({ maxHeldBytes = MAX_HELD_BODY_BYTES, monotonic
         place.giveBack();
       };
       const finish = (content: ReadBody) => {
+        if (isSentBody(content)) sent = content;
         if (finished) return;
         finished = true;
         place.complete();
@@ -119,8 +122,8 @@ export function createBodyReader({ maxHeldBytes = MAX_HELD_BODY_BYTES, monotonic
       request.on("end", () => {
         if (refusal !== undefined) return finish(refusal);
         const [only] = chunks;
-        const sent = chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks);
-        finish({ bytes: sent, encoding: request.headers["content-encoding"] });
+        const bytes = chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks);
+        finish({ bytes, encoding: request.headers["content-encoding"] });
       });
       request.on("error", fail);
       request.on("close", () => fail());
@@ -129,6 +132,7 @@ export function createBodyReader({ maxHeldBytes = MAX_HELD_BODY_BYTES, monotonic
           released = true;
           place.complete();
           giveBack();
+          if (sent !== undefined) sent.bytes = null;
         },
       };
     },

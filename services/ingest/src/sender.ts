@@ -7,8 +7,8 @@
  */
 import type { Source } from "@posthaste/core/source";
 import type { FastifyRequest } from "fastify";
-import type { Refusal } from "./answer.ts";
-import { type Authenticator, writeKeyFromHeader } from "./authenticate.ts";
+import { malformed, type Refusal } from "./answer.ts";
+import { type Authentication, type Authenticator, writeKeyFromHeader } from "./authenticate.ts";
 import { findWriteKeys } from "./body-key.ts";
 import { decompress } from "./decompress.ts";
 import type { SentBody } from "./read-body.ts";
@@ -21,23 +21,21 @@ export function keyOutsideOfBody(request: FastifyRequest): string | null {
 /** A body after decompression, or why there is none. */
 export type OpenedBody = { readonly content: Buffer } | { readonly refusal: Refusal };
 
-/** Whose a body is that names a key which is known (S2), and its content where nothing was waited for; it need not be the key that counts. */
-export type BodySource = { readonly source: Source; readonly content?: Buffer } | { readonly refusal: Refusal };
-
-export function sourceInBody(body: SentBody, authenticator: Authenticator): BodySource | Promise<BodySource> {
+/** Whose a body is that names a key which is known (S2). It need not be the key that counts, and what was inflated for it is not kept (S3). */
+export function sourceInBody(body: SentBody, authenticator: Authenticator): Authentication | Promise<Authentication> {
   const opened = open(body);
-  if ("refusal" in opened) return opened;
-  const authentication = authenticator.authenticate(findWriteKeys(opened.content));
-  // S3: what waits does not get the content, so that it does not keep it.
-  if (authentication instanceof Promise || "refusal" in authentication) return authentication;
-  return { source: authentication.source, content: opened.content };
+  return "refusal" in opened ? opened : authenticator.authenticate(findWriteKeys(opened.content));
 }
 
 /** A body's content; the one place where one is inflated. */
-export function open(body: SentBody): OpenedBody {
-  const content = decompress(body.bytes, body.encoding);
+export function open({ bytes, encoding }: SentBody): OpenedBody {
+  if (bytes === null) return { refusal: GONE };
+  const content = decompress(bytes, encoding);
   return Buffer.isBuffer(content) ? { content } : { refusal: content };
 }
+
+/** Nobody hears it. */
+export const GONE = malformed("malformed_request", "The sender of the request is gone.");
 
 /** Beacons and pixels can set no header. */
 function writeKeyFromQuery(request: FastifyRequest): string | null {

@@ -109,7 +109,7 @@ function readBodies(app: FastifyInstance, { bodies, addressOf }: Pick<ServerOpti
   });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(BODY_TYPE, (request, payload, done) => {
-    const held = bodies.read(payload, { isKnown: request.source !== null, address: addressOf(request) ?? "" }, done);
+    const held = bodies.read(payload, { source: request.source?.id ?? null, address: addressOf(request) ?? "" }, done);
     // Not by fastify's onResponse, which never comes when the sender leaves before its answer. A response closes in any case,
     // answered or not, also one that waits behind others of its connection (B3).
     request.response?.once("close", held.release);

@@ -6,7 +6,14 @@ import { isJsonObject } from "@posthaste/core/json-fragment";
 import { eventKey } from "@posthaste/core/partition-key";
 import type { OutgoingRecord } from "@posthaste/kafka/producer";
 import { malformed, type Refusal, type RejectedCall, tooLarge } from "./answer.ts";
-import { MAX_CALL_BYTES, MAX_EXPANDED_BYTES, MAX_REJECTED_CALLS, MERGED_KEY_BYTES } from "./limits.ts";
+import {
+  MAX_CALL_BYTES,
+  MAX_EXPANDED_BYTES,
+  MAX_REJECTED_CALLS,
+  MERGED_KEY_BYTES,
+  STEP_BYTES,
+  STEP_CALLS,
+} from "./limits.ts";
 import {
   cutCallJson,
   packRejectedCalls,
@@ -33,8 +40,8 @@ export interface CallSorter {
   single(call: unknown, type: CallType, origin: CallOrigin, bytes: number): SortedCall;
   /** One call of which no more is known than that it is too large. */
   oversized(body: Buffer, origin: CallOrigin): RefusedCall;
-  /** The calls of a batch of so many bytes, or why the batch as a whole cannot be taken. */
-  batch(calls: readonly unknown[], origin: CallOrigin, bytes: number): SortedCalls | Refusal;
+  /** The calls of a batch of so many bytes, or why the batch as a whole cannot be taken; in steps of about a millisecond. */
+  batch(calls: readonly unknown[], origin: CallOrigin, bytes: number): Generator<void, SortedCalls | Refusal>;
 }
 
 export interface RefusedCall {
@@ -89,14 +96,19 @@ export function createCallSorter({ encodeEvent, encodeRejectedCalls, names }: Ca
       return { refusal: CALL_TOO_LARGE, kept: toRejectedRecords(origin.sourceId, [entry]) };
     },
 
-    batch: (calls, origin, bytes) => {
+    *batch(calls, origin, bytes) {
       const mayExceed = bytes > MAX_CALL_BYTES;
       const records: OutgoingRecord[] = [];
       const rejected: RejectedCall[] = [];
       const entries: RejectedCallEntry[] = [];
       const shared = measureShared(origin);
       let expandedBytes = 0;
+      let nextStep = { index: STEP_CALLS, expandedBytes: STEP_BYTES };
       for (const [index, call] of calls.entries()) {
+        if (index >= nextStep.index || expandedBytes >= nextStep.expandedBytes) {
+          yield;
+          nextStep = { index: index + STEP_CALLS, expandedBytes: expandedBytes + STEP_BYTES };
+        }
         const record = mayExceed && exceedsCallLimit(call) ? CALL_TOO_LARGE : toRecord(call, null, origin);
         if (isCallRefusal(record)) {
           rejected.push({ index, code: record.code, message: record.message });

@@ -14,7 +14,8 @@ let sockets: Socket[];
 beforeEach(async () => {
   nowMs = 1000;
   sockets = [];
-  gateway = await startTestGateway({ clock: { nowMs: () => RECEIVED_AT_MS, monotonicMs: () => nowMs } });
+  const clock = { nowMs: () => RECEIVED_AT_MS, monotonicMs: () => nowMs };
+  gateway = await startTestGateway({ clock, maxPendingBytes: 10_000_000 });
 });
 afterEach(async () => {
   for (const socket of sockets) socket.destroy();
@@ -38,7 +39,7 @@ const holdAcknowledgements = () => {
   return resolve;
 };
 
-const KNOWN: BodySender = { isKnown: true, address: "::1" };
+const KNOWN: BodySender = { source: "src-test", address: "::1" };
 
 /** One reading of a text as a body. */
 const readText = (bodies: ReturnType<typeof createBodyReader>, text: string) => {
@@ -165,7 +166,7 @@ describe("the room for bodies", () => {
 
   it("makes the process not ready once it was full for a while and calls are refused for it", async () => {
     const acknowledge = holdAcknowledgements();
-    const waiting = gateway.post("/v1/track", call("x".repeat(9_000)));
+    const waiting = gateway.post("/v1/track", call("x".repeat(8_100)));
     await eventually(() => expect(gateway.events()).toHaveLength(1));
     gateway.producer.acknowledge = () => Promise.resolve();
     nowMs += READY_FULL_MS;
@@ -181,7 +182,7 @@ describe("the room for bodies", () => {
     expect((await gateway.post("/v1/track", call("z"))).status).toBe(200);
     nowMs += 1;
     expect(gateway.readiness()).toEqual({
-      bodies: expect.stringMatching(/^no room for 5000 ms: 9\d{3} bytes are held/),
+      bodies: expect.stringMatching(/^no room for 5000 ms: 8\d{3} bytes are held/),
     });
 
     acknowledge();

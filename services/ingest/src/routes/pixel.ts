@@ -11,28 +11,33 @@ import { countCalls, type IngestMetrics } from "../metrics.ts";
 import { bytesFromData, callFromBytes, callFromQuery, PIXEL_GIF } from "../pixel.ts";
 import { addCommonHeaders, sendRefusal } from "../reply.ts";
 import { keyOutsideOfBody } from "../sender.ts";
+import type { WorkQueue } from "../work-queue.ts";
 import { toCallRequest } from "./calls.ts";
 
 export interface PixelRouteParts {
   readonly accept: Accept;
   readonly authenticator: Authenticator;
   readonly addresses: ClientAddresses;
+  readonly work: WorkQueue;
   readonly metrics: IngestMetrics;
 }
 
 type Query = Readonly<Record<string, unknown>>;
 
 export function addPixelRoutes(app: FastifyInstance, parts: PixelRouteParts): void {
-  const { accept, authenticator, addresses, metrics } = parts;
+  const { accept, authenticator, addresses, work, metrics } = parts;
 
   /** An image shows whether or not its call was good; only what may arrive later is not answered 200. */
   const answer = (request: FastifyRequest, reply: FastifyReply, refusal: Refusal | null) =>
     refusal?.answer === "unavailable" ? sendRefusal(request, reply, refusal) : sendGif(request, reply);
 
-  const refuse = (request: FastifyRequest, reply: FastifyReply, refusal: Refusal) => {
+  const counted = (refusal: Refusal): Refusal => {
     countCalls(metrics, refusal.answer, 1);
-    return answer(request, reply, refusal);
+    return refusal;
   };
+
+  const refuse = (request: FastifyRequest, reply: FastifyReply, refusal: Refusal) =>
+    answer(request, reply, counted(refusal));
 
   /** The key is asked for before the call is made of the address. */
   const take = async (
@@ -46,14 +51,19 @@ export function addPixelRoutes(app: FastifyInstance, parts: PixelRouteParts): vo
     const authentication = await authenticator.authenticate(outside === null ? pixel.keys : [outside]);
     if ("refusal" in authentication) return refuse(request, reply, authentication.refusal);
     const { source } = authentication;
-    const busy = accept.busy(source);
-    if (busy !== null) return refuse(request, reply, busy);
     if (outside !== null) request.source = source;
-    accept.count(source, { calls: 1, bytes: request.url.length });
-    const call = pixel.read();
-    if (call === null) return refuse(request, reply, UNREADABLE);
-    const bytes = Buffer.byteLength(JSON.stringify(call));
-    const taken = await accept.object(pixel.type, call, bytes, toCallRequest(request, source, addresses));
+    const sender = { source: source.id, address: "" };
+    const crowded = accept.crowded(sender);
+    if (crowded !== null) return refuse(request, reply, crowded);
+    const taken = await work.run(sender, () => {
+      const refusal = accept.busy(source);
+      if (refusal !== null) return counted(refusal);
+      accept.count(source, { calls: 1, bytes: request.url.length });
+      const call = pixel.read();
+      if (call === null) return counted(UNREADABLE);
+      const bytes = Buffer.byteLength(JSON.stringify(call));
+      return accept.object(pixel.type, call, bytes, toCallRequest(request, source, addresses));
+    });
     return answer(request, reply, taken.taken ? null : taken);
   };
 

@@ -1,0 +1,143 @@
+/**
+ * One source beside another that sends everything it can. What is done, and in which order, is counted and not timed: where time
+ * matters, the gateway's clock is the test's, and each event takes some of it.
+ */
+import type { Socket } from "node:net";
+import { eventually } from "@posthaste/testkit/eventually";
+import { afterEach, expect, it } from "vitest";
+import type { GatewayOptions } from "../src/gateway.ts";
+import { MAX_UNDER_WAY, MAX_WAITING_WORK_MS, PROMPT_REFUSALS } from "../src/limits.ts";
+import { openSocket, readResponse, toRequestBytes } from "./raw-request.ts";
+import { RECEIVED_AT_MS, SOURCE, startTestGateway, type TestGateway, WRITE_KEY } from "./test-gateway.ts";
+
+const OTHER_KEY = "wk-other";
+const EVENT_MS = 100;
+
+let gateway: TestGateway;
+let sockets: Socket[];
+const start = async (options: Partial<GatewayOptions> = {}) => {
+  sockets = [];
+  gateway = await startTestGateway({ maxPendingBytes: 1_000_000_000, ...options });
+  gateway.writeKeys.apply("other", { ...SOURCE, id: "other", writeKeys: [{ key: OTHER_KEY, expiresAtMs: null }] });
+};
+/** Each event takes so long by the gateway's clock. */
+const startWithSlowEvents = async () => {
+  let nowMs = 0;
+  await start({
+    clock: { nowMs: () => RECEIVED_AT_MS, monotonicMs: () => nowMs },
+    encodeEvent: (event) => {
+      nowMs += EVENT_MS;
+      return Buffer.from(JSON.stringify(event));
+    },
+  });
+};
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy();
+  await gateway.close();
+});
+
+const CALL = { type: "track", userId: "u", event: "E" };
+const basic = (key: string) => `Basic ${btoa(`${key}:`)}`;
+const ask = (key = OTHER_KEY) => gateway.post("/v1/track", CALL, { authorization: basic(key) });
+const eventsOf = (sourceId: string) => gateway.events().filter((event) => event.sourceId === sourceId).length;
+
+/** Sends the same on so many connections at once. */
+const flood = async (connections: number, bytes: Buffer) => {
+  const opened = await Promise.all(Array.from({ length: connections }, () => openSocket(gateway.url)));
+  sockets.push(...opened);
+  // The server accepts one at a time; what is sent after that comes at once.
+  for (const socket of opened) socket.write("OPTIONS /v1/track HTTP/1.1\r\nHost: x\r\n\r\n");
+  await Promise.all(opened.map(readResponse));
+  const answers = opened.map(readResponse);
+  for (const socket of opened) socket.write(bytes);
+  return answers;
+};
+const single = toRequestBytes("POST", "/v1/track", [`Authorization: ${basic(WRITE_KEY)}`], JSON.stringify(CALL));
+const singleWithKey = toRequestBytes("POST", "/v1/track", [], JSON.stringify({ ...CALL, writeKey: WRITE_KEY }));
+
+it("a call does not wait for another source's long batches that came before it", async () => {
+  await start();
+  const batch = `{"batch":[${Array.from({ length: 8_000 }, () => JSON.stringify(CALL)).join(",")}]}`;
+  const headers = [`Authorization: ${basic(WRITE_KEY)}`];
+  const answers = await flood(10, toRequestBytes("POST", "/v1/batch", headers, batch));
+  await eventually(() => expect(gateway.bodies.heldBytes).toBe(10 * batch.length));
+  expect((await ask()).status).toBe(200);
+  expect(eventsOf(SOURCE.id)).toBeLessThan(3 * 8_000);
+  for (const answer of await Promise.all(answers)) expect(answer?.status).toBe(200);
+  expect(eventsOf(SOURCE.id)).toBe(10 * 8_000);
+});
+
+it.each([
+  ["in the header", single],
+  ["in the body", singleWithKey],
+])(
+  "who has more work waiting than its share is told 429, its key %s, and the other is not",
+  async (_where, request) => {
+    await startWithSlowEvents();
+    for (let call = 0; call < 40; call++) expect((await ask(WRITE_KEY)).status).toBe(200);
+    const waiting = MAX_WAITING_WORK_MS / EVENT_MS;
+    const answers = await flood(4 * waiting, request);
+    for (let call = 0; call < 5; call++) expect((await ask()).status).toBe(200);
+    const statuses = (await Promise.all(answers)).map((answer) => answer?.status);
+    expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(waiting);
+    expect(statuses.filter((status) => status === 429).length).toBeGreaterThan(waiting);
+    expect(new Set(statuses)).toEqual(new Set([200, 429]));
+  },
+);
+
+it("who has more under way than its share while the process is busy is told 429, and the other is not", async () => {
+  await startWithSlowEvents();
+  for (let call = 0; call < 40; call++) expect((await ask(WRITE_KEY)).status).toBe(200);
+  gateway.producer.acknowledge = () => new Promise(() => {});
+  for (let sent = 40; sent < 40 + MAX_UNDER_WAY; sent++) {
+    await flood(1, single);
+    await eventually(() => expect(eventsOf(SOURCE.id)).toBe(sent + 1));
+  }
+  gateway.producer.acknowledge = () => Promise.resolve();
+  for (let call = 0; call < 3; call++) expect((await ask(WRITE_KEY)).status).toBe(200);
+  for (let call = 0; call < 3; call++) {
+    expect((await ask()).status).toBe(200);
+    expect((await ask(WRITE_KEY)).status).toBe(429);
+  }
+  for (const socket of sockets) socket.destroy();
+  await eventually(async () => expect((await ask(WRITE_KEY)).status).toBe(200));
+});
+
+it("who has as much waiting for the brokers as is left is told 503, and the other is not", async () => {
+  await start({ maxPendingBytes: 1_000_000 });
+  gateway.producer.acknowledge = () => new Promise(() => {});
+  const large = JSON.stringify({ ...CALL, properties: { note: "x".repeat(30_000) } });
+  const headers = [`Authorization: ${basic(WRITE_KEY)}`];
+  await flood(18, toRequestBytes("POST", "/v1/track", headers, large));
+  await eventually(() => expect(eventsOf(SOURCE.id)).toBe(18));
+  gateway.producer.acknowledge = () => Promise.resolve();
+  gateway.producer.pendingBytes = 400_000;
+  expect((await ask(WRITE_KEY)).status).toBe(200);
+  gateway.producer.pendingBytes = 600_000;
+  expect((await ask(WRITE_KEY)).status).toBe(503);
+  expect((await ask()).status).toBe(200);
+});
+
+it("who goes on after it was told that it sends too much is told so later", async () => {
+  await start({ perSource: { calls: 1, bytes: 1_000_000 } });
+  await gateway.post("/v1/batch", { batch: Array.from({ length: 1_000 }, () => CALL) });
+  const answers = await flood(PROMPT_REFUSALS + 10, single);
+  let told = 0;
+  for (const answer of answers) void answer.then(() => told++);
+  await eventually(() => expect(told).toBe(PROMPT_REFUSALS));
+  expect((await ask()).status).toBe(200);
+  expect(told).toBe(PROMPT_REFUSALS);
+  expect(new Set((await Promise.all(answers)).map((answer) => answer?.status))).toEqual(new Set([429]));
+});
+
+it("what waits for its turn is not kept when its sender leaves", async () => {
+  await start();
+  const batch = `{"batch":[${Array.from({ length: 8_000 }, () => JSON.stringify(CALL)).join(",")}]}`;
+  await flood(10, toRequestBytes("POST", "/v1/batch", [`Authorization: ${basic(WRITE_KEY)}`], batch));
+  await eventually(() => expect(gateway.bodies.heldBytes).toBe(10 * batch.length));
+  for (const socket of sockets) socket.destroy();
+  await eventually(() => expect(gateway.bodies.heldBytes).toBe(0));
+  expect((await ask()).status).toBe(200);
+  // The one that was begun goes on to its end.
+  expect(eventsOf(SOURCE.id)).toBeLessThanOrEqual(2 * 8_000);
+});
