@@ -526,6 +526,18 @@ describe("admission to several URLs under `settle: each`", () => {
     expect(told(admission.next(2200) as Given)).toEqual([A, B]);
   });
 
+  it("G6: leaves out no late URL while the rate holds up the delivery anyway", () => {
+    const admission = admissionOf([A, B], "each");
+    slowed(admission, B, 1000, 0);
+    const ofB = fillUrl(admission, B, 3000);
+    admission.setRate(10, 3000);
+    given(admission, 3000, { owed: [A], returning: true });
+    expect(arrive(admission, 3000)).toBeNull();
+    for (const permit of ofB) finish(permit, "delivered", 3010, B);
+    const permit = admission.next(3100);
+    expect([permit && told(permit), permit?.deferred]).toEqual([[A, B], []]);
+  });
+
   it("G6: goes on, from behind others that wait for it alone, when a URL begins to hang", () => {
     const admission = admissionOf([A, B], "each");
     finish(given(admission, 0, { owed: [B], returning: true }), "delivered", 5, B);
