@@ -16,7 +16,8 @@ interface Requests {
   offsetFetch(request: object): Promise<object>;
 }
 
-const MOVED = { type: "NOT_COORDINATOR_FOR_GROUP" };
+/** As kafkajs's own: it looks the coordinator up for the type, and goes on for `retriable`. */
+const MOVED = { type: "NOT_COORDINATOR_FOR_GROUP", code: 16, retriable: true };
 const closed = () => Object.assign(new Error("closed"), { name: "KafkaJSConnectionClosedError" });
 const answers = (type: string) => Object.assign(new Error(type), { name: "KafkaJSProtocolError", type });
 
@@ -175,6 +176,8 @@ describe("a group's session", () => {
 
   it("names the brokers of before while kafkajs has lost them all, which it would make a crash of (G5)", () => {
     const { cluster, nodeIds } = createGroup();
+    nodeIds.mockReturnValue([]);
+    expect(cluster.getNodeIds()).toEqual([]);
     nodeIds.mockReturnValue([1, 2]);
     expect(cluster.getNodeIds()).toEqual([1, 2]);
     nodeIds.mockReturnValue([]);
@@ -195,6 +198,7 @@ describe("a group's session", () => {
     const { session, join } = createGroup({
       joinGroup: () => Promise.resolve(joins[said.length] ?? joins[0]) as never,
     });
+    expect(session.isContinuous).toBe(false);
     for (const _ of joins) {
       await join();
       said.push(session.isContinuous);

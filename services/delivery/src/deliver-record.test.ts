@@ -35,6 +35,7 @@ let isolation: Isolation;
 let deliverer: Deliverer;
 let published: FollowUp[];
 let attempted: (readonly string[] | null | undefined)[];
+let attemptNumbers: number[];
 let random: number;
 let nowMs: number;
 let listener: AttemptListener;
@@ -67,7 +68,7 @@ function returning(
 
 beforeEach(() => {
   vi.useFakeTimers();
-  attempted = [];
+  [attempted, attemptNumbers] = [[], []];
   destination = DESTINATION;
   tableReached = Promise.withResolvers();
   random = 0;
@@ -86,8 +87,12 @@ beforeEach(() => {
   deliverer = new Deliverer({
     destinations: { appliedOffset: 0, get: () => destination, waitForOffset: () => tableReached.promise },
     sender: {
-      attempt: ({ urls }: { readonly urls?: readonly string[] | null }, told: AttemptListener) => {
+      attempt: (
+        { urls, attempt }: { readonly urls?: readonly string[] | null; readonly attempt: number },
+        told: AttemptListener,
+      ) => {
         attempted.push(urls);
+        attemptNumbers.push(attempt);
         listener = told;
       },
     },
@@ -164,6 +169,47 @@ describe("an attempt", () => {
     vi.advanceTimersByTime(1000);
     expect(attempted).toHaveLength(1);
     expect(published).toMatchObject([{ kind: "dead_letter", reason: "destination_disabled" }]);
+  });
+
+  it("is numbered from 1, those before it counted", () => {
+    run(returning(0, "deliveries/0/7/0", {}));
+    run(returning(1, "deliveries/0/8/0", { attempts: 2 }));
+    expect(attemptNumbers).toEqual([1, 3]);
+  });
+
+  it("gives its rate back when its turn comes and it is not sent", () => {
+    destination = { ...DESTINATION, rateLimitPerSecond: 1 };
+    for (const offset of [0, 1]) run(returning(offset, `deliveries/0/${offset}/0`, {}));
+    destination = { ...DESTINATION, rateLimitPerSecond: 1, revision: 2 };
+    nowMs += 2000;
+    vi.advanceTimersByTime(1000);
+    expect(attempted).toHaveLength(2);
+  });
+
+  it("V3: is judged again when its destination was changed while it waited", () => {
+    const task = returning(0, "deliveries/0/7/0", {});
+    const { delivery, progress } = task.item;
+    if (delivery === null) throw new Error("there is no delivery");
+    const waited = { task, delivery, progress, returning: true, owed: null, destination: DESTINATION, requests: 2 };
+    deliverer.judgeAgain(waited);
+    expect(attempted).toEqual([null]);
+    destination = undefined;
+    deliverer.judgeAgain(waited);
+    expect(published).toMatchObject([{ kind: "dead_letter", reason: "destination_removed" }]);
+  });
+
+  it("that cannot even be judged, for a bug, ends the process", () => {
+    const task = returning(0, "deliveries/0/7/0", {});
+    const broken = {
+      ...task.item,
+      get turnedAway(): null {
+        throw new Error("a bug");
+      },
+    };
+    run({ ...task, item: broken });
+    vi.advanceTimersByTime(1000);
+    expect(failures).toMatchObject([{ message: "a bug" }]);
+    failures = [];
   });
 
   it("that throws where nobody waits ends the process", () => {
@@ -344,6 +390,14 @@ describe("a returning delivery", () => {
     run(returning(0, "deliveries/0/7/0", {}));
     run(returning(1, "deliveries/0/7/0", {}));
     expect(attempted).toEqual([null]);
+  });
+
+  it("W6: is no second copy where nothing says what it was handed off from", () => {
+    for (const offset of [0, 1]) {
+      const task = returning(offset, "", {});
+      run({ ...task, item: { ...task.item, handedOffFrom: undefined } });
+    }
+    expect([attempted.length, finished]).toEqual([2, []]);
   });
 
   it("W6: is no second copy when it serves other URLs: the attempt that was repeated failed elsewhere", () => {
