@@ -91,3 +91,60 @@ it("begins a topic that was made anew at its start, also where the commit lies b
   expect(await locate(TERMS)).toMatchObject([{ offset: 5 }]);
   await expect(locate({ topicIds: new Map([["a", "other"]]) })).rejects.toMatchObject({ code: "offset_out_of_range" });
 });
+
+/** Where a partition of a log from 5 to 9 begins that was committed so. */
+async function placeOf(offset: number, metadata: string | null = null, terms: StartingTerms = TERMS) {
+  const [found] = await locatePartitions(
+    connectionOf(1, [0]),
+    { committed: async (gained) => gained.map((each) => ({ ...each, offset, metadata })) },
+    [{ topic: "a", partition: 0 }],
+    terms,
+  );
+  return found;
+}
+
+it("C7: begins where the last owner committed, and at the log's start where nobody did", async () => {
+  expect(await placeOf(5, "said")).toEqual({ topic: "a", partition: 0, offset: 5, metadata: "said" });
+  expect(await placeOf(9, "said")).toEqual({ topic: "a", partition: 0, offset: 9, metadata: "said" });
+  expect(await placeOf(0 - 1, "said")).toEqual({ topic: "a", partition: 0, offset: 5, metadata: null });
+});
+
+it.each([0, 4, 10])(
+  "C7: says what to do where the committed offset is %i, which is outside the log",
+  async (offset) => {
+    const where = `the committed offset ${offset} of a partition 0 is outside the log, which goes from 5 to 9`;
+    await expect(placeOf(offset)).rejects.toMatchObject({
+      code: "offset_out_of_range",
+      message: expect.stringContaining(`${where}; stop the group's processes`),
+    });
+    await expect(placeOf(offset, null, { ...TERMS, outOfRangeAdvice: "do this" })).rejects.toMatchObject({
+      message: `${where}; do this`,
+    });
+  },
+);
+
+it("asks for the offsets of each topic once, and finds every place in its own", async () => {
+  const gained = [
+    { topic: "a", partition: 1 },
+    { topic: "b", partition: 0 },
+    { topic: "a", partition: 0 },
+  ];
+  const asked: string[] = [];
+  const admin = {
+    fetchTopicOffsets: async (topic: string) => {
+      asked.push(topic);
+      return [0, 1].map((partition) => ({ partition, low: "0", high: topic === "a" ? "9" : "20" }));
+    },
+    fetchTopicMetadata: async () => ({ topics: [] }),
+  };
+  const connection = { withAdmin: (use: (given: typeof admin) => Promise<unknown>) => use(admin) };
+  const committed = async () =>
+    gained.map((each) => ({ ...each, offset: each.topic === "a" ? 8 : 19, metadata: null }));
+  const places = await locatePartitions(connection as unknown as KafkaConnection, { committed }, gained, TERMS);
+  expect(places.map(({ topic, partition, offset }) => [topic, partition, offset])).toEqual([
+    ["a", 1, 8],
+    ["b", 0, 19],
+    ["a", 0, 8],
+  ]);
+  expect(asked).toEqual(["a", "b"]);
+});
