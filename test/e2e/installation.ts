@@ -16,6 +16,7 @@ export interface Installation {
   readonly system: System;
   readonly control: ControlClient;
   readonly names: TopicNames;
+  readonly dataDir: string;
   /** Processes that ended without anyone asking; a test that expects none says so. */
   readonly unexpectedExits: readonly string[];
   readonly close: () => Promise<void>;
@@ -28,14 +29,13 @@ export interface InstallationOptions {
   readonly brokers?: 1 | 3;
   /** Brokers of its own are made to run long, where those for tests are made to start fast. */
   readonly longLived?: boolean;
+  /** A cluster of its own, secured, whose log says each request that was granted or denied. */
+  readonly secured?: boolean;
 }
 
 /** Starts it; answers when every service is ready. */
-export async function startInstallation({
-  settings = {},
-  brokers,
-  longLived,
-}: InstallationOptions = {}): Promise<Installation> {
+export async function startInstallation(options: InstallationOptions = {}): Promise<Installation> {
+  const { settings = {}, longLived, secured = false, brokers = secured ? 1 : undefined } = options;
   const prefix = uniqueName("e2e");
   const dataDir = await mkdtemp(join(tmpdir(), "posthaste-e2e-"));
   const [ingest = 0, control = 0, first = 0, second = 0, third = 0, fourth = 0] = await findFreePorts(6);
@@ -47,6 +47,7 @@ export async function startInstallation({
     secretKeys: `e2e:${randomBytes(32).toString("base64")}`,
     shortLived: longLived !== true,
     ...(brokers ? { brokers, ignoreNamed: true } : {}),
+    ...(secured ? { security: { logsGranted: true } } : {}),
     // Under vitest's NODE_ENV kafkajs takes other retries than in production.
     env: { ...process.env, NODE_ENV: undefined },
     settings: { POSTHASTE_TOPIC_PREFIX: prefix, POSTHASTE_ALLOW_NETWORKS: "127.0.0.0/8", ...settings },
@@ -60,6 +61,7 @@ export async function startInstallation({
     system,
     control: createControlClient(system.controlUrl, system.adminToken),
     names: createTopicNames(prefix),
+    dataDir,
     unexpectedExits,
     close: async () => {
       await system.stop();

@@ -164,6 +164,13 @@ it("refuses to start beside a port that is taken, naming the setting that moves 
   expect(output).toContain(`port ${other.port} is taken: set POSTHASTE_INGEST_PORT to another`);
 });
 
+it("secures no cluster that somebody else runs", async () => {
+  run("--secure");
+  const [code] = await once(command, "exit");
+  expect(code).toBe(1);
+  expect(output).toContain("--secure: KAFKA_BROKERS names a cluster, which has a security of its own");
+});
+
 it.each([
   [["--brokers", "2"], "--brokers: expected 1 or 3, got 2"],
   [["--demo"], "unknown option --demo"],

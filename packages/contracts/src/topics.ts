@@ -18,6 +18,8 @@ export type SchemaName = (typeof SCHEMA_NAMES)[number];
 
 /** Names of topics and consumer groups under one prefix. */
 export interface TopicNames {
+  /** What every topic's name begins with. */
+  readonly topicPrefix: string;
   readonly sourceConfig: string;
   readonly destinationConfig: string;
   /** One record a key: facts that the whole installation must agree on, such as the events topic's log id. */
@@ -37,6 +39,7 @@ export interface TopicNames {
 
 export function createTopicNames(prefix: string = DEFAULT_TOPIC_PREFIX): TopicNames {
   return {
+    topicPrefix: `${prefix}.`,
     sourceConfig: `${prefix}.source-config`,
     destinationConfig: `${prefix}.destination-config`,
     meta: `${prefix}.meta`,

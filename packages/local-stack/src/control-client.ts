@@ -1,4 +1,4 @@
-/** The few calls of the control API that the demonstration makes, with plain fetch: this package knows nothing of ours. */
+/** The few calls of the control API that the demonstration makes, with plain fetch, as anybody's program makes them. */
 
 export interface CreatedSource {
   readonly id: string;

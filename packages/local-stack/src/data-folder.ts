@@ -50,7 +50,12 @@ export async function keepAdminToken(dataDir: string, given: string | undefined)
     await writeSecret(join(dataDir, "admin-token"), given);
     return given;
   }
-  return keepSecret(join(dataDir, "admin-token"), () => randomBytes(24).toString("base64url"));
+  return keepSecret(join(dataDir, "admin-token"), makePassword);
+}
+
+/** One that nobody guesses, in characters that need no escape anywhere. */
+export function makePassword(): string {
+  return randomBytes(24).toString("base64url");
 }
 
 /** The key that secrets in topics are sealed with; made once, since what is sealed must stay readable. */
@@ -116,7 +121,8 @@ function answers(url: string): Promise<boolean> {
   });
 }
 
-async function keepSecret(file: string, make: () => string): Promise<string> {
+/** The secret in the file; made and kept, for its owner's eyes only, when there is none. */
+export async function keepSecret(file: string, make: () => string): Promise<string> {
   const kept = await readFile(file, "utf8").catch(() => "");
   if (kept.trim() !== "") return kept.trim();
   const made = make();

@@ -17,7 +17,7 @@ import { dockerAnswers, prepareContainers } from "./containers.ts";
 import { findJavaParts } from "./java-parts.ts";
 import { prepareKafka } from "./kafka-processes.ts";
 import { prepareRegistry } from "./registry-process.ts";
-import { withoutSecrets } from "./services.ts";
+import { withoutKafkaSettings, withoutSecrets } from "./services.ts";
 import { shownUrl } from "./shown-url.ts";
 import { StackError } from "./stack-error.ts";
 import type { Unit } from "./unit.ts";
@@ -30,10 +30,17 @@ export interface LocalStackOptions {
   readonly shortLived?: boolean;
   /** Start one of its own even where the environment names brokers: a fault test kills nobody else's. */
   readonly ignoreNamed?: boolean;
+  /** Kafka over TLS, for who logs in and was granted something; nobody is yet. Absent: in plain text, for everybody. */
+  readonly security?: StackSecurity;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Told what is being done, a line at a time. */
   readonly log: (line: string) => void;
   readonly onUnexpectedExit?: (name: string, reason: string) => void;
+}
+
+export interface StackSecurity {
+  /** Also what was granted stands in the brokers' logs, a line a request, and not only what was denied. */
+  readonly logsGranted: boolean;
 }
 
 export interface LocalStack {
@@ -43,16 +50,26 @@ export interface LocalStack {
   readonly controllers: readonly string[];
   /** URL of the registry's Confluent API. */
   readonly schemaRegistry: string;
+  /** Where Kafka is secured: how to get at it. */
+  readonly secured?: SecuredKafka | undefined;
   /** What was started here, in the order of the start; empty for a named stack. */
   readonly units: readonly Unit[];
   /** Ends what was started here, brokers last. */
   readonly stop: (deadlineMs?: number) => Promise<void>;
 }
 
+export interface SecuredKafka {
+  /** The way in for whoever runs the cluster, who may do everything. */
+  readonly operator: ClusterAddresses;
+  /** PEM file of the authority that clients are to trust. */
+  readonly authorityFile: string;
+}
+
 /** Parts of a stack that is not started yet. */
 export interface PreparedStack {
   readonly cluster: ClusterAddresses;
   readonly schemaRegistry: string;
+  readonly secured?: SecuredKafka | undefined;
   readonly kafka: readonly Unit[];
   readonly registry: Unit;
 }
@@ -61,10 +78,13 @@ export interface PreparedStack {
 export async function startLocalStack(options: LocalStackOptions): Promise<LocalStack> {
   const { env, log, dataDir } = options;
   if (env["KAFKA_BROKERS"] && !options.ignoreNamed) {
+    if (options.security) throw new StackError(SECURED_BY_ITSELF);
     return namedStack(env["KAFKA_BROKERS"], env["SCHEMA_REGISTRY_URL"], log);
   }
   const [processes, containers] = [join(dataDir, "processes"), join(dataDir, "containers")];
-  if (!existsSync(processes) && (await dockerAnswers())) {
+  if (options.security) {
+    if (existsSync(containers) && !existsSync(processes)) throw new StackError(securedContainers(dataDir));
+  } else if (!existsSync(processes) && (await dockerAnswers())) {
     try {
       const stack = await startPrepared(await prepareContainers(options), log);
       await mkdir(containers, { recursive: true });
@@ -78,8 +98,18 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
   return startPrepared(await prepareProcesses(options, processes), log);
 }
 
+const SECURED_BY_ITSELF =
+  "--secure: KAFKA_BROKERS names a cluster, which has a security of its own; leave one of the two out";
+
+function securedContainers(dataDir: string): string {
+  return (
+    `--secure: Kafka runs secured as processes only, and ${dataDir} holds containers: ` +
+    "set POSTHASTE_DATA_DIR to another folder"
+  );
+}
+
 async function startPrepared(prepared: PreparedStack, log: (line: string) => void): Promise<LocalStack> {
-  const { cluster, schemaRegistry, kafka, registry } = prepared;
+  const { cluster, schemaRegistry, secured, kafka, registry } = prepared;
   const units = [...kafka, registry];
   log(`starting ${units.map((unit) => unit.name).join(", ")}`);
   try {
@@ -91,6 +121,7 @@ async function startPrepared(prepared: PreparedStack, log: (line: string) => voi
   return {
     ...cluster,
     schemaRegistry,
+    secured,
     units,
     stop: async (deadlineMs = 5_000) => {
       await registry.stop(deadlineMs);
@@ -107,12 +138,26 @@ function namedStack(brokers: string, registry: string | undefined, log: (line: s
 
 async function prepareProcesses(options: LocalStackOptions, dataDir: string): Promise<PreparedStack> {
   const { log, shortLived = false, onUnexpectedExit = () => {} } = options;
-  const env = withoutSecrets(options.env);
+  const env = withoutSecrets(withoutKafkaSettings(options.env));
   const parts = await findJavaParts({ env, log });
   const common = { dataDir, shortLived, env, onUnexpectedExit };
   const [kafka, registry] = await Promise.all([
-    prepareKafka({ ...common, jars: parts.kafka, count: options.brokers ?? 1 }),
+    prepareKafka({
+      ...common,
+      jars: parts.kafka,
+      count: options.brokers ?? 1,
+      ...(options.security
+        ? { security: { mechanisms: ["scram-sha-512"], ungranted: "nothing", ...options.security } }
+        : {}),
+    }),
     prepareRegistry({ ...common, distribution: parts.registry }),
   ]);
-  return { cluster: kafka.addresses, schemaRegistry: registry.url, kafka: kafka.units, registry: registry.unit };
+  const { operator, authorityFile } = kafka;
+  return {
+    cluster: kafka.addresses,
+    schemaRegistry: registry.url,
+    secured: authorityFile === undefined ? undefined : { operator, authorityFile },
+    kafka: kafka.units,
+    registry: registry.unit,
+  };
 }

@@ -65,6 +65,7 @@ async function start(settings: CommandSettings): Promise<System> {
     dataDir,
     ports,
     brokers: settings.brokers,
+    ...(settings.secure ? { security: { logsGranted: false } } : {}),
     adminToken: await keepAdminToken(dataDir, settings.adminToken),
     secretKeys: process.env["POSTHASTE_SECRET_KEYS"] || (await keepSecretKeys(dataDir)),
     env: process.env,
@@ -85,10 +86,14 @@ function introduce({ dataDir, allowNetworks }: CommandSettings, system: System):
   say(`control   ${system.controlUrl}   admin token: ${system.adminToken}`);
   for (const [name, url] of Object.entries(system.metricsUrls)) say(`metrics   ${url}   (${name})`);
   say(`brokers   ${system.stack.brokers.join(", ")}   registry: ${shownUrl(system.stack.schemaRegistry)}`);
+  if (system.stack.secured) say(SECURED);
   say(`data      ${dataDir}   (logs and stack.json, which names every process)`);
   say(`Webhooks may reach ${allowNetworks} here (POSTHASTE_ALLOW_NETWORKS); elsewhere private networks are refused.`);
   say("");
 }
+
+/** The registry is reached in plain text either way: it listens on 127.0.0.1 only, and does not ask who calls. */
+const SECURED = "secured   Kafka by TLS and SCRAM, each service as a user of its own; the registry is not";
 
 function suggest(system: System, demo: Demo | undefined): void {
   const authorize = `-H 'authorization: Bearer ${system.adminToken}'`;

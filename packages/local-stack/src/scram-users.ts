@@ -25,15 +25,17 @@ type Mechanism = (typeof MECHANISMS)[number];
  * Makes the users, or gives them these passwords, for both of SCRAM's mechanisms. Answers when the cluster has them; each
  * broker knows of it a moment later. Throws when the cluster refuses one.
  */
-export async function putScramUsers({ brokers, tls }: ClusterAddresses, users: readonly User[]): Promise<void> {
+export async function putScramUsers(
+  { brokers: [address = ""], tls }: ClusterAddresses,
+  users: readonly User[],
+): Promise<void> {
   // A request may alter a user once.
   for (const mechanism of MECHANISMS) {
     const upsertions = users.map((user) => upsertion(user, mechanism));
     const [deletions, count] = [compactLength(0), compactLength(upsertions.length)];
     const rest = Buffer.concat([NO_TAGS, deletions, count, ...upsertions, NO_TAGS]);
-    const request = { apiKey: ALTER_USER_SCRAM_CREDENTIALS, version: 0, rest };
     // Any broker passes it on to the active controller.
-    assertDone(await Promise.any(brokers.map((address) => ask(address, tls, request))));
+    assertDone(await ask(address, tls, { apiKey: ALTER_USER_SCRAM_CREDENTIALS, version: 0, rest }));
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { SERVICE_NAMES, serviceEnvironment, topicsProgram, withoutSecrets } from "./services.ts";
+import { SERVICE_NAMES, serviceEnvironment, topicsProgram, withoutKafkaSettings, withoutSecrets } from "./services.ts";
 
 const options = {
   brokers: ["127.0.0.1:1"],
@@ -26,6 +26,18 @@ it("gives the admin token to control alone, and the secret keys to control and d
     delivery: ["POSTHASTE_SECRET_KEYS"],
     control: ["POSTHASTE_ADMIN_TOKEN", "POSTHASTE_SECRET_KEYS"],
   });
+});
+
+it("gives each process its own login where Kafka asks who calls, and no other's", () => {
+  const logins = { settingsOf: (user: string) => ({ KAFKA_SASL_USERNAME: user }) };
+  const given = SERVICE_NAMES.map((name) => serviceEnvironment(name, { ...options, logins })["KAFKA_SASL_USERNAME"]);
+  expect(given).toEqual(["posthaste-ingest", "posthaste-router", "posthaste-delivery", "posthaste-control"]);
+  expect(topicsProgram({ ...options, logins }).env["KAFKA_SASL_USERNAME"]).toBe("posthaste-topics");
+});
+
+it("leaves out what was set for a cluster of somebody else's", () => {
+  const env = { PATH: "/bin", KAFKA_BROKERS: "b:1", KAFKA_SASL_PASSWORD: "secret", SCHEMA_REGISTRY_PASSWORD: "secret" };
+  expect(withoutKafkaSettings(env)).toEqual({ PATH: "/bin" });
 });
 
 it("gives no secret to the program that makes the topics, nor to what inherits the environment", () => {

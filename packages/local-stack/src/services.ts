@@ -1,6 +1,7 @@
 /** The four services as units: where each starts, its settings, and when it is ready. */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { KafkaLogins } from "./kafka-logins.ts";
 import { createUnit, type Unit } from "./unit.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
@@ -31,6 +32,8 @@ export interface ServicesOptions {
   readonly dataDir: string;
   /** What every process inherits; the settings above win over it. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Where Kafka asks who calls: what each process logs in with. */
+  readonly logins?: KafkaLogins | undefined;
   readonly onUnexpectedExit: (name: string, reason: string) => void;
 }
 
@@ -44,6 +47,18 @@ export function withoutSecrets(
 ): Readonly<Record<string, string | undefined>> {
   const { [ADMIN_TOKEN]: _token, [SECRET_KEYS]: _keys, ...others } = env;
   return others;
+}
+
+/**
+ * An environment without the settings of connections to Kafka and the registry: those that a person gave are for the cluster
+ * that they named, and one of our own has others.
+ */
+export function withoutKafkaSettings(
+  env: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, string | undefined>> {
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => !name.startsWith("KAFKA_") && !name.startsWith("SCHEMA_REGISTRY_")),
+  );
 }
 
 /** The address of a service's operator port. */
@@ -70,7 +85,7 @@ export function prepareService(name: ServiceName, options: ServicesOptions): Uni
 }
 
 /** Where the program that makes the topics starts, and its settings. */
-export function topicsProgram(options: Pick<ServicesOptions, "brokers" | "schemaRegistry" | "env">): {
+export function topicsProgram(options: Pick<ServicesOptions, "brokers" | "schemaRegistry" | "env" | "logins">): {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
 } {
@@ -83,6 +98,7 @@ export function topicsProgram(options: Pick<ServicesOptions, "brokers" | "schema
       ...withoutSecrets(options.env),
       KAFKA_BROKERS: options.brokers.join(","),
       SCHEMA_REGISTRY_URL: options.schemaRegistry,
+      ...options.logins?.settingsOf("posthaste-topics"),
     },
   };
 }
@@ -97,6 +113,7 @@ export function serviceEnvironment(name: ServiceName, options: ServicesOptions):
     ...withoutSecrets(env),
     KAFKA_BROKERS: options.brokers.join(","),
     SCHEMA_REGISTRY_URL: options.schemaRegistry,
+    ...options.logins?.settingsOf(`posthaste-${name}`),
     POSTHASTE_HOST: "127.0.0.1",
     POSTHASTE_ADMIN_PORT: String(ports.admin[name]),
     POSTHASTE_INGEST_PORT: String(ports.ingest),

@@ -10,6 +10,7 @@ describe("without arguments and environment", () => {
       help: false,
       demo: true,
       brokers: 1,
+      secure: false,
       ports: { ingest: 8080, control: 8090, admin: { ingest: 9101, router: 9102, delivery: 9103, control: 9104 } },
       dataDir: "/clone/.posthaste",
       adminToken: undefined,
@@ -22,6 +23,10 @@ describe("arguments", () => {
   it("take the size of the cluster after a space or an equals sign", () => {
     expect(read(["--brokers", "3"]).brokers).toBe(3);
     expect(read(["--brokers=3", "--no-demo"])).toMatchObject({ brokers: 3, demo: false });
+  });
+
+  it("take --secure", () => {
+    expect(read(["--secure"])).toMatchObject({ secure: true, demo: true, brokers: 1 });
   });
 
   it.each([[["--brokers", "2"]], [["--brokers"]], [["--no-demon"]], [["start"]]])("refuse %j", (args) => {

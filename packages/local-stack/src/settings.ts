@@ -10,6 +10,7 @@ Brings up all of Posthaste on 127.0.0.1, shows the seven kinds of event on their
 
   --no-demo       leave the demonstration out
   --brokers 1|3   size of the Kafka cluster (default 1)
+  --secure        Kafka over TLS, each service with a login and grants of its own
   --help          this text
 
 Environment: POSTHASTE_INGEST_PORT (8080), POSTHASTE_CONTROL_PORT (8090), POSTHASTE_METRICS_PORT (9101, the first of four),
@@ -25,6 +26,8 @@ export interface CommandSettings {
   readonly help: boolean;
   readonly demo: boolean;
   readonly brokers: 1 | 3;
+  /** Kafka over TLS, with logins and grants. */
+  readonly secure: boolean;
   readonly ports: ServicePorts;
   readonly dataDir: string;
   /** Undefined: keep the one in the data folder, or make one. */
@@ -51,20 +54,21 @@ export function readCommandSettings(
   };
 }
 
-function readArguments(args: readonly string[]): Pick<CommandSettings, "help" | "demo" | "brokers"> {
-  let [help, demo] = [false, true];
+function readArguments(args: readonly string[]): Pick<CommandSettings, "help" | "demo" | "brokers" | "secure"> {
+  let [help, demo, secure] = [false, true, false];
   let brokers: 1 | 3 = 1;
   for (let index = 0; index < args.length; index += 1) {
     const [name, inline] = (args[index] ?? "").split("=", 2);
     if (name === "--help" || name === "-h") help = true;
     else if (name === "--no-demo") demo = false;
+    else if (name === "--secure") secure = true;
     else if (name === "--brokers") {
       const value = inline ?? args[++index];
       if (value !== "1" && value !== "3") throw new StackError(`--brokers: expected 1 or 3, got ${value ?? "nothing"}`);
       brokers = value === "3" ? 3 : 1;
     } else throw new StackError(`unknown option ${name}; npm start -- --help shows them`);
   }
-  return { help, demo, brokers };
+  return { help, demo, brokers, secure };
 }
 
 // The services read what is checked here themselves, but only when the brokers are up; a slip of the pen is told at once.

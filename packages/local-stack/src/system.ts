@@ -8,7 +8,10 @@
  */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
+import { createTopicNames } from "@posthaste/contracts/topics";
 import { makeDataFolder } from "./data-folder.ts";
+import { grantAccess } from "./kafka-access.ts";
+import { keepUsers, loginsOf } from "./kafka-logins.ts";
 import { type LocalStack, type LocalStackOptions, startLocalStack } from "./local-stack.ts";
 import {
   adminUrl,
@@ -18,6 +21,7 @@ import {
   type ServiceName,
   type ServicePorts,
   topicsProgram,
+  withoutKafkaSettings,
 } from "./services.ts";
 import { StackError } from "./stack-error.ts";
 import type { Unit } from "./unit.ts";
@@ -45,6 +49,8 @@ export interface System {
   readonly unit: (name: string) => Unit;
   /** One more process of a service, not started yet and not among `units`: who asks for it ends it. */
   readonly another: (name: ServiceName, adminPort: number) => Unit;
+  /** Runs the program that makes the topics once more, with these settings beside its own. */
+  readonly makeTopics: (settings: Readonly<Record<string, string>>) => Promise<void>;
   /** Ends all of it within about `deadlineMs`. */
   readonly stop: (deadlineMs?: number) => Promise<void>;
 }
@@ -53,8 +59,12 @@ export interface System {
 export async function startSystem(options: SystemOptions): Promise<System> {
   const { log, ports, dataDir } = options;
   await makeDataFolder(dataDir);
+  const users = options.security ? await keepUsers(dataDir) : [];
   const stack = await startLocalStack(options);
-  const env = { ...options.env, ...options.settings };
+  const given = { ...options.env, ...options.settings };
+  // A stack of our own takes none of the settings that are for another.
+  const env = stack.units.length > 0 ? withoutKafkaSettings(given) : given;
+  const logins = stack.secured ? loginsOf(dataDir, stack.secured.authorityFile) : undefined;
   const serviceOptions = {
     brokers: stack.brokers,
     schemaRegistry: stack.schemaRegistry,
@@ -63,12 +73,18 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     secretKeys: options.secretKeys,
     dataDir,
     env,
+    logins,
     onUnexpectedExit: options.onUnexpectedExit ?? (() => {}),
   };
   const services = prepareServices(serviceOptions);
   try {
+    if (stack.secured) {
+      log("granting each service what is its own");
+      const names = createTopicNames(env["POSTHASTE_TOPIC_PREFIX"] || undefined);
+      await grantAccess(stack.brokers, { ...stack.secured, names, users });
+    }
     log("making the topics");
-    await applyTopics(stack, env);
+    await applyTopics(serviceOptions);
     log(`starting ${SERVICE_NAMES.join(", ")}`);
     await Promise.all(services.map((unit) => unit.start()));
     await allReady(`http://127.0.0.1:${ports.control}`);
@@ -98,6 +114,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     },
     another: (name, adminPort) =>
       prepareService(name, { ...serviceOptions, ports: { ...ports, admin: { ...ports.admin, [name]: adminPort } } }),
+    makeTopics: (settings) => applyTopics({ ...serviceOptions, env: { ...env, ...settings } }),
     stop: async (deadlineMs = 12_000) => {
       await Promise.all(services.map((unit) => unit.stop(Math.round(deadlineMs * 0.6))));
       await stack.stop(Math.round(deadlineMs * 0.2));
@@ -105,8 +122,8 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   };
 }
 
-async function applyTopics(stack: LocalStack, env: Readonly<Record<string, string | undefined>>): Promise<void> {
-  const program = topicsProgram({ brokers: stack.brokers, schemaRegistry: stack.schemaRegistry, env });
+async function applyTopics(options: Parameters<typeof topicsProgram>[0]): Promise<void> {
+  const program = topicsProgram(options);
   await run(process.execPath, [...program.args], { env: { ...program.env } }).catch((error: { stderr?: string }) => {
     throw new StackError(`the topics could not be made: ${error.stderr ?? String(error)}`);
   });

@@ -1,10 +1,22 @@
 import { readFile } from "node:fs/promises";
+import { accessTable } from "@posthaste/contracts/access";
+import { createTopicNames } from "@posthaste/contracts/topics";
 import { CertificateAuthority } from "@posthaste/testkit/certificates";
 import { oauthToken, type SecuredBroker, startSecuredBroker } from "@posthaste/testkit/secured-broker";
-import { Kafka, logLevel, type SASLOptions } from "kafkajs";
+import kafkajs, { type AclEntry, Kafka, logLevel, type SASLOptions } from "kafkajs";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { withAdmin } from "../src/cluster-view.ts";
+import { grantAccess } from "../src/kafka-access.ts";
 
 const USER = { name: "some-service", password: "a password" };
+const { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } = kafkajs;
+const { LITERAL } = ResourcePatternTypes;
+const EVERYTHING = {
+  resourceType: AclResourceTypes.ANY,
+  resourcePatternType: ResourcePatternTypes.ANY,
+  operation: AclOperationTypes.ANY,
+  permissionType: AclPermissionTypes.ANY,
+};
 const HOUR_MS = 3_600_000;
 
 let secured: SecuredBroker;
@@ -81,4 +93,31 @@ it("lets in on the operator's port whoever shows a certificate of that authority
   const stranger = new CertificateAuthority().issue({ commonName: "operator" });
   await expect(brokerIds({ broker, ssl: { ca, ...stranger } })).rejects.toThrow();
   await expect(brokerIds({ broker })).rejects.toThrow();
+});
+
+it("A1: a user has what the newest table grants and nothing else, and a stranger's grants stay", async () => {
+  const pem = await readFile(secured.operatorFile, "utf8");
+  const tls = { ca, cert: pem, key: pem };
+  const [address, brokers] = [secured.operatorBroker, [secured.broker]];
+  const operator = { brokers: [address], controllers: [], tls };
+  const stranger: AclEntry = {
+    ...{ resourceType: AclResourceTypes.TOPIC, resourceName: "theirs", resourcePatternType: LITERAL },
+    ...{ principal: "User:stranger", host: "*", operation: AclOperationTypes.READ },
+    permissionType: AclPermissionTypes.ALLOW,
+  };
+  await withAdmin({ address, tls }, (admin) => admin.createAcls({ acl: [stranger] }));
+  const grantsFor = async (prefix: string): Promise<readonly string[]> => {
+    await grantAccess(brokers, { operator, names: createTopicNames(prefix), users: [USER] });
+    const { resources } = await withAdmin({ address, tls }, (admin) => admin.describeAcls(EVERYTHING));
+    return resources.flatMap(({ resourceName, acls }) => acls.map(({ principal }) => `${principal} ${resourceName}`));
+  };
+  const expected = (prefix: string): readonly string[] => [
+    "User:stranger theirs",
+    ...accessTable(createTopicNames(prefix)).flatMap(({ user, name, operations }) =>
+      operations.map(() => `User:${user} ${name}`),
+    ),
+  ];
+  expect([...(await grantsFor("first"))].sort()).toEqual([...expected("first")].sort());
+  expect([...(await grantsFor("second"))].sort()).toEqual([...expected("second")].sort());
+  expect([...(await grantsFor("second"))].sort()).toEqual([...expected("second")].sort());
 });

@@ -1,0 +1,34 @@
+/** What the services log in to a secured Kafka with: a password each, made at the first start and kept in the data folder. */
+import { join } from "node:path";
+import { KAFKA_USERS, type KafkaUser } from "@posthaste/contracts/access";
+import { keepSecret, makePassword } from "./data-folder.ts";
+import type { User } from "./secured-listeners.ts";
+
+export interface KafkaLogins {
+  /** The settings of a process that connects to Kafka as this user. The password is in a file, which only its owner reads. */
+  readonly settingsOf: (user: KafkaUser) => Readonly<Record<string, string>>;
+}
+
+/** Every user with the password that the folder has for it; those that it lacks are made. */
+export function keepUsers(dataDir: string): Promise<readonly User[]> {
+  return Promise.all(
+    KAFKA_USERS.map(async (name) => ({ name, password: await keepSecret(passwordFile(dataDir, name), makePassword) })),
+  );
+}
+
+/** Logins as the users that the folder keeps; `authorityFile` is what the brokers' certificates come from. */
+export function loginsOf(dataDir: string, authorityFile: string): KafkaLogins {
+  return {
+    settingsOf: (user) => ({
+      KAFKA_TLS: "true",
+      KAFKA_TLS_CA_FILE: authorityFile,
+      KAFKA_SASL_MECHANISM: "scram-sha-512",
+      KAFKA_SASL_USERNAME: user,
+      KAFKA_SASL_PASSWORD_FILE: passwordFile(dataDir, user),
+    }),
+  };
+}
+
+function passwordFile(dataDir: string, user: KafkaUser): string {
+  return join(dataDir, "kafka-passwords", user);
+}

@@ -1,0 +1,288 @@
+/**
+ * All of it over a Kafka that asks who calls: each service works with what the access table grants it, needs all of that, and
+ * gets nothing else.
+ *
+ * The tests are one story: what happens in the first ones is what the broker's log is asked about in the later ones.
+ */
+import { readFile, stat } from "node:fs/promises";
+import { accessTable, type Grant, KAFKA_USERS, type KafkaUser } from "@posthaste/contracts/access";
+import { topicCatalogue } from "@posthaste/contracts/topics";
+import { SILENT_LOG } from "@posthaste/core/log";
+import { connectKafka, type KafkaConnection } from "@posthaste/kafka/connect";
+import { findEventsLog, raiseEventsLog } from "@posthaste/kafka/log-id";
+import { followLog } from "@posthaste/kafka/log-reader";
+import type { SecuredKafka } from "@posthaste/local-stack/local-stack";
+import { eventually } from "@posthaste/testkit/eventually";
+import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
+import kafkajs, { type Admin } from "kafkajs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Authorization, readAuthorizations } from "./authorizer-log.ts";
+import { sendBatch } from "./calls.ts";
+import { type Installation, startInstallation } from "./installation.ts";
+import { createRoute } from "./route.ts";
+
+const { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } = kafkajs;
+const { ConfigResourceTypes, Kafka, logLevel } = kafkajs;
+const RETRY_DELAY_MS = 250;
+const ARRIVAL = { timeoutMs: 30_000, intervalMs: 100 };
+
+let installation: Installation;
+let secured: SecuredKafka;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  const settings = { POSTHASTE_RETRY_SCHEDULE: `${RETRY_DELAY_MS}ms`, POSTHASTE_RETRY_WINDOW: "10s" };
+  [installation, receiver] = await Promise.all([startInstallation({ secured: true, settings }), startReceiver()]);
+  if (!installation.system.stack.secured) throw new Error("the stack is not secured");
+  secured = installation.system.stack.secured;
+}, 120_000);
+
+afterAll(async () => {
+  await installation?.close();
+  await receiver?.close();
+});
+
+const track = (messageId: string) => ({ type: "track", userId: "user", event: "Ordered", messageId });
+
+const send = async (writeKey: string, ...calls: readonly { readonly type: string }[]): Promise<void> =>
+  expect(await sendBatch(installation.system.ingestUrl, writeKey, calls)).toBe(200);
+
+const authorizations = (): Promise<readonly Authorization[]> =>
+  readAuthorizations(installation.system.unit("kafka-1").logFile);
+
+async function asOperator<T>(work: (connection: KafkaConnection) => Promise<T>): Promise<T> {
+  const { brokers, tls } = secured.operator;
+  const connection = connectKafka({ brokers, clientId: "e2e", log: SILENT_LOG, ...(tls ? { tls } : {}) });
+  try {
+    return await work(connection);
+  } finally {
+    await connection.close();
+  }
+}
+
+describe("with nothing but what is its own", () => {
+  it("every service does its work: deliveries, retries, dead letters, replays, deletions, and what is left out", async () => {
+    const { control } = installation;
+    const route = await createRoute(installation, receiver, "/secured");
+    receiver.script(route.path, [{ status: 503 }, { status: 200 }]);
+    await send(route.writeKey, track("retried"));
+    await eventually(() => expect(receiver.requestsTo(route.path)).toHaveLength(2), ARRIVAL);
+
+    receiver.script(route.path, { status: 410 });
+    await send(route.writeKey, track("refused"));
+    const { destinationId } = route;
+    await eventually(async () => {
+      const answer = await control.call("POST", "/v1/dead-letters/replay", { destinationId, dryRun: true });
+      expect(answer).toEqual({ id: null, matched: 1 });
+    }, ARRIVAL);
+    receiver.script(route.path, { status: 200 });
+    await control.call("POST", "/v1/dead-letters/replay", { destinationId });
+    await control.call("POST", "/v1/deletions", { userId: "user", sourceIds: [route.sourceId] });
+    // The refused one twice, and the deletion.
+    await eventually(() => expect(receiver.requestsTo(route.path)).toHaveLength(5), ARRIVAL);
+    await eventually(async () => {
+      const { data } = (await control.call("GET", `/v1/deliveries?destinationId=${destinationId}`)) as {
+        data: unknown[];
+      };
+      expect(data.length).toBeGreaterThanOrEqual(5);
+    }, ARRIVAL);
+
+    const unrouted = await control.createSource("without a destination");
+    await send(unrouted.writeKey, track("unrouted"), { type: "track" });
+    await eventually(async () => {
+      const written = (await authorizations()).filter(({ operation }) => operation === "WRITE").map(keyOf);
+      const { names } = installation;
+      expect(written).toContain(`posthaste-router WRITE Topic:LITERAL:${names.unrouted}`);
+      expect(written).toContain(`posthaste-ingest WRITE Topic:LITERAL:${names.rejectedCalls}`);
+    }, ARRIVAL);
+  });
+
+  it("the program that makes the topics changes what differs from the catalogue", async () => {
+    const { names, system } = installation;
+    await asOperator((connection) =>
+      connection.withAdmin((admin) =>
+        admin.alterConfigs({
+          validateOnly: false,
+          resources: [
+            {
+              type: ConfigResourceTypes.TOPIC,
+              name: names.unrouted,
+              configEntries: [{ name: "retention.ms", value: "1000000" }],
+            },
+          ],
+        }),
+      ),
+    );
+    await system.makeTopics({ POSTHASTE_PARTITIONS: "7" });
+    const topics = await asOperator((connection) =>
+      connection.withAdmin(async (admin) => (await admin.fetchTopicMetadata({ topics: [names.unrouted] })).topics),
+    );
+    expect(topics[0]?.partitions).toHaveLength(7);
+  });
+
+  it("the router writes a log id for an events topic that the last was not made for", async () => {
+    const { names, system } = installation;
+    const router = system.unit("router");
+    await router.stop();
+    const another = "AAAAAAAAAAAAAAAAAAAAAA";
+    const before = await asOperator((connection) => raiseEventsLog(connection, names, another));
+    await router.start();
+    const after = await asOperator((connection) => findEventsLog(connection, names));
+    expect(after?.logId).toBeGreaterThan(before.logId);
+    expect(after?.topicId).not.toBe(another);
+  });
+
+  it("nothing was denied", async () => {
+    expect((await authorizations()).filter(({ isGranted }) => !isGranted)).toEqual([]);
+    expect(installation.unexpectedExits).toEqual([]);
+  });
+
+  it.each(KAFKA_USERS)("%s needed each of its grants", async (user) => {
+    const used = new Set((await authorizations()).map(({ operation, rule }) => `${operation} by ${rule}`));
+    const grants = accessTable(installation.names).filter((grant) => grant.user === user);
+    expect(grants.flatMap(rulesOf).filter((rule) => !used.has(rule))).toEqual([]);
+  });
+});
+
+/** As the authorizer writes that the grant let an operation through that it is named for, and not only a lesser one. */
+function rulesOf({ user, resource, name, pattern, operations }: Grant): readonly string[] {
+  const of = `resourceType=${resource.toUpperCase()}, resourceName=${name}, patternType=${pattern.toUpperCase()}`;
+  return operations.map((operation) => {
+    const kafkas = operation.toUpperCase().replace("-", "_");
+    const acl = `${of}, principal=User:${user}, host=*, operation=${kafkas}, permissionType=ALLOW`;
+    return `${kafkas} by MatchingAcl(acl=StandardAcl(${acl}))`;
+  });
+}
+
+function keyOf({ user, operation, resource }: Authorization): string {
+  return `${user} ${operation} ${resource}`;
+}
+
+describe("whoever reaches for more is denied it", () => {
+  const passwordFile = (user: KafkaUser): string => `${installation.dataDir}/kafka-passwords/${user}`;
+
+  async function loginOf(user: KafkaUser) {
+    const password = (await readFile(passwordFile(user), "utf8")).trim();
+    return { mechanism: "scram-sha-512", username: user, password } as const;
+  }
+
+  async function clientOf(user: KafkaUser) {
+    const ca = await readFile(secured.authorityFile, "utf8");
+    const { brokers } = installation.system.stack;
+    const retry = { retries: 0 };
+    return new Kafka({
+      brokers: [...brokers],
+      ssl: { ca },
+      sasl: await loginOf(user),
+      logLevel: logLevel.NOTHING,
+      retry,
+    });
+  }
+
+  const topics = (): readonly string[] =>
+    topicCatalogue({ names: installation.names, partitions: 1, retryDelaysMs: [RETRY_DELAY_MS] }).map(
+      ({ name }) => name,
+    );
+
+  function isGranted(user: KafkaUser, operation: "read" | "write", topic: string): boolean {
+    return accessTable(installation.names).some(
+      ({ user: whose, resource, name, pattern, operations }) =>
+        whose === user &&
+        resource === "topic" &&
+        (pattern === "literal" ? topic === name : topic.startsWith(name)) &&
+        operations.includes(operation),
+    );
+  }
+
+  it.each(KAFKA_USERS)("%s writes to no topic that it was not granted", async (user) => {
+    const producer = (await clientOf(user)).producer();
+    await producer.connect();
+    const others = topics().filter((topic) => !isGranted(user, "write", topic));
+    expect(others.length).toBeGreaterThan(5);
+    for (const topic of others) {
+      const sent = producer.send({ topic, messages: [{ key: "key", value: "value" }] });
+      await expect(sent, topic).rejects.toThrow("Not authorized to access topics");
+    }
+    await producer.disconnect();
+  });
+
+  it.each([
+    ["posthaste-ingest", "events"],
+    ["posthaste-ingest", "deliveries"],
+    ["posthaste-ingest", "destinationConfig"],
+    ["posthaste-router", "deliveries"],
+    ["posthaste-router", "sourceConfig"],
+    ["posthaste-delivery", "attempts"],
+    ["posthaste-delivery", "events"],
+    ["posthaste-control", "events"],
+    ["posthaste-topics", "destinationConfig"],
+  ] as const)("%s reads nothing of %s", async (user, topicOf) => {
+    const topic = installation.names[topicOf];
+    const { brokers } = installation.system.stack;
+    const tls = { ca: await readFile(secured.authorityFile, "utf8") };
+    const connection = connectKafka({ brokers, tls, login: await loginOf(user), clientId: "e2e", log: SILENT_LOG });
+    const read: unknown[] = [];
+    const ending = new AbortController();
+    const following = Array.from({ length: 6 }, (_, partition) =>
+      followLog(connection, {
+        topic,
+        partition,
+        from: "start",
+        signal: ending.signal,
+        onFailure: () => {},
+        onRecords: (records) => void read.push(...records),
+      }).catch(() => {}),
+    );
+    await eventually(async () => {
+      const denied = (await authorizations()).filter((each) => !each.isGranted && each.user === user);
+      expect(denied.map(({ resource }) => resource)).toContain(`Topic:LITERAL:${topic}`);
+    });
+    ending.abort();
+    await connection.close();
+    await Promise.all(following);
+    expect(read).toEqual([]);
+  });
+
+  it("nobody but the operator changes topics, users or grants, and no service another's group", async () => {
+    const { names } = installation;
+    const everything = {
+      ...{ resourceType: AclResourceTypes.TOPIC, resourceName: "*", resourcePatternType: ResourcePatternTypes.LITERAL },
+      ...{ principal: "User:posthaste-ingest", host: "*", operation: AclOperationTypes.ALL },
+      permissionType: AclPermissionTypes.ALLOW,
+    };
+    const attempts: readonly [KafkaUser, string, (admin: Admin) => Promise<unknown>][] = [
+      ["posthaste-delivery", "CREATE Topic:LITERAL:new", (admin) => admin.createTopics({ topics: [{ topic: "new" }] })],
+      ["posthaste-topics", "CREATE Topic:LITERAL:new", (admin) => admin.createTopics({ topics: [{ topic: "new" }] })],
+      [
+        "posthaste-topics",
+        `DELETE Topic:LITERAL:${names.events}`,
+        (admin) => admin.deleteTopics({ topics: [names.events] }),
+      ],
+      [
+        "posthaste-router",
+        `DELETE Group:LITERAL:${names.routerGroup}`,
+        (admin) => admin.deleteGroups([names.routerGroup]),
+      ],
+      [
+        "posthaste-ingest",
+        `DESCRIBE Group:LITERAL:${names.deliveryGroup}`,
+        (admin) => admin.fetchOffsets({ groupId: names.deliveryGroup }),
+      ],
+      ["posthaste-ingest", "ALTER Cluster:LITERAL:kafka-cluster", (admin) => admin.createAcls({ acl: [everything] })],
+    ];
+    for (const [user, denied, attempt] of attempts) {
+      const admin = (await clientOf(user)).admin();
+      await admin.connect();
+      // Without retries it finds no coordinator before it was told of the brokers.
+      await admin.listTopics();
+      await expect(attempt(admin), denied).rejects.toThrow();
+      await admin.disconnect();
+      const ofUser = (await authorizations()).filter(({ isGranted }) => !isGranted).map(keyOf);
+      expect(ofUser).toContain(`${user} ${denied}`);
+    }
+  });
+
+  it("the passwords are their owner's alone to read", async () => {
+    for (const user of KAFKA_USERS) expect((await stat(passwordFile(user))).mode & 0o077).toBe(0);
+  });
+});
