@@ -52,10 +52,14 @@ export const ATTACKS: readonly Attack[] = [
   {
     name: "4. 67 MB of bodies that stop before their end, then more",
     manner: "stalls",
-    bytesAtOnce: 67_000_000,
+    bytesAtOnce: 67_130_000,
     prepare: () => {
-      const request = post("/v1/track", Buffer.alloc(HALF_MEGABYTE, " "), null, "identity");
-      return () => request;
+      const stalled = (bytes: number) => post("/v1/track", Buffer.alloc(bytes, " "), null, "identity");
+      const large = stalled(HALF_MEGABYTE);
+      // 64 MB are left full to the last kilobyte, where no more large ones fit.
+      const last = [stalled(100_000), ...Array<Buffer>(30).fill(stalled(1_000))];
+      const further = stalled(20_000);
+      return (serial) => (serial < 134 ? large : (last[serial - 134] ?? further));
     },
   },
   {
