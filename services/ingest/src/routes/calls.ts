@@ -3,9 +3,10 @@ import type { CallType } from "@posthaste/core/call";
 import type { Source } from "@posthaste/core/source";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Accept, CallRequest } from "../accept.ts";
-import { type Answer, malformed, type Refusal } from "../answer.ts";
+import { type Answer, malformed, type Refusal, tooLarge } from "../answer.ts";
 import type { Authentication, Authenticator } from "../authenticate.ts";
 import { type ClientAddresses, requestAddress } from "../client-address.ts";
+import { saysTooMuch } from "../inflated-body.ts";
 import type { LateRefusals } from "../late-refusals.ts";
 import { MAX_CALL_BYTES, MAX_REQUEST_BYTES } from "../limits.ts";
 import { countCalls, type IngestMetrics } from "../metrics.ts";
@@ -27,6 +28,11 @@ export interface CallRouteParts {
 }
 
 const NO_BODY = malformed("empty_body", "The request has no body; send a JSON object.");
+
+const TOO_MUCH = tooLarge(
+  "request_too_large",
+  "Compressed, the body holds more objects and values than its size allows; send smaller batches, or without compression.",
+);
 
 type Take = (body: SentBody, source: Source, request: CallRequest) => Answer | Promise<Answer>;
 
@@ -115,7 +121,9 @@ export function addCallRoutes(app: FastifyInstance, parts: CallRouteParts): void
   const takeBatch: Take = (body, source, call) => {
     const steps = function* (): Steps<Answer> {
       const opened = contentOf(body, source);
-      return "refusal" in opened ? refuse(opened.refusal) : yield* accept.batch(opened.content, call);
+      if ("refusal" in opened) return refuse(opened.refusal);
+      if (saysTooMuch(opened.content, body.bytes?.length ?? 0)) return refuse(TOO_MUCH);
+      return yield* accept.batch(opened.content, call);
     };
     return mayBeLong(body) ? work.runInSteps(source.id, steps) : work.run(senderOf(source), () => toEnd(steps()));
   };
