@@ -22,7 +22,7 @@ import { DueGate } from "./due-gate.ts";
 import { FollowUps } from "./follow-up.ts";
 import { Isolation } from "./isolation.ts";
 import { createDeliveryGauges, createDeliveryMetrics } from "./metrics.ts";
-import { openTopics } from "./topics.ts";
+import { type OpenTopicsOptions, openTopics } from "./topics.ts";
 
 export interface DeliveryOptions {
   readonly kafka: KafkaAccess;
@@ -44,6 +44,8 @@ export interface DeliveryOptions {
   readonly senderLimits?: Partial<SenderLimits>;
   readonly health?: UrlHealthSettings;
   readonly timing?: Partial<ConsumerTiming>;
+  /** When the table of destinations counts as not read to its end. */
+  readonly table?: NonNullable<OpenTopicsOptions["table"]>;
   readonly clock?: Clock;
   /** 0 up to but not including 1; for jitter and for sampling the attempt log. */
   readonly random?: () => number;

@@ -12,7 +12,7 @@ import type { RetrySchedule } from "@posthaste/core/retry-plan";
 import type { KafkaConnection } from "@posthaste/kafka/connect";
 import { createProducer, DRAINED_FLUSH_MS, type Producer } from "@posthaste/kafka/producer";
 import { createOpenCodec } from "@posthaste/kafka/registry";
-import { createTable, type Table } from "@posthaste/kafka/table";
+import { createTable, type Table, type TableOptions } from "@posthaste/kafka/table";
 import { existingRetryTopics, verifyTopics } from "@posthaste/kafka/topic-admin";
 import type { RegistryAccess } from "@posthaste/runtime/connection-settings";
 
@@ -24,6 +24,8 @@ export interface OpenTopicsOptions {
   readonly log: Log;
   /** The destinations cannot be followed any more. */
   readonly onFailure: (reason: Error) => void;
+  /** When the table of destinations counts as not read to its end. */
+  readonly table?: Pick<TableOptions<Destination>, "behindLimitMs">;
 }
 
 export interface OpenTopics {
@@ -58,6 +60,7 @@ export async function openTopics(connection: KafkaConnection, options: OpenTopic
     decode: destinationCodec.decode,
     learn: destinationCodec.learn,
     onFailure: options.onFailure,
+    ...options.table,
   });
   await destinations.caughtUp();
   const handOffs = await createProducer(connection, { name: "hand-offs", topics: [names.deadLetters, ...retryTopics] });

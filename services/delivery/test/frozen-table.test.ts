@@ -25,6 +25,8 @@ it("is not ready while its table is not read to its end", async () => {
     addresses: { allowNetworks: [], denyNetworks: [], ports: [] },
     schedule: { delaysMs: [60_000], windowMs: 60_000 },
     attemptLog: { failures: true, deliveredShare: 1 },
+    // Longer than an idle reading is silent, and shorter than the limit that a service has.
+    table: { behindLimitMs: 4_000 },
     log: SILENT_LOG,
     registry: new Registry(),
     onFailure: (reason) => {

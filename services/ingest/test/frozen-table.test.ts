@@ -12,6 +12,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
+// With the limit that a service has; the other services wait for less.
 it("is not ready while its table is not read to its end", async () => {
   const topics = await createTestTopics("ingest");
   const gateway = await openRegistryGateway();

@@ -22,7 +22,7 @@ import { settleEventsLog, TOPICS_PROGRAM } from "@posthaste/kafka/log-id";
 import { createKafkaMetrics } from "@posthaste/kafka/metrics";
 import { createProducer, DRAINED_FLUSH_MS } from "@posthaste/kafka/producer";
 import { createOpenCodec } from "@posthaste/kafka/registry";
-import { createTable, type Table } from "@posthaste/kafka/table";
+import { createTable, type Table, type TableOptions } from "@posthaste/kafka/table";
 import type { ConsumerTiming, WindowLimits } from "@posthaste/kafka/window";
 import type { KafkaAccess, RegistryAccess } from "@posthaste/runtime/connection-settings";
 import type { Registry } from "prom-client";
@@ -43,6 +43,8 @@ export interface RouterOptions {
   readonly dedupe: RecentIdsLimits;
   readonly window?: WindowLimits;
   readonly timing?: Partial<ConsumerTiming>;
+  /** When the table of destinations counts as not read to its end. */
+  readonly table?: Pick<TableOptions<RoutableDestination>, "behindLimitMs"> | undefined;
   readonly nowMs?: () => number;
 }
 
@@ -85,6 +87,7 @@ export async function startRouter(options: RouterOptions): Promise<Router> {
     codec: destinationCodec,
     routing,
     onFailure,
+    table: options.table,
   });
   await destinations.caughtUp();
 
@@ -179,12 +182,13 @@ interface FollowDestinationsOptions {
   readonly codec: Codec<DestinationRecord>;
   readonly routing: RoutingTable;
   readonly onFailure: (reason: Error) => void;
+  readonly table: RouterOptions["table"];
 }
 
 /** Follows the destinations; of each only what routing needs is kept, and no secret is opened. */
 function followDestinations(
   connection: KafkaConnection,
-  { topic, codec, routing, onFailure }: FollowDestinationsOptions,
+  { topic, codec, routing, onFailure, table }: FollowDestinationsOptions,
 ): Promise<Table<RoutableDestination>> {
   return createTable(connection, {
     topic,
@@ -195,5 +199,6 @@ function followDestinations(
       return { id, enabled, sourceIds };
     },
     onChange: (id, destination) => routing.set(id, destination),
+    ...table,
   });
 }

@@ -21,6 +21,8 @@ it("is not ready while its table is not read to its end", async () => {
     schemaRegistry: { url: gateway.url },
     topicPrefix: topics.prefix,
     dedupe: { limit: 0, windowMs: 0 },
+    // Longer than an idle reading is silent, and shorter than the limit that a service has.
+    table: { behindLimitMs: 4_000 },
     log: SILENT_LOG,
     registry: new Registry(),
     onFailure: (reason) => {
