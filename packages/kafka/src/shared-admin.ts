@@ -4,13 +4,13 @@
  * A1  It is connected at the first question, and a failure of the connection throws the client away: the next try has a
  *     new one, whose list of brokers starts with another.
  * A2  A question is asked again for `patienceMs`, longer than an election takes; what is asked here can be asked twice
- *     without harm.
+ *     without harm. A broker that refuses us (its certificate, the login) would for longer: that is told at once.
  */
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Admin } from "kafkajs";
 import type { ClientOptions, KafkaClient } from "./connect.ts";
 import { pause, retryPauseMs, withDeadline } from "./deadline.ts";
-import { isPassingFailure, isTopicMissing, toPosthasteError } from "./kafka-errors.ts";
+import { isPassingFailure, isTopicMissing, refusalOf, toPosthasteError } from "./kafka-errors.ts";
 
 /** An election takes 3 to 5 s with the session settings of rule P4. */
 export const ADMIN_PATIENCE_MS = 8000;
@@ -58,7 +58,8 @@ export class SharedAdmin {
         const incomplete = error instanceof TypeError;
         const passing = olderTopic || incomplete || isPassingFailure(error) || isDeadline(error);
         if (passing || isTopicMissing(error)) this.#discard(held);
-        if (!passing || performance.now() >= giveUpAtMs) throw toPosthasteError(error, "asking KAFKA_BROKERS");
+        const isOver = performance.now() >= giveUpAtMs || refusalOf(error) !== undefined;
+        if (!passing || isOver) throw toPosthasteError(error, "asking KAFKA_BROKERS");
       }
       await pause(retryPauseMs(failures));
     }

@@ -22,13 +22,19 @@ const BY_CODE: Readonly<Record<string, Refusal>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: "another name",
   ERR_SSL_WRONG_VERSION_NUMBER: "no TLS",
   ERR_SSL_PACKET_LENGTH_TOO_LONG: "no TLS",
-  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: "wants a certificate",
-  ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: "wants a certificate",
-  ERR_SSL_SSLV3_ALERT_CERTIFICATE_UNKNOWN: "distrusts the certificate",
-  ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: "distrusts the certificate",
-  ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED: "distrusts the certificate",
-  ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: "nothing in common",
-  ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE: "nothing in common",
+};
+
+/** Alerts of the other side, which versions of OpenSSL put other words in front of. */
+const ALERT = /^ERR_SSL_(?:SSLV3|TLSV1|TLSV13|SSL\/TLS)_ALERT_(.+)$/;
+const BY_ALERT: Readonly<Record<string, Refusal>> = {
+  // Java's answer to no certificate at all, and TLS 1.3's own.
+  BAD_CERTIFICATE: "wants a certificate",
+  CERTIFICATE_REQUIRED: "wants a certificate",
+  CERTIFICATE_UNKNOWN: "distrusts the certificate",
+  UNKNOWN_CA: "distrusts the certificate",
+  CERTIFICATE_EXPIRED: "distrusts the certificate",
+  HANDSHAKE_FAILURE: "nothing in common",
+  PROTOCOL_VERSION: "nothing in common",
 };
 
 /** A listener of a broker with TLS, spoken to without. */
@@ -78,6 +84,7 @@ export function registryTlsRefusal(error: unknown): string | undefined {
 
 function tlsRefusal(error: unknown, sentences: Readonly<Record<Refusal, string>>): string | undefined {
   const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
-  const refusal = typeof code === "string" ? BY_CODE[code] : undefined;
+  if (typeof code !== "string") return undefined;
+  const refusal = BY_CODE[code] ?? BY_ALERT[ALERT.exec(code)?.[1] ?? ""];
   return refusal === undefined ? undefined : `${sentences[refusal]} (${code})`;
 }
