@@ -41,12 +41,19 @@ const MAX_FRAME_BYTES = 1024 * 1024;
 /** The first byte of what TLS sends when it is spoken to without. */
 const TLS_ALERT = 0x15;
 
+/** What a listener of another kind does, and a broker that stops. */
+const CUT_ADVICE =
+  "the broker closes each connection at its second request: it may want a login, set KAFKA_SASL_MECHANISM, or name the port of a listener without one in KAFKA_BROKERS";
+const HANDSHAKE_CUT_ADVICE =
+  "the broker closes each connection in TLS's handshake: it may not speak TLS on this port, set KAFKA_TLS to false, or name the port of a listener with TLS in KAFKA_BROKERS";
+
 export class BrokerProbe {
   readonly #options: ProbeOptions;
   readonly #socket: Socket;
   #state: "connecting" | "logging in" | "idle" | "asked" | "closed" = "connecting";
   #received: Buffer = Buffer.alloc(0);
   #answers = 0;
+  #cutInHandshake = false;
   #loginDueMs = Number.POSITIVE_INFINITY;
   /** Takes the answer to a login's step. */
   #step: { resolve(answer: Buffer): void; reject(error: Error): void } | null = null;
@@ -56,12 +63,16 @@ export class BrokerProbe {
     this.#socket = options.dial(options.address, () => this.#prove());
     this.#socket.unref();
     this.#socket.on("error", (error) => {
+      if ("code" in error && error.code === "ECONNRESET") this.#noteCut();
       const advice = brokerTlsRefusal(error);
       if (advice !== undefined) this.#options.onRefused(advice);
       this.close();
     });
     // A broker that closes its side would otherwise leave a half-open probe that is never asked again.
-    this.#socket.on("end", () => this.close());
+    this.#socket.on("end", () => {
+      this.#noteCut();
+      this.close();
+    });
     this.#socket.on("close", () => this.close());
     this.#socket.on("data", (bytes) => this.#receive(bytes));
   }
@@ -78,6 +89,12 @@ export class BrokerProbe {
   /** Questions that this connection had an answer to. */
   get answers(): number {
     return this.#answers;
+  }
+
+  /** Of a closed probe: what it may be if the next is closed so too. */
+  get suspicion(): string | null {
+    if (this.#cutInHandshake) return HANDSHAKE_CUT_ADVICE;
+    return this.#options.login === undefined && this.#answers === 1 ? CUT_ADVICE : null;
   }
 
   /** Asks once, when nothing is owed. */
@@ -112,6 +129,10 @@ export class BrokerProbe {
         this.close();
       },
     );
+  }
+
+  #noteCut(): void {
+    if (this.#state === "connecting") this.#cutInHandshake = true;
   }
 
   #question(): void {

@@ -48,10 +48,8 @@ const SILENT_TICKS = 4;
 const WITNESS_TICKS = 2;
 /** L1e: five seconds. */
 const REFUSED_PAUSE_TICKS = 10;
-/** One connection that is cut behind its first answer may be a broker's stop. */
+/** One connection that is cut where a listener of another kind would cut it may be a broker's stop. */
 const CUT_IN_A_ROW = 2;
-const CUT_ADVICE =
-  "the broker closes each connection at its second request: it may want a login, set KAFKA_SASL_MECHANISM, or name the port of a listener without one in KAFKA_BROKERS";
 
 interface WatchedBroker {
   readonly name: string;
@@ -65,7 +63,7 @@ interface WatchedBroker {
   advice: string | null;
   /** Ticks until a broker that refused us is asked again. */
   pausedTicks: number;
-  /** Probes in a row that were cut behind their first answer. */
+  /** Probes in a row that were cut where a listener of another kind would cut them. */
   cutProbes: number;
 }
 
@@ -184,8 +182,9 @@ export class LivenessWatch {
   /** Called once a probe that was closed. */
   #countCut(broker: WatchedBroker, probe: BrokerProbe): void {
     broker.probe = null;
-    broker.cutProbes = probe.answers === 1 && this.#login === undefined ? broker.cutProbes + 1 : 0;
-    if (broker.cutProbes >= CUT_IN_A_ROW) this.#refused(broker, CUT_ADVICE);
+    const { suspicion } = probe;
+    broker.cutProbes = suspicion === null ? 0 : broker.cutProbes + 1;
+    if (suspicion !== null && broker.cutProbes >= CUT_IN_A_ROW) this.#refused(broker, suspicion);
   }
 
   #refused(broker: WatchedBroker, advice: string): void {

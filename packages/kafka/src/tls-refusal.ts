@@ -22,6 +22,7 @@ const BY_CODE: Readonly<Record<string, Refusal>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: "another name",
   ERR_SSL_WRONG_VERSION_NUMBER: "no TLS",
   ERR_SSL_PACKET_LENGTH_TOO_LONG: "no TLS",
+  EPROTO: "no TLS",
 };
 
 /** Alerts of the other side, which versions of OpenSSL put other words in front of. */
@@ -48,7 +49,7 @@ const OF_BROKER: Readonly<Record<Refusal, string>> = {
   "another name":
     "the broker's certificate names another host: name the brokers in KAFKA_BROKERS and in their advertised.listeners as it does",
   "no TLS":
-    "the broker does not speak TLS on this port: set KAFKA_TLS to false, or name the port of a listener with TLS in KAFKA_BROKERS",
+    "the broker speaks no TLS that this process understands on this port: set KAFKA_TLS to false, or name the port of a listener with TLS in KAFKA_BROKERS",
   "wants a certificate":
     "the broker wants a certificate of its client: name it and its key in KAFKA_TLS_CERT_FILE and KAFKA_TLS_KEY_FILE",
   "distrusts the certificate":
@@ -64,7 +65,7 @@ const OF_REGISTRY: Readonly<Record<Refusal, string>> = {
     "the registry's certificate is out of its time: give the registry a new one, or set this machine's clock",
   "another name": "the registry's certificate names another host: name the registry in SCHEMA_REGISTRY_URL as it does",
   "no TLS":
-    "the registry does not speak TLS on this port: begin SCHEMA_REGISTRY_URL with http://, or name the port with TLS",
+    "the registry speaks no TLS that this process understands on this port: begin SCHEMA_REGISTRY_URL with http://, or name the port with TLS",
   "wants a certificate":
     "the registry wants a certificate of its client, which there is no setting for: let it take a password",
   "distrusts the certificate": "the registry does not trust this process's certificate: let it take a password",

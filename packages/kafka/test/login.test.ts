@@ -2,6 +2,7 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Log, SILENT_LOG } from "@posthaste/core/log";
+import { kafkaBrokers } from "@posthaste/testkit/broker";
 import { CertificateAuthority } from "@posthaste/testkit/certificates";
 import { eventually } from "@posthaste/testkit/eventually";
 import { oauthToken, type SecuredBroker, startSecuredBroker } from "@posthaste/testkit/secured-broker";
@@ -178,6 +179,15 @@ describe("a process that is refused", () => {
       expect(lines).toContainEqual({ event: "broker_refuses", message: expect.stringContaining("KAFKA_TLS") }),
     );
   });
+
+  it("for TLS at a listener without it names the setting", async () => {
+    const { connection, lines } = connect({ brokers: kafkaBrokers() });
+    await eventually(() => expect(connection.brokersState()).toContain("set KAFKA_TLS to false"));
+    expect(lines).toContainEqual({ event: "broker_refuses", message: expect.stringContaining("KAFKA_TLS") });
+  });
+
+  it("for a login at a listener without one names the setting", () =>
+    expectRefusal({ brokers: kafkaBrokers(), tls: null, login: login("plain") }, /leave KAFKA_SASL_MECHANISM out/));
 
   it("for no login names the setting", async () => {
     const { lines } = connect({});

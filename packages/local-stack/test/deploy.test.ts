@@ -35,6 +35,7 @@ describe("compose", () => {
     expect(holding("POSTHASTE_ADMIN_TOKEN")).toEqual(["control"]);
     expect(holding("POSTHASTE_SECRET_KEYS")).toEqual(["delivery", "control"]);
     expect(holding("SCHEMA_REGISTRY_URL")).toEqual(["topics", "ingest", "router", "delivery", "control"]);
+    expect(holding("KAFKA_SASL_MECHANISM")).toEqual(holding("SCHEMA_REGISTRY_URL"));
   });
 
   it("hands the networks and ports that webhooks may reach to delivery and control, as they are set, empty by default", async () => {
