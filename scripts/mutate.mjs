@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { exitCode, install, root, spawnNode } from "./bootstrap.mjs";
+import { exitCode, install, passSignals, root, spawnNode } from "./bootstrap.mjs";
 
 const [folder, ...files] = process.argv.slice(2);
 if (folder === undefined || !existsSync(join(root, folder, "package.json"))) {
@@ -19,20 +19,20 @@ const report = join(work, "report.json");
 const config = join(work, "stryker.json");
 writeFileSync(config, JSON.stringify(settings()));
 try {
-  const code = await exitCode(
-    spawnNode(
-      [
-        fileURLToPath(new URL("bin/stryker.js", import.meta.resolve("@stryker-mutator/core/package.json"))),
-        "run",
-        config,
-      ],
-      {
-        cwd: join(root, folder),
-        // The tests that need no broker, and none for them (packages/tooling/vitest.ts).
-        env: { POSTHASTE_MUTATION: "true" },
-      },
-    ),
+  const child = spawnNode(
+    [
+      fileURLToPath(new URL("bin/stryker.js", import.meta.resolve("@stryker-mutator/core/package.json"))),
+      "run",
+      config,
+    ],
+    {
+      cwd: join(root, folder),
+      // The tests that need no broker, and none for them (packages/tooling/vitest.ts).
+      env: { POSTHASTE_MUTATION: "true" },
+    },
   );
+  passSignals(child);
+  const code = await exitCode(child);
   if (existsSync(report)) print(JSON.parse(readFileSync(report, "utf8")));
   process.exitCode = code;
 } finally {
