@@ -231,6 +231,13 @@ describe("an attempt", () => {
     run(returning(5, "deliveries/0/8/0", { urls: ["https://b.example/"] }));
     listener.onSettled(answered(200));
     expect(seen).toHaveBeenCalledTimes(1);
+    // What fails takes no time, and what is left may be all.
+    run(returning(6, "deliveries/0/9/0", {}));
+    listener.onSettled(answered(503, 503));
+    expect(seen).toHaveBeenCalledTimes(1);
+    run(returning(7, "deliveries/0/10/0", { urls: ["https://a.example/", "https://b.example/"] }));
+    listener.onSettled(answered(200, 503));
+    expect(seen).toHaveBeenCalledTimes(2);
   });
 });
 
@@ -281,6 +288,25 @@ describe("an attempt of several URLs", () => {
       1,
       { kind: "retry", progress: { putOffs: 1, notBeforeMs: 1_020_000 } },
     ]);
+  });
+
+  it("I5, W5: under `settle: any` waits for the first of its URLs to be open again, that which it left out among them", () => {
+    const report = (notBeforeMs: number): AttemptReport => {
+      const url = {
+        url: a,
+        outcome: "retryable" as const,
+        status: 429,
+        error: null,
+        durationMs: 1,
+        notBeforeMs,
+        answer: null,
+      };
+      return { settlement: settle("any", [url]), startedAtMs: nowMs, urls: [url] };
+    };
+    run(returning(0, "deliveries/0/7/0", { urlsNotBeforeMs: { [b]: 1_030_000 } }));
+    expect(attempted).toEqual([[a]]);
+    listener.onSettled(report(1_040_000));
+    expect(published).toMatchObject([{ kind: "retry", progress: { attempts: 1, notBeforeMs: 1_030_000 } }]);
   });
 
   it("is not shut for longer than a window, whatever the receiver asks for", () => {
