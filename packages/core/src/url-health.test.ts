@@ -235,6 +235,17 @@ describe("the health of a URL", () => {
     expect(health.isWaitedForBeside(0, 400)).toBe(true);
   });
 
+  it("U6: is waited for beside another URL while as many answers come back as its requests take", () => {
+    const health = healthIn();
+    for (let nowMs = 0; nowMs <= 400; nowMs += 20) {
+      fill(health, nowMs);
+      health.passed(20);
+      while (health.unsettled > 0) finish(health, "refused", nowMs, nowMs + 20);
+      fill(health, nowMs + 20);
+    }
+    expect(health.isWaitedForBeside(0, 420)).toBe(true);
+  });
+
   it("does not count the time for which this process was blocked as time that the receiver needs", () => {
     const health = healthIn();
     health.take(0);
