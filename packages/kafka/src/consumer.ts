@@ -131,8 +131,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
   async start(): Promise<void> {
     if (this.#state !== "new") throw new PosthasteError("closed", "the consumer was started before");
     this.#state = "running";
-    const { topics, topicIds } = this.#options;
-    this.#topicIds = topicIds ?? (await readTopicIds(this.#connection, topics));
+    this.#topicIds = this.#options.topicIds ?? (await this.#readTopicIds());
     await this.#connect();
     this.#watch = new TopicWatch(this.#connection, {
       topicIds: this.#topicIds,
@@ -186,6 +185,15 @@ class GroupConsumer<T, F> implements WindowedConsumer {
     log.warn({ event: "commit_refused", group: groupId, failures, reason: describe(reason) }, "a commit is due again");
   }
 
+  async #readTopicIds(): Promise<TopicIds> {
+    try {
+      return await readTopicIds(this.#connection, this.#options.topics, { signal: this.#ending.signal });
+    } catch (error) {
+      if (this.#isRunning()) throw error;
+      throw stoppedError();
+    }
+  }
+
   /** Until the brokers answer: a service may be started before them. */
   async #connect(): Promise<void> {
     for (let failures = 1; this.#isRunning(); failures += 1) {
@@ -198,7 +206,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
         await pause(retryPauseMs(failures));
       }
     }
-    throw new PosthasteError("closed", "the consumer was stopped");
+    throw stoppedError();
   }
 
   /** Asked anew after each wait: `stop` may have been called meanwhile. */
@@ -421,6 +429,10 @@ class GroupConsumer<T, F> implements WindowedConsumer {
 
 function isSame(one: TopicPartition, other: TopicPartition): boolean {
   return one.topic === other.topic && one.partition === other.partition;
+}
+
+function stoppedError(): PosthasteError {
+  return new PosthasteError("closed", "the consumer was stopped");
 }
 
 /** To begin again is all that it takes (W-5). */

@@ -24,28 +24,39 @@ export async function readTopicId(connection: KafkaConnection, topic: string): P
   return (await readTopicIds(connection, [topic])).get(topic) ?? null;
 }
 
+export interface ReadTopicIdsOptions {
+  /** How long a missing topic is asked for again. Default `ADMIN_PATIENCE_MS`. */
+  readonly missingPatienceMs?: number;
+  /** Ends the waiting for brokers, which nothing else does: the last failure is the answer then. */
+  readonly signal?: AbortSignal;
+}
+
 /** The ids of all of them; at least one is to be named. Waits for brokers. Rejects with `topic_missing` where one does not exist for so long. */
 export async function readTopicIds(
   connection: KafkaConnection,
   topics: readonly string[],
-  missingPatienceMs: number = ADMIN_PATIENCE_MS,
+  { missingPatienceMs = ADMIN_PATIENCE_MS, signal }: ReadTopicIdsOptions = {},
 ): Promise<TopicIds> {
   const asking = new TopicIdQuestion(connection, topics);
+  const close = () => asking.close();
+  signal?.addEventListener("abort", close);
   const giveUpAtMs = performance.now() + missingPatienceMs;
   try {
     for (let failures = 1; ; failures += 1) {
       try {
-        const found = await whenReachable(connection, () => asking.ask());
+        const found = await whenReachable(connection, () => asking.ask(), signal);
         const missing = topics.filter((topic) => !found.has(topic));
         if (missing.length === 0) return found;
         throw new PosthasteError("topic_missing", `${missing.join(", ")}: no such topic`);
       } catch (error) {
         // A topic that was just made is not known to every broker for a moment.
-        if (!isPosthasteError(error, "topic_missing") || performance.now() >= giveUpAtMs) throw error;
+        const isLast = signal?.aborted || performance.now() >= giveUpAtMs;
+        if (!isPosthasteError(error, "topic_missing") || isLast) throw error;
       }
-      await pause(retryPauseMs(failures));
+      await pause(retryPauseMs(failures), signal);
     }
   } finally {
+    signal?.removeEventListener("abort", close);
     asking.close();
   }
 }

@@ -1,11 +1,12 @@
 /**
  * Notices that a topic was made anew while it is read: whoever reads on would take the new log's offsets for the old one's.
  *
- * Owns: a timer and the one question that may be open.
+ * Owns: a timer and the one question that may be open, with those who wait for the next.
  * I1  A broker that does not answer, and a topic that is missing for a moment, say nothing: only another id does.
  */
 import type { KafkaConnection } from "./connect.ts";
 import { describe } from "./kafka-errors.ts";
+import { shareQuestion } from "./shared-question.ts";
 import { TopicIdQuestion, type TopicIds } from "./topic-id.ts";
 
 const DEFAULT_EVERY_MS = 5000;
@@ -25,7 +26,6 @@ export class TopicWatch {
   readonly #topics: readonly string[];
   readonly #question: TopicIdQuestion;
   #timer: NodeJS.Timeout | undefined;
-  #isAsking = false;
 
   /** Watches from now on, until `close`. */
   constructor(connection: KafkaConnection, options: TopicWatchOptions) {
@@ -43,10 +43,11 @@ export class TopicWatch {
     this.#question.close();
   }
 
-  /** Looks now, unless it is looking. Never rejects. */
-  async look(): Promise<void> {
-    if (this.#isAsking || this.#timer === undefined) return;
-    this.#isAsking = true;
+  /** Resolves when the brokers have answered, or failed, a question that was asked after the call. Never rejects. */
+  readonly look = shareQuestion(() => this.#look());
+
+  async #look(): Promise<void> {
+    if (this.#timer === undefined) return;
     try {
       const { topicIds } = this.#options;
       const now = await this.#question.ask();
@@ -56,8 +57,6 @@ export class TopicWatch {
       this.#options.onRemade(remade);
     } catch (error) {
       this.#connection.log.debug({ event: "topic_ids_unknown", topics: this.#topics, reason: describe(error) });
-    } finally {
-      this.#isAsking = false;
     }
   }
 }

@@ -48,12 +48,13 @@ export async function untilAnswered<T>(ask: () => Promise<T>, waiting: Waiting):
 /** How long a registry is asked again for a schema that it says it does not have: another node of it may have. */
 export const UNKNOWN_SCHEMA_PATIENCE_MS = 30_000;
 
-/** The same for a question to the brokers; it ends when the connection is closed. */
-export function whenReachable<T>(connection: KafkaConnection, ask: () => Promise<T>): Promise<T> {
+/** The same for a question to the brokers; it ends when `signal` is aborted, or, of the admin client, when the connection is closed. */
+export function whenReachable<T>(connection: KafkaConnection, ask: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   return untilAnswered(ask, {
     log: connection.log,
     fields: { event: "brokers_unreachable", brokers: connection.brokers },
     message: BROKERS_UNREACHABLE,
+    ...(signal ? { signal } : {}),
   });
 }
 

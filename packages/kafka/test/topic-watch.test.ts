@@ -33,7 +33,9 @@ describe("a topic's id", () => {
     expect(ids.get(topic)).toBe(await readTopicId(connection, topic));
     expect(ids.get(other)).toBe(await readTopicId(connection, other));
     await deleteTopics(other);
-    await expect(readTopicIds(connection, [topic, other], 100)).rejects.toMatchObject({ code: "topic_missing" });
+    await expect(readTopicIds(connection, [topic, other], { missingPatienceMs: 100 })).rejects.toMatchObject({
+      code: "topic_missing",
+    });
   });
 
   it("stays while the topic does, and is another for one that was made anew", async () => {
@@ -83,5 +85,18 @@ describe("a watch of topics", () => {
     await eventually(() => expect(remade).toEqual([topic]));
     watch.close();
     idle.close();
+  });
+
+  it("gives whoever asks an answer from after they asked, also while it looks", async () => {
+    const remade: string[] = [];
+    const topicIds = await readTopicIds(connection, [topic]);
+    const watch = new TopicWatch(connection, { topicIds, everyMs: 60_000, onRemade: (name) => remade.push(name) });
+    await remake();
+    await eventually(async () => expect(await readTopicIds(connection, [topic])).not.toEqual(topicIds));
+    const first = watch.look();
+    await watch.look();
+    expect(remade).toEqual([topic]);
+    await first;
+    watch.close();
   });
 });

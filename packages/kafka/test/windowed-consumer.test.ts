@@ -1,12 +1,15 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { PosthasteError } from "@posthaste/core/errors";
 import { createTestKafka, withAdmin } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
 import { createTopic, deleteTopics, uniqueName } from "@posthaste/testkit/topics";
 import { Registry } from "prom-client";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { createWindowedConsumer } from "../src/consumer.ts";
 import { createKafkaMetrics } from "../src/metrics.ts";
 import type { Task } from "../src/window.ts";
 import { allNames, createMember, type Member, type MemberOptions, nameOf, writeRecords } from "./consumer-harness.ts";
+import { connectTest } from "./harness.ts";
 
 const prefix = uniqueName("window");
 const members: Member[] = [];
@@ -398,6 +401,26 @@ describe("a consumer that cannot go on", () => {
     const member = createMember({ groupId: topic, topics: [topic] });
     members.push(member);
     await expect(member.consumer.start()).rejects.toMatchObject({ code: "topic_missing" });
+  });
+
+  it("waits no longer for brokers that do not answer when it is stopped, though it has not asked for its topics' ids yet", async () => {
+    const connection = connectTest({ brokers: ["127.0.0.1:1"] });
+    const failures: Error[] = [];
+    const consumer = createWindowedConsumer<string>(connection, {
+      groupId: "stopped",
+      topics: ["stopped"],
+      window: { maxRecords: 10, maxBytes: 1000 },
+      take: () => "",
+      laneOf: () => null,
+      run: () => undefined,
+      onFailure: (reason) => failures.push(reason),
+    });
+    const refused = expect(consumer.start()).rejects.toMatchObject({ code: "closed" });
+    await sleep(300);
+    await consumer.stop();
+    await refused;
+    await connection.close();
+    expect(failures).toEqual([]);
   });
 });
 
