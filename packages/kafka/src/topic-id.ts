@@ -64,8 +64,8 @@ export async function readTopicIds(
 /**
  * Asks for topics' ids, now and again.
  *
- * Owns: one kafkajs client, thrown away after each failure; the next one's list of brokers starts with another, and it asks the
- * leader of another of the topics.
+ * Owns: one kafkajs client, thrown away after each failure; the next one's list of brokers starts with another, and it asks
+ * another leader, of another of the topics, so that one broker that cannot be reached stops nobody.
  */
 export class TopicIdQuestion {
   readonly #connection: KafkaConnection;
@@ -107,9 +107,13 @@ export class TopicIdQuestion {
     return new Map(found.flatMap(({ name, errorCode, topicId }) => (errorCode === KNOWN ? [[name, topicId]] : [])));
   }
 
-  /** The leader of a partition, of any that has one: it holds the topic, and is among the first to know of another. */
+  /** The leader of a partition, of another one each time: it holds the topic, and is among the first to know of another. */
   async #connect(): Promise<Broker> {
-    const topic = this.#topics[this.#made % this.#topics.length] ?? "";
+    const count = this.#topics.length;
+    const index = this.#made % count;
+    const topic = this.#topics[index] ?? "";
+    // One more in each round of the topics, so that each leader of each topic has its turn.
+    const turn = index + Math.floor(this.#made / count);
     this.#client = this.#connection.createClient({
       brokers: rotate(this.#connection.brokers, this.#made),
       requestTimeoutMs: ANSWER_DEADLINE_MS,
@@ -118,8 +122,10 @@ export class TopicIdQuestion {
     const cluster = createCluster(this.#client.kafka);
     await cluster.connect();
     await cluster.addTargetTopic(topic);
-    const led = cluster.findTopicPartitionMetadata(topic).find(({ leader }) => leader >= 0);
-    if (led === undefined) throw errorOfCode(LEADER_NOT_AVAILABLE);
-    return await cluster.findBroker({ nodeId: String(led.leader) });
+    const led = cluster.findTopicPartitionMetadata(topic).filter(({ leader }) => leader >= 0);
+    const leaders = [...new Set(led.map(({ leader }) => leader))];
+    const leader = leaders[turn % leaders.length];
+    if (leader === undefined) throw errorOfCode(LEADER_NOT_AVAILABLE);
+    return await cluster.findBroker({ nodeId: String(leader) });
   }
 }
