@@ -21,9 +21,10 @@ const start = async (options: Partial<GatewayOptions> = {}) => {
   gateway.writeKeys.apply("other", { ...SOURCE, id: "other", writeKeys: [{ key: OTHER_KEY, expiresAtMs: null }] });
 };
 /** Each event takes so long by the gateway's clock. */
-const startWithSlowEvents = async () => {
+const startWithSlowEvents = async (options: Partial<GatewayOptions> = {}) => {
   let nowMs = 0;
   await start({
+    ...options,
     clock: { nowMs: () => RECEIVED_AT_MS, monotonicMs: () => nowMs },
     encodeEvent: (event) => {
       nowMs += EVENT_MS;
@@ -140,4 +141,22 @@ it("what waits for its turn is not kept when its sender leaves", async () => {
   expect((await ask()).status).toBe(200);
   // The one that was begun goes on to its end.
   expect(eventsOf(SOURCE.id)).toBeLessThanOrEqual(2 * 8_000);
+});
+
+it.each([
+  ["in the header", [`Authorization: ${basic("wk-new")}`]],
+  ["in the body", []],
+])("who left while its source was looked for has nothing under way, its key %s", async (_where, headers) => {
+  const refreshed = Promise.withResolvers<void>();
+  await startWithSlowEvents({ refreshSources: () => refreshed.promise });
+  const call = JSON.stringify({ ...CALL, writeKey: "wk-new" });
+  await flood(MAX_UNDER_WAY, toRequestBytes("POST", "/v1/track", headers, call));
+  // They have come, and are gone, when what came after them was answered.
+  for (let after = 0; after < 20; after++) expect((await ask()).status).toBe(200);
+  for (const socket of sockets) socket.destroy();
+  for (let after = 0; after < 20; after++) expect((await ask()).status).toBe(200);
+  gateway.writeKeys.apply("new", { ...SOURCE, id: "new", writeKeys: [{ key: "wk-new", expiresAtMs: null }] });
+  refreshed.resolve();
+  for (let after = 0; after < 20; after++) expect((await ask()).status).toBe(200);
+  await eventually(async () => expect((await ask("wk-new")).status).toBe(200));
 });

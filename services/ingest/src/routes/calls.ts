@@ -69,8 +69,9 @@ export function addCallRoutes(app: FastifyInstance, parts: CallRouteParts): void
     }
   };
 
-  const begin = (request: FastifyRequest, { id }: Source) => {
-    request.response?.once("close", underWay.begin(id));
+  /** Of a sender that left while its source was looked for nothing is under way: its response has closed already. */
+  const begin = ({ response, socket }: FastifyRequest, { id }: Source) => {
+    if (!socket.destroyed) response?.once("close", underWay.begin(id));
   };
 
   const later = ({ id }: Source, refusal: () => Refusal): Promise<Refusal> =>
