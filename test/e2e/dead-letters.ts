@@ -1,11 +1,11 @@
 /** Reads the dead-letter topic as a data engineer does: every record, decoded by its schema. */
 import type { TopicNames } from "@posthaste/contracts/topics";
-import type { DeadLetter } from "@posthaste/core/dead-letter";
+import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import { SILENT_LOG } from "@posthaste/core/log";
-import { connectKafka } from "@posthaste/kafka/connect";
-import { followLog } from "@posthaste/kafka/log-reader";
-import { createOpenCodec } from "@posthaste/kafka/registry";
-import { topicOffsets } from "@posthaste/kafka/topic-offsets";
+import { createOpenCodec } from "@posthaste/kafka/codec/registry";
+import { connectKafka } from "@posthaste/kafka/connection/connect";
+import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
+import { followLog } from "@posthaste/kafka/log/log-reader";
 
 export interface DeadLettersOptions {
   readonly brokers: readonly string[];

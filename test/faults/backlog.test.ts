@@ -7,11 +7,11 @@
  */
 import type { DestinationRecord } from "@posthaste/contracts/destination-codec";
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
-import type { Delivery } from "@posthaste/core/delivery";
-import type { Event } from "@posthaste/core/event";
-import { OriginFold } from "@posthaste/core/origin";
-import { eventKey } from "@posthaste/core/partition-key";
-import { topicOffsets } from "@posthaste/kafka/topic-offsets";
+import type { Delivery } from "@posthaste/core/delivery/delivery";
+import { OriginFold } from "@posthaste/core/delivery/origin";
+import type { Event } from "@posthaste/core/event/event";
+import { eventKey } from "@posthaste/core/routing/partition-key";
+import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
 import { afterAll, expect, it } from "vitest";

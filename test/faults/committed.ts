@@ -1,5 +1,5 @@
 /** What a group's commits say is finished: what the next owner of the partitions will not run again. */
-import { decodeCommitMetadata } from "@posthaste/core/commit-metadata";
+import { decodeCommitMetadata } from "@posthaste/core/window/commit-metadata";
 import { withAdmin } from "@posthaste/testkit/broker";
 import type { Place } from "./places.ts";
 

@@ -1,7 +1,7 @@
 /** Where each event's delivery stands in the deliveries topic. */
 import type { TopicNames } from "@posthaste/contracts/topics";
-import type { Delivery } from "@posthaste/core/delivery";
-import { createOpenCodec } from "@posthaste/kafka/registry";
+import type { Delivery } from "@posthaste/core/delivery/delivery";
+import { createOpenCodec } from "@posthaste/kafka/codec/registry";
 import type { LocalStack } from "@posthaste/local-stack/local-stack";
 import { createTestKafka } from "@posthaste/testkit/broker";
 import { uniqueName } from "@posthaste/testkit/topics";

@@ -7,9 +7,9 @@ import { createDestinationCodec, type DestinationRecord } from "@posthaste/contr
 import { encodeProgress, HANDED_OFF_HEADER, REVISION_HEADER } from "@posthaste/contracts/headers";
 import { createSecretBox } from "@posthaste/contracts/secret-box";
 import { retryTopicName, type TopicNames } from "@posthaste/contracts/topics";
-import { type Delivery, NO_PROGRESS } from "@posthaste/core/delivery";
-import type { Destination } from "@posthaste/core/destination";
-import type { OutgoingRecord } from "@posthaste/kafka/producer";
+import type { Destination } from "@posthaste/core/config/destination";
+import { type Delivery, NO_PROGRESS } from "@posthaste/core/delivery/delivery";
+import type { OutgoingRecord } from "@posthaste/kafka/producer/producer";
 import { createTestTopics } from "@posthaste/testbed/test-topics";
 import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
 import { type ServiceProcess, startServiceProcess } from "./service-process.ts";

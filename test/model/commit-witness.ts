@@ -11,8 +11,8 @@
  * K6  What was finished is committed soon, where nothing stands in the way.
  * K7  While a process joins it starts nothing (C4).
  */
-import { decodeCommitMetadata } from "@posthaste/core/commit-metadata";
-import type { PartitionWindow, Task } from "@posthaste/kafka/window";
+import { decodeCommitMetadata } from "@posthaste/core/window/commit-metadata";
+import type { PartitionWindow, Task } from "@posthaste/kafka/consumer/windowed-consumer";
 import type { Committed, Place } from "./group.ts";
 import type { CommitAttempt } from "./model-connection.ts";
 import type { LogRecord, ModelLog } from "./model-log.ts";

@@ -2,10 +2,10 @@
 
 import { HANDED_OFF_HEADER, headerText } from "@posthaste/contracts/headers";
 import { delayMsFromRetryTopic } from "@posthaste/contracts/topics";
-import type { Destination } from "@posthaste/core/destination";
+import type { Destination } from "@posthaste/core/config/destination";
+import { DEFAULT_URL_HEALTH } from "@posthaste/core/isolation/url-health";
 import { SILENT_LOG } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
-import { DEFAULT_URL_HEALTH } from "@posthaste/core/url-health";
 import { createConsumers } from "@posthaste/delivery/consumers";
 import { Deliverer, type DelivererParts } from "@posthaste/delivery/deliver-record";
 import { DueGate } from "@posthaste/delivery/due-gate";
@@ -13,9 +13,9 @@ import { FollowUps } from "@posthaste/delivery/follow-up";
 import { Isolation } from "@posthaste/delivery/isolation";
 import { createDeliveryMetrics } from "@posthaste/delivery/metrics";
 import type { Intake } from "@posthaste/delivery/pending";
-import { GroupCommitProducer } from "@posthaste/kafka/producer";
-import { createTable } from "@posthaste/kafka/table";
-import type { Task } from "@posthaste/kafka/window";
+import type { Task } from "@posthaste/kafka/consumer/windowed-consumer";
+import { createTable } from "@posthaste/kafka/log/table";
+import { GroupCommitProducer } from "@posthaste/kafka/producer/producer";
 import { Registry } from "prom-client";
 import type { AttemptSeen } from "./delivery-witness.ts";
 import { createCodecs, type Installation, NAMES, RETRY_TOPICS, SCHEDULE, TIMING } from "./installation.ts";

@@ -17,11 +17,11 @@
 import type { Codec } from "@posthaste/contracts/codec";
 import { HANDED_OFF_HEADER } from "@posthaste/contracts/headers";
 import { delayMsFromRetryTopic, type TopicNames } from "@posthaste/contracts/topics";
-import type { DeadLetter } from "@posthaste/core/dead-letter";
-import type { Delivery, DeliveryProgress } from "@posthaste/core/delivery";
-import type { Destination } from "@posthaste/core/destination";
-import { OriginFold } from "@posthaste/core/origin";
-import type { IncomingRecord } from "@posthaste/kafka/incoming-record";
+import type { Destination } from "@posthaste/core/config/destination";
+import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
+import type { Delivery, DeliveryProgress } from "@posthaste/core/delivery/delivery";
+import { OriginFold } from "@posthaste/core/delivery/origin";
+import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import type { UrlResult } from "@posthaste/webhook/report";
 import { nameOf } from "./commit-witness.ts";
 import { type LogRecord, type ModelLog, type PartitionLog, topicIdOf } from "./model-log.ts";

@@ -1,5 +1,5 @@
 /** The destinations as control writes them, and what was ever true of each. */
-import { type Destination, WEBHOOKS } from "@posthaste/core/destination";
+import { type Destination, WEBHOOKS } from "@posthaste/core/config/destination";
 import { SOURCE_ID } from "./installation.ts";
 import type { DestinationHistory } from "./outcome-check.ts";
 import type { Receivers } from "./receivers.ts";

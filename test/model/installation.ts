@@ -1,12 +1,12 @@
 /** What all processes of a run share, and what is the same in all runs. */
 import type { Codec } from "@posthaste/contracts/codec";
 import { createTopicNames, retryTopicName } from "@posthaste/contracts/topics";
-import type { DeadLetter } from "@posthaste/core/dead-letter";
-import type { Delivery } from "@posthaste/core/delivery";
-import type { Destination } from "@posthaste/core/destination";
-import type { Event } from "@posthaste/core/event";
-import type { RetrySchedule } from "@posthaste/core/retry-plan";
-import type { ConsumerTiming } from "@posthaste/kafka/window";
+import type { Destination } from "@posthaste/core/config/destination";
+import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
+import type { Delivery } from "@posthaste/core/delivery/delivery";
+import type { RetrySchedule } from "@posthaste/core/delivery/retry-plan";
+import type { Event } from "@posthaste/core/event/event";
+import type { ConsumerTiming } from "@posthaste/kafka/consumer/windowed-consumer";
 import type { CommitWitness } from "./commit-witness.ts";
 import type { DeliveryWitness } from "./delivery-witness.ts";
 import { createJsonCodec } from "./json-codec.ts";

@@ -6,9 +6,9 @@
  */
 
 import { SILENT_LOG } from "@posthaste/core/log";
-import type { KafkaConnection } from "@posthaste/kafka/connect";
-import { makeValue } from "@posthaste/kafka/place-record";
-import type { GroupCommitProducerOptions } from "@posthaste/kafka/producer";
+import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { makeValue } from "@posthaste/kafka/producer/place-record";
+import type { GroupCommitProducerOptions } from "@posthaste/kafka/producer/producer";
 import { connectionError, isConnectionError, protocolError } from "./broker-errors.ts";
 import type { Committed, Group, Place } from "./group.ts";
 import { type CoordinatorRequests, Member, type MemberCluster } from "./member.ts";

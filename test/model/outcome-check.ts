@@ -6,7 +6,7 @@
  * E3  First attempts of a key are in the order of its events, but of what was put off or handed off before.
  * E4  A dead letter has its reason.
  */
-import type { Delivery } from "@posthaste/core/delivery";
+import type { Delivery } from "@posthaste/core/delivery/delivery";
 import type { AttemptSeen, DeadSeen, DeliveryWitness } from "./delivery-witness.ts";
 import { originOf } from "./delivery-witness.ts";
 

@@ -3,8 +3,8 @@
  *
  * Owns: what each URL does now. A request is judged by what its URL does when it arrives.
  */
-import type { AttemptOutcome, RequestError, Settlement } from "@posthaste/core/outcome";
-import { classifyError, classifyStatus, DELIVERED, obeysRetryAfter, settle } from "@posthaste/core/outcome";
+import type { AttemptOutcome, RequestError, Settlement } from "@posthaste/core/delivery/outcome";
+import { classifyError, classifyStatus, DELIVERED, obeysRetryAfter, settle } from "@posthaste/core/delivery/outcome";
 import type { AttemptListener, AttemptReport, UrlResult } from "@posthaste/webhook/report";
 import type { AttemptRequest, WebhookSender } from "@posthaste/webhook/sender";
 import type { TimerOwner, World } from "./world.ts";

@@ -1,11 +1,12 @@
 /** The router's own parts over the model's brokers, put together as services/router/src/app.ts does. */
-import type { Event } from "@posthaste/core/event";
+
+import { originLogIdOf } from "@posthaste/core/delivery/origin";
+import type { Event } from "@posthaste/core/event/event";
 import { SILENT_LOG } from "@posthaste/core/log";
-import { originLogIdOf } from "@posthaste/core/origin";
-import { type RoutableDestination, RoutingTable } from "@posthaste/core/routing";
-import { createWindowedConsumer } from "@posthaste/kafka/consumer";
-import { GroupCommitProducer, type OutgoingRecord, type Producer } from "@posthaste/kafka/producer";
-import { createTable } from "@posthaste/kafka/table";
+import { type RoutableDestination, RoutingTable } from "@posthaste/core/routing/routing";
+import { createWindowedConsumer } from "@posthaste/kafka/consumer/consumer";
+import { createTable } from "@posthaste/kafka/log/table";
+import { GroupCommitProducer, type OutgoingRecord, type Producer } from "@posthaste/kafka/producer/producer";
 import { createDedupe } from "@posthaste/router/dedupe";
 import { createRouterMetrics } from "@posthaste/router/metrics";
 import { RecordRouter } from "@posthaste/router/route-records";

@@ -5,9 +5,9 @@
  */
 
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
-import type { Event } from "@posthaste/core/event";
-import { eventKey } from "@posthaste/core/partition-key";
-import { partitionOf } from "@posthaste/kafka/murmur2";
+import type { Event } from "@posthaste/core/event/event";
+import { eventKey } from "@posthaste/core/routing/partition-key";
+import { partitionOf } from "@posthaste/kafka/wire/murmur2";
 import { CommitWitness } from "./commit-witness.ts";
 import { startDeliveryService } from "./delivery-service.ts";
 import { DeliveryWitness } from "./delivery-witness.ts";

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Destination } from "@posthaste/core/destination";
+import type { Destination } from "@posthaste/core/config/destination";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Codec } from "./codec.ts";

@@ -5,7 +5,7 @@
  * A secret is sealed for its place and the record's revision: one that is copied from an older record does not open in a
  * newer one. Records from before that were sealed for the place alone; they open until they are written again.
  */
-import { type Destination, type SharedSecrets, WEBHOOKS, type WebhookUrl } from "@posthaste/core/destination";
+import { type Destination, type SharedSecrets, WEBHOOKS, type WebhookUrl } from "@posthaste/core/config/destination";
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Codec } from "./codec.ts";
 import type { Sealed, SecretBox, SecretPlace } from "./secret-box.ts";

@@ -1,4 +1,4 @@
-import { type DeliveryProgress, NO_PROGRESS } from "@posthaste/core/delivery";
+import { type DeliveryProgress, NO_PROGRESS } from "@posthaste/core/delivery/delivery";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decodeProgress, encodeProgress, HANDED_OFF_AT_HEADER, handedOffAtMs, headerText } from "./headers.ts";

@@ -1,5 +1,5 @@
 /** Record headers: what a reader needs without decoding the value. All are strings on the wire. */
-import { type DeliveryProgress, NO_PROGRESS } from "@posthaste/core/delivery";
+import { type DeliveryProgress, NO_PROGRESS } from "@posthaste/core/delivery/delivery";
 
 /** Of config records: the writer's revision, also on tombstones, which have no value to carry it (P5). */
 export const REVISION_HEADER = "revision";

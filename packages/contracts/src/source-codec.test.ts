@@ -1,4 +1,4 @@
-import type { Source } from "@posthaste/core/source";
+import type { Source } from "@posthaste/core/config/source";
 import { expect, it } from "vitest";
 import { createSourceCodec } from "./source-codec.ts";
 

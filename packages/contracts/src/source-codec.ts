@@ -1,5 +1,5 @@
 /** Sources as records of `posthaste.source-config`. */
-import type { Source } from "@posthaste/core/source";
+import type { Source } from "@posthaste/core/config/source";
 import type { Codec } from "./codec.ts";
 
 /** The record of `schemas/source.avsc`; field by field what services hold in memory. */

@@ -4,10 +4,10 @@
  */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { condenseOrigins, decodeOriginFold, OriginFold, type OriginOfDelivery } from "@posthaste/core/origin";
-import type { IncomingRecord } from "../src/incoming-record.ts";
-import { MAX_SPAN, TaskWindow } from "../src/task-window.ts";
-import type { Task } from "../src/window.ts";
+import { condenseOrigins, decodeOriginFold, OriginFold, type OriginOfDelivery } from "@posthaste/core/delivery/origin";
+import { MAX_SPAN, OwnedPartitionWindow } from "../src/consumer/partition-window.ts";
+import type { Task } from "../src/consumer/windowed-consumer.ts";
+import type { IncomingRecord } from "../src/wire/incoming-record.ts";
 
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
@@ -50,7 +50,7 @@ function measure(stuckEvery: number, records: number): number {
       throw reason;
     },
   };
-  const window = new TaskWindow<OriginOfDelivery, OriginOfDelivery>({ topic: "t", partition: 0 }, options, {
+  const window = new OwnedPartitionWindow<OriginOfDelivery, OriginOfDelivery>({ topic: "t", partition: 0 }, options, {
     onFinished: () => undefined,
     onFailure: options.onFailure,
   });

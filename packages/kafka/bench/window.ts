@@ -5,9 +5,9 @@
  */
 import { SILENT_LOG } from "@posthaste/core/log";
 import { Kafka, logLevel } from "kafkajs";
-import { connectKafka } from "../src/connect.ts";
-import { createWindowedConsumer } from "../src/consumer.ts";
-import { decodeLazily } from "../src/lazy-decoding.ts";
+import { connectKafka } from "../src/connection/connect.ts";
+import { createWindowedConsumer } from "../src/consumer/consumer.ts";
+import { decodeLazily } from "../src/kafkajs/lazy-decoding.ts";
 
 const PARTITIONS = 6;
 const VALUE = Buffer.alloc(1024, "x");

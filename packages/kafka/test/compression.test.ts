@@ -2,9 +2,9 @@ import { randomBytes } from "node:crypto";
 import { eventually } from "@posthaste/testkit/eventually";
 import { createTopic, deleteTopics, uniqueName } from "@posthaste/testkit/topics";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { KafkaConnection } from "../src/connect.ts";
-import { createProducer } from "../src/producer.ts";
-import { describeSettings } from "../src/topic-settings.ts";
+import type { KafkaConnection } from "../src/connection/connect.ts";
+import { createProducer } from "../src/producer/producer.ts";
+import { describeSettings } from "../src/topics/topic-settings.ts";
 import { createMember } from "./consumer-harness.ts";
 import { connectTest, readValues } from "./harness.ts";
 

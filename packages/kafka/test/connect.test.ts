@@ -8,10 +8,10 @@ import { openFaultProxy } from "@posthaste/testkit/fault-proxy";
 import { createTopic, deleteTopics, uniqueName } from "@posthaste/testkit/topics";
 import { Registry } from "prom-client";
 import { afterEach, describe, expect, it } from "vitest";
-import { connectKafka } from "../src/connect.ts";
-import { createKafkaMetrics } from "../src/metrics.ts";
-import { createProducer } from "../src/producer.ts";
-import { createTable } from "../src/table.ts";
+import { connectKafka } from "../src/connection/connect.ts";
+import { createKafkaMetrics } from "../src/connection/metrics.ts";
+import { createTable } from "../src/log/table.ts";
+import { createProducer } from "../src/producer/producer.ts";
 import { connectTest, readValues } from "./harness.ts";
 
 describe("the connection", () => {

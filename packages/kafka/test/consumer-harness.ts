@@ -2,10 +2,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { createTestKafka, kafkaBrokers } from "@posthaste/testkit/broker";
-import { connectKafka, type KafkaClient, type KafkaConnection } from "../src/connect.ts";
-import { createWindowedConsumer } from "../src/consumer.ts";
-import type { KafkaMetrics } from "../src/metrics.ts";
-import type { Task, WindowedConsumer, WindowedConsumerOptions } from "../src/window.ts";
+import { connectKafka, type KafkaClient, type KafkaConnection } from "../src/connection/connect.ts";
+import type { KafkaMetrics } from "../src/connection/metrics.ts";
+import { createWindowedConsumer } from "../src/consumer/consumer.ts";
+import type { Task, WindowedConsumer, WindowedConsumerOptions } from "../src/consumer/windowed-consumer.ts";
 
 export interface Member {
   readonly consumer: WindowedConsumer;

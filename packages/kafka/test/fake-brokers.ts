@@ -1,8 +1,9 @@
 /** Brokers behind a producer: what was sent to them, by which connection, and what each request comes to. */
-import type { BrokerClient } from "../src/broker-client.ts";
-import type { PartitionAnswer } from "../src/kafkajs-internals.ts";
-import type { BrokerPlace, PartitionLeaders } from "../src/partition-leaders.ts";
-import type { PartitionBatch } from "../src/partition-queue.ts";
+
+import type { PartitionAnswer } from "../src/kafkajs/kafkajs-internals.ts";
+import type { BrokerClient } from "../src/producer/broker-client.ts";
+import type { BrokerPlace, PartitionLeaders } from "../src/producer/partition-leaders.ts";
+import type { PartitionBatch } from "../src/producer/partition-queue.ts";
 
 export type Respond = (batches: readonly PartitionBatch[]) => Promise<readonly PartitionAnswer[]>;
 

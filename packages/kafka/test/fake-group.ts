@@ -5,11 +5,16 @@
  * Owns: the group's committed offsets, the log's ends, and what was asked for, in order.
  */
 import type { Log } from "@posthaste/core/log";
-import type { KafkaConnection } from "../src/connect.ts";
-import { createWindowedConsumer } from "../src/consumer.ts";
-import type { CommitPoint } from "../src/coordinator.ts";
-import type { KafkaMetrics } from "../src/metrics.ts";
-import type { PartitionWindow, Task, WindowedConsumer, WindowedConsumerOptions } from "../src/window.ts";
+import type { KafkaConnection } from "../src/connection/connect.ts";
+import type { KafkaMetrics } from "../src/connection/metrics.ts";
+import { createWindowedConsumer } from "../src/consumer/consumer.ts";
+import type { CommitPoint } from "../src/consumer/group-session.ts";
+import type {
+  PartitionWindow,
+  Task,
+  WindowedConsumer,
+  WindowedConsumerOptions,
+} from "../src/consumer/windowed-consumer.ts";
 
 type Listener = (event: { readonly payload: unknown }) => void;
 type Handler = (payload: unknown) => Promise<void>;

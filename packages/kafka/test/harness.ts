@@ -1,10 +1,10 @@
 /** What the tests of this folder share: a connection of a test's own, and a whole partition as it stands. */
 import { SILENT_LOG } from "@posthaste/core/log";
 import { kafkaBrokers } from "@posthaste/testkit/broker";
-import { connectKafka, type KafkaConnection, type KafkaConnectionOptions } from "../src/connect.ts";
-import type { IncomingRecord } from "../src/incoming-record.ts";
-import { followLog } from "../src/log-reader.ts";
-import { topicOffsets } from "../src/topic-offsets.ts";
+import { connectKafka, type KafkaConnection, type KafkaConnectionOptions } from "../src/connection/connect.ts";
+import { topicOffsets } from "../src/connection/topic-offsets.ts";
+import { followLog } from "../src/log/log-reader.ts";
+import type { IncomingRecord } from "../src/wire/incoming-record.ts";
 
 /** A connection to the test brokers; the test closes it. */
 export function connectTest(options: Partial<KafkaConnectionOptions> = {}): KafkaConnection {

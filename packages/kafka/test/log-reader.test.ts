@@ -3,10 +3,10 @@ import { eventually } from "@posthaste/testkit/eventually";
 import { openFaultProxy } from "@posthaste/testkit/fault-proxy";
 import { createTopic, deleteTopics, uniqueName } from "@posthaste/testkit/topics";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { KafkaConnection } from "../src/connect.ts";
-import { followLog, type LogReader, type LogReaderOptions } from "../src/log-reader.ts";
-import { createProducer, type Producer } from "../src/producer.ts";
-import { topicOffsets } from "../src/topic-offsets.ts";
+import type { KafkaConnection } from "../src/connection/connect.ts";
+import { topicOffsets } from "../src/connection/topic-offsets.ts";
+import { followLog, type LogReader, type LogReaderOptions } from "../src/log/log-reader.ts";
+import { createProducer, type Producer } from "../src/producer/producer.ts";
 import { connectTest } from "./harness.ts";
 
 describe("reading a log without a group", () => {

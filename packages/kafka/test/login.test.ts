@@ -8,11 +8,11 @@ import { eventually } from "@posthaste/testkit/eventually";
 import { oauthToken, type SecuredBroker, startSecuredBroker } from "@posthaste/testkit/secured-broker";
 import { uniqueName } from "@posthaste/testkit/topics";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { connectKafka, type KafkaConnection, type KafkaConnectionOptions } from "../src/connect.ts";
-import { createWindowedConsumer } from "../src/consumer.ts";
-import type { KafkaLogin } from "../src/login.ts";
-import { createProducer } from "../src/producer.ts";
-import { readTopicId } from "../src/topic-id.ts";
+import { connectKafka, type KafkaConnection, type KafkaConnectionOptions } from "../src/connection/connect.ts";
+import { readTopicId } from "../src/connection/topic-id.ts";
+import { createWindowedConsumer } from "../src/consumer/consumer.ts";
+import type { KafkaLogin } from "../src/login/login.ts";
+import { createProducer } from "../src/producer/producer.ts";
 import { readValues } from "./harness.ts";
 
 const USER = { name: "a-user", password: "a password" };

@@ -2,10 +2,10 @@ import { createRequire } from "node:module";
 import { SILENT_LOG } from "@posthaste/core/log";
 import kafkajs, { type ProducerBatch, type RecordMetadata } from "kafkajs";
 import { describe, expect, it } from "vitest";
-import type { BrokerClient } from "../src/broker-client.ts";
-import type { PlacedRecord } from "../src/partition-queue.ts";
-import { makeValue } from "../src/place-record.ts";
-import { GroupCommitProducer } from "../src/producer.ts";
+import type { BrokerClient } from "../src/producer/broker-client.ts";
+import type { PlacedRecord } from "../src/producer/partition-queue.ts";
+import { makeValue } from "../src/producer/place-record.ts";
+import { GroupCommitProducer } from "../src/producer/producer.ts";
 
 const require = createRequire(import.meta.url);
 

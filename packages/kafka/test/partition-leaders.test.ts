@@ -1,9 +1,9 @@
 import { eventually } from "@posthaste/testkit/eventually";
 import { createTopic, deleteTopics, uniqueName } from "@posthaste/testkit/topics";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { KafkaConnection } from "../src/connect.ts";
-import { withDeadline } from "../src/deadline.ts";
-import { type PartitionLeaders, readPartitionLeaders } from "../src/partition-leaders.ts";
+import type { KafkaConnection } from "../src/connection/connect.ts";
+import { withDeadline } from "../src/connection/deadline.ts";
+import { type PartitionLeaders, readPartitionLeaders } from "../src/producer/partition-leaders.ts";
 import { connectTest } from "./harness.ts";
 
 let topic: string;

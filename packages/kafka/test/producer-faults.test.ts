@@ -3,8 +3,8 @@ import { eventually } from "@posthaste/testkit/eventually";
 import { type FaultProxy, openFaultProxy } from "@posthaste/testkit/fault-proxy";
 import { createTopic, deleteTopics, uniqueName } from "@posthaste/testkit/topics";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { KafkaConnection } from "../src/connect.ts";
-import { createProducer, type Producer } from "../src/producer.ts";
+import type { KafkaConnection } from "../src/connection/connect.ts";
+import { createProducer, type Producer } from "../src/producer/producer.ts";
 import { connectTest, readTopic, readValues } from "./harness.ts";
 
 /** The list without what stood in it before: what a reader has that drops repeats. */

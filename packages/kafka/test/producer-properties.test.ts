@@ -1,9 +1,9 @@
 import { SILENT_LOG } from "@posthaste/core/log";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { PartitionAnswer } from "../src/kafkajs-internals.ts";
-import type { PartitionBatch } from "../src/partition-queue.ts";
-import { GroupCommitProducer } from "../src/producer.ts";
+import type { PartitionAnswer } from "../src/kafkajs/kafkajs-internals.ts";
+import type { PartitionBatch } from "../src/producer/partition-queue.ts";
+import { GroupCommitProducer } from "../src/producer/producer.ts";
 import { answerFor, FakeBrokers, PARTITIONS } from "./fake-brokers.ts";
 
 beforeEach(() => {

@@ -7,8 +7,8 @@ import { CertificateAuthority } from "@posthaste/testkit/certificates";
 import { eventually } from "@posthaste/testkit/eventually";
 import { uniqueName } from "@posthaste/testkit/topics";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { createOpenCodec } from "../src/registry.ts";
-import { openRegistry, type RegistryOptions } from "../src/registry-client.ts";
+import { createOpenCodec } from "../src/codec/registry.ts";
+import { openRegistry, type RegistryOptions } from "../src/codec/registry-client.ts";
 
 const USER = { username: "a-user", password: "a password" };
 const authority = new CertificateAuthority();

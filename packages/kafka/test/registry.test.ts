@@ -2,16 +2,16 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { SchemaRegistry, SchemaType } from "@kafkajs/confluent-schema-registry";
 import { createTopicNames, SCHEMA_NAMES, subjectOf } from "@posthaste/contracts/topics";
-import type { Event } from "@posthaste/core/event";
+import type { Event } from "@posthaste/core/event/event";
 import type { Log } from "@posthaste/core/log";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { schemaRegistryUrl } from "@posthaste/testkit/broker";
 import { uniqueName } from "@posthaste/testkit/topics";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
-import { FRAME_BYTES, schemaIdOf, writeFrame } from "../src/confluent-frame.ts";
-import { createOpenCodec } from "../src/registry.ts";
-import { readSchema } from "../src/schema-files.ts";
+import { FRAME_BYTES, schemaIdOf, writeFrame } from "../src/codec/confluent-frame.ts";
+import { createOpenCodec } from "../src/codec/registry.ts";
+import { readSchema } from "../src/codec/schema-files.ts";
 
 const EVENT: Event = {
   messageId: "m-1",

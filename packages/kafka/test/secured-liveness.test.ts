@@ -3,8 +3,8 @@ import { connect as connectTls } from "node:tls";
 import { eventually } from "@posthaste/testkit/eventually";
 import { type SecuredBroker, startSecuredBroker } from "@posthaste/testkit/secured-broker";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { type BrokerAddress, type Dial, LivenessWatch } from "../src/liveness.ts";
-import type { KafkaLogin } from "../src/login.ts";
+import { type BrokerAddress, type Dial, LivenessWatch } from "../src/connection/liveness.ts";
+import type { KafkaLogin } from "../src/login/login.ts";
 
 const USER = { name: "a-user", password: "a password" };
 const LOGIN: KafkaLogin = { mechanism: "scram-sha-512", username: USER.name, password: USER.password };

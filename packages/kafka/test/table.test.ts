@@ -9,10 +9,10 @@ import { openFaultProxy } from "@posthaste/testkit/fault-proxy";
 import { createTopic, deleteTopics, uniqueName } from "@posthaste/testkit/topics";
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { KafkaConnection, KafkaConnectionOptions } from "../src/connect.ts";
-import { createKafkaMetrics } from "../src/metrics.ts";
-import { createProducer, type Producer } from "../src/producer.ts";
-import { createTable, type Table, type TableOptions } from "../src/table.ts";
+import type { KafkaConnection, KafkaConnectionOptions } from "../src/connection/connect.ts";
+import { createKafkaMetrics } from "../src/connection/metrics.ts";
+import { createTable, type Table, type TableOptions } from "../src/log/table.ts";
+import { createProducer, type Producer } from "../src/producer/producer.ts";
 import { connectTest } from "./harness.ts";
 
 describe("the joined table", () => {

@@ -5,12 +5,18 @@ import { eventually } from "@posthaste/testkit/eventually";
 import { openFaultProxy } from "@posthaste/testkit/fault-proxy";
 import { createTopic, deleteTopics, uniqueName } from "@posthaste/testkit/topics";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { KafkaConnection } from "../src/connect.ts";
-import { type EventsLog, findEventsLog, raiseEventsLog, settleEventsLog } from "../src/log-id.ts";
-import { createProducer } from "../src/producer.ts";
-import { applyTopics, existingRetryTopics, formatDifference, planTopics, verifyTopics } from "../src/topic-admin.ts";
-import { readTopicId } from "../src/topic-id.ts";
-import { describeSettings } from "../src/topic-settings.ts";
+import type { KafkaConnection } from "../src/connection/connect.ts";
+import { readTopicId } from "../src/connection/topic-id.ts";
+import { createProducer } from "../src/producer/producer.ts";
+import { type EventsLog, findEventsLog, raiseEventsLog, settleEventsLog } from "../src/topics/log-id.ts";
+import {
+  applyTopics,
+  existingRetryTopics,
+  formatDifference,
+  planTopics,
+  verifyTopics,
+} from "../src/topics/topic-admin.ts";
+import { describeSettings } from "../src/topics/topic-settings.ts";
 import { connectTest } from "./harness.ts";
 
 const REPLICATION = { replicationFactor: 1, minInsyncReplicas: 1 };

@@ -3,9 +3,9 @@ import { eventually } from "@posthaste/testkit/eventually";
 import { openFaultProxy } from "@posthaste/testkit/fault-proxy";
 import { createTopic, deleteTopics, uniqueName } from "@posthaste/testkit/topics";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { KafkaConnection } from "../src/connect.ts";
-import { readTopicId, readTopicIds, TopicIdQuestion, type TopicIds } from "../src/topic-id.ts";
-import { TopicWatch } from "../src/topic-watch.ts";
+import type { KafkaConnection } from "../src/connection/connect.ts";
+import { readTopicId, readTopicIds, TopicIdQuestion, type TopicIds } from "../src/connection/topic-id.ts";
+import { TopicWatch } from "../src/connection/topic-watch.ts";
 import { connectTest } from "./harness.ts";
 
 let topic: string;

@@ -1,16 +1,16 @@
 import { eventually } from "@posthaste/testkit/eventually";
 import { createTopic, deleteTopics, uniqueName } from "@posthaste/testkit/topics";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { KafkaConnection } from "../src/connect.ts";
-import { followLog } from "../src/log-reader.ts";
+import type { KafkaConnection } from "../src/connection/connect.ts";
+import { followLog } from "../src/log/log-reader.ts";
 import { createMember, writeRecords } from "./consumer-harness.ts";
 import { connectTest } from "./harness.ts";
 
 /** Of a Kafka that is newer than this package: no broker of today keeps such a batch. */
 const CODEC_OF_TOMORROW = 5;
 
-vi.mock("../src/decompress.ts", async (load) => {
-  const real = await load<typeof import("../src/decompress.ts")>();
+vi.mock("../src/wire/decompress.ts", async (load) => {
+  const real = await load<typeof import("../src/wire/decompress.ts")>();
   const asTomorrow: typeof real.decompressRecords = (bytes, batch) =>
     real.decompressRecords(bytes, { ...batch, attributes: batch.attributes | CODEC_OF_TOMORROW });
   return { ...real, decompressRecords: asTomorrow };

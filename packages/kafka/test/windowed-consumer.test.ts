@@ -5,9 +5,9 @@ import { eventually } from "@posthaste/testkit/eventually";
 import { createTopic, deleteTopics, uniqueName } from "@posthaste/testkit/topics";
 import { Registry } from "prom-client";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { createWindowedConsumer } from "../src/consumer.ts";
-import { createKafkaMetrics } from "../src/metrics.ts";
-import type { Task } from "../src/window.ts";
+import { createKafkaMetrics } from "../src/connection/metrics.ts";
+import { createWindowedConsumer } from "../src/consumer/consumer.ts";
+import type { Task } from "../src/consumer/windowed-consumer.ts";
 import { allNames, createMember, type Member, type MemberOptions, nameOf, writeRecords } from "./consumer-harness.ts";
 import { connectTest } from "./harness.ts";
 

@@ -7,12 +7,12 @@
 import type { OpenCodec } from "@posthaste/contracts/codec";
 import { createTopicNames, type TopicNames, type TopicSpec, topicCatalogue } from "@posthaste/contracts/topics";
 import { SILENT_LOG } from "@posthaste/core/log";
-import { connectKafka, type KafkaConnection } from "@posthaste/kafka/connect";
-import type { IncomingRecord } from "@posthaste/kafka/incoming-record";
-import { followLog, type LogReader } from "@posthaste/kafka/log-reader";
-import { createProducer, type Producer } from "@posthaste/kafka/producer";
-import { createOpenCodec } from "@posthaste/kafka/registry";
-import { applyTopics } from "@posthaste/kafka/topic-admin";
+import { createOpenCodec } from "@posthaste/kafka/codec/registry";
+import { connectKafka, type KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { followLog, type LogReader } from "@posthaste/kafka/log/log-reader";
+import { createProducer, type Producer } from "@posthaste/kafka/producer/producer";
+import { applyTopics } from "@posthaste/kafka/topics/topic-admin";
+import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
 import { deleteTopics, uniqueName } from "@posthaste/testkit/topics";
 

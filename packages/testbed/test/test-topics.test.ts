@@ -1,6 +1,6 @@
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
 import type { SourceRecord } from "@posthaste/contracts/source-codec";
-import type { DeadLetter } from "@posthaste/core/dead-letter";
+import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import { withAdmin } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
 import { expect, it } from "vitest";

@@ -8,8 +8,14 @@
  *      fail as they start would fill the stack.
  *  U3. The listener hears of each post its outcome, once, and then its end, once.
  */
-import type { Destination } from "@posthaste/core/destination";
-import { type AttemptOutcome, DELIVERED, type RequestError, type Settlement, settle } from "@posthaste/core/outcome";
+import type { Destination } from "@posthaste/core/config/destination";
+import {
+  type AttemptOutcome,
+  DELIVERED,
+  type RequestError,
+  type Settlement,
+  settle,
+} from "@posthaste/core/delivery/outcome";
 import type { AttemptListener, AttemptReport, UrlResult } from "./report.ts";
 import type { Post, PostListener } from "./send.ts";
 

@@ -1,4 +1,4 @@
-import { REQUEST_ERRORS } from "@posthaste/core/outcome";
+import { REQUEST_ERRORS } from "@posthaste/core/delivery/outcome";
 import { errors } from "undici";
 import { describe, expect, it } from "vitest";
 import { isConnectionLost, SendError, toRequestError } from "./errors.ts";

@@ -1,5 +1,5 @@
 /** From the codes of undici, Node and OpenSSL to the closed list of request errors. Codes are asked, never message text. */
-import type { RequestError } from "@posthaste/core/outcome";
+import type { RequestError } from "@posthaste/core/delivery/outcome";
 import { errors } from "undici";
 
 /** The codes of errors that are ours. */

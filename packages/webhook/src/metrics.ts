@@ -1,5 +1,10 @@
 /** Metrics of the sender. Counts are plain numbers that the registry collects, so that a request costs an increment. */
-import { type AttemptOutcome, classifyError, REQUEST_ERRORS, type RequestError } from "@posthaste/core/outcome";
+import {
+  type AttemptOutcome,
+  classifyError,
+  REQUEST_ERRORS,
+  type RequestError,
+} from "@posthaste/core/delivery/outcome";
 import { Counter, Gauge, type Registry } from "prom-client";
 
 export interface SenderMetrics {

@@ -1,5 +1,5 @@
 /** What callers learn of an attempt. */
-import type { AttemptOutcome, RequestError, Settlement } from "@posthaste/core/outcome";
+import type { AttemptOutcome, RequestError, Settlement } from "@posthaste/core/delivery/outcome";
 
 /** What one URL came to. */
 export interface UrlResult {

@@ -4,7 +4,7 @@
  * All that does not change from one delivery to the next is made once for a Destination object and kept with it: tables
  * replace the object when the configuration changes, so identity is the cache's key and nothing has to be thrown away.
  */
-import type { Destination, WebhookUrl } from "@posthaste/core/destination";
+import type { Destination, WebhookUrl } from "@posthaste/core/config/destination";
 import { messageIdHeader } from "./message-id.ts";
 import { createBodySigner, signStandard, standardKeys } from "./sign.ts";
 

@@ -1,5 +1,5 @@
 /** What is kept of a response: the start of its body, for the delivery log, with every known secret masked. */
-import type { Destination } from "@posthaste/core/destination";
+import type { Destination } from "@posthaste/core/config/destination";
 import { maskSecrets } from "./mask.ts";
 
 /** Values shorter than this are no secrets, and masking them would make the answer unreadable. */

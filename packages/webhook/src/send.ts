@@ -18,8 +18,8 @@ import {
   classifyStatus,
   obeysRetryAfter,
   type RequestError,
-} from "@posthaste/core/outcome";
-import { parseRetryAfter } from "@posthaste/core/retry-after";
+} from "@posthaste/core/delivery/outcome";
+import { parseRetryAfter } from "@posthaste/core/delivery/retry-after";
 import type { Clock } from "@posthaste/core/time";
 import type { Dispatcher } from "undici";
 import type { Agents, Connection, Sendable } from "./agents.ts";

@@ -4,7 +4,7 @@
  * Owns the connections, the timer wheel and the count of requests in flight; `close` ends all of them.
  */
 import { performance } from "node:perf_hooks";
-import type { Destination } from "@posthaste/core/destination";
+import type { Destination } from "@posthaste/core/config/destination";
 import type { Clock } from "@posthaste/core/time";
 import type { Registry } from "prom-client";
 import { type AddressRules, createAddressGuard } from "./address-guard.ts";

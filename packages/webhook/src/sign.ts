@@ -6,7 +6,7 @@
  * is again its UTF-8 bytes, which receivers verify with their library's "raw" format.
  */
 import { createHmac } from "node:crypto";
-import type { SharedSecrets } from "@posthaste/core/destination";
+import type { SharedSecrets } from "@posthaste/core/config/destination";
 import { HmacSha1 } from "./hmac.ts";
 
 const STANDARD_PREFIX = "whsec_";

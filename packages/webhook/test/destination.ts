@@ -1,5 +1,5 @@
 /** A destination for tests: one URL, no secret, unless told otherwise. */
-import type { Destination } from "@posthaste/core/destination";
+import type { Destination } from "@posthaste/core/config/destination";
 
 export function aDestination(fields: Partial<Destination> = {}): Destination {
   return {

@@ -1,7 +1,7 @@
 /** Senders and servers that close themselves after the test. */
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
-import type { Destination } from "@posthaste/core/destination";
+import type { Destination } from "@posthaste/core/config/destination";
 import { type Receiver, type ReceiverOptions, startReceiver } from "@posthaste/testkit/receiver";
 import { Registry } from "prom-client";
 import { onTestFinished } from "vitest";

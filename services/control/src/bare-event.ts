@@ -1,5 +1,5 @@
 /** An event about a user with nothing in it but who and when; what control itself sends is made from it. */
-import type { Event } from "@posthaste/core/event";
+import type { Event } from "@posthaste/core/event/event";
 
 export type BareEventOptions = Pick<Event, "messageId" | "sourceId" | "type"> & {
   readonly userId: string;

@@ -20,10 +20,10 @@ import { REVISION_HEADER } from "@posthaste/contracts/headers";
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
-import type { KafkaConnection } from "@posthaste/kafka/connect";
-import { withDeadline } from "@posthaste/kafka/deadline";
-import type { Producer } from "@posthaste/kafka/producer";
-import { createTable, type Table } from "@posthaste/kafka/table";
+import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { withDeadline } from "@posthaste/kafka/connection/deadline";
+import { createTable, type Table } from "@posthaste/kafka/log/table";
+import type { Producer } from "@posthaste/kafka/producer/producer";
 
 /** How many processes can be told apart by a revision's remainder; ms times this stays below 2^53 for 200 years. */
 const WRITERS = 1024;

@@ -1,5 +1,5 @@
 /** Finding and changing a destination that has to be there. */
-import type { Destination } from "@posthaste/core/destination";
+import type { Destination } from "@posthaste/core/config/destination";
 import type { Clock } from "@posthaste/core/time";
 import type { ConfigStore } from "./config-store.ts";
 import { Problem } from "./problem.ts";

@@ -1,7 +1,7 @@
 /** A destination as the API shows it: what is secret reads as set, or as `***`. */
-import { type Destination, RESPONSE_LOGS, SETTLE_RULES, WEBHOOKS } from "@posthaste/core/destination";
-import { MASK } from "@posthaste/core/destination-settings";
-import { SECRET_STAGES, secretStage } from "@posthaste/core/secret-rotation";
+import { type Destination, RESPONSE_LOGS, SETTLE_RULES, WEBHOOKS } from "@posthaste/core/config/destination";
+import { MASK } from "@posthaste/core/config/destination-settings";
+import { SECRET_STAGES, secretStage } from "@posthaste/core/config/secret-rotation";
 import { z } from "zod";
 import { pageOf } from "./page.ts";
 import type { Named } from "./route.ts";

@@ -13,17 +13,17 @@
 import type { Codec } from "@posthaste/contracts/codec";
 import { encodeProgress } from "@posthaste/contracts/headers";
 import type { TopicNames } from "@posthaste/contracts/topics";
-import type { DeadLetter, DeadLetterReason } from "@posthaste/core/dead-letter";
-import { type Delivery, NO_PROGRESS } from "@posthaste/core/delivery";
+import type { DeadLetter, DeadLetterReason } from "@posthaste/core/delivery/dead-letter";
+import { type Delivery, NO_PROGRESS } from "@posthaste/core/delivery/delivery";
+import { NO_LOG_ID } from "@posthaste/core/delivery/origin";
 import { PosthasteError } from "@posthaste/core/errors";
-import { NO_LOG_ID } from "@posthaste/core/origin";
 import type { Clock } from "@posthaste/core/time";
-import type { KafkaConnection } from "@posthaste/kafka/connect";
-import type { IncomingRecord } from "@posthaste/kafka/incoming-record";
-import { followLog } from "@posthaste/kafka/log-reader";
-import { createProducer, type OutgoingRecord, type Producer } from "@posthaste/kafka/producer";
-import { topicOffsets } from "@posthaste/kafka/topic-offsets";
-import { isUnreadable } from "@posthaste/kafka/unreadable";
+import { isUnreadable } from "@posthaste/kafka/codec/unreadable";
+import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
+import { followLog } from "@posthaste/kafka/log/log-reader";
+import { createProducer, type OutgoingRecord, type Producer } from "@posthaste/kafka/producer/producer";
+import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 
 /** Of the replays that are done, the newest. */
 const REMEMBERED = 100;

@@ -1,5 +1,5 @@
 /** The event of a test-send: plainly made up, with every field that its type has. */
-import type { Event, EventType } from "@posthaste/core/event";
+import type { Event, EventType } from "@posthaste/core/event/event";
 import { bareEvent } from "./bare-event.ts";
 
 export interface SampleEventOptions {

@@ -1,5 +1,5 @@
 /** Finding sources that have to be there. */
-import type { Source } from "@posthaste/core/source";
+import type { Source } from "@posthaste/core/config/source";
 import type { ConfigStore } from "./config-store.ts";
 import { invalidInput, Problem } from "./problem.ts";
 

@@ -1,5 +1,5 @@
 /** A source as the API shows it. */
-import { SOURCE_KINDS, type Source } from "@posthaste/core/source";
+import { SOURCE_KINDS, type Source } from "@posthaste/core/config/source";
 import { z } from "zod";
 import { pageOf } from "./page.ts";
 import type { Named } from "./route.ts";

@@ -11,13 +11,13 @@ import {
   type TopicNames,
   topicCatalogue,
 } from "@posthaste/contracts/topics";
-import { DEFAULT_RETRY_DELAYS_MS } from "@posthaste/core/backoff";
-import { connectKafka, type KafkaConnection } from "@posthaste/kafka/connect";
-import { findEventsLog, raiseEventsLog } from "@posthaste/kafka/log-id";
-import { createOpenCodec } from "@posthaste/kafka/registry";
-import { applyTopics, formatDifference, planTopics } from "@posthaste/kafka/topic-admin";
-import { readTopicId } from "@posthaste/kafka/topic-id";
-import type { TopicDifference } from "@posthaste/kafka/topic-plan";
+import { DEFAULT_RETRY_DELAYS_MS } from "@posthaste/core/delivery/backoff";
+import { createOpenCodec } from "@posthaste/kafka/codec/registry";
+import { connectKafka, type KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { readTopicId } from "@posthaste/kafka/connection/topic-id";
+import { findEventsLog, raiseEventsLog } from "@posthaste/kafka/topics/log-id";
+import { applyTopics, formatDifference, planTopics } from "@posthaste/kafka/topics/topic-admin";
+import type { TopicDifference } from "@posthaste/kafka/topics/topic-plan";
 import { ConfigError, durations, readConfig, wholeNumber } from "@posthaste/runtime/config";
 import { kafkaAccess, registryAccess, withConnections } from "@posthaste/runtime/connection-settings";
 import { createLogger } from "@posthaste/runtime/logger";

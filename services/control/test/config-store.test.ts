@@ -1,10 +1,10 @@
 import type { Codec } from "@posthaste/contracts/codec";
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
 import { createSourceCodec, type SourceRecord } from "@posthaste/contracts/source-codec";
+import type { Source } from "@posthaste/core/config/source";
 import { SILENT_LOG } from "@posthaste/core/log";
-import type { Source } from "@posthaste/core/source";
-import { createProducer, type Producer } from "@posthaste/kafka/producer";
-import { createTable } from "@posthaste/kafka/table";
+import { createTable } from "@posthaste/kafka/log/table";
+import { createProducer, type Producer } from "@posthaste/kafka/producer/producer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-import type { Event } from "@posthaste/core/event";
+import type { Event } from "@posthaste/core/event/event";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -1,6 +1,6 @@
 /** Writes attempts and dead letters as delivery does. */
-import type { AttemptBatch, AttemptRecord } from "@posthaste/core/attempt-record";
-import type { DeadLetter } from "@posthaste/core/dead-letter";
+import type { AttemptBatch, AttemptRecord } from "@posthaste/core/delivery/attempt-record";
+import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import type { TestTopics } from "@posthaste/testbed/test-topics";
 
 export interface LogWriter {

@@ -1,6 +1,6 @@
 import { headerText } from "@posthaste/contracts/headers";
-import type { Delivery } from "@posthaste/core/delivery";
-import { NO_LOG_ID } from "@posthaste/core/origin";
+import type { Delivery } from "@posthaste/core/delivery/delivery";
+import { NO_LOG_ID } from "@posthaste/core/delivery/origin";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { EVENT_TYPES } from "@posthaste/core/event";
+import { EVENT_TYPES } from "@posthaste/core/event/event";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";

@@ -4,13 +4,13 @@
  */
 import type { SecretKey } from "@posthaste/contracts/secret-box";
 import { createTopicNames, delayMsFromRetryTopic } from "@posthaste/contracts/topics";
+import type { RetrySchedule } from "@posthaste/core/delivery/retry-plan";
+import { DEFAULT_URL_HEALTH, type UrlHealthSettings } from "@posthaste/core/isolation/url-health";
 import type { Log } from "@posthaste/core/log";
-import type { RetrySchedule } from "@posthaste/core/retry-plan";
 import type { Clock } from "@posthaste/core/time";
-import { DEFAULT_URL_HEALTH, type UrlHealthSettings } from "@posthaste/core/url-health";
-import { connectKafka } from "@posthaste/kafka/connect";
-import { createKafkaMetrics } from "@posthaste/kafka/metrics";
-import type { ConsumerTiming, WindowedConsumer } from "@posthaste/kafka/window";
+import { connectKafka } from "@posthaste/kafka/connection/connect";
+import { createKafkaMetrics } from "@posthaste/kafka/connection/metrics";
+import type { ConsumerTiming, WindowedConsumer } from "@posthaste/kafka/consumer/windowed-consumer";
 import type { KafkaAccess, RegistryAccess } from "@posthaste/runtime/connection-settings";
 import type { AddressRules } from "@posthaste/webhook/address-guard";
 import { createWebhookSender, type SenderLimits } from "@posthaste/webhook/sender";

@@ -1,6 +1,6 @@
-import type { AttemptBatch, AttemptRecord } from "@posthaste/core/attempt-record";
+import type { AttemptBatch, AttemptRecord } from "@posthaste/core/delivery/attempt-record";
 import { SILENT_LOG } from "@posthaste/core/log";
-import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer";
+import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { AttemptLog, type AttemptLogSetting, parseAttemptLogSetting } from "./attempt-log.ts";
 

@@ -7,9 +7,9 @@
  * L3  One flush is one record; records go to the partitions in turn.
  */
 import type { Codec } from "@posthaste/contracts/codec";
-import type { AttemptBatch, AttemptRecord } from "@posthaste/core/attempt-record";
+import type { AttemptBatch, AttemptRecord } from "@posthaste/core/delivery/attempt-record";
 import type { Log } from "@posthaste/core/log";
-import type { Producer } from "@posthaste/kafka/producer";
+import type { Producer } from "@posthaste/kafka/producer/producer";
 
 /** Which attempts are logged. */
 export interface AttemptLogSetting {

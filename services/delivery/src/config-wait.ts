@@ -8,10 +8,10 @@
  * G2  A table that does not answer is asked again after a pause, once an offset and not once a delivery.
  * G3  After `close` nothing is asked and nothing goes on: what waits stays in its window, to be read again.
  */
-import type { Destination } from "@posthaste/core/destination";
+import type { Destination } from "@posthaste/core/config/destination";
 import type { Log } from "@posthaste/core/log";
-import { pause } from "@posthaste/kafka/deadline";
-import type { Table } from "@posthaste/kafka/table";
+import { pause } from "@posthaste/kafka/connection/deadline";
+import type { Table } from "@posthaste/kafka/log/table";
 
 const PATIENCE_MS = 5000;
 /** A table that refuses at once, as a closed one does, is asked so seldom. */

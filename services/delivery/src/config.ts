@@ -1,7 +1,7 @@
 /** Settings of the delivery service. */
 import { parseSecretKeys } from "@posthaste/contracts/secret-box";
 import { DEFAULT_TOPIC_PREFIX } from "@posthaste/contracts/topics";
-import { DEFAULT_RETRY_DELAYS_MS } from "@posthaste/core/backoff";
+import { DEFAULT_RETRY_DELAYS_MS } from "@posthaste/core/delivery/backoff";
 import { duration, durations, parsedBy, wholeNumber } from "@posthaste/runtime/config";
 import { withConnections } from "@posthaste/runtime/connection-settings";
 import { parseNetworks, parsePorts } from "@posthaste/webhook/address-guard";

@@ -10,11 +10,10 @@ import {
   NO_LOG_ID,
   OriginFold,
   type OriginOfDelivery,
-} from "@posthaste/core/origin";
-import type { DeferralCause } from "@posthaste/core/permit";
-import type { KafkaConnection } from "@posthaste/kafka/connect";
-import { createWindowedConsumer } from "@posthaste/kafka/consumer";
-import type { IncomingRecord } from "@posthaste/kafka/incoming-record";
+} from "@posthaste/core/delivery/origin";
+import type { DeferralCause } from "@posthaste/core/isolation/permit";
+import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { createWindowedConsumer } from "@posthaste/kafka/consumer/consumer";
 import type {
   ConsumerTiming,
   Fold,
@@ -22,7 +21,8 @@ import type {
   Task,
   WindowedConsumer,
   WindowedConsumerOptions,
-} from "@posthaste/kafka/window";
+} from "@posthaste/kafka/consumer/windowed-consumer";
+import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import type { DeliveryMetrics } from "./metrics.ts";
 import { type Intake, takeDelivery } from "./pending.ts";
 import type { OpenTopics } from "./topics.ts";

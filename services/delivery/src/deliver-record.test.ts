@@ -1,10 +1,10 @@
-import type { AttemptRecord } from "@posthaste/core/attempt-record";
-import { type Delivery, type DeliveryProgress, NO_PROGRESS } from "@posthaste/core/delivery";
-import type { Destination } from "@posthaste/core/destination";
+import type { Destination } from "@posthaste/core/config/destination";
+import type { AttemptRecord } from "@posthaste/core/delivery/attempt-record";
+import { type Delivery, type DeliveryProgress, NO_PROGRESS } from "@posthaste/core/delivery/delivery";
+import { settle } from "@posthaste/core/delivery/outcome";
+import { DEFAULT_URL_HEALTH } from "@posthaste/core/isolation/url-health";
 import { SILENT_LOG } from "@posthaste/core/log";
-import { settle } from "@posthaste/core/outcome";
-import { DEFAULT_URL_HEALTH } from "@posthaste/core/url-health";
-import type { Task } from "@posthaste/kafka/window";
+import type { Task } from "@posthaste/kafka/consumer/windowed-consumer";
 import type { AttemptListener, AttemptReport } from "@posthaste/webhook/report";
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";

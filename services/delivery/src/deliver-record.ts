@@ -10,12 +10,10 @@
  * V5  No attempt starts after the end of the delivery's retry window, wherever it waited, but the last one that it is owed.
  */
 
-import { jitterMs } from "@posthaste/core/backoff";
-import type { Delivery, DeliveryProgress } from "@posthaste/core/delivery";
-import type { Destination } from "@posthaste/core/destination";
-import type { Log } from "@posthaste/core/log";
-import type { AttemptOutcome } from "@posthaste/core/outcome";
-import type { DeferralCause, DeferredPart } from "@posthaste/core/permit";
+import type { Destination } from "@posthaste/core/config/destination";
+import { jitterMs } from "@posthaste/core/delivery/backoff";
+import type { Delivery, DeliveryProgress } from "@posthaste/core/delivery/delivery";
+import type { AttemptOutcome } from "@posthaste/core/delivery/outcome";
 import {
   type DeadPlan,
   isWindowOver,
@@ -23,10 +21,12 @@ import {
   planPutOff,
   planRoomHold,
   type RetrySchedule,
-} from "@posthaste/core/retry-plan";
+} from "@posthaste/core/delivery/retry-plan";
+import type { DeferralCause, DeferredPart } from "@posthaste/core/isolation/permit";
+import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
-import type { Table } from "@posthaste/kafka/table";
-import type { Task } from "@posthaste/kafka/window";
+import type { Task } from "@posthaste/kafka/consumer/windowed-consumer";
+import type { Table } from "@posthaste/kafka/log/table";
 import type { AttemptReport, OutcomeDetails } from "@posthaste/webhook/report";
 import type { WebhookSender } from "@posthaste/webhook/sender";
 import type { AttemptLog } from "./attempt-log.ts";

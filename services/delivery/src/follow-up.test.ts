@@ -1,10 +1,10 @@
 import type { Codec } from "@posthaste/contracts/codec";
 import { createTopicNames } from "@posthaste/contracts/topics";
-import { DEAD_LETTER_REASONS, type DeadLetter } from "@posthaste/core/dead-letter";
-import { type Delivery, NO_PROGRESS } from "@posthaste/core/delivery";
+import { DEAD_LETTER_REASONS, type DeadLetter } from "@posthaste/core/delivery/dead-letter";
+import { type Delivery, NO_PROGRESS } from "@posthaste/core/delivery/delivery";
 import { PosthasteError } from "@posthaste/core/errors";
-import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer";
-import type { Task } from "@posthaste/kafka/window";
+import type { Task } from "@posthaste/kafka/consumer/windowed-consumer";
+import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
 import { Registry } from "prom-client";
 import { beforeEach, describe, expect, it } from "vitest";
 import { type FollowUp, FollowUps } from "./follow-up.ts";

@@ -9,13 +9,13 @@
 import type { Codec } from "@posthaste/contracts/codec";
 import { encodeProgress, HANDED_OFF_AT_HEADER, HANDED_OFF_HEADER } from "@posthaste/contracts/headers";
 import { retryTopicName, type TopicNames } from "@posthaste/contracts/topics";
-import type { DeadLetter, DeadLetterReason, DeadUrl } from "@posthaste/core/dead-letter";
-import type { Delivery, DeliveryProgress } from "@posthaste/core/delivery";
+import type { DeadLetter, DeadLetterReason, DeadUrl } from "@posthaste/core/delivery/dead-letter";
+import type { Delivery, DeliveryProgress } from "@posthaste/core/delivery/delivery";
+import type { WaitPlan } from "@posthaste/core/delivery/retry-plan";
 import { isPosthasteError } from "@posthaste/core/errors";
-import type { WaitPlan } from "@posthaste/core/retry-plan";
-import type { IncomingRecord } from "@posthaste/kafka/incoming-record";
-import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer";
-import type { Task } from "@posthaste/kafka/window";
+import type { Task } from "@posthaste/kafka/consumer/windowed-consumer";
+import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
+import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import type { DeliveryMetrics } from "./metrics.ts";
 import type { Intake } from "./pending.ts";
 

@@ -1,9 +1,9 @@
-import { NO_PROGRESS } from "@posthaste/core/delivery";
-import type { Destination } from "@posthaste/core/destination";
-import type { AdmissionSettings } from "@posthaste/core/destination-admission";
-import type { DeferredPart } from "@posthaste/core/permit";
-import type { RequestOutcome } from "@posthaste/core/url-health";
-import type { PartitionWindow } from "@posthaste/kafka/window";
+import type { Destination } from "@posthaste/core/config/destination";
+import { NO_PROGRESS } from "@posthaste/core/delivery/delivery";
+import type { AdmissionSettings } from "@posthaste/core/isolation/admission";
+import type { DeferredPart } from "@posthaste/core/isolation/permit";
+import type { RequestOutcome } from "@posthaste/core/isolation/url-health";
+import type { PartitionWindow } from "@posthaste/kafka/consumer/windowed-consumer";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type DeliveryPermit, Isolation } from "./isolation.ts";
 import type { Pending } from "./pending.ts";

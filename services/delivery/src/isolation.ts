@@ -15,13 +15,14 @@
  *     share has for a first one of it: where many destinations hang, their windows end together too. They keep to the rate.
  * J6  A URL is not blamed for the time that this process was blocked, as far as a tick ran that could see it.
  */
-import { BREAKER_STATES, type BreakerState } from "@posthaste/core/breaker";
-import { type AdmissionSettings, DestinationAdmission, type LoadContext } from "@posthaste/core/destination-admission";
-import type { DeferralCause, DeferredPart, Permit } from "@posthaste/core/permit";
-import { ProvenLimits } from "@posthaste/core/proven-limits";
-import { SharedRoom } from "@posthaste/core/shared-room";
-import type { RequestOutcome } from "@posthaste/core/url-health";
-import type { PartitionWindow } from "@posthaste/kafka/window";
+
+import { type AdmissionSettings, DestinationAdmission, type LoadContext } from "@posthaste/core/isolation/admission";
+import { BREAKER_STATES, type BreakerState } from "@posthaste/core/isolation/circuit-breaker";
+import { ConnectionBudget } from "@posthaste/core/isolation/connection-budget";
+import type { DeferralCause, DeferredPart, Permit } from "@posthaste/core/isolation/permit";
+import { ProvenLimits } from "@posthaste/core/isolation/proven-limits";
+import type { RequestOutcome } from "@posthaste/core/isolation/url-health";
+import type { PartitionWindow } from "@posthaste/kafka/consumer/windowed-consumer";
 import type { Pending } from "./pending.ts";
 
 const TICK_MS = 20;
@@ -67,7 +68,7 @@ interface Entry {
 
 export class Isolation {
   readonly #options: IsolationOptions;
-  readonly #shared: SharedRoom;
+  readonly #shared: ConnectionBudget;
   readonly #proven: ProvenLimits;
   readonly #entries = new Map<string, Entry>();
   /** Entries with deliveries that wait, and those that J4 says. */
@@ -83,7 +84,7 @@ export class Isolation {
 
   constructor(options: IsolationOptions) {
     this.#options = options;
-    this.#shared = new SharedRoom(options.connections);
+    this.#shared = new ConnectionBudget(options.connections);
     this.#proven = new ProvenLimits(options.settings.limit.first);
     this.#sweep = setInterval(() => this.#forgetIdle(), SWEEP_MS);
   }

@@ -1,7 +1,8 @@
 /** What the attempt log keeps of an attempt's URLs: all of it but the responses that the destination does not want kept. */
-import type { UrlAttempt } from "@posthaste/core/attempt-record";
-import type { ResponseLog } from "@posthaste/core/destination";
-import type { AttemptOutcome } from "@posthaste/core/outcome";
+
+import type { ResponseLog } from "@posthaste/core/config/destination";
+import type { UrlAttempt } from "@posthaste/core/delivery/attempt-record";
+import type { AttemptOutcome } from "@posthaste/core/delivery/outcome";
 import type { UrlResult } from "@posthaste/webhook/report";
 
 /** Each URL with the start of its response where `responseLog` keeps that, and null for it elsewhere. */

@@ -1,6 +1,7 @@
 /** Every metric of delivery beside those of its consumers, producers and sender. */
-import { BREAKER_STATES, type BreakerState } from "@posthaste/core/breaker";
-import { DEAD_LETTER_REASONS, type DeadLetterReason } from "@posthaste/core/dead-letter";
+
+import { DEAD_LETTER_REASONS, type DeadLetterReason } from "@posthaste/core/delivery/dead-letter";
+import { BREAKER_STATES, type BreakerState } from "@posthaste/core/isolation/circuit-breaker";
 import { LatencyHistogram } from "@posthaste/runtime/latency-histogram";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 

@@ -1,7 +1,7 @@
 import type { Codec } from "@posthaste/contracts/codec";
 import { encodeProgress } from "@posthaste/contracts/headers";
-import { type Delivery, NO_PROGRESS } from "@posthaste/core/delivery";
-import { NO_LOG_ID } from "@posthaste/core/origin";
+import { type Delivery, NO_PROGRESS } from "@posthaste/core/delivery/delivery";
+import { NO_LOG_ID } from "@posthaste/core/delivery/origin";
 import { describe, expect, it } from "vitest";
 import { takeDelivery } from "./pending.ts";
 

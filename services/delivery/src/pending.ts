@@ -2,13 +2,13 @@
 
 import type { Codec } from "@posthaste/contracts/codec";
 import { decodeProgress, HANDED_OFF_HEADER, headerText } from "@posthaste/contracts/headers";
-import { type DeadUrl, NOT_ATTEMPTED, URL_REMOVED } from "@posthaste/core/dead-letter";
-import { type Delivery, type DeliveryProgress, NO_PROGRESS } from "@posthaste/core/delivery";
-import type { Destination } from "@posthaste/core/destination";
-import { NO_LOG_ID } from "@posthaste/core/origin";
-import type { DeferralCause } from "@posthaste/core/permit";
-import type { IncomingRecord } from "@posthaste/kafka/incoming-record";
-import type { Task } from "@posthaste/kafka/window";
+import type { Destination } from "@posthaste/core/config/destination";
+import { type DeadUrl, NOT_ATTEMPTED, URL_REMOVED } from "@posthaste/core/delivery/dead-letter";
+import { type Delivery, type DeliveryProgress, NO_PROGRESS } from "@posthaste/core/delivery/delivery";
+import { NO_LOG_ID } from "@posthaste/core/delivery/origin";
+import type { DeferralCause } from "@posthaste/core/isolation/permit";
+import type { Task } from "@posthaste/kafka/consumer/windowed-consumer";
+import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 
 /** What a record of the deliveries or a retry topic says. */
 export interface Intake {

@@ -1,6 +1,7 @@
 /** One attempt as the sender's listener hears of it: each stage goes on to whoever follows it up. */
+
+import type { AttemptOutcome } from "@posthaste/core/delivery/outcome";
 import { PosthasteError } from "@posthaste/core/errors";
-import type { AttemptOutcome } from "@posthaste/core/outcome";
 import type { AttemptListener, AttemptReport, OutcomeDetails } from "@posthaste/webhook/report";
 import type { DeliveryPermit } from "./isolation.ts";
 

@@ -1,7 +1,7 @@
-import { type Delivery, NO_PROGRESS } from "@posthaste/core/delivery";
-import type { Destination } from "@posthaste/core/destination";
-import { settle } from "@posthaste/core/outcome";
-import type { RequestOutcome } from "@posthaste/core/url-health";
+import type { Destination } from "@posthaste/core/config/destination";
+import { type Delivery, NO_PROGRESS } from "@posthaste/core/delivery/delivery";
+import { settle } from "@posthaste/core/delivery/outcome";
+import type { RequestOutcome } from "@posthaste/core/isolation/url-health";
 import type { AttemptReport, UrlResult } from "@posthaste/webhook/report";
 import { describe, expect, it } from "vitest";
 import { planFollowUps, requestOutcome } from "./settlement.ts";

@@ -1,10 +1,11 @@
 /** What an attempt's report means: for the delivery, what is published; for the destination, how it does. */
-import type { DeadLetterReason } from "@posthaste/core/dead-letter";
-import type { Delivery, DeliveryProgress } from "@posthaste/core/delivery";
-import type { Destination } from "@posthaste/core/destination";
-import { type AttemptOutcome, DELIVERED, earliest, type Settlement } from "@posthaste/core/outcome";
-import { planRetry, type RetrySchedule } from "@posthaste/core/retry-plan";
-import type { RequestOutcome } from "@posthaste/core/url-health";
+
+import type { Destination } from "@posthaste/core/config/destination";
+import type { DeadLetterReason } from "@posthaste/core/delivery/dead-letter";
+import type { Delivery, DeliveryProgress } from "@posthaste/core/delivery/delivery";
+import { type AttemptOutcome, DELIVERED, earliest, type Settlement } from "@posthaste/core/delivery/outcome";
+import { planRetry, type RetrySchedule } from "@posthaste/core/delivery/retry-plan";
+import type { RequestOutcome } from "@posthaste/core/isolation/url-health";
 import type { AttemptReport, OutcomeDetails } from "@posthaste/webhook/report";
 import type { FollowUp } from "./follow-up.ts";
 import { owedUrls, removedUrls } from "./pending.ts";

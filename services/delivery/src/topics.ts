@@ -3,17 +3,17 @@ import type { Codec } from "@posthaste/contracts/codec";
 import { createDestinationCodec, type DestinationRecord } from "@posthaste/contracts/destination-codec";
 import { createSecretBox, type SecretKey } from "@posthaste/contracts/secret-box";
 import { retryTopicName, type TopicNames } from "@posthaste/contracts/topics";
-import type { AttemptBatch } from "@posthaste/core/attempt-record";
-import type { DeadLetter } from "@posthaste/core/dead-letter";
-import type { Delivery } from "@posthaste/core/delivery";
-import type { Destination } from "@posthaste/core/destination";
+import type { Destination } from "@posthaste/core/config/destination";
+import type { AttemptBatch } from "@posthaste/core/delivery/attempt-record";
+import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
+import type { Delivery } from "@posthaste/core/delivery/delivery";
+import type { RetrySchedule } from "@posthaste/core/delivery/retry-plan";
 import type { Log } from "@posthaste/core/log";
-import type { RetrySchedule } from "@posthaste/core/retry-plan";
-import type { KafkaConnection } from "@posthaste/kafka/connect";
-import { createProducer, DRAINED_FLUSH_MS, type Producer } from "@posthaste/kafka/producer";
-import { createOpenCodec } from "@posthaste/kafka/registry";
-import { createTable, type Table, type TableOptions } from "@posthaste/kafka/table";
-import { existingRetryTopics, verifyTopics } from "@posthaste/kafka/topic-admin";
+import { createOpenCodec } from "@posthaste/kafka/codec/registry";
+import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { createTable, type Table, type TableOptions } from "@posthaste/kafka/log/table";
+import { createProducer, DRAINED_FLUSH_MS, type Producer } from "@posthaste/kafka/producer/producer";
+import { existingRetryTopics, verifyTopics } from "@posthaste/kafka/topics/topic-admin";
 import type { RegistryAccess } from "@posthaste/runtime/connection-settings";
 
 export interface OpenTopicsOptions {

@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
 import { encodeProgress } from "@posthaste/contracts/headers";
 import { retryTopicName } from "@posthaste/contracts/topics";
-import { NO_PROGRESS } from "@posthaste/core/delivery";
-import { NO_LOG_ID } from "@posthaste/core/origin";
+import { NO_PROGRESS } from "@posthaste/core/delivery/delivery";
+import { NO_LOG_ID } from "@posthaste/core/delivery/origin";
 import { eventually } from "@posthaste/testkit/eventually";
 import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -5,10 +5,10 @@ import { decodeProgress, handedOffAtMs, REVISION_HEADER } from "@posthaste/contr
 import { createSecretBox, type SecretKey } from "@posthaste/contracts/secret-box";
 import type { SourceRecord } from "@posthaste/contracts/source-codec";
 import { retryTopicName, type TopicNames } from "@posthaste/contracts/topics";
-import type { AttemptBatch, AttemptRecord } from "@posthaste/core/attempt-record";
-import type { DeadLetter } from "@posthaste/core/dead-letter";
-import type { Delivery, DeliveryProgress } from "@posthaste/core/delivery";
-import type { Destination } from "@posthaste/core/destination";
+import type { Destination } from "@posthaste/core/config/destination";
+import type { AttemptBatch, AttemptRecord } from "@posthaste/core/delivery/attempt-record";
+import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
+import type { Delivery, DeliveryProgress } from "@posthaste/core/delivery/delivery";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { createTestTopics } from "@posthaste/testbed/test-topics";
 import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";

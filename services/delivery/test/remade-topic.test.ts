@@ -1,6 +1,6 @@
 import { encodeProgress } from "@posthaste/contracts/headers";
 import { retryTopicName } from "@posthaste/contracts/topics";
-import { NO_PROGRESS } from "@posthaste/core/delivery";
+import { NO_PROGRESS } from "@posthaste/core/delivery/delivery";
 import { createTestKafka, withAdmin } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
 import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";

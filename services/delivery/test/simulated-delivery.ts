@@ -4,13 +4,14 @@
  *
  * Owns: the simulated clock, and every timer of the process through vitest's fake timers; `end` gives them back.
  */
-import { type Delivery, NO_PROGRESS } from "@posthaste/core/delivery";
-import type { Destination } from "@posthaste/core/destination";
-import { type LaneMember, Lanes } from "@posthaste/core/lanes";
+
+import type { Destination } from "@posthaste/core/config/destination";
+import { type Delivery, NO_PROGRESS } from "@posthaste/core/delivery/delivery";
+import { classifyError, classifyStatus, DELIVERED, obeysRetryAfter, settle } from "@posthaste/core/delivery/outcome";
+import { parseRetryAfter } from "@posthaste/core/delivery/retry-after";
+import { DEFAULT_URL_HEALTH } from "@posthaste/core/isolation/url-health";
 import { SILENT_LOG } from "@posthaste/core/log";
-import { classifyError, classifyStatus, DELIVERED, obeysRetryAfter, settle } from "@posthaste/core/outcome";
-import { parseRetryAfter } from "@posthaste/core/retry-after";
-import { DEFAULT_URL_HEALTH } from "@posthaste/core/url-health";
+import { type LaneMember, Lanes } from "@posthaste/core/window/lanes";
 import type { AttemptListener, UrlResult } from "@posthaste/webhook/report";
 import type { AttemptRequest } from "@posthaste/webhook/sender";
 import { Registry } from "prom-client";

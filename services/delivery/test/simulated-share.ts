@@ -1,6 +1,7 @@
 /** What one URL of a destination gets in time beside another, in simulated time. */
-import { DEFAULT_RETRY_DELAYS_MS } from "@posthaste/core/backoff";
-import type { Destination } from "@posthaste/core/destination";
+
+import type { Destination } from "@posthaste/core/config/destination";
+import { DEFAULT_RETRY_DELAYS_MS } from "@posthaste/core/delivery/backoff";
 import { type Answer, SimulatedDelivery } from "./simulated-delivery.ts";
 
 export const WORKS = "https://works.example/";

@@ -11,13 +11,13 @@
  *     (T3), however many requests are under way: what waits for the brokers is records.
  */
 import type { TopicNames } from "@posthaste/contracts/topics";
-import { type Batch, type BatchRefusal, parseBatch } from "@posthaste/core/batch";
-import type { CallOrigin, CallRefusal, CallType } from "@posthaste/core/call";
-import type { JsonObject } from "@posthaste/core/json-fragment";
+import { type Batch, type BatchRefusal, parseBatch } from "@posthaste/core/call/batch";
+import type { CallOrigin, CallRefusal, CallType } from "@posthaste/core/call/call";
+import type { JsonObject } from "@posthaste/core/call/json-fragment";
+import type { Source } from "@posthaste/core/config/source";
 import type { Log } from "@posthaste/core/log";
-import type { Source } from "@posthaste/core/source";
 import type { Clock } from "@posthaste/core/time";
-import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer";
+import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
 import { type AcknowledgeParts, createAcknowledge } from "./acknowledge.ts";
 import { type AdmitParts, type Admittance, createAdmittance } from "./admit.ts";
 import { type Answer, malformed, type Refusal, TAKEN, tooLarge, unavailable } from "./answer.ts";

@@ -2,7 +2,7 @@
 import { isPosthasteError } from "@posthaste/core/errors";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
-import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer";
+import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
 import { ACKNOWLEDGE_TIMEOUT_MS } from "./limits.ts";
 import type { IngestMetrics } from "./metrics.ts";
 

@@ -1,7 +1,7 @@
 /** Whether a source's calls are taken at this moment. */
 import type { TopicNames } from "@posthaste/contracts/topics";
-import type { Source } from "@posthaste/core/source";
-import type { Producer } from "@posthaste/kafka/producer";
+import type { Source } from "@posthaste/core/config/source";
+import type { Producer } from "@posthaste/kafka/producer/producer";
 import { type Refusal, rateLimited, unavailable } from "./answer.ts";
 import { ACKNOWLEDGE_TIMEOUT_MS, RETRY_AFTER_S } from "./limits.ts";
 import type { Amount, RateLimit } from "./rate-limit.ts";

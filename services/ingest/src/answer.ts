@@ -1,5 +1,5 @@
 /** What ingest answers: taken, or a refusal of the whole request. Codes and statuses are public. */
-import type { CallRefusal } from "@posthaste/core/call";
+import type { CallRefusal } from "@posthaste/core/call/call";
 import { RETRY_AFTER_S } from "./limits.ts";
 
 /** A call of a batch that was not taken; the others of the batch were. */

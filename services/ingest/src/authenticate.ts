@@ -1,7 +1,8 @@
 /** Who sends: from the request's write key to its source. */
+
+import type { Source } from "@posthaste/core/config/source";
 import { isPosthasteError } from "@posthaste/core/errors";
 import type { Log } from "@posthaste/core/log";
-import type { Source } from "@posthaste/core/source";
 import type { Clock } from "@posthaste/core/time";
 import { type Refusal, unauthorized, unavailable } from "./answer.ts";
 import { MAX_WAITING_FOR_SOURCES, REFRESH_TIMEOUT_MS } from "./limits.ts";

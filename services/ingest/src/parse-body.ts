@@ -1,7 +1,7 @@
 /** From a body's bytes to the JSON object in it. */
 import { isUtf8 } from "node:buffer";
-import { isJsonObject, type JsonObject } from "@posthaste/core/json-fragment";
-import { parseJson } from "@posthaste/core/parse-json";
+import { isJsonObject, type JsonObject } from "@posthaste/core/call/json-fragment";
+import { parseJson } from "@posthaste/core/call/parse-json";
 import { malformed, type Refusal } from "./answer.ts";
 
 export type ParsedBody = { readonly object: JsonObject } | { readonly refusal: Refusal };

@@ -1,7 +1,7 @@
 /** Calls in the address of an image, for mails and pages without scripts. */
 
-import { isJsonObject, type JsonObject } from "@posthaste/core/json-fragment";
-import { parseJson } from "@posthaste/core/parse-json";
+import { isJsonObject, type JsonObject } from "@posthaste/core/call/json-fragment";
+import { parseJson } from "@posthaste/core/call/parse-json";
 
 /** A transparent GIF of one pixel. */
 export const PIXEL_GIF = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64");

@@ -5,7 +5,7 @@
  * S2  A key in the body alone is looked at in the body's bytes, before they are parsed.
  * S3  Whoever waits for the table of sources holds the body as it was sent, at the most.
  */
-import type { Source } from "@posthaste/core/source";
+import type { Source } from "@posthaste/core/config/source";
 import type { FastifyRequest } from "fastify";
 import { malformed, type Refusal } from "./answer.ts";
 import { type Authentication, type Authenticator, writeKeyFromHeader } from "./authenticate.ts";

@@ -1,10 +1,10 @@
 /** The calls of a request, sorted into the records of the good ones and the reasons against the others. */
 import type { TopicNames } from "@posthaste/contracts/topics";
-import { type CallOrigin, type CallRefusal, type CallType, parseCall } from "@posthaste/core/call";
-import type { Event } from "@posthaste/core/event";
-import { isJsonObject } from "@posthaste/core/json-fragment";
-import { eventKey } from "@posthaste/core/partition-key";
-import type { OutgoingRecord } from "@posthaste/kafka/producer";
+import { type CallOrigin, type CallRefusal, type CallType, parseCall } from "@posthaste/core/call/call";
+import { isJsonObject } from "@posthaste/core/call/json-fragment";
+import type { Event } from "@posthaste/core/event/event";
+import { eventKey } from "@posthaste/core/routing/partition-key";
+import type { OutgoingRecord } from "@posthaste/kafka/producer/producer";
 import { malformed, type Refusal, type RejectedCall, tooLarge } from "./answer.ts";
 import {
   MAX_CALL_BYTES,

@@ -1,4 +1,4 @@
-import type { Source } from "@posthaste/core/source";
+import type { Source } from "@posthaste/core/config/source";
 import { describe, expect, it } from "vitest";
 import { createWriteKeys } from "./write-keys.ts";
 

@@ -7,7 +7,7 @@
  * K2  Every live key of a source finds it; one that was rotated out does so until its moment.
  */
 import { hash, randomBytes, timingSafeEqual } from "node:crypto";
-import type { Source } from "@posthaste/core/source";
+import type { Source } from "@posthaste/core/config/source";
 
 export interface WriteKeys {
   /** Takes over a source as it is now; `undefined` removes it. */

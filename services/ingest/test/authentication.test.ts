@@ -1,5 +1,5 @@
+import type { Source } from "@posthaste/core/config/source";
 import { PosthasteError } from "@posthaste/core/errors";
-import type { Source } from "@posthaste/core/source";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { GatewayOptions } from "../src/gateway.ts";

@@ -3,7 +3,7 @@
  * without bound, and the next honest call is taken.
  */
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
-import { toWebhookBody } from "@posthaste/core/body";
+import { toWebhookBody } from "@posthaste/core/routing/body";
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { startTestGateway, type TestGateway } from "./test-gateway.ts";

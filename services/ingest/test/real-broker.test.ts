@@ -1,4 +1,4 @@
-import type { Event } from "@posthaste/core/event";
+import type { Event } from "@posthaste/core/event/event";
 import { eventually } from "@posthaste/testkit/eventually";
 import RudderAnalytics from "@rudderstack/rudder-sdk-node";
 import { Analytics } from "@segment/analytics-node";

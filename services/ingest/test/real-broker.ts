@@ -1,9 +1,9 @@
 /** The whole service against the real broker and registry, with topics of its own, and what stands in them. */
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
 import type { TopicNames } from "@posthaste/contracts/topics";
-import type { Event } from "@posthaste/core/event";
+import type { Source } from "@posthaste/core/config/source";
+import type { Event } from "@posthaste/core/event/event";
 import { SILENT_LOG } from "@posthaste/core/log";
-import type { Source } from "@posthaste/core/source";
 import { createTestTopics } from "@posthaste/testbed/test-topics";
 import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
 import { Registry } from "prom-client";

@@ -1,8 +1,9 @@
 /** A gateway over real sockets whose brokers are a list: what it sent is read from there, and acknowledged as a test likes. */
-import type { Event } from "@posthaste/core/event";
+
+import type { Source } from "@posthaste/core/config/source";
+import type { Event } from "@posthaste/core/event/event";
 import { SILENT_LOG } from "@posthaste/core/log";
-import type { Source } from "@posthaste/core/source";
-import type { OutgoingRecord, SendOptions } from "@posthaste/kafka/producer";
+import type { OutgoingRecord, SendOptions } from "@posthaste/kafka/producer/producer";
 import { Registry } from "prom-client";
 import { type Gateway, type GatewayOptions, startGateway } from "../src/gateway.ts";
 import type { RejectedCalls } from "../src/rejected-calls.ts";

@@ -3,7 +3,7 @@
  * answer that every one of them takes for success, and the event that comes out.
  */
 import { gzipSync } from "node:zlib";
-import type { Event } from "@posthaste/core/event";
+import type { Event } from "@posthaste/core/event/event";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { sendRaw, toRequestBytes } from "./raw-request.ts";
 import { RECEIVED_AT_MS, SOURCE, startTestGateway, type TestGateway, WRITE_KEY } from "./test-gateway.ts";

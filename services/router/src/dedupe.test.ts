@@ -1,13 +1,13 @@
 import { PosthasteError } from "@posthaste/core/errors";
-import type { Event } from "@posthaste/core/event";
+import type { Event } from "@posthaste/core/event/event";
 import { SILENT_LOG } from "@posthaste/core/log";
-import type { KafkaConnection } from "@posthaste/kafka/connect";
-import type { IncomingRecord } from "@posthaste/kafka/incoming-record";
-import { followLog, type LogReaderOptions } from "@posthaste/kafka/log-reader";
+import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { followLog, type LogReaderOptions } from "@posthaste/kafka/log/log-reader";
+import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { createDedupe, drawSeed } from "./dedupe.ts";
 
-vi.mock("@posthaste/kafka/log-reader", () => ({ followLog: vi.fn() }));
+vi.mock("@posthaste/kafka/log/log-reader", () => ({ followLog: vi.fn() }));
 
 /** A reading of a log that goes on when the test says so. */
 interface Reading {

@@ -11,14 +11,14 @@
 import { randomInt } from "node:crypto";
 import type { Codec } from "@posthaste/contracts/codec";
 import { isPosthasteError } from "@posthaste/core/errors";
-import type { Event } from "@posthaste/core/event";
-import { type Hash64, hash64 } from "@posthaste/core/hash64";
+import type { Event } from "@posthaste/core/event/event";
 import type { Log } from "@posthaste/core/log";
-import { RecentIds, type RecentIdsLimits } from "@posthaste/core/recent-ids";
-import type { KafkaConnection } from "@posthaste/kafka/connect";
-import type { IncomingRecord } from "@posthaste/kafka/incoming-record";
-import { followLog } from "@posthaste/kafka/log-reader";
-import { isUnreadable } from "@posthaste/kafka/unreadable";
+import { type Hash64, hash64 } from "@posthaste/core/routing/hash64";
+import { RecentIds, type RecentIdsLimits } from "@posthaste/core/routing/recent-ids";
+import { isUnreadable } from "@posthaste/kafka/codec/unreadable";
+import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { followLog } from "@posthaste/kafka/log/log-reader";
+import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import type { EventPlace } from "./route-records.ts";
 
 export interface DedupeOptions {

@@ -1,5 +1,5 @@
 /** Every metric of the router beside those of its consumer and producers. */
-import { UNROUTED_CAUSES, type UnroutedCause } from "@posthaste/core/routing";
+import { UNROUTED_CAUSES, type UnroutedCause } from "@posthaste/core/routing/routing";
 import { Counter, type Registry } from "prom-client";
 
 export type RouteOutcome = "routed" | "unreadable" | UnroutedCause;

@@ -1,10 +1,10 @@
-import type { Delivery } from "@posthaste/core/delivery";
-import type { Event } from "@posthaste/core/event";
+import type { Delivery } from "@posthaste/core/delivery/delivery";
+import type { Event } from "@posthaste/core/event/event";
 import { SILENT_LOG } from "@posthaste/core/log";
-import { RoutingTable } from "@posthaste/core/routing";
-import { makeValue } from "@posthaste/kafka/place-record";
-import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer";
-import type { Task } from "@posthaste/kafka/window";
+import { RoutingTable } from "@posthaste/core/routing/routing";
+import type { Task } from "@posthaste/kafka/consumer/windowed-consumer";
+import { makeValue } from "@posthaste/kafka/producer/place-record";
+import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
 import { describe, expect, it } from "vitest";
 import type { RouterMetrics } from "./metrics.ts";
 import { RecordRouter, type RecordRouterParts, type RouteContext, toDeliveries } from "./route-records.ts";

@@ -1,15 +1,15 @@
 /** An event's record into the records of its deliveries; decided in memory, one decode and one body for all destinations. */
 import type { Codec } from "@posthaste/contracts/codec";
-import { toWebhookBody } from "@posthaste/core/body";
-import type { Delivery } from "@posthaste/core/delivery";
-import type { Event } from "@posthaste/core/event";
+import type { Delivery } from "@posthaste/core/delivery/delivery";
+import type { Event } from "@posthaste/core/event/event";
 import type { Log } from "@posthaste/core/log";
-import { deliveryKey } from "@posthaste/core/partition-key";
-import { type RoutingTable, routeEvent, type UnroutedCause } from "@posthaste/core/routing";
-import type { IncomingRecord } from "@posthaste/kafka/incoming-record";
-import { partitionOf } from "@posthaste/kafka/murmur2";
-import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer";
-import type { Task } from "@posthaste/kafka/window";
+import { toWebhookBody } from "@posthaste/core/routing/body";
+import { deliveryKey } from "@posthaste/core/routing/partition-key";
+import { type RoutingTable, routeEvent, type UnroutedCause } from "@posthaste/core/routing/routing";
+import type { Task } from "@posthaste/kafka/consumer/windowed-consumer";
+import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
+import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
+import { partitionOf } from "@posthaste/kafka/wire/murmur2";
 import type { Dedupe } from "./dedupe.ts";
 import type { RouterMetrics } from "./metrics.ts";
 import type { UnroutedLog } from "./unrouted.ts";

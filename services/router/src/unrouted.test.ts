@@ -1,5 +1,5 @@
 import { SILENT_LOG } from "@posthaste/core/log";
-import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer";
+import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createUnroutedLog, type UnroutedEvent, type UnroutedEvents, type UnroutedLog } from "./unrouted.ts";
 

@@ -8,10 +8,10 @@
  * U2  At most `MAX_PENDING_BYTES` wait for the brokers; what comes beyond is counted and dropped.
  */
 import type { Codec } from "@posthaste/contracts/codec";
-import type { EventType } from "@posthaste/core/event";
+import type { EventType } from "@posthaste/core/event/event";
 import type { Log } from "@posthaste/core/log";
-import type { UnroutedCause } from "@posthaste/core/routing";
-import type { Producer } from "@posthaste/kafka/producer";
+import type { UnroutedCause } from "@posthaste/core/routing/routing";
+import type { Producer } from "@posthaste/kafka/producer/producer";
 
 /** One entry of `schemas/unrouted-events.avsc`. */
 export interface UnroutedEvent {

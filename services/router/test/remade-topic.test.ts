@@ -1,4 +1,4 @@
-import { OriginFold } from "@posthaste/core/origin";
+import { OriginFold } from "@posthaste/core/delivery/origin";
 import { createTestKafka, withAdmin } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
 import { createTopic, deleteTopics } from "@posthaste/testkit/topics";

@@ -1,4 +1,4 @@
-import { EVENT_TYPES } from "@posthaste/core/event";
+import { EVENT_TYPES } from "@posthaste/core/event/event";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createInstallation, event, type Installation, type ReadDelivery, type TestRouter } from "./installation.ts";

@@ -1,4 +1,4 @@
-import { OriginFold } from "@posthaste/core/origin";
+import { OriginFold } from "@posthaste/core/delivery/origin";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createInstallation, event, type Installation, type ReadDelivery } from "./installation.ts";

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createInstallation, type Installation } from "./installation.ts";
 
 /** The table of destinations cannot be read to its end; every other one can. */
-vi.mock("@posthaste/kafka/table", async (importOriginal) => {
-  const original = await importOriginal<typeof import("@posthaste/kafka/table")>();
+vi.mock("@posthaste/kafka/log/table", async (importOriginal) => {
+  const original = await importOriginal<typeof import("@posthaste/kafka/log/table")>();
   const createTable: typeof original.createTable = async (connection, options) => {
     const table = await original.createTable(connection, options);
     if (!options.topic.endsWith("destination-config")) return table;

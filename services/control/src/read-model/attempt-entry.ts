@@ -1,5 +1,5 @@
 /** Attempts as entries of their journal, and back. */
-import type { AttemptBatch, AttemptRecord } from "@posthaste/core/attempt-record";
+import type { AttemptBatch, AttemptRecord } from "@posthaste/core/delivery/attempt-record";
 import type { JournalEntry } from "./journal.ts";
 import type { JournalCursor } from "./journal-cursor.ts";
 

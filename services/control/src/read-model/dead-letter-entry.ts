@@ -1,5 +1,5 @@
 /** Dead letters as entries of their journal, and back: everything but the body, which stays in the topic. */
-import type { DeadLetter } from "@posthaste/core/dead-letter";
+import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import type { JournalEntry } from "./journal.ts";
 import type { JournalCursor } from "./journal-cursor.ts";
 

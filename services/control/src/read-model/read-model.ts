@@ -10,9 +10,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { OpenCodec } from "@posthaste/contracts/codec";
 import type { TopicNames } from "@posthaste/contracts/topics";
-import type { AttemptBatch } from "@posthaste/core/attempt-record";
-import type { DeadLetter } from "@posthaste/core/dead-letter";
-import type { KafkaConnection } from "@posthaste/kafka/connect";
+import type { AttemptBatch } from "@posthaste/core/delivery/attempt-record";
+import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
+import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { Problem } from "../problem.ts";
 import { attemptEntries } from "./attempt-entry.ts";
 import { deadLetterEntries } from "./dead-letter-entry.ts";

@@ -11,8 +11,8 @@
  */
 import { rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { DEAD_LETTER_REASONS } from "@posthaste/core/dead-letter";
-import { ATTEMPT_OUTCOMES } from "@posthaste/core/outcome";
+import { DEAD_LETTER_REASONS } from "@posthaste/core/delivery/dead-letter";
+import { ATTEMPT_OUTCOMES } from "@posthaste/core/delivery/outcome";
 import {
   type CountQuery,
   Journal,

@@ -11,11 +11,11 @@
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import { isPosthasteError } from "@posthaste/core/errors";
-import type { KafkaConnection } from "@posthaste/kafka/connect";
-import type { IncomingRecord } from "@posthaste/kafka/incoming-record";
-import { followLog, type LogReader } from "@posthaste/kafka/log-reader";
-import { ledOffsets, type PartitionOffsets } from "@posthaste/kafka/topic-offsets";
-import { countUnreadable, isUnreadable, startUnreadableCount } from "@posthaste/kafka/unreadable";
+import { countUnreadable, isUnreadable, startUnreadableCount } from "@posthaste/kafka/codec/unreadable";
+import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { ledOffsets, type PartitionOffsets } from "@posthaste/kafka/connection/topic-offsets";
+import { followLog, type LogReader } from "@posthaste/kafka/log/log-reader";
+import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import type { JournalEntry } from "./journal.ts";
 import type { JournalName } from "./store.ts";
 import type { StoreClient } from "./store-client.ts";

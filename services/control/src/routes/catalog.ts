@@ -1,6 +1,6 @@
 /** The catalogue: which kinds of destination there are, and what settings they take. */
-import { WEBHOOKS } from "@posthaste/core/destination";
-import { destinationSettingsInput } from "@posthaste/core/destination-settings";
+import { WEBHOOKS } from "@posthaste/core/config/destination";
+import { destinationSettingsInput } from "@posthaste/core/config/destination-settings";
 import { z } from "zod";
 import { defineRoute, type Route } from "../route.ts";
 

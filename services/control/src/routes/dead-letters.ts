@@ -1,6 +1,6 @@
 /** Dead letters: what will not be tried again, and why. */
-import { DEAD_LETTER_REASONS } from "@posthaste/core/dead-letter";
-import { EVENT_TYPES } from "@posthaste/core/event";
+import { DEAD_LETTER_REASONS } from "@posthaste/core/delivery/dead-letter";
+import { EVENT_TYPES } from "@posthaste/core/event/event";
 import { z } from "zod";
 import { decodeCountCursor, encodeCountCursor } from "../count-cursor.ts";
 import { isComplete, journalPage, journalPageOf } from "../journal-page.ts";

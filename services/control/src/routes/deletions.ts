@@ -1,13 +1,13 @@
 /** Deletion requests: a `delete` event for each affected source, so that receivers can start their own automation. */
 import type { Codec } from "@posthaste/contracts/codec";
-import type { Destination } from "@posthaste/core/destination";
-import type { Event } from "@posthaste/core/event";
+import type { Destination } from "@posthaste/core/config/destination";
+import type { Source } from "@posthaste/core/config/source";
+import type { Event } from "@posthaste/core/event/event";
 import type { Log } from "@posthaste/core/log";
-import { eventKey } from "@posthaste/core/partition-key";
-import type { Source } from "@posthaste/core/source";
+import { eventKey } from "@posthaste/core/routing/partition-key";
 import type { Clock } from "@posthaste/core/time";
-import { withDeadline } from "@posthaste/kafka/deadline";
-import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer";
+import { withDeadline } from "@posthaste/kafka/connection/deadline";
+import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
 import { z } from "zod";
 import { bareEvent } from "../bare-event.ts";
 import { type ConfigStore, WRITE_DEADLINE_MS } from "../config-store.ts";

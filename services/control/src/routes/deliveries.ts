@@ -1,6 +1,7 @@
 /** The delivery log: attempts, newest first. */
-import { EVENT_TYPES } from "@posthaste/core/event";
-import { ATTEMPT_OUTCOMES } from "@posthaste/core/outcome";
+
+import { ATTEMPT_OUTCOMES } from "@posthaste/core/delivery/outcome";
+import { EVENT_TYPES } from "@posthaste/core/event/event";
 import { z } from "zod";
 import { journalPage, journalPageOf } from "../journal-page.ts";
 import { tenths } from "../milliseconds.ts";

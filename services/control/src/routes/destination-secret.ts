@@ -1,14 +1,14 @@
 /** The shared secret of a destination through its rotation; the stages and what each step does are core's. */
-import type { Destination } from "@posthaste/core/destination";
-import { nextSecretInput } from "@posthaste/core/destination-settings";
+import type { Destination } from "@posthaste/core/config/destination";
+import { nextSecretInput } from "@posthaste/core/config/destination-settings";
 import {
   nameNextSecret,
   type RotationStep,
   retireSecret,
   switchSecret,
   undoRotation,
-} from "@posthaste/core/secret-rotation";
-import type { Source } from "@posthaste/core/source";
+} from "@posthaste/core/config/secret-rotation";
+import type { Source } from "@posthaste/core/config/source";
 import type { Clock } from "@posthaste/core/time";
 import { z } from "zod";
 import type { ConfigStore } from "../config-store.ts";

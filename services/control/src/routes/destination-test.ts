@@ -1,8 +1,9 @@
 /** Test-sends: one event made up for the purpose, sent at once to every URL of a destination, and what each answered. */
-import { toWebhookBody } from "@posthaste/core/body";
-import type { Destination } from "@posthaste/core/destination";
-import { EVENT_TYPES } from "@posthaste/core/event";
-import { ATTEMPT_OUTCOMES } from "@posthaste/core/outcome";
+
+import type { Destination } from "@posthaste/core/config/destination";
+import { ATTEMPT_OUTCOMES } from "@posthaste/core/delivery/outcome";
+import { EVENT_TYPES } from "@posthaste/core/event/event";
+import { toWebhookBody } from "@posthaste/core/routing/body";
 import type { Clock } from "@posthaste/core/time";
 import type { WebhookSender } from "@posthaste/webhook/sender";
 import { z } from "zod";

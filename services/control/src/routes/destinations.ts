@@ -1,8 +1,8 @@
 /** Destinations: where a source's events go, and how. Secrets go in and never come out. */
-import type { Destination } from "@posthaste/core/destination";
-import { changeSettings, DEFAULT_SETTINGS, type DestinationSettings } from "@posthaste/core/destination-change";
-import { destinationInput, destinationPatch, type SettingsPatch } from "@posthaste/core/destination-settings";
-import type { Source } from "@posthaste/core/source";
+import type { Destination } from "@posthaste/core/config/destination";
+import { changeSettings, DEFAULT_SETTINGS, type DestinationSettings } from "@posthaste/core/config/destination-change";
+import { destinationInput, destinationPatch, type SettingsPatch } from "@posthaste/core/config/destination-settings";
+import type { Source } from "@posthaste/core/config/source";
 import type { Clock } from "@posthaste/core/time";
 import type { ConfigStore } from "../config-store.ts";
 import { changeDestination, findDestination } from "../destination-access.ts";

@@ -1,5 +1,5 @@
 /** Replays of dead letters. */
-import { DEAD_LETTER_REASONS } from "@posthaste/core/dead-letter";
+import { DEAD_LETTER_REASONS } from "@posthaste/core/delivery/dead-letter";
 import type { Clock } from "@posthaste/core/time";
 import { z } from "zod";
 import { createId } from "../identifiers.ts";

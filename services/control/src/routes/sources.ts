@@ -1,6 +1,6 @@
 /** Sources: what sends calls, and the write keys that it sends them with. */
-import type { Source } from "@posthaste/core/source";
-import { sourceInput, sourcePatch, writeKeyRotationInput } from "@posthaste/core/source-settings";
+import type { Source } from "@posthaste/core/config/source";
+import { sourceInput, sourcePatch, writeKeyRotationInput } from "@posthaste/core/config/source-settings";
 import type { Clock } from "@posthaste/core/time";
 import type { ConfigStore } from "../config-store.ts";
 import { createId, createWriteKey } from "../identifiers.ts";

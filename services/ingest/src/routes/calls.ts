@@ -1,6 +1,6 @@
 /** The routes that take calls by POST. */
-import type { CallType } from "@posthaste/core/call";
-import type { Source } from "@posthaste/core/source";
+import type { CallType } from "@posthaste/core/call/call";
+import type { Source } from "@posthaste/core/config/source";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Accept, CallRequest } from "../accept.ts";
 import { type Answer, malformed, type Refusal, tooLarge } from "../answer.ts";

@@ -1,6 +1,6 @@
 /** Image addresses that carry a call. */
-import type { CallType } from "@posthaste/core/call";
-import type { JsonObject } from "@posthaste/core/json-fragment";
+import type { CallType } from "@posthaste/core/call/call";
+import type { JsonObject } from "@posthaste/core/call/json-fragment";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Accept } from "../accept.ts";
 import { malformed, type Refusal } from "../answer.ts";

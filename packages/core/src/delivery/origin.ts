@@ -1,0 +1,260 @@
+/**
+ * Repeats by origin (rules D1 to D3): what of `posthaste.deliveries` was written twice.
+ *
+ * Every writer of a deliveries partition writes the deliveries of one events partition in rising order of (offset,
+ * destination id), without gaps. So the greatest pair that was seen says of every later record whether it is a repeat.
+ *
+ * Owns: for each (log id, events partition), the greatest (offset, destination id) of the records noted so far.
+ * O1  A record is a repeat when its pair is not greater than the greatest noted of its (log id, events partition).
+ * O2  Of an events partition the newest `KEPT_LOG_IDS` log ids are held; a record of an older one counts as new:
+ *     forgetting costs a repeat, never a record.
+ * O3  A record without an origin (a replay) is never a repeat and changes nothing.
+ * O4  As text it keeps to `MAX_STATE_BYTES`. What has no room is left out so that it costs repeats and never a record: first
+ *     destination ids, so that of one event of an events partition all deliveries count as new, then whole entries, those
+ *     that were noted longest ago.
+ */
+import { MAX_STATE_BYTES } from "../window/commit-metadata.ts";
+import { DigitReader, fixed, varint, widthOf } from "../window/digits.ts";
+import type { Delivery } from "./delivery.ts";
+
+/** The log id of a delivery without an origin: one that was written by a replay and not by the router. */
+export const NO_LOG_ID = -1;
+
+/** More partitions than a topic has anywhere. */
+const MOST_PARTITIONS = 65_536;
+
+/**
+ * The log id that a router writes into origins: the events topic's own, and the number of partitions that it places
+ * deliveries on. With another number the deliveries of one event lie elsewhere, so writers that place differently must not
+ * be held against each other: what one of them left unwritten would be taken for a repeat. Growing the deliveries topic
+ * so costs repeats and never a record.
+ */
+export function originLogIdOf(eventsLogId: number, deliveryPartitions: number): number {
+  return eventsLogId * MOST_PARTITIONS + deliveryPartitions;
+}
+
+/** The running incarnation of the events topic and the one before, which a late writer may still write. */
+const KEPT_LOG_IDS = 2;
+
+/** What is needed of a delivery to tell whether it is a repeat. */
+export type OriginOfDelivery = Pick<Delivery, "originLogId" | "originPartition" | "originOffset" | "destinationId">;
+
+interface Greatest {
+  readonly logId: number;
+  readonly partition: number;
+  offset: number;
+  destinationId: string;
+  /** Rises with each record that was noted; of those that were read back it is 0. */
+  notedAt: number;
+}
+
+/** What the text of a fold had no room for. */
+export interface LeftOut {
+  readonly entries: number;
+  /** Entries that were kept without their destination id. */
+  readonly destinationIds: number;
+}
+
+/** The fold of one deliveries partition. Mutable, so that noting a record costs no allocation. */
+export class OriginFold {
+  /** By events partition, newest log id first. */
+  readonly #greatest = new Map<number, Greatest[]>();
+  readonly #onLeftOut: ((leftOut: LeftOut) => void) | undefined;
+  #noted = 0;
+
+  /** `onLeftOut` is told at each `encode` that had to leave something out. */
+  constructor(onLeftOut?: (leftOut: LeftOut) => void) {
+    this.#onLeftOut = onLeftOut;
+  }
+
+  /** True when the same delivery stands earlier in the partition (D2). */
+  isRepeat(delivery: OriginOfDelivery): boolean {
+    const greatest = this.#find(delivery);
+    return greatest !== undefined && !isGreater(delivery, greatest.offset, greatest.destinationId);
+  }
+
+  /** Takes a record into the fold: in the order of the log where repeats are asked for too, else in any. */
+  note(delivery: OriginOfDelivery): void {
+    const { originLogId, originPartition, originOffset, destinationId } = delivery;
+    if (originLogId === NO_LOG_ID) return;
+    this.#noted += 1;
+    const greatest = this.#find(delivery);
+    if (greatest === undefined) {
+      const place = { logId: originLogId, partition: originPartition, offset: originOffset };
+      this.restore({ ...place, destinationId, notedAt: this.#noted });
+    } else if (isGreater(delivery, greatest.offset, greatest.destinationId)) {
+      greatest.offset = originOffset;
+      greatest.destinationId = destinationId;
+      greatest.notedAt = this.#noted;
+    }
+  }
+
+  /** As text for a commit's metadata (O4); `decodeOriginFold` reads it back. */
+  encode(): string {
+    const all = [...this.#greatest.values()].flat();
+    if (all.length === 0) return "";
+    let kept = all;
+    let groups = groupsOf(kept);
+    let size = sizeOf(groups);
+    if (size > MAX_STATE_BYTES) {
+      const newest = all.toSorted((a, b) => b.notedAt - a.notedAt);
+      for (let count = newest.length; size > MAX_STATE_BYTES; size = sizeOf(groups)) {
+        count = Math.floor((count * MAX_STATE_BYTES) / (size + 1));
+        kept = newest.slice(0, count);
+        groups = groupsOf(kept);
+      }
+    }
+    const ids = idsThatFit(kept, MAX_STATE_BYTES - size);
+    const idsLeftOut = kept.reduce((count, { destinationId }) => count + (ids.has(destinationId) ? 0 : 1), 0);
+    if (kept.length < all.length || idsLeftOut > 0) {
+      this.#onLeftOut?.({ entries: all.length - kept.length, destinationIds: idsLeftOut });
+    }
+    return encodeGroups(groups, ids);
+  }
+
+  /** Adds one entry as it stood in a fold; for `decodeOriginFold`. */
+  restore(entry: Greatest): void {
+    const kept = [entry, ...(this.#greatest.get(entry.partition) ?? [])].sort((a, b) => b.logId - a.logId);
+    this.#greatest.set(entry.partition, kept.slice(0, KEPT_LOG_IDS));
+  }
+
+  #find({ originLogId, originPartition }: OriginOfDelivery): Greatest | undefined {
+    const kept = this.#greatest.get(originPartition);
+    return kept?.[0]?.logId === originLogId ? kept[0] : kept?.find(({ logId }) => logId === originLogId);
+  }
+}
+
+function isGreater({ originOffset, destinationId }: OriginOfDelivery, offset: number, thanId: string): boolean {
+  return originOffset === offset ? destinationId > thanId : originOffset > offset;
+}
+
+/** Of origins those that suffice: a fold that notes them, in any order, is as one that noted all. */
+export function condenseOrigins(origins: readonly OriginOfDelivery[]): OriginOfDelivery[] {
+  const greatest = new Map<string, OriginOfDelivery>();
+  for (const origin of origins) {
+    const key = `${origin.originLogId}/${origin.originPartition}`;
+    const held = greatest.get(key);
+    if (held === undefined || isGreater(origin, held.originOffset, held.destinationId)) greatest.set(key, origin);
+  }
+  return [...greatest.values()];
+}
+
+/** Of a group's head: two numbers of base 36, two widths and what divides them. */
+const HEAD_BYTES = 28;
+
+/** The entries of one log id, in the order of their partitions. */
+interface Group {
+  readonly logId: number;
+  readonly entries: Greatest[];
+  /** The least offset. */
+  readonly base: number;
+  /** Digits that the greatest takes above it. */
+  readonly width: number;
+}
+
+function groupsOf(entries: readonly Greatest[]): readonly Group[] {
+  const byLogId = new Map<number, Greatest[]>();
+  for (const entry of entries) {
+    const group = byLogId.get(entry.logId);
+    if (group === undefined) byLogId.set(entry.logId, [entry]);
+    else group.push(entry);
+  }
+  return [...byLogId].map(([logId, group]) => {
+    const offsets = group.map(({ offset }) => offset);
+    const base = Math.min(...offsets);
+    const inOrder = group.sort((a, b) => a.partition - b.partition);
+    return { logId, entries: inOrder, base, width: widthOf(Math.max(...offsets) - base) };
+  });
+}
+
+/** Bytes without destination ids, at the most. */
+function sizeOf(groups: readonly Group[]): number {
+  let size = 1;
+  for (const { entries, width } of groups) {
+    size += HEAD_BYTES;
+    let previous = -1;
+    for (const { partition } of entries) {
+      size += (partition - previous <= 32 ? 1 : varint(partition - previous - 1).length) + width;
+      previous = partition;
+    }
+  }
+  return size;
+}
+
+/** The ids of the most entries, each with its number from 1; those for which there is no room are not in it. */
+function idsThatFit(entries: readonly Greatest[], room: number): ReadonlyMap<string, number> {
+  const uses = new Map<string, number>();
+  for (const { destinationId } of entries) uses.set(destinationId, (uses.get(destinationId) ?? 0) + 1);
+  const byUse = [...uses.keys()].sort((a, b) => (uses.get(b) ?? 0) - (uses.get(a) ?? 0));
+  const ids = new Map<string, number>();
+  let left = room - entries.length * widthOf(byUse.length);
+  for (const id of byUse) {
+    left -= encodeURIComponent(id).length + 1;
+    if (left < 0) break;
+    ids.set(id, ids.size + 1);
+  }
+  return ids;
+}
+
+function encodeGroups(groups: readonly Group[], ids: ReadonlyMap<string, number>): string {
+  const idWidth = widthOf(ids.size);
+  const parts = [[...ids.keys()].map(encodeURIComponent).join(",")];
+  for (const { logId, entries, base, width } of groups) {
+    let text = `${logId.toString(36)}:${base.toString(36)}:${fixed(width, 1)}${fixed(idWidth, 1)}`;
+    let previous = -1;
+    for (const { partition, offset, destinationId } of entries) {
+      const id = ids.get(destinationId) ?? 0;
+      text += varint(partition - previous - 1) + fixed(offset - base, width) + fixed(id, idWidth);
+      previous = partition;
+    }
+    parts.push(text);
+  }
+  return parts.join(";");
+}
+
+const GROUP = /^([0-9a-z]{1,11}):([0-9a-z]{1,11}):([A-Za-z0-9_-]*)$/;
+
+/** Reads what `encode` wrote. What cannot be read is left out: a lost fold costs repeats, never a record (D3). */
+export function decodeOriginFold(text: string, onLeftOut?: (leftOut: LeftOut) => void): OriginFold {
+  const fold = new OriginFold(onLeftOut);
+  const [idsText = "", ...groups] = text.split(";");
+  // Number 0 is no id: every id is greater than the empty text, so each delivery of that event counts as new.
+  const ids = ["", ...idsText.split(",").map(decodedComponent)];
+  for (const group of groups) {
+    const match = GROUP.exec(group);
+    if (!match) continue;
+    const [, logId = "", base = "", entries = ""] = match;
+    restoreGroup(fold, { logId: Number.parseInt(logId, 36), base: Number.parseInt(base, 36), entries }, ids);
+  }
+  return fold;
+}
+
+interface GroupText {
+  readonly logId: number;
+  readonly base: number;
+  readonly entries: string;
+}
+
+function restoreGroup(fold: OriginFold, { logId, base, entries }: GroupText, ids: readonly string[]): void {
+  const reader = new DigitReader(entries);
+  const width = reader.fixed(1);
+  const idWidth = reader.fixed(1);
+  if (width === null || idWidth === null) return;
+  for (let partition = -1; ; ) {
+    const step = reader.varint();
+    const offset = reader.fixed(width);
+    const id = reader.fixed(idWidth);
+    if (step === null || offset === null || id === null) return;
+    partition += step + 1;
+    fold.restore({ logId, partition, offset: base + offset, destinationId: ids[id] ?? "", notedAt: 0 });
+  }
+}
+
+/** The empty text for what cannot be read. */
+function decodedComponent(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return "";
+  }
+}

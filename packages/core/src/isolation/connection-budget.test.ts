@@ -1,0 +1,176 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type AdmissionSettings, DestinationAdmission, type LoadContext } from "./admission.ts";
+import { ConnectionBudget, type Standing } from "./connection-budget.ts";
+import type { AdmissionRequest, Permit } from "./permit.ts";
+
+const CONNECTIONS = 64;
+/** For eighty destinations, of which sixty hang. */
+const FEW_CONNECTIONS = 16;
+const SETTINGS: AdmissionSettings = {
+  limit: { first: 8, least: 1, enough: 16, most: 32 },
+  breaker: { threshold: 20, firstOpenMs: 1000, longestOpenMs: 8000 },
+  longestWaitMs: 10_000,
+};
+const AMONG_OTHERS: LoadContext = { isAlone: false, isFilling: false, isCrowding: false, isScarce: false };
+const one: AdmissionRequest = { owed: null, returning: false };
+
+function admissionIn(shared: ConnectionBudget): DestinationAdmission<AdmissionRequest> {
+  const admission = new DestinationAdmission<AdmissionRequest>(SETTINGS, shared);
+  admission.configure(["https://a.example/"], "any");
+  return admission;
+}
+
+/** Takes for new destinations of the standing, one each, what they are let; answers how many were. */
+function takeOneEach(shared: ConnectionBudget, standing: Standing): number {
+  let taken = 0;
+  while (taken < 1000 && shared.hasRoom(1, 0, standing)) {
+    shared.changed(1, standing === "proven" ? 0 : 1);
+    taken += 1;
+  }
+  return taken;
+}
+
+/** As many as one destination is let. */
+function takeAll(shared: ConnectionBudget, standing: Standing): number {
+  let inFlight = 0;
+  while (inFlight < 1000 && shared.hasRoom(1, inFlight, standing)) {
+    shared.changed(1, standing === "proven" ? 0 : 1);
+    inFlight += 1;
+  }
+  return inFlight;
+}
+
+describe("the shared room", () => {
+  it("H1, H2: gives eight to each of the first few that nothing is known of, and one to each that follows", () => {
+    const shared = new ConnectionBudget(CONNECTIONS);
+    expect(takeAll(shared, "unknown")).toBe(8);
+    expect([takeAll(shared, "unknown"), takeAll(shared, "doubtful")]).toEqual([1, 1]);
+  });
+
+  it("H3: leaves an eighth to the proven, and what those that hung may not have to those that nothing is known of", () => {
+    const shared = new ConnectionBudget(CONNECTIONS);
+    expect(takeOneEach(shared, "doubtful")).toBe(32);
+    expect(takeOneEach(shared, "unknown")).toBe(24);
+    expect(shared.unproven).toBe(56);
+    expect(shared.hasRoom(1, 0, "proven")).toBe(true);
+  });
+
+  it("H2: is there for a delivery of many requests when nobody else that is unproven is out", () => {
+    const shared = new ConnectionBudget(2);
+    expect(shared.hasRoom(5, 0, "unknown")).toBe(true);
+    shared.changed(5, 5);
+    expect(shared.hasRoom(5, 0, "unknown")).toBe(false);
+  });
+
+  it("is busy while a quarter of all is out", () => {
+    const shared = new ConnectionBudget(CONNECTIONS);
+    shared.changed(15, 0);
+    expect(shared.isBusy).toBe(false);
+    shared.changed(1, 0);
+    expect(shared.isBusy).toBe(true);
+    shared.changed(-1, 0);
+    expect([shared.isBusy, shared.out]).toEqual([false, 15]);
+  });
+
+  it("H4: never refuses a proven destination its first delivery, and gives it half of what is left for more", () => {
+    const shared = new ConnectionBudget(CONNECTIONS);
+    shared.changed(32, 0);
+    expect(shared.most("proven")).toBe(16);
+    expect([shared.hasRoom(4, 12, "proven"), shared.hasRoom(5, 12, "proven")]).toEqual([true, false]);
+    shared.changed(1000, 0);
+    expect([shared.hasRoom(5, 0, "proven"), shared.hasRoom(1, 1, "proven"), shared.most("proven")]).toEqual([
+      true,
+      false,
+      1,
+    ]);
+  });
+
+  it("H1, H2: lets a destination that has not proven itself count on any number while few are out, and on one then", () => {
+    const shared = new ConnectionBudget(CONNECTIONS);
+    shared.changed(7, 7);
+    expect([shared.most("unknown"), shared.most("doubtful")]).toEqual([Infinity, Infinity]);
+    shared.changed(1, 1);
+    expect([shared.most("unknown"), shared.most("doubtful"), shared.most("proven")]).toEqual([1, 1, 28]);
+  });
+
+  it("H1: proven requests, however many, hold no newcomer back", () => {
+    const shared = new ConnectionBudget(CONNECTIONS);
+    shared.changed(1000, 0);
+    expect(shared.hasRoom(8, 0, "unknown")).toBe(true);
+  });
+
+  it("H4: proven destinations that take all they are let leave connections free, however many they are", () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 40 }), (sizes) => {
+        const shared = new ConnectionBudget(CONNECTIONS);
+        for (const size of sizes) {
+          for (let inFlight = 0; shared.hasRoom(size, inFlight, "proven"); inFlight += size) {
+            const isFirst = inFlight === 0;
+            shared.changed(size, 0);
+            if (!isFirst) expect(shared.out).toBeLessThan(CONNECTIONS);
+          }
+        }
+      }),
+    );
+  });
+});
+
+describe("destinations that share the room", () => {
+  const step = fc.record({
+    of: fc.nat(79),
+    what: fc.constantFrom("arrive", "arrive", "arrive", "answer", "pass", "time out"),
+  });
+
+  it("H3: those that never answer hold at most seven eighths, whatever happens, and a proven one gets its turn", () => {
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 100, maxLength: 500 }), (steps) => {
+        const shared = new ConnectionBudget(FEW_CONNECTIONS);
+        const destinations = Array.from({ length: 80 }, () => ({
+          admission: admissionIn(shared),
+          out: [] as Permit<AdmissionRequest>[],
+          hasAnswered: false,
+        }));
+        let nowMs = 0;
+        for (const { of, what } of steps) {
+          const destination = destinations[of];
+          if (destination === undefined) throw new Error("no such destination");
+          const { admission, out } = destination;
+          // Every fourth is healthy.
+          const isHealthy = of % 4 === 0;
+          if (what === "arrive") {
+            const wasFree = admission.isEmpty && admission.urls[0]?.breakerState === "closed";
+            const permit = admission.admit(one, nowMs, () => AMONG_OTHERS);
+            if (permit?.isGiven) out.push(permit);
+            if (wasFree && destination.hasAnswered) expect(permit?.isGiven).toBe(true);
+          }
+          if (what === "pass") {
+            nowMs += 40;
+            for (const each of destinations) each.admission.passed(40);
+          }
+          const ended =
+            (what === "answer" && isHealthy) || (what === "time out" && !isHealthy) ? out.shift() : undefined;
+          if (ended !== undefined) {
+            const health = ended.lines[0]?.health;
+            const begun = { startedMs: ended.startedMs, wasProbe: ended.wasProbe(0) };
+            health?.settled(isHealthy ? "delivered" : "timed_out", begun, nowMs);
+            health?.ended();
+            destination.hasAnswered = isHealthy;
+          }
+          for (let next = admission.next(nowMs); next !== null; next = admission.next(nowMs)) {
+            if (next.isGiven) out.push(next);
+          }
+          const all = destinations.reduce((sum, each) => sum + each.out.length, 0);
+          const hanging = destinations
+            .filter((_, index) => index % 4 > 0)
+            .reduce((sum, each) => sum + each.out.length, 0);
+          expect(shared.out).toBe(all);
+          expect(shared.unproven).toBeLessThanOrEqual(all);
+          expect(hanging).toBeLessThanOrEqual(shared.unproven);
+          expect(hanging).toBeLessThanOrEqual((FEW_CONNECTIONS * 7) / 8);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

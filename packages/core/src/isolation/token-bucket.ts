@@ -1,0 +1,63 @@
+/** A destination's limit of requests a second, where one was asked for. */
+
+/** What may go at once after a pause, in seconds of the rate: a receiver that wants 10 a second gets no burst of 10. */
+const BURST_SECONDS = 0.1;
+
+/**
+ * A token bucket that may be overdrawn: an attempt is one to five requests and must not be divided, so it goes when any
+ * token is there, and the next waits the longer.
+ */
+export class TokenBucket {
+  #perSecond: number;
+  #tokens: number;
+  #filledAtMs: number;
+
+  constructor(perSecond: number, nowMs: number) {
+    this.#perSecond = perSecond;
+    this.#tokens = this.#most;
+    this.#filledAtMs = nowMs;
+  }
+
+  get perSecond(): number {
+    return this.#perSecond;
+  }
+
+  /** The operator set another rate. */
+  change(perSecond: number, nowMs: number): void {
+    this.#fill(nowMs);
+    this.#perSecond = perSecond;
+    this.#tokens = Math.min(this.#tokens, this.#most);
+  }
+
+  hasRoom(nowMs: number): boolean {
+    this.#fill(nowMs);
+    // A bucket that was filled in many small steps may lack the last 1e-12 of a token.
+    return this.#tokens > 1 - 1e-9;
+  }
+
+  take(requests: number, nowMs: number): void {
+    this.#fill(nowMs);
+    this.#tokens -= requests;
+  }
+
+  /** What was taken was not sent. */
+  giveBack(requests: number): void {
+    this.#tokens = Math.min(this.#tokens + requests, this.#most);
+  }
+
+  /** Ms until the requests that wait are through. */
+  waitMs(requests: number, nowMs: number): number {
+    this.#fill(nowMs);
+    return Math.max(0, ((requests - this.#tokens) / this.#perSecond) * 1000);
+  }
+
+  get #most(): number {
+    return Math.max(1, this.#perSecond * BURST_SECONDS);
+  }
+
+  #fill(nowMs: number): void {
+    const gained = (Math.max(0, nowMs - this.#filledAtMs) / 1000) * this.#perSecond;
+    this.#tokens = Math.min(this.#tokens + gained, this.#most);
+    this.#filledAtMs = nowMs;
+  }
+}

@@ -1,0 +1,189 @@
+/**
+ * One process's way to the brokers: makes every kafkajs client of the process, so that each of their sockets stands under
+ * the liveness watch (L1).
+ *
+ * Owns: the watch, and one admin client that is connected when it is first needed.
+ * A client that `createClient` made belongs to its caller, who disconnects or destroys it.
+ */
+import { connect as connectTcp, isIP, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
+import type { Log } from "@posthaste/core/log";
+import { type Admin, Kafka, type LogEntry, logLevel, type RetryOptions } from "kafkajs";
+import { growEncodersLazily } from "../kafkajs/encoder-growth.ts";
+import { decodeLazily } from "../kafkajs/lazy-decoding.ts";
+import { takeLeaderlessPartitions } from "../kafkajs/leaderless-partitions.ts";
+import { scheduleOnlyHeldBackRequests } from "../kafkajs/request-queue-timer.ts";
+import type { KafkaLogin } from "../login/login.ts";
+import { isLoopback } from "../login/loopback.ts";
+import { BROKERS_UNREACHABLE, BrokersReadiness, type BrokersState } from "./brokers-readiness.ts";
+import { kafkajsLogin } from "./kafkajs-login.ts";
+import { type BrokerAddress, type Dial, LivenessWatch, refusedSocket } from "./liveness.ts";
+import type { KafkaMetrics } from "./metrics.ts";
+import { answeringFirst } from "./seed-brokers.ts";
+import { SharedAdmin } from "./shared-admin.ts";
+
+export interface KafkaConnectionOptions {
+  /** host:port of at least one broker; all of them where possible, since those named are watched from the start. */
+  readonly brokers: readonly string[];
+  readonly clientId: string;
+  readonly log: Log;
+  readonly metrics?: KafkaMetrics;
+  /** TLS of every connection, the watch's included, as PEM texts; plain TCP when absent. */
+  readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
+  /** The login of every connection, the watch's included. */
+  readonly login?: KafkaLogin;
+  /** Where a broker is reached, when that is not where it says (port forwarding, tests). */
+  readonly route?: (broker: BrokerAddress) => BrokerAddress;
+  /** How long `withAdmin` asks again when no broker answers. Default `ADMIN_PATIENCE_MS`. */
+  readonly adminPatienceMs?: number;
+}
+
+/** What a kafkajs client is made with beside the connection's own settings. */
+export interface ClientOptions {
+  /** Ms without an answer after which kafkajs gives a request up. Default 30,000. */
+  readonly requestTimeoutMs?: number;
+  /** Brokers in the order to try them, those first that answer the watch; default is the connection's. */
+  readonly brokers?: readonly string[];
+  /** kafkajs's own retries; none by default, since whoever sends decides what is sent again. */
+  readonly retry?: RetryOptions;
+}
+
+/** One kafkajs client and the sockets that it opened. */
+export interface KafkaClient {
+  readonly kafka: Kafka;
+  /** Destroys its sockets at once and refuses new ones: nothing of it is waited for. */
+  destroy(): void;
+}
+
+export interface KafkaConnection {
+  readonly brokers: readonly string[];
+  readonly clientId: string;
+  readonly log: Log;
+  readonly metrics: KafkaMetrics | undefined;
+  /** A client whose sockets stand under the liveness watch (L1). The caller disconnects what it makes from it, or destroys the client. */
+  createClient(options?: ClientOptions): KafkaClient;
+  /** Runs one question or change on the connection's admin client, which is connected when needed and replaced after a failure of the connection; asked again for a while when no broker answers. */
+  withAdmin<R>(use: (admin: Admin) => Promise<R>): Promise<R>;
+  /** Brokers that are silent now (L1). */
+  silentBrokers(): readonly string[];
+  /** Brokers that answer now; none means that nothing can be sent or read. */
+  answeringBrokers(): readonly string[];
+  /** For `/readyz`: whether a broker answers, or did within the last seconds. */
+  brokersState(): BrokersState;
+  /** Ends the watch and the admin client; clients made by `createClient` belong to their callers. */
+  close(): Promise<void>;
+}
+
+/** A TCP connect that takes longer has lost its packets; another broker is tried. */
+const CONNECT_TIMEOUT_MS = 2000;
+const REQUEST_TIMEOUT_MS = 30_000;
+const KEEP_ALIVE_MS = 60_000;
+
+/** Starts the liveness watch; connects nothing else yet. */
+export function connectKafka(options: KafkaConnectionOptions): KafkaConnection {
+  const { brokers, clientId, log, metrics } = options;
+  growEncodersLazily();
+  decodeLazily();
+  takeLeaderlessPartitions();
+  scheduleOnlyHeldBackRequests();
+  const watch = new LivenessWatch({
+    brokers: brokers.map(parseBroker),
+    dial: createDial(options),
+    login: options.login,
+    onTick: () => readiness.tick(),
+    onChange: (broker, silent) => {
+      metrics?.brokerSilent.set({ broker }, silent ? 1 : 0);
+      if (silent) log.warn({ event: "broker_silent", broker }, "a broker hangs: its connections are cut");
+      else log.info({ event: "broker_answers", broker }, "a broker that was silent answers again");
+    },
+    onRefused: (broker, advice) => log.warn({ event: "broker_refuses", broker }, advice),
+  });
+  const readiness = new BrokersReadiness({
+    answering: () => watch.answering(),
+    refusals: () => watch.refusals(),
+    onUnreachable: () => log.warn({ event: "brokers_unreachable", brokers }, BROKERS_UNREACHABLE),
+  });
+  warnOfClearText(options);
+  for (const broker of brokers) metrics?.brokerSilent.set({ broker }, 0);
+
+  const createClient = (client: ClientOptions = {}): KafkaClient => {
+    const sockets = new Set<Socket>();
+    let destroyed = false;
+    const kafka = new Kafka({
+      clientId,
+      brokers: answeringFirst(client.brokers ?? brokers, watch.answering()),
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      requestTimeout: client.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
+      retry: client.retry ?? { retries: 0 },
+      ...(options.login ? { sasl: kafkajsLogin(options.login) } : {}),
+      logLevel: logLevel.WARN,
+      logCreator: () => (entry) => logKafkajs(log, entry),
+      socketFactory: ({ host, port, onConnect }) => {
+        if (destroyed) return refusedSocket(`${host}:${port}`);
+        const socket = watch.open({ host, port }, onConnect);
+        sockets.add(socket);
+        socket.once("close", () => sockets.delete(socket));
+        return socket;
+      },
+    });
+    return {
+      kafka,
+      destroy: () => {
+        destroyed = true;
+        // With an error, since kafkajs listens for `error` and `end` and would wait for ever on a bare `close`.
+        for (const socket of sockets) socket.destroy(new Error("the client was thrown away"));
+      },
+    };
+  };
+  const admin = new SharedAdmin(createClient, brokers, options.adminPatienceMs);
+
+  return {
+    brokers,
+    clientId,
+    log,
+    metrics,
+    createClient,
+    withAdmin: (use) => admin.use(use),
+    silentBrokers: () => watch.silent(),
+    answeringBrokers: () => watch.answering(),
+    brokersState: () => readiness.state,
+    close: async () => {
+      await admin.close();
+      watch.close();
+    },
+  };
+}
+
+function createDial({ tls, route = (broker) => broker }: KafkaConnectionOptions): Dial {
+  return (broker, onConnect) => {
+    const { host, port } = route(broker);
+    const socket = tls
+      ? connectTls({ host, port, ...(isIP(broker.host) ? {} : { servername: broker.host }), ...tls }, onConnect)
+      : connectTcp({ host, port }, onConnect);
+    socket.setNoDelay(true);
+    socket.setKeepAlive(true, KEEP_ALIVE_MS);
+    return socket;
+  };
+}
+
+/** Whoever is on the way reads a password of PLAIN, and a token, and can use it; SCRAM shows neither. */
+function warnOfClearText({ brokers, tls, login, log }: KafkaConnectionOptions): void {
+  if (tls !== undefined || (login?.mechanism !== "plain" && login?.mechanism !== "oauthbearer")) return;
+  const exposed = brokers.filter((broker) => !isLoopback(parseBroker(broker).host));
+  if (exposed.length === 0) return;
+  log.warn(
+    { event: "login_in_clear_text", brokers: exposed },
+    `KAFKA_SASL_MECHANISM=${login.mechanism} without TLS: whoever is on the way to the brokers can read it; set KAFKA_TLS to true`,
+  );
+}
+
+/** host:port, where the host may be an IPv6 literal without brackets. */
+function parseBroker(broker: string): BrokerAddress {
+  const colon = broker.lastIndexOf(":");
+  return { host: broker.slice(0, colon), port: Number(broker.slice(colon + 1)) };
+}
+
+/** kafkajs calls every refused connect an error; what matters of it is logged where it is decided upon. */
+function logKafkajs(log: Log, { namespace, log: { message, timestamp: _, ...fields } }: LogEntry): void {
+  log.debug({ event: "kafkajs", namespace, ...fields }, message);
+}

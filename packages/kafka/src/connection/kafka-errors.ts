@@ -1,0 +1,150 @@
+/** kafkajs's errors, read by their names and codes and turned into ours; nothing matches message text. */
+import { PosthasteError } from "@posthaste/core/errors";
+import { NO_LOGIN } from "../login/login.ts";
+import { brokerTlsRefusal } from "../login/tls-refusal.ts";
+
+/** What kafkajs puts on its errors; everything may be absent on a foreign one. */
+interface ErrorFields {
+  readonly name?: unknown;
+  /** The protocol's error name, on KafkaJSProtocolError. */
+  readonly type?: unknown;
+  readonly cause?: unknown;
+}
+
+/** Names of errors that say nothing about the request: the way to the broker failed, or the picture of the cluster was old. */
+const CONNECTION_ERRORS: ReadonlySet<unknown> = new Set([
+  "KafkaJSConnectionError",
+  "KafkaJSConnectionClosedError",
+  "KafkaJSRequestTimeoutError",
+  "KafkaJSBrokerNotFound",
+  "KafkaJSNoBrokerAvailableError",
+  "KafkaJSMetadataNotLoaded",
+  "KafkaJSTopicMetadataNotLoaded",
+  "KafkaJSGroupCoordinatorNotFound",
+  "KafkaJSLockTimeout",
+  "KafkaJSTimeout",
+]);
+
+/** Answers of a broker that pass by themselves: an election, a restart, too few replicas. */
+const PASSING_ANSWERS: ReadonlySet<unknown> = new Set([
+  "LEADER_NOT_AVAILABLE",
+  "NOT_LEADER_FOR_PARTITION",
+  "REPLICA_NOT_AVAILABLE",
+  "REQUEST_TIMED_OUT",
+  "BROKER_NOT_AVAILABLE",
+  "NETWORK_EXCEPTION",
+  "NOT_CONTROLLER",
+  "GROUP_COORDINATOR_NOT_AVAILABLE",
+  "GROUP_LOAD_IN_PROGRESS",
+  "NOT_COORDINATOR_FOR_GROUP",
+  "NOT_ENOUGH_REPLICAS",
+  "NOT_ENOUGH_REPLICAS_AFTER_APPEND",
+  "KAFKA_STORAGE_ERROR",
+  "UNKNOWN_LEADER_EPOCH",
+  "FENCED_LEADER_EPOCH",
+  // Of a login: whoever mends it at the brokers need not start the process again.
+  "SASL_AUTHENTICATION_FAILED",
+  "UNSUPPORTED_SASL_MECHANISM",
+  "ILLEGAL_SASL_STATE",
+]);
+
+const ADVICE: ReadonlyMap<unknown, string> = new Map([
+  [
+    "UNSUPPORTED_SASL_MECHANISM",
+    "the broker does not take this KAFKA_SASL_MECHANISM: set it to one that the listener takes",
+  ],
+  ["ILLEGAL_SASL_STATE", NO_LOGIN],
+]);
+
+const REFUSED_RECORDS: ReadonlySet<unknown> = new Set(["MESSAGE_TOO_LARGE", "RECORD_LIST_TOO_LARGE", "INVALID_RECORD"]);
+
+/** True when the same request may succeed on another connection or a little later. */
+export function isPassingFailure(error: unknown): boolean {
+  return chain(error).some(({ name, type }) => CONNECTION_ERRORS.has(name) || PASSING_ANSWERS.has(type));
+}
+
+/** True when the broker did not take the login. */
+export function isLoginRefused(error: unknown): boolean {
+  return chain(error).some(({ type }) => type === "SASL_AUTHENTICATION_FAILED");
+}
+
+/**
+ * What to change when a broker refuses the connection itself, for a reason that does not pass by itself: its certificate, the
+ * login. Undefined for any other failure.
+ */
+export function refusalOf(error: unknown): string | undefined {
+  for (const each of chain(error)) {
+    if (each instanceof PosthasteError) return each.code === "broker_refuses" ? each.message : undefined;
+    const advice = brokerTlsRefusal(each) ?? ADVICE.get(each.type);
+    if (advice !== undefined) return advice;
+  }
+  return undefined;
+}
+
+/** True when a broker waited for its replicas in vain. */
+export function isTimedOut(error: unknown): boolean {
+  return chain(error).some(({ type }) => type === "REQUEST_TIMED_OUT");
+}
+
+export function isTopicMissing(error: unknown): boolean {
+  return chain(error).some(({ type }) => type === "UNKNOWN_TOPIC_OR_PARTITION");
+}
+
+/** True when all that went wrong in making topics is that some exist already. */
+export function isTopicExisting(error: unknown): boolean {
+  const errors = typeof error === "object" && error !== null && "errors" in error ? error.errors : undefined;
+  const each = Array.isArray(errors) ? errors : [error];
+  return each.every((one) => chain(one).some(({ type }) => type === "TOPIC_ALREADY_EXISTS"));
+}
+
+export function isOffsetOutOfRange(error: unknown): boolean {
+  return chain(error).some(({ name, type }) => name === "KafkaJSOffsetOutOfRange" || type === "OFFSET_OUT_OF_RANGE");
+}
+
+/** True when the broker will never take these records, however often they are sent. */
+export function isRefusedRecord(error: unknown): boolean {
+  return chain(error).some(({ type }) => REFUSED_RECORDS.has(type));
+}
+
+/** Ours, with kafkajs's as the cause; a PosthasteError stays what it is, also where kafkajs wrapped it. */
+export function toPosthasteError(error: unknown, what: string): PosthasteError {
+  const ours = chain(error).find((each) => each instanceof PosthasteError);
+  if (ours !== undefined) return ours;
+  const cause = { cause: error };
+  if (isTopicMissing(error)) return new PosthasteError("topic_missing", `${what}: the topic does not exist`, cause);
+  if (isOffsetOutOfRange(error)) return new PosthasteError("offset_out_of_range", `${what}: the offset is gone`, cause);
+  const refusal = refusalOf(error);
+  if (refusal !== undefined)
+    return new PosthasteError("broker_refuses", `${what}: ${refusal}`, { retryable: true, ...cause });
+  if (isPassingFailure(error)) {
+    return new PosthasteError("broker_unavailable", `${what}: no broker answered`, { retryable: true, ...cause });
+  }
+  return new PosthasteError("internal", `${what}: ${describe(error)}`, cause);
+}
+
+/** The shortest text that names a failure, for a log line: the deepest error's type, or its name and message. */
+export function describe(error: unknown): string {
+  const refusal = refusalOf(error);
+  if (refusal !== undefined) return refusal;
+  const deepest = chain(error).at(-1);
+  if (typeof deepest?.type === "string") return deepest.type;
+  return deepest instanceof Error ? `${deepest.name}: ${deepest.message}` : String(error);
+}
+
+/** An error's own words. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The error and its causes, outermost first; kafkajs wraps what its retrier gave up on. */
+function chain(error: unknown): readonly ErrorFields[] {
+  const found: ErrorFields[] = [];
+  for (let each = error; typeof each === "object" && each !== null && found.length < 8; each = causeOf(each)) {
+    found.push(each);
+  }
+  return found;
+}
+
+function causeOf(error: ErrorFields): unknown {
+  return error.cause;
+}

@@ -1,0 +1,131 @@
+/**
+ * Kafka's own id of a topic: another one each time that the topic is made, so that it tells a topic that was made anew
+ * from the one that had its name before.
+ */
+import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
+import { type Broker, createCluster, errorOfCode, requestTopicIds } from "../kafkajs/kafkajs-internals.ts";
+import type { KafkaClient, KafkaConnection } from "./connect.ts";
+import { pause, retryPauseMs, withDeadline } from "./deadline.ts";
+import { toPosthasteError } from "./kafka-errors.ts";
+import { ADMIN_PATIENCE_MS, rotate } from "./shared-admin.ts";
+import { whenReachable } from "./when-reachable.ts";
+
+/** By the topic's name; null where the cluster has none (before Kafka 2.8). */
+export type TopicIds = ReadonlyMap<string, string | null>;
+
+const ANSWER_DEADLINE_MS = 5000;
+/** Kafka's codes. */
+const KNOWN = 0;
+const UNKNOWN_TOPIC = 3;
+const LEADER_NOT_AVAILABLE = 5;
+
+/** The topic's id, or null where the cluster has none. Waits for brokers. Rejects with `topic_missing`. */
+export async function readTopicId(connection: KafkaConnection, topic: string): Promise<string | null> {
+  return (await readTopicIds(connection, [topic])).get(topic) ?? null;
+}
+
+export interface ReadTopicIdsOptions {
+  /** How long a missing topic is asked for again. Default `ADMIN_PATIENCE_MS`. */
+  readonly missingPatienceMs?: number;
+  /** Ends the waiting for brokers, which nothing else does: the last failure is the answer then. */
+  readonly signal?: AbortSignal;
+}
+
+/** The ids of all of them; at least one is to be named. Waits for brokers. Rejects with `topic_missing` where one does not exist for so long. */
+export async function readTopicIds(
+  connection: KafkaConnection,
+  topics: readonly string[],
+  { missingPatienceMs = ADMIN_PATIENCE_MS, signal }: ReadTopicIdsOptions = {},
+): Promise<TopicIds> {
+  const asking = new TopicIdQuestion(connection, topics);
+  const close = () => asking.close();
+  signal?.addEventListener("abort", close);
+  const giveUpAtMs = performance.now() + missingPatienceMs;
+  try {
+    for (let failures = 1; ; failures += 1) {
+      try {
+        const found = await whenReachable(connection, () => asking.ask(), signal);
+        const missing = topics.filter((topic) => !found.has(topic));
+        if (missing.length === 0) return found;
+        throw new PosthasteError("topic_missing", `${missing.join(", ")}: no such topic`);
+      } catch (error) {
+        // A topic that was just made is not known to every broker for a moment.
+        const isLast = signal?.aborted || performance.now() >= giveUpAtMs;
+        if (!isPosthasteError(error, "topic_missing") || isLast) throw error;
+      }
+      await pause(retryPauseMs(failures), signal);
+    }
+  } finally {
+    signal?.removeEventListener("abort", close);
+    asking.close();
+  }
+}
+
+/**
+ * Asks for topics' ids, now and again.
+ *
+ * Owns: one kafkajs client, thrown away after each failure; the next one's list of brokers starts with another, and it asks
+ * another leader, of another of the topics, so that one broker that cannot be reached stops nobody.
+ */
+export class TopicIdQuestion {
+  readonly #connection: KafkaConnection;
+  readonly #topics: readonly string[];
+  #client: KafkaClient | null = null;
+  #broker: Broker | null = null;
+  #made = 0;
+
+  constructor(connection: KafkaConnection, topics: readonly string[]) {
+    this.#connection = connection;
+    this.#topics = topics;
+  }
+
+  /**
+   * The ids of those that exist. Rejects with `topic_missing` when the one whose leader is asked does not, and with
+   * `broker_unavailable`; not to be called while it is asked.
+   */
+  async ask(): Promise<TopicIds> {
+    try {
+      return await withDeadline(this.#ask(), ANSWER_DEADLINE_MS, "asking for topics' ids");
+    } catch (error) {
+      this.close();
+      throw toPosthasteError(error, `asking for the ids of ${this.#topics.join(", ")}`);
+    }
+  }
+
+  close(): void {
+    this.#client?.destroy();
+    this.#client = null;
+    this.#broker = null;
+  }
+
+  async #ask(): Promise<TopicIds> {
+    this.#broker ??= await this.#connect();
+    const found = await requestTopicIds(this.#broker, this.#topics);
+    if (found === null) return new Map(this.#topics.map((topic) => [topic, null]));
+    const failed = found.find(({ errorCode }) => errorCode !== KNOWN && errorCode !== UNKNOWN_TOPIC);
+    if (failed !== undefined) throw errorOfCode(failed.errorCode);
+    return new Map(found.flatMap(({ name, errorCode, topicId }) => (errorCode === KNOWN ? [[name, topicId]] : [])));
+  }
+
+  /** The leader of a partition, of another one each time: it holds the topic, and is among the first to know of another. */
+  async #connect(): Promise<Broker> {
+    const count = this.#topics.length;
+    const index = this.#made % count;
+    const topic = this.#topics[index] ?? "";
+    // One more in each round of the topics, so that each leader of each topic has its turn.
+    const turn = index + Math.floor(this.#made / count);
+    this.#client = this.#connection.createClient({
+      brokers: rotate(this.#connection.brokers, this.#made),
+      requestTimeoutMs: ANSWER_DEADLINE_MS,
+    });
+    this.#made += 1;
+    const cluster = createCluster(this.#client.kafka);
+    await cluster.connect();
+    await cluster.addTargetTopic(topic);
+    const led = cluster.findTopicPartitionMetadata(topic).filter(({ leader }) => leader >= 0);
+    const leaders = [...new Set(led.map(({ leader }) => leader))];
+    const leader = leaders[turn % leaders.length];
+    if (leader === undefined) throw errorOfCode(LEADER_NOT_AVAILABLE);
+    return await cluster.findBroker({ nodeId: String(leader) });
+  }
+}

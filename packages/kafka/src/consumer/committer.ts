@@ -1,0 +1,91 @@
+/**
+ * Commits the committable offsets of the owned partitions, again and again.
+ *
+ * Owns: the timer, and the one commit that may be outstanding (C10).
+ * K1  One commit covers every partition that changed; periodic, never one a batch (C9).
+ * K2  What a commit that was not accepted covered is due again.
+ * K3  Every partition is committed at least every `FORCED_COMMIT_MS`, changed or not: the group is seen to take commits, and a
+ *     commit of a former owner that landed late is put right (C6; a gained partition is due at once).
+ */
+import type { Clock } from "@posthaste/core/time";
+import type { CommitPoint, GroupSession } from "./group-session.ts";
+
+const FORCED_COMMIT_MS = 5000;
+
+/** What the committer asks of an owned partition. */
+export interface Committable {
+  commitPoint(forced: boolean): CommitPoint | null;
+  commitFailed(): void;
+}
+
+export interface CommitterOptions {
+  readonly session: Pick<GroupSession, "commit">;
+  readonly owned: () => readonly Committable[];
+  readonly intervalMs: number;
+  readonly clock: Clock;
+  readonly onCommitted: () => void;
+  /** A commit was not accepted, and why; `failures` counts those in a row. */
+  readonly onFailed: (reason: unknown, failures: number) => void;
+}
+
+export class Committer {
+  readonly #options: CommitterOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #outstanding: Promise<void> | null = null;
+  #forcedAtMs = Number.NEGATIVE_INFINITY;
+  #failures = 0;
+
+  constructor(options: CommitterOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => {
+      if (this.#outstanding === null) void this.#commit();
+    }, this.#options.intervalMs);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** The group was joined anew: a commit that is still outstanding belongs to the past and is not waited for. */
+  joined(): void {
+    this.#outstanding = null;
+  }
+
+  /** Resolves when what stands finished now was committed, or refused. */
+  async flush(): Promise<void> {
+    await this.#outstanding;
+    await this.#commit();
+  }
+
+  #commit(): Promise<void> {
+    const { owned, clock, session, onCommitted, onFailed } = this.#options;
+    const forced = clock.monotonicMs() - this.#forcedAtMs >= FORCED_COMMIT_MS;
+    const covered: Committable[] = [];
+    const points: CommitPoint[] = [];
+    for (const each of owned()) {
+      const point = each.commitPoint(forced);
+      if (point === null) continue;
+      covered.push(each);
+      points.push(point);
+    }
+    if (points.length === 0) return Promise.resolve();
+    const outstanding = session.commit(points).then((refusal) => {
+      if (this.#outstanding === outstanding) this.#outstanding = null;
+      if (refusal === null) {
+        this.#failures = 0;
+        if (forced) this.#forcedAtMs = clock.monotonicMs();
+        onCommitted();
+      } else {
+        for (const each of covered) each.commitFailed();
+        this.#failures += 1;
+        onFailed(refusal, this.#failures);
+      }
+    });
+    this.#outstanding = outstanding;
+    return outstanding;
+  }
+}

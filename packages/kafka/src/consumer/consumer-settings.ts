@@ -1,0 +1,57 @@
+/** What kafkajs's consumer is told: its times, how much it fetches, and that it never gives up by itself (C7, C8). */
+import type { ConsumerConfig, RetryOptions } from "kafkajs";
+import type { ConsumerTiming, WindowedConsumerOptions } from "./windowed-consumer.ts";
+
+const DEFAULT_TIMING: ConsumerTiming = {
+  sessionTimeoutMs: 10_000,
+  heartbeatIntervalMs: 500,
+  maxWaitMs: 20,
+  idleMaxWaitMs: 500,
+  commitIntervalMs: 100,
+  rebalanceDrainMs: 1000,
+  stopDrainMs: 6000,
+  stallLimitMs: 60_000,
+  metadataMaxAgeMs: 60_000,
+};
+/** A record of a retry topic may leave up to a second late, so its consumer need not look as often. */
+const WAITING_MAX_WAIT_MS = 100;
+/** W3: what a head that waits brings along is dropped and fetched again. */
+const WAITING_MAX_BYTES_PER_PARTITION = 64 * 1024;
+const MAX_BYTES_PER_PARTITION = 512 * 1024;
+/** Room for sixteen full partitions, or for all of the retry topics: kafkajs asks in the same order each time, and what finds no room waits. */
+const MAX_BYTES = 8 * 1024 * 1024;
+/** A broker's fault must not crash the consumer, whose restart would wait for its own ghost (C7): the group is as good as never given up. */
+const FOR_EVER = 1_000_000_000;
+/**
+ * Nor may the search for a broker give up before `stallLimitMs`, since kafkajs makes a crash of that too. It has an end
+ * because kafkajs's search, once begun, goes on after its consumer was disconnected.
+ */
+const LOOKS_FOR_BROKERS = 300;
+const PAUSES = { initialRetryTime: 100, maxRetryTime: 500 };
+
+/** Of the client: the search for brokers. */
+export const CLIENT_RETRY: RetryOptions = { ...PAUSES, retries: LOOKS_FOR_BROKERS };
+
+type Kind = Pick<WindowedConsumerOptions<never>, "delayMsOf" | "timing" | "groupId">;
+
+/** The given times over those of the kind of consumer that it is. */
+export function resolveTiming({ delayMsOf, timing }: Pick<Kind, "delayMsOf" | "timing">): ConsumerTiming {
+  const waits = delayMsOf === undefined ? {} : { maxWaitMs: WAITING_MAX_WAIT_MS };
+  return { ...DEFAULT_TIMING, ...waits, ...timing };
+}
+
+/** For `kafka.consumer`, less the assigner. */
+export function consumerSettings({ groupId, delayMsOf }: Kind, timing: ConsumerTiming): ConsumerConfig {
+  return {
+    groupId,
+    sessionTimeout: timing.sessionTimeoutMs,
+    rebalanceTimeout: timing.sessionTimeoutMs,
+    heartbeatInterval: timing.heartbeatIntervalMs,
+    maxWaitTimeInMs: timing.maxWaitMs,
+    metadataMaxAge: timing.metadataMaxAgeMs,
+    allowAutoTopicCreation: false,
+    maxBytesPerPartition: delayMsOf === undefined ? MAX_BYTES_PER_PARTITION : WAITING_MAX_BYTES_PER_PARTITION,
+    maxBytes: MAX_BYTES,
+    retry: { ...PAUSES, retries: FOR_EVER, restartOnFailure: () => Promise.resolve(false) },
+  };
+}

@@ -1,0 +1,274 @@
+/**
+ * The window of one owned partition: the tasks that were taken in and are not finished, and what may be committed.
+ *
+ * Owns: the offset tracker, the lanes, the room, and the two states of the fold. Fresh until `open`; revoked for good by `revoke`.
+ * Q1  A task is finished once, and only while the partition is owned (C2, C4).
+ * Q2  While frozen no task is started; what runs may finish.
+ * Q3  The room bounds what is unfinished. Of finished records that the committable offset has not passed, what the fold still
+ *     needs to note of each run stays, and nothing else (T5). The span of offsets above an unfinished one has a bound too,
+ *     `MAX_SPAN` (C3): one that is stuck, as a hand-off may be, stops the partition in the end, and a crash repeats no more.
+ * Q4  `#passedFold` covers exactly the records below the committable offset (D3), `#intakeFold` all that were taken in, those
+ *     too that an earlier owner had finished.
+ */
+
+import { PosthasteError } from "@posthaste/core/errors";
+import { decodeCommitMetadata, encodeCommitMetadata, MAX_METADATA_RUNS } from "@posthaste/core/window/commit-metadata";
+import { Lanes } from "@posthaste/core/window/lanes";
+import { OffsetTracker, TrackedOffset } from "@posthaste/core/window/offset-tracker";
+import type { IncomingRecord } from "../wire/incoming-record.ts";
+import type { CommitPoint } from "./group-session.ts";
+import type { OwnedPartition } from "./rebalance.ts";
+import { type Holder, type TaskOwner, WindowTask } from "./task.ts";
+import type { FoldState, WindowedConsumerOptions } from "./windowed-consumer.ts";
+
+/** Offsets from the lowest unfinished record to the position: ten seconds of 50,000 records a second, more than a partition brings. */
+export const MAX_SPAN = 500_000;
+
+/** What a window tells the runner that feeds it. */
+export interface OwnedPartitionWindowHooks {
+  /** A task was finished: there may be room. */
+  onFinished(): void;
+  /** A bug of the caller; the consumer ends. */
+  onFailure(reason: Error): void;
+}
+
+export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
+  readonly topic: string;
+  readonly partition: number;
+  readonly topicId: string | undefined;
+  readonly #options: WindowedConsumerOptions<T, F>;
+  readonly #hooks: OwnedPartitionWindowHooks;
+  readonly #lanes = new Lanes<WindowTask<T, F>>();
+  readonly #holders = new Map<string, Holder>();
+  /** Most records belong to the holder of the one before: it is found without looking it up. */
+  #lastHolder: Holder | undefined;
+  #tracker = new OffsetTracker<F>(0);
+  #intakeFold: FoldState<F> | null = null;
+  #passedFold: FoldState<F> | null = null;
+  #revoked = false;
+  #frozen = false;
+  /** Tasks that may start, while they are being started or held back. */
+  #ready: WindowTask<T, F>[] = [];
+  #starting = false;
+  #running = 0;
+  #records = 0;
+  #bytes = 0;
+  /** Something finished since the last commit point was taken. */
+  #changed = true;
+
+  constructor(place: OwnedPartition, options: WindowedConsumerOptions<T, F>, hooks: OwnedPartitionWindowHooks) {
+    this.topic = place.topic;
+    this.partition = place.partition;
+    this.topicId = place.topicId;
+    this.#options = options;
+    this.#hooks = hooks;
+  }
+
+  get records(): number {
+    return this.#records;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get maxRecords(): number {
+    return this.#options.window.maxRecords;
+  }
+
+  get isFull(): boolean {
+    const { maxRecords, maxBytes } = this.#options.window;
+    if (this.#records === 0) return false;
+    const span = this.#tracker.position - this.#tracker.committableOffset;
+    return this.#records >= maxRecords || this.#bytes >= maxBytes || span >= MAX_SPAN;
+  }
+
+  get isRevoked(): boolean {
+    return this.#revoked;
+  }
+
+  /** Tasks that were started and are not finished. */
+  get running(): number {
+    return this.#running;
+  }
+
+  get committableOffset(): number {
+    return this.#tracker.committableOffset;
+  }
+
+  /** Append time of the lowest unfinished record, in ms since the epoch; null when there is none. */
+  get lowestTimestampMs(): number | null {
+    return this.#tracker.lowest?.timestampMs ?? null;
+  }
+
+  heldBy(holder: string): number {
+    return this.#findHolder(holder)?.records ?? 0;
+  }
+
+  /** Begins at a committed offset, knowing what the commit's metadata says. */
+  open(offset: number, metadata: string | null): void {
+    const { finishedRuns, state } = decodeCommitMetadata(offset, metadata);
+    const { fold } = this.#options;
+    this.#tracker = new OffsetTracker<F>(offset, {
+      finishedBefore: finishedRuns,
+      onPassed: (folded) => this.#passedFold?.note(folded),
+      condense: fold?.condense,
+    });
+    this.#intakeFold = fold?.open(state) ?? null;
+    this.#passedFold = fold?.open(state) ?? null;
+  }
+
+  freeze(): void {
+    this.#frozen = true;
+  }
+
+  thaw(): void {
+    this.#frozen = false;
+    this.#startReady();
+  }
+
+  revoke(): void {
+    this.#revoked = true;
+    this.#ready = [];
+  }
+
+  /** Takes a record in: finished at once when it was before or is a repeat, else run when its lane lets it. */
+  takeIn(record: IncomingRecord): void {
+    const { take, fold, laneOf, holderOf, onRepeat } = this.#options;
+    const item = take(record, this);
+    const folded = fold?.pick(item);
+    const tracked = new TrackedOffset(record.offset, record.timestampMs, folded);
+    const finishedBefore = this.#tracker.wasFinishedBefore(record.offset);
+    this.#tracker.add(tracked);
+    const isRepeat = folded !== undefined && this.#noteIntake(folded);
+    if (finishedBefore || isRepeat) {
+      this.#finishTracked(tracked);
+      if (isRepeat) onRepeat?.(item, record);
+      return;
+    }
+    const holder = holderOf === undefined ? undefined : this.#hold(holderOf(item));
+    const task = new WindowTask(this, item, record, tracked, laneOf(item, record), holder);
+    this.#records += 1;
+    this.#bytes += task.bytes;
+    if (!this.#lanes.add(task)) return;
+    this.#ready.push(task);
+    this.#startReady();
+  }
+
+  /** Nothing more will be taken in below `position`. */
+  skipTo(position: number): void {
+    if (position <= this.#tracker.position) return;
+    this.#changed = true;
+    this.#tracker.skipTo(position);
+  }
+
+  finishTask(task: WindowTask<T, F>): void {
+    if (this.#revoked) return;
+    this.#running -= 1;
+    this.#records -= 1;
+    this.#bytes -= task.bytes;
+    if (task.holder !== undefined) this.#release(task.holder);
+    this.#finishTracked(task.tracked);
+    const next = this.#lanes.finish(task);
+    if (next !== undefined) {
+      this.#ready.push(next);
+      this.#startReady();
+    }
+    this.#hooks.onFinished();
+  }
+
+  /** What to commit, or null when nothing changed since the last point was taken and it is not `forced`. */
+  commitPoint(forced: boolean): CommitPoint | null {
+    if (!this.#changed && !forced) return null;
+    const offset = this.#tracker.committableOffset;
+    const metadata = encodeCommitMetadata(offset, {
+      topicId: this.topicId ?? null,
+      finishedRuns: this.#tracker.finishedRuns(MAX_METADATA_RUNS),
+      state: this.#passedFold?.encode() ?? null,
+    });
+    this.#changed = false;
+    return { topic: this.topic, partition: this.partition, offset, metadata };
+  }
+
+  /** The last commit point was not accepted: it is due again. */
+  commitFailed(): void {
+    this.#changed = true;
+  }
+
+  /** Ends the consumer for a failure of the caller's; one of something that was given up is nobody's. */
+  fail(what: string, error: unknown): void {
+    if (this.#revoked) return;
+    const where = `${what} of ${this.topic} partition ${this.partition}`;
+    this.#hooks.onFailure(
+      error instanceof PosthasteError ? error : new PosthasteError("internal", `${where} failed`, { cause: error }),
+    );
+  }
+
+  /** True when the record is a repeat (D2). */
+  #noteIntake(folded: F): boolean {
+    const state = this.#intakeFold;
+    if (state === null) return false;
+    const isRepeat = state.isRepeat(folded);
+    state.note(folded);
+    return isRepeat;
+  }
+
+  /** A loop and not a call from each `finish`: a lane of tasks that finish as they start would fill the stack. */
+  #startReady(): void {
+    if (this.#starting || this.#ready.length === 0) return;
+    this.#starting = true;
+    for (let index = 0; index < this.#ready.length; index += 1) {
+      if (this.#frozen || this.#revoked) {
+        this.#ready = this.#ready.slice(index);
+        this.#starting = false;
+        return;
+      }
+      const task = this.#ready[index];
+      if (task !== undefined) this.#start(task);
+    }
+    this.#ready.length = 0;
+    this.#starting = false;
+  }
+
+  #start(task: WindowTask<T, F>): void {
+    this.#running += 1;
+    try {
+      const done = this.#options.run(task);
+      if (done === undefined) return;
+      done.then(
+        () => task.finish(),
+        (error: unknown) => this.fail("running a task", error),
+      );
+    } catch (error) {
+      this.fail("running a task", error);
+    }
+  }
+
+  #finishTracked(tracked: TrackedOffset<F>): void {
+    this.#changed = true;
+    this.#tracker.finish(tracked);
+  }
+
+  #findHolder(name: string): Holder | undefined {
+    if (this.#lastHolder?.name === name) return this.#lastHolder;
+    return this.#holders.get(name);
+  }
+
+  #hold(name: string): Holder {
+    let holder = this.#findHolder(name);
+    if (holder === undefined) {
+      holder = { name, records: 0 };
+      this.#holders.set(name, holder);
+    }
+    holder.records += 1;
+    this.#lastHolder = holder;
+    return holder;
+  }
+
+  #release(holder: Holder): void {
+    holder.records -= 1;
+    if (holder.records > 0) return;
+    this.#holders.delete(holder.name);
+    if (this.#lastHolder === holder) this.#lastHolder = undefined;
+  }
+}

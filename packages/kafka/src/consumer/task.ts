@@ -1,0 +1,54 @@
+/** What a record is while it stands in a window: the handler's task. */
+import type { LaneMember } from "@posthaste/core/window/lanes";
+import type { TrackedOffset } from "@posthaste/core/window/offset-tracker";
+import type { IncomingRecord } from "../wire/incoming-record.ts";
+import type { PartitionWindow, Task } from "./windowed-consumer.ts";
+
+/** Whom records' room is counted for. */
+export interface Holder {
+  readonly name: string;
+  /** Of the window's records, those that are its own. */
+  records: number;
+}
+
+/** A task tells its window that it is finished. */
+export interface TaskOwner<T, F> extends PartitionWindow {
+  finishTask(task: WindowTask<T, F>): void;
+}
+
+export class WindowTask<T, F> implements Task<T>, LaneMember<WindowTask<T, F>> {
+  readonly item: T;
+  readonly record: IncomingRecord;
+  readonly window: TaskOwner<T, F>;
+  readonly tracked: TrackedOffset<F>;
+  readonly lane: string | null;
+  readonly bytes: number;
+  readonly holder: Holder | undefined;
+  nextInLane: WindowTask<T, F> | undefined = undefined;
+  nextInBucket: WindowTask<T, F> | undefined = undefined;
+
+  constructor(
+    window: TaskOwner<T, F>,
+    item: T,
+    record: IncomingRecord,
+    tracked: TrackedOffset<F>,
+    lane: string | null,
+    holder: Holder | undefined,
+  ) {
+    this.window = window;
+    this.item = item;
+    this.record = record;
+    this.tracked = tracked;
+    this.lane = lane;
+    this.holder = holder;
+    this.bytes = sizeOf(record);
+  }
+
+  finish(): void {
+    if (!this.tracked.finished) this.window.finishTask(this);
+  }
+}
+
+function sizeOf({ key, value }: IncomingRecord): number {
+  return (key?.length ?? 0) + (value?.length ?? 0);
+}

@@ -1,0 +1,154 @@
+/**
+ * The terms of windowed consumption, for whoever consumes: what a record becomes, and what is asked of its handler.
+ *
+ * A window holds the records of one owned partition that were taken in and are not finished. They are taken in while there
+ * is room, run at once (in order within a lane) and finish in any order; the committed offset follows the lowest unfinished
+ * one (C1).
+ */
+import type { Backpressure } from "../connection/backpressure.ts";
+import type { TopicIds } from "../connection/topic-id.ts";
+import type { IncomingRecord } from "../wire/incoming-record.ts";
+
+/** One owned partition's window as its handler sees it. */
+export interface PartitionWindow {
+  readonly topic: string;
+  readonly partition: number;
+  /** Records that were taken in and are not finished, waiting for their lane included. */
+  readonly records: number;
+  /** Bytes of their keys and values. */
+  readonly bytes: number;
+  readonly maxRecords: number;
+  /** True while nothing more is taken in for lack of room. */
+  readonly isFull: boolean;
+  /** Kafka's own id of the topic, which tells its offsets from those of one that had the name before; undefined where there is none. */
+  readonly topicId?: string | undefined;
+  /** True from the moment the partition was given up: what finishes now counts for nothing and need not be sent. */
+  readonly isRevoked: boolean;
+  /** How many of its records belong to `holder`, by the option `holderOf`. */
+  heldBy(holder: string): number;
+}
+
+/** A record that was taken in. It stands in the window until it is finished. */
+export interface Task<T> {
+  readonly item: T;
+  readonly record: IncomingRecord;
+  readonly window: PartitionWindow;
+  /** Its outcome is durable (C2). A second call, and one after the partition was given up, does nothing. */
+  finish(): void;
+}
+
+/** State over the records of a partition in their order, saved with the committed offset (D3). Mutable. */
+export interface FoldState<F> {
+  /** True when the state shows that the same thing stands earlier in the partition (D2). */
+  isRepeat(value: F): boolean;
+  /** In the order of the log where `isRepeat` is asked too, else in any. */
+  note(value: F): void;
+  /** Should keep to `MAX_STATE_BYTES`: it shares 4,096 with the window's finished runs and goes before them. */
+  encode(): string;
+}
+
+export interface Fold<T, F> {
+  /** What the state needs of an item. It is kept until the committable offset has passed the record, so keep it small. */
+  pick(item: T): F;
+  /** Of values in any order those that suffice: noting them leaves a state as noting all would. Those kept are then few. */
+  readonly condense: (values: readonly F[]) => F[];
+  /** The state over nothing for null, else the one that `encode` wrote; what cannot be read counts as nothing. */
+  open(text: string | null): FoldState<F>;
+}
+
+/** Room of one partition's window. One record is always taken in, however large it is. */
+export interface WindowLimits {
+  readonly maxRecords: number;
+  readonly maxBytes: number;
+}
+
+export interface WindowedConsumerOptions<T, F = never> {
+  readonly groupId: string;
+  /** One group has one subscription (C7). */
+  readonly topics: readonly string[];
+  readonly window: WindowLimits;
+  /** For what a record becomes, where that is more than the record: all windows wait while it holds, and fetching pauses. */
+  readonly backpressure?: Backpressure;
+  /** What `take` needs and must be fetched first, such as a schema; the partition's intake waits for it. */
+  readonly learn?: (record: IncomingRecord) => Promise<void> | undefined;
+  /**
+   * Decodes, once a record, in offset order; also records that the commit's metadata says are finished, for the fold's
+   * sake. Throwing ends the consumer by `onFailure`, so a poison record must become an item.
+   */
+  readonly take: (record: IncomingRecord, window: PartitionWindow) => T;
+  /** Tasks of one lane run one at a time, in offset order; null runs at once. Lanes do not reach over partitions. */
+  readonly laneOf: (item: T, record: IncomingRecord) => string | null;
+  /**
+   * Starts the work. Where it returns a promise, the task is finished when that resolves, and a rejection is a bug that ends
+   * the consumer by `onFailure`. Where it returns nothing, the handler calls `task.finish()`, now or later: the way
+   * without a promise a record. What it does before it first waits happens in offset order, lanes permitting.
+   */
+  readonly run: (task: Task<T>) => Promise<void> | void;
+  /** State over exactly the records below the committed offset; records that it shows to be repeats are finished unrun. */
+  readonly fold?: Fold<T, F>;
+  /**
+   * Kafka's own ids of the topics, where the caller has settled on them; asked for at the start otherwise. Each commit says its
+   * topic's, and a commit that says another is of a log that is gone, so its partition is read from the start. A commit
+   * that says none is trusted.
+   */
+  readonly topicIds?: TopicIds | undefined;
+  /** What to do about an offset outside the log, for the text of `offset_out_of_range`. */
+  readonly outOfRangeAdvice?: string | undefined;
+  /** A record was finished unrun because the fold showed it to be a repeat. */
+  readonly onRepeat?: (item: T, record: IncomingRecord) => void;
+  /** Whom a record's room is counted for, for `heldBy`. */
+  readonly holderOf?: (item: T) => string;
+  /** A partition's window became full. Called when intake stops, not once a record. */
+  readonly onFull?: (window: PartitionWindow) => void;
+  /** Makes the topics retry topics: how long each one's records wait before they are run (W1). Fixed by topic. */
+  readonly delayMsOf?: (topic: string) => number;
+  /** A waiting record was released, so long after it was due. */
+  readonly onReleased?: (topic: string, latenessMs: number) => void;
+  readonly onAssigned?: (windows: readonly PartitionWindow[]) => void;
+  readonly onRevoked?: (windows: readonly PartitionWindow[]) => void;
+  /**
+   * The consumer has ended by itself and took no leave of its group: `group_stalled`, `offset_out_of_range`, `topic_missing`,
+   * `topic_mismatch` when a topic was made anew, `broker_unavailable` when kafkajs gave up after all, or `internal` for a bug.
+   * The process should end too. Called once.
+   */
+  readonly onFailure: (reason: Error) => void;
+  /** For tests and special cases; what is left out has its default. */
+  readonly timing?: Partial<ConsumerTiming>;
+}
+
+/** All in ms. */
+export interface ConsumerTiming {
+  /** A process that was killed is missed after this long. Default 10,000. */
+  readonly sessionTimeoutMs: number;
+  readonly heartbeatIntervalMs: number;
+  /**
+   * How long a fetch waits at the broker for records while a partition is paused, and so how long until it is fetched once it is
+   * resumed. Default 20, 100 for retry topics.
+   */
+  readonly maxWaitMs: number;
+  /** The same while none is paused, so that nobody waits for the fetch to end. Default 500. */
+  readonly idleMaxWaitMs: number;
+  readonly commitIntervalMs: number;
+  /** How long a rebalance waits for what runs (C4). Default 1,000. */
+  readonly rebalanceDrainMs: number;
+  /** How long `stop` waits for what runs. Default 6,000: a POST takes 5 s at the most. */
+  readonly stopDrainMs: number;
+  /** Without a commit, or news of a partition that is to be fetched, for so long the consumer ends itself (C7). Default 60,000. */
+  readonly stallLimitMs: number;
+  /** How old the picture of topics and partitions may grow: an added partition is read from so long after. Default 60,000. */
+  readonly metadataMaxAgeMs: number;
+}
+
+export interface WindowedConsumer {
+  /**
+   * Resolves when the group was joined; partitions follow. Waits for brokers that do not answer yet. Rejects with
+   * `topic_missing`, with `closed` when it was stopped meanwhile, and with what `onFailure` was called with meanwhile.
+   */
+  start(): Promise<void>;
+  /** Stops intake, waits for what runs (at most `stopDrainMs`), commits, leaves the group at once. Idempotent. */
+  stop(): Promise<void>;
+  /** True while the group is joined and every owned partition's place was found. */
+  readonly isReady: boolean;
+  /** The windows of the owned partitions. */
+  owned(): readonly PartitionWindow[];
+}

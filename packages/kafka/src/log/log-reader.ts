@@ -1,0 +1,266 @@
+/**
+ * Reads a partition from an offset on, without a consumer group: for tables, read models and looking back. A group would
+ * tie a table to a coordinator, wait for its join, and read everything again after each rejoin.
+ *
+ * Owns: one kafkajs client at a time and the position.
+ * B1  Records come to `onRecords` in offset order, each once, one call at a time; the position rises when a call is finished.
+ * B2  A failure of the broker or the connection throws the client away and reads on from the position with a new one, whose
+ *     list of brokers starts with another; it never ends the reading, whatever was being asked.
+ * B3  A position below the log's start (retention) moves up to it. One above the log's end means that the log was made anew:
+ *     the reading fails with `offset_out_of_range`, since what was read is another log's.
+ * B4  A broker may say of a topic that it does not exist while the topic is moved or just made. So that is asked again, and
+ *     is true when nothing else was answered for `missingPatienceMs`.
+ */
+import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
+import type { KafkaClient, KafkaConnection } from "../connection/connect.ts";
+import { pause, retryPauseMs, withDeadline } from "../connection/deadline.ts";
+import { describe, isOffsetOutOfRange, isTopicMissing, toPosthasteError } from "../connection/kafka-errors.ts";
+import { ADMIN_PATIENCE_MS, rotate } from "../connection/shared-admin.ts";
+import { type Broker, type Cluster, createCluster } from "../kafkajs/kafkajs-internals.ts";
+import type { IncomingRecord } from "../wire/incoming-record.ts";
+import { readFetched } from "./fetched-records.ts";
+
+export interface LogReaderOptions {
+  readonly topic: string;
+  readonly partition: number;
+  /** The first offset to read; the log's start when it lies below that. */
+  readonly from: number | "start" | "end";
+  /** Called with records in offset order, one call at a time; reading goes on when it is finished. */
+  readonly onRecords: (records: readonly IncomingRecord[]) => Promise<void> | void;
+  /** Told when a fetch was answered, and again when its records were taken: where the reading stands, and the log's end. */
+  readonly onFetched?: (at: { readonly position: number; readonly end: number }) => void;
+  /** Reading has stopped for good: `onRecords` failed, or the topic was removed or made anew. */
+  readonly onFailure: (reason: Error) => void;
+  /** How long a missing topic or partition is asked for again (B4). Default `ADMIN_PATIENCE_MS`. */
+  readonly missingPatienceMs?: number;
+  /** Closes the reader, also one that has not begun: then `followLog` rejects with `closed`. */
+  readonly signal?: AbortSignal;
+}
+
+export interface LogReader {
+  /** The next offset to read: everything below has been through `onRecords`. */
+  readonly position: number;
+  /**
+   * Resolves when `position` is at `offset` or above; rejects with `closed`, with what the reading failed with, or with
+   * `deadline_exceeded` after `timeoutMs`, for ever by default.
+   */
+  reached(offset: number, timeoutMs?: number): Promise<void>;
+  /** Stops at once; what `onRecords` is at is not waited for. */
+  close(): Promise<void>;
+}
+
+/** A new record answers a waiting fetch at once, so this only sets how often an idle reader asks. */
+const MAX_WAIT_MS = 2000;
+const REQUEST_TIMEOUT_MS = 5000;
+const CONNECT_DEADLINE_MS = 5000;
+/** A cut connection is opened again at once; what fails so many times in a row is worth a log line. */
+const SAID_FAILURES = 3;
+/** More than a batch of this project's producers, so that an answer never holds a part of a batch alone. */
+const MAX_BYTES = 4_000_000;
+
+/** Follows one partition until it is closed, waiting for a failed broker. Rejects with `topic_missing`, after the patience of B4. */
+export async function followLog(connection: KafkaConnection, options: LogReaderOptions): Promise<LogReader> {
+  const reader = new PartitionReader(connection, options);
+  options.signal?.addEventListener("abort", () => void reader.close());
+  await reader.start();
+  return reader;
+}
+
+class PartitionReader implements LogReader {
+  readonly #connection: KafkaConnection;
+  readonly #options: LogReaderOptions;
+  readonly #closing = new AbortController();
+  readonly #waiting = new Set<{ readonly offset: number; resolve(): void; reject(reason: Error): void }>();
+  #position = -1;
+  #client: KafkaClient | null = null;
+  #made = 0;
+  /** Since when every answer was that the topic is missing (B4). */
+  #missingSinceMs: number | null = null;
+  #failure: Error | null = null;
+
+  constructor(connection: KafkaConnection, options: LogReaderOptions) {
+    this.#connection = connection;
+    this.#options = options;
+  }
+
+  get position(): number {
+    return this.#position;
+  }
+
+  /** Resolves when the first position is known. */
+  async start(): Promise<void> {
+    const started = Promise.withResolvers<void>();
+    this.#read(started.resolve).then(
+      // It was closed; a reader that had begun has told so those who wait.
+      () => started.reject(this.#failure),
+      (error: unknown) => {
+        const failure = toPosthasteError(error, `reading ${this.#options.topic}`);
+        started.reject(failure);
+        this.#end(failure);
+        if (this.#position >= 0) this.#options.onFailure(failure);
+      },
+    );
+    await started.promise;
+  }
+
+  reached(offset: number, timeoutMs?: number): Promise<void> {
+    if (this.#position >= offset) return Promise.resolve();
+    if (this.#failure) return Promise.reject(this.#failure);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const waiter = { offset, resolve, reject };
+    this.#waiting.add(waiter);
+    if (timeoutMs === undefined) return promise;
+    const what = `reading ${this.#options.topic} to offset ${offset}`;
+    return withDeadline(promise, timeoutMs, what).finally(() => this.#waiting.delete(waiter));
+  }
+
+  async close(): Promise<void> {
+    this.#end(new PosthasteError("closed", "the reader is closed"));
+  }
+
+  #end(reason: Error): void {
+    this.#failure ??= reason;
+    this.#closing.abort();
+    this.#client?.destroy();
+    for (const waiter of this.#waiting) waiter.reject(reason);
+    this.#waiting.clear();
+  }
+
+  /** Reads until it is closed (B2); rejects when it cannot go on. */
+  async #read(onStarted: () => void): Promise<void> {
+    const { signal } = this.#closing;
+    let failures = 0;
+    let isOutOfRange = false;
+    while (!signal.aborted) {
+      try {
+        const { cluster, broker } = await this.#connect();
+        if (this.#position < 0) this.#position = await this.#firstPosition(cluster);
+        onStarted();
+        if (isOutOfRange) await this.#moveToStart(cluster);
+        isOutOfRange = false;
+        while (!signal.aborted) {
+          await this.#fetch(broker);
+          this.#missingSinceMs = null;
+          if (failures >= SAID_FAILURES) this.#say("info", "log_reader_recovered", {});
+          failures = 0;
+        }
+      } catch (error) {
+        this.#client?.destroy();
+        if (signal.aborted) return;
+        if (this.#isFinal(error)) throw error;
+        isOutOfRange ||= isOffsetOutOfRange(error);
+        failures += 1;
+        if (failures === SAID_FAILURES) this.#say("warn", "log_reader_failed", { reason: describe(error) });
+      }
+      await pause(retryPauseMs(failures), signal);
+    }
+  }
+
+  #isFinal(error: unknown): boolean {
+    if (isTopicMissing(error) || isPosthasteError(error, "topic_missing")) {
+      const nowMs = performance.now();
+      this.#missingSinceMs ??= nowMs;
+      return nowMs - this.#missingSinceMs >= (this.#options.missingPatienceMs ?? ADMIN_PATIENCE_MS);
+    }
+    this.#missingSinceMs = null;
+    return isPosthasteError(error) && !error.retryable;
+  }
+
+  async #connect(): Promise<{ cluster: Cluster; broker: Broker }> {
+    const { topic, partition } = this.#options;
+    this.#client = this.#connection.createClient({
+      brokers: rotate(this.#connection.brokers, this.#made),
+      requestTimeoutMs: REQUEST_TIMEOUT_MS,
+    });
+    this.#made += 1;
+    const cluster = createCluster(this.#client.kafka);
+    const findLeader = async () => {
+      await cluster.connect();
+      await cluster.addTargetTopic(topic);
+      const [nodeId] = Object.keys(cluster.findLeaderForPartitions(topic, [partition]));
+      if (nodeId === undefined) throw noLeader(cluster, topic, partition);
+      return { cluster, broker: await cluster.findBroker({ nodeId }) };
+    };
+    return await withDeadline(findLeader(), CONNECT_DEADLINE_MS, "finding a partition's leader");
+  }
+
+  async #firstPosition(cluster: Cluster): Promise<number> {
+    const { from } = this.#options;
+    const start = await this.#edge(cluster, true);
+    if (typeof from === "number") return Math.max(from, start);
+    return from === "start" ? start : await this.#edge(cluster, false);
+  }
+
+  /** The log's start or its end. */
+  async #edge(cluster: Cluster, fromBeginning: boolean): Promise<number> {
+    const { topic, partition } = this.#options;
+    const [answer] = await cluster.fetchTopicsOffset([{ topic, partitions: [{ partition }], fromBeginning }]);
+    const offset = answer?.partitions[0]?.offset;
+    if (offset === undefined)
+      throw new PosthasteError("broker_unavailable", "no offset in the answer", { retryable: true });
+    return Number(offset);
+  }
+
+  async #fetch(broker: Broker): Promise<void> {
+    const { topic, partition, onRecords, onFetched } = this.#options;
+    const { responses } = await broker.fetch({
+      maxWaitTime: MAX_WAIT_MS,
+      minBytes: 1,
+      maxBytes: MAX_BYTES,
+      isolationLevel: 0,
+      topics: [{ topic, partitions: [{ partition, fetchOffset: String(this.#position), maxBytes: MAX_BYTES }] }],
+    });
+    const fetched = responses[0]?.partitions[0];
+    if (fetched === undefined || this.#closing.signal.aborted) return;
+    const { records, next } = readFetched(topic, fetched, this.#position);
+    const end = Number(fetched.highWatermark);
+    onFetched?.({ position: this.#position, end });
+    if (records.length > 0) await callOnRecords(onRecords, records);
+    this.#moveTo(next);
+    onFetched?.({ position: next, end });
+  }
+
+  #moveTo(position: number): void {
+    this.#position = position;
+    for (const waiter of this.#waiting) {
+      if (waiter.offset > position) continue;
+      this.#waiting.delete(waiter);
+      waiter.resolve();
+    }
+  }
+
+  /** B3. */
+  async #moveToStart(cluster: Cluster): Promise<void> {
+    const [start, end] = [await this.#edge(cluster, true), await this.#edge(cluster, false)];
+    if (this.#position > end) {
+      const what = `${this.#options.topic} ends at ${end}, ${this.#position} was read`;
+      throw new PosthasteError("offset_out_of_range", what);
+    }
+    this.#moveTo(Math.max(this.#position, start));
+  }
+
+  #say(level: "info" | "warn", event: string, fields: Record<string, unknown>): void {
+    const { topic, partition } = this.#options;
+    this.#connection.log[level]({ event, topic, partition, position: this.#position, ...fields });
+  }
+}
+
+/** A partition that has no leader will have one again; one that is not there is missing. */
+function noLeader(cluster: Cluster, topic: string, partition: number): PosthasteError {
+  const isThere = cluster.findTopicPartitionMetadata(topic).some(({ partitionId }) => partitionId === partition);
+  return isThere
+    ? new PosthasteError("broker_unavailable", `${topic} partition ${partition} has no leader`, { retryable: true })
+    : new PosthasteError("topic_missing", `${topic} has no partition ${partition}`);
+}
+
+/** What the caller throws is a bug and ends the reading; it must not be taken for a broker's failure. */
+async function callOnRecords(
+  onRecords: LogReaderOptions["onRecords"],
+  records: readonly IncomingRecord[],
+): Promise<void> {
+  try {
+    await onRecords(records);
+  } catch (error) {
+    throw new PosthasteError("internal", "a record could not be taken", { cause: error });
+  }
+}

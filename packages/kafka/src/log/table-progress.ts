@@ -1,0 +1,44 @@
+/**
+ * How far a table has come, for whoever judges by what it holds: a table that froze holds what was true once.
+ *
+ * Owns: when the table last held all that its topic did, and the two series that say so.
+ * R1  Only an answer of the brokers is a sign of life: a reader that gets none, and one that cannot take what it got, grow old alike.
+ */
+import type { KafkaMetrics } from "../connection/metrics.ts";
+
+/** Longer than a leader's failover takes, and seven times what an idle fetch waits. */
+export const BEHIND_LIMIT_MS = 15_000;
+
+export interface TableProgressOptions {
+  readonly topic: string;
+  readonly metrics: KafkaMetrics | undefined;
+  /** How long the table may not have been at its topic's end; default `BEHIND_LIMIT_MS`. */
+  readonly limitMs?: number | undefined;
+}
+
+export class TableProgress {
+  readonly #options: TableProgressOptions;
+  /** On the clock that does not step; null before the first time. */
+  #caughtUpAtMs: number | null = null;
+
+  constructor(options: TableProgressOptions) {
+    this.#options = options;
+  }
+
+  /** The brokers said where the topic ends while the reading stood at `position`. */
+  reached({ position, end }: { readonly position: number; readonly end: number }): void {
+    const { topic, metrics } = this.#options;
+    metrics?.tableBehindRecords.set({ topic }, Math.max(0, end - position));
+    if (position < end) return;
+    this.#caughtUpAtMs = performance.now();
+    metrics?.tableCaughtUpTimestamp.set({ topic }, Date.now() / 1000);
+  }
+
+  /** For `/readyz`: true, or what is missing. */
+  get state(): true | string {
+    const { topic, limitMs = BEHIND_LIMIT_MS } = this.#options;
+    if (this.#caughtUpAtMs === null) return `reading ${topic}`;
+    const ageMs = performance.now() - this.#caughtUpAtMs;
+    return ageMs < limitMs || `${topic} was last read to its end ${Math.round(ageMs / 1000)} s ago`;
+  }
+}

@@ -1,0 +1,283 @@
+/**
+ * The joined table: a compacted topic of one partition as a map in memory, read to its end before anyone relies on it and
+ * followed from then on.
+ *
+ * Owns: the map, and the revision last seen of every key, removed ones included.
+ * T1  A record is applied only when its offset is above the last applied and its revision is not below the one held (P5): a
+ *     send that was given up may be written after newer ones, and must not undo them.
+ * T2  A removal keeps its revision, so that a late write does not bring the key back.
+ * T3  `caughtUp` means the end that the topic had after the table was made; `refresh` the end after it was called.
+ * T4  A record that cannot be decoded leaves what is held as it was, is logged and counted: one bad record must not take every
+ *     destination down. A writer's schema that cannot be fetched is waited for.
+ * T5  `onStale` is told of an older write only while it is the newest record of its key: one that stands in the log before
+ *     its repair is history.
+ */
+import { headerText, REVISION_HEADER } from "@posthaste/contracts/headers";
+import { isPosthasteError } from "@posthaste/core/errors";
+import { countUnreadable, startUnreadableCount } from "../codec/unreadable.ts";
+import type { KafkaConnection } from "../connection/connect.ts";
+import { withDeadline } from "../connection/deadline.ts";
+import { describe } from "../connection/kafka-errors.ts";
+import { shareQuestion } from "../connection/shared-question.ts";
+import { endOffset } from "../connection/topic-offsets.ts";
+import { untilAnswered, whenReachable } from "../connection/when-reachable.ts";
+import type { IncomingRecord } from "../wire/incoming-record.ts";
+import { followLog, type LogReader } from "./log-reader.ts";
+import { TableProgress } from "./table-progress.ts";
+
+export interface Table<T> {
+  get(key: string): T | undefined;
+  entries(): Iterable<[string, T]>;
+  readonly size: number;
+  /** Everything up to this offset has been read; -1 when nothing was. */
+  readonly appliedOffset: number;
+  /** For `/readyz`: true, or since when the table has not been at its topic's end. It goes on following, and no reader of it is told. */
+  readonly state: true | string;
+  /** Resolves when everything that stood in the topic when the table was made has been read. */
+  caughtUp(): Promise<void>;
+  /** Resolves when everything that stands in the topic now has been read. Rejects with `deadline_exceeded`. */
+  refresh(timeoutMs: number): Promise<void>;
+  /** Resolves when the table holds this revision of the key, or a later one. Rejects with `deadline_exceeded`. */
+  waitForRevision(key: string, revision: number, timeoutMs: number): Promise<void>;
+  /** Resolves when the table has read this offset. Rejects with `deadline_exceeded`. */
+  waitForOffset(offset: number, timeoutMs: number): Promise<void>;
+  /** Revision held for a key, that of its removal included; undefined when it was never seen. */
+  revisionOf(key: string): number | undefined;
+  close(): Promise<void>;
+}
+
+export interface TableOptions<T> {
+  readonly topic: string;
+  readonly decode: (bytes: Buffer) => T;
+  /** Called before `decode`; see Codec. */
+  readonly learn?: (bytes: Buffer) => Promise<void> | undefined;
+  /** Called after each change, in offset order, from the first record of the topic on; `undefined` is a removal. */
+  readonly onChange?: (key: string, value: T | undefined, offset: number) => void;
+  /** A record with a lower revision than the held one was ignored; the writer of the topic writes the newest again (P5). */
+  readonly onStale?: (key: string, seenRevision: number) => void;
+  /** The table cannot follow its topic any more; by default that is an uncaught error, which ends the process. */
+  readonly onFailure?: (reason: Error) => void;
+  /** How long a missing topic is asked for again; default `ADMIN_PATIENCE_MS`. */
+  readonly missingPatienceMs?: number;
+  /** How long the table may not have been at its topic's end before `state` says so; default `BEHIND_LIMIT_MS`. */
+  readonly behindLimitMs?: number;
+}
+
+/** Resolves when the topic's reading began; waits for brokers. Rejects with `topic_missing`. */
+export async function createTable<T>(connection: KafkaConnection, options: TableOptions<T>): Promise<Table<T>> {
+  const table = new CompactedTable(connection, options);
+  await table.start();
+  return table;
+}
+
+class CompactedTable<T> implements Table<T> {
+  readonly #connection: KafkaConnection;
+  readonly #options: TableOptions<T>;
+  readonly #values = new Map<string, T>();
+  readonly #revisions = new Map<string, number>();
+  readonly #revisionWaiters = new Set<{
+    readonly key: string;
+    readonly revision: number;
+    readonly resolve: () => void;
+  }>();
+  readonly #progress: TableProgress;
+  #appliedOffset = -1;
+  #reader: LogReader | null = null;
+  readonly #closing = new AbortController();
+  readonly #askEnd: () => Promise<number>;
+  #caughtUp: Promise<void> = Promise.resolve();
+  /** Keys whose newest record in the log was an older write, while the table catches up (T5); null from then on. */
+  #staleKeys: Map<string, number> | null = new Map();
+
+  constructor(connection: KafkaConnection, options: TableOptions<T>) {
+    this.#connection = connection;
+    this.#options = options;
+    this.#progress = new TableProgress({
+      topic: options.topic,
+      metrics: connection.metrics,
+      limitMs: options.behindLimitMs,
+    });
+    this.#askEnd = shareQuestion(() => endOffset(connection, options.topic));
+  }
+
+  async start(): Promise<void> {
+    const { topic, onFailure = throwUncaught, missingPatienceMs } = this.#options;
+    this.#report();
+    startUnreadableCount(this.#connection.metrics, topic);
+    this.#connection.metrics?.tableCaughtUpTimestamp.set({ topic }, 0);
+    const reader = await followLog(this.#connection, {
+      topic,
+      partition: 0,
+      from: "start",
+      onRecords: (records) => this.#take(records),
+      onFetched: (at) => this.#progress.reached(at),
+      onFailure,
+      ...(missingPatienceMs === undefined ? {} : { missingPatienceMs }),
+    });
+    this.#reader = reader;
+    this.#caughtUp = this.#catchUp(reader);
+    // Whoever asks gets the rejection; nobody has to ask.
+    this.#caughtUp.catch(() => {});
+  }
+
+  async #catchUp(reader: LogReader): Promise<void> {
+    const end = await whenReachable(this.#connection, this.#askEnd);
+    await reader.reached(end);
+    // Of an empty topic no fetch would say so for seconds.
+    this.#progress.reached({ position: reader.position, end });
+    const staleKeys = this.#staleKeys ?? [];
+    this.#staleKeys = null;
+    for (const [key, revision] of staleKeys) this.#options.onStale?.(key, revision);
+  }
+
+  get(key: string): T | undefined {
+    return this.#values.get(key);
+  }
+
+  entries(): Iterable<[string, T]> {
+    return this.#values.entries();
+  }
+
+  get size(): number {
+    return this.#values.size;
+  }
+
+  get appliedOffset(): number {
+    return Math.max(this.#appliedOffset, (this.#reader?.position ?? 0) - 1);
+  }
+
+  get state(): true | string {
+    return this.#progress.state;
+  }
+
+  revisionOf(key: string): number | undefined {
+    return this.#revisions.get(key);
+  }
+
+  caughtUp(): Promise<void> {
+    return this.#caughtUp;
+  }
+
+  refresh(timeoutMs: number): Promise<void> {
+    const { topic } = this.#options;
+    const giveUpAtMs = performance.now() + timeoutMs;
+    const refreshed = this.#askEnd().then((end) =>
+      this.#reader?.reached(end, Math.max(0, giveUpAtMs - performance.now())),
+    );
+    return withDeadline(refreshed, timeoutMs, `reading ${topic} to its end`);
+  }
+
+  waitForOffset(offset: number, timeoutMs: number): Promise<void> {
+    if (this.appliedOffset >= offset) return Promise.resolve();
+    return this.#reader?.reached(offset + 1, timeoutMs) ?? Promise.resolve();
+  }
+
+  waitForRevision(key: string, revision: number, timeoutMs: number): Promise<void> {
+    if ((this.#revisions.get(key) ?? -1) >= revision) return Promise.resolve();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const waiter = { key, revision, resolve };
+    this.#revisionWaiters.add(waiter);
+    const what = `reading revision ${revision} of a record of ${this.#options.topic}`;
+    return withDeadline(promise, timeoutMs, what).finally(() => this.#revisionWaiters.delete(waiter));
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#reader?.close();
+  }
+
+  async #take(records: readonly IncomingRecord[]): Promise<void> {
+    for (const record of records) {
+      if (record.offset <= this.#appliedOffset) continue;
+      if (record.value !== null) await this.#learn(record.value);
+      this.#apply(record);
+      this.#appliedOffset = record.offset;
+    }
+    this.#report();
+  }
+
+  async #learn(bytes: Buffer): Promise<void> {
+    const { topic, learn } = this.#options;
+    let first = learn?.(bytes);
+    if (first === undefined) return;
+    const ask = async () => {
+      const asked = first ?? learn?.(bytes);
+      first = undefined;
+      await asked;
+    };
+    await untilAnswered(ask, {
+      log: this.#connection.log,
+      fields: { event: "table_waits_for_schema", topic },
+      message: "the schema of a record cannot be fetched: trying on",
+      signal: this.#closing.signal,
+    }).catch((error: unknown) => {
+      // The registry has no such schema: decoding says so, and T4 holds.
+      if (!isPosthasteError(error)) throw error;
+    });
+  }
+
+  #apply({ key: keyBytes, value: bytes, headers, offset }: IncomingRecord): void {
+    const { onChange } = this.#options;
+    if (keyBytes === null) return;
+    const key = keyBytes.toString();
+    const revision = Number(headerText(headers, REVISION_HEADER) ?? 0);
+    const held = this.#revisions.get(key);
+    if (held !== undefined && revision < held) {
+      this.#ignoreStale(key, revision, held);
+      return;
+    }
+    const value = bytes === null ? undefined : this.#decode(bytes, key, offset);
+    if (value === UNREADABLE) return;
+    this.#revisions.set(key, revision);
+    this.#staleKeys?.delete(key);
+    if (value === undefined) this.#values.delete(key);
+    else this.#values.set(key, value);
+    onChange?.(key, value, offset);
+    this.#wakeWaiters(key, revision);
+  }
+
+  /** T5. */
+  #ignoreStale(key: string, revision: number, held: number): void {
+    const { topic, onStale } = this.#options;
+    this.#connection.metrics?.tableStaleRecords.inc({ topic });
+    if (this.#staleKeys) {
+      this.#staleKeys.set(key, revision);
+      return;
+    }
+    const fields = { event: "table_record_stale", topic, key, revision, held };
+    this.#connection.log.warn(fields, "an older write came late");
+    onStale?.(key, revision);
+  }
+
+  /** T4. */
+  #decode(bytes: Buffer, key: string, offset: number): T | typeof UNREADABLE {
+    const { topic, decode } = this.#options;
+    try {
+      return decode(bytes);
+    } catch (error) {
+      if (!isPosthasteError(error)) throw error;
+      const fields = { event: "table_record_unreadable", topic, key, offset, reason: describe(error) };
+      countUnreadable(this.#connection.metrics, topic, { bytes, error });
+      this.#connection.log.error(fields, "a record of a table cannot be read: what was held stays");
+      return UNREADABLE;
+    }
+  }
+
+  #wakeWaiters(key: string, revision: number): void {
+    for (const waiter of this.#revisionWaiters) {
+      if (waiter.key === key && waiter.revision <= revision) waiter.resolve();
+    }
+  }
+
+  #report(): void {
+    this.#connection.metrics?.tableRecords.set({ topic: this.#options.topic }, this.#values.size);
+  }
+}
+
+const UNREADABLE = Symbol("unreadable");
+
+function throwUncaught(reason: Error): void {
+  queueMicrotask(() => {
+    throw reason;
+  });
+}

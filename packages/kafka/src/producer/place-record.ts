@@ -1,0 +1,66 @@
+/** Where a record goes: its partition, and what it costs of a request. */
+import { PosthasteError } from "@posthaste/core/errors";
+import { partitionOf } from "../wire/murmur2.ts";
+import type { PlacedRecord } from "./partition-queue.ts";
+
+/** A value that is made when it is sent, and made again when it is sent again: what waits costs next to nothing until then. */
+export interface LateValue {
+  /** Not less than it takes. */
+  readonly length: number;
+  readonly make: () => Buffer;
+}
+
+export type RecordValue = Buffer | LateValue;
+
+/** The bytes to send. */
+export function makeValue(value: RecordValue | null): Buffer | null {
+  return value !== null && "make" in value ? value.make() : value;
+}
+
+export interface OutgoingRecord {
+  readonly topic: string;
+  readonly key: Buffer | string | null;
+  readonly value: RecordValue | null;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Chosen by murmur2 of the key when absent, in turn for a record without a key. */
+  readonly partition?: number;
+}
+
+/** A broker takes 1,048,588 bytes a partition and request (`message.max.bytes`); this leaves room for the batch's own header. */
+export const MAX_BATCH_BYTES = 1_000_000;
+/** Lengths, offset and time of a record, and its place in the batch. */
+const RECORD_OVERHEAD_BYTES = 40;
+const HEADER_OVERHEAD_BYTES = 6;
+
+export class RecordPlacer {
+  readonly #countOf: (topic: string) => number | undefined;
+  #turn = 0;
+
+  /** `countOf`: partitions of a topic, undefined for one that is not sent to. */
+  constructor(countOf: (topic: string) => number | undefined) {
+    this.#countOf = countOf;
+  }
+
+  /** An error of the code `invalid_input` for a record that no broker would take, or that has no place to go. */
+  place({ topic, key, value, headers, partition }: OutgoingRecord): PlacedRecord | PosthasteError {
+    const count = this.#countOf(topic);
+    if (count === undefined) return new PosthasteError("invalid_input", `the producer was not made for topic ${topic}`);
+    if (partition !== undefined && !(partition >= 0 && partition < count)) {
+      return new PosthasteError("invalid_input", `topic ${topic} has no partition ${partition}`);
+    }
+    const keyBytes = typeof key === "string" ? Buffer.from(key) : key;
+    let bytes = RECORD_OVERHEAD_BYTES + (keyBytes?.length ?? 0) + (value?.length ?? 0);
+    // A character is at most three bytes; headers are short, so the guess costs nothing.
+    for (const name in headers) bytes += HEADER_OVERHEAD_BYTES + 3 * (name.length + (headers[name]?.length ?? 0));
+    if (bytes > MAX_BATCH_BYTES) {
+      return new PosthasteError("invalid_input", `a record of ${bytes} bytes for ${topic}: at most ${MAX_BATCH_BYTES}`);
+    }
+    const chosen = partition ?? (keyBytes ? partitionOf(keyBytes, count) : this.#nextTurn(count));
+    return { topic, partition: chosen, key: keyBytes, value, bytes, ...(headers ? { headers } : {}) };
+  }
+
+  #nextTurn(count: number): number {
+    this.#turn = (this.#turn + 1) % count;
+    return this.#turn;
+  }
+}

@@ -1,0 +1,194 @@
+/**
+ * Sending without losing (rules P1 to P4).
+ *
+ * kafkajs's idempotent producer loses acknowledged records when an answer is lost: it rolls its sequence numbers back and
+ * the broker takes the next record for a duplicate. So it is not used, nor are kafkajs's retries: this wrapper does all
+ * sending again, and what that repeats is dropped downstream, by origin or by message id.
+ *
+ * Owns: the queues of unacknowledged records, and the sender that moves them.
+ * P1  At most one batch is outstanding a partition; group commit gathers the rest. A partition that cannot be written stops no
+ *     other: it is paused by itself, and what it holds up at a broker is gone past on another connection.
+ * P2  After a rejection or a missed deadline the connection to that broker is thrown away, and what was out on it is sent
+ *     again before anything else of its partitions. A partition whose answer is an error is sent again by itself.
+ * P3  A partition that the answer does not name with error 0 is unacknowledged.
+ * P4  Acknowledged means: by all in-sync replicas (`acks` -1). What is unacknowledged is the caller's to know.
+ */
+import { PosthasteError } from "@posthaste/core/errors";
+import type { Backpressure } from "../connection/backpressure.ts";
+import type { KafkaConnection } from "../connection/connect.ts";
+import { withDeadline } from "../connection/deadline.ts";
+import { BatchSender } from "./batch-sender.ts";
+import { brokerClientOf } from "./broker-client.ts";
+import type { MakeBrokerClient } from "./channels.ts";
+import { GroupCommitQueue } from "./group-commit.ts";
+import { type PartitionLeaders, readPartitionLeaders } from "./partition-leaders.ts";
+import type { PlacedRecord } from "./partition-queue.ts";
+import { PendingBound } from "./pending-bound.ts";
+import { MAX_BATCH_BYTES, type OutgoingRecord, RecordPlacer } from "./place-record.ts";
+
+export type { OutgoingRecord } from "./place-record.ts";
+
+export interface Producer {
+  /**
+   * Sends records in the order of the calls. Resolves when all in-sync replicas acknowledged every record. While the
+   * producer is open it sends again for ever (P2); it rejects only with PosthasteError `invalid_input` (a record that no
+   * broker would take, a topic that was not named, a partition that does not exist), `closed`, or `broker_unavailable` for a
+   * caller without the patience to wait.
+   */
+  send(records: readonly OutgoingRecord[], options?: SendOptions): Promise<void>;
+  /** Partitions of a topic that the producer was made for, as far as it knows; undefined for any other. */
+  partitionsOf(topic: string): number | undefined;
+  /** Bytes of keys and values that are not acknowledged yet. */
+  readonly pendingBytes: number;
+  /** Ms since the oldest unacknowledged call; 0 when there is none. */
+  readonly oldestPendingMs: number;
+  /**
+   * Ms for which no partition of the topic took what it was given: the least of what their oldest unacknowledged calls have
+   * waited; 0 while one of them has nothing unacknowledged.
+   */
+  stalledMs(topic: string): number;
+  /** Holds a consumer's intake back while `maxPendingBytes` or more are unacknowledged. */
+  backpressure(maxPendingBytes: number): Backpressure;
+  /** Flushes, at most `flushMs` (default `CLOSE_FLUSH_MS`), rejects with `closed` what was not acknowledged by then, and disconnects. */
+  close(flushMs?: number): Promise<void>;
+}
+
+export interface SendOptions {
+  /** A call is rejected at once, and nothing of it is sent, while a partition of its records has waited for longer than this. */
+  readonly patienceMs?: number;
+}
+
+export interface ProducerOptions {
+  /** The metrics' label `class`: what the producer is for. */
+  readonly name: string;
+  /** Every topic that is sent to. */
+  readonly topics: readonly string[];
+}
+
+/** So many at the most go out one by one when a broker refuses a partition's batch for what one record is. */
+const MAX_BATCH_RECORDS = 1000;
+/** How long `close` waits for acknowledgements. */
+export const CLOSE_FLUSH_MS = 5000;
+/** The same where nothing is lost by it: after a consumer's drain, what is not acknowledged belongs to records that are read again. */
+export const DRAINED_FLUSH_MS = 1000;
+/** Longer than the wrapper's own longest deadline: kafkajs's must never be the one that decides. */
+const REQUEST_TIMEOUT_MS = 120_000;
+
+/** Resolves when the partitions of `topics` are known; waits for brokers, rejects with `topic_missing` for a topic that does not exist. */
+export async function createProducer(connection: KafkaConnection, options: ProducerOptions): Promise<Producer> {
+  const leaders = await readPartitionLeaders(connection, options.topics);
+  const makeClient: MakeBrokerClient = ({ host, port }) =>
+    brokerClientOf(connection.createClient({ requestTimeoutMs: REQUEST_TIMEOUT_MS }), host, port);
+  return new GroupCommitProducer({ ...options, connection, makeClient, leaders });
+}
+
+export interface GroupCommitProducerOptions extends ProducerOptions {
+  readonly connection: Pick<KafkaConnection, "log" | "metrics">;
+  readonly makeClient: MakeBrokerClient;
+  /** Closed with the producer. */
+  readonly leaders: PartitionLeaders;
+}
+
+/** The producer over any clients; `createProducer` gives it kafkajs's. */
+export class GroupCommitProducer implements Producer {
+  readonly #options: GroupCommitProducerOptions;
+  readonly #queue = new GroupCommitQueue({ maxRecords: MAX_BATCH_RECORDS, maxBytes: MAX_BATCH_BYTES });
+  readonly #placer: RecordPlacer;
+  readonly #sender: BatchSender;
+  readonly #bounds: PendingBound[] = [];
+  #isClosed = false;
+  /** Called when nothing is unacknowledged. */
+  #onDrained: () => void = () => {};
+
+  constructor(options: GroupCommitProducerOptions) {
+    this.#options = options;
+    this.#placer = new RecordPlacer((topic) => this.partitionsOf(topic));
+    this.#sender = new BatchSender({ ...options, queue: this.#queue, onExchanged: () => this.#onExchanged() });
+  }
+
+  get pendingBytes(): number {
+    return this.#queue.pendingBytes;
+  }
+
+  get oldestPendingMs(): number {
+    return sinceMs(this.#queue.oldestSinceMs);
+  }
+
+  stalledMs(topic: string): number {
+    const count = this.partitionsOf(topic) ?? 0;
+    let leastMs = Number.POSITIVE_INFINITY;
+    for (let partition = 0; partition < count && leastMs > 0; partition += 1) {
+      leastMs = Math.min(leastMs, sinceMs(this.#queue.oldestSinceMsOf(topic, partition)));
+    }
+    return count === 0 ? 0 : leastMs;
+  }
+
+  partitionsOf(topic: string): number | undefined {
+    return this.#options.leaders.countOf(topic);
+  }
+
+  send(records: readonly OutgoingRecord[], { patienceMs }: SendOptions = {}): Promise<void> {
+    if (this.#isClosed) return Promise.reject(closedError());
+    const placed: PlacedRecord[] = [];
+    for (const record of records) {
+      const place = this.#placer.place(record);
+      // Nothing of a call is sent when a part of it cannot be.
+      if (place instanceof PosthasteError) return Promise.reject(place);
+      if (patienceMs !== undefined && this.#waitsLonger(place, patienceMs)) return Promise.reject(stuckError(place));
+      placed.push(place);
+    }
+    const acknowledged = this.#queue.push(placed, performance.now());
+    this.#sender.sendSoon();
+    return acknowledged;
+  }
+
+  backpressure(maxPendingBytes: number): Backpressure {
+    const bound = new PendingBound(maxPendingBytes, () => this.#queue.pendingBytes);
+    this.#bounds.push(bound);
+    return bound;
+  }
+
+  async close(flushMs = CLOSE_FLUSH_MS): Promise<void> {
+    this.#isClosed = true;
+    await this.#flush(flushMs);
+    this.#options.leaders.close();
+    this.#queue.rejectAll(closedError());
+    await this.#sender.close();
+  }
+
+  async #flush(flushMs: number): Promise<void> {
+    if (this.#queue.isEmpty) return;
+    const drained = new Promise<void>((resolve) => {
+      this.#onDrained = resolve;
+    });
+    await withDeadline(drained, flushMs, "flushing").catch(() => {
+      const { connection, name } = this.#options;
+      const { pendingBytes, oldestPendingMs } = this;
+      const fields = { event: "producer_close_unflushed", producer: name, pendingBytes, oldestPendingMs };
+      connection.log.error(fields, "records are given up");
+    });
+  }
+
+  #onExchanged(): void {
+    if (this.#queue.isEmpty) this.#onDrained();
+    for (const bound of this.#bounds) bound.relieved();
+  }
+
+  #waitsLonger({ topic, partition }: PlacedRecord, patienceMs: number): boolean {
+    return sinceMs(this.#queue.oldestSinceMsOf(topic, partition)) > patienceMs;
+  }
+}
+
+function sinceMs(startedAtMs: number | null): number {
+  return startedAtMs === null ? 0 : performance.now() - startedAtMs;
+}
+
+function stuckError({ topic, partition }: PlacedRecord): PosthasteError {
+  return new PosthasteError("broker_unavailable", `${topic} partition ${partition} cannot be written at the moment`, {
+    retryable: true,
+  });
+}
+
+function closedError(): PosthasteError {
+  return new PosthasteError("closed", "the producer is closed");
+}

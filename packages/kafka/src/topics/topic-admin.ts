@@ -1,0 +1,181 @@
+/**
+ * Makes the cluster's topics match the catalogue.
+ *
+ * K1  Nothing is ever deleted or shrunk; what cannot be changed is reported.
+ * K2  Settings that the catalogue does not name keep the value that somebody gave them (topic-settings.ts).
+ * K3  When `applyTopics` resolves the events topic has a log id of its own (log-id.ts). It is raised before the topic is made:
+ *     a run that dies in between leaves a log id without a topic, and never a new topic with an old one's log id.
+ */
+import { delayMsFromRetryTopic, type TopicNames, type TopicSpec } from "@posthaste/contracts/topics";
+import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
+import type { ITopicConfig } from "kafkajs";
+import type { KafkaConnection } from "../connection/connect.ts";
+import { pause, retryPauseMs } from "../connection/deadline.ts";
+import { isTopicExisting } from "../connection/kafka-errors.ts";
+import { whenReachable } from "../connection/when-reachable.ts";
+import { findEventsLog, raiseEventsLog, settleEventsLog, TOPICS_PROGRAM } from "./log-id.ts";
+import { compareTopics, type ExistingTopic, type Replication, settingsOf, type TopicDifference } from "./topic-plan.ts";
+import { alterSettings, describeSettings } from "./topic-settings.ts";
+
+/** Making topics on a loaded machine takes seconds. */
+const CREATE_TIMEOUT_MS = 10_000;
+const KNOWN_TRIES = 6;
+/** The program that calls `applyTopics`, for whoever started a service before it. */
+const HOW_TO_MAKE_THEM = `to make what lacks, run ${TOPICS_PROGRAM}`;
+
+/** What would be changed; empty when the cluster matches. */
+export async function planTopics(
+  connection: KafkaConnection,
+  catalogue: readonly TopicSpec[],
+  replication: Replication,
+): Promise<readonly TopicDifference[]> {
+  const existing = await readTopics(
+    connection,
+    catalogue.map(({ name }) => name),
+  );
+  return compareTopics(catalogue, existing, replication);
+}
+
+export interface ApplyOptions extends Replication {
+  readonly names: TopicNames;
+  /** Told once, before anything is changed. */
+  readonly onPlan?: (differences: readonly TopicDifference[]) => void;
+}
+
+/** Makes the cluster match and answers what was different. */
+export async function applyTopics(
+  connection: KafkaConnection,
+  catalogue: readonly TopicSpec[],
+  { names, onPlan, ...replication }: ApplyOptions,
+): Promise<readonly TopicDifference[]> {
+  const plan = await planTopics(connection, catalogue, replication);
+  onPlan?.(plan);
+  const isOfEvents = ({ topic }: TopicDifference) => topic === names.events;
+  const rest = plan.filter((difference) => !isOfEvents(difference));
+  await createTopics(connection, rest, replication);
+  const eventsAreNew = plan.some((difference) => difference.kind === "create" && isOfEvents(difference));
+  // A new events topic starts at offset 0 again, so its deliveries must not be taken for repeats of the old one's.
+  if (eventsAreNew) await whenKnown(() => raiseEventsLog(connection, names, null));
+  await createTopics(connection, plan.filter(isOfEvents), replication);
+  await growTopics(connection, plan);
+  await connection.withAdmin((admin) => alterSettings(admin, settingChanges(plan)));
+  if (catalogue.some(({ name }) => name === names.events)) await whenKnown(() => bindEventsLog(connection, names));
+  return plan;
+}
+
+/** Also makes one where an earlier run, or whoever lost the meta topic, left none. */
+async function bindEventsLog(connection: KafkaConnection, names: TopicNames): Promise<void> {
+  if ((await findEventsLog(connection, names)) === null) await raiseEventsLog(connection, names, null);
+  await settleEventsLog(connection, names);
+}
+
+/** A topic that was just made is not known to every broker for a moment. */
+async function whenKnown(ask: () => Promise<unknown>): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await ask();
+      return;
+    } catch (error) {
+      if (!isPosthasteError(error, "topic_missing") || tries === KNOWN_TRIES) throw error;
+    }
+    await pause(retryPauseMs(tries));
+  }
+}
+
+/** One line, for a person. */
+export function formatDifference(difference: TopicDifference): string {
+  const { topic } = difference;
+  switch (difference.kind) {
+    case "create": {
+      const { partitions, cleanup } = difference.spec;
+      return `+ ${topic}: ${partitions} partition${partitions === 1 ? "" : "s"}, ${cleanup}`;
+    }
+    case "grow":
+      return `~ ${topic}: partitions ${difference.from} -> ${difference.to} (keys move: their order starts anew)`;
+    case "configure":
+      return `~ ${topic}: ${difference.setting} ${difference.from ?? "(unset)"} -> ${difference.to}`;
+    case "report":
+      return `! ${topic}: ${difference.detail}`;
+  }
+}
+
+/** Waits for brokers. Rejects with `topic_missing`, naming all that lack. */
+export async function verifyTopics(connection: KafkaConnection, topics: readonly string[]): Promise<void> {
+  const existing = new Set(await listTopics(connection));
+  const missing = topics.filter((topic) => !existing.has(topic));
+  if (missing.length === 0) return;
+  throw new PosthasteError("topic_missing", `missing topics: ${missing.join(", ")}; ${HOW_TO_MAKE_THEM}`);
+}
+
+/** Every retry topic that exists, whatever the schedule says now (W4); shortest delay first. Waits for brokers. */
+export async function existingRetryTopics(connection: KafkaConnection, names: TopicNames): Promise<readonly string[]> {
+  const topics = await listTopics(connection);
+  const delayOf = (topic: string) => delayMsFromRetryTopic(names, topic) ?? 0;
+  return topics.filter((topic) => delayMsFromRetryTopic(names, topic) !== null).sort((a, b) => delayOf(a) - delayOf(b));
+}
+
+function listTopics(connection: KafkaConnection): Promise<readonly string[]> {
+  return whenReachable(connection, () => connection.withAdmin((admin) => admin.listTopics()));
+}
+
+async function createTopics(
+  connection: KafkaConnection,
+  plan: readonly TopicDifference[],
+  replication: Replication,
+): Promise<void> {
+  const topics = plan.flatMap((difference): ITopicConfig[] => {
+    if (difference.kind !== "create") return [];
+    const { spec } = difference;
+    return [
+      {
+        topic: spec.name,
+        numPartitions: spec.partitions,
+        replicationFactor: replication.replicationFactor,
+        configEntries: [...settingsOf(spec, replication)].map(([name, value]) => ({ name, value })),
+      },
+    ];
+  });
+  if (topics.length === 0) return;
+  await connection.withAdmin(async (admin) => {
+    try {
+      await admin.createTopics({ topics, waitForLeaders: true, timeout: CREATE_TIMEOUT_MS });
+    } catch (error) {
+      // Another process applies the same catalogue at the same time, or an earlier try got through.
+      if (!isTopicExisting(error)) throw error;
+    }
+  });
+}
+
+async function growTopics(connection: KafkaConnection, plan: readonly TopicDifference[]): Promise<void> {
+  const topicPartitions = plan.flatMap((difference) =>
+    difference.kind === "grow" ? [{ topic: difference.topic, count: difference.to }] : [],
+  );
+  if (topicPartitions.length === 0) return;
+  await connection.withAdmin((admin) => admin.createPartitions({ topicPartitions }));
+}
+
+function settingChanges(plan: readonly TopicDifference[]): ReadonlyMap<string, ReadonlyMap<string, string>> {
+  const changes = new Map<string, Map<string, string>>();
+  for (const difference of plan) {
+    if (difference.kind !== "configure") continue;
+    const ofTopic = changes.get(difference.topic) ?? new Map<string, string>();
+    changes.set(difference.topic, ofTopic.set(difference.setting, difference.to));
+  }
+  return changes;
+}
+
+async function readTopics(connection: KafkaConnection, wanted: readonly string[]): Promise<readonly ExistingTopic[]> {
+  return await connection.withAdmin(async (admin) => {
+    const existing = new Set(await admin.listTopics());
+    const topics = wanted.filter((topic) => existing.has(topic));
+    if (topics.length === 0) return [];
+    const metadata = await admin.fetchTopicMetadata({ topics });
+    const settings = await describeSettings(admin, topics);
+    return metadata.topics.map(({ name, partitions }) => ({
+      name,
+      partitions: partitions.length,
+      replicationFactor: partitions[0]?.replicas.length ?? 0,
+      settings: settings.get(name)?.all ?? new Map(),
+    }));
+  });
+}
