@@ -201,15 +201,22 @@ describe("the joined table", () => {
     expect(lines).toEqual([expect.objectContaining({ event: "table_record_unreadable", key: "a", offset: 1 })]);
   });
 
-  it("T4: waits for a writer's schema that cannot be fetched yet", async () => {
+  it.each([
+    ["the registry does not answer", true],
+    ["the registry refuses the login", false],
+  ])("T4: waits for a writer's schema that cannot be fetched yet, since %s", async (_, retryable) => {
     let asked = 0;
     const learn = (bytes: Buffer) => {
       if (bytes.toString() !== "new") return undefined;
       asked += 1;
-      if (asked < 3) return Promise.reject(new PosthasteError("registry_unavailable", "down", { retryable: true }));
+      if (asked < 3) return Promise.reject(new PosthasteError("registry_unavailable", "not now", { retryable }));
       return Promise.resolve();
     };
-    const table = await openTable({ learn });
+    const decode = (bytes: Buffer) => {
+      if (asked < 3) throw new PosthasteError("unknown_schema", "was not learnt");
+      return bytes.toString();
+    };
+    const table = await openTable({ learn, decode });
     await write("a", "new", 1);
     await table.refresh(5000);
     expect(contents(table)).toEqual({ a: "new" });

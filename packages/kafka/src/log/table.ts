@@ -8,12 +8,12 @@
  * T2  A removal keeps its revision, so that a late write does not bring the key back.
  * T3  `caughtUp` means the end that the topic had after the table was made; `refresh` the end after it was called.
  * T4  A record that cannot be decoded leaves what is held as it was, is logged and counted: one bad record must not take every
- *     destination down. A writer's schema that cannot be fetched is waited for.
+ *     destination down. A writer's schema that cannot be fetched is waited for, also while the registry refuses a login.
  * T5  `onStale` is told of an older write only while it is the newest record of its key: one that stands in the log before
  *     its repair is history.
  */
 import { headerText, REVISION_HEADER } from "@posthaste/contracts/headers";
-import { isPosthasteError } from "@posthaste/core/errors";
+import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
 import { countUnreadable, startUnreadableCount } from "../codec/unreadable.ts";
 import type { KafkaConnection } from "../connection/connect.ts";
 import { withDeadline } from "../connection/deadline.ts";
@@ -203,7 +203,7 @@ class CompactedTable<T> implements Table<T> {
     const ask = async () => {
       const asked = first ?? learn?.(bytes);
       first = undefined;
-      await asked;
+      await asked?.catch(refusedIsUnanswered);
     };
     await untilAnswered(ask, {
       log: this.#connection.log,
@@ -275,6 +275,12 @@ class CompactedTable<T> implements Table<T> {
 }
 
 const UNREADABLE = Symbol("unreadable");
+
+/** A registry that lets nobody ask says nothing of the record: what is passed over here is missing until the next start (T4). */
+function refusedIsUnanswered(error: unknown): never {
+  if (!isPosthasteError(error, "registry_unavailable")) throw error;
+  throw new PosthasteError(error.code, error.message, { retryable: true, cause: error });
+}
 
 function throwUncaught(reason: Error): void {
   queueMicrotask(() => {
