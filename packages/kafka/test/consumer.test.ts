@@ -465,6 +465,17 @@ describe("a consumer that is stopped", () => {
     expect([group.failures, group.commits.at(-1)]).toEqual([[], { 0: 6 }]);
   });
 
+  it("asks no more whether its topics were made anew (W-5)", async () => {
+    const group = new FakeGroup({ topicIds: new Map([["t", "an id that no broker of this group tells"]]) });
+    await group.consumer.start();
+    const asked = () => group.logged.filter(({ event }) => event === "topic_ids_unknown").length;
+    await pass(5000);
+    expect(asked()).toBe(1);
+    await group.consumer.stop();
+    await pass(60_000);
+    expect(asked()).toBe(1);
+  });
+
   it("waits six seconds at the most for what runs", async () => {
     const group = await joined([0]);
     await group.fetch(0, 5, 1);
