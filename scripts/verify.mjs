@@ -9,6 +9,7 @@ const STEPS = [
     ["run", "typecheck", "build", "check:exports", "--output-logs=errors-only"],
   ],
   ["import direction", "turbo", ["boundaries"]],
+  ["rooms: no circle of folders", "node", ["scripts/check-rooms.mjs"]],
   ["format and lint", "biome", ["ci", "--colors=off", "."]],
   ["nothing unused", "knip", []],
   ["actions and images are pinned", "node", ["scripts/check-pins.mjs"]],

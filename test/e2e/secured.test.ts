@@ -11,7 +11,7 @@ import { SILENT_LOG } from "@posthaste/core/log";
 import { connectKafka, type KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { followLog } from "@posthaste/kafka/log/log-reader";
 import { findEventsLog, raiseEventsLog } from "@posthaste/kafka/topics/log-id";
-import type { SecuredKafka } from "@posthaste/local-stack/local-stack";
+import type { SecuredKafka } from "@posthaste/local-stack/prepared-stack";
 import { eventually } from "@posthaste/testkit/eventually";
 import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
 import kafkajs, { type Admin } from "kafkajs";

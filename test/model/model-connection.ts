@@ -7,8 +7,8 @@
 
 import { SILENT_LOG } from "@posthaste/core/log";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
-import { makeValue } from "@posthaste/kafka/producer/place-record";
 import type { GroupCommitProducerOptions } from "@posthaste/kafka/producer/producer";
+import { makeValue } from "@posthaste/kafka/producer/record-value";
 import { connectionError, isConnectionError, protocolError } from "./broker-errors.ts";
 import type { Committed, Group, Place } from "./group.ts";
 import { type CoordinatorRequests, Member, type MemberCluster } from "./member.ts";

@@ -2,7 +2,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { createTestKafka, kafkaBrokers } from "@posthaste/testkit/broker";
-import { connectKafka, type KafkaClient, type KafkaConnection } from "../src/connection/connect.ts";
+import { connectKafka, type KafkaConnection } from "../src/connection/connect.ts";
+import type { KafkaClient } from "../src/connection/kafka-client.ts";
 import type { KafkaMetrics } from "../src/connection/metrics.ts";
 import { createWindowedConsumer } from "../src/consumer/consumer.ts";
 import type { Task, WindowedConsumer, WindowedConsumerOptions } from "../src/consumer/windowed-consumer.ts";

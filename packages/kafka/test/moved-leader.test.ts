@@ -4,8 +4,8 @@ import kafkajs, { type ProducerBatch, type RecordMetadata } from "kafkajs";
 import { describe, expect, it } from "vitest";
 import type { BrokerClient } from "../src/producer/broker-client.ts";
 import type { PlacedRecord } from "../src/producer/partition-queue.ts";
-import { makeValue } from "../src/producer/place-record.ts";
 import { GroupCommitProducer } from "../src/producer/producer.ts";
+import { makeValue } from "../src/producer/record-value.ts";
 
 const require = createRequire(import.meta.url);
 

@@ -3,7 +3,8 @@ import { connect as connectTls } from "node:tls";
 import { eventually } from "@posthaste/testkit/eventually";
 import { type SecuredBroker, startSecuredBroker } from "@posthaste/testkit/secured-broker";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { type BrokerAddress, type Dial, LivenessWatch } from "../src/connection/liveness.ts";
+import type { BrokerAddress, Dial } from "../src/connection/dial.ts";
+import { LivenessWatch } from "../src/connection/liveness.ts";
 import type { KafkaLogin } from "../src/login/login.ts";
 
 const USER = { name: "a-user", password: "a password" };

@@ -4,7 +4,6 @@ import { access, chmod, constants, mkdir, readFile, rename, rm, stat, writeFile 
 import { connect } from "node:net";
 import { join } from "node:path";
 import { StackError } from "./stack-error.ts";
-import type { System } from "./system.ts";
 
 /** stack.json: what runs, for tools and for the curious. */
 export interface StackFile {
@@ -64,15 +63,7 @@ export function keepSecretKeys(dataDir: string): Promise<string> {
 }
 
 /** Writes stack.json whole or not at all: a reader never sees half of it. */
-export async function writeStackFile(dataDir: string, system: System): Promise<void> {
-  const content: StackFile = {
-    brokers: system.stack.brokers,
-    schemaRegistry: system.stack.schemaRegistry,
-    ingest: system.ingestUrl,
-    control: system.controlUrl,
-    metrics: system.metricsUrls,
-    processes: system.units.flatMap(({ name, pid }) => (pid === undefined ? [] : [{ name, pid }])),
-  };
+export async function writeStackFile(dataDir: string, content: StackFile): Promise<void> {
   const file = join(dataDir, "stack.json");
   await writeFile(`${file}.new`, `${JSON.stringify(content, null, 2)}\n`);
   await rename(`${file}.new`, file);

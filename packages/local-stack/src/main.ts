@@ -12,6 +12,7 @@ import {
   keepSecretKeys,
   makeDataFolder,
   removeStackFile,
+  type StackFile,
   waitForLastRun,
   writeStackFile,
 } from "./data-folder.ts";
@@ -75,7 +76,7 @@ async function start(settings: CommandSettings): Promise<System> {
       if (!ending) say(`${name} ended by itself (${reason}); its log is in ${dataDir}. Start again to have it back.`);
     },
   });
-  await writeStackFile(dataDir, system);
+  await writeStackFile(dataDir, stackFileOf(system));
   progress("ready");
   return system;
 }
@@ -138,6 +139,17 @@ const told = new Promise<void>((resolve) => {
   process.stdin.resume();
   process.stdin.once("close", () => end("standard input closed"));
 });
+
+function stackFileOf({ stack, ingestUrl, controlUrl, metricsUrls, units }: System): StackFile {
+  return {
+    brokers: stack.brokers,
+    schemaRegistry: stack.schemaRegistry,
+    ingest: ingestUrl,
+    control: controlUrl,
+    metrics: metricsUrls,
+    processes: units.flatMap(({ name, pid }) => (pid === undefined ? [] : [{ name, pid }])),
+  };
+}
 
 async function runUntilTold(): Promise<void> {
   const system = await start(settings);

@@ -12,7 +12,8 @@ import { createTopicNames } from "@posthaste/contracts/topics";
 import { makeDataFolder } from "./data-folder.ts";
 import { grantAccess } from "./kafka-access.ts";
 import { keepUsers, loginsOf } from "./kafka-logins.ts";
-import { type LocalStack, type LocalStackOptions, startLocalStack } from "./local-stack.ts";
+import { type LocalStack, startLocalStack } from "./local-stack.ts";
+import type { LocalStackOptions } from "./prepared-stack.ts";
 import {
   adminUrl,
   prepareService,

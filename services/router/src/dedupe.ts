@@ -19,7 +19,7 @@ import { isUnreadable } from "@posthaste/kafka/codec/unreadable";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { followLog } from "@posthaste/kafka/log/log-reader";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
-import type { EventPlace } from "./route-records.ts";
+import type { EventPlace } from "./event-place.ts";
 
 export interface DedupeOptions {
   readonly connection: KafkaConnection;

@@ -11,6 +11,7 @@ import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/produce
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import { partitionOf } from "@posthaste/kafka/wire/murmur2";
 import type { Dedupe } from "./dedupe.ts";
+import type { EventPlace } from "./event-place.ts";
 import type { RouterMetrics } from "./metrics.ts";
 import type { UnroutedLog } from "./unrouted.ts";
 
@@ -18,12 +19,6 @@ import type { UnroutedLog } from "./unrouted.ts";
 const MAX_FIELD_BYTES = 3;
 /** The rest of a delivery beside its ids and its body: numbers, lengths, the schema's id. */
 const ENVELOPE_BYTES = 100;
-
-/** Where an event stands. */
-export interface EventPlace {
-  readonly partition: number;
-  readonly offset: number;
-}
 
 /** What a delivery is made from, beside its event. */
 export interface RouteContext {

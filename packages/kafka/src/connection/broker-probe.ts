@@ -21,7 +21,7 @@ import {
   encodeHandshake,
 } from "../login/sasl-request.ts";
 import { BROKER_WANTS_TLS, brokerTlsRefusal } from "../login/tls-refusal.ts";
-import type { BrokerAddress, Dial } from "./liveness.ts";
+import type { BrokerAddress, Dial } from "./dial.ts";
 
 export interface ProbeOptions {
   readonly address: BrokerAddress;

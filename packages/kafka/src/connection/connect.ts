@@ -8,7 +8,7 @@
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import type { Log } from "@posthaste/core/log";
-import { type Admin, Kafka, type LogEntry, logLevel, type RetryOptions } from "kafkajs";
+import { type Admin, Kafka, type LogEntry, logLevel } from "kafkajs";
 import { growEncodersLazily } from "../kafkajs/encoder-growth.ts";
 import { decodeLazily } from "../kafkajs/lazy-decoding.ts";
 import { takeLeaderlessPartitions } from "../kafkajs/leaderless-partitions.ts";
@@ -16,8 +16,10 @@ import { scheduleOnlyHeldBackRequests } from "../kafkajs/request-queue-timer.ts"
 import type { KafkaLogin } from "../login/login.ts";
 import { isLoopback } from "../login/loopback.ts";
 import { BROKERS_UNREACHABLE, BrokersReadiness, type BrokersState } from "./brokers-readiness.ts";
+import type { BrokerAddress, Dial } from "./dial.ts";
+import type { ClientOptions, KafkaClient } from "./kafka-client.ts";
 import { kafkajsLogin } from "./kafkajs-login.ts";
-import { type BrokerAddress, type Dial, LivenessWatch, refusedSocket } from "./liveness.ts";
+import { LivenessWatch, refusedSocket } from "./liveness.ts";
 import type { KafkaMetrics } from "./metrics.ts";
 import { answeringFirst } from "./seed-brokers.ts";
 import { SharedAdmin } from "./shared-admin.ts";
@@ -36,23 +38,6 @@ export interface KafkaConnectionOptions {
   readonly route?: (broker: BrokerAddress) => BrokerAddress;
   /** How long `withAdmin` asks again when no broker answers. Default `ADMIN_PATIENCE_MS`. */
   readonly adminPatienceMs?: number;
-}
-
-/** What a kafkajs client is made with beside the connection's own settings. */
-export interface ClientOptions {
-  /** Ms without an answer after which kafkajs gives a request up. Default 30,000. */
-  readonly requestTimeoutMs?: number;
-  /** Brokers in the order to try them, those first that answer the watch; default is the connection's. */
-  readonly brokers?: readonly string[];
-  /** kafkajs's own retries; none by default, since whoever sends decides what is sent again. */
-  readonly retry?: RetryOptions;
-}
-
-/** One kafkajs client and the sockets that it opened. */
-export interface KafkaClient {
-  readonly kafka: Kafka;
-  /** Destroys its sockets at once and refuses new ones: nothing of it is waited for. */
-  destroy(): void;
 }
 
 export interface KafkaConnection {

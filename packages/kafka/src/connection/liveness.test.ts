@@ -2,7 +2,8 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { type BrokerAddress, LivenessWatch } from "./liveness.ts";
+import type { BrokerAddress } from "./dial.ts";
+import { LivenessWatch } from "./liveness.ts";
 
 const TICK_MS = 20;
 

@@ -18,14 +18,7 @@
 import { Socket } from "node:net";
 import type { KafkaLogin } from "../login/login.ts";
 import { BrokerProbe } from "./broker-probe.ts";
-
-export interface BrokerAddress {
-  readonly host: string;
-  readonly port: number;
-}
-
-/** Opens a connection; `onConnect` is called when it can be written to (after the handshake, with TLS). */
-export type Dial = (broker: BrokerAddress, onConnect: () => void) => Socket;
+import type { BrokerAddress, Dial } from "./dial.ts";
 
 export interface LivenessOptions {
   /** Brokers to watch from the start, so that one that hangs then is cut too. Others are watched from their first socket on. */

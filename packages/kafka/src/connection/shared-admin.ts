@@ -8,8 +8,8 @@
  */
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Admin } from "kafkajs";
-import type { ClientOptions, KafkaClient } from "./connect.ts";
 import { pause, retryPauseMs, withDeadline } from "./deadline.ts";
+import type { ClientOptions, KafkaClient } from "./kafka-client.ts";
 import { isPassingFailure, isTopicMissing, refusalOf, toPosthasteError } from "./kafka-errors.ts";
 
 /** An election takes 3 to 5 s with the session settings of rule P4. */

@@ -4,8 +4,9 @@
  */
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
 import { type Broker, createCluster, errorOfCode, requestTopicIds } from "../kafkajs/kafkajs-internals.ts";
-import type { KafkaClient, KafkaConnection } from "./connect.ts";
+import type { KafkaConnection } from "./connect.ts";
 import { pause, retryPauseMs, withDeadline } from "./deadline.ts";
+import type { KafkaClient } from "./kafka-client.ts";
 import { toPosthasteError } from "./kafka-errors.ts";
 import { ADMIN_PATIENCE_MS, rotate } from "./shared-admin.ts";
 import { whenReachable } from "./when-reachable.ts";

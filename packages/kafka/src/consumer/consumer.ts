@@ -15,9 +15,10 @@
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";
 import type { Consumer, ConsumerGroupJoinEvent, EachBatchPayload } from "kafkajs";
-import type { KafkaClient, KafkaConnection } from "../connection/connect.ts";
+import type { KafkaConnection } from "../connection/connect.ts";
 import { pause, retryPauseMs, withDeadline } from "../connection/deadline.ts";
 import { isFailureLine } from "../connection/failure-line.ts";
+import type { KafkaClient } from "../connection/kafka-client.ts";
 import { describe, isPassingFailure, toPosthasteError } from "../connection/kafka-errors.ts";
 import { readTopicIds, type TopicIds } from "../connection/topic-id.ts";
 import { TopicWatch } from "../connection/topic-watch.ts";

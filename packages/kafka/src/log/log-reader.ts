@@ -12,8 +12,9 @@
  *     is true when nothing else was answered for `missingPatienceMs`.
  */
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
-import type { KafkaClient, KafkaConnection } from "../connection/connect.ts";
+import type { KafkaConnection } from "../connection/connect.ts";
 import { pause, retryPauseMs, withDeadline } from "../connection/deadline.ts";
+import type { KafkaClient } from "../connection/kafka-client.ts";
 import { describe, isOffsetOutOfRange, isTopicMissing, toPosthasteError } from "../connection/kafka-errors.ts";
 import { ADMIN_PATIENCE_MS, rotate } from "../connection/shared-admin.ts";
 import { type Broker, type Cluster, createCluster } from "../kafkajs/kafkajs-internals.ts";

@@ -6,12 +6,12 @@
  * connection in order, so a client has one out at a time.
  */
 import { PosthasteError } from "@posthaste/core/errors";
-import type { KafkaClient } from "../connection/connect.ts";
+import type { KafkaClient } from "../connection/kafka-client.ts";
 import { type Broker, createBroker, type PartitionAnswer, sendProduceRequest } from "../kafkajs/kafkajs-internals.ts";
 import { encodeProduceRequest, type ProduceTopic } from "../wire/produce-request.ts";
 import type { BatchRecord } from "../wire/record-batch.ts";
 import type { PartitionBatch, PlacedRecord } from "./partition-queue.ts";
-import { makeValue } from "./place-record.ts";
+import { makeValue } from "./record-value.ts";
 
 /** Kafka's code. */
 const INVALID_RECORD = 87;

@@ -10,7 +10,7 @@
  *     alone is refused to its caller: one bad record holds nobody up and nothing good is given up.
  */
 
-import type { RecordValue } from "./place-record.ts";
+import type { RecordValue } from "./record-value.ts";
 
 /** A record with its partition chosen. */
 export interface PlacedRecord {

@@ -1,0 +1,5 @@
+/** Where an event stands. */
+export interface EventPlace {
+  readonly partition: number;
+  readonly offset: number;
+}
