@@ -81,7 +81,7 @@ it("puts every event of a receiver that fails for the whole window into the dead
   for (const letter of dead) {
     expect(letter.reason).toBe("window_expired");
     expect(letter.attempts).toBeGreaterThanOrEqual(1);
-    // The last try may have been put off instead of sent, the breaker being open: then there is no answer to show.
+    // The last try may have been deferred instead of sent, the breaker being open: then there is no answer to show.
     for (const outcome of letter.lastAttempt) expect(outcome.status).toBe(500);
   }
 });

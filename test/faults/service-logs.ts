@@ -12,7 +12,7 @@ export interface LogLine {
 
 /** Events by which a service says that a broker let it down. */
 const NOTICES: ReadonlySet<string> = new Set([
-  "broker_silent",
+  "broker_unresponsive",
   "producer_replaced",
   "log_reader_failed",
   "commit_refused",

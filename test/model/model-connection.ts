@@ -171,7 +171,7 @@ export class ModelConnection implements KafkaConnection {
     }
   }
 
-  silentBrokers(): readonly string[] {
+  unresponsiveBrokers(): readonly string[] {
     return [];
   }
 

@@ -3,7 +3,7 @@
  *
  * E1  An event that was acknowledged has a delivery for each destination that was there throughout.
  * E2  Every delivery in the log was taken by a receiver or is a dead letter; under `settle: each` that holds by URL.
- * E3  First attempts of a key are in the order of its events, but of what was put off or handed off before.
+ * E3  First attempts of a key are in the order of its events, but of what was deferred or handed off before.
  * E4  A dead letter has its reason.
  */
 import type { Delivery } from "@posthaste/core/delivery/delivery";

@@ -98,7 +98,7 @@ describe("dead letters", () => {
     messageId: "m1",
     type: "track",
     attempts: 10,
-    putOffs: 2,
+    deferrals: 2,
   };
 
   it("are listed newest first", async () => {

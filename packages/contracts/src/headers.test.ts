@@ -6,7 +6,7 @@ import { decodeProgress, encodeProgress, HANDED_OFF_AT_HEADER, handedOffAtMs, he
 const moment = fc.option(fc.nat(), { nil: null });
 const progress: fc.Arbitrary<DeliveryProgress> = fc.record({
   attempts: fc.nat(),
-  putOffs: fc.nat(),
+  deferrals: fc.nat(),
   windowStartMs: moment,
   deadlineMs: moment,
   notBeforeMs: moment,
@@ -51,7 +51,7 @@ describe("progress headers", () => {
 
 const someProgress: DeliveryProgress = {
   attempts: 1,
-  putOffs: 1,
+  deferrals: 1,
   windowStartMs: 1,
   deadlineMs: 2,
   notBeforeMs: 3,

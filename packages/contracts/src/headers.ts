@@ -14,7 +14,7 @@ export const HANDED_OFF_HEADER = "handed-off-from";
 export const HANDED_OFF_AT_HEADER = "handed-off-at-ms";
 
 const ATTEMPTS = "attempts";
-const PUT_OFFS = "put-offs";
+const DEFERRALS = "deferrals";
 const WINDOW_START = "window-start-ms";
 const DEADLINE = "deadline-ms";
 const NOT_BEFORE = "not-before-ms";
@@ -40,7 +40,7 @@ export function handedOffAtMs(headers: IncomingHeaders): number | null {
 export function encodeProgress(progress: DeliveryProgress): Record<string, string> {
   const headers: Record<string, string> = {};
   if (progress.attempts > 0) headers[ATTEMPTS] = String(progress.attempts);
-  if (progress.putOffs > 0) headers[PUT_OFFS] = String(progress.putOffs);
+  if (progress.deferrals > 0) headers[DEFERRALS] = String(progress.deferrals);
   if (progress.windowStartMs !== null) headers[WINDOW_START] = String(progress.windowStartMs);
   if (progress.deadlineMs !== null) headers[DEADLINE] = String(progress.deadlineMs);
   if (progress.notBeforeMs !== null) headers[NOT_BEFORE] = String(progress.notBeforeMs);
@@ -54,7 +54,7 @@ export function decodeProgress(headers: IncomingHeaders | undefined): DeliveryPr
   if (headers === undefined) return NO_PROGRESS;
   return {
     attempts: wholeNumber(headerText(headers, ATTEMPTS)) ?? 0,
-    putOffs: wholeNumber(headerText(headers, PUT_OFFS)) ?? 0,
+    deferrals: wholeNumber(headerText(headers, DEFERRALS)) ?? 0,
     windowStartMs: wholeNumber(headerText(headers, WINDOW_START)),
     deadlineMs: wholeNumber(headerText(headers, DEADLINE)),
     notBeforeMs: wholeNumber(headerText(headers, NOT_BEFORE)),

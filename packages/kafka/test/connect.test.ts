@@ -57,11 +57,11 @@ describe("the connection", () => {
     await table.caughtUp();
     expect(table.get("k")).toBe("v");
 
-    await eventually(() => expect(connection.silentBrokers()).toEqual([hung]));
+    await eventually(() => expect(connection.unresponsiveBrokers()).toEqual([hung]));
     expect(connection.answeringBrokers()).toEqual(kafkaBrokers());
-    expect(lines).toContainEqual({ event: "broker_silent", broker: hung });
-    expect(await registry.metrics()).toContain(`posthaste_broker_silent{broker="${hung}"} 1`);
-    expect(await registry.metrics()).toContain(`posthaste_broker_silent{broker="${kafkaBrokers()[0]}"} 0`);
+    expect(lines).toContainEqual({ event: "broker_unresponsive", broker: hung });
+    expect(await registry.metrics()).toContain(`posthaste_broker_unresponsive{broker="${hung}"} 1`);
+    expect(await registry.metrics()).toContain(`posthaste_broker_unresponsive{broker="${kafkaBrokers()[0]}"} 0`);
   });
 
   it("answers what is asked after its connections were cut", async () => {

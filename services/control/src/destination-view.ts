@@ -33,7 +33,7 @@ const destination = z.object({
   missingKeyIds: z
     .array(z.string())
     .nullable()
-    .describe("Encryption keys that this process lacks; while there are any, its deliveries are put off."),
+    .describe("Encryption keys that this process lacks; while there are any, its deliveries are deferred."),
   revision: z.int().describe("Rises with every change."),
   createdAt: time,
   updatedAt: time,

@@ -46,7 +46,7 @@ describe("dead letters", () => {
         type: "track",
         receivedAt: momentOf(0),
         attempts: 3,
-        putOffs: 1,
+        deferrals: 1,
         windowStart: momentOf(0),
         lastAttempt: [{ url: "https://a.example/hook", status: 503, error: null, durationMs: 5.1 }],
       },

@@ -71,7 +71,7 @@ export function deadLetterAt(n: number, differing: Partial<DeadLetter> = {}): De
     reason: "window_expired",
     deadAtMs: START_MS + n * 1000,
     attempts: 3,
-    putOffs: 1,
+    deferrals: 1,
     windowStartMs: START_MS,
     lastAttempt: [{ url: "https://a.example/hook", status: 503, error: null, durationMs: 5.06 }],
     ...differing,

@@ -255,7 +255,7 @@ describe("an attempt of several URLs", () => {
     expect(attempted).toEqual([null, [a]]);
     listener.onSettled(answered(200));
     expect(published).toMatchObject([
-      { kind: "retry", progress: { urls: [b], attempts: 2, putOffs: 1, notBeforeMs: 1_030_000 } },
+      { kind: "retry", progress: { urls: [b], attempts: 2, deferrals: 1, notBeforeMs: 1_030_000 } },
     ]);
     expect(finished).toEqual([]);
     expect(isolation.awayOf("dst")).toBe(1);
@@ -286,7 +286,7 @@ describe("an attempt of several URLs", () => {
     run(returning(1, "deliveries/0/8/0", {}));
     expect([attempted.length, published.at(-1)]).toMatchObject([
       1,
-      { kind: "retry", progress: { putOffs: 1, notBeforeMs: 1_020_000 } },
+      { kind: "retry", progress: { deferrals: 1, notBeforeMs: 1_020_000 } },
     ]);
   });
 
@@ -336,7 +336,7 @@ describe("a delivery that cannot be sent", () => {
     const held = { kind: "retry", progress: { deadlineMs: nowMs + 20_000 } };
     expect(published).toMatchObject([held, held]);
     expect(errors).toEqual([{ event: "secret_key_unknown", destinationId: "dst", missingKeyIds: ["k9"] }]);
-    const counted = (await metrics.putOff.get()).values.find(({ labels }) => labels.cause === "unknown_key");
+    const counted = (await metrics.deferred.get()).values.find(({ labels }) => labels.cause === "unknown_key");
     expect([counted?.value, isolation.awayOf("dst")]).toEqual([2, 1]);
   });
 
@@ -442,21 +442,21 @@ describe("a returning delivery", () => {
     expect(attempted).toHaveLength(2);
   });
 
-  it("I1: is put off and never attempted when it was turned away, for it did not take its turn", () => {
+  it("I1: is deferred and never attempted when it was turned away, for it did not take its turn", () => {
     const task = returning(0, "deliveries/0/7/0", {});
     run({ ...task, item: { ...task.item, turnedAway: "window_full" } });
     expect(attempted).toEqual([]);
-    expect(published).toMatchObject([{ kind: "retry", delayMs: 10_000, progress: { putOffs: 1 } }]);
+    expect(published).toMatchObject([{ kind: "retry", delayMs: 10_000, progress: { deferrals: 1 } }]);
   });
 
-  it("C4: is neither put off nor attempted when its partition was given up", () => {
+  it("C4: is neither deferred nor attempted when its partition was given up", () => {
     const task = returning(0, "deliveries/0/7/0", { notBeforeMs: 1_050_000 });
     const lost = { ...task, window: { ...task.window, isRevoked: true } };
     const { delivery, progress } = task.item;
     if (delivery === null) throw new Error("there is no delivery");
     const destination = DESTINATION;
     const pending = { task: lost, delivery, progress, returning: true, owed: null, destination, requests: 2 };
-    const parts = [{ urls: [], cause: "no_room" as const, notBeforeMs: null }];
+    const parts = [{ urls: [], cause: "concurrency_limit" as const, notBeforeMs: null }];
     deliverer.defer(pending, parts);
     expect([attempted, published]).toEqual([[], []]);
     deliverer.defer({ ...pending, task }, parts);
@@ -512,7 +512,7 @@ describe("a returning delivery", () => {
   });
 
   it("I3: has its last attempt after its window too when it was never attempted", () => {
-    run(returning(0, "deliveries/0/7/0", { putOffs: 9, windowStartMs: 0, deadlineMs: nowMs - 5000 }));
+    run(returning(0, "deliveries/0/7/0", { deferrals: 9, windowStartMs: 0, deadlineMs: nowMs - 5000 }));
     expect([attempted, published]).toEqual([[null], []]);
   });
 
@@ -554,7 +554,7 @@ describe("a returning delivery", () => {
     expect(published).toHaveLength(40 - 16);
   });
 
-  it("I2: counts once among those that wait, however often it is put off until its not-before", () => {
+  it("I2: counts once among those that wait, however often it is deferred until its not-before", () => {
     isolation.wentAway("dst");
     for (let offset = 0; offset < 5; offset++) {
       run(returning(offset, `retry-10s/0/${offset}/0`, { notBeforeMs: 1_050_000 }));

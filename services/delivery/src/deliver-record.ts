@@ -17,8 +17,8 @@ import type { AttemptOutcome } from "@posthaste/core/delivery/outcome";
 import {
   type DeadPlan,
   isWindowOver,
+  planDeferral,
   planHold,
-  planPutOff,
   planRoomHold,
   type RetrySchedule,
 } from "@posthaste/core/delivery/retry-plan";
@@ -35,7 +35,7 @@ import type { DueGate } from "./due-gate.ts";
 import type { FollowUp, FollowUps } from "./follow-up.ts";
 import type { DeliveryPermit, Isolation } from "./isolation.ts";
 import { toLoggedUrls } from "./logged-urls.ts";
-import type { DeliveryMetrics, PutOffCause } from "./metrics.ts";
+import type { DeferredCause, DeliveryMetrics } from "./metrics.ts";
 import { type Intake, owedUrls, type Pending, toPending } from "./pending.ts";
 import { type AttemptStages, PermittedAttempt, toError } from "./permitted-attempt.ts";
 import { buryRemoved, planFollowUps, requestOutcome } from "./settlement.ts";
@@ -117,7 +117,7 @@ export class Deliverer {
     const { task } = pending;
     if (task.window.isRevoked) return;
     const [only] = parts;
-    if (only !== undefined && parts.length === 1) this.#putOff(pending, only.cause, only.notBeforeMs);
+    if (only !== undefined && parts.length === 1) this.#defer(pending, only.cause, only.notBeforeMs);
     else this.#publish(task, [...this.#planParts(pending, parts), ...buryRemoved(pending)]);
   }
 
@@ -184,7 +184,7 @@ export class Deliverer {
   }
 
   /** `notBeforeMonotonicMs`: on the monotonic clock, for `retry_after`. */
-  #putOff(pending: Pending, cause: DeferralCause, notBeforeMonotonicMs: number | null): void {
+  #defer(pending: Pending, cause: DeferralCause, notBeforeMonotonicMs: number | null): void {
     const { isolation, schedule } = this.#parts;
     const plan = this.#planDeferral(pending, pending.progress, notBeforeMonotonicMs);
     if (plan.kind === "retry") this.#wait(pending, plan, cause);
@@ -202,7 +202,7 @@ export class Deliverer {
       if (plan.kind === "dead_letter") {
         return { ...plan, delivery: pending.delivery, lastAttempt: owedUrls(plan.progress, pending.destination) };
       }
-      metrics.putOff.inc({ cause });
+      metrics.deferred.inc({ cause });
       return plan.kind === "retry" ? plan : planRoomHold({ schedule, progress: plan.progress });
     });
   }
@@ -211,12 +211,12 @@ export class Deliverer {
     { destination }: Pending,
     progress: DeliveryProgress,
     notBeforeMonotonicMs: number | null,
-  ): ReturnType<typeof planPutOff> {
+  ): ReturnType<typeof planDeferral> {
     const { clock, isolation, schedule } = this.#parts;
     const nowMs = clock.nowMs();
     const notBeforeMs =
       notBeforeMonotonicMs === null ? null : Math.ceil(nowMs + notBeforeMonotonicMs - clock.monotonicMs());
-    return planPutOff({ schedule, progress, nowMs, notBeforeMs, waiting: isolation.awayOf(destination.id) });
+    return planDeferral({ schedule, progress, nowMs, notBeforeMs, waiting: isolation.awayOf(destination.id) });
   }
 
   #submit(task: Task<Intake>, delivery: Delivery): void {
@@ -234,9 +234,9 @@ export class Deliverer {
       if (pending.requests === 0)
         this.#bury(task, delivery, { reason: "destination_removed", progress: task.item.progress });
       else if (destination.missingKeyIds !== null) this.#hold(pending, destination.missingKeyIds);
-      else if (isWindowOver(pending.progress, clock.nowMs())) this.#putOff(pending, "no_room", null);
-      else if (notBeforeMs !== null && notBeforeMs > clock.nowMs()) this.#putOff(pending, "retry_after", null);
-      else if (task.item.turnedAway !== null) this.#putOff(pending, task.item.turnedAway, null);
+      else if (isWindowOver(pending.progress, clock.nowMs())) this.#defer(pending, "concurrency_limit", null);
+      else if (notBeforeMs !== null && notBeforeMs > clock.nowMs()) this.#defer(pending, "retry_after", null);
+      else if (task.item.turnedAway !== null) this.#defer(pending, task.item.turnedAway, null);
       else {
         this.#shutUrls(pending);
         isolation.submit(pending);
@@ -274,8 +274,8 @@ export class Deliverer {
     this.#wait(pending, planHold({ schedule, progress: pending.progress, nowMs: clock.nowMs() }), "unknown_key");
   }
 
-  #wait(pending: Pending, plan: FollowUp & { readonly kind: "retry" }, cause: PutOffCause): void {
-    this.#parts.metrics.putOff.inc({ cause });
+  #wait(pending: Pending, plan: FollowUp & { readonly kind: "retry" }, cause: DeferredCause): void {
+    this.#parts.metrics.deferred.inc({ cause });
     this.#parts.isolation.wentAway(pending.destination.id);
     this.#parts.followUps.publish(pending.task, [plan]);
   }

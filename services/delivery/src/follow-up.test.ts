@@ -17,7 +17,7 @@ const retry: FollowUp = { kind: "retry", delayMs: 10_000, progress: { ...NO_PROG
 const burial: FollowUp = {
   kind: "dead_letter",
   reason: "window_expired",
-  progress: { ...NO_PROGRESS, attempts: 3, putOffs: 2, windowStartMs: 5 },
+  progress: { ...NO_PROGRESS, attempts: 3, deferrals: 2, windowStartMs: 5 },
   delivery,
   lastAttempt: [],
 };
@@ -122,7 +122,7 @@ describe("what follows a delivery", () => {
     expect([letter.topic, letter.key, letter.headers]).toEqual([names.deadLetters, key, undefined]);
     expect(JSON.parse(String(letter.value))).toEqual({
       ...delivery,
-      ...{ reason: "window_expired", deadAtMs: 77, attempts: 3, putOffs: 2, windowStartMs: 5, lastAttempt: [] },
+      ...{ reason: "window_expired", deadAtMs: 77, attempts: 3, deferrals: 2, windowStartMs: 5, lastAttempt: [] },
     });
   });
 });

@@ -79,13 +79,13 @@ export class FollowUps {
       };
     }
     const { delivery, reason, progress, lastAttempt } = followUp;
-    const { attempts, putOffs, windowStartMs } = progress;
+    const { attempts, deferrals, windowStartMs } = progress;
     const letter: DeadLetter = {
       ...delivery,
       reason,
       deadAtMs: nowMs(),
       attempts,
-      putOffs,
+      deferrals,
       windowStartMs,
       lastAttempt,
     };

@@ -132,7 +132,7 @@ describe("isolation", () => {
     pass(1500);
     expect(deferred).toEqual([]);
     pass(100);
-    expect(causes()).toEqual(Array(8).fill("no_room"));
+    expect(causes()).toEqual(Array(8).fill("concurrency_limit"));
     expect(isolation.waiting).toBe(8);
   });
 
@@ -224,7 +224,7 @@ describe("isolation", () => {
     isolation.submit(pending("a"));
     expect(turnsAway(376)).toBeNull();
     pass(1600);
-    expect([turnsAway(375), turnsAway(376)]).toEqual([null, "no_room"]);
+    expect([turnsAway(375), turnsAway(376)]).toEqual([null, "concurrency_limit"]);
   });
 
   it("J4, G3: turns away what would stand behind requests that hang, when the window grows full and others get through", () => {
@@ -239,7 +239,7 @@ describe("isolation", () => {
     pass(240);
     expect(turnsAway(fillingWindow())).toBeNull();
     pass(1500);
-    expect(turnsAway(fillingWindow())).toBe("no_room");
+    expect(turnsAway(fillingWindow())).toBe("concurrency_limit");
     finish(sent[0], "timed_out");
     expect(turnsAway(fillingWindow())).toBeNull();
     expect(deferred).toEqual([]);
@@ -251,7 +251,7 @@ describe("isolation", () => {
     expect(sent).toHaveLength(56);
     isolation.submit(pending("new", { window }));
     pass(1560);
-    expect(causes()).toEqual(Array(45).fill("no_room"));
+    expect(causes()).toEqual(Array(45).fill("concurrency_limit"));
     for (const permit of sent.splice(0)) finish(permit, "timed_out");
     for (let index = 0; index < 56; index++) isolation.submit(pending(`hang-${index}`, { window }));
     expect([sent.length, deferred.length]).toEqual([32, 45 + 24]);
@@ -289,13 +289,13 @@ describe("isolation", () => {
       isolation.submit(pending("bad"));
       finish(sent.at(-1), "failed");
     }
-    expect(isolation.breakers()).toEqual({ closed: 1, open: 1, probing: 0 });
+    expect(isolation.breakers()).toEqual({ closed: 1, open: 1, half_open: 0 });
     isolation.submit(pending("bad"));
     expect(causes()).toEqual(["breaker_open"]);
     pass(120_000);
-    expect(isolation.breakers()).toEqual({ closed: 0, open: 1, probing: 0 });
+    expect(isolation.breakers()).toEqual({ closed: 0, open: 1, half_open: 0 });
     pass(600_000);
-    expect(isolation.breakers()).toEqual({ closed: 0, open: 0, probing: 0 });
+    expect(isolation.breakers()).toEqual({ closed: 0, open: 0, half_open: 0 });
   });
 
   it("J2: trusts a destination again that was changed", () => {
@@ -386,7 +386,7 @@ describe("isolation", () => {
     }
     pass(3000);
     expect([sent.length, deferred.length, isolation.waiting]).toEqual([32, 168, 0]);
-    expect(causes()).toEqual(Array(168).fill("no_room"));
+    expect(causes()).toEqual(Array(168).fill("concurrency_limit"));
     for (const permit of sent.splice(0)) finish(permit, "failed");
     expect([isolation.submitLast(pending("a", { rateLimitPerSecond: 100 })), sent.length]).toEqual([true, 1]);
   });

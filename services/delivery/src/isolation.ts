@@ -270,7 +270,7 @@ export class Isolation {
     }
     entry.admission.cancelled(permit);
     const urls = lines.map(({ health }) => health.url);
-    this.#options.defer(request, [{ urls, cause: "no_room", notBeforeMs: null }]);
+    this.#options.defer(request, [{ urls, cause: "concurrency_limit", notBeforeMs: null }]);
     return false;
   }
 

@@ -6,11 +6,11 @@ import { LatencyHistogram } from "@posthaste/runtime/latency-histogram";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
 /** Why a delivery went to a retry topic without a request. */
-export const PUT_OFF_CAUSES = [
+export const DEFERRED_CAUSES = [
   /** The destination's breaker is open. */
   "breaker_open",
   /** The destination has its fill of requests in flight, and the wait would be too long. */
-  "no_room",
+  "concurrency_limit",
   /** It holds most of a window that is full. */
   "window_full",
   /** A receiver asked for peace. */
@@ -18,11 +18,11 @@ export const PUT_OFF_CAUSES = [
   /** A secret of the destination is under a key that this process lacks: set POSTHASTE_SECRET_KEYS. */
   "unknown_key",
 ] as const;
-export type PutOffCause = (typeof PUT_OFF_CAUSES)[number];
+export type DeferredCause = (typeof DEFERRED_CAUSES)[number];
 
 export interface DeliveryMetrics {
   readonly endToEnd: LatencyHistogram;
-  readonly putOff: Counter<"cause">;
+  readonly deferred: Counter<"cause">;
   readonly deadLetters: Counter<"reason">;
   readonly repeats: Counter<"kind">;
   readonly originsLeftOut: Counter<"what">;
@@ -40,13 +40,13 @@ export interface DeliveryGauges {
 
 export function createDeliveryMetrics(registry: Registry, retryTopics: readonly string[]): DeliveryMetrics {
   const registers = [registry];
-  const putOff = new Counter({
-    name: "posthaste_put_off_total",
+  const deferred = new Counter({
+    name: "posthaste_deferred_total",
     help: "Deliveries that went to a retry topic without a request, by cause.",
     labelNames: ["cause"],
     registers,
   });
-  for (const cause of PUT_OFF_CAUSES) putOff.inc({ cause }, 0);
+  for (const cause of DEFERRED_CAUSES) deferred.inc({ cause }, 0);
   const deadLetters = new Counter({
     name: "posthaste_dead_letters_total",
     help: "Deliveries that were given up, by reason.",
@@ -85,7 +85,7 @@ export function createDeliveryMetrics(registry: Registry, retryTopics: readonly 
       buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600, 3600, 14_400],
       registry,
     }),
-    putOff,
+    deferred,
     deadLetters,
     repeats,
     originsLeftOut,

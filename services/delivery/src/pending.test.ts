@@ -21,9 +21,9 @@ it("a delivery knows at its intake whether its destination turns it away", () =>
   const record = { topic: "deliveries", partition: 0, offset: 7, timestampMs: 0, key: null, value: Buffer.of(1) };
   const intake = takeDelivery(codec, { ...record, headers: {} }, false, (destinationId) => {
     asked.push(destinationId);
-    return "no_room";
+    return "concurrency_limit";
   });
-  expect([intake.turnedAway, asked]).toEqual(["no_room", ["dst"]]);
+  expect([intake.turnedAway, asked]).toEqual(["concurrency_limit", ["dst"]]);
 });
 
 it("what no schema reads, or has no value, is no delivery and turned away by nobody", () => {
@@ -33,7 +33,7 @@ it("what no schema reads, or has no value, is no delivery and turned away by nob
     return { originLogId: 3, destinationId: "dst" } as Delivery;
   };
   const codec: Codec<Delivery> = { encode: () => Buffer.of(), decode, learn: () => undefined };
-  const turnsAway = () => "no_room" as const;
+  const turnsAway = () => "concurrency_limit" as const;
   for (const value of [Buffer.of(), null]) {
     expect(takeDelivery(codec, { ...record, value }, false, turnsAway)).toMatchObject({
       ...{ delivery: null, turnedAway: null, progress: NO_PROGRESS },

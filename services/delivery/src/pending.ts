@@ -19,11 +19,11 @@ export interface Intake {
   readonly returning: boolean;
   /** The record it was handed off from (W6); undefined for one of the deliveries topic. */
   readonly handedOffFrom: string | undefined;
-  /** It is to be put off for this, and takes no turn in its lane; null when it is to be served. */
+  /** It is to be deferred for this, and takes no turn in its lane; null when it is to be served. */
   readonly turnedAway: DeferralCause | null;
 }
 
-/** Why a delivery of a destination that arrives now is to be put off; null when it is to be served. */
+/** Why a delivery of a destination that arrives now is to be deferred; null when it is to be served. */
 export type TurnsAway = (destinationId: string) => DeferralCause | null;
 
 /** Reads a record; never throws. */

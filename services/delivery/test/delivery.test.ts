@@ -105,8 +105,8 @@ describe("a receiver that fails for a while", () => {
     expect(requests.map(({ headers }) => headers["x-attempt"])).toEqual(["1", "2", "3"]);
     expect(new Set(requests.map(({ body }) => String(body))).size).toBe(1);
     expect(waitingOf("m-flaky")).toMatchObject([
-      { topic: retryTopicName(installation.names, 300), attempts: 1, putOffs: 0 },
-      { topic: retryTopicName(installation.names, 600), attempts: 2, putOffs: 0 },
+      { topic: retryTopicName(installation.names, 300), attempts: 1, deferrals: 0 },
+      { topic: retryTopicName(installation.names, 600), attempts: 2, deferrals: 0 },
     ]);
     // W1: by our clock, between the request that failed and the next.
     for (const [index, { handedOffAtMs }] of waitingOf("m-flaky").entries()) {
@@ -152,7 +152,7 @@ describe("a receiver that fails for a while", () => {
     expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(1990);
     expect(waitingOf("m-later").length).toBeGreaterThanOrEqual(2);
     expect(waitingOf("m-later").every(({ attempts }) => attempts === 1)).toBe(true);
-    expect(await delivery.metric('posthaste_put_off_total{cause="retry_after"}')).toBeGreaterThanOrEqual(1);
+    expect(await delivery.metric('posthaste_deferred_total{cause="retry_after"}')).toBeGreaterThanOrEqual(1);
   });
 });
 

@@ -43,7 +43,7 @@ describe("a healthy destination", () => {
     expect(delivery.failures).toEqual([]);
   });
 
-  it("I1: alone is never put off: its partition waits", async () => {
+  it("I1: alone is never deferred: its partition waits", async () => {
     receiver.script("/slow", { delayMs: 30 });
     const configOffset = await connect("slow");
     await installation.send(drafts("slow", 400, configOffset));
@@ -119,7 +119,7 @@ describe("a dead destination", () => {
     expect(installation.deadLetters.every(({ reason, attempts }) => reason === "window_expired" && attempts >= 1)).toBe(
       true,
     );
-    expect(await delivery.metric('posthaste_put_off_total{cause="breaker_open"}')).toBeGreaterThan(100);
+    expect(await delivery.metric('posthaste_deferred_total{cause="breaker_open"}')).toBeGreaterThan(100);
     // Without the breaker it would be three attempts of each.
     expect(receiver.requestsTo("/dead").length).toBeLessThan(300);
   });
@@ -155,7 +155,7 @@ describe("a destination whose secrets cannot be opened", () => {
     const schedule = { delaysMs: DELAYS_MS, windowMs: 1500 };
     const without = await installation.startDelivery({ schedule });
     await eventually(() => expect(installation.waiting.length).toBeGreaterThanOrEqual(6));
-    expect(await without.metric('posthaste_put_off_total{cause="unknown_key"}')).toBeGreaterThanOrEqual(6);
+    expect(await without.metric('posthaste_deferred_total{cause="unknown_key"}')).toBeGreaterThanOrEqual(6);
     expect(installation.deadLetters).toEqual([]);
     expect(receiver.requests).toEqual([]);
     await without.stop();

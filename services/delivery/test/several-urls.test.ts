@@ -65,7 +65,7 @@ describe("a URL that works", () => {
     await eventually(() => expect(idsAt("/works").size).toBe(21));
     expect(receiver.requestsTo("/busy")).toHaveLength(1);
     await eventually(async () =>
-      expect(await delivery.metric('posthaste_put_off_total{cause="retry_after"}')).toBeGreaterThanOrEqual(20),
+      expect(await delivery.metric('posthaste_deferred_total{cause="retry_after"}')).toBeGreaterThanOrEqual(20),
     );
     for (const { urls } of installation.waiting) expect(urls).toEqual([`${receiver.url}/busy`]);
   });
@@ -92,7 +92,7 @@ describe("last attempts", () => {
     await quick.configure("other", {});
     const long = Date.now() - 3_600_000;
     // All of them were deferred until the end of their window, and never attempted.
-    const headers = { "put-offs": "9", "window-start-ms": String(long), "deadline-ms": String(long + 60_000) };
+    const headers = { deferrals: "9", "window-start-ms": String(long), "deadline-ms": String(long + 60_000) };
     const topic = retryTopicName(quick.names, 1000);
     for (const draft of drafts("rated", 100, configOffset)) await quick.sendRaw(topic, quick.encode(draft), headers);
     await quick.startDelivery({ schedule: { delaysMs: [1000], windowMs: 60_000 } });

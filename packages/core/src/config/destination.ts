@@ -51,7 +51,7 @@ export interface Destination {
   readonly updatedAtMs: number;
   /**
    * Ids of the encryption keys that this process lacks, or null when every secret was opened. While it is not null the
-   * secrets and header values are not to be trusted: deliveries are put off, never dead-lettered.
+   * secrets and header values are not to be trusted: deliveries are deferred, never dead-lettered.
    */
   readonly missingKeyIds: readonly string[] | null;
 }

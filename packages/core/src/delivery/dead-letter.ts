@@ -36,7 +36,7 @@ export interface DeadLetter extends Delivery {
   readonly reason: DeadLetterReason;
   readonly deadAtMs: number;
   readonly attempts: number;
-  readonly putOffs: number;
+  readonly deferrals: number;
   /** The first failed attempt or the first putting-off; null when there was neither. */
   readonly windowStartMs: number | null;
   /**

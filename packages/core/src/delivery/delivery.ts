@@ -32,8 +32,8 @@ export interface Delivery {
 export interface DeliveryProgress {
   /** Attempts made so far; 0 for a delivery that was never sent. */
   readonly attempts: number;
-  /** Times it was put off without a POST. */
-  readonly putOffs: number;
+  /** Times it was deferred without a POST. */
+  readonly deferrals: number;
   /** Start of the retry window: the first failed attempt or the first putting-off, whichever was earlier; null before that. */
   readonly windowStartMs: number | null;
   /** End of the retry window, ms since the epoch; null before it starts. */
@@ -51,7 +51,7 @@ export interface DeliveryProgress {
 
 export const NO_PROGRESS: DeliveryProgress = {
   attempts: 0,
-  putOffs: 0,
+  deferrals: 0,
   windowStartMs: null,
   deadlineMs: null,
   notBeforeMs: null,

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { DEFAULT_RETRY_DELAYS_MS, jitterMs } from "./backoff.ts";
 import { type DeliveryProgress, NO_PROGRESS } from "./delivery.ts";
-import { isWindowOver, planHold, planPutOff, planRetry, planRoomHold, type RetrySchedule } from "./retry-plan.ts";
+import { isWindowOver, planDeferral, planHold, planRetry, planRoomHold, type RetrySchedule } from "./retry-plan.ts";
 
 const HOUR = 3_600_000;
 const schedule: RetrySchedule = { delaysMs: DEFAULT_RETRY_DELAYS_MS, windowMs: 4 * HOUR };
@@ -12,8 +12,8 @@ const anySchedule: fc.Arbitrary<RetrySchedule> = fc.record({
 });
 const failed = (progress: DeliveryProgress, nowMs: number, notBeforeMs: number | null = null) =>
   planRetry({ schedule, progress, nowMs, notBeforeMs, urls: null });
-const putOff = (progress: DeliveryProgress, nowMs: number, waiting = 0, notBeforeMs: number | null = null) =>
-  planPutOff({ schedule, progress, nowMs, notBeforeMs, waiting });
+const defer = (progress: DeliveryProgress, nowMs: number, waiting = 0, notBeforeMs: number | null = null) =>
+  planDeferral({ schedule, progress, nowMs, notBeforeMs, waiting });
 
 interface Situation {
   readonly schedule: RetrySchedule;
@@ -35,8 +35,8 @@ function simulate({ schedule: terms, afterMs, latenessMs, random }: Situation) {
     const isAwaited = progress.notBeforeMs !== null && progress.notBeforeMs > nowMs;
     const mustWait: boolean = !isLast && (isWindowOver(progress, nowMs) || isAwaited || shutUntilMs > nowMs);
     const gate = isAwaited ? null : shutUntilMs;
-    const plan: ReturnType<typeof planPutOff> = mustWait
-      ? planPutOff({ schedule: terms, progress, nowMs, notBeforeMs: gate, waiting: 0 })
+    const plan: ReturnType<typeof planDeferral> = mustWait
+      ? planDeferral({ schedule: terms, progress, nowMs, notBeforeMs: gate, waiting: 0 })
       : planRetry({ schedule: terms, progress, nowMs, notBeforeMs: nowMs + afterMs, urls: null });
     if (!mustWait) {
       attemptsMs.push(nowMs);
@@ -103,34 +103,34 @@ describe("W5: a receiver that asked for peace", () => {
 
   it("is waited for in the largest tier that does not overshoot, the later of two moments counting", () => {
     const asked = { ...begun, notBeforeMs: 65_000 };
-    const waits = { kind: "retry", delayMs: 60_000, progress: { notBeforeMs: 65_000, putOffs: 1 } };
-    expect(putOff(asked, 0)).toMatchObject(waits);
-    expect(putOff(asked, 0, 0, 20_000)).toMatchObject(waits);
-    expect(putOff({ ...begun, notBeforeMs: 20_000 }, 0, 0, 65_000)).toMatchObject(waits);
-    expect(putOff(begun, 0, 0, 65_000)).toMatchObject(waits);
-    expect(putOff({ ...begun, notBeforeMs: 1_065_000 }, 1_000_000)).toMatchObject({ delayMs: 60_000 });
+    const waits = { kind: "retry", delayMs: 60_000, progress: { notBeforeMs: 65_000, deferrals: 1 } };
+    expect(defer(asked, 0)).toMatchObject(waits);
+    expect(defer(asked, 0, 0, 20_000)).toMatchObject(waits);
+    expect(defer({ ...begun, notBeforeMs: 20_000 }, 0, 0, 65_000)).toMatchObject(waits);
+    expect(defer(begun, 0, 0, 65_000)).toMatchObject(waits);
+    expect(defer({ ...begun, notBeforeMs: 1_065_000 }, 1_000_000)).toMatchObject({ delayMs: 60_000 });
     // Less than the smallest tier is left: there is none smaller.
-    expect(putOff({ ...begun, notBeforeMs: 3000 }, 0)).toMatchObject({ delayMs: 10_000 });
+    expect(defer({ ...begun, notBeforeMs: 3000 }, 0)).toMatchObject({ delayMs: 10_000 });
   });
 
   it("is waited for no more once its moment came", () => {
     const asked = { ...begun, notBeforeMs: 65_000 };
-    expect(putOff(asked, 65_000)).toMatchObject({ delayMs: 10_000, progress: { notBeforeMs: null } });
-    expect(putOff({ ...asked, putOffs: 2 }, 70_000, 0, 69_000)).toMatchObject({ delayMs: 60_000 });
+    expect(defer(asked, 65_000)).toMatchObject({ delayMs: 10_000, progress: { notBeforeMs: null } });
+    expect(defer({ ...asked, deferrals: 2 }, 70_000, 0, 69_000)).toMatchObject({ delayMs: 60_000 });
   });
 
   it("whose gate is shut beyond the window's end is waited for till a smallest tier before it, by those attempted too", () => {
     const lastTryMs = 4 * HOUR - 10_000;
     const owed = { ...begun, notBeforeMs: lastTryMs };
-    expect(putOff(begun, lastTryMs - 59_999, 0, 9 * HOUR)).toEqual({
+    expect(defer(begun, lastTryMs - 59_999, 0, 9 * HOUR)).toEqual({
       kind: "retry",
       delayMs: 30_000,
-      progress: { ...owed, putOffs: 1 },
+      progress: { ...owed, deferrals: 1 },
     });
-    expect(putOff(begun, lastTryMs - 10_000, 0, lastTryMs)).toMatchObject({ kind: "retry", delayMs: 10_000 });
-    expect(putOff(begun, lastTryMs - 9999, 0, lastTryMs)).toEqual({ kind: "last_attempt", progress: owed });
+    expect(defer(begun, lastTryMs - 10_000, 0, lastTryMs)).toMatchObject({ kind: "retry", delayMs: 10_000 });
+    expect(defer(begun, lastTryMs - 9999, 0, lastTryMs)).toEqual({ kind: "last_attempt", progress: owed });
     // A moment before that is waited for to its end, by a tier that overshoots it.
-    expect(putOff(begun, lastTryMs - 9999, 0, lastTryMs - 1)).toMatchObject({ kind: "retry", delayMs: 10_000 });
+    expect(defer(begun, lastTryMs - 9999, 0, lastTryMs - 1)).toMatchObject({ kind: "retry", delayMs: 10_000 });
   });
 
   it("that outwaits the window a second time is given up, and one that asks for less then is waited for", () => {
@@ -148,50 +148,50 @@ describe("W5: a receiver that asked for peace", () => {
 
 describe("a schedule whose delays do not grow", () => {
   const uneven: RetrySchedule = { delaysMs: [60_000, 10_000, 60_000, 30_000], windowMs: 4 * HOUR };
-  const waitOf = (terms: RetrySchedule, putOffs: number, notBeforeMs: number | null = null) => {
-    const progress = { ...NO_PROGRESS, putOffs };
-    return planPutOff({ schedule: terms, progress, nowMs: 0, notBeforeMs, waiting: 0 });
+  const waitOf = (terms: RetrySchedule, deferrals: number, notBeforeMs: number | null = null) => {
+    const progress = { ...NO_PROGRESS, deferrals };
+    return planDeferral({ schedule: terms, progress, nowMs: 0, notBeforeMs, waiting: 0 });
   };
 
   it("has its tiers used in the order of their length", () => {
-    expect([0, 1, 2, 3].map((putOffs) => waitOf(uneven, putOffs))).toMatchObject(
+    expect([0, 1, 2, 3].map((deferrals) => waitOf(uneven, deferrals))).toMatchObject(
       [10_000, 30_000, 60_000, 60_000].map((delayMs) => ({ delayMs })),
     );
     expect(waitOf(uneven, 0, 59_000)).toMatchObject({ delayMs: 30_000 });
   });
 
-  it("and has none of five minutes or less is put off by its smallest alone", () => {
+  it("and has none of five minutes or less is deferred by its smallest alone", () => {
     const slow: RetrySchedule = { delaysMs: [1_800_000, 600_000, 3_600_000], windowMs: 24 * HOUR };
-    expect([0, 1, 5].map((putOffs) => waitOf(slow, putOffs))).toMatchObject(
+    expect([0, 1, 5].map((deferrals) => waitOf(slow, deferrals))).toMatchObject(
       [600_000, 600_000, 600_000].map((delayMs) => ({ delayMs })),
     );
   });
 });
 
-describe("put off without an attempt", () => {
+describe("deferred without an attempt", () => {
   it("I3: starts the window and counts apart from attempts", () => {
-    expect(putOff(NO_PROGRESS, 7)).toEqual({
+    expect(defer(NO_PROGRESS, 7)).toEqual({
       kind: "retry",
       delayMs: 10_000,
-      progress: { ...NO_PROGRESS, putOffs: 1, windowStartMs: 7, deadlineMs: 7 + 4 * HOUR },
+      progress: { ...NO_PROGRESS, deferrals: 1, windowStartMs: 7, deadlineMs: 7 + 4 * HOUR },
     });
   });
 
   it("I2: uses tiers up to five minutes while few wait, and longer ones when very many do", () => {
-    const progress = { ...NO_PROGRESS, putOffs: 50, windowStartMs: 0, deadlineMs: 4 * HOUR };
-    expect(putOff(progress, 0, 99_999)).toMatchObject({ delayMs: 300_000 });
-    expect(putOff(progress, 0, 100_000)).toMatchObject({ delayMs: HOUR });
+    const progress = { ...NO_PROGRESS, deferrals: 50, windowStartMs: 0, deadlineMs: 4 * HOUR };
+    expect(defer(progress, 0, 99_999)).toMatchObject({ delayMs: 300_000 });
+    expect(defer(progress, 0, 100_000)).toMatchObject({ delayMs: HOUR });
   });
 
   it("takes the longest tier that still ends within the window", () => {
-    const progress = { ...NO_PROGRESS, putOffs: 50, windowStartMs: 0, deadlineMs: 45_000 };
-    expect(putOff(progress, 0)).toMatchObject({ delayMs: 30_000 });
+    const progress = { ...NO_PROGRESS, deferrals: 50, windowStartMs: 0, deadlineMs: 45_000 };
+    expect(defer(progress, 0)).toMatchObject({ delayMs: 30_000 });
   });
 
   it("I3: at the end of the window one attempt is made of what was never attempted, the rest is dead", () => {
-    const never = { ...NO_PROGRESS, putOffs: 3, windowStartMs: 0, deadlineMs: 4 * HOUR };
-    expect(putOff(never, 4 * HOUR - 9999)).toEqual({ kind: "last_attempt", progress: never });
-    expect(putOff({ ...never, attempts: 1 }, 4 * HOUR - 9999)).toMatchObject({
+    const never = { ...NO_PROGRESS, deferrals: 3, windowStartMs: 0, deadlineMs: 4 * HOUR };
+    expect(defer(never, 4 * HOUR - 9999)).toEqual({ kind: "last_attempt", progress: never });
+    expect(defer({ ...never, attempts: 1 }, 4 * HOUR - 9999)).toMatchObject({
       kind: "dead_letter",
       reason: "window_expired",
     });
@@ -199,7 +199,7 @@ describe("put off without an attempt", () => {
 });
 
 describe("whatever the schedule and the moments", () => {
-  const progress = fc.record({ attempts: fc.nat(12), putOffs: fc.nat(50), age: fc.option(fc.nat(5 * HOUR)) });
+  const progress = fc.record({ attempts: fc.nat(12), deferrals: fc.nat(50), age: fc.option(fc.nat(5 * HOUR)) });
   const retryAfter = fc.option(fc.nat(10 * HOUR), { nil: null });
 
   it("a wait is always one of the tiers and ends within the window", () => {
@@ -209,20 +209,20 @@ describe("whatever the schedule and the moments", () => {
         progress,
         retryAfter,
         fc.nat(200_000),
-        (any, { attempts, putOffs, age }, after, waiting) => {
+        (any, { attempts, deferrals, age }, after, waiting) => {
           const nowMs = 1e12;
           const start = age === null ? null : nowMs - age;
           const before: DeliveryProgress = {
             ...NO_PROGRESS,
             attempts,
-            putOffs,
+            deferrals,
             windowStartMs: start,
             deadlineMs: start === null ? null : start + any.windowMs,
           };
           const notBeforeMs = after === null ? null : nowMs + after;
           const plans = [
             planRetry({ schedule: any, progress: before, nowMs, notBeforeMs, urls: null }),
-            planPutOff({ schedule: any, progress: before, nowMs, notBeforeMs, waiting }),
+            planDeferral({ schedule: any, progress: before, nowMs, notBeforeMs, waiting }),
           ];
           for (const plan of plans) {
             if (plan.kind !== "retry") continue;
@@ -244,7 +244,7 @@ describe("whatever the schedule and the moments", () => {
           nowMs += plan.delayMs;
           const { progress: waited } = plan;
           if (waited.notBeforeMs === null || waited.notBeforeMs <= nowMs) break;
-          const next = putOff(waited, nowMs);
+          const next = defer(waited, nowMs);
           if (next.kind === "last_attempt") throw new Error("it was attempted before");
           plan = next;
         }
@@ -290,7 +290,7 @@ describe("whatever the schedule and the moments", () => {
         let nowMs = 0;
         let progress = NO_PROGRESS;
         for (let step = 0; step < 100_000; step++) {
-          const plan = planPutOff({ schedule: any, progress, nowMs, notBeforeMs: null, waiting });
+          const plan = planDeferral({ schedule: any, progress, nowMs, notBeforeMs: null, waiting });
           if (plan.kind === "last_attempt") {
             expect(nowMs).toBeLessThanOrEqual(any.windowMs);
             return;
@@ -316,7 +316,7 @@ describe("held for the operator", () => {
       progress = plan.progress;
     }
     expect(delays).toEqual([10_000, 30_000, 60_000, 300_000, 300_000, 300_000]);
-    expect(progress).toEqual({ ...NO_PROGRESS, putOffs: 6 });
+    expect(progress).toEqual({ ...NO_PROGRESS, deferrals: 6 });
   });
 
   it("the window does not end before the delivery is back, and ends no sooner where it is far", () => {
@@ -329,23 +329,23 @@ describe("held for the operator", () => {
 
 describe("held for room for its last attempt", () => {
   it("stays owed it, after the window's end too: what was never attempted, and what a receiver asked to outwait it", () => {
-    const never = { ...NO_PROGRESS, putOffs: 9, windowStartMs: 0, deadlineMs: 4 * HOUR };
+    const never = { ...NO_PROGRESS, deferrals: 9, windowStartMs: 0, deadlineMs: 4 * HOUR };
     const asked = { ...never, attempts: 1, notBeforeMs: 10 * HOUR };
     for (const progress of [never, asked]) {
-      const owed = putOff(progress, 4 * HOUR - 5000);
+      const owed = defer(progress, 4 * HOUR - 5000);
       if (owed.kind !== "last_attempt") throw new Error(`it is ${owed.kind}`);
       const held = planRoomHold({ schedule, progress: owed.progress });
-      expect(held).toMatchObject({ delayMs: 300_000, progress: { putOffs: 10, deadlineMs: 4 * HOUR } });
-      expect(putOff(held.progress, 4 * HOUR + 295_000)).toMatchObject({ kind: "last_attempt" });
+      expect(held).toMatchObject({ delayMs: 300_000, progress: { deferrals: 10, deadlineMs: 4 * HOUR } });
+      expect(defer(held.progress, 4 * HOUR + 295_000)).toMatchObject({ kind: "last_attempt" });
     }
   });
 
   it("is owed none for a peace that ended within the window, nor for a gate that shut after its end", () => {
     const attempted = { ...NO_PROGRESS, attempts: 1, windowStartMs: 0, deadlineMs: 4 * HOUR };
     const asked = { ...attempted, notBeforeMs: 4 * HOUR - 20_000 };
-    expect(putOff(asked, 4 * HOUR)).toMatchObject({ kind: "dead_letter", reason: "window_expired" });
-    expect(putOff(attempted, 4 * HOUR, 0, 9 * HOUR)).toMatchObject({ kind: "dead_letter", reason: "window_expired" });
-    expect(putOff({ ...asked, notBeforeMs: asked.notBeforeMs + 1 }, 4 * HOUR)).toMatchObject({ kind: "last_attempt" });
+    expect(defer(asked, 4 * HOUR)).toMatchObject({ kind: "dead_letter", reason: "window_expired" });
+    expect(defer(attempted, 4 * HOUR, 0, 9 * HOUR)).toMatchObject({ kind: "dead_letter", reason: "window_expired" });
+    expect(defer({ ...asked, notBeforeMs: asked.notBeforeMs + 1 }, 4 * HOUR)).toMatchObject({ kind: "last_attempt" });
   });
 });
 

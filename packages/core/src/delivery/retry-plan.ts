@@ -72,7 +72,7 @@ export function planRetry({ schedule, progress, nowMs, notBeforeMs, urls }: Fail
   return { kind: "retry", delayMs, progress: { ...counted, notBeforeMs: cappedMs } };
 }
 
-export interface PuttingOff {
+export interface Deferring {
   readonly schedule: RetrySchedule;
   readonly progress: DeliveryProgress;
   readonly nowMs: number;
@@ -82,8 +82,8 @@ export interface PuttingOff {
   readonly waiting: number;
 }
 
-/** What follows when a delivery is put off without an attempt. Its `progress` counts the putting-off and no attempt. */
-export function planPutOff(putting: PuttingOff): WaitPlan | DeadPlan | LastAttemptPlan {
+/** What follows when a delivery is deferred without an attempt. Its `progress` counts the putting-off and no attempt. */
+export function planDeferral(putting: Deferring): WaitPlan | DeadPlan | LastAttemptPlan {
   const { schedule, progress, nowMs, waiting } = putting;
   const started = startWindow(progress, schedule, nowMs);
   const wanted = latest(progress.notBeforeMs, putting.notBeforeMs);
@@ -92,13 +92,17 @@ export function planPutOff(putting: PuttingOff): WaitPlan | DeadPlan | LastAttem
     const owed = { ...started, notBeforeMs: lastTryMs };
     const tierMs = largestTier(schedule, lastTryMs - nowMs);
     if (tierMs === null) return { kind: "last_attempt", progress: owed };
-    return { kind: "retry", delayMs: tierMs, progress: { ...owed, putOffs: progress.putOffs + 1 } };
+    return { kind: "retry", delayMs: tierMs, progress: { ...owed, deferrals: progress.deferrals + 1 } };
   }
   const notBeforeMs = wanted === null || wanted <= nowMs ? null : wanted;
-  const delayMs = putOffDelay({ schedule, putOffs: progress.putOffs, nowMs, notBeforeMs, waiting });
+  const delayMs = deferralDelay({ schedule, deferrals: progress.deferrals, nowMs, notBeforeMs, waiting });
   const fittingMs = largestTier(schedule, Math.min(delayMs, started.deadlineMs - nowMs));
   if (fittingMs !== null) {
-    return { kind: "retry", delayMs: fittingMs, progress: { ...started, putOffs: progress.putOffs + 1, notBeforeMs } };
+    return {
+      kind: "retry",
+      delayMs: fittingMs,
+      progress: { ...started, deferrals: progress.deferrals + 1, notBeforeMs },
+    };
   }
   const isOwed = started.attempts === 0 || wasAskedToOutwait(started, schedule);
   return isOwed ? { kind: "last_attempt", progress: started } : expired(started);
@@ -125,8 +129,8 @@ export function planHold({ schedule, progress, nowMs }: Hold): WaitPlan {
 /** Waits for room for the last attempt that it is owed, its window's end or none. */
 export function planRoomHold({ schedule, progress }: Omit<Hold, "nowMs">): WaitPlan {
   const tiers = quickTiers(schedule);
-  const delayMs = tiers[Math.min(progress.putOffs, tiers.length - 1)] ?? smallestTier(schedule);
-  return { kind: "retry", delayMs, progress: { ...progress, putOffs: progress.putOffs + 1 } };
+  const delayMs = tiers[Math.min(progress.deferrals, tiers.length - 1)] ?? smallestTier(schedule);
+  return { kind: "retry", delayMs, progress: { ...progress, deferrals: progress.deferrals + 1 } };
 }
 
 /** True when the retry window is over. */
@@ -156,19 +160,19 @@ function wasAskedToOutwait(started: Started, schedule: RetrySchedule): boolean {
   return notBeforeMs !== null && notBeforeMs > lastTryOf(started, schedule) - smallestTier(schedule);
 }
 
-interface PutOffWait {
+interface DeferralWait {
   readonly schedule: RetrySchedule;
-  readonly putOffs: number;
+  readonly deferrals: number;
   readonly nowMs: number;
   readonly notBeforeMs: number | null;
   readonly waiting: number;
 }
 
 /** Towards a known moment as far as the tiers reach (W5); else longer with each putting-off, among the quick tiers while few wait (I2). */
-function putOffDelay({ schedule, putOffs, nowMs, notBeforeMs, waiting }: PutOffWait): number {
+function deferralDelay({ schedule, deferrals, nowMs, notBeforeMs, waiting }: DeferralWait): number {
   if (notBeforeMs !== null) return tierTowards(notBeforeMs - nowMs, schedule);
   const tiers = waiting < QUICK_WAITING_LIMIT ? quickTiers(schedule) : allTiers(schedule);
-  return tiers[Math.min(putOffs, tiers.length - 1)] ?? smallestTier(schedule);
+  return tiers[Math.min(deferrals, tiers.length - 1)] ?? smallestTier(schedule);
 }
 
 /** The largest tier that does not overshoot, or the smallest when all do. */

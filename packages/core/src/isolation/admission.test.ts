@@ -102,7 +102,7 @@ describe("admission to one URL", () => {
     fill(slow, 5000);
     // Two at once, 4 s each: the sixth of those that wait would wait for 10 s and more.
     const more = Array.from({ length: 5 }, () => arrive(slow, 5000));
-    expect(more).toEqual([null, null, null, null, ["no_room"]]);
+    expect(more).toEqual([null, null, null, null, ["concurrency_limit"]]);
   });
 
   it("G2, I1: is waited for by a destination that is alone, however slow", () => {
@@ -132,9 +132,9 @@ describe("admission to one URL", () => {
     hanging.passed(1500);
     expect(arrive(hanging, 60_000, FILLING)).toBeNull();
     hanging.passed(1);
-    expect(arrive(hanging, 60_001, FILLING)).toEqual(["no_room"]);
+    expect(arrive(hanging, 60_001, FILLING)).toEqual(["concurrency_limit"]);
     expect(arrive(hanging, 60_001, { ...FILLING, isAlone: true })).toBeNull();
-    expect(arrive(hanging, 60_001, { ...CROWDING, isAlone: true })).toEqual(["no_room"]);
+    expect(arrive(hanging, 60_001, { ...CROWDING, isAlone: true })).toEqual(["concurrency_limit"]);
   });
 
   it("G3: is waited for less in a full window that the destination holds most of", () => {
@@ -172,7 +172,7 @@ describe("admission to one URL", () => {
     const answers = () => contexts.map((context) => hanging.turnsAway(context));
     expect(answers()).toEqual([null, null, "window_full", "window_full", null, null]);
     hanging.passed(1300);
-    expect(answers()).toEqual([null, "no_room", "no_room", "no_room", null, null]);
+    expect(answers()).toEqual([null, "concurrency_limit", "concurrency_limit", "concurrency_limit", null, null]);
     finish(permit, "delivered", 1002);
     expect(answers()).toEqual([null, null, null, null, null, null]);
   });
@@ -402,7 +402,7 @@ describe("admission to several URLs under `settle: any`", () => {
     expect([admission.overdue(203, () => SCARCE), admission.waiting]).toEqual([null, 1]);
     admission.urls[0]?.shutUntil(3_600_000);
     const permit = admission.overdue(204, () => SCARCE);
-    expect(permit?.deferred).toEqual([{ urls: [A, B], cause: "no_room", notBeforeMs: null }]);
+    expect(permit?.deferred).toEqual([{ urls: [A, B], cause: "concurrency_limit", notBeforeMs: null }]);
   });
 
   it("G4: goes by another URL when the one that it waits for asks for peace", () => {
@@ -445,7 +445,7 @@ describe("admission to several URLs under `settle: each`", () => {
     admission.passed(1501);
     const went = admission.next(1003);
     expect(went && told(went)).toEqual([A]);
-    expect(went?.deferred).toMatchObject([{ urls: [B], cause: "no_room" }]);
+    expect(went?.deferred).toMatchObject([{ urls: [B], cause: "concurrency_limit" }]);
     expect(arrive(admission, 1004)).toEqual([A]);
     expect(admission.waiting).toBe(1);
   });
@@ -482,7 +482,7 @@ describe("admission to several URLs under `settle: each`", () => {
     for (let index = 0; index < 6; index++) expect(arrive(admission, 9000)).toBeNull();
     finish(permits[0] as Given, "delivered", 9500, B);
     const late = admission.next(9500);
-    expect([late && told(late), late?.deferred]).toMatchObject([[B], [{ urls: [A], cause: "no_room" }]]);
+    expect([late && told(late), late?.deferred]).toMatchObject([[B], [{ urls: [A], cause: "concurrency_limit" }]]);
   });
 
   it("G6: goes at once to the URL that can take it, and does not wait for one whose turn comes late", () => {
@@ -490,7 +490,7 @@ describe("admission to several URLs under `settle: each`", () => {
     slowed(admission, B, 1000, 0);
     fillUrl(admission, B, 3000);
     const permit = given(admission, 3000);
-    expect([told(permit), permit.deferred]).toMatchObject([[A], [{ urls: [B], cause: "no_room" }]]);
+    expect([told(permit), permit.deferred]).toMatchObject([[A], [{ urls: [B], cause: "concurrency_limit" }]]);
     expect(admission.waiting).toBe(0);
   });
 
@@ -509,7 +509,7 @@ describe("admission to several URLs under `settle: each`", () => {
     expect(arrive(other, 3000)).toBeNull();
     finish(ofB[0] as Given, "delivered", 3005, B);
     const went = other.next(3005);
-    expect([went && told(went), went?.deferred]).toMatchObject([[B], [{ urls: [A], cause: "no_room" }]]);
+    expect([went && told(went), went?.deferred]).toMatchObject([[B], [{ urls: [A], cause: "concurrency_limit" }]]);
   });
 
   it("G6: leaves nothing out while all wait for the rate", () => {
@@ -552,7 +552,10 @@ describe("admission to several URLs under `settle: each`", () => {
     expect(admission.next(211)).toBeNull();
     const went = [admission.overdue(211, () => AMONG_OTHERS), admission.overdue(211, () => AMONG_OTHERS)];
     for (const permit of went) {
-      expect([permit && told(permit), permit?.deferred]).toMatchObject([[A], [{ urls: [B], cause: "no_room" }]]);
+      expect([permit && told(permit), permit?.deferred]).toMatchObject([
+        [A],
+        [{ urls: [B], cause: "concurrency_limit" }],
+      ]);
     }
     expect([admission.overdue(211, () => AMONG_OTHERS), admission.waiting]).toEqual([null, 1]);
   });

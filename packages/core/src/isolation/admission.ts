@@ -310,7 +310,7 @@ export class DestinationAdmission<T extends AdmissionRequest> {
       if (obstacle !== null) permit.leaveOut(line, obstacle);
       else if (hasSound && health.breakerState !== "closed") permit.leaveOut(line, "breaker_open");
       else if (hasSound && !health.isSound && (line.queue.length > 0 || !health.hasRoom())) {
-        permit.leaveOut(line, "no_room");
+        permit.leaveOut(line, "concurrency_limit");
       }
     }
     if (permit.lines.length === 0) return null;
@@ -324,7 +324,7 @@ export class DestinationAdmission<T extends AdmissionRequest> {
       for (const line of permit.lines) {
         if (isFree(line)) continue;
         if (!isLate(line, isHead ? 0 : line.queue.ahead(permit.returning), nowMs)) prompt ??= line;
-        else if (goesNow) permit.leaveOut(line, "no_room");
+        else if (goesNow) permit.leaveOut(line, "concurrency_limit");
         else late ??= line;
       }
       const waitsFor = prompt ?? late;
@@ -396,7 +396,7 @@ export class DestinationAdmission<T extends AdmissionRequest> {
     else {
       // What was left out may serve it too when it comes again, whatever the last one that was left asked for.
       permit.lines = owed;
-      permit.refuse(cause === "retry_after" ? "no_room" : cause);
+      permit.refuse(cause === "retry_after" ? "concurrency_limit" : cause);
     }
     return permit;
   }
@@ -419,7 +419,7 @@ export class DestinationAdmission<T extends AdmissionRequest> {
     const context = contextOf(permit.request);
     const cause = turnsAway(health, context);
     if (cause !== null || context.isAlone) return cause;
-    if (waitMs >= this.#settings.longestWaitMs) return "no_room";
+    if (waitMs >= this.#settings.longestWaitMs) return "concurrency_limit";
     return context.isCrowding && waitMs >= CROWDED_WAIT_MS ? "window_full" : null;
   }
 }
@@ -427,7 +427,7 @@ export class DestinationAdmission<T extends AdmissionRequest> {
 /** G3: whether one that waits for the URL would keep a place that others need. */
 function turnsAway(health: UrlHealth, context: LoadContext): DeferralCause | null {
   if (!context.isFilling) return null;
-  if (health.isStalled) return context.isAlone && !context.isCrowding ? null : "no_room";
+  if (health.isStalled) return context.isAlone && !context.isCrowding ? null : "concurrency_limit";
   if (context.isAlone) return null;
   return (context.isCrowding || context.isScarce) && health.isQuiet ? "window_full" : null;
 }

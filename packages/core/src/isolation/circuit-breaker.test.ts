@@ -28,7 +28,7 @@ describe("a breaker", () => {
     const breaker = opened(0);
     expect(breaker.admit(100)).toBe("probe");
     expect(breaker.admit(100)).toBe("refuse");
-    expect(breaker.state).toBe("probing");
+    expect(breaker.state).toBe("half_open");
   });
 
   it("K3: closes when the probe succeeds", () => {
@@ -54,7 +54,7 @@ describe("a breaker", () => {
     breaker.failed(50, false);
     expect(breaker.admit(100)).toBe("probe");
     breaker.failed(110, false);
-    expect(breaker.state).toBe("probing");
+    expect(breaker.state).toBe("half_open");
     breaker.succeeded();
     expect(breaker.state).toBe("closed");
   });

@@ -1,14 +1,14 @@
 /**
  * The breaker of one destination: after many failures in a row it is not called, but for single probes.
  *
- * States: *closed* (called freely), *open* (not called before a moment), *probing* (one call is out to see).
+ * States: *closed* (called freely), *open* (not called before a moment), *half open* (one call is out to see).
  * K1  closed -> open at `threshold` failures without a success between them.
- * K2  open -> probing when a call is admitted after the moment; while it is out no other is admitted.
- * K3  probing -> closed when any call succeeds; -> open, for twice as long up to `longestOpenMs`, when the probe fails.
+ * K2  open -> half open when a call is admitted after the moment; while it is out no other is admitted.
+ * K3  half open -> closed when any call succeeds; -> open, for twice as long up to `longestOpenMs`, when the probe fails.
  * K4  Failures of calls that began before it opened change nothing.
  */
 
-export const BREAKER_STATES = ["closed", "open", "probing"] as const;
+export const BREAKER_STATES = ["closed", "open", "half_open"] as const;
 export type BreakerState = (typeof BREAKER_STATES)[number];
 
 export interface BreakerSettings {
@@ -45,13 +45,13 @@ export class CircuitBreaker {
   admit(nowMs: number): "pass" | "probe" | "refuse" {
     if (this.#state === "closed") return "pass";
     if (!this.canAdmit(nowMs)) return "refuse";
-    this.#state = "probing";
+    this.#state = "half_open";
     return "probe";
   }
 
   /** The probe that was admitted did not take place: the next call may be it. */
   cancelProbe(): void {
-    if (this.#state === "probing") this.#state = "open";
+    if (this.#state === "half_open") this.#state = "open";
   }
 
   succeeded(): void {
@@ -64,7 +64,7 @@ export class CircuitBreaker {
     if (this.#state === "closed") {
       this.#failures += 1;
       if (this.#failures >= this.#settings.threshold) this.#open(nowMs);
-    } else if (this.#state === "probing" && wasProbe) {
+    } else if (this.#state === "half_open" && wasProbe) {
       this.#openMs = Math.min(this.#openMs * 2, this.#settings.longestOpenMs);
       this.#open(nowMs);
     }

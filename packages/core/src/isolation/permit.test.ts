@@ -54,14 +54,14 @@ describe("what a permit leaves out", () => {
     const permit = new Permit(request, [a, soon, b, later, sameTime, last]);
     permit.leaveOut(a, "breaker_open");
     permit.leaveOut(soon, "retry_after");
-    permit.leaveOut(b, "no_room");
+    permit.leaveOut(b, "concurrency_limit");
     permit.leaveOut(later, "retry_after");
     permit.leaveOut(sameTime, "retry_after");
     expect(permit.lines).toEqual([last]);
     expect(permit.deferred).toEqual([
       { urls: ["a"], cause: "breaker_open", notBeforeMs: null },
       { urls: ["soon", "same"], cause: "retry_after", notBeforeMs: 5000 },
-      { urls: ["b"], cause: "no_room", notBeforeMs: null },
+      { urls: ["b"], cause: "concurrency_limit", notBeforeMs: null },
       { urls: ["later"], cause: "retry_after", notBeforeMs: 9000 },
     ]);
   });
@@ -70,11 +70,11 @@ describe("what a permit leaves out", () => {
     const lines = [lineOf("a"), lineOf("b"), lineOf("c")] as const;
     const permit = new Permit(request, lines);
     permit.leaveOut(lines[1], "breaker_open");
-    permit.refuse("no_room");
+    permit.refuse("concurrency_limit");
     expect([permit.lines, permit.isGiven]).toEqual([[], false]);
     expect(permit.deferred).toEqual([
       { urls: ["b"], cause: "breaker_open", notBeforeMs: null },
-      { urls: ["a", "c"], cause: "no_room", notBeforeMs: null },
+      { urls: ["a", "c"], cause: "concurrency_limit", notBeforeMs: null },
     ]);
   });
 

@@ -7,8 +7,8 @@
 import type { UrlHealth } from "./url-health.ts";
 import type { Waiter, WaitingQueue } from "./waiting-queue.ts";
 
-/** Why a delivery is deferred; the label `cause` of `posthaste_put_off_total`, with those that admission does not know. */
-export type DeferralCause = "breaker_open" | "no_room" | "window_full" | "retry_after";
+/** Why a delivery is deferred; the label `cause` of `posthaste_deferred_total`, with those that admission does not know. */
+export type DeferralCause = "breaker_open" | "concurrency_limit" | "window_full" | "retry_after";
 
 /** Some of a delivery's URLs, or all, that are not to be called now. */
 export interface DeferredPart {

@@ -50,7 +50,7 @@ export interface KafkaConnection {
   /** Runs one question or change on the connection's admin client, which is connected when needed and replaced after a failure of the connection; asked again for a while when no broker answers. */
   withAdmin<R>(use: (admin: Admin) => Promise<R>): Promise<R>;
   /** Brokers that are silent now (L1). */
-  silentBrokers(): readonly string[];
+  unresponsiveBrokers(): readonly string[];
   /** Brokers that answer now; none means that nothing can be sent or read. */
   answeringBrokers(): readonly string[];
   /** For `/readyz`: whether a broker answers, or did within the last seconds. */
@@ -77,8 +77,8 @@ export function connectKafka(options: KafkaConnectionOptions): KafkaConnection {
     login: options.login,
     onTick: () => readiness.tick(),
     onChange: (broker, silent) => {
-      metrics?.brokerSilent.set({ broker }, silent ? 1 : 0);
-      if (silent) log.warn({ event: "broker_silent", broker }, "a broker hangs: its connections are cut");
+      metrics?.brokerUnresponsive.set({ broker }, silent ? 1 : 0);
+      if (silent) log.warn({ event: "broker_unresponsive", broker }, "a broker hangs: its connections are cut");
       else log.info({ event: "broker_answers", broker }, "a broker that was silent answers again");
     },
     onRefused: (broker, advice) => log.warn({ event: "broker_refuses", broker }, advice),
@@ -89,7 +89,7 @@ export function connectKafka(options: KafkaConnectionOptions): KafkaConnection {
     onUnreachable: () => log.warn({ event: "brokers_unreachable", brokers }, BROKERS_UNREACHABLE),
   });
   warnOfClearText(options);
-  for (const broker of brokers) metrics?.brokerSilent.set({ broker }, 0);
+  for (const broker of brokers) metrics?.brokerUnresponsive.set({ broker }, 0);
 
   const createClient = (client: ClientOptions = {}): KafkaClient => {
     const sockets = new Set<Socket>();
@@ -129,7 +129,7 @@ export function connectKafka(options: KafkaConnectionOptions): KafkaConnection {
     metrics,
     createClient,
     withAdmin: (use) => admin.use(use),
-    silentBrokers: () => watch.silent(),
+    unresponsiveBrokers: () => watch.silent(),
     answeringBrokers: () => watch.answering(),
     brokersState: () => readiness.state,
     close: async () => {

@@ -2,7 +2,7 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
 export interface KafkaMetrics {
-  readonly brokerSilent: Gauge<"broker">;
+  readonly brokerUnresponsive: Gauge<"broker">;
   readonly producerReplaced: Counter<"class">;
   readonly producerPendingBytes: Gauge<"class">;
   readonly producerUnwritten: Gauge<"class">;
@@ -23,8 +23,8 @@ export interface KafkaMetrics {
 export function createKafkaMetrics(registry: Registry): KafkaMetrics {
   const registers = [registry];
   return {
-    brokerSilent: new Gauge({
-      name: "posthaste_broker_silent",
+    brokerUnresponsive: new Gauge({
+      name: "posthaste_broker_unresponsive",
       help: "1 while a broker does not answer the liveness watch and another does, else 0.",
       labelNames: ["broker"],
       registers,

@@ -6,7 +6,7 @@
  */
 import type { KafkaConnection } from "./connect.ts";
 import { describe } from "./kafka-errors.ts";
-import { shareQuestion } from "./shared-question.ts";
+import { singleFlight } from "./single-flight.ts";
 import { TopicIdQuestion, type TopicIds } from "./topic-id.ts";
 
 const DEFAULT_EVERY_MS = 5000;
@@ -44,7 +44,7 @@ export class TopicWatch {
   }
 
   /** Resolves when the brokers have answered, or failed, a question that was asked after the call. Never rejects. */
-  readonly look = shareQuestion(() => this.#look());
+  readonly look = singleFlight(() => this.#look());
 
   async #look(): Promise<void> {
     if (this.#timer === undefined) return;

@@ -17,9 +17,9 @@ import type { Clock } from "@posthaste/core/time";
 import type { Consumer, ConsumerGroupJoinEvent, EachBatchPayload } from "kafkajs";
 import type { KafkaConnection } from "../connection/connect.ts";
 import { pause, retryPauseMs, withDeadline } from "../connection/deadline.ts";
-import { isFailureLine } from "../connection/failure-line.ts";
 import type { KafkaClient } from "../connection/kafka-client.ts";
 import { describe, isPassingFailure, toPosthasteError } from "../connection/kafka-errors.ts";
+import { isSampledFailure } from "../connection/log-sampling.ts";
 import { readTopicIds, type TopicIds } from "../connection/topic-id.ts";
 import { TopicWatch } from "../connection/topic-watch.ts";
 import { learnPatiently } from "../connection/when-reachable.ts";
@@ -185,7 +185,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
     const { metrics, log } = this.#connection;
     const { groupId } = this.#options;
     metrics?.commitFailures.inc({ group: groupId });
-    if (!isFailureLine(failures)) return;
+    if (!isSampledFailure(failures)) return;
     log.warn({ event: "commit_refused", group: groupId, failures, reason: describe(reason) }, "a commit is due again");
   }
 

@@ -18,7 +18,7 @@ import { countUnreadable, startUnreadableCount } from "../codec/unreadable.ts";
 import type { KafkaConnection } from "../connection/connect.ts";
 import { withDeadline } from "../connection/deadline.ts";
 import { describe } from "../connection/kafka-errors.ts";
-import { shareQuestion } from "../connection/shared-question.ts";
+import { singleFlight } from "../connection/single-flight.ts";
 import { endOffset } from "../connection/topic-offsets.ts";
 import { untilAnswered, whenReachable } from "../connection/when-reachable.ts";
 import type { IncomingRecord } from "../wire/incoming-record.ts";
@@ -97,7 +97,7 @@ class CompactedTable<T> implements Table<T> {
       metrics: connection.metrics,
       limitMs: options.behindLimitMs,
     });
-    this.#askEnd = shareQuestion(() => endOffset(connection, options.topic));
+    this.#askEnd = singleFlight(() => endOffset(connection, options.topic));
   }
 
   async start(): Promise<void> {

@@ -8,7 +8,7 @@ import { isPosthasteError } from "@posthaste/core/errors";
 import type { Admin } from "kafkajs";
 import type { KafkaConnection } from "../connection/connect.ts";
 import { pause, retryPauseMs } from "../connection/deadline.ts";
-import { shareQuestion } from "../connection/shared-question.ts";
+import { singleFlight } from "../connection/single-flight.ts";
 import { whenReachable } from "../connection/when-reachable.ts";
 
 /** As often as kafkajs reads its own metadata again. */
@@ -41,7 +41,7 @@ export async function readPartitionLeaders(
 ): Promise<PartitionLeaders> {
   let leaders = await whenReachable(connection, () => fetchLeaders(connection, topics));
   const closing = new AbortController();
-  const refresh = shareQuestion(async () => {
+  const refresh = singleFlight(async () => {
     for (let failures = 1; !closing.signal.aborted; failures += 1) {
       try {
         leaders = new Map([...leaders, ...(await fetchWhatIsThere(connection, topics))]);

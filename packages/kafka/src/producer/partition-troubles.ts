@@ -9,7 +9,7 @@
  *     `LEADERS_PATIENCE_MS` without.
  */
 import { retryPauseMs } from "../connection/deadline.ts";
-import { isFailureLine } from "../connection/failure-line.ts";
+import { isSampledFailure } from "../connection/log-sampling.ts";
 import type { PartitionQueue } from "./partition-queue.ts";
 
 export const FIRST_SEND_DEADLINE_MS = 10_000;
@@ -94,6 +94,6 @@ export class PartitionTroubles {
 
   /** Whether the failure is worth a log line, of those that came at once. */
   static isLine(troubles: readonly Trouble[]): boolean {
-    return troubles.some(({ failures }) => isFailureLine(failures));
+    return troubles.some(({ failures }) => isSampledFailure(failures));
   }
 }

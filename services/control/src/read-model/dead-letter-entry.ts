@@ -5,7 +5,7 @@ import type { JournalCursor } from "./journal-cursor.ts";
 
 type DeadLetterDetail = Pick<
   DeadLetter,
-  "sourceId" | "type" | "receivedAtMs" | "attempts" | "putOffs" | "windowStartMs" | "lastAttempt"
+  "sourceId" | "type" | "receivedAtMs" | "attempts" | "deferrals" | "windowStartMs" | "lastAttempt"
 >;
 
 /** A dead letter as it is listed. */
@@ -16,8 +16,8 @@ export function deadLetterEntries(
   letter: DeadLetter,
   { partition, offset }: Pick<JournalCursor, "partition" | "offset">,
 ): readonly JournalEntry[] {
-  const { sourceId, type, receivedAtMs, attempts, putOffs, windowStartMs, lastAttempt } = letter;
-  const detail: DeadLetterDetail = { sourceId, type, receivedAtMs, attempts, putOffs, windowStartMs, lastAttempt };
+  const { sourceId, type, receivedAtMs, attempts, deferrals, windowStartMs, lastAttempt } = letter;
+  const detail: DeadLetterDetail = { sourceId, type, receivedAtMs, attempts, deferrals, windowStartMs, lastAttempt };
   const { deadAtMs, destinationId, reason, messageId } = letter;
   const named = { partition, offset, place: 0, destinationId, messageId };
   return [{ ...named, timeMs: deadAtMs, kind: reason, detail: JSON.stringify(detail) }];

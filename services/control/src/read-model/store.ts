@@ -23,7 +23,7 @@ import {
 } from "./journal.ts";
 
 /** Raised with every change of the tables. */
-const LAYOUT = 1;
+const LAYOUT = 2;
 /** For all of the database, also for what is not committed yet: memory stays at this whatever is held in the file. */
 const CACHE_KIB = 48 * 1024;
 const COMMIT_ENTRIES = 5000;

@@ -28,7 +28,7 @@ const deadLetter = z.object({
   type: z.enum(EVENT_TYPES),
   receivedAt: time.describe("When ingest took the call."),
   attempts: z.int().describe("Attempts made."),
-  putOffs: z.int().describe("Times it was put off without a request."),
+  deferrals: z.int().describe("Times it was deferred without a request."),
   windowStart: time.nullable().describe("The first failed attempt or the first putting-off; null without either."),
   lastAttempt: z
     .array(

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { shareQuestion } from "./shared-question.ts";
+import { singleFlight } from "./single-flight.ts";
 
 /** Questions whose answers the test gives. */
 function createQuestions() {
   const out: PromiseWithResolvers<string>[] = [];
-  const ask = shareQuestion(() => {
+  const ask = singleFlight(() => {
     const question = Promise.withResolvers<string>();
     out.push(question);
     return question.promise;

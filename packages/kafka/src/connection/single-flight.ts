@@ -4,7 +4,7 @@
  * Wraps `ask` so that at most one question is out at a time. Those who ask meanwhile share the next one, since the answer
  * that is on its way may be older than their asking.
  */
-export function shareQuestion<T>(ask: () => Promise<T>): () => Promise<T> {
+export function singleFlight<T>(ask: () => Promise<T>): () => Promise<T> {
   let out: Promise<T> | null = null;
   let next: Promise<T> | null = null;
   const start = (): Promise<T> => {
