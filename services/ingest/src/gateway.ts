@@ -49,7 +49,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const authenticator = createAuthenticator({ writeKeys, refresh: refreshSources, clock, log });
   const rateLimit = createRateLimit({ perSecond: perSource, monotonicMs: clock.monotonicMs });
   const work = createWorkQueue(clock.monotonicMs);
-  const underWay = createUnderWay({ isBusy: work.isBusy, monotonicMs: clock.monotonicMs });
+  const underWay = createUnderWay({ isBusy: work.isBusy, recentMs: work.recentMs, monotonicMs: clock.monotonicMs });
   const accept = createAccept({ ...options, authenticator, rateLimit, work, underWay, metrics });
   const lateRefusals = createLateRefusals(clock.monotonicMs);
   const bodies = createBodyReader({ maxHeldBytes: options.maxHeldBodyBytes, monotonicMs: clock.monotonicMs });
@@ -61,6 +61,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     bodies,
     addressOf: (request) => requestAddress(request, addresses),
     timeouts: options.timeouts,
+    connected: work.connected,
     log,
     routes: (app) => {
       addCallRoutes(app, { accept, authenticator, addresses, work, underWay, lateRefusals, metrics });

@@ -50,6 +50,9 @@ export const MAX_WAITING_FOR_SOURCES = 512;
  */
 export const ROUND_MS = 5;
 
+/** Rounds without work between two with work, while connections come. */
+export const CONNECTING_ROUNDS = 16;
+
 /** The process is busy while the rounds in which it works take longer than this in the mean, in ms. */
 export const BUSY_ROUND_MS = 15;
 

@@ -32,6 +32,8 @@ export interface ServerOptions {
   /** Where a request comes from. */
   readonly addressOf: (request: FastifyRequest) => string | null;
   readonly timeouts?: ReadTimeouts | undefined;
+  /** Hears of each connection that is made. */
+  readonly connected: () => void;
   readonly log: Log;
   /** Adds the routes. */
   readonly routes: (app: FastifyInstance) => void;
@@ -72,6 +74,7 @@ export async function startServer(options: ServerOptions): Promise<IngestServer>
     },
   });
   limitSockets(app.server, SOCKET_LIMITS);
+  app.server.on("connection", options.connected);
 
   readBodies(app, options);
   const sweeping = setInterval(bodies.sweep, timeouts.checkMs);

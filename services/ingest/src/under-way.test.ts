@@ -6,10 +6,17 @@ import { createUnderWay, type UnderWay } from "./under-way.ts";
 let nowMs: number;
 let isBusy: boolean;
 let underWay: UnderWay;
+/** What each source has had of the process's time. */
+let recentMs: Map<string, number>;
 beforeEach(() => {
   nowMs = 0;
   isBusy = true;
-  underWay = createUnderWay({ isBusy: () => isBusy, monotonicMs: () => nowMs });
+  recentMs = new Map();
+  underWay = createUnderWay({
+    isBusy: () => isBusy,
+    recentMs: (source) => recentMs.get(source) ?? 0,
+    monotonicMs: () => nowMs,
+  });
 });
 
 /** Begins as many as it may, up to so many. */
@@ -37,29 +44,57 @@ describe("requests under way", () => {
 
   it("U2: are shared with a source until a second after its last request", () => {
     underWay.begin("other")();
-    expect(beginAll("one", 10_000)).toBe(MAX_UNDER_WAY / 2);
+    expect(beginAll("one", 10_000)).toBe(MAX_UNDER_WAY);
     nowMs = ACTIVE_MS;
     expect(beginAll("one", 1)).toBe(0);
     nowMs = ACTIVE_MS + 1;
     expect(beginAll("one", 100)).toBe(100);
   });
 
-  it("U1: are never refused to a source with less than its share, and to every one with more beside others", () => {
-    const step = fc.record({ of: fc.nat(9), isOver: fc.boolean() });
+  it("U1: are not refused to the source that another slows down, however many it has", () => {
+    recentMs.set("slowed", 50).set("dear", 500);
+    underWay.begin("dear");
+    expect(beginAll("slowed", 1_000)).toBe(1_000);
+    expect(beginAll("dear", 1_000)).toBe(MAX_UNDER_WAY / 2 - 1);
+  });
+
+  it("U1: are refused to nobody but those with their share while there are too many, and of those to who took the most time", () => {
+    const step = fc.record({
+      of: fc.nat(5),
+      times: fc.integer({ min: 1, max: 40 }),
+      isOver: fc.boolean(),
+      ms: fc.nat(9),
+    });
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 500 }), (steps) => {
-        underWay = createUnderWay({ isBusy: () => true, monotonicMs: () => 0 });
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        recentMs = new Map();
+        underWay = createUnderWay({
+          isBusy: () => true,
+          recentMs: (source) => recentMs.get(source) ?? 0,
+          monotonicMs: () => 0,
+        });
         const open = new Map<string, (() => void)[]>();
-        for (const { of, isOver } of steps) {
+        for (const { of, times, isOver, ms } of steps) {
           const source = `s${of}`;
-          const own = open.get(source) ?? [];
-          const sources = new Set([...open.keys(), source]).size;
-          const isFull = sources > 1 && own.length >= MAX_UNDER_WAY / sources;
-          expect(underWay.isFull(source)).toBe(isFull);
-          if (isOver) own.pop()?.();
-          else open.set(source, [...own, underWay.begin(source)]);
+          recentMs.set(source, (recentMs.get(source) ?? 0) + ms);
+          for (let time = 0; time < times; time++) {
+            const own = open.get(source) ?? [];
+            const counts = [...open.values()].map(({ length }) => length);
+            const total = counts.reduce((sum, count) => sum + count, 0);
+            const mostMs = Math.max(...[...open.keys()].map((id) => recentMs.get(id) ?? 0));
+            const isDearest = (recentMs.get(source) ?? 0) >= mostMs;
+            const mayBeRefused =
+              total >= MAX_UNDER_WAY && isDearest && counts.length > 1 && own.length >= MAX_UNDER_WAY / counts.length;
+            const isRefused = underWay.isFull(source);
+            if (isRefused) expect(mayBeRefused).toBe(true);
+            // Who has the most has its share at the least.
+            if (mayBeRefused && own.length === Math.max(...counts)) expect(isRefused).toBe(true);
+            if (isOver) own.pop()?.();
+            else open.set(source, [...own, underWay.begin(source)]);
+          }
         }
       }),
+      { numRuns: 50 },
     );
   });
 });

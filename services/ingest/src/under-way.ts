@@ -3,8 +3,9 @@
  * could wait its turn.
  *
  * Owns the number of requests that each source has under way, and when it sent last.
- * U1  While the process is busy and more than one source sends, a source that has its fair share of `MAX_UNDER_WAY` under way, or more,
- *     begins no more. One that has less is never refused, and one that is alone has no bound here.
+ * U1  While the process is busy and `MAX_UNDER_WAY` requests or more are under way, a source begins no more that has its max-min fair
+ *     share of them or more, unless another that sends has had more of the process's time lately: who is slowed down by another
+ *     has many requests under way because of that, and is not refused for it. One that is alone has no bound here.
  * U2  A source sends until a second after its last request.
  */
 import { ACTIVE_MS, MAX_UNDER_WAY } from "./limits.ts";
@@ -18,6 +19,8 @@ export interface UnderWay {
 
 export interface UnderWayOptions {
   readonly isBusy: () => boolean;
+  /** How much of the process's time a source has had lately, in ms. */
+  readonly recentMs: (sourceId: string) => number;
   /** Ms, never going back. */
   readonly monotonicMs: () => number;
 }
@@ -27,24 +30,25 @@ interface Sending {
   lastMs: number;
 }
 
-export function createUnderWay({ isBusy, monotonicMs }: UnderWayOptions): UnderWay {
+export function createUnderWay({ isBusy, recentMs, monotonicMs }: UnderWayOptions): UnderWay {
   const bySource = new Map<string, Sending>();
 
-  /** How many sources send, with this one; the others are forgotten. */
-  const countSources = (sourceId: string): number => {
+  const forgetQuiet = (): void => {
     const sinceMs = monotonicMs() - ACTIVE_MS;
     for (const [id, { requests, lastMs }] of bySource) {
       if (requests === 0 && lastMs < sinceMs) bySource.delete(id);
     }
-    return bySource.size + (bySource.has(sourceId) ? 0 : 1);
   };
 
   return {
     isFull: (sourceId) => {
       const own = bySource.get(sourceId)?.requests ?? 0;
       if (own === 0 || !isBusy()) return false;
-      const sources = countSources(sourceId);
-      return sources > 1 && own >= MAX_UNDER_WAY / sources;
+      forgetQuiet();
+      if (bySource.size === 1 || own < fairShare(bySource.values())) return false;
+      const ownMs = recentMs(sourceId);
+      for (const id of bySource.keys()) if (recentMs(id) > ownMs) return false;
+      return true;
     },
     begin: (sourceId) => {
       const sending = bySource.get(sourceId) ?? { requests: 0, lastMs: 0 };
@@ -56,4 +60,16 @@ export function createUnderWay({ isBusy, monotonicMs }: UnderWayOptions): UnderW
       };
     },
   };
+}
+
+/** The most that each source may have so that they have `MAX_UNDER_WAY` together: what one leaves of its part is the others'. */
+function fairShare(sending: Iterable<Sending>): number {
+  const counts = Array.from(sending, ({ requests }) => requests).sort((a, b) => a - b);
+  let left = MAX_UNDER_WAY;
+  for (const [index, requests] of counts.entries()) {
+    const share = left / (counts.length - index);
+    if (requests >= share) return share;
+    left -= requests;
+  }
+  return Number.POSITIVE_INFINITY;
 }

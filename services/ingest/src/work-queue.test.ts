@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { BUSY_ROUND_MS, MAX_BEGUN, MAX_WAITING_WORK_MS, ROUND_MS } from "./limits.ts";
+import { BUSY_ROUND_MS, CONNECTING_ROUNDS, MAX_BEGUN, MAX_WAITING_WORK_MS, ROUND_MS } from "./limits.ts";
 import { createWorkQueue, type WorkQueue, type WorkSender } from "./work-queue.ts";
 
 let nowMs = 0;
@@ -41,6 +41,39 @@ describe("work", () => {
       await nextRound();
       expect(done).toHaveLength(pieces);
     }
+  });
+
+  it("T6: leaves rounds to those who connect, some between two with work and no more", async () => {
+    void work.run(source("a"), spend("a", ROUND_MS));
+    for (let piece = 0; piece < 4; piece++) void work.run(source("a"), spend("a", ROUND_MS));
+    await nextRound();
+    expect(done).toHaveLength(2);
+    for (const pieces of [3, 4]) {
+      for (let round = 0; round < CONNECTING_ROUNDS; round++) {
+        work.connected();
+        await nextRound();
+        expect(done).toHaveLength(pieces - 1);
+      }
+      work.connected();
+      await nextRound();
+      expect(done).toHaveLength(pieces);
+    }
+    await nextRound();
+    expect(done).toHaveLength(5);
+  });
+
+  it("is told by source how much time it took lately", async () => {
+    void work.run(source("a"), spend("a", 4));
+    void work.run(stranger("b"), spend("b", 4));
+    void work.runInSteps("a", () => steps("a", 2, 6));
+    for (let round = 0; round < 4; round++) await nextRound();
+    expect(done).toHaveLength(4);
+    expect(work.recentMs("a")).toBeGreaterThan(15.8);
+    expect(work.recentMs("a")).toBeLessThan(16);
+    expect(work.recentMs("b")).toBe(0);
+    nowMs += 1_000;
+    expect(work.recentMs("a")).toBeLessThan(8);
+    expect(work.recentMs("a")).toBeGreaterThan(7.9);
   });
 
   it("T2: of a source that sends little comes before what one waits with that sends much, whenever it comes", async () => {

@@ -10,9 +10,12 @@
  *     `MAX_BEGUN`: what begun work holds is bounded.
  * T4  The process is busy while its rounds, everything else in them included, take longer than `BUSY_ROUND_MS` in the mean.
  * T5  A source whose waiting work is its share of what may wait, or more, is to send no more (Q3).
+ * T6  Node accepts one connection in a round, so whoever connects waits for as many rounds as others do before it. While connections
+ *     come, up to `CONNECTING_ROUNDS` without work are between two with work: they are short.
  */
 import { createFairQueue } from "./fair-queue.ts";
-import { BUSY_ROUND_MS, MAX_BEGUN, MAX_WAITING_WORK_MS, ROUND_MS, USUAL_WORK_MS } from "./limits.ts";
+import { BUSY_ROUND_MS, CONNECTING_ROUNDS, MAX_BEGUN, MAX_WAITING_WORK_MS, ROUND_MS, USUAL_WORK_MS } from "./limits.ts";
+import { createRecentTime } from "./recent-time.ts";
 
 /** Whose work it is. */
 export interface WorkSender {
@@ -29,6 +32,10 @@ export interface WorkQueue {
   isBusy(): boolean;
   /** Whether the sender has its share of what may wait (T5). */
   isFull(sender: WorkSender): boolean;
+  /** A connection was made; others may wait for theirs (T6). */
+  connected(): void;
+  /** How much time the source's work has had lately, in ms. */
+  recentMs(source: string): number;
   /** Does short work, at once or in its turn. */
   run<Result>(sender: WorkSender, work: () => Result | Promise<Result>): Result | Promise<Result>;
   /** Does work of a source that may be long, in its turn (T3). */
@@ -57,12 +64,16 @@ const BOUNDS = { maxWaitingCost: MAX_WAITING_WORK_MS, usualCost: USUAL_WORK_MS }
 export function createWorkQueue(monotonicMs: () => number): WorkQueue {
   const sources = createFairQueue<Job | typeof NEXT_STRANGER>(BOUNDS);
   const strangers = createFairQueue<Job>(BOUNDS);
+  const recent = createRecentTime(monotonicMs);
   let begun = 0;
   /** Time that this round of the event loop has had; its end is waited for while that is not 0. */
   let spentMs = 0;
   let isWaitingForEnd = false;
   let roundStartMs = 0;
   let meanRoundMs = 0;
+  let hasConnected = false;
+  /** Rounds without work that connections may still have before the next with work. */
+  let connectingRounds = 0;
 
   const flowsOf = ({ source, address }: WorkSender) =>
     source === null
@@ -74,6 +85,7 @@ export function createWorkQueue(monotonicMs: () => number): WorkQueue {
 
   const charge = (sender: WorkSender, costMs: number) => {
     spentMs += costMs;
+    if (sender.source !== null) recent.add(sender.source, costMs);
     for (const { queue, flow } of flowsOf(sender)) queue.charge(flow, costMs);
   };
 
@@ -119,9 +131,18 @@ export function createWorkQueue(monotonicMs: () => number): WorkQueue {
     learn(sender, job.spentMs);
   };
 
+  /** Whether this round is left to those who connect (T6). */
+  const isForConnections = (): boolean => {
+    const isTheirs = hasConnected && connectingRounds > 0;
+    connectingRounds = isTheirs ? connectingRounds - 1 : CONNECTING_ROUNDS;
+    hasConnected = false;
+    return isTheirs;
+  };
+
   /** T1: at the end of each round the next one's time begins. */
   const goOn = () => {
     isWaitingForEnd = false;
+    if (sources.size > 0 && isForConnections()) return waitForEnd();
     spentMs = 0;
     meanRoundMs += (monotonicMs() - roundStartMs - meanRoundMs) * NEWEST_ROUND;
     while (spentMs < ROUND_MS) {
@@ -156,6 +177,12 @@ export function createWorkQueue(monotonicMs: () => number): WorkQueue {
     isBusy: () => meanRoundMs > BUSY_ROUND_MS,
 
     isFull: ({ source, address }) => (source === null ? strangers.isFull(address) : sources.isFull(source)),
+
+    recentMs: recent.of,
+
+    connected: () => {
+      hasConnected = true;
+    },
 
     run: <Result>(sender: WorkSender, work: () => Result | Promise<Result>) => {
       if (sources.size === 0 && spentMs < ROUND_MS) return runAtOnce(sender, work);

@@ -104,6 +104,21 @@ it("who has more under way than its share while the process is busy is told 429,
   await eventually(async () => expect((await ask(WRITE_KEY)).status).toBe(200));
 });
 
+it("who connects does not wait for as much work of others as connections come before it", async () => {
+  await startWithSlowEvents();
+  const answers = await flood(300, single);
+  await eventually(() => expect(eventsOf(SOURCE.id)).toBeGreaterThan(0));
+  const opened = await Promise.all(Array.from({ length: 100 }, () => openSocket(gateway.url)));
+  sockets.push(...opened);
+  const last = opened.at(-1);
+  const answer = last && readResponse(last);
+  last?.write(toRequestBytes("POST", "/v1/track", [`Authorization: ${basic(OTHER_KEY)}`], JSON.stringify(CALL)));
+  const before = eventsOf(SOURCE.id);
+  expect((await answer)?.status).toBe(200);
+  expect(eventsOf(SOURCE.id) - before).toBeLessThan(50);
+  await Promise.all(answers);
+});
+
 it("who has as much waiting for the brokers as is left is told 503, and the other is not", async () => {
   await start({ maxPendingBytes: 1_000_000 });
   gateway.producer.acknowledge = () => new Promise(() => {});

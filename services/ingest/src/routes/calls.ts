@@ -123,7 +123,9 @@ export function addCallRoutes(app: FastifyInstance, parts: CallRouteParts): void
     const steps = function* (): Steps<Answer> {
       const opened = contentOf(body, source);
       if ("refusal" in opened) return refuse(opened.refusal);
+      yield;
       if (saysTooMuch(opened.content, body.bytes?.length ?? 0)) return refuse(TOO_MUCH);
+      yield;
       return yield* accept.batch(opened.content, call);
     };
     return mayBeLong(body) ? work.runInSteps(source.id, steps) : work.run(senderOf(source), () => toEnd(steps()));
