@@ -2,7 +2,8 @@
 import { isUtf8 } from "node:buffer";
 import { isJsonObject, type JsonObject } from "@posthaste/core/call/json-fragment";
 import { parseJson } from "@posthaste/core/call/parse-json";
-import { malformed, type Refusal } from "./answer.ts";
+import { isPosthasteError } from "@posthaste/core/errors";
+import { malformed, type Refusal, tooLarge } from "./answer.ts";
 
 export type ParsedBody = { readonly object: JsonObject } | { readonly refusal: Refusal };
 
@@ -17,6 +18,8 @@ export function parseBody(bytes: Buffer): ParsedBody {
   try {
     value = parseJson(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
   } catch (error) {
+    if (isPosthasteError(error))
+      return { refusal: tooLarge("request_too_large", `In the body ${error.message}; send smaller batches.`) };
     return refuse("malformed_json", `The body is not JSON: ${reasonOf(error)}.`);
   }
   return isJsonObject(value) ? { object: value } : refuse("not_an_object", "The body must be a JSON object.");

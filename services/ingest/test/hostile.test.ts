@@ -30,6 +30,20 @@ function watchParsing(): () => readonly number[] {
   return () => spy.mock.calls.map(([text]) => String(text).length).filter((length) => length > 2_000);
 }
 
+it("a batch with more keys than stand-ins for them is refused with the reason, before it is parsed", async () => {
+  const parsed = watchParsing();
+  const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`\\${index}`, 0]));
+  const refused = await gateway.post("/v1/batch", { batch: [], beside: keys(20_000) });
+  expect(refused.status).toBe(413);
+  expect(await refused.json()).toMatchObject({
+    code: "request_too_large",
+    message: expect.stringContaining("1000 keys"),
+  });
+  expect(parsed()).toEqual([]);
+  expect((await gateway.post("/v1/batch", { batch: [], beside: keys(1_000) })).status).toBe(200);
+  expect(parsed()).toHaveLength(1);
+});
+
 describe("a body of half a megabyte in six hundred bytes", () => {
   it("is not parsed for a key that no source has", async () => {
     const parsed = watchParsing();

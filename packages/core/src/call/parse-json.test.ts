@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { parseJson } from "./parse-json.ts";
+import { isPosthasteError } from "../errors.ts";
+import { MAX_STAND_INS, parseJson } from "./parse-json.ts";
 
 /** Keys of which many have a backslash or must be written with an escape, so that they meet each other in one shape. */
 const key = fc.oneof(
@@ -87,5 +88,24 @@ describe("parseJson", () => {
       }
     };
     expect(calls(texts(1_000))).toBe(calls(texts(10)));
+  });
+
+  it("refuses more keys that cannot stand without an escape than it has stand-ins for, and counts a repeated one once", () => {
+    const text = (keys: readonly string[]) => `[${keys.map((key) => `{${JSON.stringify(key)}:0}`).join(",")}]`;
+    const keys = Array.from({ length: MAX_STAND_INS }, (_, index) => `\n${index}`);
+    expect(JSON.stringify(parseJson(text([...keys, ...keys])))).toBe(text([...keys, ...keys]));
+    let thrown: unknown;
+    try {
+      parseJson(text([...keys, "\\"]));
+    } catch (error) {
+      thrown = error;
+    }
+    expect(isPosthasteError(thrown, "invalid_input")).toBe(true);
+  });
+
+  it("has no bound on keys that an encoder chose to escape", () => {
+    const keys = Array.from({ length: 5 * MAX_STAND_INS }, (_, index) => `é${index}`);
+    const text = JSON.stringify(keys.map((key) => ({ [key]: 0 }))).replaceAll("é", "\\u00e9");
+    expect(Object.keys((parseJson(text) as object[]).at(-1) ?? {})).toEqual([keys.at(-1)]);
   });
 });

@@ -5,8 +5,9 @@
  * object of the same shape, and takes that one when the letters agree: after `{"a":0,"\\":0}` the key of `{"a":0,"\n":0}` comes
  * out as a backslash (docs/decisions/2026-11-21-keys-with-a-backslash.md). So the parser never gets to see such a key: it is
  * written out before, and where it cannot stand without an escape a stand-in is parsed in its place and replaced afterwards.
- * Each of the passes is linear, so that a text of nothing but escaped keys costs about what its tree does.
+ * Each of the passes is linear. Stand-ins cost several times what the tree does, so that a text may have `MAX_STAND_INS` of them.
  */
+import { PosthasteError } from "../errors.ts";
 
 /** From within a string to its end, and to the colon after it where it is a key: no other string stands before one. */
 const STRING_END = /[^"\\]*(?:\\[\s\S][^"\\]*)*"(?:[ \t\r\n]*:)?/y;
@@ -18,7 +19,11 @@ const MARKS = /\ue000+/g;
 /** Deeper than anything that is taken, and far from the end of the stack. */
 const DEEPEST = 1000;
 
-/** What `JSON.parse` should answer; throws its SyntaxError. */
+/** Keys of one text, each counted once, in which a quote, a backslash or a control character stands. */
+export const MAX_STAND_INS = 1_000;
+const TOO_MANY = `more than ${MAX_STAND_INS} keys hold a quote, a backslash or a control character`;
+
+/** What `JSON.parse` should answer; throws its SyntaxError, and `invalid_input` for more than `MAX_STAND_INS` such keys. */
 export function parseJson(text: string): unknown {
   const written = text.includes("\\") ? writeKeysOut(text) : null;
   if (written === null) return JSON.parse(text);
@@ -69,6 +74,7 @@ function writeKeysOut(text: string): WrittenOut | null {
         // Of a key that is repeated in other escapes the last one counts, so they have one stand-in.
         written = standIns.get(key) ?? `${mark}${names.push(key) - 1}`;
         standIns.set(key, written);
+        if (names.length > MAX_STAND_INS) throw new PosthasteError("invalid_input", TOO_MANY);
       }
       writtenFor.set(literal, written);
     }
