@@ -50,6 +50,15 @@ describe("environment", () => {
     );
   });
 
+  it.each([
+    ["KAFKA_BROKERS", "SCHEMA_REGISTRY_URL"],
+    ["SCHEMA_REGISTRY_URL", "KAFKA_BROKERS"],
+  ])("refuses %s without %s, and takes both or neither", (set, lacking) => {
+    expect(() => read([], { [set]: "x" })).toThrow(`${set} is set: set ${lacking} too, or neither`);
+    expect(() => read([], { [set]: "x", [lacking]: "" })).toThrow(`${set} is set: set ${lacking} too, or neither`);
+    expect(() => read([], { [set]: "x", [lacking]: "y" })).not.toThrow();
+  });
+
   it("leaves room for four ports from POSTHASTE_METRICS_PORT on", () => {
     expect(() => read([], { POSTHASTE_METRICS_PORT: "65533" })).toThrow("from 1 to 65532");
   });

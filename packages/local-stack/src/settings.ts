@@ -45,6 +45,7 @@ export function readCommandSettings(
   for (const name of ["POSTHASTE_ALLOW_NETWORKS", "POSTHASTE_DENY_NETWORKS"]) checkNetworks(env, name);
   checkPorts(env, "POSTHASTE_WEBHOOK_PORTS");
   checkToken(env, "POSTHASTE_ADMIN_TOKEN");
+  checkTogether(env, "KAFKA_BROKERS", "SCHEMA_REGISTRY_URL");
   return {
     ...readArguments(args),
     ports: readPorts(env),
@@ -104,6 +105,13 @@ function isPort(text: string): boolean {
 function checkToken(env: Readonly<Record<string, string | undefined>>, name: string): void {
   if (/^[\x21-\x7e]*$/.test(env[name] ?? "")) return;
   throw new StackError(`${name}: expected a token of printable ASCII without spaces: it travels in a header`);
+}
+
+// With one of the two alone a cluster would be started here, and the other one passed over without a word.
+function checkTogether(env: Readonly<Record<string, string | undefined>>, one: string, other: string): void {
+  for (const [set, lacking] of [[one, other] as const, [other, one] as const]) {
+    if (env[set] && !env[lacking]) throw new StackError(`${set} is set: set ${lacking} too, or neither`);
+  }
 }
 
 /** No port twice: the second service to listen would end the start. */
