@@ -20,6 +20,15 @@ describe("doctor", () => {
     command.control.script("GET /readyz", { ready: true, checks: { tables: true } });
     expect((await runBinary(["doctor", "--url", command.control.url])).code).toBe(0);
   });
+
+  it("says what names control where something else answers", async () => {
+    command.control.script("GET /readyz", { code: "not_found" }, 404);
+    const { code, stderr } = await posthaste(["doctor"]);
+    expect([code, stderr]).toEqual([
+      1,
+      "posthaste: what answers there is not Posthaste's control\n  --url names control; npm start prints where it is\n",
+    ]);
+  });
 });
 
 describe("an error", () => {

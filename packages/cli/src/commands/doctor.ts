@@ -12,7 +12,11 @@ export function addDoctor(program: Command, perform: Perform): void {
       perform(command, async ({ api, printer }) => {
         const { body } = await api.probe("/readyz");
         const checks = checksOf(body);
-        if (checks === undefined) throw new CliError(EXIT.failed, "what answers there is not Posthaste's control");
+        if (checks === undefined) {
+          throw new CliError(EXIT.failed, "what answers there is not Posthaste's control", {
+            hint: "--url names control; npm start prints where it is",
+          });
+        }
         printer.list(
           checks.map(([name, state]) => ({ name, ready: state === true, missing: state === true ? null : state })),
           ["name", "ready", "missing"],

@@ -249,7 +249,7 @@ describe("refusals", () => {
 
   it("name the field and what it must be", () => {
     expect(refusal(track({ properties: [1] })).message).toBe(`"properties" must be an object.`);
-    expect(refusal(track({ userId: true })).message).toBe(`"userId" must be a string.`);
+    expect(refusal(track({ userId: true })).message).toBe(`"userId" must be a string or a whole number.`);
     expect(refusal(track({ messageId: {} })).message).toBe(
       `"messageId" must be a string of at most 255 printable ASCII characters.`,
     );

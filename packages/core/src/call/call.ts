@@ -42,7 +42,7 @@ const jsonObject = z
   .optional()
   .meta({ type: ["object", "null"] });
 const id = z
-  .union([z.string(), z.int()], "must be a string")
+  .union([z.string(), z.int()], "must be a string or a whole number")
   .nullish()
   .describe("A whole number is taken as its decimal text.");
 const text = z.string("must be a string").nullish();

@@ -108,6 +108,22 @@ describe("static headers", () => {
   });
 });
 
+describe("what lacks or is of another kind", () => {
+  it("is told in words of ours", () => {
+    expect(faults({ type: "Webhooks", settings: {} })).toEqual([
+      "name: a name is needed, as text",
+      'settings.urls: expected a list of 1 to 5 URLs, each {"url": …}',
+    ]);
+    const settings = { urls: [{ url: "https://a.example" }] };
+    const withSources = (sourceIds: unknown) => ({ type: "Webhooks", name: "n", sourceIds, settings });
+    expect(faults(withSources("src_1"))).toEqual(["sourceIds: expected a list of the ids of sources"]);
+    expect(faults(withSources([1]))).toEqual(["sourceIds.0: expected the id of a source"]);
+    expect(faults(withSources(Array.from({ length: 1001 }, (_, n) => `src_${n}`)))).toEqual([
+      "sourceIds: a destination has at most 1000 sources",
+    ]);
+  });
+});
+
 describe("the response log", () => {
   const withLog = (responseLog: unknown) => ({
     type: "Webhooks",

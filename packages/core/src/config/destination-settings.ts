@@ -94,7 +94,7 @@ export const destinationSettingsInput = z.strictObject({
         "off: none. Default failures.",
     ),
   urls: z
-    .array(webhookUrlInput)
+    .array(webhookUrlInput, `expected a list of 1 to ${MAX_WEBHOOK_URLS} URLs, each {"url": …}`)
     .min(1, "at least one URL is needed")
     .max(MAX_WEBHOOK_URLS, `a destination has at most ${MAX_WEBHOOK_URLS} URLs`)
     .superRefine((urls, context) => {
@@ -107,8 +107,8 @@ export const destinationSettingsInput = z.strictObject({
 });
 
 const sourceIdsInput = z
-  .array(z.string())
-  .max(1000)
+  .array(z.string("expected the id of a source"), "expected a list of the ids of sources")
+  .max(1000, "a destination has at most 1000 sources")
   .refine((ids) => new Set(ids).size === ids.length, "a source stands twice")
   .describe("The sources whose events it gets.");
 

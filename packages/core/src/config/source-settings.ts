@@ -4,7 +4,7 @@ import { SOURCE_KINDS } from "./source.ts";
 
 /** A name for people: of a source or a destination. */
 export const nameInput = z
-  .string()
+  .string("a name is needed, as text")
   .trim()
   .min(1, "a name is needed")
   .max(200, "a name has at most 200 characters")
