@@ -422,6 +422,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
     this.#epoch += 1;
     this.#joined = false;
     this.#committer.stop();
+    this.#session.end();
     this.#watch?.close();
     clearInterval(this.#tick);
     const lost = this.#runners;

@@ -1,3 +1,4 @@
+import { createRequire } from "node:module";
 import type { Assigner, Broker, Cluster } from "kafkajs";
 import { describe, expect, it, vi } from "vitest";
 import { GroupSession } from "./group-session.ts";
@@ -15,6 +16,18 @@ interface Requests {
   offsetCommit(request: object): Promise<object>;
   offsetFetch(request: object): Promise<object>;
 }
+
+/** As much of kafkajs's fetching as is used here. */
+const createFetchManager: (parts: {
+  readonly logger: object;
+  readonly getNodeIds: () => readonly number[];
+  readonly fetch: (nodeId: number) => Promise<readonly never[]>;
+  readonly handler: () => Promise<void>;
+  readonly concurrency: number;
+}) => { start(): Promise<void>; stop(): Promise<void> } = createRequire(import.meta.url)(
+  "kafkajs/src/consumer/fetchManager.js",
+);
+const QUIET: object = { namespace: () => QUIET, debug: () => {}, info: () => {} };
 
 /** As kafkajs's own: it looks the coordinator up for the type, and goes on for `retriable`. */
 const MOVED = { type: "NOT_COORDINATOR_FOR_GROUP", code: 16, retriable: true };
@@ -184,6 +197,40 @@ describe("a group's session", () => {
     expect(cluster.getNodeIds()).toEqual([1, 2]);
     nodeIds.mockReturnValue([3]);
     expect(cluster.getNodeIds()).toEqual([3]);
+  });
+
+  it("lets kafkajs begin no fetching anew while it stops, which would go on for ever without a pause (G6)", async () => {
+    const { session, cluster, nodeIds } = createGroup();
+    nodeIds.mockReturnValue([1, 2]);
+    const longPoll = Promise.withResolvers<void>();
+    let isRunning = true;
+    let idleFetches = 0;
+    const manager = createFetchManager({
+      logger: QUIET,
+      getNodeIds: () => cluster.getNodeIds(),
+      // As kafkajs's runner: at once and with nothing when it was stopped.
+      fetch: async (nodeId) => {
+        if (!isRunning) {
+          idleFetches += 1;
+          if (idleFetches >= 100) await new Promise(() => {});
+        } else if (nodeId === 2) await longPoll.promise;
+        else await Promise.resolve().then(() => nodeIds.mockReturnValue([1, 2, 3]));
+        return [];
+      },
+      handler: async () => {},
+      concurrency: 1,
+    });
+    const fetching = expect(manager.start()).rejects.toThrow("has ended");
+    // The brokers have changed, and kafkajs waits for the last fetch before it begins anew.
+    await new Promise((resolve) => setImmediate(resolve));
+    session.end();
+    isRunning = false;
+    const stopped = manager.stop();
+    longPoll.resolve();
+    await stopped;
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(idleFetches).toBe(0);
+    await fetching;
   });
 
   it("is continuous while its member id stays and generations follow one another", async () => {

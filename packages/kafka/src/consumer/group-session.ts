@@ -16,6 +16,8 @@
  *     So do commits that are refused again and again, whatever the reason: heartbeats may succeed all the while.
  * G5  kafkajs is never told that there is no broker: it makes a crash of that (C7). It forgets those that it lost and hears of
  *     those that came back with the next metadata only, so two that die may leave it none, though the third is up again.
+ * G6  After `end` kafkajs begins no fetching: where the brokers change while it stops, it begins anew with fetches that are over
+ *     at once, one after the other for ever, and the process hears of nothing any more.
  */
 import { type Assigner, type Broker, type Cluster, type PartitionAssigner, PartitionAssigners } from "kafkajs";
 import { withDeadline } from "../connection/deadline.ts";
@@ -74,6 +76,7 @@ export class GroupSession {
   #membership: Membership | null = null;
   #continuous = false;
   #rejoinAsked = false;
+  #ended = false;
   /** Commits in a row that this membership was refused: a new one starts afresh, where the committer's count, for the log, goes on. */
   #refusals = 0;
   #failHeartbeat: ((reason: unknown) => void) | null = null;
@@ -88,6 +91,11 @@ export class GroupSession {
     this.#wrapCluster(config.cluster);
     return PartitionAssigners.roundRobin(config);
   };
+
+  /** The consumer is about to leave or has failed (G6). */
+  end(): void {
+    this.#ended = true;
+  }
 
   /** True when nobody else can have owned this member's partitions between its last two joins. */
   get isContinuous(): boolean {
@@ -164,11 +172,12 @@ export class GroupSession {
     };
   }
 
-  /** G5: while kafkajs knows no broker, those that it knew last; asking one of them makes it look for others. */
+  /** G5: while kafkajs knows no broker, those that it knew last; asking one of them makes it look for others. G6: none after the end. */
   #keepNodeIds(cluster: Cluster): void {
     const read = cluster.getNodeIds.bind(cluster);
     let known: number[] = [];
     cluster.getNodeIds = () => {
+      if (this.#ended) throw new Error("the consumer has ended");
       const ids = read();
       if (ids.length > 0) known = ids;
       return known;
