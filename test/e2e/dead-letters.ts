@@ -29,7 +29,7 @@ export async function readDeadLetters(options: DeadLettersOptions): Promise<read
         onRecords: async (records) => {
           for (const { value } of records) {
             if (!value) continue;
-            await codec.learn(value);
+            await codec.prefetch(value);
             found.push(codec.decode(value));
           }
         },

@@ -10,7 +10,7 @@ import { topicCatalogue } from "@posthaste/contracts/topics";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { connectKafka, type KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { followLog } from "@posthaste/kafka/log/log-reader";
-import { findEventsLog, raiseEventsLog } from "@posthaste/kafka/topics/log-id";
+import { findEventsLog, raiseEventsLog } from "@posthaste/kafka/topics/incarnation";
 import type { SecuredKafka } from "@posthaste/local-stack/prepared-stack";
 import { eventually } from "@posthaste/testkit/eventually";
 import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
@@ -120,7 +120,7 @@ describe("with nothing but what is its own", () => {
     expect(topics[0]?.partitions).toHaveLength(7);
   });
 
-  it("the router writes a log id for an events topic that the last was not made for", async () => {
+  it("the router writes a topic incarnation for an events topic that the last was not made for", async () => {
     const { names, system } = installation;
     const router = system.unit("router");
     await router.stop();
@@ -128,7 +128,7 @@ describe("with nothing but what is its own", () => {
     const before = await asOperator((connection) => raiseEventsLog(connection, names, another));
     await router.start();
     const after = await asOperator((connection) => findEventsLog(connection, names));
-    expect(after?.logId).toBeGreaterThan(before.logId);
+    expect(after?.incarnation).toBeGreaterThan(before.incarnation);
     expect(after?.topicId).not.toBe(another);
   });
 

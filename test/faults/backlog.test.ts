@@ -8,7 +8,7 @@
 import type { DestinationRecord } from "@posthaste/contracts/destination-codec";
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
 import type { Delivery } from "@posthaste/core/delivery/delivery";
-import { OriginFold } from "@posthaste/core/delivery/origin";
+import { OriginCheckpoint } from "@posthaste/core/delivery/origin";
 import type { Event } from "@posthaste/core/event/event";
 import { eventKey } from "@posthaste/core/routing/partition-key";
 import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
@@ -145,13 +145,13 @@ async function route({ prefix, names, connection }: TestTopics, deliveries: numb
 
 /** D2, R2: whoever reads a deliveries partition sees no origin twice or late, so nothing of it is taken for a repeat. */
 async function expectInOrder({ names, follow }: TestTopics, deliveries: number): Promise<void> {
-  const folds = Array.from({ length: PARTITIONS }, () => new OriginFold());
+  const checkpoints = Array.from({ length: PARTITIONS }, () => new OriginCheckpoint());
   let [read, repeats] = [0, 0];
   const done = Promise.withResolvers<void>();
   await follow<Delivery>(names.deliveries, (delivery, { partition }) => {
-    const fold = folds[partition];
-    if (fold?.isRepeat(delivery)) repeats += 1;
-    fold?.note(delivery);
+    const checkpoint = checkpoints[partition];
+    if (checkpoint?.isRepeat(delivery)) repeats += 1;
+    checkpoint?.note(delivery);
     read += 1;
     if (read === deliveries) done.resolve();
   });

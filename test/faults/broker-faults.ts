@@ -29,18 +29,18 @@ export interface Cluster {
 }
 
 /** The name of the broker that has the role now; it is asked for until there is one. */
-export function holderOf(role: Role, { view, names }: Cluster): Promise<string> {
+export function brokerOf(role: Role, { view, names }: Cluster): Promise<string> {
   return eventually(async () => {
-    const name = await currentHolder(role, view, names);
+    const name = await currentBroker(role, view, names);
     if (name === undefined) throw new Error(`there is no ${role}`);
     return name;
   });
 }
 
-/** The brokers that a row is about: the holder of the role, or the leader of a partition and one more. */
+/** The brokers that a row is about: the broker that has the role, or the leader of a partition and one more. */
 export async function brokersOf({ role }: Row, cluster: Cluster): Promise<readonly Unit[]> {
-  if (role !== "two brokers of three") return [cluster.system.unit(await holderOf(role, cluster))];
-  const leader = await holderOf("leader of a deliveries partition", cluster);
+  if (role !== "two brokers of three") return [cluster.system.unit(await brokerOf(role, cluster))];
+  const leader = await brokerOf("leader of a deliveries partition", cluster);
   const other = ["kafka-1", "kafka-2", "kafka-3"].find((name) => name !== leader) ?? leader;
   return [cluster.system.unit(leader), cluster.system.unit(other)];
 }
@@ -55,8 +55,8 @@ export async function inflict({ fault, forMs }: Row, brokers: readonly Unit[]): 
 
 /** The roles that any of the brokers has now. */
 export async function rolesOf(brokers: readonly Unit[], { view, names }: Cluster): Promise<readonly Role[]> {
-  const holders = await Promise.all(ROLES.map((role) => currentHolder(role, view, names).catch(() => undefined)));
-  return ROLES.filter((_, index) => brokers.some(({ name }) => name === holders[index]));
+  const brokersNow = await Promise.all(ROLES.map((role) => currentBroker(role, view, names).catch(() => undefined)));
+  return ROLES.filter((_, index) => brokers.some(({ name }) => name === brokersNow[index]));
 }
 
 /** Waits until every partition has all of its replicas in sync: what a fault before has left would count for this one. */
@@ -90,7 +90,7 @@ export async function mend({ system }: Cluster): Promise<void> {
   await Promise.all(system.units.map((unit) => (unit.pid === undefined ? unit.start() : unit.resume())));
 }
 
-function currentHolder(role: Role, view: ClusterView, names: TopicNames): Promise<string | undefined> {
+function currentBroker(role: Role, view: ClusterView, names: TopicNames): Promise<string | undefined> {
   switch (role) {
     case "leader of a deliveries partition":
       return view.leaderOf(names.deliveries, 0);

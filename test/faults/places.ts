@@ -33,7 +33,7 @@ export async function readPlaces(
         message: KafkaMessage;
       }): Promise<void> => {
         if (message.value === null) return;
-        await codec.learn(message.value);
+        await codec.prefetch(message.value);
         const { messageId } = codec.decode(message.value);
         if (places.has(messageId)) return;
         places.set(messageId, { partition, offset: Number(message.offset) });

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { createDestinationCodec, type DestinationRecord } from "@posthaste/contracts/destination-codec";
-import { encodeProgress, HANDED_OFF_HEADER, REVISION_HEADER } from "@posthaste/contracts/headers";
+import { encodeProgress, REPUBLISHED_FROM_HEADER, REVISION_HEADER } from "@posthaste/contracts/headers";
 import { createSecretBox } from "@posthaste/contracts/secret-box";
 import { retryTopicName, type TopicNames } from "@posthaste/contracts/topics";
 import type { Destination } from "@posthaste/core/config/destination";
@@ -79,7 +79,7 @@ export async function createDeliveryBench({
       type: "track",
       receivedAtMs: Date.now(),
       configOffset,
-      originLogId: 1,
+      originIncarnation: 1,
       originPartition: 0,
       originOffset: origins,
       body: BODY,
@@ -88,7 +88,7 @@ export async function createDeliveryBench({
     if (retryDelayMs === undefined) return { topic: names.deliveries, ...record };
     const windowStartMs = Date.now();
     const progress = { ...NO_PROGRESS, attempts: 1, windowStartMs, deadlineMs: windowStartMs + WINDOW_MS };
-    const headers = { ...encodeProgress(progress), [HANDED_OFF_HEADER]: `${names.deliveries}/0/${origins}/0` };
+    const headers = { ...encodeProgress(progress), [REPUBLISHED_FROM_HEADER]: `${names.deliveries}/0/${origins}/0` };
     return { topic: retryTopicName(names, retryDelayMs), ...record, headers };
   };
 

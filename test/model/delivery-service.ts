@@ -1,6 +1,6 @@
 /** The parts of delivery over the model's brokers and receivers, put together as services/delivery/src/app.ts does. */
 
-import { HANDED_OFF_HEADER, headerText } from "@posthaste/contracts/headers";
+import { headerText, REPUBLISHED_FROM_HEADER } from "@posthaste/contracts/headers";
 import { delayMsFromRetryTopic } from "@posthaste/contracts/topics";
 import type { Destination } from "@posthaste/core/config/destination";
 import { DEFAULT_URL_HEALTH } from "@posthaste/core/isolation/url-health";
@@ -38,27 +38,27 @@ export async function startDeliveryService(owner: ModelProcess, installation: In
   const onFailure = (reason: Error) => installation.onServiceFailed(owner.id, reason);
   const destinations = await createTable<Destination>(connection, {
     topic: NAMES.destinationConfig,
-    learn: codecs.destination.learn,
+    prefetch: codecs.destination.prefetch,
     decode: codecs.destination.decode,
     onFailure,
   });
   await destinations.caughtUp();
-  const handOffTopics = new Set([NAMES.deadLetters, ...RETRY_TOPICS]);
-  const handOffs = new GroupCommitProducer({
-    name: "hand-offs",
-    topics: [...handOffTopics],
+  const republishTopics = new Set([NAMES.deadLetters, ...RETRY_TOPICS]);
+  const republisher = new GroupCommitProducer({
+    name: "republish",
+    topics: [...republishTopics],
     connection,
     makeClient: () => connection.createBrokerClient(),
-    leaders: connection.leadersOf(handOffTopics),
+    leaders: connection.leadersOf(republishTopics),
   });
-  const handOff = handOffs.send.bind(handOffs);
-  handOffs.send = (records) => {
+  const republish = republisher.send.bind(republisher);
+  republisher.send = (records) => {
     if (publishing?.window.isRevoked === true) {
       installation.onViolation(`F3 ${owner.id} hands off from a partition that it gave up`);
     }
-    return handOff(records);
+    return republish(records);
   };
-  /** What is handed off while the producer is called. */
+  /** What is republished while the producer is called. */
   let publishing: Task<Intake> | null = null;
   /** Whose turn it is while the sender is called. */
   let sending: { readonly task: Task<Intake>; readonly isLast: boolean } | null = null;
@@ -75,7 +75,7 @@ export async function startDeliveryService(owner: ModelProcess, installation: In
         const { record, item, window } = task;
         if (item.delivery === null) throw new Error("an attempt of nothing began");
         const attempt: AttemptSeen = {
-          ...{ processId: owner.id, record, returning: item.returning, delivery: item.delivery, urls, isLast },
+          ...{ processId: owner.id, record, isRetry: item.isRetry, delivery: item.delivery, urls, isLast },
           ...{ progress: item.progress, destination: request.destination, startedMs: world.nowMs },
           startedByClockMs: Date.now(),
         };
@@ -85,8 +85,8 @@ export async function startDeliveryService(owner: ModelProcess, installation: In
         if (revision < installation.newestRevision(id, destinations.appliedOffset)) {
           installation.onViolation(`D3 ${owner.id} sends to ${id} as it was at revision ${revision} (P5)`);
         }
-        const handOff = headerText(record.headers, HANDED_OFF_HEADER);
-        deliveries.attempted(attempt, destinations.get(request.destination.id), handOff);
+        const republish = headerText(record.headers, REPUBLISHED_FROM_HEADER);
+        deliveries.attempted(attempt, destinations.get(request.destination.id), republish);
       },
       onTaken: (request, url) => {
         const attempt = seen.get(request);
@@ -113,7 +113,7 @@ export async function startDeliveryService(owner: ModelProcess, installation: In
   });
   const followUps = new FollowUps({
     names: NAMES,
-    producer: handOffs,
+    producer: republisher,
     codec: codecs.deadLetter,
     metrics: METRICS,
     nowMs: CLOCK.nowMs,
@@ -150,7 +150,7 @@ export async function startDeliveryService(owner: ModelProcess, installation: In
     metrics: METRICS,
     run: (task) => {
       const { record, item } = task;
-      const groupId = item.returning ? NAMES.retryGroup : NAMES.deliveryGroup;
+      const groupId = item.isRetry ? NAMES.retryGroup : NAMES.deliveryGroup;
       commits.started(owner, groupId, task, () => deliveries.finished(owner.id, record, item));
       deliveries.started(owner.id, record, world.nowMs);
       deliverer.run(task);
@@ -158,17 +158,17 @@ export async function startDeliveryService(owner: ModelProcess, installation: In
     turnsAway: (destinationId, window) => isolation.turnsAway(destinationId, window),
     onFailure,
   });
-  const { fresh, returning } = consumers;
-  await Promise.all([fresh.start(), returning.start()]);
-  const ownedBy = (groupId: string, consumer: typeof fresh) =>
+  const { firstAttempts, retries } = consumers;
+  await Promise.all([firstAttempts.start(), retries.start()]);
+  const ownedBy = (groupId: string, consumer: typeof firstAttempts) =>
     consumer.owned().map(({ topic, partition }) => ({ groupId, topic, partition }));
   return {
-    owned: () => [...ownedBy(NAMES.deliveryGroup, fresh), ...ownedBy(NAMES.retryGroup, returning)],
+    owned: () => [...ownedBy(NAMES.deliveryGroup, firstAttempts), ...ownedBy(NAMES.retryGroup, retries)],
     stop: async () => {
-      await Promise.all([fresh.stop(), returning.stop()]);
+      await Promise.all([firstAttempts.stop(), retries.stop()]);
       deliverer.close();
       isolation.close();
-      await Promise.all([handOffs.close(1000), destinations.close()]);
+      await Promise.all([republisher.close(1000), destinations.close()]);
     },
   };
 }

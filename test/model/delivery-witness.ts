@@ -1,9 +1,9 @@
 /**
- * Watches deliveries: what stands in the log, what was attempted, taken by a receiver, handed off and given up.
+ * Watches deliveries: what stands in the log, what was attempted, taken by a receiver, republished and given up.
  *
- * Owns: an index of the deliveries, the hand-offs and the dead letters that were written, and every attempt.
- * D1  A task is finished only for a reason: taken by a receiver, handed off, given up, or a second copy (C2).
- * D2  A second copy of an origin is never attempted, nor, in one process, a second copy of a hand-off (W6).
+ * Owns: an index of the deliveries, the republished records and the dead letters that were written, and every attempt.
+ * D1  A task is finished only for a reason: taken by a receiver, republished, given up, or a second copy (C2).
+ * D2  A second copy of an origin is never attempted, nor, in one process, a second copy of a republished record (W6).
  * D3  A destination that the process knows to be removed, switched off or changed is not sent to as it was (V3).
  * D4  After a Retry-After its URL is left in peace by that process till then (W5), but for last attempts.
  * D5  No more requests a second than the destination's rate allows.
@@ -15,12 +15,12 @@
  */
 
 import type { Codec } from "@posthaste/contracts/codec";
-import { HANDED_OFF_HEADER } from "@posthaste/contracts/headers";
+import { REPUBLISHED_FROM_HEADER } from "@posthaste/contracts/headers";
 import { delayMsFromRetryTopic, type TopicNames } from "@posthaste/contracts/topics";
 import type { Destination } from "@posthaste/core/config/destination";
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import type { Delivery, DeliveryProgress } from "@posthaste/core/delivery/delivery";
-import { OriginFold } from "@posthaste/core/delivery/origin";
+import { OriginCheckpoint } from "@posthaste/core/delivery/origin";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import type { UrlResult } from "@posthaste/webhook/report";
 import { nameOf } from "./commit-witness.ts";
@@ -30,7 +30,7 @@ import { type LogRecord, type ModelLog, type PartitionLog, topicIdOf } from "./m
 export interface AttemptSeen {
   readonly processId: string;
   readonly record: IncomingRecord;
-  readonly returning: boolean;
+  readonly isRetry: boolean;
   readonly delivery: Delivery;
   readonly progress: DeliveryProgress;
   readonly destination: Destination;
@@ -68,16 +68,16 @@ export class DeliveryWitness {
   readonly taken = new Map<string, Set<string>>();
   readonly #secondCopies = new Set<string>();
   readonly #passedOver = new Set<string>();
-  readonly #folds = new Map<number, OriginFold>();
-  /** Places that a record was handed off from, by the topic's id, with what was written. */
-  readonly #handedOff = new Map<string, LogRecord[]>();
-  readonly #handedOffSinceMs = new Map<string, number>();
-  /** Hand-offs by what they say of where they come from. */
+  readonly #checkpoints = new Map<number, OriginCheckpoint>();
+  /** Places that a record was republished from, by the topic's id, with what was written. */
+  readonly #republished = new Map<string, LogRecord[]>();
+  readonly #republishedSinceMs = new Map<string, number>();
+  /** Republished records by what they say of where they come from. */
   readonly #copies = new Map<string, LogRecord[]>();
   /** By record: URLs that took it from there. */
   readonly #takenFrom = new Map<string, Set<string>>();
   readonly #dead = new Map<string, DeadSeen[]>();
-  readonly #attemptedHandOffs = new Map<string, string>();
+  readonly #attemptedRepublishes = new Map<string, string>();
   readonly #peaceUntilMs = new Map<string, { readonly untilMs: number; readonly revision: number }>();
   readonly #requests = new Map<string, number[]>();
 
@@ -101,8 +101,8 @@ export class DeliveryWitness {
   }
 
   /** Whether it stood in a retry topic at the moment. */
-  wasHandedOff(origin: string, atMs: number): boolean {
-    return (this.#handedOffSinceMs.get(origin) ?? Number.POSITIVE_INFINITY) <= atMs;
+  wasRepublished(origin: string, atMs: number): boolean {
+    return (this.#republishedSinceMs.get(origin) ?? Number.POSITIVE_INFINITY) <= atMs;
   }
 
   deadOf(origin: string): readonly DeadSeen[] {
@@ -120,18 +120,18 @@ export class DeliveryWitness {
       this.#options.onViolation(`D8 ${processId} runs ${nameOf(record)} after ${waitedMs} ms`);
   }
 
-  attempted(attempt: AttemptSeen, current: Destination | undefined, handOff: string | undefined): void {
+  attempted(attempt: AttemptSeen, current: Destination | undefined, republish: string | undefined): void {
     const { processId, record, delivery, progress, destination, urls, startedMs, isLast } = attempt;
     this.attempts.push(attempt);
     const where = `${processId} attempts ${nameOf(record)} (${originOf(delivery)}, ${JSON.stringify(progress)}, by its clock ${attempt.startedByClockMs})`;
     const violated = (rule: string, what: string) => this.#options.onViolation(`${rule} ${where}: ${what}`);
-    if (!attempt.returning && this.#secondCopies.has(nameOf(record)))
-      violated("D2", "it is a second copy of its origin");
-    if (handOff !== undefined) {
-      const key = `${processId} ${handOff} ${progress.urls?.join(" ") ?? ""}`;
-      const before = this.#attemptedHandOffs.get(key);
-      if (before !== undefined && before !== nameOf(record)) violated("D2", "it is a second copy of its hand-off");
-      this.#attemptedHandOffs.set(key, nameOf(record));
+    if (!attempt.isRetry && this.#secondCopies.has(nameOf(record))) violated("D2", "it is a second copy of its origin");
+    if (republish !== undefined) {
+      const key = `${processId} ${republish} ${progress.urls?.join(" ") ?? ""}`;
+      const before = this.#attemptedRepublishes.get(key);
+      if (before !== undefined && before !== nameOf(record))
+        violated("D2", "it is a second copy of its republished record");
+      this.#attemptedRepublishes.set(key, nameOf(record));
     }
     if (current !== destination) violated("D3", "its destination was changed or removed, and the process knows");
     else if (!destination.enabled) violated("D3", "its destination is switched off");
@@ -178,12 +178,12 @@ export class DeliveryWitness {
     const { delivery, progress } = item;
     if (delivery === null) return;
     const place = nameOf(record);
-    const handedOff = this.#handedOff.get(nameOf({ ...record, topic: topicIdOf(record.topic) }));
-    if (handedOff !== undefined && handedOff.length > 0) return;
+    const republished = this.#republished.get(nameOf({ ...record, topic: topicIdOf(record.topic) }));
+    if (republished !== undefined && republished.length > 0) return;
     const took = this.#takenFrom.get(place);
     if (took !== undefined && (progress.urls === null || progress.urls.every((url) => took.has(url)))) return;
     if (this.deadOf(originOf(delivery)).length > 0) return;
-    const from = record.headers[HANDED_OFF_HEADER];
+    const from = record.headers[REPUBLISHED_FROM_HEADER];
     if (from !== undefined && (this.#copies.get(String(from))?.length ?? 0) > 1) return;
     this.#options.onViolation(`D1 ${processId} finished ${place} (${originOf(delivery)}) for no reason`);
   }
@@ -196,10 +196,10 @@ export class DeliveryWitness {
       const origin = originOf(delivery);
       if (this.first.has(origin)) this.#secondCopies.add(nameOf(record));
       else this.first.set(origin, { record, delivery });
-      const fold = this.#folds.get(record.partition) ?? new OriginFold();
-      this.#folds.set(record.partition, fold);
-      if (fold.isRepeat(delivery)) this.#passedOver.add(nameOf(record));
-      fold.note(delivery);
+      const checkpoint = this.#checkpoints.get(record.partition) ?? new OriginCheckpoint();
+      this.#checkpoints.set(record.partition, checkpoint);
+      if (checkpoint.isRepeat(delivery)) this.#passedOver.add(nameOf(record));
+      checkpoint.note(delivery);
     } else if (topic === names.deadLetters) {
       const seen = { letter: deadLetterCodec.decode(record.value), record };
       this.deadLetters.push(seen);
@@ -208,12 +208,12 @@ export class DeliveryWitness {
       if (letters === undefined) this.#dead.set(origin, [seen]);
       else letters.push(seen);
     } else if (topic.startsWith(names.retryPrefix)) {
-      const from = record.headers[HANDED_OFF_HEADER] ?? "";
+      const from = record.headers[REPUBLISHED_FROM_HEADER] ?? "";
       const place = from.slice(0, from.lastIndexOf("/"));
-      push(this.#handedOff, place, record);
+      push(this.#republished, place, record);
       push(this.#copies, from, record);
       const origin = originOf(deliveryCodec.decode(record.value));
-      if (!this.#handedOffSinceMs.has(origin)) this.#handedOffSinceMs.set(origin, record.writtenMs);
+      if (!this.#republishedSinceMs.has(origin)) this.#republishedSinceMs.set(origin, record.writtenMs);
     }
   }
 

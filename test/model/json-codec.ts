@@ -3,7 +3,7 @@ import type { Codec } from "@posthaste/contracts/codec";
 
 const LEARNING_MS = 5;
 
-/** A codec for values of plain JSON. Bytes in the field `body` travel as text. `learn` takes a moment once. */
+/** A codec for values of plain JSON. Bytes in the field `body` travel as text. `prefetch` takes a moment once. */
 export function createJsonCodec<T extends object>(): Codec<T> {
   let isKnown = false;
   return {
@@ -12,7 +12,7 @@ export function createJsonCodec<T extends object>(): Codec<T> {
       const value = JSON.parse(bytes.toString());
       return typeof value.body === "string" ? { ...value, body: Buffer.from(value.body) } : value;
     },
-    learn: () => {
+    prefetch: () => {
       if (isKnown) return undefined;
       return new Promise<void>((resolve) =>
         setTimeout(() => {

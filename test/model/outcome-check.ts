@@ -3,7 +3,7 @@
  *
  * E1  An event that was acknowledged has a delivery for each destination that was there throughout.
  * E2  Every delivery in the log was taken by a receiver or is a dead letter; under `settle: each` that holds by URL.
- * E3  First attempts of a key are in the order of its events, but of what was deferred or handed off before.
+ * E3  First attempts of a key are in the order of its events, but of what was deferred or republished before.
  * E4  A dead letter has its reason.
  */
 import type { Delivery } from "@posthaste/core/delivery/delivery";
@@ -89,7 +89,7 @@ function checkOrder({ deliveries, onViolation }: OutcomeCheck): void {
     const origin = originOf(attempt.delivery);
     if (attempted.has(origin)) continue;
     attempted.add(origin);
-    if (attempt.returning || deliveries.wasHandedOff(origin, attempt.startedMs)) continue;
+    if (attempt.isRetry || deliveries.wasRepublished(origin, attempt.startedMs)) continue;
     const lane = String(attempt.record.key);
     const before = newest.get(lane);
     if (before !== undefined && isAfter(before.delivery, attempt.delivery)) {

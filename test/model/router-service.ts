@@ -1,6 +1,6 @@
 /** The router's own parts over the model's brokers, put together as services/router/src/app.ts does. */
 
-import { originLogIdOf } from "@posthaste/core/delivery/origin";
+import { originIncarnationOf } from "@posthaste/core/delivery/origin";
 import type { Event } from "@posthaste/core/event/event";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { type RoutableDestination, RoutingTable } from "@posthaste/core/routing/routing";
@@ -15,7 +15,7 @@ import { nameOf } from "./commit-witness.ts";
 import { createCodecs, type Installation, NAMES, TIMING } from "./installation.ts";
 import type { ModelProcess, RunningService } from "./model-process.ts";
 
-const EVENTS_LOG_ID = 1;
+const EVENTS_INCARNATION = 1;
 /** Of each partition: a few, so that the window is often full. */
 const ROUTER_WINDOW = { maxRecords: 16, maxBytes: 1_000_000 };
 /** Some events' deliveries: the windows are held back now and then. */
@@ -33,7 +33,7 @@ export async function startRouterService(owner: ModelProcess, installation: Inst
   const routing = new RoutingTable();
   const destinations = await createTable<RoutableDestination>(connection, {
     topic: NAMES.destinationConfig,
-    learn: codecs.destination.learn,
+    prefetch: codecs.destination.prefetch,
     decode: codecs.destination.decode,
     onChange: (id, destination) => routing.set(id, destination),
     onFailure,
@@ -53,7 +53,7 @@ export async function startRouterService(owner: ModelProcess, installation: Inst
   const router = new RecordRouter({
     context: {
       routing,
-      originLogId: originLogIdOf(EVENTS_LOG_ID, scenario.partitions),
+      originIncarnation: originIncarnationOf(EVENTS_INCARNATION, scenario.partitions),
       deliveriesTopic: NAMES.deliveries,
       deliveryPartitions: scenario.partitions,
       deliveryCodec: codecs.delivery,
@@ -70,7 +70,7 @@ export async function startRouterService(owner: ModelProcess, installation: Inst
     groupId: NAMES.routerGroup,
     topics: [NAMES.events],
     window: ROUTER_WINDOW,
-    learn: ({ value }) => (value === null ? undefined : codecs.event.learn(value)),
+    prefetch: ({ value }) => (value === null ? undefined : codecs.event.prefetch(value)),
     take: (record) => router.take(record),
     laneOf: () => null,
     run: (task) => {

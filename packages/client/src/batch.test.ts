@@ -16,8 +16,8 @@ describe("Batch", () => {
         for (const call of sizes.map(callOf)) {
           const before = Buffer.byteLength(batch.body(0));
           const comma = batch.texts.length === 0 ? 0 : 1;
-          expect(batch.hasRoomFor(call)).toBe(before + comma + call.bytes <= MAX_BATCH_BYTES);
-          if (!batch.hasRoomFor(call)) break;
+          expect(batch.fits(call)).toBe(before + comma + call.bytes <= MAX_BATCH_BYTES);
+          if (!batch.fits(call)) break;
           batch.add(call);
         }
         expect(Buffer.byteLength(batch.body(0))).toBeLessThanOrEqual(MAX_BATCH_BYTES);

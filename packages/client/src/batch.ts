@@ -20,7 +20,7 @@ export class Batch {
   callBytes = 0;
 
   /** Whether the body would stay within its limit with this call. An empty batch takes any call. */
-  hasRoomFor({ bytes }: SerializedCall): boolean {
+  fits({ bytes }: SerializedCall): boolean {
     const commas = this.texts.length;
     return commas === 0 || ENVELOPE_BYTES + this.callBytes + commas + bytes <= MAX_BATCH_BYTES;
   }

@@ -133,7 +133,7 @@ export class Analytics {
   }
 
   #gather(call: SerializedCall): void {
-    if (!this.#batch.hasRoomFor(call)) this.#closeBatch();
+    if (!this.#batch.fits(call)) this.#closeBatch();
     this.#batch.add(call);
     this.#heldBytes += call.bytes;
     if (this.#batch.texts.length >= this.#options.flushAt) this.#closeBatch();

@@ -38,7 +38,7 @@ export function accessTable(names: TopicNames): readonly Grant[] {
       group(names.routerGroup),
       topic(names.events, "read"),
       topic(names.destinationConfig, "read"),
-      // It writes a higher log id when the events topic is not the one that the last was made for (D2).
+      // It writes a higher topic incarnation when the events topic is not the one that the last was made for (D2).
       topic(names.meta, "read", "write"),
       topic(names.deliveries, "write"),
       topic(names.unrouted, "write"),

@@ -8,13 +8,13 @@ import type { SchemaName } from "./topics.ts";
 export interface Codec<T> {
   /** Throws PosthasteError `invalid_input` when the value does not fit the schema. */
   readonly encode: (value: T) => Buffer;
-  /** Throws PosthasteError `unknown_schema` when `learn` was not called for bytes of this writer, `invalid_input` for bytes that are no such value, those of another schema included. */
+  /** Throws PosthasteError `unknown_schema` when `prefetch` was not called for bytes of this writer, `invalid_input` for bytes that are no such value, those of another schema included. */
   readonly decode: (bytes: Buffer) => T;
   /**
    * Fetches the writer's schema when it is not known yet; undefined (no promise, no cost) when it is. Rejects with
    * `unknown_schema` when the registry has none of that id, `registry_unavailable` when it does not answer.
    */
-  readonly learn: (bytes: Buffer) => Promise<void> | undefined;
+  readonly prefetch: (bytes: Buffer) => Promise<void> | undefined;
 }
 
 /** Opens the codec of a schema: registers it under its subject when needed. The registry's client implements it. */

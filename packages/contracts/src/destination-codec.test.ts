@@ -21,7 +21,7 @@ function memoryCodec(): Codec<DestinationRecord> & { readonly records: Destinati
       if (record === undefined) throw new Error("no such record");
       return record;
     },
-    learn: () => undefined,
+    prefetch: () => undefined,
   };
 }
 

@@ -31,7 +31,7 @@ export function createDestinationCodec(raw: Codec<DestinationRecord>, box: Secre
   return {
     encode: (destination) => raw.encode(sealDestination(destination, box)),
     decode: (bytes) => openDestination(raw.decode(bytes), box),
-    learn: raw.learn,
+    prefetch: raw.prefetch,
   };
 }
 

@@ -1,7 +1,7 @@
 import { type DeliveryProgress, NO_PROGRESS } from "@posthaste/core/delivery/delivery";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decodeProgress, encodeProgress, HANDED_OFF_AT_HEADER, handedOffAtMs, headerText } from "./headers.ts";
+import { decodeProgress, encodeProgress, headerText, REPUBLISHED_AT_HEADER, republishedAtMs } from "./headers.ts";
 
 const moment = fc.option(fc.nat(), { nil: null });
 const progress: fc.Arbitrary<DeliveryProgress> = fc.record({
@@ -64,8 +64,8 @@ it("headerText takes the last of a repeated header", () => {
   expect(headerText({ revision: [] }, "revision")).toBeUndefined();
 });
 
-it("W1: the moment of a hand-off is read as a number, and counts as absent when it is none", () => {
-  expect(handedOffAtMs({ [HANDED_OFF_AT_HEADER]: Buffer.from("1700000000000") })).toBe(1_700_000_000_000);
-  expect(handedOffAtMs({ [HANDED_OFF_AT_HEADER]: "soon" })).toBeNull();
-  expect(handedOffAtMs({})).toBeNull();
+it("W1: the moment of a republished record is read as a number, and counts as absent when it is none", () => {
+  expect(republishedAtMs({ [REPUBLISHED_AT_HEADER]: Buffer.from("1700000000000") })).toBe(1_700_000_000_000);
+  expect(republishedAtMs({ [REPUBLISHED_AT_HEADER]: "soon" })).toBeNull();
+  expect(republishedAtMs({})).toBeNull();
 });

@@ -5,13 +5,13 @@ import { type DeliveryProgress, NO_PROGRESS } from "@posthaste/core/delivery/del
 export const REVISION_HEADER = "revision";
 
 /**
- * Of retry records: the record that was handed off, as the topic's id (its name where it has none), partition and offset. A
- * crash between a hand-off and its commit leaves two copies, which this tells (W6).
+ * Of retry records: the record that was republished, as the topic's id (its name where it has none), partition and offset. A
+ * crash between a republish and its commit leaves two copies, which this tells (W6).
  */
-export const HANDED_OFF_HEADER = "handed-off-from";
+export const REPUBLISHED_FROM_HEADER = "republished-from";
 
-/** Of retry records: ms since the epoch when they were handed off, by the clock of whoever did; the broker's may be behind (W1). */
-export const HANDED_OFF_AT_HEADER = "handed-off-at-ms";
+/** Of retry records: ms since the epoch when they were republished, by the clock of whoever did; the broker's may be behind (W1). */
+export const REPUBLISHED_AT_HEADER = "republished-at-ms";
 
 const ATTEMPTS = "attempts";
 const DEFERRALS = "deferrals";
@@ -31,9 +31,9 @@ export function headerText(headers: IncomingHeaders | undefined, name: string): 
   return last === undefined ? undefined : last.toString();
 }
 
-/** When a retry record was handed off; null where it does not say, or nothing that can be read. */
-export function handedOffAtMs(headers: IncomingHeaders): number | null {
-  return wholeNumber(headerText(headers, HANDED_OFF_AT_HEADER));
+/** When a retry record was republished; null where it does not say, or nothing that can be read. */
+export function republishedAtMs(headers: IncomingHeaders): number | null {
+  return wholeNumber(headerText(headers, REPUBLISHED_AT_HEADER));
 }
 
 /** The headers of a record in a retry topic (W2). Fields at their default are left out. */

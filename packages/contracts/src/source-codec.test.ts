@@ -18,6 +18,6 @@ it("decodes to plain values, whatever classes the Avro library made", () => {
     readonly updatedAtMs = 2;
   }
   const source: Source = new SourceRecord();
-  const codec = createSourceCodec({ encode: () => Buffer.of(), decode: () => source, learn: () => undefined });
+  const codec = createSourceCodec({ encode: () => Buffer.of(), decode: () => source, prefetch: () => undefined });
   expect(codec.decode(Buffer.of())).toStrictEqual({ ...source, writeKeys: [{ key: "wk", expiresAtMs: null }] });
 });

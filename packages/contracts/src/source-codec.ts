@@ -9,7 +9,7 @@ export type SourceRecord = Source;
 export function createSourceCodec(raw: Codec<SourceRecord>): Codec<Source> {
   return {
     encode: raw.encode,
-    learn: raw.learn,
+    prefetch: raw.prefetch,
     decode: (bytes) => {
       const record = raw.decode(bytes);
       return {

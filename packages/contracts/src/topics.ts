@@ -22,7 +22,7 @@ export interface TopicNames {
   readonly topicPrefix: string;
   readonly sourceConfig: string;
   readonly destinationConfig: string;
-  /** One record a key: facts that the whole installation must agree on, such as the events topic's log id. */
+  /** One record a key: facts that the whole installation must agree on, such as the events topic's topic incarnation. */
   readonly meta: string;
   readonly events: string;
   readonly deliveries: string;
@@ -56,9 +56,9 @@ export function createTopicNames(prefix: string = DEFAULT_TOPIC_PREFIX): TopicNa
   };
 }
 
-/** Key in the meta topic of the events topic's log id (rule D2); its value is a decimal number as UTF-8 text. */
-export const EVENTS_LOG_ID_KEY = "events-log-id";
-/** Key in the meta topic of the Kafka id of the events topic that the log id is for: the log id, a space, the topic's id. */
+/** Key in the meta topic of the events topic's topic incarnation (rule D2); its value is a decimal number as UTF-8 text. */
+export const EVENTS_INCARNATION_KEY = "events-incarnation";
+/** Key in the meta topic of the Kafka id of the events topic that the topic incarnation is for: the topic incarnation, a space, the topic's id. */
 export const EVENTS_TOPIC_ID_KEY = "events-topic-id";
 
 /** The registry's subject for a schema: that of the topic it stands in, by the registry's own naming rule. */

@@ -4,7 +4,12 @@
  */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { condenseOrigins, decodeOriginFold, OriginFold, type OriginOfDelivery } from "@posthaste/core/delivery/origin";
+import {
+  condenseOrigins,
+  decodeOriginCheckpoint,
+  OriginCheckpoint,
+  type OriginOfDelivery,
+} from "@posthaste/core/delivery/origin";
 import { MAX_SPAN, OwnedPartitionWindow } from "../src/consumer/partition-window.ts";
 import type { Task } from "../src/consumer/windowed-consumer.ts";
 import type { IncomingRecord } from "../src/wire/incoming-record.ts";
@@ -12,9 +17,9 @@ import type { IncomingRecord } from "../src/wire/incoming-record.ts";
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
 const EVENTS_PARTITIONS = 6;
-/** Of a running system: neither offsets nor log ids nor times fit a small integer. */
+/** Of a running system: neither offsets nor topic incarnations nor times fit a small integer. */
 const FIRST_OFFSET = 5_000_000_000;
-const LOG_ID = 1_700_000_000 * 65_536 + 6;
+const INCARNATION = 1_700_000_000 * 65_536 + 6;
 
 function heapBytes(): number {
   collect();
@@ -30,7 +35,7 @@ function measure(stuckEvery: number, records: number): number {
     topics: ["t"],
     window: { maxRecords: 1_000_000, maxBytes: 1_000_000_000 },
     take: ({ offset }: IncomingRecord): OriginOfDelivery => ({
-      originLogId: LOG_ID,
+      originIncarnation: INCARNATION,
       originPartition: offset % EVENTS_PARTITIONS,
       originOffset: offset + 17,
       // As a decoder makes it: a string of its own for each record.
@@ -41,10 +46,10 @@ function measure(stuckEvery: number, records: number): number {
       if ((task.record.offset - FIRST_OFFSET) % stuckEvery === 0) stuck.push(task);
       else task.finish();
     },
-    fold: {
+    checkpoint: {
       pick: (item: OriginOfDelivery) => item,
       condense: condenseOrigins,
-      open: (text: string | null) => (text === null ? new OriginFold() : decodeOriginFold(text)),
+      open: (text: string | null) => (text === null ? new OriginCheckpoint() : decodeOriginCheckpoint(text)),
     },
     onFailure: (reason: Error) => {
       throw reason;

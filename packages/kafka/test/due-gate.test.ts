@@ -1,4 +1,4 @@
-import { HANDED_OFF_AT_HEADER } from "@posthaste/contracts/headers";
+import { REPUBLISHED_AT_HEADER } from "@posthaste/contracts/headers";
 import { withAdmin } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
 import { createTopic, deleteTopics, uniqueName } from "@posthaste/testkit/topics";
@@ -66,17 +66,17 @@ describe("records of a retry topic", () => {
     await eventually(() => expect(released.length).toBe(5000));
   });
 
-  it("wait out their delay from the hand-off, though the broker's clock is behind (W1)", async () => {
+  it("wait out their delay from the republished record, though the broker's clock is behind (W1)", async () => {
     const topic = await retryTopic(1, "CreateTime");
     const { member, released } = await startWaiting({ groupId: topic, topics: [topic], delayMsOf: () => 1500 });
     await eventually(() => expect(member.consumer.isReady).toBe(true));
-    const handedOffAtMs = Date.now();
-    const headers = { [HANDED_OFF_AT_HEADER]: String(handedOffAtMs) };
+    const republishedAtMs = Date.now();
+    const headers = { [REPUBLISHED_AT_HEADER]: String(republishedAtMs) };
     await writeRecords(topic, { count: 300, partitions: 1, aheadMs: -1_800_000, headers });
     await eventually(() => expect(released.length).toBeGreaterThan(0));
-    expect(Date.now() - handedOffAtMs).toBeGreaterThanOrEqual(1500);
+    expect(Date.now() - republishedAtMs).toBeGreaterThanOrEqual(1500);
     await eventually(() => expect(released.length).toBe(300));
-    expect(Date.now() - handedOffAtMs).toBeLessThan(6000);
+    expect(Date.now() - republishedAtMs).toBeLessThan(6000);
   });
 
   it("wait in one topic without holding up another", async () => {

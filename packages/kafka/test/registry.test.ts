@@ -127,9 +127,9 @@ describe("codecs against the registry", () => {
 
     const codec = await open(names)<Event>("event");
     expect(() => codec.decode(bytes)).toThrow(expect.objectContaining({ code: "unknown_schema" }));
-    await codec.learn(bytes);
+    await codec.prefetch(bytes);
     expect(codec.decode(bytes)).toEqual(EVENT);
-    expect(codec.learn(bytes)).toBeUndefined();
+    expect(codec.prefetch(bytes)).toBeUndefined();
   });
 
   it("read what a newer writer wrote, without its new fields", async () => {
@@ -141,13 +141,13 @@ describe("codecs against the registry", () => {
       { subject: subjectOf(names, "event") },
     );
     const bytes = await bare.encode(id, { ...EVENT, added: "new" });
-    await codec.learn(bytes);
+    await codec.prefetch(bytes);
     expect(codec.decode(bytes)).toEqual(EVENT);
   });
 
   it("know their own bytes without asking", async () => {
     const codec = await open()<Event>("event");
-    expect(codec.learn(codec.encode(EVENT))).toBeUndefined();
+    expect(codec.prefetch(codec.encode(EVENT))).toBeUndefined();
   });
 
   it("refuse a value that does not fit, and bytes that are no value", async () => {
@@ -156,7 +156,7 @@ describe("codecs against the registry", () => {
     expect(() => codec.encode({ ...EVENT, messageId: 1 } as never)).toThrow(invalid);
     expect(() => codec.decode(Buffer.from("not avro"))).toThrow(invalid);
     expect(() => codec.decode(codec.encode(EVENT).subarray(0, 20))).toThrow(invalid);
-    expect(codec.learn(Buffer.from("not avro"))).toBeUndefined();
+    expect(codec.prefetch(Buffer.from("not avro"))).toBeUndefined();
   });
 
   it.each([
@@ -168,15 +168,15 @@ describe("codecs against the registry", () => {
     const codec = await open(names)<Event>("event");
     const stray = Buffer.concat([Buffer.alloc(FRAME_BYTES), Buffer.from("xyz")]);
     writeFrame(stray, await registerBare(`${names.events}-stray`, type, schema));
-    await codec.learn(stray);
+    await codec.prefetch(stray);
     expect(() => codec.decode(stray)).toThrow(expect.objectContaining({ code: "invalid_input" }));
-    expect(codec.learn(stray)).toBeUndefined();
+    expect(codec.prefetch(stray)).toBeUndefined();
   });
 
   it("reject a writer that the registry does not know", async () => {
     const codec = await open()<Event>("event");
     const unknown = Buffer.concat([Buffer.from([0, 0x7f, 0xff, 0xff, 0xff]), Buffer.alloc(10)]);
-    await expect(codec.learn(unknown)).rejects.toMatchObject({ code: "unknown_schema" });
+    await expect(codec.prefetch(unknown)).rejects.toMatchObject({ code: "unknown_schema" });
   });
 
   it("reject a schema that the registry finds incompatible, at once", async () => {

@@ -108,7 +108,7 @@ describe("the joined table", () => {
   });
 
   it("keeps nothing of those who gave up waiting, however long it stands still", async () => {
-    const table = await openTable({ learn: () => new Promise(() => {}) });
+    const table = await openTable({ prefetch: () => new Promise(() => {}) });
     await write("a", "1", 1);
     const giveUp = async (times: number) => {
       const waits = Array.from({ length: times }, () => [table.refresh(20), table.waitForOffset(0, 20)]).flat();
@@ -206,7 +206,7 @@ describe("the joined table", () => {
     ["the registry refuses the login", false],
   ])("T4: waits for a writer's schema that cannot be fetched yet, since %s", async (_, retryable) => {
     let asked = 0;
-    const learn = (bytes: Buffer) => {
+    const prefetch = (bytes: Buffer) => {
       if (bytes.toString() !== "new") return undefined;
       asked += 1;
       if (asked < 3) return Promise.reject(new PosthasteError("registry_unavailable", "not now", { retryable }));
@@ -216,7 +216,7 @@ describe("the joined table", () => {
       if (asked < 3) throw new PosthasteError("unknown_schema", "was not learnt");
       return bytes.toString();
     };
-    const table = await openTable({ learn, decode });
+    const table = await openTable({ prefetch, decode });
     await write("a", "new", 1);
     await table.refresh(5000);
     expect(contents(table)).toEqual({ a: "new" });
@@ -269,8 +269,8 @@ describe("the joined table", () => {
     it("says that it is behind while what it fetched waits for a schema, and by how many records", async () => {
       const { through, behind, behindLimitMs } = await openWatched();
       const schema = Promise.withResolvers<void>();
-      const learn = (bytes: Buffer) => (String(bytes) === "new" ? schema.promise : undefined);
-      const table = await openTable({ behindLimitMs, learn }, through);
+      const prefetch = (bytes: Buffer) => (String(bytes) === "new" ? schema.promise : undefined);
+      const table = await openTable({ behindLimitMs, prefetch }, through);
       await table.caughtUp();
       for (const revision of [1, 2, 3]) await write("a", revision === 1 ? "new" : "old", revision);
       await eventually(async () => {

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { KafkaConnection } from "../src/connection/connect.ts";
 import { readTopicId } from "../src/connection/topic-id.ts";
 import { createProducer } from "../src/producer/producer.ts";
-import { type EventsLog, findEventsLog, raiseEventsLog, settleEventsLog } from "../src/topics/log-id.ts";
+import { type EventsLog, findEventsLog, raiseEventsLog, settleEventsLog } from "../src/topics/incarnation.ts";
 import {
   applyTopics,
   existingRetryTopics,
@@ -134,7 +134,7 @@ describe("topics made to match the catalogue", () => {
     await createTopic(names.events, { partitions: 2 });
   };
 
-  it("K3: makes the log id with the events topic, beside the topic's own id, and keeps it", async () => {
+  it("K3: makes the topic incarnation with the events topic, beside the topic's own id, and keeps it", async () => {
     await expect(settle()).rejects.toMatchObject({ code: "topic_missing" });
     await apply(catalogueOf([]));
     const first = await recorded();
@@ -144,22 +144,22 @@ describe("topics made to match the catalogue", () => {
     expect(await recorded()).toEqual(first);
   });
 
-  it("K3: raises the log id before it makes the events topic, so that a run that dies between leaves no old one", async () => {
+  it("K3: raises the topic incarnation before it makes the events topic, so that a run that dies between leaves no old one", async () => {
     await apply(catalogueOf([]));
     const first = await recorded();
     await deleteTopics(names.events);
     const failing = catalogueOf([]).map((spec) => (spec.name === names.events ? { ...spec, partitions: -2 } : spec));
     await expect(apply(failing)).rejects.toThrow();
     expect(await recorded()).toMatchObject({ topicId: null });
-    expect((await recorded()).logId).toBeGreaterThan(first.logId);
+    expect((await recorded()).incarnation).toBeGreaterThan(first.incarnation);
   });
 
-  it("G2: raises the log id of an events topic that was made anew behind its back, once", async () => {
+  it("G2: raises the topic incarnation of an events topic that was made anew behind its back, once", async () => {
     await apply(catalogueOf([]));
     const first = await recorded();
     await remakeEvents();
     const [second, third] = [await settle(), await settle()];
-    expect(second.logId).toBeGreaterThan(first.logId);
+    expect(second.incarnation).toBeGreaterThan(first.incarnation);
     expect(second.topicId).not.toBe(first.topicId);
     expect(third).toEqual(second);
     expect(await recorded()).toEqual(second);
@@ -170,8 +170,8 @@ describe("topics made to match the catalogue", () => {
     const first = await recorded();
     await remakeEvents();
     const settled = await Promise.all([settle(), settle(), settle()]);
-    for (const { logId, topicId } of settled) {
-      expect(logId).toBeGreaterThan(first.logId);
+    for (const { incarnation, topicId } of settled) {
+      expect(incarnation).toBeGreaterThan(first.incarnation);
       expect(topicId).toBe(settled[0]?.topicId);
     }
     expect(await settle()).toEqual(await recorded());
@@ -183,7 +183,7 @@ describe("topics made to match the catalogue", () => {
     for (let round = 0; round < 3; round += 1) {
       const topicIds = ["a", "b", "c", "d"].map((each) => `${each}${round}`.padEnd(22, "0"));
       const raised = await Promise.all(topicIds.map((topicId) => raiseEventsLog(connection, names, topicId, nowMs)));
-      expect(new Set(raised.map(({ logId }) => logId)).size).toBe(topicIds.length);
+      expect(new Set(raised.map(({ incarnation }) => incarnation)).size).toBe(topicIds.length);
       expect(raised.map(({ topicId }) => topicId)).toEqual(topicIds);
     }
   });
@@ -192,19 +192,19 @@ describe("topics made to match the catalogue", () => {
     await apply(catalogueOf([]));
     const first = await raiseEventsLog(connection, names, "first".padEnd(22, "0"));
     const producer = await createProducer(connection, { name: "other", topics: [names.meta] });
-    const headers = { revision: String(first.logId) };
-    const value = Buffer.from(`${first.logId} ${"second".padEnd(22, "0")}`);
+    const headers = { revision: String(first.incarnation) };
+    const value = Buffer.from(`${first.incarnation} ${"second".padEnd(22, "0")}`);
     await producer.send([{ topic: names.meta, key: "events-topic-id", value, headers }]);
     await producer.close();
     expect(await recorded()).toEqual(first);
   });
 
-  it("G2: gives a log id without a topic's id, as an earlier version wrote it, a successor with one", async () => {
+  it("G2: gives a topic incarnation without a topic's id, as an earlier version wrote it, a successor with one", async () => {
     await apply(catalogueOf([]));
     const raised = await raiseEventsLog(connection, names, null);
     expect((await recorded()).topicId).toBeNull();
     const settled = await settle();
-    expect(settled.logId).toBeGreaterThan(raised.logId);
+    expect(settled.incarnation).toBeGreaterThan(raised.incarnation);
     expect(settled.topicId).toBe(await readTopicId(connection, names.events));
   });
 
@@ -212,19 +212,19 @@ describe("topics made to match the catalogue", () => {
     await apply(catalogueOf([]));
     const high = await raiseEventsLog(connection, names, null, Date.now() + 3_600_000);
     const producer = await createProducer(connection, { name: "late", topics: [names.meta] });
-    const late = { topic: names.meta, key: "events-log-id", value: Buffer.from("7"), headers: { revision: "7" } };
+    const late = { topic: names.meta, key: "events-incarnation", value: Buffer.from("7"), headers: { revision: "7" } };
     await producer.send([late]);
     await producer.close();
-    expect((await recorded()).logId).toBe(high.logId);
-    expect((await raiseEventsLog(connection, names, null)).logId).toBe(high.logId + 1);
+    expect((await recorded()).incarnation).toBe(high.incarnation);
+    expect((await raiseEventsLog(connection, names, null)).incarnation).toBe(high.incarnation + 1);
   });
 
-  it("K3: makes up for a log id that was lost with the meta topic", async () => {
+  it("K3: makes up for a topic incarnation that was lost with the meta topic", async () => {
     const catalogue = catalogueOf([]);
     await apply(catalogue);
     await deleteTopics(names.meta);
     await apply(catalogue);
-    expect((await settle()).logId).toBeGreaterThan(0);
+    expect((await settle()).incarnation).toBeGreaterThan(0);
   });
 
   it("can be applied by several processes at once", async () => {

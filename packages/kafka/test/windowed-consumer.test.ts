@@ -155,7 +155,7 @@ describe("a window", () => {
       groupId: topic,
       topics: [topic],
       window: { maxRecords: 10, maxBytes: 1_000_000 },
-      holderOf: (item) => (Number(item) % 4 === 0 ? "fourth" : "other"),
+      ownerOf: (item) => (Number(item) % 4 === 0 ? "fourth" : "other"),
       onFull: ({ partition }) => full.push(partition),
       run: (task) => {
         if (task.record.partition === 0) held.push(task);
@@ -166,7 +166,7 @@ describe("a window", () => {
     const window = member.consumer.owned().find(({ partition }) => partition === 0);
     expect(held.length).toBe(10);
     expect({ records: window?.records, isFull: window?.isFull }).toEqual({ records: 10, isFull: true });
-    expect([window?.heldBy("fourth"), window?.heldBy("other")]).toEqual([5, 5]);
+    expect([window?.ownedBy("fourth"), window?.ownedBy("other")]).toEqual([5, 5]);
     expect(full.filter((partition) => partition === 0)).toEqual([0]);
     await eventually(async () => {
       for (const task of held.splice(0)) task.finish();
@@ -182,7 +182,7 @@ describe("a window", () => {
     const member = await startMember({
       groupId: topic,
       topics: [topic],
-      learn: ({ offset }) => {
+      prefetch: ({ offset }) => {
         if (offset < 5 || known) return undefined;
         return schema.promise.then(() => {
           known = true;

@@ -91,7 +91,7 @@ async function followTopic<T>(
       onRecords: async (records) => {
         for (const record of records) {
           if (record.value === null) continue;
-          await codec.learn(record.value);
+          await codec.prefetch(record.value);
           take(codec.decode(record.value), record);
         }
       },

@@ -88,7 +88,7 @@ export async function createConfigStore<T extends ConfigRecord>(
   const table: Table<T> = await createTable<T>(connection, {
     topic,
     decode: codec.decode,
-    learn: codec.learn,
+    prefetch: codec.prefetch,
     onChange: (id, value) => {
       const over = held.get(id);
       if (value === undefined) held.delete(id);

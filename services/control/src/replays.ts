@@ -15,7 +15,7 @@ import { encodeProgress } from "@posthaste/contracts/headers";
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { DeadLetter, DeadLetterReason } from "@posthaste/core/delivery/dead-letter";
 import { type Delivery, NO_PROGRESS } from "@posthaste/core/delivery/delivery";
-import { NO_LOG_ID } from "@posthaste/core/delivery/origin";
+import { NO_INCARNATION } from "@posthaste/core/delivery/origin";
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";
 import { isUnreadable } from "@posthaste/kafka/codec/unreadable";
@@ -150,7 +150,7 @@ export class Replays {
   async #read({ topic, partition, offset }: IncomingRecord, bytes: Buffer): Promise<DeadLetter | null> {
     const { connection, letters } = this.#options;
     try {
-      await letters.learn(bytes);
+      await letters.prefetch(bytes);
       return letters.decode(bytes);
     } catch (error) {
       if (!isUnreadable(error)) throw error;
@@ -165,7 +165,7 @@ export class Replays {
     const { messageId, sourceId, destinationId, type, receivedAtMs, configOffset, body, lastAttempt } = letter;
     const value = deliveries.encode({
       ...{ messageId, sourceId, destinationId, type, receivedAtMs, configOffset, body },
-      ...{ originLogId: NO_LOG_ID, originPartition: 0, originOffset: 0 },
+      ...{ originIncarnation: NO_INCARNATION, originPartition: 0, originOffset: 0 },
     });
     const urls = settlesEach(destinationId) && lastAttempt.length > 0 ? lastAttempt.map(({ url }) => url) : null;
     return { topic: names.deliveries, key, value, headers: encodeProgress({ ...NO_PROGRESS, urls }) };

@@ -1,7 +1,7 @@
 /**
  * Prints how the cluster's topics differ from the catalogue, makes them match it and the registry know every schema, and ends.
- * Run before the services start. With `--dry-run` it changes nothing. With `--raise-log-id` it only gives the events topic a
- * higher log id (rule D2), for whoever set the routers back in it.
+ * Run before the services start. With `--dry-run` it changes nothing. With `--raise-incarnation` it only gives the events topic a
+ * higher topic incarnation (rule D2), for whoever set the routers back in it.
  */
 import { parseArgs } from "node:util";
 import {
@@ -15,7 +15,7 @@ import { DEFAULT_RETRY_DELAYS_MS } from "@posthaste/core/delivery/backoff";
 import { createOpenCodec } from "@posthaste/kafka/codec/registry";
 import { connectKafka, type KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { readTopicId } from "@posthaste/kafka/connection/topic-id";
-import { findEventsLog, raiseEventsLog } from "@posthaste/kafka/topics/log-id";
+import { findEventsLog, raiseEventsLog } from "@posthaste/kafka/topics/incarnation";
 import { applyTopics, formatDifference, planTopics } from "@posthaste/kafka/topics/topic-admin";
 import type { TopicDifference } from "@posthaste/kafka/topics/topic-plan";
 import { ConfigError, durations, readConfig, wholeNumber } from "@posthaste/runtime/config";
@@ -41,20 +41,20 @@ interface Arguments {
 function readArguments(): Arguments {
   const flag = { type: "boolean", default: false } as const;
   try {
-    const { values } = parseArgs({ options: { "dry-run": flag, "raise-log-id": flag } });
-    const [isDryRun, isRaise] = [values["dry-run"], values["raise-log-id"]];
+    const { values } = parseArgs({ options: { "dry-run": flag, "raise-incarnation": flag } });
+    const [isDryRun, isRaise] = [values["dry-run"], values["raise-incarnation"]];
     if (isDryRun && isRaise) throw new Error("one of the two at a time");
     return { isDryRun, isRaise };
   } catch (error) {
     const reason = error instanceof Error ? error.message : error;
-    throw new ConfigError([`${reason}; the options are --dry-run and --raise-log-id`]);
+    throw new ConfigError([`${reason}; the options are --dry-run and --raise-incarnation`]);
   }
 }
 
 async function raise(connection: KafkaConnection, names: TopicNames): Promise<void> {
   const before = await findEventsLog(connection, names);
-  const { logId } = await raiseEventsLog(connection, names, await readTopicId(connection, names.events));
-  process.stdout.write(`~ ${names.events}: log id ${before?.logId ?? "(none)"} -> ${logId}\n`);
+  const { incarnation } = await raiseEventsLog(connection, names, await readTopicId(connection, names.events));
+  process.stdout.write(`~ ${names.events}: topic incarnation ${before?.incarnation ?? "(none)"} -> ${incarnation}\n`);
 }
 
 function print(differences: readonly TopicDifference[]): void {

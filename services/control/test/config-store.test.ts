@@ -84,7 +84,7 @@ async function readAnew(): Promise<{ get: (id: string) => Source | undefined; st
   const table = await createTable(topics.connection, {
     topic: topics.names.sourceConfig,
     decode: codec.decode,
-    learn: codec.learn,
+    prefetch: codec.prefetch,
     onStale: (id) => stale.push(id),
   });
   closing.push(() => table.close());
@@ -186,7 +186,7 @@ async function lastRecord(id: string): Promise<Source | undefined> {
       if (value.id === id) last = value;
       return value;
     },
-    learn: codec.learn,
+    prefetch: codec.prefetch,
     onStale: (key, revision) => {
       if (key === id) last = source(id, revision, "an older revision");
     },

@@ -64,7 +64,7 @@ export function deadLetterAt(n: number, differing: Partial<DeadLetter> = {}): De
     type: "track",
     receivedAtMs: START_MS,
     configOffset: 0,
-    originLogId: 1,
+    originIncarnation: 1,
     originPartition: 0,
     originOffset: n,
     body: Buffer.from(`{"n":${n}}`),

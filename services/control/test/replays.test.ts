@@ -1,6 +1,6 @@
 import { headerText } from "@posthaste/contracts/headers";
 import type { Delivery } from "@posthaste/core/delivery/delivery";
-import { NO_LOG_ID } from "@posthaste/core/delivery/origin";
+import { NO_INCARNATION } from "@posthaste/core/delivery/origin";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -76,7 +76,7 @@ describe("a replay", () => {
     expect(first?.delivery).toEqual({
       ...{ messageId: "message-1", sourceId: "src_1", destinationId: "dst_1", type: "track" },
       ...{ receivedAtMs, configOffset, body },
-      ...{ originLogId: NO_LOG_ID, originPartition: 0, originOffset: 0 },
+      ...{ originIncarnation: NO_INCARNATION, originPartition: 0, originOffset: 0 },
     });
   });
 

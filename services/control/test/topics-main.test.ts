@@ -32,12 +32,12 @@ describe("the program that makes the topics", () => {
     expect(await run([])).toEqual({ code: 0, stdout: "", stderr: "" });
   });
 
-  it("with --raise-log-id gives the events topic a higher log id, each time, and does nothing else", async () => {
+  it("with --raise-incarnation gives the events topic a higher topic incarnation, each time, and does nothing else", async () => {
     await run([]);
     const raised = async () => {
-      const { code, stdout, stderr } = await run(["--raise-log-id"], { POSTHASTE_PARTITIONS: "3" });
+      const { code, stdout, stderr } = await run(["--raise-incarnation"], { POSTHASTE_PARTITIONS: "3" });
       expect([code, stderr]).toEqual([0, ""]);
-      const [, from, to] = /^~ \S+\.events: log id (\d+) -> (\d+)\n$/.exec(stdout) ?? [];
+      const [, from, to] = /^~ \S+\.events: topic incarnation (\d+) -> (\d+)\n$/.exec(stdout) ?? [];
       expect(Number(to)).toBeGreaterThan(Number(from));
       return { from, to };
     };
@@ -50,7 +50,7 @@ describe("the program that makes the topics", () => {
     const unknown = await run(["--dryrun"]);
     expect([unknown.code, unknown.stderr]).toEqual([
       2,
-      expect.stringContaining("the options are --dry-run and --raise-log-id"),
+      expect.stringContaining("the options are --dry-run and --raise-incarnation"),
     ]);
     const unset = await run([], { KAFKA_BROKERS: "" });
     expect([unset.code, unset.stderr]).toEqual([2, expect.stringContaining("KAFKA_BROKERS is not set")]);

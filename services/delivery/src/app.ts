@@ -1,6 +1,6 @@
 /**
  * The delivery service: what stands in the deliveries topic, and what came due in the retry topics, to its receivers.
- * Fresh and returning deliveries share the admission of their destinations.
+ * First attempts and retries share the admission of their destinations.
  */
 import type { SecretKey } from "@posthaste/contracts/secret-box";
 import { createTopicNames, delayMsFromRetryTopic } from "@posthaste/contracts/topics";
@@ -72,7 +72,7 @@ export async function startDelivery(options: DeliveryOptions): Promise<DeliveryS
     metrics: createKafkaMetrics(registry),
   });
   const topics = await openTopics(connection, { ...options, names });
-  const { destinations, deadLetterCodec, handOffs, attempts, attemptCodec, retryTopics } = topics;
+  const { destinations, deadLetterCodec, republisher, attempts, attemptCodec, retryTopics } = topics;
 
   const metrics = createDeliveryMetrics(registry, retryTopics);
   const attemptLog = new AttemptLog({
@@ -97,10 +97,13 @@ export async function startDelivery(options: DeliveryOptions): Promise<DeliveryS
     defer: (pending, parts) => deliverer.defer(pending, parts),
     judgeAgain: (pending) => deliverer.judgeAgain(pending),
   });
-  createDeliveryGauges(registry, { breakers: () => isolation.breakers(), waitingForRoom: () => isolation.waiting });
+  createDeliveryGauges(registry, {
+    breakers: () => isolation.breakers(),
+    waitingForAdmission: () => isolation.waiting,
+  });
   const followUps = new FollowUps({
     names,
-    producer: handOffs,
+    producer: republisher,
     codec: deadLetterCodec,
     metrics,
     nowMs: clock.nowMs,
@@ -121,7 +124,7 @@ export async function startDelivery(options: DeliveryOptions): Promise<DeliveryS
     log,
     onFailure,
   });
-  const { fresh, returning } = createConsumers(connection, {
+  const { firstAttempts, retries } = createConsumers(connection, {
     topics,
     windowRecords: options.windowRecords ?? DEFAULT_WINDOW_RECORDS,
     timing: options.timing ?? {},
@@ -130,17 +133,17 @@ export async function startDelivery(options: DeliveryOptions): Promise<DeliveryS
     turnsAway: (destinationId, window) => isolation.turnsAway(destinationId, window),
     onFailure,
   });
-  await Promise.all([fresh.start(), returning.start()]);
+  await Promise.all([firstAttempts.start(), retries.start()]);
 
   return {
     readiness: () => ({
       brokers: connection.brokersState(),
       tables: destinations.state,
-      group: isJoined(fresh),
-      retryGroup: isJoined(returning),
+      group: isJoined(firstAttempts),
+      retryGroup: isJoined(retries),
     }),
     stop: async () => {
-      await Promise.all([fresh.stop(), returning.stop()]);
+      await Promise.all([firstAttempts.stop(), retries.stop()]);
       deliverer.close();
       isolation.close();
       await sender.close();

@@ -35,7 +35,7 @@ function open({ setting = ALL, random = 0, pendingBytes = 0, fails = false }): H
     codec: {
       encode: ({ attempts }: AttemptBatch) => Buffer.from(JSON.stringify(attempts)),
       decode: () => ({ attempts: [] }),
-      learn: () => undefined,
+      prefetch: () => undefined,
     },
     random: () => random,
     log: SILENT_LOG,

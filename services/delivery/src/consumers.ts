@@ -1,22 +1,22 @@
 /**
- * The two consumer groups of delivery, since one group has one subscription (C7): fresh deliveries, and every retry topic
- * that exists (W4). Only fresh ones are filtered by origin (D1).
+ * The two consumer groups of delivery, since one group has one subscription (C7): first attempts, and every retry topic
+ * that exists (W4). Only first attempts are filtered by origin (D1).
  */
 import { delayMsFromRetryTopic } from "@posthaste/contracts/topics";
 import {
   condenseOrigins,
-  decodeOriginFold,
+  decodeOriginCheckpoint,
   type LeftOut,
-  NO_LOG_ID,
-  OriginFold,
+  NO_INCARNATION,
+  OriginCheckpoint,
   type OriginOfDelivery,
 } from "@posthaste/core/delivery/origin";
 import type { DeferralCause } from "@posthaste/core/isolation/permit";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { createWindowedConsumer } from "@posthaste/kafka/consumer/consumer";
 import type {
+  Checkpoint,
   ConsumerTiming,
-  Fold,
   PartitionWindow,
   Task,
   WindowedConsumer,
@@ -42,8 +42,8 @@ export interface ConsumersOptions {
 }
 
 export interface Consumers {
-  readonly fresh: WindowedConsumer;
-  readonly returning: WindowedConsumer;
+  readonly firstAttempts: WindowedConsumer;
+  readonly retries: WindowedConsumer;
 }
 
 /** Starts neither. */
@@ -52,27 +52,27 @@ export function createConsumers(connection: KafkaConnection, options: ConsumersO
   const { names, deliveryCodec, retryTopics } = topics;
   const shared = {
     window: { maxRecords: options.windowRecords, maxBytes: WINDOW_BYTES },
-    learn: ({ value }: IncomingRecord) => (value === null ? undefined : deliveryCodec.learn(value)),
+    prefetch: ({ value }: IncomingRecord) => (value === null ? undefined : deliveryCodec.prefetch(value)),
     // One byte a character: keys that differ as bytes differ as text, and no UTF-8 is decoded.
     laneOf: ({ turnedAway }: Intake, { key }: IncomingRecord) =>
       turnedAway === null ? (key?.toString("latin1") ?? null) : null,
-    holderOf: ({ delivery }: Intake) => delivery?.destinationId ?? "",
+    ownerOf: ({ delivery }: Intake) => delivery?.destinationId ?? "",
     run: options.run,
     onFailure: options.onFailure,
     timing: options.timing,
   } satisfies Partial<WindowedConsumerOptions<Intake, OriginOfDelivery>>;
-  const takeFrom = (returning: boolean) => (record: IncomingRecord, window: PartitionWindow) =>
-    takeDelivery(deliveryCodec, record, returning, (destinationId) => options.turnsAway(destinationId, window));
+  const takeFrom = (isRetry: boolean) => (record: IncomingRecord, window: PartitionWindow) =>
+    takeDelivery(deliveryCodec, record, isRetry, (destinationId) => options.turnsAway(destinationId, window));
   return {
-    fresh: createWindowedConsumer<Intake, OriginOfDelivery>(connection, {
+    firstAttempts: createWindowedConsumer<Intake, OriginOfDelivery>(connection, {
       ...shared,
       groupId: names.deliveryGroup,
       topics: [names.deliveries],
       take: takeFrom(false),
-      fold: originFold(metrics),
+      checkpoint: originCheckpoint(metrics),
       onRepeat: () => metrics.repeats.inc({ kind: "origin" }),
     }),
-    returning: createWindowedConsumer<Intake>(connection, {
+    retries: createWindowedConsumer<Intake>(connection, {
       ...shared,
       groupId: names.retryGroup,
       topics: retryTopics,
@@ -83,10 +83,15 @@ export function createConsumers(connection: KafkaConnection, options: ConsumersO
   };
 }
 
-const NO_ORIGIN: OriginOfDelivery = { originLogId: NO_LOG_ID, originPartition: 0, originOffset: 0, destinationId: "" };
+const NO_ORIGIN: OriginOfDelivery = {
+  originIncarnation: NO_INCARNATION,
+  originPartition: 0,
+  originOffset: 0,
+  destinationId: "",
+};
 
 /** D1 to D3. A record that nothing reads has no origin, and is no repeat. */
-function originFold({ originsLeftOut }: DeliveryMetrics): Fold<Intake, OriginOfDelivery> {
+function originCheckpoint({ originsLeftOut }: DeliveryMetrics): Checkpoint<Intake, OriginOfDelivery> {
   const onLeftOut = ({ entries, destinationIds }: LeftOut): void => {
     originsLeftOut.inc({ what: "entry" }, entries);
     originsLeftOut.inc({ what: "destination" }, destinationIds);
@@ -96,12 +101,12 @@ function originFold({ originsLeftOut }: DeliveryMetrics): Fold<Intake, OriginOfD
       delivery === null
         ? NO_ORIGIN
         : {
-            originLogId: delivery.originLogId,
+            originIncarnation: delivery.originIncarnation,
             originPartition: delivery.originPartition,
             originOffset: delivery.originOffset,
             destinationId: delivery.destinationId,
           },
     condense: condenseOrigins,
-    open: (text) => (text === null ? new OriginFold(onLeftOut) : decodeOriginFold(text, onLeftOut)),
+    open: (text) => (text === null ? new OriginCheckpoint(onLeftOut) : decodeOriginCheckpoint(text, onLeftOut)),
   };
 }

@@ -6,7 +6,7 @@
  * V2  A destination whose secrets cannot be opened gets nothing, and nothing of it is given up: its deliveries are held.
  * V3  URLs, headers and secrets are those of the moment of sending: what waited is judged again when its destination was
  *     changed meanwhile.
- * V4  Every delivery ends finished: delivered, handed off, or kept in its window until the next owner reads it.
+ * V4  Every delivery ends finished: delivered, republished, or kept in its window until the next owner reads it.
  * V5  No attempt starts after the end of the delivery's retry window, wherever it waited, but the last one that it is owed.
  */
 
@@ -17,9 +17,9 @@ import type { AttemptOutcome } from "@posthaste/core/delivery/outcome";
 import {
   type DeadPlan,
   isWindowOver,
+  planAdmissionHold,
   planDeferral,
   planHold,
-  planRoomHold,
   type RetrySchedule,
 } from "@posthaste/core/delivery/retry-plan";
 import type { DeferralCause, DeferredPart } from "@posthaste/core/isolation/permit";
@@ -52,7 +52,7 @@ export interface DelivererParts {
   readonly clock: Clock;
   /** 0 up to but not including 1. */
   readonly random: () => number;
-  /** The delay of the retry topic that a returning record comes from, in ms. */
+  /** The delay of the retry topic that a retry comes from, in ms. */
   readonly delayMsOf: (topic: string) => number;
   readonly log: Log;
   readonly onFailure: (reason: Error) => void;
@@ -80,9 +80,9 @@ export class Deliverer {
 
   /** Starts the work on a record; its task is finished later. */
   run(task: Task<Intake>): void {
-    const { delivery, returning } = task.item;
+    const { delivery, isRetry } = task.item;
     if (delivery === null) this.#dropUnreadable(task);
-    else if (!returning) this.#judge(task, delivery);
+    else if (!isRetry) this.#judge(task, delivery);
     else if (this.#isSecondCopy(task)) task.finish();
     else this.#afterJitter(task, delivery);
   }
@@ -147,10 +147,10 @@ export class Deliverer {
   /** W6. Under `settle: each` another attempt may hand off other URLs from the same place: only equal ones are a copy. */
   #isSecondCopy({ item, record }: Task<Intake>): boolean {
     const { dueGate, metrics } = this.#parts;
-    const { handedOffFrom, progress } = item;
-    if (handedOffFrom === undefined) return false;
-    const handOff = progress.urls === null ? handedOffFrom : `${handedOffFrom} ${progress.urls.join(" ")}`;
-    if (!dueGate.isRepeat(handOff, `${record.topic}/${record.partition}/${record.offset}`)) return false;
+    const { republishedFrom, progress } = item;
+    if (republishedFrom === undefined) return false;
+    const republish = progress.urls === null ? republishedFrom : `${republishedFrom} ${progress.urls.join(" ")}`;
+    if (!dueGate.isRepeat(republish, `${record.topic}/${record.partition}/${record.offset}`)) return false;
     metrics.repeats.inc({ kind: "hand_off" });
     return true;
   }
@@ -178,7 +178,7 @@ export class Deliverer {
   #judge(task: Task<Intake>, delivery: Delivery): void {
     if (task.window.isRevoked) return;
     const { isolation } = this.#parts;
-    if (task.item.returning) isolation.cameBack(delivery.destinationId);
+    if (task.item.isRetry) isolation.cameBack(delivery.destinationId);
     // V1
     this.#configWait.whenKnown(delivery.configOffset, () => this.#guard(() => this.#submit(task, delivery)));
   }
@@ -191,7 +191,7 @@ export class Deliverer {
     else if (plan.kind === "dead_letter") this.#bury(pending.task, pending.delivery, plan);
     // What it is owed goes with it, since it may have to come again later.
     else if (!isolation.submitLast({ ...pending, progress: plan.progress }))
-      this.#wait(pending, planRoomHold({ schedule, progress: plan.progress }), cause);
+      this.#wait(pending, planAdmissionHold({ schedule, progress: plan.progress }), cause);
   }
 
   /** G6: what becomes of the URLs that are left out of an attempt; a last one that they are owed comes with their own record. */
@@ -203,7 +203,7 @@ export class Deliverer {
         return { ...plan, delivery: pending.delivery, lastAttempt: owedUrls(plan.progress, pending.destination) };
       }
       metrics.deferred.inc({ cause });
-      return plan.kind === "retry" ? plan : planRoomHold({ schedule, progress: plan.progress });
+      return plan.kind === "retry" ? plan : planAdmissionHold({ schedule, progress: plan.progress });
     });
   }
 

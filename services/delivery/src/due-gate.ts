@@ -1,10 +1,10 @@
 /**
- * Drops the second copy of a hand-off: a crash between a hand-off and its commit leaves two (W6).
+ * Drops the second copy of a republished record: a crash between a republish and its commit leaves two (W6).
  *
- * Owns: the hand-offs that were seen lately, each with the place where its first copy stands.
- * H1  A record is a repeat only when the same hand-off was seen at *another* place: a record that is read again, after a
+ * Owns: the republished records that were seen lately, each with the place where its first copy stands.
+ * H1  A record is a repeat only when the same republished record was seen at *another* place: a record that is read again, after a
  *     rebalance for instance, is not its own copy.
- * H2  At least the newest `limit` hand-offs are held, and at most twice as many. Best effort: what was forgotten, or seen by
+ * H2  At least the newest `limit` republished records are held, and at most twice as many. Best effort: what was forgotten, or seen by
  *     another process, is delivered again.
  */
 export class DueGate {
@@ -16,15 +16,15 @@ export class DueGate {
     this.#limit = limit;
   }
 
-  /** Notes that the hand-off stands at `place`; true when another copy of it was seen before. */
-  isRepeat(handOff: string, place: string): boolean {
-    const seen = this.#young.get(handOff) ?? this.#old.get(handOff);
+  /** Notes that the republished record stands at `place`; true when another copy of it was seen before. */
+  isRepeat(republish: string, place: string): boolean {
+    const seen = this.#young.get(republish) ?? this.#old.get(republish);
     if (seen !== undefined) return seen !== place;
     if (this.#young.size >= this.#limit) {
       this.#old = this.#young;
       this.#young = new Map();
     }
-    this.#young.set(handOff, place);
+    this.#young.set(republish, place);
     return false;
   }
 }

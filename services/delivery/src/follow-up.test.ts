@@ -104,12 +104,12 @@ describe("what follows a delivery", () => {
         {
           topic: "posthaste.deliveries.retry-10s",
           ...{ key, value },
-          headers: { attempts: "1", "handed-off-from": "posthaste.deliveries/3/41/0", "handed-off-at-ms": "77" },
+          headers: { attempts: "1", "republished-from": "posthaste.deliveries/3/41/0", "republished-at-ms": "77" },
         },
         {
           topic: "posthaste.deliveries.retry-1m",
           ...{ key, value },
-          headers: { attempts: "1", "handed-off-from": "posthaste.deliveries/3/41/1", "handed-off-at-ms": "77" },
+          headers: { attempts: "1", "republished-from": "posthaste.deliveries/3/41/1", "republished-at-ms": "77" },
         },
       ],
     ]);

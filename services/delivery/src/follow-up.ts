@@ -1,13 +1,13 @@
 /**
  * What is published because of an attempt, or instead of one: a record in a retry topic, or a dead letter.
  *
- * F1  A record is finished only when its hand-off was acknowledged (C2). A hand-off that cannot be sent keeps its record in
+ * F1  A record is finished only when its republish was acknowledged (C2). A republish that cannot be sent keeps its record in
  *     the window: the producer sends again for as long as it is open.
  * F2  The value of a retry record is the value of the record it follows, byte for byte; only headers change (W2).
- * F3  A record whose partition was given up is not handed off: its new owner reads it again and would do so too.
+ * F3  A record whose partition was given up is not republished: its new owner reads it again and would do so too.
  */
 import type { Codec } from "@posthaste/contracts/codec";
-import { encodeProgress, HANDED_OFF_AT_HEADER, HANDED_OFF_HEADER } from "@posthaste/contracts/headers";
+import { encodeProgress, REPUBLISHED_AT_HEADER, REPUBLISHED_FROM_HEADER } from "@posthaste/contracts/headers";
 import { retryTopicName, type TopicNames } from "@posthaste/contracts/topics";
 import type { DeadLetter, DeadLetterReason, DeadUrl } from "@posthaste/core/delivery/dead-letter";
 import type { Delivery, DeliveryProgress } from "@posthaste/core/delivery/delivery";
@@ -37,7 +37,7 @@ export interface FollowUpsOptions {
   readonly codec: Codec<DeadLetter>;
   readonly metrics: DeliveryMetrics;
   readonly nowMs: () => number;
-  /** A hand-off failed for good: a bug. */
+  /** A republished record failed for good: a bug. */
   readonly onFailure: (reason: Error) => void;
 }
 
@@ -73,8 +73,8 @@ export class FollowUps {
         value: record.value,
         headers: {
           ...encodeProgress(followUp.progress),
-          [HANDED_OFF_HEADER]: placeOf(record, window.topicId, index),
-          [HANDED_OFF_AT_HEADER]: String(Math.round(nowMs())),
+          [REPUBLISHED_FROM_HEADER]: placeOf(record, window.topicId, index),
+          [REPUBLISHED_AT_HEADER]: String(Math.round(nowMs())),
         },
       };
     }
@@ -100,7 +100,7 @@ export class FollowUps {
 }
 
 /**
- * Names one of the hand-offs of a record: under `settle: each` there may be several. By the topic's id, since of a topic that was made
+ * Names one of the republished records of a record: under `settle: each` there may be several. By the topic's id, since of a topic that was made
  * anew other records stand at the same offsets, and none of them is a copy of what still waits from before.
  */
 function placeOf({ topic, partition, offset }: IncomingRecord, topicId: string | undefined, index: number): string {

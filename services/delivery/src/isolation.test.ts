@@ -21,7 +21,7 @@ interface FakeWindow {
   isRevoked: boolean;
   records: number;
   maxRecords: number;
-  heldBy: (holder: string) => number;
+  ownedBy: (owner: string) => number;
 }
 
 let nowMs: number;
@@ -35,14 +35,14 @@ const openWindow = (): FakeWindow => ({
   isRevoked: false,
   records: 1,
   maxRecords: 500,
-  heldBy: () => 1,
+  ownedBy: () => 1,
 });
 /** More than three quarters full. */
 const fillingWindow = (): FakeWindow => ({ ...openWindow(), records: 376 });
 
 interface PendingOptions {
   readonly window?: FakeWindow;
-  readonly returning?: boolean;
+  readonly isRetry?: boolean;
   readonly revision?: number;
   readonly urls?: readonly string[];
   readonly rateLimitPerSecond?: number | null;
@@ -51,13 +51,13 @@ interface PendingOptions {
 /** A delivery as the isolation sees it; what it does not look at is left out. */
 function pending(
   destinationId: string,
-  { window = openWindow(), returning = false, revision = 1, urls, rateLimitPerSecond = null }: PendingOptions = {},
+  { window = openWindow(), isRetry = false, revision = 1, urls, rateLimitPerSecond = null }: PendingOptions = {},
 ): Pending {
   const own = (urls ?? [`https://${destinationId}.example/`]).map((url) => ({ url, headers: {} }));
   const destination = { id: destinationId, revision, rateLimitPerSecond, settle: "any", urls: own };
   return {
     destination: destination as unknown as Destination,
-    returning,
+    isRetry,
     owed: null,
     requests: own.length,
     progress: NO_PROGRESS,
@@ -201,18 +201,18 @@ describe("isolation", () => {
     expect([deferred.length, isolation.waiting]).toEqual([0, 8]);
     window.isFull = true;
     window.records = 500;
-    window.heldBy = () => 500;
+    window.ownedBy = () => 500;
     pass(100);
     expect(deferred).toHaveLength(8);
   });
 
   it("I1, G3: defers what hangs in a full window of which its destination holds more than half, and no less", () => {
-    const window = { ...openWindow(), isFull: true, records: 500, heldBy: () => 250 };
+    const window = { ...openWindow(), isFull: true, records: 500, ownedBy: () => 250 };
     isolation.submit(pending("b"));
     for (let index = 0; index < 10; index++) isolation.submit(pending("a", { window }));
     pass(400);
     expect([deferred.length, isolation.waiting]).toEqual([0, 8]);
-    window.heldBy = () => 251;
+    window.ownedBy = () => 251;
     pass(20);
     expect(causes()).toEqual(Array(8).fill("window_full"));
   });
@@ -259,7 +259,7 @@ describe("isolation", () => {
     expect(sent.at(-1)?.request.destination.id).toBe("new");
   });
 
-  it("G6, J4: sees of a proven destination that it hangs now, though nothing waits for it", () => {
+  it("G6, J4: sees of a healthy destination that it hangs now, though nothing waits for it", () => {
     for (let index = 0; index < 30; index++) {
       isolation.submit(pending(`well-${index}`));
       finish(sent.at(-1), "delivered");
@@ -412,7 +412,7 @@ describe("isolation", () => {
     isolation.wentAway("a");
     isolation.wentAway("a");
     isolation.cameBack("a");
-    isolation.submit(pending("a", { returning: true }));
+    isolation.submit(pending("a", { isRetry: true }));
     expect([isolation.awayOf("a"), isolation.awayOf("b")]).toEqual([1, 0]);
   });
 });

@@ -20,7 +20,7 @@ import { type AdmissionSettings, DestinationAdmission, type LoadContext } from "
 import { BREAKER_STATES, type BreakerState } from "@posthaste/core/isolation/circuit-breaker";
 import { ConnectionBudget } from "@posthaste/core/isolation/connection-budget";
 import type { DeferralCause, DeferredPart, Permit } from "@posthaste/core/isolation/permit";
-import { ProvenLimits } from "@posthaste/core/isolation/proven-limits";
+import { RememberedLimits } from "@posthaste/core/isolation/remembered-limits";
 import type { RequestOutcome } from "@posthaste/core/isolation/url-health";
 import type { PartitionWindow } from "@posthaste/kafka/consumer/windowed-consumer";
 import type { Pending } from "./pending.ts";
@@ -69,7 +69,7 @@ interface Entry {
 export class Isolation {
   readonly #options: IsolationOptions;
   readonly #shared: ConnectionBudget;
-  readonly #proven: ProvenLimits;
+  readonly #remembered: RememberedLimits;
   readonly #entries = new Map<string, Entry>();
   /** Entries with deliveries that wait, and those that J4 says. */
   readonly #watched = new Set<Entry>();
@@ -85,7 +85,7 @@ export class Isolation {
   constructor(options: IsolationOptions) {
     this.#options = options;
     this.#shared = new ConnectionBudget(options.connections);
-    this.#proven = new ProvenLimits(options.settings.limit.first);
+    this.#remembered = new RememberedLimits(options.settings.limit.first);
     this.#sweep = setInterval(() => this.#forgetIdle(), SWEEP_MS);
   }
 
@@ -216,8 +216,9 @@ export class Isolation {
     }
     let entry = this.#entries.get(destinationId);
     if (entry === undefined) {
-      const provenLimitOf = (url: string) => this.#proven.of(keyOf(destinationId, url), this.#options.monotonicMs());
-      const admission = new DestinationAdmission<Pending>(this.#options.settings, this.#shared, provenLimitOf);
+      const rememberedLimitOf = (url: string) =>
+        this.#remembered.of(keyOf(destinationId, url), this.#options.monotonicMs());
+      const admission = new DestinationAdmission<Pending>(this.#options.settings, this.#shared, rememberedLimitOf);
       entry = { admission, usedMs: nowMs, revision: -1, reserved: 0, away: 0 };
       this.#entries.set(destinationId, entry);
     }
@@ -243,7 +244,7 @@ export class Isolation {
     return {
       isAlone: nowMs - this.#lastOtherMs >= ALONE_MS,
       isFilling: fills,
-      isCrowding: window.isFull && window.heldBy(destinationId) * 2 > window.records,
+      isCrowding: window.isFull && window.ownedBy(destinationId) * 2 > window.records,
       isScarce: fills && nowMs - this.#settledMs <= GETTING_THROUGH_MS,
     };
   }
@@ -325,7 +326,7 @@ export class Isolation {
       const unusedMs = nowMs - entry.usedMs;
       const isIdle = unusedMs >= IDLE_MS && entry.away === 0 && entry.admission.isIdle(nowMs);
       if (!isIdle && !(unusedMs >= FORGET_MS && entry.admission.isEmpty)) continue;
-      for (const { url, limit } of entry.admission.urls) this.#proven.note(keyOf(id, url), limit, nowMs);
+      for (const { url, limit } of entry.admission.urls) this.#remembered.note(keyOf(id, url), limit, nowMs);
       this.#entries.delete(id);
     }
   }

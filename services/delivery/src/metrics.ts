@@ -35,7 +35,7 @@ export interface DeliveryGauges {
   /** URLs by the state of their breaker. */
   readonly breakers: () => Readonly<Record<BreakerState, number>>;
   /** Deliveries that wait in memory for their destination's room. */
-  readonly waitingForRoom: () => number;
+  readonly waitingForAdmission: () => number;
 }
 
 export function createDeliveryMetrics(registry: Registry, retryTopics: readonly string[]): DeliveryMetrics {
@@ -119,7 +119,7 @@ export function createDeliveryGauges(registry: Registry, gauges: DeliveryGauges)
     help: "Deliveries in memory that wait for room at their destination.",
     registers: [registry],
     collect() {
-      this.set(gauges.waitingForRoom());
+      this.set(gauges.waitingForAdmission());
     },
   });
 }

@@ -1,23 +1,23 @@
 import type { Codec } from "@posthaste/contracts/codec";
 import { encodeProgress } from "@posthaste/contracts/headers";
 import { type Delivery, NO_PROGRESS } from "@posthaste/core/delivery/delivery";
-import { NO_LOG_ID } from "@posthaste/core/delivery/origin";
+import { NO_INCARNATION } from "@posthaste/core/delivery/origin";
 import { describe, expect, it } from "vitest";
 import { takeDelivery } from "./pending.ts";
 
 const progress = { ...NO_PROGRESS, urls: ["https://b.example/"] };
 
-function take(originLogId: number, returning: boolean) {
-  const delivery = { originLogId } as Delivery;
-  const codec: Codec<Delivery> = { encode: () => Buffer.of(), decode: () => delivery, learn: () => undefined };
+function take(originIncarnation: number, isRetry: boolean) {
+  const delivery = { originIncarnation } as Delivery;
+  const codec: Codec<Delivery> = { encode: () => Buffer.of(), decode: () => delivery, prefetch: () => undefined };
   const record = { topic: "deliveries", partition: 0, offset: 7, timestampMs: 0, key: null, value: Buffer.of(1) };
-  return takeDelivery(codec, { ...record, headers: encodeProgress(progress) }, returning, () => null);
+  return takeDelivery(codec, { ...record, headers: encodeProgress(progress) }, isRetry, () => null);
 }
 
 it("a delivery knows at its intake whether its destination turns it away", () => {
   const asked: string[] = [];
-  const delivery = { destinationId: "dst", originLogId: 3 } as Delivery;
-  const codec: Codec<Delivery> = { encode: () => Buffer.of(), decode: () => delivery, learn: () => undefined };
+  const delivery = { destinationId: "dst", originIncarnation: 3 } as Delivery;
+  const codec: Codec<Delivery> = { encode: () => Buffer.of(), decode: () => delivery, prefetch: () => undefined };
   const record = { topic: "deliveries", partition: 0, offset: 7, timestampMs: 0, key: null, value: Buffer.of(1) };
   const intake = takeDelivery(codec, { ...record, headers: {} }, false, (destinationId) => {
     asked.push(destinationId);
@@ -30,9 +30,9 @@ it("what no schema reads, or has no value, is no delivery and turned away by nob
   const record = { topic: "deliveries", partition: 0, offset: 7, timestampMs: 0, key: null, headers: {} };
   const decode = (value: Buffer): Delivery => {
     if (value.length === 0) throw new Error("unreadable");
-    return { originLogId: 3, destinationId: "dst" } as Delivery;
+    return { originIncarnation: 3, destinationId: "dst" } as Delivery;
   };
-  const codec: Codec<Delivery> = { encode: () => Buffer.of(), decode, learn: () => undefined };
+  const codec: Codec<Delivery> = { encode: () => Buffer.of(), decode, prefetch: () => undefined };
   const turnsAway = () => "concurrency_limit" as const;
   for (const value of [Buffer.of(), null]) {
     expect(takeDelivery(codec, { ...record, value }, false, turnsAway)).toMatchObject({
@@ -44,7 +44,7 @@ it("what no schema reads, or has no value, is no delivery and turned away by nob
 describe("the progress of a delivery", () => {
   it("is read from the headers of a record that returns, and of one that was replayed", () => {
     expect(take(3, true).progress).toEqual(progress);
-    expect(take(NO_LOG_ID, false).progress).toEqual(progress);
+    expect(take(NO_INCARNATION, false).progress).toEqual(progress);
   });
 
   it("is none for a record that the router wrote, whatever stands beside it", () => {

@@ -1,11 +1,11 @@
 /** A delivery in this process, from its intake to its end: one object a record, since this is the hot path. */
 
 import type { Codec } from "@posthaste/contracts/codec";
-import { decodeProgress, HANDED_OFF_HEADER, headerText } from "@posthaste/contracts/headers";
+import { decodeProgress, headerText, REPUBLISHED_FROM_HEADER } from "@posthaste/contracts/headers";
 import type { Destination } from "@posthaste/core/config/destination";
 import { type DeadUrl, NOT_ATTEMPTED, URL_REMOVED } from "@posthaste/core/delivery/dead-letter";
 import { type Delivery, type DeliveryProgress, NO_PROGRESS } from "@posthaste/core/delivery/delivery";
-import { NO_LOG_ID } from "@posthaste/core/delivery/origin";
+import { NO_INCARNATION } from "@posthaste/core/delivery/origin";
 import type { DeferralCause } from "@posthaste/core/isolation/permit";
 import type { Task } from "@posthaste/kafka/consumer/windowed-consumer";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
@@ -16,9 +16,9 @@ export interface Intake {
   readonly delivery: Delivery | null;
   readonly progress: DeliveryProgress;
   /** It comes from a retry topic. */
-  readonly returning: boolean;
-  /** The record it was handed off from (W6); undefined for one of the deliveries topic. */
-  readonly handedOffFrom: string | undefined;
+  readonly isRetry: boolean;
+  /** The record it was republished from (W6); undefined for one of the deliveries topic. */
+  readonly republishedFrom: string | undefined;
   /** It is to be deferred for this, and takes no turn in its lane; null when it is to be served. */
   readonly turnedAway: DeferralCause | null;
 }
@@ -30,17 +30,17 @@ export type TurnsAway = (destinationId: string) => DeferralCause | null;
 export function takeDelivery(
   codec: Codec<Delivery>,
   record: IncomingRecord,
-  returning: boolean,
+  isRetry: boolean,
   turnsAway: TurnsAway,
 ): Intake {
   const delivery = decodeDelivery(codec, record);
   // A replay may be for some URLs only; what the router writes has no headers, so they are not looked for.
-  const hasProgress = returning || delivery?.originLogId === NO_LOG_ID;
+  const hasProgress = isRetry || delivery?.originIncarnation === NO_INCARNATION;
   return {
     delivery,
     progress: hasProgress ? decodeProgress(record.headers) : NO_PROGRESS,
-    returning,
-    handedOffFrom: returning ? headerText(record.headers, HANDED_OFF_HEADER) : undefined,
+    isRetry,
+    republishedFrom: isRetry ? headerText(record.headers, REPUBLISHED_FROM_HEADER) : undefined,
     turnedAway: delivery === null ? null : turnsAway(delivery.destinationId),
   };
 }
@@ -59,7 +59,7 @@ export interface Pending {
   readonly task: Task<Intake>;
   readonly delivery: Delivery;
   readonly progress: DeliveryProgress;
-  readonly returning: boolean;
+  readonly isRetry: boolean;
   /** The URLs that are still to be served; null for all. */
   readonly owed: readonly string[] | null;
   /** The destination as it was when the delivery was judged last. */
@@ -70,9 +70,9 @@ export interface Pending {
 
 /** Ready to be sent; the URLs that the destination no longer has make no request. */
 export function toPending(task: Task<Intake>, delivery: Delivery, destination: Destination): Pending {
-  const { progress, returning } = task.item;
+  const { progress, isRetry } = task.item;
   const owed = progress.urls;
-  return { task, delivery, progress, returning, owed, destination, requests: countRequests(destination, owed) };
+  return { task, delivery, progress, isRetry, owed, destination, requests: countRequests(destination, owed) };
 }
 
 /** Under `settle: each`: the URLs that were still to be served and are the destination's no more. */

@@ -37,8 +37,8 @@ export interface OpenTopics {
   readonly deadLetterCodec: Codec<DeadLetter>;
   readonly attemptCodec: Codec<AttemptBatch>;
   /** To the retry topics and the dead letters. */
-  readonly handOffs: Producer;
-  /** To the attempt log: apart, so that a hand-off never waits behind it. */
+  readonly republisher: Producer;
+  /** To the attempt log: apart, so that a republished record never waits behind it. */
   readonly attempts: Producer;
   readonly close: () => Promise<void>;
 }
@@ -58,12 +58,15 @@ export async function openTopics(connection: KafkaConnection, options: OpenTopic
   const destinations = await createTable<Destination>(connection, {
     topic: names.destinationConfig,
     decode: destinationCodec.decode,
-    learn: destinationCodec.learn,
+    prefetch: destinationCodec.prefetch,
     onFailure: options.onFailure,
     ...options.table,
   });
   await destinations.caughtUp();
-  const handOffs = await createProducer(connection, { name: "hand-offs", topics: [names.deadLetters, ...retryTopics] });
+  const republisher = await createProducer(connection, {
+    name: "republish",
+    topics: [names.deadLetters, ...retryTopics],
+  });
   const attempts = await createProducer(connection, { name: "attempts", topics: [names.attempts] });
   return {
     names,
@@ -72,10 +75,10 @@ export async function openTopics(connection: KafkaConnection, options: OpenTopic
     deliveryCodec,
     deadLetterCodec,
     attemptCodec,
-    handOffs,
+    republisher,
     attempts,
     close: async () => {
-      await Promise.all([handOffs.close(DRAINED_FLUSH_MS), attempts.close(DRAINED_FLUSH_MS), destinations.close()]);
+      await Promise.all([republisher.close(DRAINED_FLUSH_MS), attempts.close(DRAINED_FLUSH_MS), destinations.close()]);
     },
   };
 }

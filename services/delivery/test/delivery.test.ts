@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { encodeProgress } from "@posthaste/contracts/headers";
 import { retryTopicName } from "@posthaste/contracts/topics";
 import { NO_PROGRESS } from "@posthaste/core/delivery/delivery";
-import { NO_LOG_ID } from "@posthaste/core/delivery/origin";
+import { NO_INCARNATION } from "@posthaste/core/delivery/origin";
 import { eventually } from "@posthaste/testkit/eventually";
 import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -57,7 +57,7 @@ describe("a delivery", () => {
 
   it("D2: that was written twice by a router is sent once", async () => {
     const configOffset = await connect("twice");
-    const origin = { configOffset, originLogId: 7, originPartition: 1, destinationId: "twice", user: "u" };
+    const origin = { configOffset, originIncarnation: 7, originPartition: 1, destinationId: "twice", user: "u" };
     await installation.send([
       { ...origin, messageId: "m-1", originOffset: 5 },
       { ...origin, messageId: "m-2", originOffset: 6 },
@@ -84,7 +84,7 @@ describe("a replay for some of the URLs", () => {
     const id = `some-${settle}`;
     receiver.script(`/${id}-a`, [{ status: 503 }, { status: 200 }]);
     const configOffset = await connect(id, [`/${id}-a`, `/${id}-b`], settle);
-    const draft = { messageId: `m-${id}`, destinationId: id, configOffset, originLogId: NO_LOG_ID };
+    const draft = { messageId: `m-${id}`, destinationId: id, configOffset, originIncarnation: NO_INCARNATION };
     const headers = encodeProgress({ ...NO_PROGRESS, urls: [`${receiver.url}/${id}-a`] });
     await installation.sendRaw(installation.names.deliveries, installation.encode(draft), headers);
     const url = `${receiver.url}/${id}-a`;
@@ -109,9 +109,9 @@ describe("a receiver that fails for a while", () => {
       { topic: retryTopicName(installation.names, 600), attempts: 2, deferrals: 0 },
     ]);
     // W1: by our clock, between the request that failed and the next.
-    for (const [index, { handedOffAtMs }] of waitingOf("m-flaky").entries()) {
-      expect(handedOffAtMs).toBeGreaterThanOrEqual((requests[index]?.receivedAtMs ?? Number.NaN) - 1);
-      expect(handedOffAtMs).toBeLessThanOrEqual(requests[index + 1]?.receivedAtMs ?? Number.NaN);
+    for (const [index, { republishedAtMs }] of waitingOf("m-flaky").entries()) {
+      expect(republishedAtMs).toBeGreaterThanOrEqual((requests[index]?.receivedAtMs ?? Number.NaN) - 1);
+      expect(republishedAtMs).toBeLessThanOrEqual(requests[index + 1]?.receivedAtMs ?? Number.NaN);
     }
     const [first, second, third] = requests.map(({ receivedAtMs }) => receivedAtMs);
     expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(300);
@@ -256,15 +256,15 @@ describe("what stands in the topics", () => {
     expect(delivery.failures).toEqual([]);
   });
 
-  it("W6: twice because of one hand-off is sent once", async () => {
+  it("W6: twice because of one republished record is sent once", async () => {
     const configOffset = await connect("copy");
     const value = installation.encode({ messageId: "m-copy", destinationId: "copy", configOffset });
     const topic = retryTopicName(installation.names, 300);
-    const headers = { "handed-off-from": "deliveries/0/1/0", attempts: "1" };
+    const headers = { "republished-from": "deliveries/0/1/0", attempts: "1" };
     await installation.sendRaw(topic, value, headers);
     await installation.sendRaw(topic, value, headers);
     await eventually(async () =>
-      expect(await delivery.metric('posthaste_repeats_dropped_total{kind="hand_off"}')).toBe(1),
+      expect(await delivery.metric('posthaste_repeats_dropped_total{kind="republish"}')).toBe(1),
     );
     await eventually(() => expect(receiver.requestsTo("/copy")).toHaveLength(1));
   });

@@ -1,7 +1,7 @@
 /** Topics of a test's own on the real broker, what delivery reads and writes there, and delivery in this process. */
 import { randomBytes } from "node:crypto";
 import { createDestinationCodec, type DestinationRecord } from "@posthaste/contracts/destination-codec";
-import { decodeProgress, handedOffAtMs, REVISION_HEADER } from "@posthaste/contracts/headers";
+import { decodeProgress, REVISION_HEADER, republishedAtMs } from "@posthaste/contracts/headers";
 import { createSecretBox, type SecretKey } from "@posthaste/contracts/secret-box";
 import type { SourceRecord } from "@posthaste/contracts/source-codec";
 import { retryTopicName, type TopicNames } from "@posthaste/contracts/topics";
@@ -20,7 +20,7 @@ import { type DeliveryOptions, type DeliveryService, startDelivery } from "../sr
 export interface Waiting extends DeliveryProgress {
   readonly topic: string;
   readonly messageId: string;
-  readonly handedOffAtMs: number | null;
+  readonly republishedAtMs: number | null;
 }
 
 export interface Installation {
@@ -78,7 +78,7 @@ export async function createInstallation(delaysMs: readonly number[]): Promise<I
   await follow<AttemptBatch>(names.attempts, (batch) => attempts.push(...batch.attempts));
   for (const topic of new Set(delaysMs.map((delayMs) => retryTopicName(names, delayMs)))) {
     await follow<Delivery>(topic, ({ messageId }, { headers }) =>
-      waiting.push({ ...decodeProgress(headers), topic, messageId, handedOffAtMs: handedOffAtMs(headers) }),
+      waiting.push({ ...decodeProgress(headers), topic, messageId, republishedAtMs: republishedAtMs(headers) }),
     );
   }
   const running: DeliveryService[] = [];
@@ -93,7 +93,7 @@ export async function createInstallation(delaysMs: readonly number[]): Promise<I
       type: "track",
       receivedAtMs: Date.now(),
       configOffset: 0,
-      originLogId: 1,
+      originIncarnation: 1,
       originPartition: 0,
       originOffset: origins,
       body: Buffer.from(`{"type":"track","event":${JSON.stringify(draft.messageId)}}`),

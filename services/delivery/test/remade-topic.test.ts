@@ -102,7 +102,7 @@ describe("the deliveries topic, made anew behind the project's back", () => {
     await eventually(() => expect(installation.waiting).toHaveLength(1));
     await first.stop();
     await remake(installation.names.deliveries);
-    // At the same place as the old one, and handed off from there.
+    // At the same place as the old one, and republished from there.
     await installation.startDelivery({ schedule: { delaysMs: [500], windowMs: 60_000 } });
     await sendOne("new");
     await eventually(() => expect(installation.waiting).toHaveLength(2));

@@ -79,7 +79,7 @@ it("a destination that was written before the setting existed has its failures' 
   const place = kept.findIndex((byte, index) => byte !== none[index]);
   const before = Buffer.concat([kept.subarray(0, place), kept.subarray(place + 1)]);
   before.writeInt32BE(id, 1);
-  await codec.learn(before);
+  await codec.prefetch(before);
   expect(codec.decode(before)).toEqual({ ...RECORD, responseLog: "failures" });
 });
 

@@ -83,7 +83,7 @@ class SimulatedWindow {
   readonly maxRecords: number;
   readonly #run: (task: SimulatedTask) => void;
   readonly #lanes = new Lanes<SimulatedTask>();
-  readonly #heldBy = new Map<string, number>();
+  readonly #ownedBy = new Map<string, number>();
   readonly #behind: (() => SimulatedTask)[] = [];
   #firstBehind = 0;
   records = 0;
@@ -99,8 +99,8 @@ class SimulatedWindow {
     return this.records >= this.maxRecords;
   }
 
-  heldBy(holder: string): number {
-    return this.#heldBy.get(holder) ?? 0;
+  ownedBy(owner: string): number {
+    return this.#ownedBy.get(owner) ?? 0;
   }
 
   arrive(make: () => SimulatedTask): void {
@@ -131,8 +131,8 @@ class SimulatedWindow {
   }
 
   #count({ item }: SimulatedTask, by: number): void {
-    const holder = item.delivery?.destinationId ?? "";
-    this.#heldBy.set(holder, this.heldBy(holder) + by);
+    const owner = item.delivery?.destinationId ?? "";
+    this.#ownedBy.set(owner, this.ownedBy(owner) + by);
   }
 }
 
@@ -209,7 +209,7 @@ export class SimulatedDelivery {
       configOffset: 0,
       body: NO_BODY,
     } as unknown as Delivery;
-    this.#enter(this.#windows, delivery, user, { progress: NO_PROGRESS, returning: false });
+    this.#enter(this.#windows, delivery, user, { progress: NO_PROGRESS, isRetry: false });
   }
 
   /** Lets time pass, and all that happens in it. */
@@ -240,7 +240,7 @@ export class SimulatedDelivery {
     windows: readonly SimulatedWindow[],
     delivery: Delivery,
     user: string,
-    { progress, returning }: Pick<Intake, "progress" | "returning">,
+    { progress, isRetry }: Pick<Intake, "progress" | "isRetry">,
   ): void {
     const key = `${delivery.destinationId}:${user}`;
     let hash = 0;
@@ -250,7 +250,7 @@ export class SimulatedDelivery {
     const offset = this.#offsets;
     window?.arrive(() => {
       const turnedAway = this.#isolation.turnsAway(delivery.destinationId, window as never);
-      const item: Intake = { delivery, progress, returning, handedOffFrom: undefined, turnedAway };
+      const item: Intake = { delivery, progress, isRetry, republishedFrom: undefined, turnedAway };
       return new SimulatedTask(window, item, offset, turnedAway === null ? key : `${key} ${offset}`);
     });
   }
@@ -263,7 +263,7 @@ export class SimulatedDelivery {
       this.followUps[followUp.kind] += 1;
       if (followUp.kind !== "retry") continue;
       const { progress } = followUp;
-      this.#at(followUp.delayMs, () => this.#enter(this.#retryWindows, delivery, user, { progress, returning: true }));
+      this.#at(followUp.delayMs, () => this.#enter(this.#retryWindows, delivery, user, { progress, isRetry: true }));
     }
     this.#at(STEP_MS, () => task.finish());
   }

@@ -62,7 +62,7 @@ export async function startIngest(options: IngestOptions): Promise<Ingest> {
   const sources = await createTable<Source>(connection, {
     topic: names.sourceConfig,
     decode: sourceCodec.decode,
-    learn: sourceCodec.learn,
+    prefetch: sourceCodec.prefetch,
     onChange: writeKeys.apply,
   });
   const producer = await createProducer(connection, { name: "ingest", topics: [names.events, names.rejectedCalls] });

@@ -11,7 +11,7 @@ import type { Codec } from "@posthaste/contracts/codec";
 import type { DestinationRecord } from "@posthaste/contracts/destination-codec";
 import { createTopicNames } from "@posthaste/contracts/topics";
 import type { Delivery } from "@posthaste/core/delivery/delivery";
-import { originLogIdOf } from "@posthaste/core/delivery/origin";
+import { originIncarnationOf } from "@posthaste/core/delivery/origin";
 import type { Event } from "@posthaste/core/event/event";
 import type { Log } from "@posthaste/core/log";
 import type { RecentIdsLimits } from "@posthaste/core/routing/recent-ids";
@@ -23,7 +23,7 @@ import { createWindowedConsumer } from "@posthaste/kafka/consumer/consumer";
 import type { ConsumerTiming, WindowLimits } from "@posthaste/kafka/consumer/windowed-consumer";
 import { createTable, type Table, type TableOptions } from "@posthaste/kafka/log/table";
 import { createProducer, DRAINED_FLUSH_MS } from "@posthaste/kafka/producer/producer";
-import { settleEventsLog, TOPICS_PROGRAM } from "@posthaste/kafka/topics/log-id";
+import { settleEventsLog, TOPICS_PROGRAM } from "@posthaste/kafka/topics/incarnation";
 import type { KafkaAccess, RegistryAccess } from "@posthaste/runtime/connection-settings";
 import type { Registry } from "prom-client";
 import { createDedupe, drawSeed } from "./dedupe.ts";
@@ -93,7 +93,7 @@ export async function startRouter(options: RouterOptions): Promise<Router> {
 
   const eventsLog = await settleEventsLog(connection, names);
   const producer = await createProducer(connection, { name: "deliveries", topics: [names.deliveries] });
-  // Read once: a topic that is grown is placed on from the next start, by every router under a log id of its own.
+  // Read once: a topic that is grown is placed on from the next start, by every router under a topic incarnation of its own.
   const deliveryPartitions = producer.partitionsOf(names.deliveries) ?? 1;
   // Apart, so that no delivery waits behind what nobody waits for.
   const background = await createProducer(connection, { name: "unrouted", topics: [names.unrouted] });
@@ -119,7 +119,7 @@ export async function startRouter(options: RouterOptions): Promise<Router> {
   const router = new RecordRouter({
     context: {
       routing,
-      originLogId: originLogIdOf(eventsLog.logId, deliveryPartitions),
+      originIncarnation: originIncarnationOf(eventsLog.incarnation, deliveryPartitions),
       deliveriesTopic: names.deliveries,
       deliveryPartitions,
       deliveryCodec,
@@ -136,7 +136,7 @@ export async function startRouter(options: RouterOptions): Promise<Router> {
     groupId: names.routerGroup,
     topics: [names.events],
     window,
-    learn: ({ value }) => (value === null ? undefined : eventCodec.learn(value)),
+    prefetch: ({ value }) => (value === null ? undefined : eventCodec.prefetch(value)),
     take: (record) => router.take(record),
     laneOf: () => null,
     backpressure: producer.backpressure(MAX_PENDING_BYTES),
@@ -172,10 +172,10 @@ export async function startRouter(options: RouterOptions): Promise<Router> {
   };
 }
 
-/** Without a new log id what is read again would be taken for repeats of what was routed before (D2). */
+/** Without a new topic incarnation what is read again would be taken for repeats of what was routed before (D2). */
 const OUT_OF_RANGE_ADVICE =
   "stop the routers, set their group's offset with kafka-consumer-groups.sh --reset-offsets, " +
-  `run ${TOPICS_PROGRAM} --raise-log-id, and start them`;
+  `run ${TOPICS_PROGRAM} --raise-incarnation, and start them`;
 
 interface FollowDestinationsOptions {
   readonly topic: string;
@@ -193,7 +193,7 @@ function followDestinations(
   return createTable(connection, {
     topic,
     onFailure,
-    learn: codec.learn,
+    prefetch: codec.prefetch,
     decode: (bytes) => {
       const { id, enabled, sourceIds } = codec.decode(bytes);
       return { id, enabled, sourceIds };

@@ -54,7 +54,7 @@ const recordOf = (offset: number, text: string | null): IncomingRecord => ({
 
 function open() {
   const warnings: unknown[] = [];
-  const learned: string[] = [];
+  const prefetched: string[] = [];
   const dedupe = createDedupe({
     connection: {} as KafkaConnection,
     eventsTopic: "events",
@@ -66,8 +66,8 @@ function open() {
         if (text === "bug") throw new Error("a bug");
         return eventOf(text);
       },
-      learn: (bytes) => {
-        learned.push(String(bytes));
+      prefetch: (bytes) => {
+        prefetched.push(String(bytes));
         return Promise.resolve();
       },
     },
@@ -75,7 +75,7 @@ function open() {
     seed: drawSeed(),
     log: { ...SILENT_LOG, warn: (fields) => void warnings.push(fields) },
   });
-  return { dedupe, warnings, learned };
+  return { dedupe, warnings, prefetched };
 }
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -109,7 +109,7 @@ describe("an event", () => {
 
 describe("a partition that was gained", () => {
   it("E1: is read again in the background from below its first event, once, and routing does not wait for it", async () => {
-    const { dedupe, learned } = open();
+    const { dedupe, prefetched } = open();
     expect(dedupe.isDuplicate(eventOf("old"), { partition: 3, offset: 100 })).toBe(false);
     expect(dedupe.isDuplicate(eventOf("new"), { partition: 3, offset: 101 })).toBe(false);
     await turn();
@@ -118,7 +118,7 @@ describe("a partition that was gained", () => {
     expect([options.topic, options.partition, options.from, until]).toEqual(["events", 3, 90, 100]);
     const records = [recordOf(90, "ancient"), recordOf(91, null), recordOf(92, "junk"), recordOf(93, "older")];
     await options.onRecords([...records, recordOf(100, "first"), recordOf(101, "another")]);
-    expect(learned).toEqual(["ancient", "junk", "older"]);
+    expect(prefetched).toEqual(["ancient", "junk", "older"]);
     const isDuplicate = (id: string, offset: number) => dedupe.isDuplicate(eventOf(id), { partition: 3, offset });
     expect([isDuplicate("ancient", 102), isDuplicate("older", 103)]).toEqual([true, true]);
     expect([isDuplicate("first", 104), isDuplicate("another", 105)]).toEqual([false, false]);
@@ -168,7 +168,7 @@ describe("a partition that was gained", () => {
 
 describe("a partition that is given up", () => {
   it("E2: is forgotten with its reader", async () => {
-    const { dedupe, warnings, learned } = open();
+    const { dedupe, warnings, prefetched } = open();
     const isDuplicate = (offset: number) => dedupe.isDuplicate(eventOf("a"), { partition: 3, offset });
     isDuplicate(100);
     await turn();
@@ -177,7 +177,7 @@ describe("a partition that is given up", () => {
     dedupe.forget(3);
     expect(options.signal?.aborted).toBe(true);
     await options.onRecords([recordOf(90, "b")]);
-    expect(learned).toEqual([]);
+    expect(prefetched).toEqual([]);
     reached.reject(new PosthasteError("closed", "the reader is closed"));
     await turn();
     expect([warnings, readingOf().isClosed]).toEqual([[], true]);

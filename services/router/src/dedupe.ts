@@ -92,7 +92,7 @@ function startRebuild(options: DedupeOptions, first: EventPlace): Held {
   const noteOld = async (record: IncomingRecord): Promise<void> => {
     if (signal.aborted || record.offset >= first.offset || record.value === null) return;
     try {
-      await codec.learn(record.value);
+      await codec.prefetch(record.value);
       note({ ids, seed }, codec.decode(record.value), record.offset);
     } catch (error) {
       // It was said when the record was routed; the ids of the others count all the same.

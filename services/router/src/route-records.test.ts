@@ -34,7 +34,7 @@ function context(written: Delivery[]): RouteContext {
   for (const id of ["d2", "d1"]) routing.set(id, { id, enabled: true, sourceIds: ["s1"] });
   return {
     routing,
-    originLogId: 3,
+    originIncarnation: 3,
     deliveriesTopic: "deliveries",
     deliveryPartitions: 6,
     deliveryCodec: {
@@ -42,7 +42,7 @@ function context(written: Delivery[]): RouteContext {
       decode: () => {
         throw new Error("nothing is decoded here");
       },
-      learn: () => undefined,
+      prefetch: () => undefined,
     },
     configOffset: () => 42,
   };
@@ -67,7 +67,7 @@ it("R2: makes the deliveries of an event in order of destination id, each with i
       type: "identify",
       receivedAtMs: 5,
       configOffset: 42,
-      originLogId: 3,
+      originIncarnation: 3,
       originPartition: 2,
       originOffset: 9,
     })),
@@ -88,7 +88,7 @@ it("R4: an event is finished when its deliveries are acknowledged, and not befor
   const counter = { inc: () => {} };
   const router = new RecordRouter({
     context: context([]),
-    eventCodec: { encode: () => Buffer.alloc(0), decode: () => event, learn: () => undefined },
+    eventCodec: { encode: () => Buffer.alloc(0), decode: () => event, prefetch: () => undefined },
     producer: { send: () => acknowledged.promise } as Partial<Producer> as Producer,
     dedupe: null,
     unrouted: { add: () => {}, close: async () => {} },
@@ -123,7 +123,7 @@ function createRouter(parts: Partial<RecordRouterParts> = {}) {
         if (String(bytes) === "junk") throw new Error("it is junk");
         return event;
       },
-      learn: () => undefined,
+      prefetch: () => undefined,
     },
     producer: {
       send: async (records: readonly OutgoingRecord[]) => void did.sent.push(records),

@@ -23,10 +23,10 @@ const ENVELOPE_BYTES = 100;
 /** What a delivery is made from, beside its event. */
 export interface RouteContext {
   readonly routing: RoutingTable;
-  /** The log id of origins: the incarnation of the events topic, and how deliveries are placed (D2). */
-  readonly originLogId: number;
+  /** The topic incarnation of origins: the incarnation of the events topic, and how deliveries are placed (D2). */
+  readonly originIncarnation: number;
   readonly deliveriesTopic: string;
-  /** Partitions that deliveries are placed on, the same for as long as the origins' log id is. */
+  /** Partitions that deliveries are placed on, the same for as long as the origins' topic incarnation is. */
   readonly deliveryPartitions: number;
   readonly deliveryCodec: Codec<Delivery>;
   /** The config offset that the routing table stands at. */
@@ -64,7 +64,7 @@ export function toDeliveries(
             type,
             receivedAtMs,
             configOffset,
-            originLogId: context.originLogId,
+            originIncarnation: context.originIncarnation,
             originPartition: place.partition,
             originOffset: place.offset,
             body,

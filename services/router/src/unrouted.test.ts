@@ -33,7 +33,7 @@ function open({ pendingBytes = 0, fails = false } = {}): Harness {
     codec: {
       encode: (value) => Buffer.from(JSON.stringify(value)),
       decode: (bytes) => JSON.parse(String(bytes)),
-      learn: () => undefined,
+      prefetch: () => undefined,
     },
     nowMs: () => 77,
     log: { ...SILENT_LOG, warn: (fields) => void warnings.push(fields) },

@@ -1,4 +1,4 @@
-import { OriginFold } from "@posthaste/core/delivery/origin";
+import { OriginCheckpoint } from "@posthaste/core/delivery/origin";
 import { createTestKafka, withAdmin } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
 import { createTopic, deleteTopics } from "@posthaste/testkit/topics";
@@ -34,12 +34,12 @@ const send = (ids: readonly string[]) =>
 
 /** The message ids that delivery would send of what the routers wrote (D2), in the order of the log. */
 function passed(): readonly string[] {
-  const folds = new Map<number, OriginFold>();
+  const checkpoints = new Map<number, OriginCheckpoint>();
   return installation.deliveries.flatMap((delivery) => {
-    const fold = folds.get(delivery.partition) ?? new OriginFold();
-    folds.set(delivery.partition, fold);
-    const isRepeat = fold.isRepeat(delivery);
-    fold.note(delivery);
+    const checkpoint = checkpoints.get(delivery.partition) ?? new OriginCheckpoint();
+    checkpoints.set(delivery.partition, checkpoint);
+    const isRepeat = checkpoint.isRepeat(delivery);
+    checkpoint.note(delivery);
     return isRepeat ? [] : [delivery.messageId];
   });
 }
@@ -106,7 +106,7 @@ describe("the events topic, made anew behind the project's back", () => {
 });
 
 describe("a committed offset outside of the log", () => {
-  it("is refused with the command that raises the log id", async () => {
+  it("is refused with the command that raises the topic incarnation", async () => {
     const first = await installation.startRouter();
     await send(idsOf("old", 20));
     await eventually(() => expect(installation.deliveries).toHaveLength(20));
@@ -119,6 +119,6 @@ describe("a committed offset outside of the log", () => {
     const second = await installation.startRouter();
     await eventually(() => expect(second.failures).toHaveLength(1));
     expect(second.failures[0]).toMatchObject({ code: "offset_out_of_range" });
-    expect(second.failures[0]?.message).toContain("services/control/src/topics-main.ts --raise-log-id");
+    expect(second.failures[0]?.message).toContain("services/control/src/topics-main.ts --raise-incarnation");
   });
 });

@@ -38,7 +38,7 @@ describe("an event", () => {
     const [first, second] = found;
     expect(first).toMatchObject({ sourceId: "src_1", type: "track", receivedAtMs: 1_600_000_000_000 });
     expect(first?.configOffset).toBeGreaterThanOrEqual(3);
-    expect(first?.originLogId).toBeGreaterThan(0);
+    expect(first?.originIncarnation).toBeGreaterThan(0);
     expect([second?.originPartition, second?.originOffset]).toEqual([first?.originPartition, first?.originOffset]);
     expect(String(first?.body)).toBe(
       '{"version":1,"type":"track","userId":"u1","event":"E","properties":{},"timestamp":"2020-01-02T03:04:05.678Z","context":{}}',

@@ -1,4 +1,4 @@
-import { OriginFold } from "@posthaste/core/delivery/origin";
+import { OriginCheckpoint } from "@posthaste/core/delivery/origin";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createInstallation, event, type Installation, type ReadDelivery } from "./installation.ts";
@@ -15,12 +15,12 @@ afterEach(() => installation.remove());
 
 /** What delivery sends of what the routers wrote. */
 function passedByOrigin(): ReadDelivery[] {
-  const folds = new Map<number, OriginFold>();
+  const checkpoints = new Map<number, OriginCheckpoint>();
   return installation.deliveries.filter((delivery) => {
-    const fold = folds.get(delivery.partition) ?? new OriginFold();
-    folds.set(delivery.partition, fold);
-    const isNew = !fold.isRepeat(delivery);
-    fold.note(delivery);
+    const checkpoint = checkpoints.get(delivery.partition) ?? new OriginCheckpoint();
+    checkpoints.set(delivery.partition, checkpoint);
+    const isNew = !checkpoint.isRepeat(delivery);
+    checkpoint.note(delivery);
     return isNew;
   });
 }

@@ -7,7 +7,7 @@ import type { EventType } from "../event/event.ts";
  */
 export interface Origin {
   /** Made with the events topic and raised by whoever resets the router's offsets. */
-  readonly logId: number;
+  readonly incarnation: number;
   readonly partition: number;
   readonly offset: number;
 }
@@ -21,7 +21,7 @@ export interface Delivery {
   readonly receivedAtMs: number;
   /** The offset in `posthaste.destination-config` up to which the router had read when it routed this. */
   readonly configOffset: number;
-  readonly originLogId: number;
+  readonly originIncarnation: number;
   readonly originPartition: number;
   readonly originOffset: number;
   /** The exact bytes of the request body, UTF-8 JSON. */

@@ -3,16 +3,16 @@ import { describe, expect, it } from "vitest";
 import { MAX_STATE_BYTES } from "../window/commit-metadata.ts";
 import {
   condenseOrigins,
-  decodeOriginFold,
+  decodeOriginCheckpoint,
   type LeftOut,
-  NO_LOG_ID,
-  OriginFold,
+  NO_INCARNATION,
+  OriginCheckpoint,
   type OriginOfDelivery,
-  originLogIdOf,
+  originIncarnationOf,
 } from "./origin.ts";
 
-const delivery = (originLogId: number, originPartition: number, originOffset: number, destinationId: string) => ({
-  originLogId,
+const delivery = (originIncarnation: number, originPartition: number, originOffset: number, destinationId: string) => ({
+  originIncarnation,
   originPartition,
   originOffset,
   destinationId,
@@ -33,10 +33,10 @@ const log = fc.tuple(written, fc.array(fc.tuple(fc.nat(), fc.nat()), { maxLength
   return { sequence, records };
 });
 
-function passed(records: readonly OriginOfDelivery[], fold = new OriginFold()): OriginOfDelivery[] {
+function passed(records: readonly OriginOfDelivery[], checkpoint = new OriginCheckpoint()): OriginOfDelivery[] {
   return records.filter((record) => {
-    const isNew = !fold.isRepeat(record);
-    fold.note(record);
+    const isNew = !checkpoint.isRepeat(record);
+    checkpoint.note(record);
     return isNew;
   });
 }
@@ -51,20 +51,20 @@ describe("repeats by origin", () => {
     );
   });
 
-  it("D2: events partitions and log ids are told apart", () => {
+  it("D2: events partitions and topic incarnations are told apart", () => {
     const records = [delivery(1, 0, 5, "a"), delivery(1, 1, 5, "a"), delivery(2, 0, 5, "a"), delivery(1, 0, 6, "a")];
     expect(passed(records)).toEqual(records);
     expect(passed([delivery(2, 0, 5, "a"), delivery(1, 0, 5, "a"), delivery(1, 0, 5, "a")])).toHaveLength(2);
   });
 
-  it("D3: a fold that was saved at any record and read back goes on as if nothing had happened", () => {
+  it("D3: a checkpoint that was saved at any record and read back goes on as if nothing had happened", () => {
     fc.assert(
       fc.property(log, fc.nat(), fc.constantFrom("", "~,. ü", "dst_"), ({ records }, cut, prefix) => {
         const all = records.map(({ offset, id }) => delivery(3, 2, offset, `${prefix}${id}`));
         const at = all.length === 0 ? 0 : cut % all.length;
-        const before = new OriginFold();
+        const before = new OriginCheckpoint();
         const first = passed(all.slice(0, at), before);
-        const rest = passed(all.slice(at), decodeOriginFold(before.encode()));
+        const rest = passed(all.slice(at), decodeOriginCheckpoint(before.encode()));
         expect([...first, ...rest]).toEqual(passed(all));
       }),
     );
@@ -73,33 +73,33 @@ describe("repeats by origin", () => {
   it("D2: holds nothing against writers that place deliveries on another number of partitions", () => {
     // A router of five partitions wrote event 100 here and died before it wrote event 97, which lay elsewhere; its
     // successor places on six, and event 97 belongs here.
-    const fold = new OriginFold();
-    fold.note(delivery(originLogIdOf(7, 5), 0, 100, "a"));
-    expect(fold.isRepeat(delivery(originLogIdOf(7, 6), 0, 97, "a"))).toBe(false);
-    expect(fold.isRepeat(delivery(originLogIdOf(7, 5), 0, 97, "a"))).toBe(true);
+    const checkpoint = new OriginCheckpoint();
+    checkpoint.note(delivery(originIncarnationOf(7, 5), 0, 100, "a"));
+    expect(checkpoint.isRepeat(delivery(originIncarnationOf(7, 6), 0, 97, "a"))).toBe(false);
+    expect(checkpoint.isRepeat(delivery(originIncarnationOf(7, 5), 0, 97, "a"))).toBe(true);
   });
 
-  it("D2: a new events topic has a higher log id, however many partitions deliveries have", () => {
-    expect(originLogIdOf(8, 1)).toBeGreaterThan(originLogIdOf(7, 65_535));
-    expect(Number.isSafeInteger(originLogIdOf(Math.floor(4e12 / 1000), 65_535))).toBe(true);
+  it("D2: a new events topic has a higher topic incarnation, however many partitions deliveries have", () => {
+    expect(originIncarnationOf(8, 1)).toBeGreaterThan(originIncarnationOf(7, 65_535));
+    expect(Number.isSafeInteger(originIncarnationOf(Math.floor(4e12 / 1000), 65_535))).toBe(true);
   });
 
   it("D2: writes one number for a log and a number of partitions in every release", () => {
-    expect(originLogIdOf(2, 3)).toBe(131_075);
+    expect(originIncarnationOf(2, 3)).toBe(131_075);
   });
 
   it("O3: a replay is never a repeat and hides nothing", () => {
-    const replayed = delivery(NO_LOG_ID, 0, 0, "a");
-    const fold = new OriginFold();
-    expect(passed([replayed, replayed], fold)).toHaveLength(2);
-    expect(fold.encode()).toBe("");
+    const replayed = delivery(NO_INCARNATION, 0, 0, "a");
+    const checkpoint = new OriginCheckpoint();
+    expect(passed([replayed, replayed], checkpoint)).toHaveLength(2);
+    expect(checkpoint.encode()).toBe("");
   });
 
-  it("O2: holds the two newest log ids of a partition, so that its state stays small", () => {
-    const fold = new OriginFold();
-    for (let logId = 1; logId <= 50; logId++) fold.note(delivery(logId, 0, 9, "a"));
-    for (const each of [fold, decodeOriginFold(fold.encode())]) {
-      expect([50, 49, 48, 1].map((logId) => each.isRepeat(delivery(logId, 0, 9, "a")))).toEqual([
+  it("O2: holds the two newest topic incarnations of a partition, so that its state stays small", () => {
+    const checkpoint = new OriginCheckpoint();
+    for (let incarnation = 1; incarnation <= 50; incarnation++) checkpoint.note(delivery(incarnation, 0, 9, "a"));
+    for (const each of [checkpoint, decodeOriginCheckpoint(checkpoint.encode())]) {
+      expect([50, 49, 48, 1].map((incarnation) => each.isRepeat(delivery(incarnation, 0, 9, "a")))).toEqual([
         true,
         true,
         false,
@@ -111,57 +111,57 @@ describe("repeats by origin", () => {
   it("D3: text that cannot be read costs repeats and never throws", () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
-        expect(() => decodeOriginFold(text)).not.toThrow();
+        expect(() => decodeOriginCheckpoint(text)).not.toThrow();
       }),
     );
     // An id that is damaged is none: the deliveries of that one event count as new.
-    const fold = new OriginFold();
-    fold.note(delivery(1, 1, 5, "a%b"));
-    const damaged = decodeOriginFold(fold.encode().replace("%25", "%FF"));
+    const checkpoint = new OriginCheckpoint();
+    checkpoint.note(delivery(1, 1, 5, "a%b"));
+    const damaged = decodeOriginCheckpoint(checkpoint.encode().replace("%25", "%FF"));
     expect(damaged.isRepeat(delivery(1, 1, 5, "a"))).toBe(false);
     expect(damaged.isRepeat(delivery(1, 1, 4, "z"))).toBe(true);
   });
 });
 
-describe("the text of a fold that is damaged", () => {
+describe("the text of a checkpoint that is damaged", () => {
   /** Two events partitions at offsets 100 and 105; of an id that has no room none is written. */
   const textOf = (id: string) => {
-    const fold = new OriginFold();
-    fold.note(delivery(1, 0, 100, id));
-    fold.note(delivery(1, 1, 105, id));
-    return fold.encode();
+    const checkpoint = new OriginCheckpoint();
+    checkpoint.note(delivery(1, 0, 100, id));
+    checkpoint.note(delivery(1, 1, 105, id));
+    return checkpoint.encode();
   };
 
   it("tells nothing of a group that holds what none is written in", () => {
     expect(textOf("a")).toBe("a;1:2s:BBAABAFB");
     for (const damaged of ["a;!1:2s:BBAABAFB", "a;1:2s:BBAABAFB!"]) {
-      expect(decodeOriginFold(damaged).isRepeat(delivery(1, 0, 1, "a"))).toBe(false);
+      expect(decodeOriginCheckpoint(damaged).isRepeat(delivery(1, 0, 1, "a"))).toBe(false);
     }
   });
 
   it("tells nothing of an entry that is cut off within its offset or its id", () => {
     const withoutIds = textOf("x".repeat(5000));
     for (const text of [textOf("a"), withoutIds]) {
-      const whole = decodeOriginFold(text);
+      const whole = decodeOriginCheckpoint(text);
       expect([0, 1].map((partition) => whole.isRepeat(delivery(1, partition, 99, "a")))).toEqual([true, true]);
-      const cut = decodeOriginFold(text.slice(0, -1));
+      const cut = decodeOriginCheckpoint(text.slice(0, -1));
       expect([0, 1].map((partition) => cut.isRepeat(delivery(1, partition, 99, "a")))).toEqual([true, false]);
     }
   });
 
   it("is read to its end where it has neither ids nor offsets apart", () => {
-    const fold = new OriginFold();
-    fold.note(delivery(1, 3, 100, "x".repeat(5000)));
-    expect(fold.encode()).toBe(";1:2s:AAD");
-    const back = decodeOriginFold(fold.encode());
+    const checkpoint = new OriginCheckpoint();
+    checkpoint.note(delivery(1, 3, 100, "x".repeat(5000)));
+    expect(checkpoint.encode()).toBe(";1:2s:AAD");
+    const back = decodeOriginCheckpoint(checkpoint.encode());
     expect([99, 100].map((offset) => back.isRepeat(delivery(1, 3, offset, "a")))).toEqual([true, false]);
   });
 });
 
-describe("the fold's text (O4)", () => {
+describe("the checkpoint's text (O4)", () => {
   const origins = fc.array(
     fc.record({
-      originLogId: fc.constantFrom(7, 8),
+      originIncarnation: fc.constantFrom(7, 8),
       originPartition: fc.nat(1200),
       originOffset: fc.oneof(fc.nat(100_000), fc.maxSafeNat()),
       destinationId: fc.oneof(fc.constantFrom("a", "dst_0123456789abcdefghij"), fc.string({ minLength: 1 })),
@@ -173,15 +173,15 @@ describe("the fold's text (O4)", () => {
     fc.assert(
       fc.property(origins, origins, (notedFirst, asked) => {
         const leftOut: LeftOut[] = [];
-        const fold = new OriginFold((what) => leftOut.push(what));
-        for (const each of notedFirst) fold.note(each);
-        const text = fold.encode();
+        const checkpoint = new OriginCheckpoint((what) => leftOut.push(what));
+        for (const each of notedFirst) checkpoint.note(each);
+        const text = checkpoint.encode();
         expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_STATE_BYTES);
-        const back = decodeOriginFold(text);
+        const back = decodeOriginCheckpoint(text);
         for (const each of [...notedFirst, ...asked]) {
-          if (back.isRepeat(each)) expect(fold.isRepeat(each)).toBe(true);
+          if (back.isRepeat(each)) expect(checkpoint.isRepeat(each)).toBe(true);
           // Where nothing was left out it is exact.
-          if (leftOut.length === 0) expect(back.isRepeat(each)).toBe(fold.isRepeat(each));
+          if (leftOut.length === 0) expect(back.isRepeat(each)).toBe(checkpoint.isRepeat(each));
         }
       }),
       { numRuns: 60 },
@@ -190,12 +190,12 @@ describe("the fold's text (O4)", () => {
 
   const filled = (partitions: number, offsetOf: (partition: number) => number, destinations: number) => {
     const leftOut: LeftOut[] = [];
-    const fold = new OriginFold((what) => leftOut.push(what));
+    const checkpoint = new OriginCheckpoint((what) => leftOut.push(what));
     for (let partition = 0; partition < partitions; partition++) {
       const id = `dst_0123456789abcdef${String(partition % destinations).padStart(4, "0")}`;
-      fold.note(delivery(1_700_000_000 * 65_536, partition, offsetOf(partition), id));
+      checkpoint.note(delivery(1_700_000_000 * 65_536, partition, offsetOf(partition), id));
     }
-    return { fold, leftOut, back: decodeOriginFold(fold.encode()) };
+    return { checkpoint, leftOut, back: decodeOriginCheckpoint(checkpoint.encode()) };
   };
 
   it("holds 256 events partitions whole, however far apart their offsets are, and the ids of 40 destinations", () => {
@@ -213,25 +213,25 @@ describe("the fold's text (O4)", () => {
   });
 
   it("keeps the ids of the most entries, as many as there is room for", () => {
-    const fold = new OriginFold();
+    const checkpoint = new OriginCheckpoint();
     const common = "dst_common_0123456789abc";
     for (let partition = 0; partition < 256; partition++) {
       const id = partition < 156 ? `dst_0123456789abcdef${String(partition).padStart(4, "0")}` : common;
-      fold.note(delivery(9, partition, 5_000_000_000, id));
+      checkpoint.note(delivery(9, partition, 5_000_000_000, id));
     }
-    const text = fold.encode();
+    const text = checkpoint.encode();
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_STATE_BYTES);
     expect(Buffer.byteLength(text)).toBeGreaterThan(MAX_STATE_BYTES - 50);
-    const back = decodeOriginFold(text);
+    const back = decodeOriginCheckpoint(text);
     for (let partition = 156; partition < 256; partition++) {
       expect(back.isRepeat(delivery(9, partition, 5_000_000_000, common))).toBe(true);
     }
   });
 
   it("is as full as it may be where the partitions that are held lie far apart", () => {
-    const fold = new OriginFold();
-    for (let each = 0; each < 1500; each++) fold.note(delivery(9, each * 40, 5_000_000_000 + (each % 4000), "a"));
-    const bytes = Buffer.byteLength(fold.encode());
+    const checkpoint = new OriginCheckpoint();
+    for (let each = 0; each < 1500; each++) checkpoint.note(delivery(9, each * 40, 5_000_000_000 + (each % 4000), "a"));
+    const bytes = Buffer.byteLength(checkpoint.encode());
     expect(bytes).toBeLessThanOrEqual(MAX_STATE_BYTES);
     expect(bytes).toBeGreaterThan(MAX_STATE_BYTES - 50);
   });
@@ -248,16 +248,16 @@ describe("the fold's text (O4)", () => {
   });
 });
 
-it("D3: condensed origins leave a fold as all of them would, in any order", () => {
+it("D3: condensed origins leave a checkpoint as all of them would, in any order", () => {
   const origin = fc.record({
-    originLogId: fc.constantFrom(NO_LOG_ID, 1, 2, 3, 4),
+    originIncarnation: fc.constantFrom(NO_INCARNATION, 1, 2, 3, 4),
     originPartition: fc.nat(3),
     originOffset: fc.nat(5),
     destinationId: fc.constantFrom("a", "b", "c"),
   });
   fc.assert(
     fc.property(fc.array(origin, { maxLength: 200 }), fc.array(origin), (origins, asked) => {
-      const [all, condensed] = [new OriginFold(), new OriginFold()];
+      const [all, condensed] = [new OriginCheckpoint(), new OriginCheckpoint()];
       for (const each of origins) all.note(each);
       const few = condenseOrigins(origins);
       expect(few.length).toBeLessThanOrEqual(20);

@@ -4,9 +4,9 @@
  * Every writer of a deliveries partition writes the deliveries of one events partition in rising order of (offset,
  * destination id), without gaps. So the greatest pair that was seen says of every later record whether it is a repeat.
  *
- * Owns: for each (log id, events partition), the greatest (offset, destination id) of the records noted so far.
- * O1  A record is a repeat when its pair is not greater than the greatest noted of its (log id, events partition).
- * O2  Of an events partition the newest `KEPT_LOG_IDS` log ids are held; a record of an older one counts as new:
+ * Owns: for each (topic incarnation, events partition), the greatest (offset, destination id) of the records noted so far.
+ * O1  A record is a repeat when its pair is not greater than the greatest noted of its (topic incarnation, events partition).
+ * O2  Of an events partition the newest `KEPT_INCARNATIONS` topic incarnations are held; a record of an older one counts as new:
  *     forgetting costs a repeat, never a record.
  * O3  A record without an origin (a replay) is never a repeat and changes nothing.
  * O4  As text it keeps to `MAX_STATE_BYTES`. What has no room is left out so that it costs repeats and never a record: first
@@ -17,30 +17,33 @@ import { MAX_STATE_BYTES } from "../window/commit-metadata.ts";
 import { DigitReader, fixed, varint, widthOf } from "../window/digits.ts";
 import type { Delivery } from "./delivery.ts";
 
-/** The log id of a delivery without an origin: one that was written by a replay and not by the router. */
-export const NO_LOG_ID = -1;
+/** The topic incarnation of a delivery without an origin: one that was written by a replay and not by the router. */
+export const NO_INCARNATION = -1;
 
 /** More partitions than a topic has anywhere. */
 const MOST_PARTITIONS = 65_536;
 
 /**
- * The log id that a router writes into origins: the events topic's own, and the number of partitions that it places
+ * The topic incarnation that a router writes into origins: the events topic's own, and the number of partitions that it places
  * deliveries on. With another number the deliveries of one event lie elsewhere, so writers that place differently must not
  * be held against each other: what one of them left unwritten would be taken for a repeat. Growing the deliveries topic
  * so costs repeats and never a record.
  */
-export function originLogIdOf(eventsLogId: number, deliveryPartitions: number): number {
-  return eventsLogId * MOST_PARTITIONS + deliveryPartitions;
+export function originIncarnationOf(eventsIncarnation: number, deliveryPartitions: number): number {
+  return eventsIncarnation * MOST_PARTITIONS + deliveryPartitions;
 }
 
 /** The running incarnation of the events topic and the one before, which a late writer may still write. */
-const KEPT_LOG_IDS = 2;
+const KEPT_INCARNATIONS = 2;
 
 /** What is needed of a delivery to tell whether it is a repeat. */
-export type OriginOfDelivery = Pick<Delivery, "originLogId" | "originPartition" | "originOffset" | "destinationId">;
+export type OriginOfDelivery = Pick<
+  Delivery,
+  "originIncarnation" | "originPartition" | "originOffset" | "destinationId"
+>;
 
 interface Greatest {
-  readonly logId: number;
+  readonly incarnation: number;
   readonly partition: number;
   offset: number;
   destinationId: string;
@@ -48,16 +51,16 @@ interface Greatest {
   notedAt: number;
 }
 
-/** What the text of a fold had no room for. */
+/** What the text of a checkpoint had no room for. */
 export interface LeftOut {
   readonly entries: number;
   /** Entries that were kept without their destination id. */
   readonly destinationIds: number;
 }
 
-/** The fold of one deliveries partition. Mutable, so that noting a record costs no allocation. */
-export class OriginFold {
-  /** By events partition, newest log id first. */
+/** The checkpoint of one deliveries partition. Mutable, so that noting a record costs no allocation. */
+export class OriginCheckpoint {
+  /** By events partition, newest topic incarnation first. */
   readonly #greatest = new Map<number, Greatest[]>();
   readonly #onLeftOut: ((leftOut: LeftOut) => void) | undefined;
   #noted = 0;
@@ -73,14 +76,14 @@ export class OriginFold {
     return greatest !== undefined && !isGreater(delivery, greatest.offset, greatest.destinationId);
   }
 
-  /** Takes a record into the fold: in the order of the log where repeats are asked for too, else in any. */
+  /** Takes a record into the checkpoint: in the order of the log where repeats are asked for too, else in any. */
   note(delivery: OriginOfDelivery): void {
-    const { originLogId, originPartition, originOffset, destinationId } = delivery;
-    if (originLogId === NO_LOG_ID) return;
+    const { originIncarnation, originPartition, originOffset, destinationId } = delivery;
+    if (originIncarnation === NO_INCARNATION) return;
     this.#noted += 1;
     const greatest = this.#find(delivery);
     if (greatest === undefined) {
-      const place = { logId: originLogId, partition: originPartition, offset: originOffset };
+      const place = { incarnation: originIncarnation, partition: originPartition, offset: originOffset };
       this.restore({ ...place, destinationId, notedAt: this.#noted });
     } else if (isGreater(delivery, greatest.offset, greatest.destinationId)) {
       greatest.offset = originOffset;
@@ -89,7 +92,7 @@ export class OriginFold {
     }
   }
 
-  /** As text for a commit's metadata (O4); `decodeOriginFold` reads it back. */
+  /** As text for a commit's metadata (O4); `decodeOriginCheckpoint` reads it back. */
   encode(): string {
     const all = [...this.#greatest.values()].flat();
     if (all.length === 0) return "";
@@ -112,15 +115,17 @@ export class OriginFold {
     return encodeGroups(groups, ids);
   }
 
-  /** Adds one entry as it stood in a fold; for `decodeOriginFold`. */
+  /** Adds one entry as it stood in a checkpoint; for `decodeOriginCheckpoint`. */
   restore(entry: Greatest): void {
-    const kept = [entry, ...(this.#greatest.get(entry.partition) ?? [])].sort((a, b) => b.logId - a.logId);
-    this.#greatest.set(entry.partition, kept.slice(0, KEPT_LOG_IDS));
+    const kept = [entry, ...(this.#greatest.get(entry.partition) ?? [])].sort((a, b) => b.incarnation - a.incarnation);
+    this.#greatest.set(entry.partition, kept.slice(0, KEPT_INCARNATIONS));
   }
 
-  #find({ originLogId, originPartition }: OriginOfDelivery): Greatest | undefined {
+  #find({ originIncarnation, originPartition }: OriginOfDelivery): Greatest | undefined {
     const kept = this.#greatest.get(originPartition);
-    return kept?.[0]?.logId === originLogId ? kept[0] : kept?.find(({ logId }) => logId === originLogId);
+    return kept?.[0]?.incarnation === originIncarnation
+      ? kept[0]
+      : kept?.find(({ incarnation }) => incarnation === originIncarnation);
   }
 }
 
@@ -128,11 +133,11 @@ function isGreater({ originOffset, destinationId }: OriginOfDelivery, offset: nu
   return originOffset === offset ? destinationId > thanId : originOffset > offset;
 }
 
-/** Of origins those that suffice: a fold that notes them, in any order, is as one that noted all. */
+/** Of origins those that suffice: a checkpoint that notes them, in any order, is as one that noted all. */
 export function condenseOrigins(origins: readonly OriginOfDelivery[]): OriginOfDelivery[] {
   const greatest = new Map<string, OriginOfDelivery>();
   for (const origin of origins) {
-    const key = `${origin.originLogId}/${origin.originPartition}`;
+    const key = `${origin.originIncarnation}/${origin.originPartition}`;
     const held = greatest.get(key);
     if (held === undefined || isGreater(origin, held.originOffset, held.destinationId)) greatest.set(key, origin);
   }
@@ -142,9 +147,9 @@ export function condenseOrigins(origins: readonly OriginOfDelivery[]): OriginOfD
 /** Of a group's head: two numbers of base 36, two widths and what divides them. */
 const HEAD_BYTES = 28;
 
-/** The entries of one log id, in the order of their partitions. */
+/** The entries of one topic incarnation, in the order of their partitions. */
 interface Group {
-  readonly logId: number;
+  readonly incarnation: number;
   readonly entries: Greatest[];
   /** The least offset. */
   readonly base: number;
@@ -153,17 +158,17 @@ interface Group {
 }
 
 function groupsOf(entries: readonly Greatest[]): readonly Group[] {
-  const byLogId = new Map<number, Greatest[]>();
+  const byIncarnation = new Map<number, Greatest[]>();
   for (const entry of entries) {
-    const group = byLogId.get(entry.logId);
-    if (group === undefined) byLogId.set(entry.logId, [entry]);
+    const group = byIncarnation.get(entry.incarnation);
+    if (group === undefined) byIncarnation.set(entry.incarnation, [entry]);
     else group.push(entry);
   }
-  return [...byLogId].map(([logId, group]) => {
+  return [...byIncarnation].map(([incarnation, group]) => {
     const offsets = group.map(({ offset }) => offset);
     const base = Math.min(...offsets);
     const inOrder = group.sort((a, b) => a.partition - b.partition);
-    return { logId, entries: inOrder, base, width: widthOf(Math.max(...offsets) - base) };
+    return { incarnation, entries: inOrder, base, width: widthOf(Math.max(...offsets) - base) };
   });
 }
 
@@ -199,8 +204,8 @@ function idsThatFit(entries: readonly Greatest[], room: number): ReadonlyMap<str
 function encodeGroups(groups: readonly Group[], ids: ReadonlyMap<string, number>): string {
   const idWidth = widthOf(ids.size);
   const parts = [[...ids.keys()].map(encodeURIComponent).join(",")];
-  for (const { logId, entries, base, width } of groups) {
-    let text = `${logId.toString(36)}:${base.toString(36)}:${fixed(width, 1)}${fixed(idWidth, 1)}`;
+  for (const { incarnation, entries, base, width } of groups) {
+    let text = `${incarnation.toString(36)}:${base.toString(36)}:${fixed(width, 1)}${fixed(idWidth, 1)}`;
     let previous = -1;
     for (const { partition, offset, destinationId } of entries) {
       const id = ids.get(destinationId) ?? 0;
@@ -214,28 +219,36 @@ function encodeGroups(groups: readonly Group[], ids: ReadonlyMap<string, number>
 
 const GROUP = /^([0-9a-z]{1,11}):([0-9a-z]{1,11}):([A-Za-z0-9_-]*)$/;
 
-/** Reads what `encode` wrote. What cannot be read is left out: a lost fold costs repeats, never a record (D3). */
-export function decodeOriginFold(text: string, onLeftOut?: (leftOut: LeftOut) => void): OriginFold {
-  const fold = new OriginFold(onLeftOut);
+/** Reads what `encode` wrote. What cannot be read is left out: a lost checkpoint costs repeats, never a record (D3). */
+export function decodeOriginCheckpoint(text: string, onLeftOut?: (leftOut: LeftOut) => void): OriginCheckpoint {
+  const checkpoint = new OriginCheckpoint(onLeftOut);
   const [idsText = "", ...groups] = text.split(";");
   // Number 0 is no id: every id is greater than the empty text, so each delivery of that event counts as new.
   const ids = ["", ...idsText.split(",").map(decodedComponent)];
   for (const group of groups) {
     const match = GROUP.exec(group);
     if (!match) continue;
-    const [, logId = "", base = "", entries = ""] = match;
-    restoreGroup(fold, { logId: Number.parseInt(logId, 36), base: Number.parseInt(base, 36), entries }, ids);
+    const [, incarnation = "", base = "", entries = ""] = match;
+    restoreGroup(
+      checkpoint,
+      { incarnation: Number.parseInt(incarnation, 36), base: Number.parseInt(base, 36), entries },
+      ids,
+    );
   }
-  return fold;
+  return checkpoint;
 }
 
 interface GroupText {
-  readonly logId: number;
+  readonly incarnation: number;
   readonly base: number;
   readonly entries: string;
 }
 
-function restoreGroup(fold: OriginFold, { logId, base, entries }: GroupText, ids: readonly string[]): void {
+function restoreGroup(
+  checkpoint: OriginCheckpoint,
+  { incarnation, base, entries }: GroupText,
+  ids: readonly string[],
+): void {
   const reader = new DigitReader(entries);
   const width = reader.fixed(1);
   const idWidth = reader.fixed(1);
@@ -246,7 +259,7 @@ function restoreGroup(fold: OriginFold, { logId, base, entries }: GroupText, ids
     const id = reader.fixed(idWidth);
     if (step === null || offset === null || id === null) return;
     partition += step + 1;
-    fold.restore({ logId, partition, offset: base + offset, destinationId: ids[id] ?? "", notedAt: 0 });
+    checkpoint.restore({ incarnation, partition, offset: base + offset, destinationId: ids[id] ?? "", notedAt: 0 });
   }
 }
 

@@ -2,7 +2,14 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { DEFAULT_RETRY_DELAYS_MS, jitterMs } from "./backoff.ts";
 import { type DeliveryProgress, NO_PROGRESS } from "./delivery.ts";
-import { isWindowOver, planDeferral, planHold, planRetry, planRoomHold, type RetrySchedule } from "./retry-plan.ts";
+import {
+  isWindowOver,
+  planAdmissionHold,
+  planDeferral,
+  planHold,
+  planRetry,
+  type RetrySchedule,
+} from "./retry-plan.ts";
 
 const HOUR = 3_600_000;
 const schedule: RetrySchedule = { delaysMs: DEFAULT_RETRY_DELAYS_MS, windowMs: 4 * HOUR };
@@ -334,7 +341,7 @@ describe("held for room for its last attempt", () => {
     for (const progress of [never, asked]) {
       const owed = defer(progress, 4 * HOUR - 5000);
       if (owed.kind !== "last_attempt") throw new Error(`it is ${owed.kind}`);
-      const held = planRoomHold({ schedule, progress: owed.progress });
+      const held = planAdmissionHold({ schedule, progress: owed.progress });
       expect(held).toMatchObject({ delayMs: 300_000, progress: { deferrals: 10, deadlineMs: 4 * HOUR } });
       expect(defer(held.progress, 4 * HOUR + 295_000)).toMatchObject({ kind: "last_attempt" });
     }

@@ -119,7 +119,7 @@ export interface Hold {
  * starts meanwhile nor ends before the delivery is back.
  */
 export function planHold({ schedule, progress, nowMs }: Hold): WaitPlan {
-  const plan = planRoomHold({ schedule, progress });
+  const plan = planAdmissionHold({ schedule, progress });
   const { deadlineMs } = plan.progress;
   if (deadlineMs === null) return plan;
   const backMs = nowMs + plan.delayMs + smallestTier(schedule);
@@ -127,7 +127,7 @@ export function planHold({ schedule, progress, nowMs }: Hold): WaitPlan {
 }
 
 /** Waits for room for the last attempt that it is owed, its window's end or none. */
-export function planRoomHold({ schedule, progress }: Omit<Hold, "nowMs">): WaitPlan {
+export function planAdmissionHold({ schedule, progress }: Omit<Hold, "nowMs">): WaitPlan {
   const tiers = quickTiers(schedule);
   const delayMs = tiers[Math.min(progress.deferrals, tiers.length - 1)] ?? smallestTier(schedule);
   return { kind: "retry", delayMs, progress: { ...progress, deferrals: progress.deferrals + 1 } };

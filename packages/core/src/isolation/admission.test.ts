@@ -20,8 +20,8 @@ const CROWDING: LoadContext = { ...FILLING, isCrowding: true };
 const A = "https://a.example/";
 const B = "https://b.example/";
 
-const one: AdmissionRequest = { owed: null, returning: false };
-const back: AdmissionRequest = { owed: null, returning: true };
+const one: AdmissionRequest = { owed: null, isRetry: false };
+const back: AdmissionRequest = { owed: null, isRetry: true };
 
 type Admission = DestinationAdmission<AdmissionRequest>;
 type Given = Permit<AdmissionRequest>;
@@ -73,7 +73,7 @@ function fill(admission: Admission, nowMs: number): void {
 /** Its URL failed until its breaker opened. */
 function broken(admission: Admission, outcome: RequestOutcome, nowMs: number, url = A): void {
   for (let failures = 0; failures < SETTINGS.breaker.threshold; failures++) {
-    finish(given(admission, nowMs, { owed: [url], returning: true }), outcome, nowMs, url);
+    finish(given(admission, nowMs, { owed: [url], isRetry: true }), outcome, nowMs, url);
   }
 }
 
@@ -187,11 +187,11 @@ describe("admission to one URL", () => {
       const permit = permits.shift();
       if (permit !== undefined) finish(permit, "refused", nowMs);
       for (let next = busy.next(nowMs); next !== null; next = busy.next(nowMs)) {
-        order.push(next.request.returning);
+        order.push(next.request.isRetry);
         permits.push(next);
       }
     }
-    expect(order.slice(0, 8).filter((returning) => returning)).toHaveLength(4);
+    expect(order.slice(0, 8).filter((isRetry) => isRetry)).toHaveLength(4);
   });
 
   it("G4: what waited is deferred when the breaker opens, all of it", () => {
@@ -250,7 +250,7 @@ describe("admission to one URL", () => {
     expect([changed.waiting, arrive(changed, 1)]).toEqual([0, [A, B]]);
   });
 
-  it("H2: is one delivery's at once, until the URL has proven itself, while many that have not are out", () => {
+  it("H2: is one delivery's at once, until the URL is healthy, while many are out to those that are not", () => {
     const shared = new ConnectionBudget(64);
     shared.changed(8, 8);
     const unknown = admissionOf([A], "any", shared);
@@ -343,11 +343,11 @@ describe("admission to several URLs under `settle: any`", () => {
 
   it("G5: waits for room at the URL that works, and does not go to the one alone of which the last request timed out", () => {
     const admission = admissionOf([A, B]);
-    finish(given(admission, 0, { owed: [B], returning: true }), "timed_out", 5000, B);
-    finish(given(admission, 5000, { owed: [A], returning: true }), "refused", 5000, A);
-    while (admission.urls[0]?.hasRoom()) given(admission, 5000, { owed: [A], returning: true });
+    finish(given(admission, 0, { owed: [B], isRetry: true }), "timed_out", 5000, B);
+    finish(given(admission, 5000, { owed: [A], isRetry: true }), "refused", 5000, A);
+    while (admission.urls[0]?.hasCapacity()) given(admission, 5000, { owed: [A], isRetry: true });
     expect(admission.urls.map(({ isSound }) => isSound)).toEqual([true, false]);
-    expect(admission.urls[1]?.hasRoom()).toBe(true);
+    expect(admission.urls[1]?.hasCapacity()).toBe(true);
     expect(arrive(admission, 5000)).toBeNull();
   });
 
@@ -390,14 +390,14 @@ describe("admission to several URLs under `settle: any`", () => {
     expect(permit?.deferred).toEqual([{ urls: [A, B], cause: "window_full", notBeforeMs: null }]);
 
     const timedOut = waitingForB();
-    finish(given(timedOut, 203, { owed: [A], returning: true }), "timed_out", 203, A);
+    finish(given(timedOut, 203, { owed: [A], isRetry: true }), "timed_out", 203, A);
     expect(arrive(timedOut, 203, SCARCE)).toEqual(["window_full"]);
   });
 
   it("G5: is deferred for all of its URLs, and till nobody's moment, when the one that was left asks for peace too", () => {
     const admission = waitingForB();
     const ofA: Given[] = [];
-    while (admission.urls[0]?.hasRoom()) ofA.push(given(admission, 203, { owed: [A], returning: true }));
+    while (admission.urls[0]?.hasCapacity()) ofA.push(given(admission, 203, { owed: [A], isRetry: true }));
     // It waits for A alone from now on.
     expect([admission.overdue(203, () => SCARCE), admission.waiting]).toEqual([null, 1]);
     admission.urls[0]?.shutUntil(3_600_000);
@@ -424,8 +424,8 @@ describe("admission to several URLs under `settle: each`", () => {
     expect(told(permit)).toEqual([A]);
     expect(permit.deferred).toEqual([{ urls: [B], cause: "retry_after", notBeforeMs: 60_000 }]);
     finish(permit, "delivered", 1, A);
-    expect(arrive(admission, 1, AMONG_OTHERS, { owed: [A], returning: true })).toEqual([A]);
-    expect(arrive(admission, 1, AMONG_OTHERS, { owed: [B], returning: true })).toEqual(["retry_after"]);
+    expect(arrive(admission, 1, AMONG_OTHERS, { owed: [A], isRetry: true })).toEqual([A]);
+    expect(arrive(admission, 1, AMONG_OTHERS, { owed: [B], isRetry: true })).toEqual(["retry_after"]);
   });
 
   it("G6: leaves a breaker's probe to a delivery that owes that URL alone", () => {
@@ -433,7 +433,7 @@ describe("admission to several URLs under `settle: each`", () => {
     broken(admission, "failed", 0, B);
     const permit = given(admission, 1000);
     expect([told(permit), permit.deferred]).toMatchObject([[A], [{ urls: [B], cause: "breaker_open" }]]);
-    const probe = given(admission, 1000, { owed: [B], returning: true });
+    const probe = given(admission, 1000, { owed: [B], isRetry: true });
     expect([told(probe), probe.wasProbe(0)]).toEqual([[B], true]);
   });
 
@@ -441,7 +441,7 @@ describe("admission to several URLs under `settle: each`", () => {
     const admission = admissionOf([A, B], "each");
     for (let index = 0; index < 4; index++) finish(given(admission, 0), "delivered", 1, A);
     expect(arrive(admission, 2)).toBeNull();
-    expect(arrive(admission, 2, AMONG_OTHERS, { owed: [B], returning: true })).toBeNull();
+    expect(arrive(admission, 2, AMONG_OTHERS, { owed: [B], isRetry: true })).toBeNull();
     admission.passed(1501);
     const went = admission.next(1003);
     expect(went && told(went)).toEqual([A]);
@@ -452,9 +452,9 @@ describe("admission to several URLs under `settle: each`", () => {
 
   it("G6: does not stand behind those that wait for a URL that is not sound, though it has room", () => {
     const admission = admissionOf([A, B], "each");
-    finish(given(admission, 0, { owed: [B], returning: true }), "timed_out", 5000, B);
+    finish(given(admission, 0, { owed: [B], isRetry: true }), "timed_out", 5000, B);
     admission.urls[1]?.shutUntil(5500);
-    expect(arrive(admission, 5000, AMONG_OTHERS, { owed: [B], returning: true })).toBeNull();
+    expect(arrive(admission, 5000, AMONG_OTHERS, { owed: [B], isRetry: true })).toBeNull();
     expect(arrive(admission, 5000)).toEqual([A]);
   });
 
@@ -462,14 +462,14 @@ describe("admission to several URLs under `settle: each`", () => {
   function fillUrl(admission: Admission, url: string, nowMs: number): readonly Given[] {
     const permits: Given[] = [];
     const health = admission.urls.find((each) => each.url === url);
-    while (health?.hasRoom()) permits.push(given(admission, nowMs, { owed: [url], returning: true }));
+    while (health?.hasCapacity()) permits.push(given(admission, nowMs, { owed: [url], isRetry: true }));
     return permits;
   }
 
   /** A URL that throttled, and then answered as slowly. */
   function slowed(admission: Admission, url: string, takesMs: number, nowMs: number): void {
-    finish(given(admission, nowMs, { owed: [url], returning: true }), "throttled", nowMs + takesMs, url);
-    finish(given(admission, nowMs + takesMs, { owed: [url], returning: true }), "failed", nowMs + 2 * takesMs, url);
+    finish(given(admission, nowMs, { owed: [url], isRetry: true }), "throttled", nowMs + takesMs, url);
+    finish(given(admission, nowMs + takesMs, { owed: [url], isRetry: true }), "failed", nowMs + 2 * takesMs, url);
   }
 
   it("G4: leaves out only the URL that would be waited for too long", () => {
@@ -531,7 +531,7 @@ describe("admission to several URLs under `settle: each`", () => {
     slowed(admission, B, 1000, 0);
     const ofB = fillUrl(admission, B, 3000);
     admission.setRate(10, 3000);
-    given(admission, 3000, { owed: [A], returning: true });
+    given(admission, 3000, { owed: [A], isRetry: true });
     expect(arrive(admission, 3000)).toBeNull();
     for (const permit of ofB) finish(permit, "delivered", 3010, B);
     const permit = admission.next(3100);
@@ -540,9 +540,9 @@ describe("admission to several URLs under `settle: each`", () => {
 
   it("G6: goes on, from behind others that wait for it alone, when a URL begins to hang", () => {
     const admission = admissionOf([A, B], "each");
-    finish(given(admission, 0, { owed: [B], returning: true }), "delivered", 5, B);
+    finish(given(admission, 0, { owed: [B], isRetry: true }), "delivered", 5, B);
     fillUrl(admission, B, 10);
-    const alone = { owed: [B], returning: false };
+    const alone = { owed: [B], isRetry: false };
     expect([arrive(admission, 10, ALONE, alone), arrive(admission, 10), arrive(admission, 10)]).toEqual([
       null,
       null,
@@ -562,7 +562,7 @@ describe("admission to several URLs under `settle: each`", () => {
 
   it("G6: gives out what was taken from a queue and not yet judged when the destination is changed", () => {
     const admission = admissionOf([A, B], "each");
-    finish(given(admission, 0, { owed: [B], returning: true }), "delivered", 5, B);
+    finish(given(admission, 0, { owed: [B], isRetry: true }), "delivered", 5, B);
     fillUrl(admission, B, 10);
     expect([arrive(admission, 10), arrive(admission, 10)]).toEqual([null, null]);
     admission.passed(201);
@@ -584,7 +584,7 @@ describe("whatever happens", () => {
   const step = fc.record({
     what: fc.constantFrom("arrive", "arrive", "arrive", "last", "outcome", "outcome", "end", "wait", "serve", "shut"),
     owed: fc.constantFrom(null, null, [A], [B]),
-    returning: fc.boolean(),
+    isRetry: fc.boolean(),
     pick: fc.nat(1000),
     outcome: fc.constantFrom<RequestOutcome>("delivered", "refused", "failed", "timed_out", "throttled"),
     passedMs: fc.nat(900),
@@ -614,14 +614,14 @@ describe("whatever happens", () => {
             else expect(called.length).toBeGreaterThan(0);
             expect(new Set(seen).size).toBe(seen.length);
           };
-          for (const { what, owed, returning, pick, outcome, passedMs, context } of steps) {
+          for (const { what, owed, isRetry, pick, outcome, passedMs, context } of steps) {
             if (what === "arrive") {
               counts.arrived += 1;
-              const permit = admission.admit({ owed, returning }, nowMs, () => context);
+              const permit = admission.admit({ owed, isRetry }, nowMs, () => context);
               if (permit !== null) decide(permit);
             }
             if (what === "last") {
-              const permit = admission.admitLast({ owed, returning }, nowMs);
+              const permit = admission.admitLast({ owed, isRetry }, nowMs);
               if (permit !== "full") counts.arrived += 1;
               if (permit !== "full" && permit !== null) decide(permit);
             }
@@ -661,7 +661,7 @@ describe("whatever happens", () => {
   it.each(["any", "each"] as const)(
     "settle %s: what waits is served or deferred in the end, when every request ends",
     (settle) => {
-      const arrival = fc.record({ owed: fc.constantFrom(null, [A], [B]), returning: fc.boolean() });
+      const arrival = fc.record({ owed: fc.constantFrom(null, [A], [B]), isRetry: fc.boolean() });
       const outcomes = fc.record({
         [A]: fc.constantFrom<RequestOutcome>("failed", "delivered", "timed_out"),
         [B]: fc.constantFrom<RequestOutcome>("failed", "delivered", "timed_out"),
@@ -703,7 +703,7 @@ describe("whatever happens", () => {
       const anyStep = fc.record({
         what: fc.constantFrom("arrive", "arrive", "last", "outcome", "cancel", "change", "serve", "shut", "break"),
         owed: fc.constantFrom(null, null, [A], [B]),
-        returning: fc.boolean(),
+        isRetry: fc.boolean(),
         pick: fc.nat(1000),
         outcome: fc.constantFrom<RequestOutcome>("delivered", "refused", "failed", "timed_out", "throttled"),
         urls: fc.constantFrom([A, B], [B, A], [A, B, "https://c.example/"]),
@@ -737,15 +737,15 @@ describe("whatever happens", () => {
             const late = () => admission.overdue(nowMs, () => AMONG_OTHERS);
             for (let permit = late(); permit !== null; permit = late()) decide(permit);
           };
-          for (const { what, owed, returning, pick, outcome, urls, passedMs } of steps) {
+          for (const { what, owed, isRetry, pick, outcome, urls, passedMs } of steps) {
             nowMs += passedMs / 10;
             if (what === "arrive") {
               arrived += 1;
-              const permit = admission.admit({ owed, returning }, nowMs, () => AMONG_OTHERS);
+              const permit = admission.admit({ owed, isRetry }, nowMs, () => AMONG_OTHERS);
               if (permit !== null) decide(permit);
             }
             if (what === "last") {
-              const permit = admission.admitLast({ owed, returning }, nowMs);
+              const permit = admission.admitLast({ owed, isRetry }, nowMs);
               if (permit !== "full") arrived += 1;
               if (permit !== "full" && permit !== null) decide(permit);
             }
@@ -765,8 +765,8 @@ describe("whatever happens", () => {
             expect(decided + admission.waiting).toBe(arrived);
             const unsent = given.reduce((sum, { lines }) => sum + lines.length, 0);
             expect(shared.out).toBe(out.length + unsent);
-            expect(shared.unproven).toBeGreaterThanOrEqual(0);
-            expect(shared.unproven).toBeLessThanOrEqual(shared.out);
+            expect(shared.unconfirmed).toBeGreaterThanOrEqual(0);
+            expect(shared.unconfirmed).toBeLessThanOrEqual(shared.out);
           }
           send();
           for (let turn = 0; turn < 5000 && (out.length > 0 || admission.waiting > 0); turn += 1) {
@@ -775,11 +775,11 @@ describe("whatever happens", () => {
             serve();
             send();
           }
-          expect([admission.waiting, out.length, shared.out, shared.unproven]).toEqual([0, 0, 0, 0]);
+          expect([admission.waiting, out.length, shared.out, shared.unconfirmed]).toEqual([0, 0, 0, 0]);
           // Every breaker that was open can be probed again.
           nowMs += 10_000;
           for (const { url } of admission.urls) {
-            const permit = admission.admit({ owed: [url], returning: true }, nowMs, () => AMONG_OTHERS);
+            const permit = admission.admit({ owed: [url], isRetry: true }, nowMs, () => AMONG_OTHERS);
             expect(permit?.isGiven).toBe(true);
           }
         }),

@@ -49,7 +49,7 @@ export interface AdmissionSettings extends UrlHealthSettings {
 }
 
 /** What a URL was seen to manage at an earlier time; null when nothing is known. */
-export type ProvenLimitOf = (url: string) => number | null;
+export type RememberedLimitOf = (url: string) => number | null;
 
 /** In a window that is full others wait too: less patience there. */
 const CROWDED_WAIT_MS = 200;
@@ -61,7 +61,7 @@ const MOST_MOVES = 16;
 export class DestinationAdmission<T extends AdmissionRequest> {
   readonly #settings: AdmissionSettings;
   readonly #shared: ConnectionBudget;
-  readonly #provenLimitOf: ProvenLimitOf;
+  readonly #rememberedLimitOf: RememberedLimitOf;
   #lines: readonly UrlLine<T>[] = [];
   #settle: SettleRule = "any";
   #rate: TokenBucket | null = null;
@@ -74,10 +74,14 @@ export class DestinationAdmission<T extends AdmissionRequest> {
   #waitingRequests = 0;
   #firstLine = 0;
 
-  constructor(settings: AdmissionSettings, shared: ConnectionBudget, provenLimitOf: ProvenLimitOf = () => null) {
+  constructor(
+    settings: AdmissionSettings,
+    shared: ConnectionBudget,
+    rememberedLimitOf: RememberedLimitOf = () => null,
+  ) {
     this.#settings = settings;
     this.#shared = shared;
-    this.#provenLimitOf = provenLimitOf;
+    this.#rememberedLimitOf = rememberedLimitOf;
   }
 
   /** The health of each URL, in the destination's order. */
@@ -222,7 +226,7 @@ export class DestinationAdmission<T extends AdmissionRequest> {
       known.health.reset();
       return known;
     }
-    const health = new UrlHealth(url, this.#settings, this.#shared, this.#provenLimitOf(url));
+    const health = new UrlHealth(url, this.#settings, this.#shared, this.#rememberedLimitOf(url));
     return { health, queue: new WaitingQueue() };
   }
 
@@ -234,7 +238,7 @@ export class DestinationAdmission<T extends AdmissionRequest> {
     for (;;) {
       const line = this.#route(permit, nowMs, false);
       if (line === null) return permit;
-      const cause = this.#tooLong(permit, line, line.queue.ahead(permit.returning), nowMs, contextOf);
+      const cause = this.#tooLong(permit, line, line.queue.ahead(permit.isRetry), nowMs, contextOf);
       if (cause === null) {
         line.queue.push(permit);
         this.#waitingRequests += permit.lines.length;
@@ -271,7 +275,7 @@ export class DestinationAdmission<T extends AdmissionRequest> {
       return null;
     }
     const isFree = obstacle === null && (isHead || line.queue.length === 0);
-    if (!isFree || !this.#hasRate(nowMs) || !line.health.hasRoom()) return line;
+    if (!isFree || !this.#hasRate(nowMs) || !line.health.hasCapacity()) return line;
     this.#give(permit, permit.lines, nowMs);
     return null;
   }
@@ -287,15 +291,16 @@ export class DestinationAdmission<T extends AdmissionRequest> {
     const sound = usable.filter(({ health }) => health.isSound);
     const candidates = sound.length > 0 ? sound : usable;
     const canLead = ({ health, queue }: UrlLine<T>) =>
-      health.obstacle(nowMs) === null && (isHead || queue.length === 0) && health.hasRoom();
+      health.obstacle(nowMs) === null && (isHead || queue.length === 0) && health.hasCapacity();
     if (!candidates.some(canLead) || !this.#hasRate(nowMs)) return quickest(candidates, nowMs);
     const called: UrlLine<T>[] = [];
     for (const line of usable) {
       const { health } = line;
       const isSound = sound.includes(line);
-      if (health.obstacle(nowMs) === null && (isSound ? health.hasRoomBeside() : health.hasRoom())) called.push(line);
+      if (health.obstacle(nowMs) === null && (isSound ? health.hasCapacityBeside() : health.hasCapacity()))
+        called.push(line);
       // What is not known to answer yet is waited for; the rest is left out of this attempt.
-      else if (isSound && !health.isProven) return line;
+      else if (isSound && !health.isHealthy) return line;
     }
     this.#give(permit, called, nowMs);
     return null;
@@ -309,13 +314,13 @@ export class DestinationAdmission<T extends AdmissionRequest> {
       const obstacle = hardObstacle(health.obstacle(nowMs));
       if (obstacle !== null) permit.leaveOut(line, obstacle);
       else if (hasSound && health.breakerState !== "closed") permit.leaveOut(line, "breaker_open");
-      else if (hasSound && !health.isSound && (line.queue.length > 0 || !health.hasRoom())) {
+      else if (hasSound && !health.isSound && (line.queue.length > 0 || !health.hasCapacity())) {
         permit.leaveOut(line, "concurrency_limit");
       }
     }
     if (permit.lines.length === 0) return null;
     const isFree = ({ health, queue }: UrlLine<T>) =>
-      health.obstacle(nowMs) === null && (isHead || queue.length === 0) && health.hasRoom();
+      health.obstacle(nowMs) === null && (isHead || queue.length === 0) && health.hasCapacity();
     const hasRate = this.#hasRate(nowMs);
     if (!permit.lines.every(isFree)) {
       const goesNow = hasRate && permit.lines.some(isFree);
@@ -323,7 +328,7 @@ export class DestinationAdmission<T extends AdmissionRequest> {
       let prompt: UrlLine<T> | null = null;
       for (const line of permit.lines) {
         if (isFree(line)) continue;
-        if (!isLate(line, isHead ? 0 : line.queue.ahead(permit.returning), nowMs)) prompt ??= line;
+        if (!isLate(line, isHead ? 0 : line.queue.ahead(permit.isRetry), nowMs)) prompt ??= line;
         else if (goesNow) permit.leaveOut(line, "concurrency_limit");
         else late ??= line;
       }
@@ -402,7 +407,7 @@ export class DestinationAdmission<T extends AdmissionRequest> {
   }
 
   #hasRate(nowMs: number): boolean {
-    return this.#rate === null || this.#rate.hasRoom(nowMs);
+    return this.#rate === null || this.#rate.hasToken(nowMs);
   }
 
   /** Why a delivery must not wait for the URL behind `ahead` others; null when it may. */
@@ -438,7 +443,7 @@ function isSoundNow<T extends AdmissionRequest>({ health }: UrlLine<T>, nowMs: n
 
 /** Whether a delivery that another of its URLs could take at once does not wait for this one, behind `ahead` others (G6). */
 function isLate<T extends AdmissionRequest>({ health }: UrlLine<T>, ahead: number, nowMs: number): boolean {
-  if (health.obstacle(nowMs) === null && health.hasRoom()) return false;
+  if (health.obstacle(nowMs) === null && health.hasCapacity()) return false;
   return !health.isWaitedForBeside(ahead, nowMs);
 }
 

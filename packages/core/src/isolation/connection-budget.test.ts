@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type AdmissionSettings, DestinationAdmission, type LoadContext } from "./admission.ts";
-import { ConnectionBudget, type Standing } from "./connection-budget.ts";
+import { ConnectionBudget, type HealthState } from "./connection-budget.ts";
 import type { AdmissionRequest, Permit } from "./permit.ts";
 
 const CONNECTIONS = 64;
@@ -13,7 +13,7 @@ const SETTINGS: AdmissionSettings = {
   longestWaitMs: 10_000,
 };
 const AMONG_OTHERS: LoadContext = { isAlone: false, isFilling: false, isCrowding: false, isScarce: false };
-const one: AdmissionRequest = { owed: null, returning: false };
+const one: AdmissionRequest = { owed: null, isRetry: false };
 
 function admissionIn(shared: ConnectionBudget): DestinationAdmission<AdmissionRequest> {
   const admission = new DestinationAdmission<AdmissionRequest>(SETTINGS, shared);
@@ -21,21 +21,21 @@ function admissionIn(shared: ConnectionBudget): DestinationAdmission<AdmissionRe
   return admission;
 }
 
-/** Takes for new destinations of the standing, one each, what they are let; answers how many were. */
-function takeOneEach(shared: ConnectionBudget, standing: Standing): number {
+/** Takes for new destinations of the state, one each, what they are let; answers how many were. */
+function takeOneEach(shared: ConnectionBudget, state: HealthState): number {
   let taken = 0;
-  while (taken < 1000 && shared.hasRoom(1, 0, standing)) {
-    shared.changed(1, standing === "proven" ? 0 : 1);
+  while (taken < 1000 && shared.allows(1, 0, state)) {
+    shared.changed(1, state === "healthy" ? 0 : 1);
     taken += 1;
   }
   return taken;
 }
 
 /** As many as one destination is let. */
-function takeAll(shared: ConnectionBudget, standing: Standing): number {
+function takeAll(shared: ConnectionBudget, state: HealthState): number {
   let inFlight = 0;
-  while (inFlight < 1000 && shared.hasRoom(1, inFlight, standing)) {
-    shared.changed(1, standing === "proven" ? 0 : 1);
+  while (inFlight < 1000 && shared.allows(1, inFlight, state)) {
+    shared.changed(1, state === "healthy" ? 0 : 1);
     inFlight += 1;
   }
   return inFlight;
@@ -45,22 +45,22 @@ describe("the shared room", () => {
   it("H1, H2: gives eight to each of the first few that nothing is known of, and one to each that follows", () => {
     const shared = new ConnectionBudget(CONNECTIONS);
     expect(takeAll(shared, "unknown")).toBe(8);
-    expect([takeAll(shared, "unknown"), takeAll(shared, "doubtful")]).toEqual([1, 1]);
+    expect([takeAll(shared, "unknown"), takeAll(shared, "suspect")]).toEqual([1, 1]);
   });
 
-  it("H3: leaves an eighth to the proven, and what those that hung may not have to those that nothing is known of", () => {
+  it("H3: leaves an eighth to the healthy, and what those that hung may not have to those that nothing is known of", () => {
     const shared = new ConnectionBudget(CONNECTIONS);
-    expect(takeOneEach(shared, "doubtful")).toBe(32);
+    expect(takeOneEach(shared, "suspect")).toBe(32);
     expect(takeOneEach(shared, "unknown")).toBe(24);
-    expect(shared.unproven).toBe(56);
-    expect(shared.hasRoom(1, 0, "proven")).toBe(true);
+    expect(shared.unconfirmed).toBe(56);
+    expect(shared.allows(1, 0, "healthy")).toBe(true);
   });
 
-  it("H2: is there for a delivery of many requests when nobody else that is unproven is out", () => {
+  it("H2: is there for a delivery of many requests when nobody else that is unconfirmed is out", () => {
     const shared = new ConnectionBudget(2);
-    expect(shared.hasRoom(5, 0, "unknown")).toBe(true);
+    expect(shared.allows(5, 0, "unknown")).toBe(true);
     shared.changed(5, 5);
-    expect(shared.hasRoom(5, 0, "unknown")).toBe(false);
+    expect(shared.allows(5, 0, "unknown")).toBe(false);
   });
 
   it("is busy while a quarter of all is out", () => {
@@ -73,39 +73,39 @@ describe("the shared room", () => {
     expect([shared.isBusy, shared.out]).toEqual([false, 15]);
   });
 
-  it("H4: never refuses a proven destination its first delivery, and gives it half of what is left for more", () => {
+  it("H4: never refuses a healthy destination its first delivery, and gives it half of what is left for more", () => {
     const shared = new ConnectionBudget(CONNECTIONS);
     shared.changed(32, 0);
-    expect(shared.most("proven")).toBe(16);
-    expect([shared.hasRoom(4, 12, "proven"), shared.hasRoom(5, 12, "proven")]).toEqual([true, false]);
+    expect(shared.most("healthy")).toBe(16);
+    expect([shared.allows(4, 12, "healthy"), shared.allows(5, 12, "healthy")]).toEqual([true, false]);
     shared.changed(1000, 0);
-    expect([shared.hasRoom(5, 0, "proven"), shared.hasRoom(1, 1, "proven"), shared.most("proven")]).toEqual([
+    expect([shared.allows(5, 0, "healthy"), shared.allows(1, 1, "healthy"), shared.most("healthy")]).toEqual([
       true,
       false,
       1,
     ]);
   });
 
-  it("H1, H2: lets a destination that has not proven itself count on any number while few are out, and on one then", () => {
+  it("H1, H2: lets a destination that is not known to be healthy count on any number while few are out, and on one then", () => {
     const shared = new ConnectionBudget(CONNECTIONS);
     shared.changed(7, 7);
-    expect([shared.most("unknown"), shared.most("doubtful")]).toEqual([Infinity, Infinity]);
+    expect([shared.most("unknown"), shared.most("suspect")]).toEqual([Infinity, Infinity]);
     shared.changed(1, 1);
-    expect([shared.most("unknown"), shared.most("doubtful"), shared.most("proven")]).toEqual([1, 1, 28]);
+    expect([shared.most("unknown"), shared.most("suspect"), shared.most("healthy")]).toEqual([1, 1, 28]);
   });
 
-  it("H1: proven requests, however many, hold no newcomer back", () => {
+  it("H1: requests to healthy destinations, however many, hold no newcomer back", () => {
     const shared = new ConnectionBudget(CONNECTIONS);
     shared.changed(1000, 0);
-    expect(shared.hasRoom(8, 0, "unknown")).toBe(true);
+    expect(shared.allows(8, 0, "unknown")).toBe(true);
   });
 
-  it("H4: proven destinations that take all they are let leave connections free, however many they are", () => {
+  it("H4: healthy destinations that take all they are let leave connections free, however many they are", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 40 }), (sizes) => {
         const shared = new ConnectionBudget(CONNECTIONS);
         for (const size of sizes) {
-          for (let inFlight = 0; shared.hasRoom(size, inFlight, "proven"); inFlight += size) {
+          for (let inFlight = 0; shared.allows(size, inFlight, "healthy"); inFlight += size) {
             const isFirst = inFlight === 0;
             shared.changed(size, 0);
             if (!isFirst) expect(shared.out).toBeLessThan(CONNECTIONS);
@@ -122,7 +122,7 @@ describe("destinations that share the room", () => {
     what: fc.constantFrom("arrive", "arrive", "arrive", "answer", "pass", "time out"),
   });
 
-  it("H3: those that never answer hold at most seven eighths, whatever happens, and a proven one gets its turn", () => {
+  it("H3: those that never answer hold at most seven eighths, whatever happens, and a healthy one gets its turn", () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 100, maxLength: 500 }), (steps) => {
         const shared = new ConnectionBudget(FEW_CONNECTIONS);
@@ -165,8 +165,8 @@ describe("destinations that share the room", () => {
             .filter((_, index) => index % 4 > 0)
             .reduce((sum, each) => sum + each.out.length, 0);
           expect(shared.out).toBe(all);
-          expect(shared.unproven).toBeLessThanOrEqual(all);
-          expect(hanging).toBeLessThanOrEqual(shared.unproven);
+          expect(shared.unconfirmed).toBeLessThanOrEqual(all);
+          expect(hanging).toBeLessThanOrEqual(shared.unconfirmed);
           expect(hanging).toBeLessThanOrEqual((FEW_CONNECTIONS * 7) / 8);
         }
       }),

@@ -4,7 +4,7 @@ import { type AdmissionRequest, Permit, type UrlLine } from "./permit.ts";
 import { DEFAULT_URL_HEALTH, UrlHealth } from "./url-health.ts";
 import { WaitingQueue } from "./waiting-queue.ts";
 
-const request: AdmissionRequest = { owed: null, returning: true };
+const request: AdmissionRequest = { owed: null, isRetry: true };
 
 function lineOf(url: string): UrlLine<AdmissionRequest> {
   return { health: new UrlHealth(url, DEFAULT_URL_HEALTH, new ConnectionBudget(64)), queue: new WaitingQueue() };
@@ -31,7 +31,7 @@ describe("a permit that is given", () => {
   it("takes room at each of its URLs, and knows which of their breakers wait for it", () => {
     const lines = [lineOf("a"), brokenLine("b"), lineOf("c"), brokenLine("d")];
     const permit = new Permit(request, []);
-    expect([permit.isGiven, permit.returning]).toEqual([false, true]);
+    expect([permit.isGiven, permit.isRetry]).toEqual([false, true]);
     permit.give(lines, 1000);
     expect([permit.isGiven, permit.startedMs, permit.lines]).toEqual([true, 1000, lines]);
     expect(lines.map(({ health }) => health.unsettled)).toEqual([1, 1, 1, 1]);

@@ -23,7 +23,7 @@ export interface AdmissionRequest {
   /** The URLs that the delivery still owes; null for all of the destination's. */
   readonly owed: readonly string[] | null;
   /** It comes from a retry topic. */
-  readonly returning: boolean;
+  readonly isRetry: boolean;
 }
 
 /** One URL of a destination and those that wait for it. */
@@ -36,7 +36,7 @@ const NOTHING: readonly DeferredPart[] = [];
 
 export class Permit<T extends AdmissionRequest> implements Waiter {
   readonly request: T;
-  readonly returning: boolean;
+  readonly isRetry: boolean;
   /** The attempt goes whatever stands against its URLs, but for the rate: the delivery's window is over (I3). */
   readonly isLast: boolean;
   /** Once given: the URLs to call, in the destination's order. */
@@ -53,7 +53,7 @@ export class Permit<T extends AdmissionRequest> implements Waiter {
 
   constructor(request: T, lines: readonly UrlLine<T>[], isLast = false) {
     this.request = request;
-    this.returning = request.returning;
+    this.isRetry = request.isRetry;
     this.lines = lines;
     this.isLast = isLast;
   }

@@ -11,7 +11,7 @@ it("lets no more through than its rate, over any second, but for its burst and t
       let nowMs = 0;
       for (const { afterMs, requests } of arrivals) {
         nowMs += afterMs;
-        if (!rate.hasRoom(nowMs)) continue;
+        if (!rate.hasToken(nowMs)) continue;
         rate.take(requests, nowMs);
         sent.push({ atMs: nowMs, requests });
       }
@@ -36,21 +36,21 @@ it("keeps what it knows when the rate changes", () => {
   rate.take(1, 0);
   rate.change(1000, 0);
   expect(rate.perSecond).toBe(1000);
-  expect(rate.hasRoom(0)).toBe(false);
-  expect(rate.hasRoom(1)).toBe(true);
+  expect(rate.hasToken(0)).toBe(false);
+  expect(rate.hasToken(1)).toBe(true);
 });
 
 it("counts the time before a change at the rate that was", () => {
   const rate = new TokenBucket(10, 0);
   rate.take(1, 0);
   rate.change(1000, 50);
-  expect(rate.hasRoom(50)).toBe(false);
+  expect(rate.hasToken(50)).toBe(false);
 });
 
 it("gains nothing for time that went by before what was taken, whether or not it was asked for room", () => {
   const rate = new TokenBucket(10, 0);
   rate.take(1, 1000);
-  expect(rate.hasRoom(1000)).toBe(false);
+  expect(rate.hasToken(1000)).toBe(false);
 });
 
 it("takes back what was not sent, and no more than its burst", () => {

@@ -29,7 +29,7 @@ export class TokenBucket {
     this.#tokens = Math.min(this.#tokens, this.#most);
   }
 
-  hasRoom(nowMs: number): boolean {
+  hasToken(nowMs: number): boolean {
     this.#fill(nowMs);
     // A bucket that was filled in many small steps may lack the last 1e-12 of a token.
     return this.#tokens > 1 - 1e-9;

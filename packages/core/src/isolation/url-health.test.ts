@@ -7,14 +7,17 @@ const SETTINGS: UrlHealthSettings = {
   breaker: { threshold: 5, firstOpenMs: 1000, longestOpenMs: 8000 },
 };
 
-function healthIn(shared: ConnectionBudget = new ConnectionBudget(1000), provenLimit: number | null = null): UrlHealth {
-  return new UrlHealth("https://a.example/", SETTINGS, shared, provenLimit);
+function healthIn(
+  shared: ConnectionBudget = new ConnectionBudget(1000),
+  rememberedLimit: number | null = null,
+): UrlHealth {
+  return new UrlHealth("https://a.example/", SETTINGS, shared, rememberedLimit);
 }
 
 /** Takes what there is room for. */
 function fill(health: UrlHealth, nowMs: number): number {
   let taken = 0;
-  while (health.hasRoom()) {
+  while (health.hasCapacity()) {
     health.take(nowMs);
     taken += 1;
   }
@@ -31,7 +34,7 @@ describe("the health of a URL", () => {
     const health = healthIn();
     expect([fill(health, 0), health.unsettled, health.out]).toEqual([4, 4, 4]);
     health.settled("refused", { startedMs: 0, wasProbe: false }, 10);
-    expect([health.unsettled, health.out, health.hasRoom()]).toEqual([3, 4, true]);
+    expect([health.unsettled, health.out, health.hasCapacity()]).toEqual([3, 4, true]);
     health.ended();
     expect([health.unsettled, health.out]).toEqual([3, 3]);
   });
@@ -39,13 +42,13 @@ describe("the health of a URL", () => {
   it("U1: has a bound for what runs on: a receiver whose bodies never end is not called without end", () => {
     const health = healthIn();
     let begun = 0;
-    for (; health.hasRoom() && begun < 100; begun++) {
+    for (; health.hasCapacity() && begun < 100; begun++) {
       health.take(begun);
       health.settled("delivered", { startedMs: begun, wasProbe: false }, begun);
     }
     expect([begun, health.out]).toEqual([16, 16]);
     health.ended();
-    expect(health.hasRoom()).toBe(true);
+    expect(health.hasCapacity()).toBe(true);
   });
 
   it("U1: an outcome is a sign of life, whatever still runs", () => {
@@ -108,9 +111,9 @@ describe("the health of a URL", () => {
   it("has more room than its limit beside another URL that settles, once it is known to answer", () => {
     const health = healthIn();
     fill(health, 0);
-    expect(health.hasRoomBeside()).toBe(false);
+    expect(health.hasCapacityBeside()).toBe(false);
     finish(health, "refused", 0, 1);
-    while (health.hasRoomBeside()) health.take(1);
+    while (health.hasCapacityBeside()) health.take(1);
     expect(health.unsettled).toBe(16);
   });
 
@@ -141,30 +144,30 @@ describe("the health of a URL", () => {
     expect(health.limit).toBeGreaterThanOrEqual(4);
   });
 
-  it("U4: is counted among those that have not proven themselves until something comes back", () => {
+  it("U4: is counted among those not known to be healthy until something comes back", () => {
     const shared = new ConnectionBudget(1000);
     const health = healthIn(shared);
     fill(health, 0);
-    expect([shared.out, shared.unproven]).toEqual([4, 4]);
+    expect([shared.out, shared.unconfirmed]).toEqual([4, 4]);
     health.settled("failed", { startedMs: 0, wasProbe: false }, 1);
-    expect([shared.out, shared.unproven]).toEqual([4, 0]);
+    expect([shared.out, shared.unconfirmed]).toEqual([4, 0]);
     health.passed(201);
-    expect([shared.out, shared.unproven]).toEqual([4, 4]);
+    expect([shared.out, shared.unconfirmed]).toEqual([4, 4]);
     health.ended();
-    expect([shared.out, shared.unproven]).toEqual([3, 3]);
+    expect([shared.out, shared.unconfirmed]).toEqual([3, 3]);
   });
 
   it("U4: stalls as one that hangs does while the room that all share refuses it its first request", () => {
     const shared = new ConnectionBudget(64);
     shared.changed(56, 56);
     const health = healthIn(shared);
-    expect([health.hasRoom(), health.hasRoom()]).toEqual([false, false]);
+    expect([health.hasCapacity(), health.hasCapacity()]).toEqual([false, false]);
     health.passed(1500);
     expect(health.isStalled).toBe(false);
     health.passed(1);
     expect(health.isStalled).toBe(true);
     shared.changed(-1, -1);
-    expect(health.hasRoom()).toBe(true);
+    expect(health.hasCapacity()).toBe(true);
     health.take(1001);
     expect(health.isStalled).toBe(false);
   });

@@ -9,7 +9,7 @@
  * U2  An obstacle (an open breaker, a `Retry-After`) is this URL's own: it says nothing of the destination's other URLs.
  * U3  A URL is *sound* while its breaker is closed, its last request neither timed out nor was answered by a plea for less, and
  *     it is not stalled. Only of a sound URL is it worth waiting for room while another URL of the same destination has some.
- * U4  Requests are counted in the room that all share (rules H1 to H4) by the URL's standing. A URL that is refused its first
+ * U4  Requests are counted in the room that all share (rules H1 to H4) by the URL's state. A URL that is refused its first
  *     request there counts as stalled after the same time as one of which nothing comes back.
  * U5  An attempt that goes whatever stands against the URL (I3) is counted like any other.
  * U6  Beside a URL that can take a delivery now, one without room is waited for only while its turn comes soon: while it is sound,
@@ -19,7 +19,7 @@
 import { type BreakerSettings, type BreakerState, CircuitBreaker, DEFAULT_BREAKER } from "./circuit-breaker.ts";
 import { ClogDetector } from "./clog-detector.ts";
 import { ConcurrencyLimit, DEFAULT_LIMIT, type LimitSettings } from "./concurrency-limit.ts";
-import type { ConnectionBudget, Standing } from "./connection-budget.ts";
+import type { ConnectionBudget, HealthState } from "./connection-budget.ts";
 import { SlidingMinimum } from "./sliding-minimum.ts";
 import { StallDetector } from "./stall-detector.ts";
 
@@ -67,7 +67,7 @@ export class UrlHealth {
   readonly #shared: ConnectionBudget;
   readonly #stall = new StallDetector();
   readonly #clog = new ClogDetector();
-  #standing: Standing = "unknown";
+  #state: HealthState = "unknown";
   #wasCongested = false;
   #shutUntilMs = 0;
   #unsettled = 0;
@@ -78,11 +78,16 @@ export class UrlHealth {
   /** The room that all share refused it its first request. */
   #isHeldBack = false;
 
-  /** `provenLimit`: what the URL was seen to manage, from an earlier time; null when nothing is known. */
-  constructor(url: string, settings: UrlHealthSettings, shared: ConnectionBudget, provenLimit: number | null = null) {
+  /** `rememberedLimit`: what the URL was seen to manage, from an earlier time; null when nothing is known. */
+  constructor(
+    url: string,
+    settings: UrlHealthSettings,
+    shared: ConnectionBudget,
+    rememberedLimit: number | null = null,
+  ) {
     this.url = url;
     this.#breaker = new CircuitBreaker(settings.breaker);
-    this.#limit = new ConcurrencyLimit(settings.limit, provenLimit ?? settings.limit.first);
+    this.#limit = new ConcurrencyLimit(settings.limit, rememberedLimit ?? settings.limit.first);
     this.#most = settings.limit.most;
     this.#shared = shared;
   }
@@ -117,8 +122,8 @@ export class UrlHealth {
   }
 
   /** Answers come back from it, whatever they say. */
-  get isProven(): boolean {
-    return this.#standing === "proven";
+  get isHealthy(): boolean {
+    return this.#state === "healthy";
   }
 
   /** U3. */
@@ -152,20 +157,20 @@ export class UrlHealth {
   }
 
   /** Whether one more request may begin for a delivery that depends on it. */
-  hasRoom(): boolean {
+  hasCapacity(): boolean {
     if (this.#unsettled > 0 && this.#unsettled >= this.#limit.value) return false;
-    return this.#hasSharedRoom();
+    return this.#hasBudget();
   }
 
   /** Whether one more may begin for a delivery that another URL settles: what answers may then have more than its limit (U1). */
-  hasRoomBeside(): boolean {
-    if (this.#standing !== "proven") return this.hasRoom();
-    return this.#unsettled < this.#most && this.#hasSharedRoom();
+  hasCapacityBeside(): boolean {
+    if (this.#state !== "healthy") return this.hasCapacity();
+    return this.#unsettled < this.#most && this.#hasBudget();
   }
 
   /** Whether the room that all share has some for an attempt that goes whatever else stands against the URL (U5). */
   hasReserve(): boolean {
-    return this.#shared.hasRoom(1, 0, this.#standing);
+    return this.#shared.allows(1, 0, this.#state);
   }
 
   /** A request begins. True when it is the breaker's probe. */
@@ -235,7 +240,7 @@ export class UrlHealth {
 
   /** The destination was changed: what is known against the URL may be mended. */
   reset(): void {
-    if (this.#standing === "doubtful") this.#standing = "unknown";
+    if (this.#state === "suspect") this.#state = "unknown";
     this.#wasCongested = false;
     if (this.#breaker.state === "closed" && this.#shutUntilMs === 0) return;
     this.#breaker.succeeded();
@@ -251,11 +256,11 @@ export class UrlHealth {
   expectedWaitMs(ahead: number, nowMs: number): number {
     const meanMs = this.#meanMs ?? 0;
     if (meanMs < QUICK_MS && !this.#limit.wasHalved(nowMs, CONGESTION_MEMORY_MS)) return 0;
-    return Math.max(this.#limit.waitMs(ahead, meanMs), (meanMs * ahead) / this.#shared.most(this.#standing));
+    return Math.max(this.#limit.waitMs(ahead, meanMs), (meanMs * ahead) / this.#shared.most(this.#state));
   }
 
-  #hasSharedRoom(): boolean {
-    if (this.#runningOn < this.#most && this.#shared.hasRoom(1, this.out, this.#standing)) return true;
+  #hasBudget(): boolean {
+    if (this.#runningOn < this.#most && this.#shared.allows(1, this.out, this.#state)) return true;
     if (this.#unsettled === 0 && !this.#isHeldBack) {
       this.#isHeldBack = true;
       this.#stall.reset();
@@ -264,7 +269,7 @@ export class UrlHealth {
   }
 
   #isStalledFor(patienceMs: number): boolean {
-    if (this.#isHeldBack && this.#standing === "doubtful") return true;
+    if (this.#isHeldBack && this.#state === "suspect") return true;
     return (this.#unsettled > 0 || this.#isHeldBack) && this.#stall.isStalled(patienceMs, this.#meanMs ?? 0);
   }
 
@@ -276,16 +281,16 @@ export class UrlHealth {
   }
 
   #countOut(requests: number): void {
-    this.#shared.changed(requests, this.#standing === "proven" ? 0 : requests);
+    this.#shared.changed(requests, this.#state === "healthy" ? 0 : requests);
   }
 
   #prove(): void {
-    if (this.#standing !== "proven") this.#shared.changed(0, -this.out);
-    this.#standing = "proven";
+    if (this.#state !== "healthy") this.#shared.changed(0, -this.out);
+    this.#state = "healthy";
   }
 
   #doubt(): void {
-    if (this.#standing === "proven") this.#shared.changed(0, this.out);
-    this.#standing = "doubtful";
+    if (this.#state === "healthy") this.#shared.changed(0, this.out);
+    this.#state = "suspect";
   }
 }

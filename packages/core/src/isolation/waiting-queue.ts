@@ -9,7 +9,7 @@ import Denque from "denque";
 /** What waits. */
 export interface Waiter {
   /** It comes from a retry topic. */
-  readonly returning: boolean;
+  readonly isRetry: boolean;
 }
 
 export class WaitingQueue<W extends Waiter> {
@@ -22,7 +22,7 @@ export class WaitingQueue<W extends Waiter> {
   }
 
   push(waiter: W): void {
-    (waiter.returning ? this.#retries : this.#firstAttempts).push(waiter);
+    (waiter.isRetry ? this.#retries : this.#firstAttempts).push(waiter);
   }
 
   /** The next to be served (Q1). */
@@ -61,8 +61,8 @@ export class WaitingQueue<W extends Waiter> {
   }
 
   /** How many go before a newcomer of this kind: where both kinds wait each has half of the turns, so twice its own queue. */
-  ahead(returning: boolean): number {
-    const [own, other] = returning
+  ahead(isRetry: boolean): number {
+    const [own, other] = isRetry
       ? [this.#retries.length, this.#firstAttempts.length]
       : [this.#firstAttempts.length, this.#retries.length];
     return other === 0 || own >= other ? own + other : Math.min(own + other, 2 * own);

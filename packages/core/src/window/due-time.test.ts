@@ -8,33 +8,33 @@ const clockAt = (nowMs: number, monotonicMs: number): Clock => ({
   monotonicMs: () => monotonicMs,
 });
 
-const WRITTEN = { appendedAtMs: 1000, handedOffAtMs: 1000, delayMs: 500, firstKnownMs: 20 };
+const WRITTEN = { appendedAtMs: 1000, republishedAtMs: 1000, delayMs: 500, firstKnownMs: 20 };
 
 describe("a record of a retry topic", () => {
   it("is due its delay after it was appended, though it was first known later (W1)", () => {
-    const record = { ...WRITTEN, handedOffAtMs: null, firstKnownMs: 420 };
+    const record = { ...WRITTEN, republishedAtMs: null, firstKnownMs: 420 };
     expect(msUntilDue(record, clockAt(1400, 420))).toBe(100);
     expect(msUntilDue(record, clockAt(1499, 519))).toBe(1);
     expect(msUntilDue(record, clockAt(1500, 520))).toBe(0);
   });
 
   it("waits no longer than its delay from when it was first known, however a clock was set (W1)", () => {
-    for (const ahead of [{ appendedAtMs: 3_600_000 }, { handedOffAtMs: 3_600_000 }]) {
+    for (const ahead of [{ appendedAtMs: 3_600_000 }, { republishedAtMs: 3_600_000 }]) {
       const record = { ...WRITTEN, ...ahead };
       expect(msUntilDue(record, clockAt(1000, 20))).toBe(500);
       expect(msUntilDue(record, clockAt(1500, 520))).toBe(0);
     }
   });
 
-  it("waits out its delay from the hand-off, though the broker's clock is behind (W1)", () => {
+  it("waits out its delay from the republished record, though the broker's clock is behind (W1)", () => {
     const record = { ...WRITTEN, appendedAtMs: 1000 - 3_600_000 };
     expect(msUntilDue(record, clockAt(1499, 519))).toBe(1);
     expect(msUntilDue(record, clockAt(1500, 520))).toBe(0);
-    // One that does not say when it was handed off is due by the broker's word.
-    expect(msUntilDue({ ...record, handedOffAtMs: null }, clockAt(1000, 20))).toBeLessThan(0);
+    // One that does not say when it was republished is due by the broker's word.
+    expect(msUntilDue({ ...record, republishedAtMs: null }, clockAt(1000, 20))).toBeLessThan(0);
   });
 
-  /** True moments, in ms from the hand-off, and how far each clock is from the true time. */
+  /** True moments, in ms from the republished record, and how far each clock is from the true time. */
   const course = fc.record({
     delayMs: fc.nat(10_000),
     appendLatencyMs: fc.nat(2000),
@@ -46,12 +46,12 @@ describe("a record of a retry topic", () => {
   });
   type Course = typeof course extends fc.Arbitrary<infer T> ? T : never;
 
-  /** When the record is found due, in true ms from the hand-off; the reader's wall clock is set `stepMs` further on the way. */
+  /** When the record is found due, in true ms from the republished record; the reader's wall clock is set `stepMs` further on the way. */
   function dueAtMs({ delayMs, appendLatencyMs, ...at }: Course, stepMs = 0): number {
     const record = {
       delayMs,
       appendedAtMs: appendLatencyMs + at.brokerOffMs,
-      handedOffAtMs: at.writerOffMs,
+      republishedAtMs: at.writerOffMs,
       firstKnownMs: knownAtMs({ delayMs, appendLatencyMs, ...at }) - at.bootedAtMs,
     };
     const readAt = (trueMs: number, offMs: number) =>

@@ -16,7 +16,7 @@ export interface WaitingRecord {
   /** By the broker's clock. */
   readonly appendedAtMs: number;
   /** By the clock of the process that handed it off, which stands in for ours; null for a record that does not say. */
-  readonly handedOffAtMs: number | null;
+  readonly republishedAtMs: number | null;
   readonly delayMs: number;
   /** By the monotonic clock. */
   readonly firstKnownMs: number;
@@ -24,8 +24,8 @@ export interface WaitingRecord {
 
 /** Ms until the record is due; 0 or less when it is, by so much. */
 export function msUntilDue(record: WaitingRecord, clock: Clock): number {
-  const { appendedAtMs, handedOffAtMs, delayMs, firstKnownMs } = record;
-  const writtenAtMs = Math.max(appendedAtMs, handedOffAtMs ?? appendedAtMs);
+  const { appendedAtMs, republishedAtMs, delayMs, firstKnownMs } = record;
+  const writtenAtMs = Math.max(appendedAtMs, republishedAtMs ?? appendedAtMs);
   return delayMs + Math.min(writtenAtMs - clock.nowMs(), firstKnownMs - clock.monotonicMs());
 }
 

@@ -68,20 +68,20 @@ export function createAvroCodec<T>({ name, schemaId, type, fetchType }: AvroCode
     }
   };
 
-  const learn = (bytes: Buffer): Promise<void> | undefined => {
+  const prefetch = (bytes: Buffer): Promise<void> | undefined => {
     // Of bytes in another format there is nothing to learn; `decode` says what is wrong with them.
     if (!isFramed(bytes)) return undefined;
     const writerId = schemaIdOf(bytes);
     if (writerId === schemaId || resolvers.has(writerId)) return undefined;
-    return learnWriter(writerId);
+    return prefetchWriter(writerId);
   };
 
-  const learnWriter = async (writerId: number): Promise<void> => {
+  const prefetchWriter = async (writerId: number): Promise<void> => {
     const writer = await fetchType(writerId);
     resolvers.set(writerId, writer === null ? null : resolverOf(type, writer));
   };
 
-  return { encode, decode, learn };
+  return { encode, decode, prefetch };
 }
 
 /** Null when the two schemas do not go together: a record that somebody wrote to the wrong topic. */

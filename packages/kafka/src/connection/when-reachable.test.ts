@@ -1,7 +1,7 @@
 import { PosthasteError } from "@posthaste/core/errors";
 import { type Log, SILENT_LOG } from "@posthaste/core/log";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { learnPatiently, untilAnswered } from "./when-reachable.ts";
+import { prefetchPatiently, untilAnswered } from "./when-reachable.ts";
 
 const passing = () => new PosthasteError("broker_unavailable", "down", { retryable: true });
 
@@ -55,9 +55,9 @@ describe("waiting for an answer", () => {
 
   it("asks again for a schema that the registry does not know, and not for ever", async () => {
     const unknown = new PosthasteError("unknown_schema", "no such schema");
-    const learn = learnPatiently((_: string) => Promise.reject(unknown), waiting, 10_000);
+    const prefetch = prefetchPatiently((_: string) => Promise.reject(unknown), waiting, 10_000);
     let given: unknown;
-    learn("record")?.catch((error: unknown) => {
+    prefetch("record")?.catch((error: unknown) => {
       given = error;
     });
     await vi.advanceTimersByTimeAsync(9_000);
@@ -69,16 +69,16 @@ describe("waiting for an answer", () => {
   it("learns what a record needs as soon as the registry answers, and waits for nothing that is known", async () => {
     const failures = [passing(), passing()];
     let known = false;
-    const learn = learnPatiently((_: string): Promise<void> | undefined => {
+    const prefetch = prefetchPatiently((_: string): Promise<void> | undefined => {
       if (known) return undefined;
       const failure = failures.pop();
       if (failure !== undefined) return Promise.reject(failure);
       known = true;
       return Promise.resolve();
     }, waiting);
-    const learnt = learn("record");
+    const learnt = prefetch("record");
     await vi.advanceTimersByTimeAsync(1000);
     await expect(learnt).resolves.toBeUndefined();
-    expect([known, learn("record")]).toEqual([true, undefined]);
+    expect([known, prefetch("record")]).toEqual([true, undefined]);
   });
 });

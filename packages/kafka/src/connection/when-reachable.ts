@@ -59,20 +59,20 @@ export function whenReachable<T>(connection: KafkaConnection, ask: () => Promise
 }
 
 /**
- * A `learn` of a codec that waits for a registry which does not answer, and for `unknownPatienceMs` for one that does not know
- * the schema; undefined, at no cost, where there is nothing to learn.
+ * A `prefetch` of a codec that waits for a registry which does not answer, and for `unknownPatienceMs` for one that does not know
+ * the schema; undefined, at no cost, where there is nothing to prefetch.
  */
-export function learnPatiently<A>(
-  learn: (subject: A) => Promise<void> | undefined,
+export function prefetchPatiently<A>(
+  prefetch: (subject: A) => Promise<void> | undefined,
   waiting: Waiting,
   unknownPatienceMs: number = UNKNOWN_SCHEMA_PATIENCE_MS,
 ): (subject: A) => Promise<void> | undefined {
   return (subject) => {
-    let first = learn(subject);
+    let first = prefetch(subject);
     if (first === undefined) return undefined;
     const giveUpAtMs = performance.now() + unknownPatienceMs;
     const ask = async () => {
-      const asked = first ?? learn(subject);
+      const asked = first ?? prefetch(subject);
       first = undefined;
       try {
         await asked;

@@ -22,7 +22,7 @@ import { describe, isPassingFailure, toPosthasteError } from "../connection/kafk
 import { isSampledFailure } from "../connection/log-sampling.ts";
 import { readTopicIds, type TopicIds } from "../connection/topic-id.ts";
 import { TopicWatch } from "../connection/topic-watch.ts";
-import { learnPatiently } from "../connection/when-reachable.ts";
+import { prefetchPatiently } from "../connection/when-reachable.ts";
 import { setFetchWait } from "../kafkajs/kafkajs-internals.ts";
 import { Committer } from "./committer.ts";
 import { CLIENT_RETRY, consumerSettings, resolveTiming } from "./consumer-settings.ts";
@@ -452,11 +452,11 @@ function withPatience<T, F>(
   options: WindowedConsumerOptions<T, F>,
   signal: AbortSignal,
 ): WindowedConsumerOptions<T, F> {
-  const { learn, groupId } = options;
-  if (learn === undefined) return options;
+  const { prefetch, groupId } = options;
+  if (prefetch === undefined) return options;
   const fields = { event: "consumer_waits_for_schema", group: groupId };
   const message = "the schema of a record cannot be fetched: trying on";
-  return { ...options, learn: learnPatiently(learn, { log: connection.log, fields, message, signal }) };
+  return { ...options, prefetch: prefetchPatiently(prefetch, { log: connection.log, fields, message, signal }) };
 }
 
 /** kafkajs's types leave out what its batches know: the offset that was asked for. */

@@ -1,4 +1,9 @@
-import { condenseOrigins, decodeOriginFold, OriginFold, type OriginOfDelivery } from "@posthaste/core/delivery/origin";
+import {
+  condenseOrigins,
+  decodeOriginCheckpoint,
+  OriginCheckpoint,
+  type OriginOfDelivery,
+} from "@posthaste/core/delivery/origin";
 import { PosthasteError } from "@posthaste/core/errors";
 import fc from "fast-check";
 import type { KafkaMessage } from "kafkajs";
@@ -70,7 +75,7 @@ class Simulation {
       window: { maxRecords: 12, maxBytes: 1_000_000 },
       take: ({ key, value }) => ({
         key: String(key),
-        originLogId: 1,
+        originIncarnation: 1,
         originPartition: 0,
         originOffset: Number(value),
         destinationId: "d",
@@ -84,10 +89,10 @@ class Simulation {
         byKey.set(task.item.key, task.record.offset);
         running.push(task);
       },
-      fold: {
+      checkpoint: {
         pick: (item) => item,
         condense: condenseOrigins,
-        open: (text) => (text === null ? new OriginFold() : decodeOriginFold(text)),
+        open: (text) => (text === null ? new OriginCheckpoint() : decodeOriginCheckpoint(text)),
       },
       onFailure: (reason) => this.failures.push(reason),
     };
@@ -539,7 +544,7 @@ describe("a record that must be learned", () => {
     const learnt: number[] = [];
     let isKnown = false;
     const { accept, asked, ran, runner } = openRunner({
-      learn: ({ offset }) => {
+      prefetch: ({ offset }) => {
         learnt.push(offset);
         return offset === 1 && !isKnown ? known.promise : undefined;
       },
@@ -558,14 +563,14 @@ describe("a record that must be learned", () => {
 
   it("ends the consumer where it cannot be, saying which it is", async () => {
     const unknown = new PosthasteError("unknown_schema", "no schema 9");
-    const { accept, failures, ran } = openRunner({ learn: () => Promise.reject(unknown) });
+    const { accept, failures, ran } = openRunner({ prefetch: () => Promise.reject(unknown) });
     accept(0, 1);
     await turn();
     expect(failures).toMatchObject([
       { code: "unknown_schema", message: "offset 0 of t partition 0 cannot be read: no schema 9", cause: unknown },
     ]);
     expect(ran()).toEqual([]);
-    const bug = openRunner({ learn: () => Promise.reject(new Error("a bug")) });
+    const bug = openRunner({ prefetch: () => Promise.reject(new Error("a bug")) });
     bug.accept(0, 1);
     await turn();
     expect(bug.failures).toMatchObject([{ code: "internal" }]);

@@ -75,7 +75,7 @@ export class PartitionIntake<T, F> implements TopicPartition {
   #isLed = true;
   #frozen = false;
   #paused = true;
-  #learning = false;
+  #prefetching = false;
   #pumping = false;
   #wasFull = false;
 
@@ -242,7 +242,7 @@ export class PartitionIntake<T, F> implements TopicPartition {
         const message = this.#backlog[this.#next];
         if (message === undefined) break;
         const record = this.#toRecord(message);
-        if (!this.#isDue(record) || this.#mustLearn(record)) break;
+        if (!this.#isDue(record) || this.#mustPrefetch(record)) break;
         this.#next += 1;
         this.#window.takeIn(record);
       }
@@ -263,7 +263,7 @@ export class PartitionIntake<T, F> implements TopicPartition {
     return (
       this.#mode === "taking" &&
       !this.#frozen &&
-      !this.#learning &&
+      !this.#prefetching &&
       this.#next < this.#backlog.length &&
       !this.#window.isFull &&
       !this.#isHeld
@@ -287,13 +287,13 @@ export class PartitionIntake<T, F> implements TopicPartition {
     return false;
   }
 
-  #mustLearn(record: IncomingRecord): boolean {
-    const learned = this.#options.learn?.(record);
-    if (learned === undefined) return false;
-    this.#learning = true;
-    learned.then(
+  #mustPrefetch(record: IncomingRecord): boolean {
+    const prefetched = this.#options.prefetch?.(record);
+    if (prefetched === undefined) return false;
+    this.#prefetching = true;
+    prefetched.then(
       () => {
-        this.#learning = false;
+        this.#prefetching = false;
         this.#pump();
       },
       (error: unknown) => {
@@ -326,7 +326,7 @@ export class PartitionIntake<T, F> implements TopicPartition {
     return (
       this.#mode !== "taking" ||
       this.#frozen ||
-      this.#learning ||
+      this.#prefetching ||
       this.#backlog.length - this.#next > this.#window.maxRecords * FETCH_BELOW ||
       (this.#next < this.#backlog.length && this.#isHeld) ||
       (this.#gate?.head ?? null) !== null

@@ -3,7 +3,7 @@ import { decodeCommitMetadata } from "@posthaste/core/window/commit-metadata";
 import { describe, expect, it, vi } from "vitest";
 import type { IncomingRecord } from "../wire/incoming-record.ts";
 import { MAX_SPAN, OwnedPartitionWindow } from "./partition-window.ts";
-import type { FoldState, Task, WindowedConsumerOptions } from "./windowed-consumer.ts";
+import type { CheckpointedState, Task, WindowedConsumerOptions } from "./windowed-consumer.ts";
 
 const record = (offset: number): IncomingRecord => ({
   topic: "t",
@@ -29,7 +29,7 @@ function createWindow(offset = 0) {
     take: (taken: IncomingRecord) => taken.offset,
     laneOf: () => null,
     run: (task: Task<number>) => void tasks.set(task.item, task),
-    holderOf: () => "h",
+    ownerOf: () => "h",
     onFailure,
   };
   const window = new OwnedPartitionWindow<number, never>({ topic: "t", partition: 0 }, options, {
@@ -45,7 +45,7 @@ describe("a task", () => {
     const { window, tasks, onFinished } = createWindow();
     for (const offset of [0, 1, 2]) window.takeIn({ ...record(offset), value: Buffer.alloc(100) });
     for (let time = 0; time < 3; time += 1) tasks.get(1)?.finish();
-    expect([window.records, window.bytes, window.running, window.heldBy("h")]).toEqual([2, 200, 2, 2]);
+    expect([window.records, window.bytes, window.running, window.ownedBy("h")]).toEqual([2, 200, 2, 2]);
     expect([window.committableOffset, onFinished.mock.calls.length]).toEqual([0, 1]);
     tasks.get(0)?.finish();
     tasks.get(0)?.finish();
@@ -166,14 +166,14 @@ describe("the room of a window", () => {
   });
 
   it("is counted by whom its records belong to", () => {
-    const { window, finish } = openWindow({ holderOf: (offset) => (offset % 3 === 0 ? "a" : "b") });
+    const { window, finish } = openWindow({ ownerOf: (offset) => (offset % 3 === 0 ? "a" : "b") });
     for (const offset of [0, 1, 2, 3, 4]) window.takeIn(record(offset));
-    expect([window.heldBy("a"), window.heldBy("b"), window.heldBy("c")]).toEqual([2, 3, 0]);
+    expect([window.ownedBy("a"), window.ownedBy("b"), window.ownedBy("c")]).toEqual([2, 3, 0]);
     for (const offset of [0, 4, 1, 2]) finish(offset);
-    expect([window.heldBy("a"), window.heldBy("b")]).toEqual([1, 0]);
+    expect([window.ownedBy("a"), window.ownedBy("b")]).toEqual([1, 0]);
     window.takeIn(record(5));
     window.takeIn(record(6));
-    expect([window.heldBy("a"), window.heldBy("b")]).toEqual([2, 1]);
+    expect([window.ownedBy("a"), window.ownedBy("b")]).toEqual([2, 1]);
   });
 
   it("knows when the lowest of its unfinished records was written", () => {
@@ -326,8 +326,8 @@ describe("what a commit says", () => {
     expect(topicIdOf("topic-1")).toBe("topic-1");
   });
 
-  it("Q4, D2: folds what was passed, and finishes repeats of all that was taken in unrun", () => {
-    class Seen implements FoldState<number> {
+  it("Q4, D2: checkpoints what was passed, and finishes repeats of all that was taken in unrun", () => {
+    class Seen implements CheckpointedState<number> {
       readonly #values: Set<number>;
       constructor(text: string | null) {
         this.#values = new Set(text?.split(",").filter(Boolean).map(Number));
@@ -339,7 +339,7 @@ describe("what a commit says", () => {
     const repeats: number[] = [];
     const options: Partial<WindowedConsumerOptions<number, number>> = {
       window: { maxRecords: 100, maxBytes: 1000 },
-      fold: { pick: (offset) => offset % 4, condense: (values) => [...values], open: (text) => new Seen(text) },
+      checkpoint: { pick: (offset) => offset % 4, condense: (values) => [...values], open: (text) => new Seen(text) },
       onRepeat: (item) => void repeats.push(item),
     };
     const { window, offsets, finish } = openWindow(options);

@@ -1,13 +1,13 @@
 /**
  * The window of one owned partition: the tasks that were taken in and are not finished, and what may be committed.
  *
- * Owns: the offset tracker, the lanes, the room, and the two states of the fold. Fresh until `open`; revoked for good by `revoke`.
+ * Owns: the offset tracker, the lanes, the room, and the two states of the checkpoint. Fresh until `open`; revoked for good by `revoke`.
  * Q1  A task is finished once, and only while the partition is owned (C2, C4).
  * Q2  While frozen no task is started; what runs may finish.
- * Q3  The room bounds what is unfinished. Of finished records that the committable offset has not passed, what the fold still
+ * Q3  The room bounds what is unfinished. Of finished records that the committable offset has not passed, what the checkpoint still
  *     needs to note of each run stays, and nothing else (T5). The span of offsets above an unfinished one has a bound too,
- *     `MAX_SPAN` (C3): one that is stuck, as a hand-off may be, stops the partition in the end, and a crash repeats no more.
- * Q4  `#passedFold` covers exactly the records below the committable offset (D3), `#intakeFold` all that were taken in, those
+ *     `MAX_SPAN` (C3): one that is stuck, as a republish may be, stops the partition in the end, and a crash repeats no more.
+ * Q4  `#passedState` covers exactly the records below the committable offset (D3), `#intakeState` all that were taken in, those
  *     too that an earlier owner had finished.
  */
 
@@ -18,8 +18,8 @@ import { OffsetTracker, TrackedOffset } from "@posthaste/core/window/offset-trac
 import type { IncomingRecord } from "../wire/incoming-record.ts";
 import type { CommitPoint } from "./group-session.ts";
 import type { OwnedPartition } from "./rebalance.ts";
-import { type Holder, type TaskOwner, WindowTask } from "./task.ts";
-import type { FoldState, WindowedConsumerOptions } from "./windowed-consumer.ts";
+import { type RecordOwner, type TaskOwner, WindowTask } from "./task.ts";
+import type { CheckpointedState, WindowedConsumerOptions } from "./windowed-consumer.ts";
 
 /** Offsets from the lowest unfinished record to the position: ten seconds of 50,000 records a second, more than a partition brings. */
 export const MAX_SPAN = 500_000;
@@ -39,12 +39,12 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
   readonly #options: WindowedConsumerOptions<T, F>;
   readonly #hooks: OwnedPartitionWindowHooks;
   readonly #lanes = new Lanes<WindowTask<T, F>>();
-  readonly #holders = new Map<string, Holder>();
-  /** Most records belong to the holder of the one before: it is found without looking it up. */
-  #lastHolder: Holder | undefined;
+  readonly #owners = new Map<string, RecordOwner>();
+  /** Most records belong to the owner of the one before: it is found without looking it up. */
+  #lastOwner: RecordOwner | undefined;
   #tracker = new OffsetTracker<F>(0);
-  #intakeFold: FoldState<F> | null = null;
-  #passedFold: FoldState<F> | null = null;
+  #intakeState: CheckpointedState<F> | null = null;
+  #passedState: CheckpointedState<F> | null = null;
   #revoked = false;
   #frozen = false;
   /** Tasks that may start, while they are being started or held back. */
@@ -101,21 +101,21 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
     return this.#tracker.lowest?.timestampMs ?? null;
   }
 
-  heldBy(holder: string): number {
-    return this.#findHolder(holder)?.records ?? 0;
+  ownedBy(owner: string): number {
+    return this.#findOwner(owner)?.records ?? 0;
   }
 
   /** Begins at a committed offset, knowing what the commit's metadata says. */
   open(offset: number, metadata: string | null): void {
     const { finishedRuns, state } = decodeCommitMetadata(offset, metadata);
-    const { fold } = this.#options;
+    const { checkpoint } = this.#options;
     this.#tracker = new OffsetTracker<F>(offset, {
       finishedBefore: finishedRuns,
-      onPassed: (folded) => this.#passedFold?.note(folded),
-      condense: fold?.condense,
+      onPassed: (noted) => this.#passedState?.note(noted),
+      condense: checkpoint?.condense,
     });
-    this.#intakeFold = fold?.open(state) ?? null;
-    this.#passedFold = fold?.open(state) ?? null;
+    this.#intakeState = checkpoint?.open(state) ?? null;
+    this.#passedState = checkpoint?.open(state) ?? null;
   }
 
   freeze(): void {
@@ -134,20 +134,20 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
 
   /** Takes a record in: finished at once when it was before or is a repeat, else run when its lane lets it. */
   takeIn(record: IncomingRecord): void {
-    const { take, fold, laneOf, holderOf, onRepeat } = this.#options;
+    const { take, checkpoint, laneOf, ownerOf, onRepeat } = this.#options;
     const item = take(record, this);
-    const folded = fold?.pick(item);
-    const tracked = new TrackedOffset(record.offset, record.timestampMs, folded);
+    const noted = checkpoint?.pick(item);
+    const tracked = new TrackedOffset(record.offset, record.timestampMs, noted);
     const finishedBefore = this.#tracker.wasFinishedBefore(record.offset);
     this.#tracker.add(tracked);
-    const isRepeat = folded !== undefined && this.#noteIntake(folded);
+    const isRepeat = noted !== undefined && this.#noteIntake(noted);
     if (finishedBefore || isRepeat) {
       this.#finishTracked(tracked);
       if (isRepeat) onRepeat?.(item, record);
       return;
     }
-    const holder = holderOf === undefined ? undefined : this.#hold(holderOf(item));
-    const task = new WindowTask(this, item, record, tracked, laneOf(item, record), holder);
+    const owner = ownerOf === undefined ? undefined : this.#hold(ownerOf(item));
+    const task = new WindowTask(this, item, record, tracked, laneOf(item, record), owner);
     this.#records += 1;
     this.#bytes += task.bytes;
     if (!this.#lanes.add(task)) return;
@@ -167,7 +167,7 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
     this.#running -= 1;
     this.#records -= 1;
     this.#bytes -= task.bytes;
-    if (task.holder !== undefined) this.#release(task.holder);
+    if (task.owner !== undefined) this.#release(task.owner);
     this.#finishTracked(task.tracked);
     const next = this.#lanes.finish(task);
     if (next !== undefined) {
@@ -184,7 +184,7 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
     const metadata = encodeCommitMetadata(offset, {
       topicId: this.topicId ?? null,
       finishedRuns: this.#tracker.finishedRuns(MAX_METADATA_RUNS),
-      state: this.#passedFold?.encode() ?? null,
+      state: this.#passedState?.encode() ?? null,
     });
     this.#changed = false;
     return { topic: this.topic, partition: this.partition, offset, metadata };
@@ -205,11 +205,11 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
   }
 
   /** True when the record is a repeat (D2). */
-  #noteIntake(folded: F): boolean {
-    const state = this.#intakeFold;
+  #noteIntake(noted: F): boolean {
+    const state = this.#intakeState;
     if (state === null) return false;
-    const isRepeat = state.isRepeat(folded);
-    state.note(folded);
+    const isRepeat = state.isRepeat(noted);
+    state.note(noted);
     return isRepeat;
   }
 
@@ -249,26 +249,26 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
     this.#tracker.finish(tracked);
   }
 
-  #findHolder(name: string): Holder | undefined {
-    if (this.#lastHolder?.name === name) return this.#lastHolder;
-    return this.#holders.get(name);
+  #findOwner(name: string): RecordOwner | undefined {
+    if (this.#lastOwner?.name === name) return this.#lastOwner;
+    return this.#owners.get(name);
   }
 
-  #hold(name: string): Holder {
-    let holder = this.#findHolder(name);
-    if (holder === undefined) {
-      holder = { name, records: 0 };
-      this.#holders.set(name, holder);
+  #hold(name: string): RecordOwner {
+    let owner = this.#findOwner(name);
+    if (owner === undefined) {
+      owner = { name, records: 0 };
+      this.#owners.set(name, owner);
     }
-    holder.records += 1;
-    this.#lastHolder = holder;
-    return holder;
+    owner.records += 1;
+    this.#lastOwner = owner;
+    return owner;
   }
 
-  #release(holder: Holder): void {
-    holder.records -= 1;
-    if (holder.records > 0) return;
-    this.#holders.delete(holder.name);
-    if (this.#lastHolder === holder) this.#lastHolder = undefined;
+  #release(owner: RecordOwner): void {
+    owner.records -= 1;
+    if (owner.records > 0) return;
+    this.#owners.delete(owner.name);
+    if (this.#lastOwner === owner) this.#lastOwner = undefined;
   }
 }

@@ -103,10 +103,10 @@ describe("the gate of a retry partition", () => {
     expect(gate.msUntilDue(at(0, performance.now() - 1500))).toBe(-500);
   });
 
-  it("goes by the moment of the hand-off where the broker's clock is behind (W1)", async () => {
+  it("goes by the moment of the republished record where the broker's clock is behind (W1)", async () => {
     const { gate } = createGate(1000);
     gate.noteEnd(10);
-    const record = at(0, performance.now() - 3_600_000, { "handed-off-at-ms": String(performance.now()) });
+    const record = at(0, performance.now() - 3_600_000, { "republished-at-ms": String(performance.now()) });
     expect(gate.msUntilDue(record)).toBe(1000);
     await vi.advanceTimersByTimeAsync(1000);
     expect(gate.msUntilDue(record)).toBe(0);

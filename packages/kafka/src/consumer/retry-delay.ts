@@ -5,7 +5,7 @@
  * H1  Log order is due order, so a head that is not due holds up nothing that is.
  * H2  Of a partition that waits only the head's offset and times are kept, and one timer.
  */
-import { handedOffAtMs } from "@posthaste/contracts/headers";
+import { republishedAtMs } from "@posthaste/contracts/headers";
 import type { Clock } from "@posthaste/core/time";
 import { FirstKnown, msUntilDue } from "@posthaste/core/window/due-time";
 import type { IncomingRecord } from "../wire/incoming-record.ts";
@@ -56,7 +56,7 @@ export class RetryDelay {
   /** Ms until the record is due; 0 or less: it is, by so much. */
   msUntilDue({ offset, timestampMs, headers }: Pick<IncomingRecord, "offset" | "timestampMs" | "headers">): number {
     const firstKnownMs = this.#firstKnown.of(offset) ?? this.#clock.monotonicMs();
-    const written = { appendedAtMs: timestampMs, handedOffAtMs: handedOffAtMs(headers) };
+    const written = { appendedAtMs: timestampMs, republishedAtMs: republishedAtMs(headers) };
     return msUntilDue({ ...written, delayMs: this.#delayMs, firstKnownMs }, this.#clock);
   }
 

@@ -5,7 +5,7 @@ import type { IncomingRecord } from "../wire/incoming-record.ts";
 import type { PartitionWindow, Task } from "./windowed-consumer.ts";
 
 /** Whom records' room is counted for. */
-export interface Holder {
+export interface RecordOwner {
   readonly name: string;
   /** Of the window's records, those that are its own. */
   records: number;
@@ -23,7 +23,7 @@ export class WindowTask<T, F> implements Task<T>, LaneMember<WindowTask<T, F>> {
   readonly tracked: TrackedOffset<F>;
   readonly lane: string | null;
   readonly bytes: number;
-  readonly holder: Holder | undefined;
+  readonly owner: RecordOwner | undefined;
   nextInLane: WindowTask<T, F> | undefined = undefined;
   nextInBucket: WindowTask<T, F> | undefined = undefined;
 
@@ -33,14 +33,14 @@ export class WindowTask<T, F> implements Task<T>, LaneMember<WindowTask<T, F>> {
     record: IncomingRecord,
     tracked: TrackedOffset<F>,
     lane: string | null,
-    holder: Holder | undefined,
+    owner: RecordOwner | undefined,
   ) {
     this.window = window;
     this.item = item;
     this.record = record;
     this.tracked = tracked;
     this.lane = lane;
-    this.holder = holder;
+    this.owner = owner;
     this.bytes = sizeOf(record);
   }
 

@@ -24,8 +24,8 @@ export interface PartitionWindow {
   readonly topicId?: string | undefined;
   /** True from the moment the partition was given up: what finishes now counts for nothing and need not be sent. */
   readonly isRevoked: boolean;
-  /** How many of its records belong to `holder`, by the option `holderOf`. */
-  heldBy(holder: string): number;
+  /** How many of its records belong to `owner`, by the option `ownerOf`. */
+  ownedBy(owner: string): number;
 }
 
 /** A record that was taken in. It stands in the window until it is finished. */
@@ -38,7 +38,7 @@ export interface Task<T> {
 }
 
 /** State over the records of a partition in their order, saved with the committed offset (D3). Mutable. */
-export interface FoldState<F> {
+export interface CheckpointedState<F> {
   /** True when the state shows that the same thing stands earlier in the partition (D2). */
   isRepeat(value: F): boolean;
   /** In the order of the log where `isRepeat` is asked too, else in any. */
@@ -47,13 +47,13 @@ export interface FoldState<F> {
   encode(): string;
 }
 
-export interface Fold<T, F> {
+export interface Checkpoint<T, F> {
   /** What the state needs of an item. It is kept until the committable offset has passed the record, so keep it small. */
   pick(item: T): F;
   /** Of values in any order those that suffice: noting them leaves a state as noting all would. Those kept are then few. */
   readonly condense: (values: readonly F[]) => F[];
   /** The state over nothing for null, else the one that `encode` wrote; what cannot be read counts as nothing. */
-  open(text: string | null): FoldState<F>;
+  open(text: string | null): CheckpointedState<F>;
 }
 
 /** Room of one partition's window. One record is always taken in, however large it is. */
@@ -70,9 +70,9 @@ export interface WindowedConsumerOptions<T, F = never> {
   /** For what a record becomes, where that is more than the record: all windows wait while it holds, and fetching pauses. */
   readonly backpressure?: Backpressure;
   /** What `take` needs and must be fetched first, such as a schema; the partition's intake waits for it. */
-  readonly learn?: (record: IncomingRecord) => Promise<void> | undefined;
+  readonly prefetch?: (record: IncomingRecord) => Promise<void> | undefined;
   /**
-   * Decodes, once a record, in offset order; also records that the commit's metadata says are finished, for the fold's
+   * Decodes, once a record, in offset order; also records that the commit's metadata says are finished, for the checkpoint's
    * sake. Throwing ends the consumer by `onFailure`, so a poison record must become an item.
    */
   readonly take: (record: IncomingRecord, window: PartitionWindow) => T;
@@ -85,7 +85,7 @@ export interface WindowedConsumerOptions<T, F = never> {
    */
   readonly run: (task: Task<T>) => Promise<void> | void;
   /** State over exactly the records below the committed offset; records that it shows to be repeats are finished unrun. */
-  readonly fold?: Fold<T, F>;
+  readonly checkpoint?: Checkpoint<T, F>;
   /**
    * Kafka's own ids of the topics, where the caller has settled on them; asked for at the start otherwise. Each commit says its
    * topic's, and a commit that says another is of a log that is gone, so its partition is read from the start. A commit
@@ -94,10 +94,10 @@ export interface WindowedConsumerOptions<T, F = never> {
   readonly topicIds?: TopicIds | undefined;
   /** What to do about an offset outside the log, for the text of `offset_out_of_range`. */
   readonly outOfRangeAdvice?: string | undefined;
-  /** A record was finished unrun because the fold showed it to be a repeat. */
+  /** A record was finished unrun because the checkpoint showed it to be a repeat. */
   readonly onRepeat?: (item: T, record: IncomingRecord) => void;
-  /** Whom a record's room is counted for, for `heldBy`. */
-  readonly holderOf?: (item: T) => string;
+  /** Whom a record's room is counted for, for `ownedBy`. */
+  readonly ownerOf?: (item: T) => string;
   /** A partition's window became full. Called when intake stops, not once a record. */
   readonly onFull?: (window: PartitionWindow) => void;
   /** Makes the topics retry topics: how long each one's records wait before they are run (W1). Fixed by topic. */

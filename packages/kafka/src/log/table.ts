@@ -50,7 +50,7 @@ export interface TableOptions<T> {
   readonly topic: string;
   readonly decode: (bytes: Buffer) => T;
   /** Called before `decode`; see Codec. */
-  readonly learn?: (bytes: Buffer) => Promise<void> | undefined;
+  readonly prefetch?: (bytes: Buffer) => Promise<void> | undefined;
   /** Called after each change, in offset order, from the first record of the topic on; `undefined` is a removal. */
   readonly onChange?: (key: string, value: T | undefined, offset: number) => void;
   /** A record with a lower revision than the held one was ignored; the writer of the topic writes the newest again (P5). */
@@ -189,19 +189,19 @@ class CompactedTable<T> implements Table<T> {
   async #take(records: readonly IncomingRecord[]): Promise<void> {
     for (const record of records) {
       if (record.offset <= this.#appliedOffset) continue;
-      if (record.value !== null) await this.#learn(record.value);
+      if (record.value !== null) await this.#prefetch(record.value);
       this.#apply(record);
       this.#appliedOffset = record.offset;
     }
     this.#report();
   }
 
-  async #learn(bytes: Buffer): Promise<void> {
-    const { topic, learn } = this.#options;
-    let first = learn?.(bytes);
+  async #prefetch(bytes: Buffer): Promise<void> {
+    const { topic, prefetch } = this.#options;
+    let first = prefetch?.(bytes);
     if (first === undefined) return;
     const ask = async () => {
-      const asked = first ?? learn?.(bytes);
+      const asked = first ?? prefetch?.(bytes);
       first = undefined;
       await asked?.catch(refusedIsUnanswered);
     };

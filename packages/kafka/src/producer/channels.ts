@@ -90,7 +90,7 @@ export class ProducerChannels {
     if (held !== undefined) {
       const isStuck = held.busySinceMs !== null && nowMs - held.busySinceMs >= STUCK_MS;
       if (isSamePlace(held.place, place) && !isStuck) return held.busySinceMs === null ? held : null;
-      if (!this.#hasRoomAside(place)) return null;
+      if (!this.#hasSlotAside(place)) return null;
       this.#leave(held);
     }
     const made = new Channel(place, this.#make(place));
@@ -100,7 +100,7 @@ export class ProducerChannels {
 
   /** A channel for one request that is likely to wait; null while too many are out (N2). */
   aside(place: BrokerPlace): Channel | null {
-    if (!this.#hasRoomAside(place)) return null;
+    if (!this.#hasSlotAside(place)) return null;
     const made = new Channel(place, this.#make(place));
     this.#aside.add(made);
     return made;
@@ -109,7 +109,7 @@ export class ProducerChannels {
   /** When `shared` will set the broker's channel aside; null where nothing but an answer helps. */
   setAsideAtMs(place: BrokerPlace): number | null {
     const sinceMs = this.#shared.get(place.nodeId)?.busySinceMs ?? null;
-    return sinceMs === null || !this.#hasRoomAside(place) ? null : sinceMs + STUCK_MS;
+    return sinceMs === null || !this.#hasSlotAside(place) ? null : sinceMs + STUCK_MS;
   }
 
   /** The channel's request was answered (N3). */
@@ -138,7 +138,7 @@ export class ProducerChannels {
     else this.#aside.add(channel);
   }
 
-  #hasRoomAside({ nodeId }: BrokerPlace): boolean {
+  #hasSlotAside({ nodeId }: BrokerPlace): boolean {
     let aside = 0;
     for (const { place } of this.#aside) if (place.nodeId === nodeId) aside += 1;
     return aside < MAX_ASIDE;

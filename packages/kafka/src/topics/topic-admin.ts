@@ -3,8 +3,8 @@
  *
  * K1  Nothing is ever deleted or shrunk; what cannot be changed is reported.
  * K2  Settings that the catalogue does not name keep the value that somebody gave them (topic-settings.ts).
- * K3  When `applyTopics` resolves the events topic has a log id of its own (log-id.ts). It is raised before the topic is made:
- *     a run that dies in between leaves a log id without a topic, and never a new topic with an old one's log id.
+ * K3  When `applyTopics` resolves the events topic has a topic incarnation of its own (topics/incarnation.ts). It is raised before the topic is made:
+ *     a run that dies in between leaves a topic incarnation without a topic, and never a new topic with an old one's topic incarnation.
  */
 import { delayMsFromRetryTopic, type TopicNames, type TopicSpec } from "@posthaste/contracts/topics";
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
@@ -13,7 +13,7 @@ import type { KafkaConnection } from "../connection/connect.ts";
 import { pause, retryPauseMs } from "../connection/deadline.ts";
 import { isTopicExisting } from "../connection/kafka-errors.ts";
 import { whenReachable } from "../connection/when-reachable.ts";
-import { findEventsLog, raiseEventsLog, settleEventsLog, TOPICS_PROGRAM } from "./log-id.ts";
+import { findEventsLog, raiseEventsLog, settleEventsLog, TOPICS_PROGRAM } from "./incarnation.ts";
 import { compareTopics, type ExistingTopic, type Replication, settingsOf, type TopicDifference } from "./topic-plan.ts";
 import { alterSettings, describeSettings } from "./topic-settings.ts";
 

@@ -31,7 +31,7 @@ export function decompressLz4(frame: Buffer, maxBytes: number): Buffer {
     if (size === 0) break;
     const end = at + (size & ~IS_UNCOMPRESSED);
     if (end > frame.length) throw broken("it ends early");
-    out = withRoom(out, length, { wanted: length + blockBytes, maxBytes });
+    out = withCapacity(out, length, { wanted: length + blockBytes, maxBytes });
     // A block may refer to those before it, so all of them stand in one buffer.
     length =
       (size & IS_UNCOMPRESSED) === 0
@@ -51,9 +51,13 @@ function largestBlock(descriptor: number): number {
   return 1 << (8 + 2 * code);
 }
 
-function withRoom(out: Buffer, length: number, room: { readonly wanted: number; readonly maxBytes: number }): Buffer {
-  if (out.length >= Math.min(room.wanted, room.maxBytes)) return out;
-  const larger = Buffer.allocUnsafe(Math.min(room.maxBytes, Math.max(room.wanted, out.length * 2)));
+function withCapacity(
+  out: Buffer,
+  length: number,
+  capacity: { readonly wanted: number; readonly maxBytes: number },
+): Buffer {
+  if (out.length >= Math.min(capacity.wanted, capacity.maxBytes)) return out;
+  const larger = Buffer.allocUnsafe(Math.min(capacity.maxBytes, Math.max(capacity.wanted, out.length * 2)));
   out.copy(larger, 0, 0, length);
   return larger;
 }

@@ -140,7 +140,7 @@ export class TopicFollower<T> {
     const { codec, toEntries } = this.#options;
     if (record.value === null) return [];
     try {
-      await codec.learn(record.value);
+      await codec.prefetch(record.value);
       return toEntries(codec.decode(record.value), record);
     } catch (error) {
       if (!isUnreadable(error)) throw error;

@@ -15,7 +15,7 @@ interface Noted {
   readonly atMs: number;
 }
 
-export class ProvenLimits {
+export class RememberedLimits {
   readonly #first: number;
   readonly #noted = new Map<string, Noted>();
 
