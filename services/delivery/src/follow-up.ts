@@ -11,7 +11,7 @@ import { encodeProgress, REPUBLISHED_AT_HEADER, REPUBLISHED_FROM_HEADER } from "
 import { retryTopicName, type TopicNames } from "@posthaste/contracts/topics";
 import type { DeadLetter, DeadLetterReason, DeadUrl } from "@posthaste/core/delivery/dead-letter";
 import type { Delivery, DeliveryProgress } from "@posthaste/core/delivery/delivery";
-import type { WaitPlan } from "@posthaste/core/delivery/retry-plan";
+import type { RetryPlan } from "@posthaste/core/delivery/retry-plan";
 import { isPosthasteError } from "@posthaste/core/errors";
 import type { Task } from "@posthaste/kafka/consumer/windowed-consumer";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
@@ -29,7 +29,7 @@ export interface Burial {
   readonly lastAttempt: readonly DeadUrl[];
 }
 
-export type FollowUp = WaitPlan | Burial;
+export type FollowUp = RetryPlan | Burial;
 
 export interface FollowUpsOptions {
   readonly names: TopicNames;

@@ -16,9 +16,10 @@
  * J6  A URL is not blamed for the time that this process was blocked, as far as a tick ran that could see it.
  */
 
-import { type AdmissionSettings, DestinationAdmission, type LoadContext } from "@posthaste/core/isolation/admission";
+import { type AdmissionSettings, DestinationAdmission } from "@posthaste/core/isolation/admission";
 import { BREAKER_STATES, type BreakerState } from "@posthaste/core/isolation/circuit-breaker";
 import { ConnectionBudget } from "@posthaste/core/isolation/connection-budget";
+import type { LoadContext } from "@posthaste/core/isolation/load-context";
 import type { DeferralCause, DeferredPart, Permit } from "@posthaste/core/isolation/permit";
 import { RememberedLimits } from "@posthaste/core/isolation/remembered-limits";
 import type { RequestOutcome } from "@posthaste/core/isolation/url-health";
@@ -119,7 +120,7 @@ export class Isolation {
     const entry = this.#entries.get(destinationId);
     if (entry === undefined || !entry.admission.hasUnsettled) return null;
     this.#watch(entry);
-    return entry.admission.turnsAway(this.#context(window, destinationId));
+    return entry.admission.deferralOnArrival(this.#context(window, destinationId));
   }
 
   /** A receiver asked, when it was called from elsewhere, not to be called at this URL for so long (W5). */

@@ -12,7 +12,9 @@
  */
 import type { TopicNames } from "@posthaste/contracts/topics";
 import { type Batch, type BatchRefusal, parseBatch } from "@posthaste/core/call/batch";
-import type { CallOrigin, CallRefusal, CallType } from "@posthaste/core/call/call";
+import type { CallRefusal } from "@posthaste/core/call/call";
+import type { CallArrival } from "@posthaste/core/call/call-arrival";
+import type { CallType } from "@posthaste/core/call/call-schema";
 import type { JsonObject } from "@posthaste/core/call/json-fragment";
 import type { Source } from "@posthaste/core/config/source";
 import type { Log } from "@posthaste/core/log";
@@ -76,7 +78,7 @@ export function createAccept(parts: AcceptParts): Accept {
     return refusal;
   };
 
-  const originOf = (source: Source, request: CallRequest, batch: Batch | null): CallOrigin => ({
+  const originOf = (source: Source, request: CallRequest, batch: Batch | null): CallArrival => ({
     sourceId: source.id,
     receivedAtMs: clock.nowMs(),
     sentAtMs: batch?.sentAtMs ?? null,
@@ -162,7 +164,7 @@ export function createAccept(parts: AcceptParts): Accept {
       const parsed = parseBody(body);
       if ("refusal" in parsed) return refuse(parsed.refusal);
       const envelope = parseBatch(parsed.object, MAX_SHARED_LENGTH);
-      if (!envelope.taken) return refuse(toRefusal(envelope.refusal));
+      if (!envelope.accepted) return refuse(toRefusal(envelope.refusal));
       const { calls } = envelope.batch;
       const size = Math.max(1, calls.length);
       const sent: Amount = { calls: size, bytes: body.length };

@@ -1,6 +1,6 @@
 /** The gateway's OpenAPI 3.1 document, made from the schemas that check the input. */
 import { BATCH_SCHEMA } from "@posthaste/core/call/batch";
-import { CALL_SCHEMAS, CALL_TYPES, type CallType } from "@posthaste/core/call/call";
+import { CALL_SCHEMAS, CALL_TYPES, type CallType } from "@posthaste/core/call/call-schema";
 import { z } from "zod";
 import { CONTENT_ENCODINGS } from "./decompress.ts";
 import { MAX_CALL_BYTES, MAX_REQUEST_BYTES } from "./limits.ts";

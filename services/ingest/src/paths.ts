@@ -1,5 +1,5 @@
 /** Where calls are taken: every name that a client of the field has for it. A trailing slash makes no difference. */
-import type { CallType } from "@posthaste/core/call/call";
+import type { CallType } from "@posthaste/core/call/call-schema";
 
 /** Single calls: the documented names and the browser's short ones. */
 export const CALL_PATHS: Readonly<Record<string, CallType>> = {

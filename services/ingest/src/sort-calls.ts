@@ -1,6 +1,8 @@
 /** The calls of a request, sorted into the records of the good ones and the reasons against the others. */
 import type { TopicNames } from "@posthaste/contracts/topics";
-import { type CallOrigin, type CallRefusal, type CallType, parseCall } from "@posthaste/core/call/call";
+import { type CallRefusal, parseCall } from "@posthaste/core/call/call";
+import type { CallArrival } from "@posthaste/core/call/call-arrival";
+import type { CallType } from "@posthaste/core/call/call-schema";
 import { isJsonObject } from "@posthaste/core/call/json-fragment";
 import type { Event } from "@posthaste/core/event/event";
 import { eventKey } from "@posthaste/core/routing/partition-key";
@@ -37,11 +39,11 @@ export interface SortedCalls {
 
 export interface CallSorter {
   /** One call whose path names its type; its record, or the reason against it and the record that keeps it. */
-  single(call: unknown, type: CallType, origin: CallOrigin, bytes: number): SortedCall;
+  single(call: unknown, type: CallType, origin: CallArrival, bytes: number): SortedCall;
   /** One call of which no more is known than that it is too large. */
-  oversized(body: Buffer, origin: CallOrigin): RefusedCall;
+  oversized(body: Buffer, origin: CallArrival): RefusedCall;
   /** The calls of a batch of so many bytes, or why the batch as a whole cannot be taken; in steps of about a millisecond. */
-  batch(calls: readonly unknown[], origin: CallOrigin, bytes: number): Generator<void, SortedCalls | Refusal>;
+  batch(calls: readonly unknown[], origin: CallArrival, bytes: number): Generator<void, SortedCalls | Refusal>;
 }
 
 export interface RefusedCall {
@@ -66,9 +68,9 @@ const TOO_MANY_REJECTED = malformed(
 
 export function createCallSorter({ encodeEvent, encodeRejectedCalls, names }: CallSorterParts): CallSorter {
   /** The record of a good call, or the reason against it. */
-  const toRecord = (call: unknown, type: CallType | null, origin: CallOrigin): OutgoingRecord | CallRefusal => {
+  const toRecord = (call: unknown, type: CallType | null, origin: CallArrival): OutgoingRecord | CallRefusal => {
     const parsed = parseCall(call, type, origin);
-    if (!parsed.taken) return parsed.refusal;
+    if (!parsed.accepted) return parsed.refusal;
     const { event } = parsed;
     return { topic: names.events, key: eventKey(event.sourceId, event), value: encodeEvent(event) };
   };
@@ -137,13 +139,13 @@ function toEntry(
   { code, message }: CallRefusal,
   index: number,
   callJson: string,
-  origin: CallOrigin,
+  origin: CallArrival,
 ): RejectedCallEntry {
   return { rejectedAtMs: origin.receivedAtMs, code, message, index, callJson };
 }
 
 /** What a batch's context and integrations cost in each call. */
-function measureShared({ context, integrations }: CallOrigin) {
+function measureShared({ context, integrations }: CallArrival) {
   const contextKeys = context?.members.size ?? 0;
   const integrationKeys = integrations === null ? 0 : Object.keys(integrations.object).length;
   const hasKeys = (value: unknown) => isJsonObject(value) && Object.keys(value).length > 0;

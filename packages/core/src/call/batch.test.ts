@@ -18,7 +18,7 @@ it("takes what stands beside the calls for all of them", () => {
     MAX_SHARED,
   );
   expect(parsed).toMatchObject({
-    taken: true,
+    accepted: true,
     batch: {
       calls: [{ type: "track" }, 3],
       context: { object: { a: 1 }, json: `{"a":1}` },
@@ -32,7 +32,7 @@ it.each([[{ batch: null }], [{ batch: [], context: null, integrations: null, sen
   "takes %j for a batch of none",
   (body) => {
     expect(parseBatch(body, MAX_SHARED)).toMatchObject({
-      taken: true,
+      accepted: true,
       batch: { calls: [], context: null, sentAtMs: null },
     });
   },
@@ -44,14 +44,14 @@ it.each([
   [{ batch: [], context: [] }, `"context" must be an object.`],
   [{ batch: [], integrations: false }, `"integrations" must be an object.`],
 ])("refuses %j and says what to change", (body, message) => {
-  expect(parseBatch(body, MAX_SHARED)).toEqual({ taken: false, refusal: { code: "invalid_field", message } });
+  expect(parseBatch(body, MAX_SHARED)).toEqual({ accepted: false, refusal: { code: "invalid_field", message } });
 });
 
 it("takes or refuses any JSON object, and never throws", () => {
   fc.assert(
     fc.property(fc.json(), (text) => {
       const body: unknown = parseJson(text);
-      if (isJsonObject(body)) expect(typeof parseBatch({ batch: [], ...body }, MAX_SHARED).taken).toBe("boolean");
+      if (isJsonObject(body)) expect(typeof parseBatch({ batch: [], ...body }, MAX_SHARED).accepted).toBe("boolean");
     }),
   );
 });
@@ -59,10 +59,10 @@ it("takes or refuses any JSON object, and never throws", () => {
 it.each(["context", "integrations"])("refuses a batch whose %s is too large or nests too deep for a call", (name) => {
   const refusalOf = (shared: unknown) => parseBatch({ batch: [], [name]: shared }, MAX_SHARED);
   const empty = JSON.stringify({ a: "" }).length;
-  expect(refusalOf({ a: "x".repeat(MAX_SHARED - empty) })).toMatchObject({ taken: true });
+  expect(refusalOf({ a: "x".repeat(MAX_SHARED - empty) })).toMatchObject({ accepted: true });
   expect(refusalOf({ a: "x".repeat(MAX_SHARED - empty + 1) })).toMatchObject({ refusal: { code: "shared_too_large" } });
   const nested = (levels: number) => parseJson(`${`{"a":`.repeat(levels)}1${"}".repeat(levels)}`);
-  expect(refusalOf(nested(99))).toMatchObject({ taken: true });
+  expect(refusalOf(nested(99))).toMatchObject({ accepted: true });
   expect(refusalOf(nested(100))).toMatchObject({ refusal: { code: "nested_too_deep" } });
   expect(refusalOf(nested(40_000))).toMatchObject({ refusal: { code: "nested_too_deep" } });
 });

@@ -36,13 +36,13 @@ export interface BatchRefusal {
 }
 
 export type ParsedBatch =
-  | { readonly taken: true; readonly batch: Batch }
-  | { readonly taken: false; readonly refusal: BatchRefusal };
+  | { readonly accepted: true; readonly batch: Batch }
+  | { readonly accepted: false; readonly refusal: BatchRefusal };
 
 /**
  * Parses the envelope. One client sends `"batch": null` when it is closed with nothing left: that is a batch of none.
- * `maxSharedLength`: what the context and the integrations may have each as compact JSON, since they stand in every call; in
- * UTF-16 units.
+ * `maxSharedLength`: what the context and the integrations may have each as compact JSON, since they stand in every
+ * call; in UTF-16 units.
  */
 export function parseBatch(body: JsonObject, maxSharedLength: number): ParsedBatch {
   const checked = BATCH_SCHEMA.safeParse(body);
@@ -69,7 +69,7 @@ export function parseBatch(body: JsonObject, maxSharedLength: number): ParsedBat
     }
   }
   return {
-    taken: true,
+    accepted: true,
     batch: {
       calls: Array.isArray(batch) ? batch : [],
       context: isJsonObject(context) ? shareContext(context) : null,
@@ -80,5 +80,5 @@ export function parseBatch(body: JsonObject, maxSharedLength: number): ParsedBat
 }
 
 function refuse(code: BatchRefusal["code"], message: string): ParsedBatch {
-  return { taken: false, refusal: { code, message } };
+  return { accepted: false, refusal: { code, message } };
 }

@@ -2,13 +2,15 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Event } from "../event/event.ts";
 import { toWebhookBody } from "../routing/body.ts";
-import { CALL_TYPES, type CallOrigin, type CallType, parseCall } from "./call.ts";
+import { parseCall } from "./call.ts";
+import type { CallArrival } from "./call-arrival.ts";
+import { CALL_TYPES, type CallType } from "./call-schema.ts";
 import { parseJson } from "./parse-json.ts";
 import { shareContext, shareIntegrations } from "./shared-fields.ts";
 
 const RECEIVED_AT_MS = Date.UTC(2026, 10, 21, 12);
 
-const ORIGIN: CallOrigin = {
+const ORIGIN: CallArrival = {
   sourceId: "src",
   receivedAtMs: RECEIVED_AT_MS,
   sentAtMs: null,
@@ -19,15 +21,15 @@ const ORIGIN: CallOrigin = {
   makeMessageId: () => "made",
 };
 
-function take(call: unknown, type: CallType | null = null, origin: Partial<CallOrigin> = {}): Event {
+function take(call: unknown, type: CallType | null = null, origin: Partial<CallArrival> = {}): Event {
   const parsed = parseCall(call, type, { ...ORIGIN, ...origin });
-  if (!parsed.taken) throw new Error(`refused: ${parsed.refusal.code} ${parsed.refusal.message}`);
+  if (!parsed.accepted) throw new Error(`refused: ${parsed.refusal.code} ${parsed.refusal.message}`);
   return parsed.event;
 }
 
 function refusal(call: unknown, type: CallType | null = null) {
   const parsed = parseCall(call, type, ORIGIN);
-  if (parsed.taken) throw new Error("the call was taken");
+  if (parsed.accepted) throw new Error("the call was accepted");
   return parsed.refusal;
 }
 
@@ -294,7 +296,7 @@ describe("any JSON at all", () => {
   );
 
   it("is refused with a code, or becomes an event whose body is a fixed point of JSON", () => {
-    let taken = 0;
+    let accepted = 0;
     fc.assert(
       fc.property(fc.oneof(sound, unsound, json), fc.constantFrom(null, ...CALL_TYPES), (call, type) => {
         const parsed = parseCall(parseJson(JSON.stringify(call)), type, {
@@ -302,11 +304,11 @@ describe("any JSON at all", () => {
           ip: "::1",
           userAgent: `"\u0000`,
         });
-        if (!parsed.taken) {
+        if (!parsed.accepted) {
           expect(parsed.refusal.message).toMatch(/\.$/);
           return;
         }
-        taken++;
+        accepted++;
         const body = toWebhookBody(parsed.event);
         expect(JSON.stringify(parseJson(body))).toBe(body);
         const { restJson } = parsed.event;
@@ -314,6 +316,6 @@ describe("any JSON at all", () => {
       }),
       { numRuns: 1000 },
     );
-    expect(taken).toBeGreaterThan(100);
+    expect(accepted).toBeGreaterThan(100);
   });
 });

@@ -1,8 +1,8 @@
 /**
  * Pieces of a caller's JSON as text.
  *
- * J1  A fragment is an output of `JSON.stringify` for a value that `JSON.parse` made, so it is a fixed point: parsing and
- *     stringifying it again gives the same text, and joining fragments by plain keys gives a fixed point again.
+ * J1  A fragment is an output of `JSON.stringify` for a value that `JSON.parse` made, so it is a fixed point: parsing
+ *     and stringifying it again gives the same text, and joining fragments by plain keys gives a fixed point again.
  * J2  Nothing nests deeper than `MAX_NESTING`, so no reader downstream, ours or a receiver's, runs out of stack.
  */
 
@@ -24,9 +24,16 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+const NO_FIELDS: JsonObject = {};
+
+/** The value where it is an object, and an empty object otherwise. */
+export function objectOf(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : NO_FIELDS;
+}
+
 /**
- * The fragment of a parsed value, or null when it nests deeper than `levels`. Numbers beyond a double's range come out as
- * `null`, as `JSON.stringify` has it.
+ * The fragment of a parsed value, or null when it nests deeper than `levels`. Numbers beyond a double's range come out
+ * as `null`, as `JSON.stringify` has it.
  */
 export function toFragment(value: unknown, levels: number): string | null {
   const text = stringify(value);

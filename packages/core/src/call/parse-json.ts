@@ -1,11 +1,12 @@
 /**
  * `JSON.parse`, but for a fault of V8 13.6 that it goes round.
  *
- * That parser compares a key that is written with an escape, before the escape is resolved, with the key that it expects from an
- * object of the same shape, and takes that one when the letters agree: after `{"a":0,"\\":0}` the key of `{"a":0,"\n":0}` comes
- * out as a backslash (docs/decisions/2026-11-21-keys-with-a-backslash.md). So the parser never gets to see such a key: it is
- * written out before, and where it cannot stand without an escape a stand-in is parsed in its place and replaced afterwards.
- * Each of the passes is linear. Stand-ins cost several times what the tree does, so that a text may have `MAX_STAND_INS` of them.
+ * That parser compares a key that is written with an escape, before the escape is resolved, with the key that it
+ * expects from an object of the same shape, and takes that one when the letters agree: after `{"a":0,"\\":0}` the key
+ * of `{"a":0,"\n":0}` comes out as a backslash (docs/decisions/2026-11-21-keys-with-a-backslash.md). So the parser
+ * never gets to see such a key: it is written out before, and where it cannot stand without an escape a stand-in is
+ * parsed in its place and replaced afterwards. Each of the passes is linear. Stand-ins cost several times what the tree
+ * does, so that a text may have `MAX_STAND_INS` of them.
  */
 import { PosthasteError } from "../errors.ts";
 
@@ -23,7 +24,9 @@ const DEEPEST = 1000;
 export const MAX_STAND_INS = 1_000;
 const TOO_MANY = `more than ${MAX_STAND_INS} keys hold a quote, a backslash or a control character`;
 
-/** What `JSON.parse` should answer; throws its SyntaxError, and `invalid_input` for more than `MAX_STAND_INS` such keys. */
+/**
+ * What `JSON.parse` should answer; throws its SyntaxError, and `invalid_input` for more than `MAX_STAND_INS` such keys.
+ */
 export function parseJson(text: string): unknown {
   const written = text.includes("\\") ? writeKeysOut(text) : null;
   if (written === null) return JSON.parse(text);

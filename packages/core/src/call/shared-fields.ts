@@ -1,6 +1,6 @@
 /**
- * What stands beside a batch's calls for all of them, prepared once: a call that says nothing itself takes it as it is, so that
- * a batch of thousands of calls serialises its context once and not thousands of times.
+ * What stands beside a batch's calls for all of them, prepared once: a call that says nothing itself takes it as it is,
+ * so that a batch of thousands of calls serialises its context once and not thousands of times.
  */
 import { isJsonObject, type JsonObject, MAX_NESTING, toFragment } from "./json-fragment.ts";
 import { toWellFormed } from "./well-formed.ts";
@@ -44,8 +44,8 @@ export function shareIntegrations(integrations: JsonObject): SharedIntegrations 
 }
 
 /**
- * The fragment of a call's own object with what is shared where it has no such key: of `{...shared, ...own}`. Null when its own
- * nests deeper than `levels`.
+ * The fragment of a call's own object with what is shared where it has no such key: of `{...shared, ...own}`. Null when
+ * its own nests deeper than `levels`.
  */
 export function mergedFragment(shared: SharedContext | null, own: JsonObject, levels: number): string | null {
   if (shared === null) return toFragment(own, levels);
@@ -56,7 +56,8 @@ export function mergedFragment(shared: SharedContext | null, own: JsonObject, le
   if (!keys.some((key) => shared.members.has(key) || INTEGER_LIKE.test(key))) {
     return `${shared.json.slice(0, -1)},${ownJson.slice(1)}`;
   }
-  // Spreading defines own properties, so that a key `__proto__` stays a key, and puts keys that are numbers in their place.
+  // Spreading defines own properties, so that a key `__proto__` stays a key, and puts keys that are numbers in their
+  // place.
   const merged: JsonObject = { ...shared.object, ...own };
   const members = Object.keys(merged).map((key) =>
     Object.hasOwn(own, key) ? `${JSON.stringify(key)}:${JSON.stringify(own[key])}` : shared.members.get(key),

@@ -1,8 +1,9 @@
 /**
- * Callers' timestamps: every form that clients were seen to send, as ms since the epoch, and the correction of their clocks.
+ * Callers' timestamps: every form that clients were seen to send, as ms since the epoch, and the correction of their
+ * clocks.
  *
- * Read by arithmetic, not by the platform's date parser, which takes a text without an offset as local time and guesses at
- * what it does not know.
+ * Read by arithmetic, not by the platform's date parser, which takes a text without an offset as local time and guesses
+ * at what it does not know.
  */
 
 import { MAX_ISO_TIME_MS, MIN_ISO_TIME_MS } from "../event/iso-time.ts";
@@ -10,7 +11,10 @@ import { MAX_ISO_TIME_MS, MIN_ISO_TIME_MS } from "../event/iso-time.ts";
 /** Longer than any form below; a megabyte of digits is not worth a look. */
 const MAX_LENGTH = 64;
 
-/** Date, then optionally a time of day with a fraction of any length and an offset: `Z`, `+01:00`, `+0100`, `+01` or none. */
+/**
+ * Date, then optionally a time of day with a fraction of any length and an offset: `Z`, `+01:00`, `+0100`, `+01` or
+ * none.
+ */
 const FORM = /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:[Zz]|([+-])(\d\d):?(\d\d)?)?)?$/;
 
 const MINUTE_MS = 60_000;
@@ -93,7 +97,9 @@ const DAYS_PER_400_YEARS = 146_097;
 /** Days from 1 March of year 0 to 1 January 1970. */
 const EPOCH_DAY = 719_468;
 
-/** Days since 1970-01-01 in the proleptic Gregorian calendar; years begin in March here, so that a leap day comes last. */
+/**
+ * Days since 1970-01-01 in the proleptic Gregorian calendar; years begin in March here, so that a leap day comes last.
+ */
 function daysSinceEpoch(year: number, month: number, day: number): number {
   const marchYear = month <= 2 ? year - 1 : year;
   const era = Math.floor(marchYear / 400);

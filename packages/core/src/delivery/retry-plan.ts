@@ -19,7 +19,7 @@ export interface RetrySchedule {
 }
 
 /** Wait in the retry topic of `delayMs`, with `progress` in the headers (W2). */
-export interface WaitPlan {
+export interface RetryPlan {
   readonly kind: "retry";
   readonly delayMs: number;
   readonly progress: DeliveryProgress;
@@ -56,7 +56,7 @@ export interface FailedAttempt {
 }
 
 /** What follows an attempt that failed for now. Its `progress` counts that attempt. */
-export function planRetry({ schedule, progress, nowMs, notBeforeMs, urls }: FailedAttempt): WaitPlan | DeadPlan {
+export function planRetry({ schedule, progress, nowMs, notBeforeMs, urls }: FailedAttempt): RetryPlan | DeadPlan {
   const started = startWindow(progress, schedule, nowMs);
   const counted: DeliveryProgress = { ...started, attempts: progress.attempts + 1, notBeforeMs: null, urls };
   const scheduledMs = schedule.delaysMs[counted.attempts - 1];
@@ -72,7 +72,7 @@ export function planRetry({ schedule, progress, nowMs, notBeforeMs, urls }: Fail
   return { kind: "retry", delayMs, progress: { ...counted, notBeforeMs: cappedMs } };
 }
 
-export interface Deferring {
+export interface Deferral {
   readonly schedule: RetrySchedule;
   readonly progress: DeliveryProgress;
   readonly nowMs: number;
@@ -83,10 +83,10 @@ export interface Deferring {
 }
 
 /** What follows when a delivery is deferred without an attempt. Its `progress` counts the putting-off and no attempt. */
-export function planDeferral(putting: Deferring): WaitPlan | DeadPlan | LastAttemptPlan {
-  const { schedule, progress, nowMs, waiting } = putting;
+export function planDeferral(deferral: Deferral): RetryPlan | DeadPlan | LastAttemptPlan {
+  const { schedule, progress, nowMs, waiting } = deferral;
   const started = startWindow(progress, schedule, nowMs);
-  const wanted = latest(progress.notBeforeMs, putting.notBeforeMs);
+  const wanted = latest(progress.notBeforeMs, deferral.notBeforeMs);
   const lastTryMs = lastTryOf(started, schedule);
   if (wanted !== null && wanted >= lastTryMs && nowMs < started.deadlineMs) {
     const owed = { ...started, notBeforeMs: lastTryMs };
@@ -118,7 +118,7 @@ export interface Hold {
  * Waits for something that is nobody's fault but the operator's (a secret's key that this process lacks): the window neither
  * starts meanwhile nor ends before the delivery is back.
  */
-export function planHold({ schedule, progress, nowMs }: Hold): WaitPlan {
+export function planHold({ schedule, progress, nowMs }: Hold): RetryPlan {
   const plan = planAdmissionHold({ schedule, progress });
   const { deadlineMs } = plan.progress;
   if (deadlineMs === null) return plan;
@@ -127,7 +127,7 @@ export function planHold({ schedule, progress, nowMs }: Hold): WaitPlan {
 }
 
 /** Waits for room for the last attempt that it is owed, its window's end or none. */
-export function planAdmissionHold({ schedule, progress }: Omit<Hold, "nowMs">): WaitPlan {
+export function planAdmissionHold({ schedule, progress }: Omit<Hold, "nowMs">): RetryPlan {
   const tiers = quickTiers(schedule);
   const delayMs = tiers[Math.min(progress.deferrals, tiers.length - 1)] ?? smallestTier(schedule);
   return { kind: "retry", delayMs, progress: { ...progress, deferrals: progress.deferrals + 1 } };

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { SettleRule } from "../config/destination.ts";
-import { type AdmissionSettings, DestinationAdmission, type LoadContext } from "./admission.ts";
+import { type AdmissionSettings, DestinationAdmission } from "./admission.ts";
 import { ConnectionBudget } from "./connection-budget.ts";
+import type { LoadContext } from "./load-context.ts";
 import type { AdmissionRequest, Permit } from "./permit.ts";
 import type { RequestOutcome } from "./url-health.ts";
 
@@ -32,7 +33,9 @@ function admissionOf(urls: readonly string[] = [A], settle: SettleRule = "any", 
   return admission;
 }
 
-/** What became of a delivery that arrived: the URLs that it goes to, the cause of its deferral, or null while it waits. */
+/**
+ * What became of a delivery that arrived: the URLs that it goes to, the cause of its deferral, or null while it waits.
+ */
 function arrive(admission: Admission, nowMs: number, context = AMONG_OTHERS, request = one): readonly string[] | null {
   const permit = admission.admit(request, nowMs, () => context);
   return permit === null ? null : told(permit);
@@ -164,12 +167,12 @@ describe("admission to one URL", () => {
 
   it("G3: turns away what need not wait to be deferred, and nothing while the window has room, the destination is alone or something comes back", () => {
     const hanging = admissionOf();
-    expect(hanging.turnsAway(SCARCE)).toBeNull();
+    expect(hanging.deferralOnArrival(SCARCE)).toBeNull();
     const permit = given(hanging, 0);
     fill(hanging, 0);
     hanging.passed(201);
     const contexts = [AMONG_OTHERS, FILLING, SCARCE, CROWDING, ALONE, { ...SCARCE, isAlone: true }];
-    const answers = () => contexts.map((context) => hanging.turnsAway(context));
+    const answers = () => contexts.map((context) => hanging.deferralOnArrival(context));
     expect(answers()).toEqual([null, null, "window_full", "window_full", null, null]);
     hanging.passed(1300);
     expect(answers()).toEqual([null, "concurrency_limit", "concurrency_limit", "concurrency_limit", null, null]);

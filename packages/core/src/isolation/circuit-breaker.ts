@@ -4,7 +4,8 @@
  * States: *closed* (called freely), *open* (not called before a moment), *half open* (one call is out to see).
  * K1  closed -> open at `threshold` failures without a success between them.
  * K2  open -> half open when a call is admitted after the moment; while it is out no other is admitted.
- * K3  half open -> closed when any call succeeds; -> open, for twice as long up to `longestOpenMs`, when the probe fails.
+ * K3  half open -> closed when any call succeeds; -> open, for twice as long up to `longestOpenMs`, when the probe
+ *     fails.
  * K4  Failures of calls that began before it opened change nothing.
  */
 

@@ -1,11 +1,13 @@
 /**
- * Tells when most of the requests that are out to a URL do not come back, though some do: answers that come as quickly as
- * ever leave room for as many requests as there are answers, and those that hang take it little by little.
+ * Tells when most of the requests that are out to a URL do not come back, though some do: answers that come as quickly
+ * as ever leave room for as many requests as there are answers, and those that hang take it little by little.
  *
- * Owns: a period of time, the answers in it, and what it found of the last one. The time is told, as to the stall detector.
- * L1  Of `out` requests that take `usualMs` each, `out / usualMs` come back in a ms. Where it was less than half of that
- *     over a whole period, more than half of them hang.
- * L2  What began within a period is not counted in it: after a burst there are many out of which none can have come back yet.
+ * Owns: a period of time, the answers in it, and what it found of the last one. The time is told, as to the stall
+ * detector.
+ * L1  Of `out` requests that take `usualMs` each, `out / usualMs` come back in a ms. Where it was less than half of
+ *     that over a whole period, more than half of them hang.
+ * L2  What began within a period is not counted in it: after a burst there are many out of which none can have come
+ *     back yet.
  */
 
 /** So long a period has to be, and so many times what a request usually takes. */

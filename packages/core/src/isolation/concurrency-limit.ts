@@ -5,9 +5,10 @@
  * A2  Until the first congestion every success raises it by one, which doubles it a round; after that by one a round.
  * A3  It rises only while at least half of it is used: room that nobody needs proves nothing.
  * A4  It is halved once a round: congestion met by a request that began before the last halving is the same congestion.
- * A5  A receiver that can answer within `QUICK_HOLD_MS` gets `enough` at the most: that many at once are more than a process can
- *     send, and more of them only wait in sockets. What rose above it before the receiver was known falls again. Tried on
- *     two cores: 23 thousand deliveries a second and 47 µs of CPU each with 512 at once, 28 thousand and 39 µs with 64.
+ * A5  A receiver that can answer within `QUICK_HOLD_MS` gets `enough` at the most: that many at once are more than a
+ *     process can send, and more of them only wait in sockets. What rose above it before the receiver was known falls
+ *     again. Tried on two cores: 23 thousand deliveries a second and 47 µs of CPU each with 512 at once, 28 thousand
+ *     and 39 µs with 64.
  */
 
 export interface LimitSettings {
@@ -20,7 +21,10 @@ export interface LimitSettings {
 
 const QUICK_HOLD_MS = 20;
 
-/** The first is small, since destinations that hang hold so many connections each before anything is known of them; see rule H1 too. */
+/**
+ * The first is small, since destinations that hang hold so many connections each before anything is known of them; see
+ * rule H1 too.
+ */
 export const DEFAULT_LIMIT: LimitSettings = { first: 8, least: 1, enough: 64, most: 512 };
 
 export class ConcurrencyLimit {
@@ -45,7 +49,9 @@ export class ConcurrencyLimit {
     return nowMs - this.#halvedAtMs < periodMs;
   }
 
-  /** Ms until `requests` have had room, when each holds it for `holdMs`. A limit that doubles is not reached for long. */
+  /**
+   * Ms until `requests` have had room, when each holds it for `holdMs`. A limit that doubles is not reached for long.
+   */
   waitMs(requests: number, holdMs: number): number {
     const { most } = this.#settings;
     if (this.#congestedOnce || this.#value >= most) return (holdMs * requests) / this.#value;

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type AdmissionSettings, DestinationAdmission, type LoadContext } from "./admission.ts";
+import { type AdmissionSettings, DestinationAdmission } from "./admission.ts";
 import { ConnectionBudget, type HealthState } from "./connection-budget.ts";
+import type { LoadContext } from "./load-context.ts";
 import type { AdmissionRequest, Permit } from "./permit.ts";
 
 const CONNECTIONS = 64;

@@ -1,20 +1,20 @@
 /**
- * The room that all destinations of a process share: as many requests as its sender has connections for, so that those which
- * hang from the first, however many they are, never hold all of them.
+ * The room that all destinations of a process share: as many requests as its sender has connections for, so that those
+ * which hang from the first, however many they are, never hold all of them.
  *
- * Owns: two counts, of the requests that are out and of those among them that nothing came back for yet: *unconfirmed*, which each
- * destination's room keeps. Performs nothing.
+ * Owns: two counts, of the requests that are out and of those among them that nothing came back for yet: *unconfirmed*,
+ * which each destination's room keeps. Performs nothing.
  * H1  While few unconfirmed requests are out nobody is held back: a cold start is as quick as the receivers are.
  * H2  Beyond that a destination that is not known to be healthy gets one delivery at once.
- * H3  One that nothing is known of gets it while an eighth of all is left to the healthy, one that hung while half is: so those
- *     that hang give way to those that may be well.
- * H4  A healthy one is never refused its first, and has at most half of what is left for more: those that are healthy and begin
- *     to hang leave something to the others.
+ * H3  One that nothing is known of gets it while an eighth of all is left to the healthy, one that hung while half is:
+ *     so those that hang give way to those that may be well.
+ * H4  A healthy one is never refused its first, and has at most half of what is left for more: those that are healthy
+ *     and begin to hang leave something to the others.
  */
 
 /**
- * What is known of a destination. `healthy`: answers come back from it. `unknown`: nothing came back yet, and nothing was missed.
- * `suspect`: requests hang there, or what came of it last was a timeout or a plea for less.
+ * What is known of a destination. `healthy`: answers come back from it. `unknown`: nothing came back yet, and nothing
+ * was missed. `suspect`: requests hang there, or what came of it last was a timeout or a plea for less.
  */
 export type HealthState = "healthy" | "unknown" | "suspect";
 

@@ -1,13 +1,15 @@
 /**
  * The permit of one delivery to call its destination's URLs: asked for, perhaps waited for, and then given or refused.
  *
- * Owned by its destination's admission until it is given, and then by whoever sends. It is one object from the request to the
- * end of the attempt, since this is the hot path.
+ * Owned by its destination's admission until it is given, and then by whoever sends. It is one object from the request
+ * to the end of the attempt, since this is the hot path.
  */
 import type { UrlHealth } from "./url-health.ts";
 import type { Waiter, WaitingQueue } from "./waiting-queue.ts";
 
-/** Why a delivery is deferred; the label `cause` of `posthaste_deferred_total`, with those that admission does not know. */
+/**
+ * Why a delivery is deferred; the label `cause` of `posthaste_deferred_total`, with those that admission does not know.
+ */
 export type DeferralCause = "breaker_open" | "concurrency_limit" | "window_full" | "retry_after";
 
 /** Some of a delivery's URLs, or all, that are not to be called now. */

@@ -1,9 +1,10 @@
 /**
- * The concurrency limits that URLs were seen to manage, remembered beyond the time for which their destinations are known: a
- * receiver that is called once an hour need not prove itself anew each time.
+ * The concurrency limits that URLs were seen to manage, remembered beyond the time for which their destinations are
+ * known: a receiver that is called once an hour need not prove itself anew each time.
  *
  * Owns: a limit for each key, at most `MOST_KEYS`, those noted last.
- * P1  What is remembered decays: its part above `first` halves each `HALF_LIFE_MS`, and nothing is known after `FORGOTTEN_MS`.
+ * P1  What is remembered decays: its part above `first` halves each `HALF_LIFE_MS`, and nothing is known after
+ *     `FORGOTTEN_MS`.
  */
 
 const MOST_KEYS = 20_000;

@@ -2,18 +2,21 @@
  * What this process knows of one URL of a destination, and how many requests it may have at once (rules I5 and I6).
  *
  * Owns: the URL's circuit breaker, its `Retry-After`, its concurrency limit, its stall detector, and the counts of its
- * requests. Performs nothing. A request is *unsettled* until its outcome is known and *running on* from then to its end, while
- * the body of the answer is read.
- * U1  The concurrency limit counts unsettled requests alone. Those that run on have a bound of their own, `limit.most`, and an
- *     outcome is a sign of life, whatever still runs.
- * U2  An obstacle (an open breaker, a `Retry-After`) is this URL's own: it says nothing of the destination's other URLs.
- * U3  A URL is *sound* while its breaker is closed, its last request neither timed out nor was answered by a plea for less, and
- *     it is not stalled. Only of a sound URL is it worth waiting for room while another URL of the same destination has some.
- * U4  Requests are counted in the room that all share (rules H1 to H4) by the URL's state. A URL that is refused its first
- *     request there counts as stalled after the same time as one of which nothing comes back.
+ * requests. Performs nothing. A request is *unsettled* until its outcome is known and *running on* from then to its
+ * end, while the body of the answer is read.
+ * U1  The concurrency limit counts unsettled requests alone. Those that run on have a bound of their own, `limit.most`,
+ *     and an outcome is a sign of life, whatever still runs.
+ * U2  An obstacle (an open breaker, a `Retry-After`) is this URL's own: it says nothing of the destination's other
+ *     URLs.
+ * U3  A URL is *sound* while its breaker is closed, its last request neither timed out nor was answered by a plea for
+ *     less, and it is not stalled. Only of a sound URL is it worth waiting for room while another URL of the same
+ *     destination has some.
+ * U4  Requests are counted in the room that all share (rules H1 to H4) by the URL's state. A URL that is refused its
+ *     first request there counts as stalled after the same time as one of which nothing comes back.
  * U5  An attempt that goes whatever stands against the URL (I3) is counted like any other.
- * U6  Beside a URL that can take a delivery now, one without room is waited for only while its turn comes soon: while it is sound,
- *     something came back of late, most of what is out does (rules L1 and L2), and the expected wait is short.
+ * U6  Beside a URL that can take a delivery now, one without room is waited for only while its turn comes soon: while
+ *     it is sound, something came back of late, most of what is out does (rules L1 and L2), and the expected wait is
+ *     short.
  */
 
 import { type BreakerSettings, type BreakerState, CircuitBreaker, DEFAULT_BREAKER } from "./circuit-breaker.ts";
@@ -24,8 +27,8 @@ import { SlidingMinimum } from "./sliding-minimum.ts";
 import { StallDetector } from "./stall-detector.ts";
 
 /**
- * What a request came to, for the URL's health. `refused`: the receiver is well and does not want it; `failed`: it broke;
- * `timed_out`: nothing came; `throttled`: it asked for less.
+ * What a request came to, for the URL's health. `refused`: the receiver is well and does not want it; `failed`: it
+ * broke; `timed_out`: nothing came; `throttled`: it asked for less.
  */
 export type RequestOutcome = "delivered" | "refused" | "failed" | "timed_out" | "throttled";
 
@@ -142,8 +145,8 @@ export class UrlHealth {
   }
 
   /**
-   * U6: whether a delivery that another URL could take at once waits for this one too, behind `ahead` others: not where its
-   * turn does not come soon, by what it asked for, by what its requests took and by what comes back now.
+   * U6: whether a delivery that another URL could take at once waits for this one too, behind `ahead` others: not where
+   * its turn does not come soon, by what it asked for, by what its requests took and by what comes back now.
    */
   isWaitedForBeside(ahead: number, nowMs: number): boolean {
     if (!this.isSound || this.isQuiet || this.#clog.isClogged) return false;
@@ -162,7 +165,10 @@ export class UrlHealth {
     return this.#hasBudget();
   }
 
-  /** Whether one more may begin for a delivery that another URL settles: what answers may then have more than its limit (U1). */
+  /**
+   * Whether one more may begin for a delivery that another URL settles: what answers may then have more than its limit
+   * (U1).
+   */
   hasCapacityBeside(): boolean {
     if (this.#state !== "healthy") return this.hasCapacity();
     return this.#unsettled < this.#most && this.#hasBudget();
@@ -196,7 +202,9 @@ export class UrlHealth {
     if (wasProbe) this.#breaker.cancelProbe();
   }
 
-  /** A request's outcome is known; `ended` must follow. `blockedMs`: for so much of its time this process was blocked. */
+  /**
+   * A request's outcome is known; `ended` must follow. `blockedMs`: for so much of its time this process was blocked.
+   */
   settled(outcome: RequestOutcome, { startedMs, wasProbe }: BegunRequest, nowMs: number, blockedMs = 0): void {
     this.#noteTime(nowMs - startedMs, nowMs, blockedMs);
     const unsettled = this.#unsettled;
@@ -249,9 +257,9 @@ export class UrlHealth {
   }
 
   /**
-   * How long a delivery would wait behind `ahead` others: their number over the completions a second, and of these there are
-   * as many as the limit, or the room that all share, lets the URL have over the time that a request needs. 0 for a URL that
-   * is quick and was not congested lately: its queue is as long as this process is slow.
+   * How long a delivery would wait behind `ahead` others: their number over the completions a second, and of these
+   * there are as many as the limit, or the room that all share, lets the URL have over the time that a request needs. 0
+   * for a URL that is quick and was not congested lately: its queue is as long as this process is slow.
    */
   expectedWaitMs(ahead: number, nowMs: number): number {
     const meanMs = this.#meanMs ?? 0;

@@ -1,7 +1,8 @@
 /**
  * The deliveries that wait for one URL: first attempts and retries apart, served in turn.
  *
- * Q1  Where both kinds wait they are taken in turn, so that retries do not starve behind what is new, nor the reverse (I2).
+ * Q1  Where both kinds wait they are taken in turn, so that retries do not starve behind what is new, nor the reverse
+ *     (I2).
  * Q2  What is deferred is taken from the end: what came first is served first.
  */
 import Denque from "denque";
@@ -60,7 +61,10 @@ export class WaitingQueue<W extends Waiter> {
     return all;
   }
 
-  /** How many go before a newcomer of this kind: where both kinds wait each has half of the turns, so twice its own queue. */
+  /**
+   * How many go before a newcomer of this kind: where both kinds wait each has half of the turns, so twice its own
+   * queue.
+   */
   ahead(isRetry: boolean): number {
     const [own, other] = isRetry
       ? [this.#retries.length, this.#firstAttempts.length]

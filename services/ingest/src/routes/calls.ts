@@ -1,5 +1,5 @@
 /** The routes that take calls by POST. */
-import type { CallType } from "@posthaste/core/call/call";
+import type { CallType } from "@posthaste/core/call/call-schema";
 import type { Source } from "@posthaste/core/config/source";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Accept, CallRequest } from "../accept.ts";

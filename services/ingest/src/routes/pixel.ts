@@ -1,5 +1,5 @@
 /** Image addresses that carry a call. */
-import type { CallType } from "@posthaste/core/call/call";
+import type { CallType } from "@posthaste/core/call/call-schema";
 import type { JsonObject } from "@posthaste/core/call/json-fragment";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Accept } from "../accept.ts";

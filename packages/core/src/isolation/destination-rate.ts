@@ -1,0 +1,38 @@
+/**
+ * The rate that an operator set for a destination, in requests a second, or none.
+ *
+ * Owns: the token bucket of the rate; there is none while the destination has no rate, and then every request may go.
+ */
+import { TokenBucket } from "./token-bucket.ts";
+
+export class DestinationRate {
+  #bucket: TokenBucket | null = null;
+
+  /** Sets the rate; null for none. Cheap when nothing changed. */
+  set(perSecond: number | null, nowMs: number): void {
+    if (perSecond === (this.#bucket?.perSecond ?? null)) return;
+    if (perSecond === null) this.#bucket = null;
+    else if (this.#bucket === null) this.#bucket = new TokenBucket(perSecond, nowMs);
+    else this.#bucket.change(perSecond, nowMs);
+  }
+
+  /** Whether an attempt may go now. */
+  allows(nowMs: number): boolean {
+    return this.#bucket === null || this.#bucket.hasToken(nowMs);
+  }
+
+  /** Counts the requests of an attempt that goes. */
+  take(requests: number, nowMs: number): void {
+    this.#bucket?.take(requests, nowMs);
+  }
+
+  /** Gives back what was counted for requests that were not sent. */
+  giveBack(requests: number): void {
+    this.#bucket?.giveBack(requests);
+  }
+
+  /** Ms until the rate has let so many requests through. */
+  waitMs(requests: number, nowMs: number): number {
+    return this.#bucket?.waitMs(requests, nowMs) ?? 0;
+  }
+}

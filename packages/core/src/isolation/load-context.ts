@@ -1,0 +1,60 @@
+/**
+ * What a delivery's window and the other destinations ask of a delivery that would wait: how long it may, and for what.
+ *
+ * `DestinationAdmission` asks here (rules G2 and G3 of admission.ts) when a URL cannot take a delivery now.
+ */
+import type { DeferralCause } from "./permit.ts";
+import type { UrlHealth } from "./url-health.ts";
+
+/** The load of a destination's surroundings in this process, at the moment of asking. */
+export interface LoadContext {
+  /** No other destination was active lately. */
+  readonly isAlone: boolean;
+  /** The delivery's window is nearly full. */
+  readonly isFilling: boolean;
+  /** The window is full, and the destination's deliveries are most of it. */
+  readonly isCrowding: boolean;
+  /** The window fills while other destinations do get deliveries through. */
+  readonly isScarce: boolean;
+}
+
+/** Tells a delivery's load context. Admission asks it only of a delivery that would wait for long. */
+export type ContextOf<T> = (request: T) => LoadContext;
+
+/** Expected waits from here on count as long: in a window that is full other destinations wait as well. */
+const CROWDED_WAIT_MS = 200;
+
+/** Whether a delivery may wait for the URL whatever the load context is: its wait is short and the URL answers. */
+export function isShortWait(health: UrlHealth, waitMs: number): boolean {
+  return waitMs < CROWDED_WAIT_MS && !health.isQuiet;
+}
+
+export interface ExpectedWait {
+  /** How long the delivery would wait for the URL. */
+  readonly waitMs: number;
+  /** The smallest retry delay: a longer wait costs the delivery itself more than a deferral does (G2). */
+  readonly longestWaitMs: number;
+}
+
+/** Why a delivery must not wait for the URL (G2, G3); null when it may. */
+export function causeToDefer(
+  health: UrlHealth,
+  context: LoadContext,
+  { waitMs, longestWaitMs }: ExpectedWait,
+): DeferralCause | null {
+  const cause = stallCause(health, context);
+  if (cause !== null || context.isAlone) return cause;
+  if (waitMs >= longestWaitMs) return "concurrency_limit";
+  return context.isCrowding && waitMs >= CROWDED_WAIT_MS ? "window_full" : null;
+}
+
+/**
+ * Why a delivery that waits for the URL would only hold a place of the window that others need (G3); null when it would
+ * not.
+ */
+export function stallCause(health: UrlHealth, context: LoadContext): DeferralCause | null {
+  if (!context.isFilling) return null;
+  if (health.isStalled) return context.isAlone && !context.isCrowding ? null : "concurrency_limit";
+  if (context.isAlone) return null;
+  return (context.isCrowding || context.isScarce) && health.isQuiet ? "window_full" : null;
+}
