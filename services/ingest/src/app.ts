@@ -13,10 +13,10 @@ import { createTable } from "@posthaste/kafka/log/table";
 import { createProducer } from "@posthaste/kafka/producer/producer";
 import type { KafkaAccess, RegistryAccess } from "@posthaste/runtime/connection-settings";
 import type { Registry } from "prom-client";
+import type { RejectedCalls } from "./accept/rejected-calls.ts";
+import type { Amount } from "./fairness/rate-limit.ts";
 import { type Gateway, startGateway } from "./gateway.ts";
-import type { Amount } from "./rate-limit.ts";
-import type { RejectedCalls } from "./rejected-calls.ts";
-import { createWriteKeys } from "./write-keys.ts";
+import { createWriteKeys } from "./key/write-keys.ts";
 
 export interface IngestOptions {
   readonly kafka: KafkaAccess;
@@ -36,7 +36,7 @@ export interface IngestOptions {
 export interface Ingest {
   readonly url: string;
   readonly readiness: () => Readonly<Record<string, true | string>>;
-  /** Answers what is under way, flushes, and closes; in that order. */
+  /** Answers the requests that have begun, flushes, and closes; in that order. */
   readonly stop: () => Promise<void>;
 }
 
@@ -45,7 +45,7 @@ const CLOCK: Clock = { nowMs: Date.now, monotonicMs: () => performance.now() };
 /** While the oldest call waits longer than this for the brokers, the process is not ready for more. */
 const READY_PENDING_MS = 5_000;
 
-/** Starts the service; resolves when it takes calls, which is after the table of sources was read to its end. */
+/** Starts the service; resolves when it accepts calls, which is after the table of sources was read to its end. */
 export async function startIngest(options: IngestOptions): Promise<Ingest> {
   const { log, registry } = options;
   const names = createTopicNames(options.topicPrefix);

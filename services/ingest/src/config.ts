@@ -18,7 +18,10 @@ export const ingestSettings = withConnections({
   POSTHASTE_INGEST_PORT: port().default(8080),
   /** Proxies whose X-Forwarded-For is believed. */
   POSTHASTE_TRUSTED_PROXIES: networks().default([]),
-  /** Calls a second that one process takes from one source, before it answers 429: about half of what it can take singly. */
+  /**
+   * Calls a second that one process takes from one source, before it answers 429: about half of what it can take
+   * singly.
+   */
   POSTHASTE_SOURCE_CALLS_PER_SECOND: wholeNumber(1, 10_000_000).default(10_000),
   /** The same in bytes of bodies, after decompression: about a quarter of what it can take. */
   POSTHASTE_SOURCE_BYTES_PER_SECOND: wholeNumber(1, 10_000_000_000).default(16_000_000),

@@ -1,25 +1,29 @@
 /** The gateway over HTTP, with the brokers behind it as arguments: a test gives it a producer of its own. */
 import type { Registry } from "prom-client";
-import { type AcceptParts, createAccept } from "./accept.ts";
-import { createAuthenticator } from "./authenticate.ts";
-import { createClientAddresses, requestAddress } from "./client-address.ts";
-import { createLateRefusals } from "./late-refusals.ts";
+import { type AcceptParts, createAccept } from "./accept/accept.ts";
+import { type AdmissionParts, createAdmission } from "./accept/admission.ts";
+import { createLateRefusals } from "./answer/late-refusals.ts";
+import { type BodyReader, createBodyReader } from "./body/read-body.ts";
+import { createActiveRequests } from "./fairness/active-requests.ts";
+import { type Amount, createRateLimit } from "./fairness/rate-limit.ts";
+import { createWorkQueue } from "./fairness/work-queue.ts";
+import { createClientAddresses, requestAddress } from "./http/client-address.ts";
+import { sendJson } from "./http/reply.ts";
+import { type IngestServer, startServer } from "./http/server.ts";
+import { createAuthenticator } from "./key/authenticate.ts";
+import type { WriteKeys } from "./key/write-keys.ts";
 import { READY_FULL_MS, type ReadTimeouts } from "./limits.ts";
 import { createIngestMetrics, gaugeBodyBytes } from "./metrics.ts";
-import { createOpenApiDocument } from "./openapi.ts";
-import { type Amount, createRateLimit } from "./rate-limit.ts";
-import { type BodyReader, createBodyReader } from "./read-body.ts";
-import { sendJson } from "./reply.ts";
+import { createTakeCalls } from "./request/take-calls.ts";
 import { addBrowserRoutes } from "./routes/browser.ts";
 import { addCallRoutes } from "./routes/calls.ts";
+import { createOpenApiDocument } from "./routes/openapi.ts";
 import { addPixelRoutes } from "./routes/pixel.ts";
-import { type IngestServer, startServer } from "./server.ts";
-import { createUnderWay } from "./under-way.ts";
-import { createWorkQueue } from "./work-queue.ts";
-import type { WriteKeys } from "./write-keys.ts";
 
 export interface GatewayOptions
-  extends Omit<AcceptParts, "authenticator" | "rateLimit" | "work" | "underWay" | "metrics"> {
+  extends Omit<AcceptParts, "admission" | "authenticator" | "metrics">,
+    Omit<AdmissionParts, "rateLimit" | "work" | "activeRequests" | "producer" | "names"> {
+  readonly producer: AcceptParts["producer"] & AdmissionParts["producer"];
   readonly host: string;
   /** 0 lets the system choose. */
   readonly port: number;
@@ -38,7 +42,7 @@ export interface GatewayOptions
 export interface Gateway extends IngestServer {
   /** The bodies that are being read or answered. */
   readonly bodies: Pick<BodyReader, "heldBytes">;
-  /** Whether there is room for more bodies. */
+  /** Whether more bodies may be held. */
   readonly readiness: () => { readonly bodies: true | string };
 }
 
@@ -47,34 +51,42 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { writeKeys, refreshSources, clock, perSource, registry, log } = options;
   const metrics = createIngestMetrics(registry);
   const authenticator = createAuthenticator({ writeKeys, refresh: refreshSources, clock, log });
-  const rateLimit = createRateLimit({ perSecond: perSource, monotonicMs: clock.monotonicMs });
-  const work = createWorkQueue(clock.monotonicMs);
-  const underWay = createUnderWay({ isBusy: work.isBusy, recentMs: work.recentMs, monotonicMs: clock.monotonicMs });
-  const accept = createAccept({ ...options, authenticator, rateLimit, work, underWay, metrics });
-  const lateRefusals = createLateRefusals(clock.monotonicMs);
-  const bodies = createBodyReader({ maxHeldBytes: options.maxHeldBodyBytes, monotonicMs: clock.monotonicMs });
+  const { monotonicMs } = clock;
+  const rateLimit = createRateLimit({ perSecond: perSource, monotonicMs });
+  const work = createWorkQueue(monotonicMs);
+  const activeRequests = createActiveRequests({
+    isBusy: () => work.isBusy(),
+    recentMs: (source) => work.recentMs(source),
+    monotonicMs,
+  });
+  const admission = createAdmission({ ...options, rateLimit, work, activeRequests });
+  const accept = createAccept({ ...options, admission, authenticator, metrics });
+  const lateRefusals = createLateRefusals(monotonicMs);
+  const bodies = createBodyReader({ maxHeldBytes: options.maxHeldBodyBytes, monotonicMs });
   gaugeBodyBytes(registry, bodies);
   const addresses = createClientAddresses(options.trustedProxies);
+  const path = { admission, authenticator, addresses, work, accept, metrics };
+  const takeCalls = createTakeCalls({ ...path, activeRequests, bodies, lateRefusals });
   const server = await startServer({
     host: options.host,
     port: options.port,
     bodies,
     addressOf: (request) => requestAddress(request, addresses),
     timeouts: options.timeouts,
-    connected: work.connected,
+    connected: () => work.connected(),
     log,
     routes: (app) => {
-      addCallRoutes(app, { accept, authenticator, addresses, work, underWay, lateRefusals, metrics });
+      addCallRoutes(app, takeCalls);
       addBrowserRoutes(app, { authenticator });
-      addPixelRoutes(app, { accept, authenticator, addresses, work, metrics });
+      addPixelRoutes(app, path);
       const document = createOpenApiDocument("1.0.0");
       app.get("/openapi.json", (request, reply) => sendJson(request, reply, document));
     },
   });
-  return { ...server, bodies, readiness: () => ({ bodies: roomForBodies(bodies) }) };
+  return { ...server, bodies, readiness: () => ({ bodies: bodiesReadiness(bodies) }) };
 }
 
-function roomForBodies(bodies: Pick<BodyReader, "heldBytes" | "fullForMs">): true | string {
+function bodiesReadiness(bodies: Pick<BodyReader, "heldBytes" | "fullForMs">): true | string {
   const fullForMs = bodies.fullForMs();
   if (fullForMs < READY_FULL_MS) return true;
   return `no room for ${Math.round(fullForMs)} ms: ${bodies.heldBytes} bytes are held, and more is refused`;

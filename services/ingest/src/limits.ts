@@ -17,18 +17,23 @@ export const MAX_DISCARDED_BYTES = 8 * 1024 * 1024;
 /** Bodies that are being read or answered, all requests together. */
 export const MAX_HELD_BODY_BYTES = 64 * 1024 * 1024;
 
-/** When bodies have been refused for want of room for longer than this, the process is not ready for more; ms. */
+/**
+ * When bodies have been refused for longer than this because too much is held, the process is not ready for more; ms.
+ */
 export const READY_FULL_MS = 5_000;
 
 /** Events made from one request: a batch's context stands in each of its calls, which can make much of little. */
 export const MAX_EXPANDED_BYTES = 8 * 1024 * 1024;
 
-/** Characters of a batch's context, and of its integrations, as compact JSON: each stands in a call, which may have no more itself. */
+/**
+ * Characters of a batch's context, and of its integrations, as compact JSON: each stands in a call, which may have no
+ * more itself.
+ */
 export const MAX_SHARED_LENGTH = 32_768;
 
 /**
- * What putting one key of them into a call that has such an object itself counts towards `MAX_EXPANDED_BYTES`: a copy of
- * thousands of tiny keys takes longer than its bytes say.
+ * What putting one key of them into a call that has such an object itself counts towards `MAX_EXPANDED_BYTES`: a copy
+ * of thousands of tiny keys takes longer than its bytes say.
  */
 export const MERGED_KEY_BYTES = 64;
 
@@ -45,8 +50,8 @@ export const REFRESH_TIMEOUT_MS = 1_000;
 export const MAX_WAITING_FOR_SOURCES = 512;
 
 /**
- * What the work of requests may take of one round of the event loop, in ms. Between two rounds everything else is heard, so this and
- * one piece of work is what a call waits for at least while others crowd.
+ * What the work of requests may take of one round of the event loop, in ms. Between two rounds everything else is
+ * heard, so this and one piece of work is what a call waits for at least while others crowd.
  */
 export const ROUND_MS = 5;
 
@@ -56,11 +61,14 @@ export const CONNECTING_ROUNDS = 16;
 /** The process is busy while the rounds in which it works take longer than this in the mean, in ms. */
 export const BUSY_ROUND_MS = 15;
 
-/** Requests under way that the sources share while it is; and how long after its last request a source counts among them, in ms. */
-export const MAX_UNDER_WAY = 128;
+/**
+ * Active requests that the sources share while the process is busy; and how long after its last request a source counts
+ * among them, in ms.
+ */
+export const MAX_ACTIVE_REQUESTS = 128;
 export const ACTIVE_MS = 1_000;
 
-/** The work that may wait, in ms; the sources share it, and one that is alone has all of it. */
+/** The work that may wait, in ms; the sources share it, and a source that is alone has all of it. */
 export const MAX_WAITING_WORK_MS = 1_000;
 
 /** What a request of a source is expected to cost before any was seen, in ms. */
@@ -97,7 +105,10 @@ export interface ReadTimeouts {
 
 export const READ_TIMEOUTS: ReadTimeouts = { headersMs: 10_000, requestMs: 30_000, checkMs: 1_000 };
 
-/** What a connection may pin; an answer comes within the 30 s of its request, the second for the table of sources and the brokers' 5. */
+/**
+ * What a connection may pin; an answer comes within the 30 s of its request, the second for the table of sources and
+ * the brokers' 5.
+ */
 export const SOCKET_LIMITS: SocketLimits = {
   ...DEFAULT_SOCKET_LIMITS,
   maxConnections: 20_000,

@@ -1,7 +1,7 @@
 /** The metrics of ingest; names and units are public. */
 import { CALL_REFUSALS } from "@posthaste/core/call/call";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import { CALL_ANSWERS, type CallAnswer } from "./answer.ts";
+import { CALL_ANSWERS, type CallAnswer } from "./answer/answer.ts";
 
 export interface IngestMetrics {
   readonly calls: Counter<"answer">;

@@ -1,7 +1,7 @@
 import { PosthasteError } from "@posthaste/core/errors";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { RejectedCall } from "../src/answer.ts";
+import type { RejectedCall } from "../src/answer/answer.ts";
 import { SOURCE, startTestGateway, type TestGateway, WRITE_KEY } from "./test-gateway.ts";
 
 interface BatchAnswer {

@@ -2,9 +2,9 @@ import type { Socket } from "node:net";
 import { Readable } from "node:stream";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { BodySender } from "../src/body-room.ts";
+import type { BodySender } from "../src/body/body-budget.ts";
+import { createBodyReader } from "../src/body/read-body.ts";
 import { READY_FULL_MS } from "../src/limits.ts";
-import { createBodyReader, type ReadBody } from "../src/read-body.ts";
 import { openSocket, readResponse, toRequestBytes } from "./raw-request.ts";
 import { RECEIVED_AT_MS, startTestGateway, type TestGateway, WRITE_KEY } from "./test-gateway.ts";
 
@@ -44,9 +44,8 @@ const KNOWN: BodySender = { source: "src-test", address: "::1" };
 /** One reading of a text as a body. */
 const readText = (bodies: ReturnType<typeof createBodyReader>, text: string) => {
   const request = Object.assign(Readable.from([Buffer.from(text)]), { headers: {} });
-  const { promise, resolve, reject } = Promise.withResolvers<ReadBody | undefined>();
-  const held = bodies.read(request, KNOWN, (error, body) => (error === null ? resolve(body) : reject(error)));
-  return { body: promise, held };
+  const held = bodies.read(request, KNOWN);
+  return { body: held.content, held };
 };
 
 it("refuses bodies while more is held than may be, and takes them again after (B1)", async () => {

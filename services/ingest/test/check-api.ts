@@ -1,6 +1,6 @@
 /**
- * npm run check:api: schemathesis (PyPI) against the OpenAPI document, 2,000 examples and its coverage of the schemas: no
- * 5xx, no answer outside the document, nothing taken that the document forbids. `SCHEMATHESIS` names the program.
+ * npm run check:api: schemathesis (PyPI) against the OpenAPI document, 2,000 examples and its coverage of the schemas:
+ * no 5xx, no answer outside the document, nothing taken that the document forbids. `SCHEMATHESIS` names the program.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,6 +1,6 @@
 /**
- * Whatever bytes arrive: a clear refusal, or an event whose fragments are fixed points of JSON. Never a 5xx, never memory
- * without bound, and the next honest call is taken.
+ * Whatever bytes arrive: a clear refusal, or an event whose fragments are fixed points of JSON. Never a 5xx, never
+ * memory without bound, and the next honest call is taken.
  */
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { toWebhookBody } from "@posthaste/core/routing/body";

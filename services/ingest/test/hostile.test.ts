@@ -1,5 +1,6 @@
 /**
- * Requests that are made to cost much and say little. Work is counted, not timed: what is parsed, what is serialised, what is held.
+ * Requests that are made to cost much and say little. Work is counted, not timed: what is parsed, what is serialised,
+ * what is held.
  */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";

@@ -1,12 +1,12 @@
 /**
- * One source beside another that sends everything it can. What is done, and in which order, is counted and not timed: where time
- * matters, the gateway's clock is the test's, and each event takes some of it.
+ * One source beside another that sends everything it can. What is done, and in which order, is counted and not timed:
+ * where time matters, the gateway's clock is the test's, and each event takes some of it.
  */
 import type { Socket } from "node:net";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterEach, expect, it } from "vitest";
 import type { GatewayOptions } from "../src/gateway.ts";
-import { MAX_UNDER_WAY, MAX_WAITING_WORK_MS, PROMPT_REFUSALS } from "../src/limits.ts";
+import { MAX_ACTIVE_REQUESTS, MAX_WAITING_WORK_MS, PROMPT_REFUSALS } from "../src/limits.ts";
 import { openSocket, readResponse, toRequestBytes } from "./raw-request.ts";
 import { RECEIVED_AT_MS, SOURCE, startTestGateway, type TestGateway, WRITE_KEY } from "./test-gateway.ts";
 
@@ -90,7 +90,7 @@ it("who has more under way than its share while the process is busy is told 429,
   await startWithSlowEvents();
   for (let call = 0; call < 40; call++) expect((await ask(WRITE_KEY)).status).toBe(200);
   gateway.producer.acknowledge = () => new Promise(() => {});
-  for (let sent = 40; sent < 40 + MAX_UNDER_WAY; sent++) {
+  for (let sent = 40; sent < 40 + MAX_ACTIVE_REQUESTS; sent++) {
     await flood(1, single);
     await eventually(() => expect(eventsOf(SOURCE.id)).toBe(sent + 1));
   }
@@ -165,7 +165,7 @@ it.each([
   const refreshed = Promise.withResolvers<void>();
   await startWithSlowEvents({ refreshSources: () => refreshed.promise });
   const call = JSON.stringify({ ...CALL, writeKey: "wk-new" });
-  await flood(MAX_UNDER_WAY, toRequestBytes("POST", "/v1/track", headers, call));
+  await flood(MAX_ACTIVE_REQUESTS, toRequestBytes("POST", "/v1/track", headers, call));
   // They have come, and are gone, when what came after them was answered.
   for (let after = 0; after < 20; after++) expect((await ask()).status).toBe(200);
   for (const socket of sockets) socket.destroy();

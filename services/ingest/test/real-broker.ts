@@ -7,8 +7,8 @@ import { SILENT_LOG } from "@posthaste/core/log";
 import { createTestTopics } from "@posthaste/testbed/test-topics";
 import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
 import { Registry } from "prom-client";
+import type { RejectedCalls } from "../src/accept/rejected-calls.ts";
 import { type Ingest, startIngest } from "../src/app.ts";
-import type { RejectedCalls } from "../src/rejected-calls.ts";
 import { SOURCE } from "./test-gateway.ts";
 
 export interface RealIngest extends Ingest {

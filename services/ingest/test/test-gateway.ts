@@ -1,13 +1,16 @@
-/** A gateway over real sockets whose brokers are a list: what it sent is read from there, and acknowledged as a test likes. */
+/**
+ * A gateway over real sockets whose brokers are a list: what it sent is read from there, and acknowledged as a test
+ * likes.
+ */
 
 import type { Source } from "@posthaste/core/config/source";
 import type { Event } from "@posthaste/core/event/event";
 import { SILENT_LOG } from "@posthaste/core/log";
 import type { OutgoingRecord, SendOptions } from "@posthaste/kafka/producer/producer";
 import { Registry } from "prom-client";
+import type { RejectedCalls } from "../src/accept/rejected-calls.ts";
 import { type Gateway, type GatewayOptions, startGateway } from "../src/gateway.ts";
-import type { RejectedCalls } from "../src/rejected-calls.ts";
-import { createWriteKeys, type WriteKeys } from "../src/write-keys.ts";
+import { createWriteKeys, type WriteKeys } from "../src/key/write-keys.ts";
 
 export const WRITE_KEY = "wk-test";
 export const RECEIVED_AT_MS = Date.UTC(2026, 10, 21, 12);

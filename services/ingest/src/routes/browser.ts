@@ -1,8 +1,8 @@
 /** What a browser's library asks for beside sending calls. */
 import type { FastifyInstance } from "fastify";
-import { TAKEN } from "../answer.ts";
-import type { Authenticator } from "../authenticate.ts";
-import { sendAnswer, sendJson, sendRefusal } from "../reply.ts";
+import { ACCEPTED } from "../answer/answer.ts";
+import { sendAnswer, sendJson, sendRefusal } from "../http/reply.ts";
+import type { Authenticator } from "../key/authenticate.ts";
 
 /** Seconds that a browser may keep the settings. */
 const SETTINGS_MAX_AGE_S = 60;
@@ -21,6 +21,6 @@ export function addBrowserRoutes(app: FastifyInstance, { authenticator }: Browse
     return sendJson(request, reply, JSON.stringify({ integrations: { "Segment.io": { apiKey: writeKey } } }));
   });
 
-  // The library's measurements of itself: taken, and of no use here.
-  app.post("/v1/m", (request, reply) => sendAnswer(request, reply, TAKEN));
+  // The library's measurements of itself: accepted, and of no use here.
+  app.post("/v1/m", (request, reply) => sendAnswer(request, reply, ACCEPTED));
 }

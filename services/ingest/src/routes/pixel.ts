@@ -2,69 +2,78 @@
 import type { CallType } from "@posthaste/core/call/call-schema";
 import type { JsonObject } from "@posthaste/core/call/json-fragment";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Accept } from "../accept.ts";
-import { malformed, type Refusal } from "../answer.ts";
-import type { Authenticator } from "../authenticate.ts";
-import { findWriteKeys } from "../body-key.ts";
-import type { ClientAddresses } from "../client-address.ts";
+import type { Accept, CallRequest } from "../accept/accept.ts";
+import type { Admission } from "../accept/admission.ts";
+import { type Answer, malformed, type Refusal } from "../answer/answer.ts";
+import type { WorkQueue } from "../fairness/work-queue.ts";
+import { type ClientAddresses, requestAddress } from "../http/client-address.ts";
+import { addCommonHeaders, sendRefusal } from "../http/reply.ts";
+import type { Authenticator } from "../key/authenticate.ts";
+import { findWriteKeys } from "../key/body-key.ts";
+import { keyOutsideOfBody } from "../key/request-key.ts";
 import { countCalls, type IngestMetrics } from "../metrics.ts";
-import { bytesFromData, callFromBytes, callFromQuery, PIXEL_GIF } from "../pixel.ts";
-import { addCommonHeaders, sendRefusal } from "../reply.ts";
-import { keyOutsideOfBody } from "../sender.ts";
-import type { WorkQueue } from "../work-queue.ts";
-import { toCallRequest } from "./calls.ts";
+import { bytesFromData, callFromBytes, callFromQuery, PIXEL_GIF } from "./query-call.ts";
 
 export interface PixelRouteParts {
-  readonly accept: Accept;
+  readonly admission: Admission;
   readonly authenticator: Authenticator;
   readonly addresses: ClientAddresses;
   readonly work: WorkQueue;
+  readonly accept: Accept;
   readonly metrics: IngestMetrics;
 }
 
 type Query = Readonly<Record<string, unknown>>;
 
+/** What an address says of a call. */
+interface Pixel {
+  readonly type: CallType;
+  /** The keys in the call itself. */
+  readonly keys: readonly string[];
+  /** The call; null when the address holds no call that can be read. */
+  readonly read: () => JsonObject | null;
+}
+
 export function addPixelRoutes(app: FastifyInstance, parts: PixelRouteParts): void {
-  const { accept, authenticator, addresses, work, metrics } = parts;
+  const { admission, authenticator, addresses, work, accept, metrics } = parts;
 
-  /** An image shows whether or not its call was good; only what may arrive later is not answered 200. */
-  const answer = (request: FastifyRequest, reply: FastifyReply, refusal: Refusal | null) =>
-    refusal?.answer === "unavailable" ? sendRefusal(request, reply, refusal) : sendGif(request, reply);
-
-  const counted = (refusal: Refusal): Refusal => {
+  const refuse = (refusal: Refusal): Refusal => {
     countCalls(metrics, refusal.answer, 1);
     return refusal;
   };
 
-  const refuse = (request: FastifyRequest, reply: FastifyReply, refusal: Refusal) =>
-    answer(request, reply, counted(refusal));
-
-  /** The key is asked for before the call is made of the address. */
-  const take = async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    pixel: { readonly type: CallType; readonly keys: readonly string[]; readonly read: () => JsonObject | null },
-  ) => {
-    const lagging = accept.busy(null);
-    if (lagging !== null) return refuse(request, reply, lagging);
-    const outside = keyOutsideOfBody(request);
-    const authentication = await authenticator.authenticate(outside === null ? pixel.keys : [outside]);
-    if ("refusal" in authentication) return refuse(request, reply, authentication.refusal);
-    const { source } = authentication;
-    if (outside !== null) request.source = source;
+  /** The path of a pixel: key, bounds, parse, accept. The key is asked for before the call is made of the address. */
+  const answerTo = async (request: FastifyRequest, pixel: Pixel): Promise<Answer> => {
+    const lagging = admission.ofAnybody();
+    if (lagging !== null) return refuse(lagging);
+    const key = keyOutsideOfBody(request);
+    const found = await authenticator.authenticate(key === null ? pixel.keys : [key]);
+    if ("refusal" in found) return refuse(found.refusal);
+    const { source } = found;
     const sender = { source: source.id, address: "" };
-    const crowded = accept.crowded(sender);
-    if (crowded !== null) return refuse(request, reply, crowded);
-    const taken = await work.run(sender, () => {
-      const refusal = accept.busy(source);
-      if (refusal !== null) return counted(refusal);
-      accept.count(source, { calls: 1, bytes: request.url.length });
-      const call = pixel.read();
-      if (call === null) return counted(UNREADABLE);
-      const bytes = Buffer.byteLength(JSON.stringify(call));
-      return accept.object(pixel.type, call, bytes, toCallRequest(request, source, addresses));
+    const crowded = admission.ofWork(sender);
+    if (crowded !== null) return refuse(crowded);
+    const call: CallRequest = {
+      source: key === null ? null : source,
+      countedFor: source.id,
+      ip: requestAddress(request, addresses),
+      userAgent: request.headers["user-agent"] ?? null,
+    };
+    return work.run(sender, () => {
+      const refusal = admission.ofSource(source);
+      if (refusal !== null) return refuse(refusal);
+      admission.countSent(source, { calls: 1, bytes: request.url.length });
+      const object = pixel.read();
+      if (object === null) return refuse(UNREADABLE);
+      return accept.object(pixel.type, object, Buffer.byteLength(JSON.stringify(object)), call);
     });
-    return answer(request, reply, taken.taken ? null : taken);
+  };
+
+  /** An image shows whether or not its call was good; only what may arrive later is not answered 200. */
+  const take = async (request: FastifyRequest, reply: FastifyReply, pixel: Pixel): Promise<FastifyReply> => {
+    const answer = await answerTo(request, pixel);
+    const mayArriveLater = !answer.accepted && answer.answer === "unavailable";
+    return mayArriveLater ? sendRefusal(request, reply, answer) : sendGif(request, reply);
   };
 
   for (const type of ["identify", "track", "page", "screen", "group", "alias"] as const) {

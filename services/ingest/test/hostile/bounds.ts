@@ -12,7 +12,10 @@ export type Bounds = Readonly<Record<Measure, number>>;
 export const AIMS: Bounds = { "ms a KB": 5, "MB a KB": 3, ms: 60 };
 export const AIMS_WITHOUT_KEY: Bounds = { "ms a KB": 5, "MB a KB": 3, ms: 1 };
 
-/** What holds; docs/decisions/2026-11-22-ingest-counts-work-before-it-does-it.md says why batches cost more than is aimed at. */
+/**
+ * What holds; docs/decisions/2026-11-22-ingest-counts-work-before-it-does-it.md says why batches cost more than is
+ * aimed at.
+ */
 const BATCHES: Bounds = { "ms a KB": 45, "MB a KB": 8, ms: 110 };
 const SINGLE_CALLS: Bounds = { "ms a KB": 5, "MB a KB": 3, ms: 60 };
 const WITHOUT_KEY: Bounds = { "ms a KB": 5, "MB a KB": 3, ms: 3 };
@@ -26,7 +29,10 @@ export function aimsOf(form: Form): Bounds {
   return hasKnownKey(form) ? AIMS : AIMS_WITHOUT_KEY;
 }
 
-/** What is sent counts as half a kilobyte at the least, the size of an honest call: below that each request's own cost is told. */
+/**
+ * What is sent counts as half a kilobyte at the least, the size of an honest call: below that each request's own cost
+ * is told.
+ */
 const LEAST_KB = 0.5;
 
 export function costBy(measure: Measure, { cpuMs, peakMb, wireKb }: FormCost): number {

@@ -1,4 +1,7 @@
-/** JSON values of a wanted size that are made of one thing over and over: what a parser, a serialiser or a reader may find dear. */
+/**
+ * JSON values of a wanted size that are made of one thing over and over: what a parser, a serialiser or a reader may
+ * find dear.
+ */
 
 /** What a value is made of. */
 export const FILLERS = {

@@ -1,6 +1,6 @@
 /**
- * The gateway in a process of its own that says what it costs: the real server, reader, parser and codecs; what would go to the
- * brokers is let go of. Its parent asks by `MeterQuestion`.
+ * The gateway in a process of its own that says what it costs: the real server, reader, parser and codecs; what would
+ * go to the brokers is let go of. Its parent asks by `MeterQuestion`.
  */
 
 import { memoryUsage } from "node:process";
@@ -10,7 +10,7 @@ import { createTopicNames } from "@posthaste/contracts/topics";
 import type { Event } from "@posthaste/core/event/event";
 import { createOpenCodec } from "@posthaste/kafka/codec/registry";
 import { schemaRegistryUrl } from "@posthaste/testkit/broker";
-import type { RejectedCalls } from "../../src/rejected-calls.ts";
+import type { RejectedCalls } from "../../src/accept/rejected-calls.ts";
 import { startTestGateway } from "../test-gateway.ts";
 
 export type MeterQuestion = "begin" | "end" | "calibrate";
@@ -18,7 +18,10 @@ export type MeterQuestion = "begin" | "end" | "calibrate";
 export interface Cost {
   /** CPU of the process and all of its threads, in ms. */
   readonly cpuMs: number;
-  /** How much more the heap and its buffers held at most, seen before each collection and at the end; 0 without `--expose-gc`; bytes. */
+  /**
+   * How much more the heap and its buffers held at most, seen before each collection and at the end; 0 without
+   * `--expose-gc`; bytes.
+   */
   readonly peakBytes: number;
 }
 

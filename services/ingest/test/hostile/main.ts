@@ -1,7 +1,7 @@
 /**
- * `npm run test:hostile -- [--minutes=10] [--seed=S]`: a search for the requests that cost the gateway most by what is sent. Prints
- * its seed, its progress, the dearest forms of each kind and what they cost, in CPU and memory of the gateway's own process; ends
- * with 1 when one passes a bound of bounds.ts.
+ * `npm run test:hostile -- [--minutes=10] [--seed=S]`: a search for the requests that cost the gateway most by what is
+ * sent. Prints its seed, its progress, the dearest forms of each kind and what they cost, in CPU and memory of the
+ * gateway's own process; ends with 1 when one passes a bound of bounds.ts.
  */
 import { parseArgs } from "node:util";
 import { setUpForBenchmark } from "@posthaste/tooling/kafka-global-setup";

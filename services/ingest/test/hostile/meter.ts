@@ -1,11 +1,11 @@
 /**
  * What a form costs the gateway.
  *
- * Owns two processes of it, one for CPU as the service runs and one for memory, whose young generation is so small that what is seen
- * at a collection is nearly what is alive.
+ * Owns two processes of it, one for CPU as the service runs and one for memory, whose young generation is so small that
+ * what is seen at a collection is nearly what is alive.
  * Q1  A form's CPU is the least of several rounds, less what a round of no request costs.
- * Q2  Ms are those of the machine that the bounds were set on: they are divided by what a fixed work costs here, in the same process
- *     and close in time.
+ * Q2  Ms are those of the machine that the bounds were set on: they are divided by what a fixed work costs here, in the
+ *     same process and close in time.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
@@ -34,7 +34,9 @@ export interface Meter {
   close(): Promise<void>;
 }
 
-/** What `calibrate` of gateway-process.ts costs on the machine that the bounds were set on, with nothing else to do; ms. */
+/**
+ * What `calibrate` of gateway-process.ts costs on the machine that the bounds were set on, with nothing else to do; ms.
+ */
 const REFERENCE_MS = 2.5;
 /** As services are started. */
 const NODE_FLAGS = ["--disable-warning=TimeoutNegativeWarning", "--initial-old-space-size=128"];

@@ -1,6 +1,6 @@
 /**
- * A search for the dearest requests, guided by what the last ones cost: most forms are those of the pool with some of their choices
- * made anew, the others are drawn afresh.
+ * A search for the dearest requests, guided by what the last ones cost: most forms are those of the pool with some of
+ * their choices made anew, the others are drawn afresh.
  */
 import fc from "fast-check";
 import { createDearest, type Dearest, type Found } from "./dearest.ts";
@@ -56,7 +56,9 @@ function nextForm(dearest: Dearest, random: Random): Form {
   return child;
 }
 
-/** One choice made anew, taken from another form, or one value larger, smaller, of another filler or in another place. */
+/**
+ * One choice made anew, taken from another form, or one value larger, smaller, of another filler or in another place.
+ */
 function changed(form: Form, other: Form, random: Random): Form {
   const genes = Object.keys(GENES) as (keyof Form)[];
   // What a request is filled with has the most to choose from.

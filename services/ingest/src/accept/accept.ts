@@ -1,0 +1,218 @@
+/**
+ * Accepting calls: from a body's bytes to acknowledged records.
+ *
+ * A1  A request is answered as accepted only after every in-sync replica has every event of it, and its rejected calls.
+ * A2  What waits for the brokers is bounded. Over the bound, or while no partition took anything for 5 s, requests are
+ *     refused before they cost memory; the calls to a partition that took nothing for 5 s are refused as soon as they
+ *     are read. What a source sends is bounded too, in calls and in bytes: a request over that is refused before
+ *     anything is made of its body.
+ * A3  A good call is not refused for its neighbours: a batch's bad calls are named in the answer and kept in a topic.
+ * A4  Nothing is parsed for a sender without a key that is known, nor of a single call that is too large whatever is in
+ *     it.
+ * A5  The tree that a body is parsed into lives no longer than the work on it takes. So there are as many trees as
+ *     there is long work begun (T3 of work-queue.ts), however many requests are active: what waits for the brokers is
+ *     records.
+ */
+import type { TopicNames } from "@posthaste/contracts/topics";
+import { type Batch, type BatchRefusal, parseBatch } from "@posthaste/core/call/batch";
+import type { CallRefusal } from "@posthaste/core/call/call";
+import type { CallArrival } from "@posthaste/core/call/call-arrival";
+import type { CallType } from "@posthaste/core/call/call-schema";
+import type { JsonObject } from "@posthaste/core/call/json-fragment";
+import type { Source } from "@posthaste/core/config/source";
+import type { Log } from "@posthaste/core/log";
+import type { Clock } from "@posthaste/core/time";
+import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
+import { ACCEPTED, type Answer, malformed, type Refusal, tooLarge, unavailable } from "../answer/answer.ts";
+import { parseBody } from "../body/parse-body.ts";
+import type { Amount } from "../fairness/rate-limit.ts";
+import type { Steps } from "../fairness/work-queue.ts";
+import type { Authentication, Authenticator } from "../key/authenticate.ts";
+import { findWriteKeys } from "../key/body-key.ts";
+import { ACKNOWLEDGE_TIMEOUT_MS, MAX_CALL_BYTES, MAX_SHARED_LENGTH } from "../limits.ts";
+import { countCalls, type IngestMetrics } from "../metrics.ts";
+import { type Acknowledge, type AcknowledgeParts, createAcknowledge } from "./acknowledge.ts";
+import type { Admission } from "./admission.ts";
+import { type CallSorter, type CallSorterParts, createCallSorter, type SortedCalls } from "./sort-calls.ts";
+
+export interface AcceptParts extends AcknowledgeParts, CallSorterParts {
+  readonly admission: Pick<Admission, "ofSource" | "countSent" | "countPending">;
+  readonly authenticator: Pick<Authenticator, "known" | "knownOf">;
+  readonly producer: Pick<Producer, "send">;
+  readonly names: Pick<TopicNames, "events" | "rejectedCalls">;
+  readonly clock: Clock;
+  readonly makeMessageId: () => string;
+  readonly metrics: IngestMetrics;
+  readonly log: Log;
+}
+
+/** One request, as far as accepting its calls needs it. */
+export interface CallRequest {
+  /** Whose it is, by the key outside of its body; null where the body has to say. */
+  readonly source: Source | null;
+  /** The id of the source that the request and its bytes were counted for. */
+  readonly countedFor: string;
+  readonly ip: string | null;
+  readonly userAgent: string | null;
+}
+
+export interface Accept {
+  /** Accepts one call whose path names its type, as the bytes of its JSON after decompression. */
+  single(type: CallType, body: Buffer, request: CallRequest): Answer | Promise<Answer>;
+  /** Accepts one call that was no JSON text, of so many bytes if it were. */
+  object(type: CallType, call: JsonObject, bytes: number, request: CallRequest): Answer | Promise<Answer>;
+  /**
+   * Accepts `{"batch": [...]}` with what stands for all of its calls beside it, as bytes; in steps, since a batch may
+   * be long.
+   */
+  batch(body: Buffer, request: CallRequest): Steps<Answer>;
+}
+
+const NOT_ACKNOWLEDGED = unavailable(
+  "not_acknowledged",
+  "The brokers have not acknowledged the calls in time; send them again with the same messageIds.",
+);
+
+export function createAccept(parts: AcceptParts): Accept {
+  return new CallAcceptance(parts);
+}
+
+class CallAcceptance implements Accept {
+  readonly #parts: AcceptParts;
+  readonly #acknowledge: Acknowledge;
+  readonly #sorter: CallSorter;
+
+  constructor(parts: AcceptParts) {
+    this.#parts = parts;
+    this.#acknowledge = createAcknowledge(parts);
+    this.#sorter = createCallSorter(parts);
+  }
+
+  single(type: CallType, body: Buffer, request: CallRequest): Answer | Promise<Answer> {
+    if (body.length > MAX_CALL_BYTES) return this.#oversized(body, request);
+    const parsed = parseBody(body);
+    return "refusal" in parsed ? this.#refuse(parsed.refusal) : this.object(type, parsed.object, body.length, request);
+  }
+
+  object(type: CallType, call: JsonObject, bytes: number, request: CallRequest): Answer | Promise<Answer> {
+    const found = this.#admit(this.#sourceOf(call, request), request, { calls: 1, bytes });
+    if ("refusal" in found) return this.#refuse(found.refusal);
+    const { source } = found;
+    const sorted = this.#sorter.single(call, type, this.#arrivalOf(source, request, null), bytes);
+    if ("refusal" in sorted) return this.#keepRejected(sorted.refusal, sorted.kept);
+    return this.#acknowledged([sorted.record], { source, calls: 1 }, () => {
+      countCalls(this.#parts.metrics, "accepted", 1);
+      return ACCEPTED;
+    });
+  }
+
+  *batch(body: Buffer, request: CallRequest): Steps<Answer> {
+    const parsed = parseBody(body);
+    if ("refusal" in parsed) return this.#refuse(parsed.refusal);
+    const envelope = parseBatch(parsed.object, MAX_SHARED_LENGTH);
+    if (!envelope.accepted) return this.#refuse(toRefusal(envelope.refusal));
+    const { calls } = envelope.batch;
+    const size = Math.max(1, calls.length);
+    const found = this.#admit(this.#sourceOf(parsed.object, request), request, { calls: size, bytes: body.length });
+    if ("refusal" in found) return this.#refuse(found.refusal, size);
+    const { source } = found;
+    const sorted = yield* this.#sorter.batch(calls, this.#arrivalOf(source, request, envelope.batch), body.length);
+    if ("status" in sorted) return this.#refuse(sorted, size);
+    if (sorted.records.length === 0) return this.#answerTo(sorted);
+    return this.#acknowledged(sorted.records, { source, calls: size }, () => this.#answerTo(sorted));
+  }
+
+  /** A single call that is too large whatever is in it: it is not parsed (A4). */
+  #oversized(body: Buffer, request: CallRequest): Refusal {
+    const { authenticator } = this.#parts;
+    const named = request.source === null ? authenticator.knownOf(findWriteKeys(body)) : { source: request.source };
+    const found = this.#admit(named, request, { calls: 1, bytes: body.length });
+    if ("refusal" in found) return this.#refuse(found.refusal);
+    const { refusal, kept } = this.#sorter.oversized(body, this.#arrivalOf(found.source, request, null));
+    return this.#keepRejected(refusal, kept);
+  }
+
+  /** Whose the parsed body is: the key that counts is the parsed one. */
+  #sourceOf(body: JsonObject, { source }: CallRequest): Authentication {
+    return source === null ? this.#parts.authenticator.known(writeKeyIn(body)) : { source };
+  }
+
+  /**
+   * Counts a body's calls for the source that they are of, if they are accepted now; the first was counted with the
+   * request.
+   */
+  #admit(found: Authentication, { countedFor }: CallRequest, sent: Amount): Authentication {
+    if ("refusal" in found) return found;
+    const { admission } = this.#parts;
+    const { source } = found;
+    if (source.id === countedFor) {
+      if (sent.calls > 1) admission.countSent(source, { calls: sent.calls - 1, bytes: 0 });
+      return found;
+    }
+    const refusal = admission.ofSource(source);
+    if (refusal !== null) return { refusal };
+    admission.countSent(source, sent);
+    return found;
+  }
+
+  #arrivalOf(source: Source, request: CallRequest, batch: Batch | null): CallArrival {
+    return {
+      sourceId: source.id,
+      receivedAtMs: this.#parts.clock.nowMs(),
+      sentAtMs: batch?.sentAtMs ?? null,
+      context: batch?.context ?? null,
+      integrations: batch?.integrations ?? null,
+      ip: request.ip,
+      userAgent: request.userAgent,
+      makeMessageId: this.#parts.makeMessageId,
+    };
+  }
+
+  /** While the brokers are waited for, these arguments are held and nothing else of the request (A5). */
+  async #acknowledged(
+    records: readonly OutgoingRecord[],
+    { source, calls }: { source: Source; calls: number },
+    accepted: () => Answer,
+  ): Promise<Answer> {
+    const { admission } = this.#parts;
+    const bytes = records.reduce((sum, { value }) => sum + (value?.length ?? 0), 0);
+    admission.countPending(source, bytes);
+    const isAcknowledged = await this.#acknowledge(records);
+    admission.countPending(source, -bytes);
+    return isAcknowledged ? accepted() : this.#refuse(NOT_ACKNOWLEDGED, calls);
+  }
+
+  /** The answer to a batch whose records the brokers have. */
+  #answerTo({ accepted, rejected }: SortedCalls): Answer {
+    const { metrics } = this.#parts;
+    countCalls(metrics, "accepted", accepted);
+    countCalls(metrics, "rejected", rejected.length);
+    for (const { code } of rejected) metrics.rejectedCalls.inc({ code });
+    return rejected.length === 0 ? ACCEPTED : { accepted: true, rejected };
+  }
+
+  /** Refuses a single call, and keeps it in the topic of rejected calls. */
+  #keepRejected({ code, message }: CallRefusal, kept: readonly OutgoingRecord[]): Refusal {
+    const { producer, metrics, log, acknowledgeTimeoutMs = ACKNOWLEDGE_TIMEOUT_MS } = this.#parts;
+    metrics.rejectedCalls.inc({ code });
+    // The caller hears of it at once; the copy for the data engineer is on its way and may be lost with this process.
+    producer.send(kept, { patienceMs: acknowledgeTimeoutMs }).catch((error: unknown) => {
+      log.warn({ event: "rejected_call_not_kept", err: error });
+    });
+    return this.#refuse(code === "call_too_large" ? tooLarge(code, message) : malformed(code, message));
+  }
+
+  #refuse(refusal: Refusal, calls = 1): Refusal {
+    countCalls(this.#parts.metrics, refusal.answer, calls);
+    return refusal;
+  }
+}
+
+function writeKeyIn(body: JsonObject): string | null {
+  const { writeKey } = body;
+  return typeof writeKey === "string" ? writeKey : null;
+}
+
+function toRefusal({ code, message }: BatchRefusal): Refusal {
+  return code === "shared_too_large" ? tooLarge("request_too_large", message) : malformed(code, message);
+}

@@ -1,0 +1,68 @@
+/** What ingest answers: that calls are accepted, or a refusal of the whole request. Codes and statuses are public. */
+import type { CallRefusal } from "@posthaste/core/call/call";
+import { RETRY_AFTER_S } from "../limits.ts";
+
+/** A call of a batch that was not accepted; the others of the batch were. */
+export interface RejectedCall {
+  /** Place in the batch, from 0. */
+  readonly index: number;
+  readonly code: CallRefusal["code"];
+  readonly message: string;
+}
+
+export interface Accepted {
+  readonly accepted: true;
+  readonly rejected: readonly RejectedCall[];
+}
+
+/**
+ * Values of the metric's label `answer`; `accepted` and `rejected` count calls, the others the calls of refused
+ * requests.
+ */
+export const CALL_ANSWERS = [
+  "accepted",
+  "rejected",
+  "malformed",
+  "unauthorized",
+  "too_large",
+  "rate_limited",
+  "unavailable",
+] as const;
+export type CallAnswer = (typeof CALL_ANSWERS)[number];
+
+export interface Refusal {
+  readonly accepted: false;
+  readonly status: number;
+  readonly code: string;
+  /** One sentence that says what to change. */
+  readonly message: string;
+  /** Sent as `Retry-After`, in seconds. */
+  readonly retryAfterS?: number;
+  readonly answer: CallAnswer;
+}
+
+export type Answer = Accepted | Refusal;
+
+const NONE_REJECTED: readonly RejectedCall[] = [];
+
+export const ACCEPTED: Accepted = { accepted: true, rejected: NONE_REJECTED };
+
+export function malformed(code: string, message: string, status = 400): Refusal {
+  return { accepted: false, status, code, message, answer: "malformed" };
+}
+
+export function unauthorized(code: string, message: string): Refusal {
+  return { accepted: false, status: 401, code, message, answer: "unauthorized" };
+}
+
+export function tooLarge(code: string, message: string): Refusal {
+  return { accepted: false, status: 413, code, message, answer: "too_large" };
+}
+
+export function rateLimited(retryAfterS: number, message: string): Refusal {
+  return { accepted: false, status: 429, code: "rate_limited", message, retryAfterS, answer: "rate_limited" };
+}
+
+export function unavailable(code: string, message: string): Refusal {
+  return { accepted: false, status: 503, code, message, retryAfterS: RETRY_AFTER_S, answer: "unavailable" };
+}

@@ -1,0 +1,67 @@
+/**
+ * Content encodings of a request's body. Decompression stops at the limit, so a bomb costs no more than an honest body.
+ */
+import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from "node:zlib";
+import { malformed, type Refusal, tooLarge } from "../answer/answer.ts";
+import { MAX_REQUEST_BYTES } from "../limits.ts";
+import type { SentBody } from "./sent-body.ts";
+
+const LIMIT = { maxOutputLength: MAX_REQUEST_BYTES };
+
+export const CONTENT_ENCODINGS = ["identity", "gzip", "deflate", "br"] as const;
+
+export function requestTooLarge(): Refusal {
+  return tooLarge(
+    "request_too_large",
+    `The request's body is over ${MAX_REQUEST_BYTES} bytes after decompression; send smaller batches.`,
+  );
+}
+
+/** A body after decompression, or why there is none. */
+export type OpenedBody = { readonly content: Buffer } | { readonly refusal: Refusal };
+
+/** Nobody hears this: the sender of the body has left. */
+export const GONE = malformed("malformed_request", "The sender of the request is gone.");
+
+/** The content of a body as its caller wrote it; the one place where a body is inflated. */
+export function openBody({ bytes, encoding }: SentBody): OpenedBody {
+  if (bytes === null) return { refusal: GONE };
+  const content = decompress(bytes, encoding);
+  return Buffer.isBuffer(content) ? { content } : { refusal: content };
+}
+
+/**
+ * The body as the caller wrote it, or the refusal. Synchronous: 500 KB take less time than the way to a thread and
+ * back.
+ */
+function decompress(body: Buffer, encoding: string | undefined): Buffer | Refusal {
+  try {
+    switch (encoding?.trim().toLowerCase()) {
+      case undefined:
+      case "":
+      case "identity":
+        return body;
+      case "gzip":
+      case "x-gzip":
+        return gunzipSync(body, LIMIT);
+      case "deflate":
+        return hasZlibHeader(body) ? inflateSync(body, LIMIT) : inflateRawSync(body, LIMIT);
+      case "br":
+        return brotliDecompressSync(body, LIMIT);
+      default:
+        return malformed(
+          "unsupported_encoding",
+          `Content-Encoding must be one of ${CONTENT_ENCODINGS.join(", ")}.`,
+          415,
+        );
+    }
+  } catch (error) {
+    if (error instanceof RangeError) return requestTooLarge();
+    return malformed("invalid_compression", "The body is not what its Content-Encoding says.");
+  }
+}
+
+/** Deflate comes with a zlib header, as the standard has it, and without, as some clients have it. */
+function hasZlibHeader(body: Buffer): boolean {
+  return ((body[0] ?? 0) & 0x0f) === 8;
+}

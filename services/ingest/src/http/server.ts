@@ -1,0 +1,170 @@
+/**
+ * The HTTP server: limits of its sockets, routes, and answers to what is no request of ours.
+ *
+ * H1  A sender that is slow or endless with its headers or its body is cut off.
+ * H2  Whatever arrives is answered with JSON that has a code, and never with a 5xx for what the caller sent.
+ * H3  A stop takes no new connection, answers the requests that have begun, and cuts off those that are not answered in
+ *     time.
+ */
+
+import type { ServerResponse } from "node:http";
+import type { Log } from "@posthaste/core/log";
+import { limitSockets } from "@posthaste/runtime/socket-limits";
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
+import { malformed, type Refusal } from "../answer/answer.ts";
+import type { BodyReader } from "../body/read-body.ts";
+import { MAX_HEADER_BYTES, READ_TIMEOUTS, type ReadTimeouts, SOCKET_LIMITS, STOP_TIMEOUT_MS } from "../limits.ts";
+import { answerClientError } from "./client-error.ts";
+import { preflightHeaders } from "./cors.ts";
+import { sendRefusal } from "./reply.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** What the request is answered with; null before its first hook. */
+    response: ServerResponse | null;
+  }
+
+  interface FastifyContextConfig {
+    /** The route's handler reads the body itself. */
+    readsItsBody?: boolean;
+  }
+}
+
+export interface ServerOptions {
+  readonly host: string;
+  /** 0 lets the system choose. */
+  readonly port: number;
+  readonly bodies: Pick<BodyReader, "read" | "sweep">;
+  /** Where a request comes from. */
+  readonly addressOf: (request: FastifyRequest) => string | null;
+  readonly timeouts?: ReadTimeouts | undefined;
+  /** Hears of each connection that is made. */
+  readonly connected: () => void;
+  readonly log: Log;
+  /** Adds the routes. */
+  readonly routes: (app: FastifyInstance) => void;
+}
+
+export interface IngestServer {
+  readonly url: string;
+  readonly port: number;
+  /** Resolves when every request was answered or cut off (H3). */
+  close(): Promise<void>;
+}
+
+const BODY_TYPE = "application/json";
+
+const INTERNAL: Refusal = {
+  accepted: false,
+  status: 500,
+  code: "internal",
+  message: "The call was not taken, by a fault of this service; send it again.",
+  answer: "unavailable",
+};
+
+export async function startServer(options: ServerOptions): Promise<IngestServer> {
+  const { host, port, bodies, log, routes, timeouts = READ_TIMEOUTS } = options;
+  const app = fastify({
+    routerOptions: { ignoreTrailingSlash: true },
+    requestTimeout: timeouts.requestMs,
+    forceCloseConnections: "idle",
+    return503OnClosing: false,
+    http: {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: timeouts.headersMs,
+      connectionsCheckingInterval: timeouts.checkMs,
+    },
+    clientErrorHandler: (error, socket) => answerClientError(error, socket),
+    frameworkErrors: (error, request, reply) => {
+      sendRefusal(request, reply, malformed("malformed_request", `The request cannot be read: ${error.message}.`));
+    },
+  });
+  limitSockets(app.server, SOCKET_LIMITS);
+  app.server.on("connection", options.connected);
+
+  readBodies(app, options);
+  const sweeping = setInterval(bodies.sweep, timeouts.checkMs);
+  app.setErrorHandler<Error>((error, request, reply) => answerError(error, request, reply, log));
+  app.setNotFoundHandler((request, reply) =>
+    sendRefusal(request, reply, malformed("not_found", "There is nothing at this path; see /openapi.json.", 404)),
+  );
+  app.options("*", (request, reply) => reply.code(204).headers(preflightHeaders(request.headers)).send());
+  const methodsOf = collectMethods(app);
+  routes(app);
+  refuseOtherMethods(app, methodsOf());
+
+  const url = await app.listen({ host, port });
+  const address = app.server.address();
+  return {
+    url,
+    port: typeof address === "object" && address !== null ? address.port : port,
+    close: async () => {
+      clearInterval(sweeping);
+      const cutOff = setTimeout(() => app.server.closeAllConnections(), STOP_TIMEOUT_MS);
+      await app.close();
+      clearTimeout(cutOff);
+    },
+  };
+}
+
+/** Every body is taken for JSON: real clients say text/plain, form-urlencoded, JSON or nothing, and all send JSON. */
+function readBodies(app: FastifyInstance, { bodies, addressOf }: Pick<ServerOptions, "bodies" | "addressOf">): void {
+  app.decorateRequest("response", null);
+  app.addHook("onRequest", (request, reply, done) => {
+    request.raw.headers["content-type"] = BODY_TYPE;
+    request.response = reply.raw;
+    done();
+  });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(BODY_TYPE, (request, payload, done) => {
+    if (request.routeOptions.config.readsItsBody === true) {
+      done(null);
+      return;
+    }
+    const held = bodies.read(payload, { source: null, address: addressOf(request) ?? "" });
+    request.response?.once("close", () => held.release());
+    held.content.then((body) => done(null, body), done);
+  });
+}
+
+function answerError(error: Error, request: FastifyRequest, reply: FastifyReply, log: Log): FastifyReply {
+  const status = statusOf(error);
+  if (status < 500) {
+    return sendRefusal(
+      request,
+      reply,
+      malformed("malformed_request", `The request cannot be read: ${error.message}.`, status),
+    );
+  }
+  log.error({ event: "request_failed", err: error });
+  return sendRefusal(request, reply, INTERNAL);
+}
+
+function statusOf(error: Error): number {
+  const status = "statusCode" in error ? error.statusCode : 500;
+  return typeof status === "number" ? status : 500;
+}
+
+/** Notes the methods of every path that is added from now on. */
+function collectMethods(app: FastifyInstance): () => ReadonlyMap<string, readonly string[]> {
+  const methods = new Map<string, string[]>();
+  app.addHook("onRoute", ({ url, method }) => {
+    methods.set(url, [...(methods.get(url) ?? []), ...[method].flat()]);
+  });
+  return () => new Map(methods);
+}
+
+/** A path that exists answers any other method with 405 and what it allows. */
+function refuseOtherMethods(app: FastifyInstance, methodsOf: ReadonlyMap<string, readonly string[]>): void {
+  for (const [url, allowed] of methodsOf) {
+    const message = `This path takes ${allowed.join(", ")}.`;
+    app.route({
+      method: app.supportedMethods.filter((method) => method !== "OPTIONS" && !allowed.includes(method)),
+      url,
+      handler: (request, reply) => {
+        reply.header("allow", [...allowed, "OPTIONS"].join(", "));
+        return sendRefusal(request, reply, malformed("method_not_allowed", message, 405));
+      },
+    });
+  }
+}

@@ -1,0 +1,220 @@
+/**
+ * The path of a request that sends calls. `takeCalls` tells it from top to bottom: key, bounds, body, parse, accept,
+ * answer.
+ *
+ * S1  A key in the header or the address is looked at before the body is read, let alone inflated.
+ * S2  A key that only the body has is looked for in the body's bytes, before they are parsed.
+ * S3  A request that waits for the table of sources holds its body as it was sent, at the most.
+ */
+import type { CallType } from "@posthaste/core/call/call-schema";
+import type { Source } from "@posthaste/core/config/source";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Accept, CallRequest } from "../accept/accept.ts";
+import type { Admission } from "../accept/admission.ts";
+import { type Answer, malformed, type Refusal, tooLarge } from "../answer/answer.ts";
+import type { LateRefusals } from "../answer/late-refusals.ts";
+import { GONE, type OpenedBody, openBody } from "../body/decompress.ts";
+import { saysTooMuch } from "../body/inflated-body.ts";
+import { type BodyReader, isSentBody, type ReadBody } from "../body/read-body.ts";
+import type { SentBody } from "../body/sent-body.ts";
+import type { ActiveRequests } from "../fairness/active-requests.ts";
+import type { Steps, WorkQueue, WorkSender } from "../fairness/work-queue.ts";
+import { type ClientAddresses, requestAddress } from "../http/client-address.ts";
+import { sendAnswer } from "../http/reply.ts";
+import type { Authentication, Authenticator } from "../key/authenticate.ts";
+import { findWriteKeys } from "../key/body-key.ts";
+import { keyOutsideOfBody } from "../key/request-key.ts";
+import { MAX_CALL_BYTES, MAX_REQUEST_BYTES } from "../limits.ts";
+import { countCalls, type IngestMetrics } from "../metrics.ts";
+import { createExchange, type Exchange } from "./exchange.ts";
+
+export interface TakeCallsParts {
+  readonly admission: Admission;
+  readonly authenticator: Authenticator;
+  readonly activeRequests: ActiveRequests;
+  readonly addresses: ClientAddresses;
+  readonly bodies: Pick<BodyReader, "read">;
+  readonly work: WorkQueue;
+  readonly accept: Accept;
+  readonly lateRefusals: LateRefusals;
+  readonly metrics: IngestMetrics;
+}
+
+/** What a path takes: one call of its type, or a batch. */
+export type CallForm = CallType | "batch";
+
+/** Sends the answer to a request once its calls are acknowledged or refused. */
+export type TakeCalls = (request: FastifyRequest, reply: FastifyReply, form: CallForm) => Promise<FastifyReply>;
+
+const NO_BODY = malformed("empty_body", "The request has no body; send a JSON object.");
+
+const TOO_MUCH = tooLarge(
+  "request_too_large",
+  "Compressed, the body holds more objects and values than its size allows; send smaller batches, or without compression.",
+);
+
+export function createTakeCalls(parts: TakeCallsParts): TakeCalls {
+  const { admission, authenticator } = parts;
+  const steps = new PathSteps(parts);
+
+  const answerTo = async (request: FastifyRequest, exchange: Exchange, form: CallForm): Promise<Answer> => {
+    const lagging = admission.ofAnybody();
+    if (lagging !== null) return steps.refuse(lagging);
+
+    // The key, where the header or the address has it, and the bounds of its source (S1).
+    const key = keyOutsideOfBody(request);
+    const named = key === null ? null : await authenticator.authenticate([key]);
+    if (named !== null) {
+      if ("refusal" in named) return steps.refuse(named.refusal);
+      const refusal = steps.boundsOf(named.source);
+      if (refusal !== null) return steps.refuseLater(named.source, refusal);
+      steps.beginRequest(exchange, named.source);
+    }
+
+    // The body, as it was sent.
+    const body = await steps.readBody(request, exchange, named?.source ?? null);
+    if (!isSentBody(body)) return steps.refuse(body);
+
+    // The key, where only the body has it (S2), and the bounds of work.
+    const found = named ?? (await steps.sourceInBody(request, body));
+    if ("refusal" in found) return steps.refuse(found.refusal);
+    const { source } = found;
+    const crowded = admission.ofWork(workSender(source)) ?? (named === null ? admission.ofActiveRequest(source) : null);
+    if (crowded !== null) return steps.refuseLater(source, crowded);
+    if (named === null) steps.beginRequest(exchange, source);
+
+    // Inflating, parsing and accepting are work in fair order.
+    const call = steps.toCallRequest(request, named?.source ?? null, source);
+    return form === "batch" ? steps.acceptBatch(body, source, call) : steps.acceptSingle(form, body, source, call);
+  };
+
+  return async (request, reply, form) =>
+    sendAnswer(request, reply, await answerTo(request, createExchange(reply.raw), form));
+}
+
+/** The steps of the path, in the order in which a request takes them. */
+class PathSteps {
+  readonly #parts: TakeCallsParts;
+
+  constructor(parts: TakeCallsParts) {
+    this.#parts = parts;
+  }
+
+  /** What a request of a source is refused with before its body is read. */
+  boundsOf(source: Source): Refusal | null {
+    const { admission } = this.#parts;
+    return admission.ofSource(source) ?? admission.ofWork(workSender(source)) ?? admission.ofActiveRequest(source);
+  }
+
+  /** Counts the request among its source's active ones until its response closes. */
+  beginRequest(exchange: Exchange, { id }: Source): void {
+    if (!exchange.isOver) exchange.untilClose(this.#parts.activeRequests.begin(id));
+  }
+
+  async readBody(request: FastifyRequest, exchange: Exchange, source: Source | null): Promise<ReadBody> {
+    const { raw } = request;
+    if (raw.headers["content-length"] === undefined && raw.headers["transfer-encoding"] === undefined) return NO_BODY;
+    if (exchange.isOver) return GONE;
+    const held = this.#parts.bodies.read(raw, { source: source?.id ?? null, address: this.#addressOf(request) ?? "" });
+    exchange.untilClose(() => held.release());
+    return held.content;
+  }
+
+  /**
+   * Whose a body is that names a key which is known. It need not be the key that counts, and what was inflated to find
+   * it is not kept (S3).
+   */
+  sourceInBody(request: FastifyRequest, body: SentBody): Authentication | Promise<Authentication> {
+    const { admission, authenticator, work } = this.#parts;
+    const sender: WorkSender = { source: null, address: this.#addressOf(request) ?? "" };
+    const refusal = admission.ofAnybody() ?? admission.ofWork(sender);
+    if (refusal !== null) return { refusal };
+    return work.run(sender, () => {
+      const opened = openBody(body);
+      return "refusal" in opened ? opened : authenticator.authenticate(findWriteKeys(opened.content));
+    });
+  }
+
+  acceptSingle(type: CallType, body: SentBody, source: Source, call: CallRequest): Answer | Promise<Answer> {
+    const { work, accept } = this.#parts;
+    return work.run(workSender(source), () => {
+      const opened = this.#contentOf(body, source);
+      return "refusal" in opened ? this.refuse(opened.refusal) : accept.single(type, opened.content, call);
+    });
+  }
+
+  acceptBatch(body: SentBody, source: Source, call: CallRequest): Answer | Promise<Answer> {
+    const { work } = this.#parts;
+    const steps = () => this.#batchSteps(body, source, call);
+    return mayBeLong(body) ? work.runInSteps(source.id, steps) : work.run(workSender(source), () => toEnd(steps()));
+  }
+
+  *#batchSteps(body: SentBody, source: Source, call: CallRequest): Steps<Answer> {
+    const opened = this.#contentOf(body, source);
+    if ("refusal" in opened) return this.refuse(opened.refusal);
+    yield;
+    if (saysTooMuch(opened.content, body.bytes?.length ?? 0)) return this.refuse(TOO_MUCH);
+    yield;
+    return yield* this.#parts.accept.batch(opened.content, call);
+  }
+
+  /** The content of a body when its work begins, counted for its source. */
+  #contentOf(body: SentBody, source: Source): OpenedBody {
+    const { admission } = this.#parts;
+    const refusal = admission.ofSource(source);
+    if (refusal !== null) return { refusal };
+    const opened = openBody(body);
+    admission.countSent(source, { calls: 1, bytes: openedBytes(opened, body) });
+    return opened;
+  }
+
+  /**
+   * What the request's headers say; `source` is the source that its header or address names, `counted` the source it
+   * was counted for.
+   */
+  toCallRequest(request: FastifyRequest, source: Source | null, counted: Source): CallRequest {
+    return {
+      source,
+      countedFor: counted.id,
+      ip: this.#addressOf(request),
+      userAgent: request.headers["user-agent"] ?? null,
+    };
+  }
+
+  refuse(refusal: Refusal): Refusal {
+    if (refusal !== GONE) countCalls(this.#parts.metrics, refusal.answer, 1);
+    return refusal;
+  }
+
+  /** The refusal, later for a source that goes on sending (late-refusals.ts). */
+  refuseLater({ id }: Source, refusal: Refusal): Promise<Refusal> {
+    return new Promise((resolve) => this.#parts.lateRefusals.refuse(id, () => resolve(this.refuse(refusal))));
+  }
+
+  #addressOf(request: FastifyRequest): string | null {
+    return requestAddress(request, this.#parts.addresses);
+  }
+}
+
+function workSender({ id }: Source): WorkSender {
+  return { source: id, address: "" };
+}
+
+/** A small batch that is not compressed is worked on in one piece. */
+function mayBeLong({ bytes, encoding }: SentBody): boolean {
+  return encoding !== undefined || bytes === null || bytes.length > MAX_CALL_BYTES;
+}
+
+/** What work in steps comes to when nothing else is done in between. */
+function toEnd<Result>(steps: Steps<Result>): Result | Promise<Result> {
+  for (;;) {
+    const next = steps.next();
+    if (next.done === true) return next.value;
+  }
+}
+
+/** What a body counts for; a body that is too large after decompression was followed to the limit. */
+function openedBytes(opened: OpenedBody, { bytes }: SentBody): number {
+  if ("content" in opened) return opened.content.length;
+  return opened.refusal.answer === "too_large" ? MAX_REQUEST_BYTES : (bytes?.length ?? 0);
+}
