@@ -14,3 +14,16 @@ it("the time that a source had is half as much a second later, beside what it ha
   expect(recent.of("b")).toBe(0.5);
   expect(recent.of("c")).toBe(0);
 });
+
+it("E1: sums of sources that had no time for ten seconds are dropped once there are thousands, and no other", () => {
+  let nowMs = 0;
+  const recent = createRecentTime(() => nowMs);
+  for (let source = 0; source < 5_000; source++) recent.add(`quiet ${source}`, 1);
+  nowMs = 1;
+  recent.add("lately", 8);
+  nowMs = 10_000;
+  recent.add("now", 8);
+  expect(recent.size).toBe(2);
+  expect(recent.of("now")).toBe(8);
+  expect(recent.of("lately")).toBeGreaterThan(0);
+});
