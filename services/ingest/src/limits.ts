@@ -55,6 +55,12 @@ export const MAX_WAITING_FOR_SOURCES = 512;
  */
 export const ROUND_MS = 5;
 
+/**
+ * The part of it that senders may have of whom no source is known, in ms. What they send can only be looked through for
+ * a key; a call of a known source passes through four or five rounds, and each is longer by this.
+ */
+export const STRANGERS_ROUND_MS = 1;
+
 /** Rounds without work between two with work, while connections come. */
 export const CONNECTING_ROUNDS = 16;
 

@@ -1,5 +1,12 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { BUSY_ROUND_MS, CONNECTING_ROUNDS, MAX_BEGUN, MAX_WAITING_WORK_MS, ROUND_MS } from "../limits.ts";
+import {
+  BUSY_ROUND_MS,
+  CONNECTING_ROUNDS,
+  MAX_BEGUN,
+  MAX_WAITING_WORK_MS,
+  ROUND_MS,
+  STRANGERS_ROUND_MS,
+} from "../limits.ts";
 import { createWorkQueue, type WorkQueue, type WorkSender } from "./work-queue.ts";
 
 let nowMs = 0;
@@ -40,6 +47,20 @@ describe("work", () => {
     for (const pieces of [3, 5, 7]) {
       await nextRound();
       expect(done).toHaveLength(pieces);
+    }
+  });
+
+  it("T1: of strangers goes on for their part of a round and one piece more, beside a source's and alone", async () => {
+    expect(work.run(stranger("x"), spend("x", STRANGERS_ROUND_MS))).toBe("x");
+    for (let piece = 0; piece < 4; piece++) void work.run(stranger(`${piece}`), spend("x", STRANGERS_ROUND_MS));
+    expect(done).toHaveLength(1);
+    const ofSource = work.run(source("a"), spend("a", ROUND_MS - STRANGERS_ROUND_MS - 0.5));
+    await nextRound();
+    expect(await ofSource).toBe("a");
+    expect(done.filter((name) => name === "x")).toHaveLength(2);
+    for (const pieces of [3, 4, 5]) {
+      await nextRound();
+      expect(done.filter((name) => name === "x")).toHaveLength(pieces);
     }
   });
 

@@ -4,9 +4,10 @@
  *
  * Owns the order of the work, and the part of the event loop's time that work may have.
  * T1  In one round of the event loop work is done for `ROUND_MS`, and for no longer than one piece of work goes on
- *     beyond that. Between two rounds the process hears the brokers' answers and new requests.
+ *     beyond that. Of this, the work of strangers, of whom no source is known, has `STRANGERS_ROUND_MS` in the same
+ *     way. Between two rounds the process hears the brokers' answers and new requests.
  * T2  Work that finds none waiting and time left is done at once. The rest waits (Q1 and Q2 of fair-queue.ts), in the
- *     order of what each source's work has cost in time. All strangers, of whom no source is known, are one flow of that order, and share it by
+ *     order of what each source's work has cost in time. All strangers are one flow of that order, and share it by
  *     their addresses.
  * T3  Long work is done in steps, with the work of others in between. A source has one piece of long work begun, and
  *     all sources together have `MAX_BEGUN`: so what begun work holds is bounded.
@@ -23,6 +24,7 @@ import {
   MAX_BEGUN,
   MAX_WAITING_WORK_MS,
   ROUND_MS,
+  STRANGERS_ROUND_MS,
   USUAL_WORK_MS,
 } from "../limits.ts";
 import { createFairQueue } from "./fair-queue.ts";
@@ -91,6 +93,7 @@ class RoundedWorkQueue implements WorkQueue {
   #begun = 0;
   /** Time that work has had in this round of the event loop. The end of the round is waited for while that is not 0. */
   #spentMs = 0;
+  #strangersSpentMs = 0;
   #isWaitingForEnd = false;
   #roundStartMs = 0;
   #meanRoundMs = 0;
@@ -120,7 +123,7 @@ class RoundedWorkQueue implements WorkQueue {
   }
 
   run<Result>(sender: WorkSender, work: () => Result | Promise<Result>): Result | Promise<Result> {
-    if (this.#sources.size === 0 && this.#spentMs < ROUND_MS) return this.#runAtOnce(sender, work);
+    if (this.#sources.size === 0 && this.#hasTime(sender)) return this.#runAtOnce(sender, work);
     return new Promise<Result>((resolve, reject) => {
       const step = () => {
         try {
@@ -152,6 +155,11 @@ class RoundedWorkQueue implements WorkQueue {
     });
   }
 
+  /** Whether this round has time left for the sender (T1). */
+  #hasTime({ source }: WorkSender): boolean {
+    return this.#spentMs < ROUND_MS && (source !== null || this.#strangersSpentMs < STRANGERS_ROUND_MS);
+  }
+
   #runAtOnce<Result>(sender: WorkSender, work: () => Result): Result {
     this.#waitForEnd();
     const startMs = this.#monotonicMs();
@@ -168,7 +176,8 @@ class RoundedWorkQueue implements WorkQueue {
   /** Notes what work of the sender cost, whether or not it had waited. */
   #note({ source }: WorkSender, costMs: number): void {
     this.#spentMs += costMs;
-    if (source !== null) this.#recent.add(source, costMs);
+    if (source === null) this.#strangersSpentMs += costMs;
+    else this.#recent.add(source, costMs);
   }
 
   #add({ sender, job }: SentJob): void {
@@ -196,6 +205,7 @@ class RoundedWorkQueue implements WorkQueue {
       return;
     }
     this.#spentMs = 0;
+    this.#strangersSpentMs = 0;
     this.#meanRoundMs += (this.#monotonicMs() - this.#roundStartMs - this.#meanRoundMs) * NEWEST_ROUND;
     while (this.#spentMs < ROUND_MS) {
       const next = this.#take();
@@ -214,7 +224,9 @@ class RoundedWorkQueue implements WorkQueue {
   }
 
   readonly #mayBegin = (job: Job | typeof NEXT_STRANGER): boolean =>
-    job === NEXT_STRANGER || !job.isLong || job.isBegun || this.#begun < MAX_BEGUN;
+    job === NEXT_STRANGER
+      ? this.#strangersSpentMs < STRANGERS_ROUND_MS
+      : !job.isLong || job.isBegun || this.#begun < MAX_BEGUN;
 
   #take(): SentJob | undefined {
     const next = this.#sources.take(this.#mayBegin);
