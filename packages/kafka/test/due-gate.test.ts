@@ -1,22 +1,14 @@
 import { REPUBLISHED_AT_HEADER } from "@posthaste/contracts/headers";
 import { withAdmin } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
-import { createTopic, deleteTopics, uniqueName } from "@posthaste/testkit/topics";
-import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { createMember, type Member, type MemberOptions, writeRecords } from "./consumer-harness.ts";
+import { describe, expect, it } from "vitest";
+import { type Member, type MemberOptions, writeRecords } from "./consumer-harness.ts";
+import { useMembers } from "./use-members.ts";
 
-const prefix = uniqueName("due");
-const members: Member[] = [];
-let made = 0;
+const { addMember, topicOf } = useMembers("due");
 
-afterEach(async () => {
-  await Promise.all(members.splice(0).map((member) => member.close()));
-});
-afterAll(() => deleteTopics(prefix));
-
-async function retryTopic(partitions: number, timestamps = "LogAppendTime"): Promise<string> {
-  made += 1;
-  return createTopic(`${prefix}-${made}`, { partitions, settings: { "message.timestamp.type": timestamps } });
+function retryTopic(partitions: number, timestamps = "LogAppendTime"): Promise<string> {
+  return topicOf(partitions, { "message.timestamp.type": timestamps });
 }
 
 interface Release {
@@ -28,7 +20,7 @@ interface Release {
 
 async function startWaiting(options: MemberOptions): Promise<{ member: Member; released: Release[] }> {
   const released: Release[] = [];
-  const member = createMember({
+  const member = addMember({
     ...options,
     run: (task) => {
       const { offset, partition, timestampMs } = task.record;
@@ -36,7 +28,6 @@ async function startWaiting(options: MemberOptions): Promise<{ member: Member; r
       task.finish();
     },
   });
-  members.push(member);
   await member.consumer.start();
   return { member, released };
 }
