@@ -1,9 +1,10 @@
 import { defineConfig } from "vitest/config";
+import { SlowestFirst } from "./packages/tooling/slow-tests.ts";
 
 export default defineConfig({
   test: {
     projects: ["packages/*/vitest.config.ts", "services/*/vitest.config.ts", "test/vitest.config.ts"],
-    // Files that share one broker on two cores: more workers than cores only make the waits longer.
-    maxWorkers: 2,
+    // How many files run at once is each project's (packages/tooling/vitest.ts): vitest does not hand on what stands here.
+    sequence: { sequencer: SlowestFirst },
   },
 });

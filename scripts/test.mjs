@@ -1,16 +1,22 @@
 // npm test: every test of the project against one real broker and registry. The last line is `N passed, N failed, N skipped`.
-// npm run test:faults [-- NAME]: the long forms of the fault tests alone.
+// npm test -- PACKAGE...: those of some packages or services, by the names of their folders (kafka, delivery); or of what stands
+// below a path (packages/kafka/test). A broker is started only for tests that need one.
+// npm run test:faults [-- NAME]: the long forms of the fault tests alone, one file at a time.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { createInterface } from "node:readline";
 import { environment, exitCode, install, root, spawnNode } from "./bootstrap.mjs";
 
+const GO_CLIENT = "packages/client-go/";
+/** Files that take longer are printed at the end. */
+const SLOW_MS = 10_000;
+
 const [first, ...rest] = process.argv.slice(2);
 const faults = first === "--faults";
-const filters = faults ? rest.map((name) => `test/faults/${name}`) : process.argv.slice(2);
+const filters = faults ? rest.map((name) => `test/faults/${name}`) : process.argv.slice(2).map(folderOf);
 if (faults && filters.length === 0) filters.push("test/faults/");
 
 install();
@@ -18,9 +24,10 @@ const reports = mkdtempSync(join(tmpdir(), "posthaste-test-report-"));
 const counts = { passed: 0, failed: 0, skipped: 0 };
 let stack;
 try {
-  stack = await startStack();
+  // Of some packages perhaps none needs a broker; those that do start one (packages/tooling/kafka-global-setup.ts).
+  stack = filters.length === 0 ? await startStack() : { env: {}, stop: async () => {} };
   await runVitest(stack.env);
-  if (filters.length === 0) await runGo();
+  if (filters.length === 0 || filters.includes(GO_CLIENT)) await runGo();
 } catch (error) {
   counts.failed += 1;
   console.error(String(error));
@@ -34,6 +41,14 @@ if (counts.passed + counts.failed === 0) {
 }
 console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
 process.exitCode = counts.failed === 0 ? 0 : 1;
+
+/** A package's or service's folder for its name, with the slash that keeps `packages/kafka/` from meaning another; else as it is. */
+function folderOf(name) {
+  const folder = ["packages", "services"]
+    .map((each) => `${each}/${name}/`)
+    .find((each) => existsSync(join(root, each)));
+  return folder ?? name;
+}
 
 /** The stack that the environment names, else one for this run. */
 async function startStack() {
@@ -56,10 +71,14 @@ async function startStack() {
 }
 
 async function runVitest(env) {
+  const ofVitest = filters.filter((filter) => filter !== GO_CLIENT);
+  if (filters.length > 0 && ofVitest.length === 0) return;
   const report = join(reports, "vitest.json");
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+  // A long form measures what it does to the brokers, alone.
+  const workers = faults ? ["--maxWorkers=1"] : [];
   const code = await exitCode(
-    spawnNode(["node_modules/vitest/vitest.mjs", "run", ...reporters, ...filters], {
+    spawnNode(["node_modules/vitest/vitest.mjs", "run", ...reporters, ...workers, ...ofVitest], {
       env: { ...env, ...(faults ? { POSTHASTE_LONG_FAULTS: "true" } : {}) },
     }),
   );
@@ -69,6 +88,7 @@ async function runVitest(env) {
   counts.skipped += result.numPendingTests + result.numTodoTests;
   // A file that does not load and an error between tests count no test as failed.
   if (code !== 0 && result.numFailedTests === 0) counts.failed += 1;
+  printSlowFiles(result.testResults);
   if (filters.length > 0) return;
   const ran = new Set(result.testResults.map(({ name }) => relative(root, name)));
   for (const file of testFiles()) {
@@ -76,6 +96,15 @@ async function runVitest(env) {
     console.error(`${file} was not run: no project includes it`);
     counts.failed += 1;
   }
+}
+
+/** The files that a run waits for; packages/tooling/slow-tests.ts has them begin first. */
+function printSlowFiles(files) {
+  const slow = files
+    .map(({ name, startTime, endTime }) => ({ file: relative(root, name), ms: endTime - startTime }))
+    .filter(({ ms }) => ms >= SLOW_MS)
+    .sort((a, b) => b.ms - a.ms);
+  for (const { file, ms } of slow) console.log(`${(ms / 1000).toFixed(0).padStart(4)} s  ${file}`);
 }
 
 /** Every test file in the tree, so that none is left out silently. */

@@ -1,0 +1,48 @@
+/**
+ * Begins a run with the test files that take longest, whatever package they are of: one that begins last would be waited for by
+ * workers that have nothing left to do. Vitest's own order is package by package.
+ */
+import { existsSync } from "node:fs";
+import { join, relative } from "node:path";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** Files that take ten seconds and more, the slowest first, as `npm test` prints them at its end. Their order is all that counts. */
+const SLOW_TESTS: readonly string[] = [
+  "test/faults/brokers.test.ts",
+  "test/faults/partitions.test.ts",
+  "services/delivery/test/remade-topic.test.ts",
+  "packages/local-stack/test/three-brokers.test.ts",
+  "test/e2e/killed-services.test.ts",
+  "services/delivery/test/isolation.test.ts",
+  "test/faults/engine.test.ts",
+  "test/e2e/retries.test.ts",
+  "services/router/test/remade-topic.test.ts",
+  "packages/kafka/test/consumer-ends.test.ts",
+  "packages/kafka/test/remade-topic.test.ts",
+  "test/faults/rebalances.test.ts",
+  "test/model/model.test.ts",
+  "test/e2e/local-command.test.ts",
+  "packages/kafka/test/login.test.ts",
+  "test/e2e/secured.test.ts",
+  "packages/kafka/test/topic-admin.test.ts",
+  "packages/kafka/test/windowed-consumer.test.ts",
+  "test/e2e/browser.test.ts",
+  "services/delivery/test/simulated-hour.test.ts",
+  "services/ingest/test/frozen-table.test.ts",
+  "services/delivery/test/several-urls.test.ts",
+  "packages/kafka/test/secured-liveness.test.ts",
+  "test/e2e/events.test.ts",
+];
+
+export class SlowestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const { root } = this.ctx.config;
+    const gone = SLOW_TESTS.filter((file) => !existsSync(join(root, file)));
+    if (gone.length > 0) throw new Error(`packages/tooling/slow-tests.ts names what is no file: ${gone.join(", ")}`);
+    const rankOf = ({ moduleId }: TestSpecification): number => {
+      const rank = SLOW_TESTS.indexOf(relative(root, moduleId));
+      return rank === -1 ? SLOW_TESTS.length : rank;
+    };
+    return (await super.sort(files)).sort((a, b) => rankOf(a) - rankOf(b));
+  }
+}
