@@ -10,6 +10,7 @@ import { eventually } from "@posthaste/testkit/eventually";
 import { startReceiver } from "@posthaste/testkit/receiver";
 import { deleteTopics, uniqueName } from "@posthaste/testkit/topics";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { metricNames } from "../checks/metrics-page.ts";
 
 const start = fileURLToPath(new URL("../../scripts/start.mjs", import.meta.url));
 const READY = { timeoutMs: 90_000, intervalMs: 100 };
@@ -108,7 +109,13 @@ it("shows all seven kinds delivered, says what runs and what dies, and ends with
   expect(stack.ingest).toBe(`http://127.0.0.1:${env["POSTHASTE_INGEST_PORT"]}`);
   expect(stack.control).toBe(`http://127.0.0.1:${env["POSTHASTE_CONTROL_PORT"]}`);
   expect((await fetch(`${stack.control}/readyz`)).status).toBe(200);
-  for (const url of Object.values(stack.metrics)) expect((await fetch(url)).status).toBe(200);
+  for (const [service, url] of Object.entries(stack.metrics)) {
+    const page = await fetch(url);
+    expect(page.status).toBe(200);
+    // What docs/metrics.md is made from is what runs.
+    const names = [...(await page.text()).matchAll(/^# TYPE (posthaste_\S+)/gm)].map(([, name]) => name);
+    expect(names.toSorted()).toEqual((await metricNames())[service]?.toSorted());
+  }
   expect(stack.processes.map(({ name }) => name)).toEqual(["ingest", "router", "delivery", "control"]);
   // The token opens control and is for its owner's eyes only.
   const token = await readFile(join(dataDir, "admin-token"), "utf8");
