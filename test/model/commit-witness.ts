@@ -14,7 +14,7 @@
 import { decodeCommitMetadata } from "@posthaste/core/window/commit-metadata";
 import type { PartitionWindow, Task } from "@posthaste/kafka/consumer/windowed-consumer";
 import type { Committed, Place } from "./group.ts";
-import type { CommitAttempt } from "./model-connection.ts";
+import type { CommitAttempt } from "./member-requests.ts";
 import type { LogRecord, ModelLog } from "./model-log.ts";
 import type { ModelProcess } from "./model-process.ts";
 

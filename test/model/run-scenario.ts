@@ -5,24 +5,20 @@
  */
 
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
-import type { Event } from "@posthaste/core/event/event";
-import { eventKey } from "@posthaste/core/routing/partition-key";
-import { partitionOf } from "@posthaste/kafka/wire/murmur2";
 import { CommitWitness } from "./commit-witness.ts";
-import { startDeliveryService } from "./delivery-service.ts";
+import { type Committing, checkGains, GROUP_TOPICS, waitingPartitions } from "./committing.ts";
 import { DeliveryWitness } from "./delivery-witness.ts";
+import { describeError } from "./describe-error.ts";
 import { type ConfigWrite, Destinations } from "./destinations.ts";
 import { Group } from "./group.ts";
-import { createCodecs, type Installation, NAMES, RETRY_TOPICS, SCHEDULE, SOURCE_ID, TIMING } from "./installation.ts";
-import { ModelConnection } from "./model-connection.ts";
+import { createCodecs, type Installation, NAMES, RETRY_TOPICS, SCHEDULE, TIMING } from "./installation.ts";
 import { type LogRecord, ModelLog } from "./model-log.ts";
-import { ModelProcess, type ServiceKind } from "./model-process.ts";
-import { Network } from "./network.ts";
-import { type AcknowledgedEvent, checkOutcome } from "./outcome-check.ts";
+import { checkOutcome } from "./outcome-check.ts";
+import { Processes } from "./processes.ts";
 import { createRandom, type Random } from "./random.ts";
 import { Receivers } from "./receivers.ts";
-import { startRouterService } from "./router-service.ts";
-import { type Action, type Scenario, TROUBLE_MS, USERS } from "./scenario.ts";
+import { type Action, type Scenario, TROUBLE_MS } from "./scenario.ts";
+import { SentEvents } from "./sent-events.ts";
 import { World } from "./world.ts";
 
 /** What a run came to. */
@@ -42,12 +38,9 @@ export interface RunReport {
 const MOST_VIOLATIONS = 5;
 /** Till the first event for a destination that is new: the routers know it by then. */
 const NEW_UNSEEN_MS = 200;
-const RESTART_MS = 1000;
 /** By then everything is delivered or dead: the window, what is late in it, and the rejoins before it. */
 const LONGEST_QUIET_MS = 900_000;
 const LOOK_EVERY_MS = 500;
-/** C6: a second, and what an answer takes. */
-const COMMIT_WITHIN_MS = 1500;
 
 /** `without`: rules that are left out of account, by their names. */
 export async function runScenario(scenario: Scenario, without: ReadonlySet<string> = new Set()): Promise<RunReport> {
@@ -59,7 +52,7 @@ class Run {
   readonly #scenario: Scenario;
   readonly #without: ReadonlySet<string>;
   readonly #violations: string[] = [];
-  readonly #world = new World((error) => this.#violated(`E0 thrown: ${describe(error)}`));
+  readonly #world = new World((error) => this.#violated(`E0 thrown: ${describeError(error)}`));
   readonly #random: Random;
   readonly #log: ModelLog;
   readonly #receivers = new Receivers();
@@ -67,13 +60,11 @@ class Run {
   readonly #deliveries: DeliveryWitness;
   readonly #groups: ReadonlyMap<string, Group>;
   readonly #installation: Installation;
-  readonly #processes: ModelProcess[] = [];
+  readonly #processes: Processes;
   readonly #codecs = createCodecs();
-  readonly #events: AcknowledgedEvent[] = [];
+  readonly #events: SentEvents;
   readonly #destinations: Destinations;
   readonly #written: { readonly id: string; readonly offset: number; readonly revision: number }[] = [];
-  #sent = 0;
-  #made = 0;
   #isQuiet = false;
   #isAtEnd = false;
 
@@ -102,11 +93,7 @@ class Run {
       isFinishedUnrun: (groupId, record) => groupId === NAMES.deliveryGroup && this.#isDroppedRightly(record),
     });
     this.#groups = new Map(
-      [
-        [NAMES.routerGroup, [NAMES.events]] as const,
-        [NAMES.deliveryGroup, [NAMES.deliveries]] as const,
-        [NAMES.retryGroup, RETRY_TOPICS] as const,
-      ].map(([groupId, subscribed]) => [groupId, this.#createGroup(groupId, subscribed)]),
+      GROUP_TOPICS.map(([groupId, subscribed]) => [groupId, this.#createGroup(groupId, subscribed)]),
     );
     this.#destinations = new Destinations(scenario, this.#receivers, (write) => this.#writeConfig(write));
     this.#installation = {
@@ -118,13 +105,19 @@ class Run {
             .filter(({ id, offset }) => id === destinationId && offset <= upTo)
             .map((each) => each.revision),
         ),
-      onServiceFailed: (processId, reason) => this.#onServiceFailed(processId, reason),
+      onServiceFailed: (processId, reason) => this.#processes.failed(processId, reason),
     };
+    this.#processes = new Processes({
+      installation: this.#installation,
+      groups: this.#groups,
+      commits: this.#commits,
+    });
+    this.#events = new SentEvents({ world: this.#world, log: this.#log, partitions: scenario.partitions });
   }
 
   async toEnd(): Promise<RunReport> {
     const world = this.#world;
-    const onUnhandled = (reason: unknown) => this.#violated(`E0 unhandled: ${describe(reason)}`);
+    const onUnhandled = (reason: unknown) => this.#violated(`E0 unhandled: ${describeError(reason)}`);
     process.on("unhandledRejection", onUnhandled);
     world.install();
     try {
@@ -141,7 +134,7 @@ class Run {
     }
     return {
       violations: this.#violations,
-      acknowledged: this.#events.length,
+      acknowledged: this.#events.acknowledged.length,
       delivered: this.#deliveries.taken.size,
       dead: this.#deliveries.deadLetters.length,
       attempts: this.#deliveries.attempts.length,
@@ -164,8 +157,8 @@ class Run {
   #begin(): void {
     const { routers, deliverers, actions } = this.#scenario;
     this.#destinations.writeFirst();
-    for (let index = 0; index < routers; index += 1) this.#startProcess("router");
-    for (let index = 0; index < deliverers; index += 1) this.#startProcess("delivery");
+    for (let index = 0; index < routers; index += 1) this.#processes.start("router");
+    for (let index = 0; index < deliverers; index += 1) this.#processes.start("delivery");
     for (const { atMs, action } of actions) this.#world.after(atMs, null, () => this.#act(action));
     const look = () => {
       this.#look();
@@ -177,34 +170,20 @@ class Run {
   /** Faults stop; what is down comes back by itself. URLs stay as they are. */
   #calm(): void {
     this.#isQuiet = true;
-    for (const { connection } of this.#processes) connection.mend();
+    for (const { connection } of this.#processes.alive) connection.mend();
   }
 
   #judge(): void {
     if (this.#hasFailed) return;
-    if (!this.#isAtEnd) this.#violated(`E5 something waits for ever: ${this.#waiting().join(", ")}`);
+    if (!this.#isAtEnd)
+      this.#violated(`E5 something waits for ever: ${waitingPartitions(this.#committing).join(", ")}`);
     checkOutcome({
-      events: this.#events,
+      events: this.#events.acknowledged,
       destinations: this.#destinations.histories(),
       deliveries: this.#deliveries,
       dedupes: this.#scenario.dedupes,
       onViolation: (what) => this.#violated(what),
     });
-  }
-
-  /** Partitions in which something is not finished, as the groups' commits say. */
-  #waiting(): readonly string[] {
-    const waiting: string[] = [];
-    for (const [groupId, topics] of GROUP_TOPICS) {
-      const group = this.#groups.get(groupId);
-      for (const topic of topics) {
-        for (const { partition, end } of this.#log.partitionsOf(topic)) {
-          const committed = group?.committedAt({ topic, partition })?.offset ?? 0;
-          if (committed < end) waiting.push(`${topic}/${partition} ${committed} of ${end}`);
-        }
-      }
-    }
-    return waiting;
   }
 
   /**
@@ -218,21 +197,16 @@ class Run {
     return this.#destinations.histories().some(({ id, isSteady }) => id === destinationId && !isSteady);
   }
 
-  /** C6: what was gained a while ago, in peace, must have been committed. */
+  get #committing(): Committing {
+    return {
+      ...{ world: this.#world, log: this.#log, groups: this.#groups },
+      ...{ processes: this.#processes, commits: this.#commits },
+    };
+  }
+
   #look(): void {
-    this.#isAtEnd = this.#isQuiet && this.#waiting().length === 0;
-    for (const process of this.#processes) {
-      if (!process.isAlive || process.network.quietForMs < COMMIT_WITHIN_MS) continue;
-      for (const { groupId, topic, partition } of process.service?.owned() ?? []) {
-        const group = this.#groups.get(groupId);
-        if (group === undefined || group.quietForMs < COMMIT_WITHIN_MS + 1000) continue;
-        const place = { topic, partition };
-        const before = this.#world.nowMs - COMMIT_WITHIN_MS;
-        this.#commits.checkGained(process.id, groupId, place, before);
-        if (group.stableForMs < COMMIT_WITHIN_MS + 1000) continue;
-        this.#commits.checkCommitted(process.id, groupId, place, group.committedAt(place), before);
-      }
-    }
+    this.#isAtEnd = this.#isQuiet && waitingPartitions(this.#committing).length === 0;
+    checkGains(this.#committing);
   }
 
   #createGroup(groupId: string, topics: readonly string[]): Group {
@@ -245,76 +219,20 @@ class Run {
     });
   }
 
-  #startProcess(kind: ServiceKind): void {
-    const id = `${kind}-${this.#made++}`;
-    const world = this.#world;
-    const process = new ModelProcess(id, kind, (owner) => {
-      const network = new Network(world, this.#random, owner);
-      const connection = new ModelConnection({
-        ...{ world, random: this.#random, owner, log: this.#log, network, groups: this.#groups },
-        heartbeatMs: TIMING.heartbeatIntervalMs ?? 0,
-        onCommit: (attempt) => this.#commits.committing(id, attempt),
-        onPlace: (groupId, place, committed) => this.#commits.gained(id, groupId, place, committed, world.nowMs),
-      });
-      return { network, connection };
-    });
-    this.#processes.push(process);
-    const start = kind === "router" ? startRouterService : startDeliveryService;
-    world.runAs(process, () => {
-      start(process, this.#installation).then(
-        (service) => {
-          process.service = service;
-        },
-        (error: unknown) => this.#onServiceFailed(id, error instanceof Error ? error : new Error(String(error))),
-      );
-    });
-  }
-
-  /** The process is gone, with all that it had in memory; another takes its place. */
-  #end(process: ModelProcess, forMs: number): void {
-    if (!process.isAlive) return;
-    process.isAlive = false;
-    this.#processes.splice(this.#processes.indexOf(process), 1);
-    this.#world.after(forMs, null, () => this.#startProcess(process.kind));
-  }
-
-  #onServiceFailed(processId: string, reason: Error): void {
-    if (Reflect.get(reason, "code") === "internal" || !("code" in reason)) {
-      this.#violated(`E0 ${processId} failed: ${describe(reason)}`);
-    }
-    const process = this.#processes.find(({ id }) => id === processId);
-    if (process !== undefined) this.#end(process, RESTART_MS);
-  }
-
-  /** In good order: what it is at may be finished, then another takes its place. */
-  #stop(process: ModelProcess, forMs: number): void {
-    const { service } = process;
-    if (service === null) {
-      this.#end(process, forMs);
-      return;
-    }
-    this.#world.runAs(process, () => {
-      service.stop().then(
-        () => this.#end(process, forMs),
-        (error: unknown) => this.#violated(`E0 ${process.id} did not stop: ${describe(error)}`),
-      );
-    });
-  }
-
   #act(action: Action): void {
-    const process = "process" in action ? this.#processes[action.process % this.#processes.length] : undefined;
+    const process = "process" in action ? this.#processes.at(action.process) : undefined;
     switch (action.kind) {
       case "events":
-        for (let index = 0; index < action.count; index += 1) this.#send(action.user, action.isRepeated);
+        for (let index = 0; index < action.count; index += 1) this.#events.send(action.user, action.isRepeated);
         return;
       case "kill":
-        if (process !== undefined) this.#end(process, action.forMs);
+        if (process !== undefined) this.#processes.end(process, action.forMs);
         return;
       case "stop":
-        if (process !== undefined) this.#stop(process, action.forMs);
+        if (process !== undefined) this.#processes.stop(process, action.forMs);
         return;
       case "join":
-        if (this.#processes.length < 8) this.#startProcess(action.service);
+        this.#processes.join(action.service);
         return;
       case "cut":
         process?.network.cut(action.forMs);
@@ -335,11 +253,11 @@ class Run {
         this.#destinations.change(action.destination, action.change);
         return;
       case "new_unseen":
-        for (const each of this.#processes) {
+        for (const each of this.#processes.alive) {
           if (each.kind === "delivery") each.connection.holdReaders(action.forMs);
         }
         this.#destinations.add();
-        this.#world.after(NEW_UNSEEN_MS, null, () => this.#send(action.user, false));
+        this.#world.after(NEW_UNSEEN_MS, null, () => this.#events.send(action.user, false));
         return;
       case "lag":
         process?.connection.holdReaders(action.forMs);
@@ -358,20 +276,6 @@ class Run {
     }
   }
 
-  /** An event is acknowledged; `isRepeated`: its client had no answer, and sends it again. */
-  #send(user: number, isRepeated: boolean): void {
-    const messageId = `msg-${this.#sent++}`;
-    const userId = `user-${user % USERS}`;
-    const key = Buffer.from(eventKey(SOURCE_ID, { userId, anonymousId: null, messageId }));
-    const partition = partitionOf(key, this.#scenario.partitions);
-    const nowMs = Math.floor(this.#world.dayMs);
-    const value = this.#codecs.event.encode({ ...EVENT, messageId, userId, timestampMs: nowMs, receivedAtMs: nowMs });
-    for (const isDuplicate of isRepeated ? [false, true] : [false]) {
-      const { offset } = this.#log.append(NAMES.events, partition, { key, value, timestampMs: nowMs });
-      this.#events.push({ partition, offset, messageId, isDuplicate });
-    }
-  }
-
   #writeConfig({ id, destination, revision }: ConfigWrite): void {
     const { offset } = this.#log.append(NAMES.destinationConfig, 0, {
       key: Buffer.from(id),
@@ -381,31 +285,4 @@ class Run {
     });
     this.#written.push({ id, offset, revision });
   }
-}
-
-const GROUP_TOPICS = [
-  [NAMES.routerGroup, [NAMES.events]],
-  [NAMES.deliveryGroup, [NAMES.deliveries]],
-  [NAMES.retryGroup, RETRY_TOPICS],
-] as const;
-
-const EVENT: Omit<Event, "messageId" | "userId" | "timestampMs" | "receivedAtMs"> = {
-  sourceId: SOURCE_ID,
-  type: "track",
-  anonymousId: null,
-  integrations: {},
-  event: "Tried",
-  name: null,
-  groupId: null,
-  previousId: null,
-  propertiesJson: "{}",
-  traitsJson: null,
-  contextJson: "{}",
-  restJson: null,
-};
-
-function describe(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const cause = error.cause instanceof Error ? ` (${error.cause.stack})` : "";
-  return `${error.message}${cause}`;
 }

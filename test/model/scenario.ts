@@ -1,7 +1,7 @@
 /** What happens in one run: an installation, and a list of what the world does to it. */
 import type { SettleRule } from "@posthaste/core/config/destination";
 import fc from "fast-check";
-import type { ProduceFault } from "./model-connection.ts";
+import type { ProduceFault } from "./produce-requests.ts";
 import type { Behaviour } from "./receivers.ts";
 
 export interface DestinationPlan {
