@@ -59,6 +59,29 @@ describe("environment", () => {
     expect(() => read([], { [set]: "x", [lacking]: "y" })).not.toThrow();
   });
 
+  it.each([
+    "KAFKA_TLS",
+    "KAFKA_TLS_CA_FILE",
+    "KAFKA_SASL_MECHANISM",
+    "KAFKA_SASL_PASSWORD_FILE",
+    "KAFKA_SSL_CA",
+    "SCHEMA_REGISTRY_CA_FILE",
+    "SCHEMA_REGISTRY_USERNAME",
+  ])("refuses %s without a cluster to use it for, and says what to change", (name) => {
+    expect(() => read([], { [name]: "hunter2" })).toThrow(
+      `${name} is set, and KAFKA_BROKERS is not: it is for a cluster of yours. Set KAFKA_BROKERS and ` +
+        `SCHEMA_REGISTRY_URL too, or unset ${name} (--secure gives the cluster that is started here TLS and logins)`,
+    );
+    expect(() => read([], { [name]: "" })).not.toThrow();
+    expect(() => read([], { [name]: "x", KAFKA_BROKERS: "a:1", SCHEMA_REGISTRY_URL: "http://b" })).not.toThrow();
+  });
+
+  it("names every setting of a connection that is without a cluster, and repeats the value of none", () => {
+    const readBoth = () => read([], { KAFKA_TLS: "true", KAFKA_SASL_PASSWORD: "hunter2" });
+    expect(readBoth).toThrow("unset KAFKA_SASL_PASSWORD, KAFKA_TLS");
+    expect(readBoth).not.toThrow("hunter2");
+  });
+
   it("leaves room for four ports from POSTHASTE_METRICS_PORT on", () => {
     expect(() => read([], { POSTHASTE_METRICS_PORT: "65533" })).toThrow("from 1 to 65532");
   });

@@ -46,6 +46,7 @@ export function readCommandSettings(
   checkPorts(env, "POSTHASTE_WEBHOOK_PORTS");
   checkToken(env, "POSTHASTE_ADMIN_TOKEN");
   checkTogether(env, "KAFKA_BROKERS", "SCHEMA_REGISTRY_URL");
+  checkConnection(env);
   return {
     ...readArguments(args),
     ports: readPorts(env),
@@ -112,6 +113,21 @@ function checkTogether(env: Readonly<Record<string, string | undefined>>, one: s
   for (const [set, lacking] of [[one, other] as const, [other, one] as const]) {
     if (env[set] && !env[lacking]) throw new StackError(`${set} is set: set ${lacking} too, or neither`);
   }
+}
+
+// Settings of a connection are for a cluster that is named; a cluster that is started here has logins of its own, and would
+// pass them over without a word.
+function checkConnection(env: Readonly<Record<string, string | undefined>>): void {
+  if (env["KAFKA_BROKERS"]) return;
+  const given = Object.keys(env).filter(
+    (name) => /^(?:KAFKA_(?:TLS|SASL|SSL)|SCHEMA_REGISTRY_)/.test(name) && env[name],
+  );
+  const [first] = given.sort();
+  if (first === undefined) return;
+  throw new StackError(
+    `${first} is set, and KAFKA_BROKERS is not: it is for a cluster of yours. Set KAFKA_BROKERS and SCHEMA_REGISTRY_URL too, ` +
+      `or unset ${given.join(", ")} (--secure gives the cluster that is started here TLS and logins)`,
+  );
 }
 
 /** No port twice: the second service to listen would end the start. */
