@@ -29,7 +29,7 @@ it.each(["ingest", "router", "delivery", "control"])(
   async (name) => {
     const route = await createRoute(installation, receiver, `/killed-${name}`);
     const { ingestUrl } = installation.system;
-    const unit = installation.system.unit(name);
+    const service = installation.system.process(name);
     const acknowledged: string[] = [];
     let killed: Promise<void> | undefined;
     for (let first = 0; first < EVENTS; first += BATCH) {
@@ -39,7 +39,7 @@ it.each(["ingest", "router", "delivery", "control"])(
         event: "Ordered",
         messageId: `${name}-${first + index}`,
       }));
-      if (first === EVENTS / 2) killed = unit.kill().then(() => unit.start());
+      if (first === EVENTS / 2) killed = service.kill().then(() => service.start());
       // As a real client does, until it is answered.
       await eventually(async () => expect(await sendBatch(ingestUrl, route.writeKey, batch)).toBe(200), ARRIVAL);
       acknowledged.push(...batch.map((call) => call.messageId));

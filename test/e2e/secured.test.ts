@@ -48,7 +48,7 @@ const send = async (writeKey: string, ...calls: readonly { readonly type: string
   expect(await sendBatch(installation.system.ingestUrl, writeKey, calls)).toBe(200);
 
 const authorizations = (): Promise<readonly Authorization[]> =>
-  readAuthorizations(installation.system.unit("kafka-1").logFile);
+  readAuthorizations(installation.system.process("kafka-1").logFile);
 
 async function asOperator<T>(work: (connection: KafkaConnection) => Promise<T>): Promise<T> {
   const { brokers, tls } = secured.operator;
@@ -122,7 +122,7 @@ describe("with nothing but what is its own", () => {
 
   it("the router writes a topic incarnation for an events topic that the last was not made for", async () => {
     const { names, system } = installation;
-    const router = system.unit("router");
+    const router = system.process("router");
     await router.stop();
     const another = "AAAAAAAAAAAAAAAAAAAAAA";
     const before = await asOperator((connection) => raiseEventsLog(connection, names, another));

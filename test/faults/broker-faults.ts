@@ -1,8 +1,8 @@
 /** What a fault run does to brokers: whom it takes, what it does to them, and when the cluster does without them. */
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { ClusterView } from "@posthaste/local-stack/cluster-view";
+import type { StackProcess } from "@posthaste/local-stack/stack-process";
 import type { System } from "@posthaste/local-stack/system";
-import type { Unit } from "@posthaste/local-stack/unit";
 import { eventually } from "@posthaste/testkit/eventually";
 import { pause } from "./pause.ts";
 
@@ -38,15 +38,15 @@ export function brokerOf(role: Role, { view, names }: Cluster): Promise<string> 
 }
 
 /** The brokers that a row is about: the broker that has the role, or the leader of a partition and one more. */
-export async function brokersOf({ role }: Row, cluster: Cluster): Promise<readonly Unit[]> {
-  if (role !== "two brokers of three") return [cluster.system.unit(await brokerOf(role, cluster))];
+export async function brokersOf({ role }: Row, cluster: Cluster): Promise<readonly StackProcess[]> {
+  if (role !== "two brokers of three") return [cluster.system.process(await brokerOf(role, cluster))];
   const leader = await brokerOf("leader of a deliveries partition", cluster);
   const other = ["kafka-1", "kafka-2", "kafka-3"].find((name) => name !== leader) ?? leader;
-  return [cluster.system.unit(leader), cluster.system.unit(other)];
+  return [cluster.system.process(leader), cluster.system.process(other)];
 }
 
 /** Does it, waits and undoes it; answers when the brokers are back. */
-export async function inflict({ fault, forMs }: Row, brokers: readonly Unit[]): Promise<void> {
+export async function inflict({ fault, forMs }: Row, brokers: readonly StackProcess[]): Promise<void> {
   const begin = { killed: "kill", stopped: "stop", hung: "hang" } as const;
   await Promise.all(brokers.map((broker) => broker[begin[fault]]()));
   await pause(forMs);
@@ -54,7 +54,7 @@ export async function inflict({ fault, forMs }: Row, brokers: readonly Unit[]): 
 }
 
 /** The roles that any of the brokers has now. */
-export async function rolesOf(brokers: readonly Unit[], { view, names }: Cluster): Promise<readonly Role[]> {
+export async function rolesOf(brokers: readonly StackProcess[], { view, names }: Cluster): Promise<readonly Role[]> {
   const brokersNow = await Promise.all(ROLES.map((role) => currentBroker(role, view, names).catch(() => undefined)));
   return ROLES.filter((_, index) => brokers.some(({ name }) => name === brokersNow[index]));
 }
@@ -87,7 +87,7 @@ export async function untilReplaced(broker: string, { view }: Cluster, timeoutMs
 
 /** Has every broker and every service run again, whatever a round that failed has left. */
 export async function mend({ system }: Cluster): Promise<void> {
-  await Promise.all(system.units.map((unit) => (unit.pid === undefined ? unit.start() : unit.resume())));
+  await Promise.all(system.processes.map((each) => (each.pid === undefined ? each.start() : each.resume())));
 }
 
 function currentBroker(role: Role, view: ClusterView, names: TopicNames): Promise<string | undefined> {

@@ -67,7 +67,7 @@ export async function runRound(stage: Stage, row: Row, name: string): Promise<Ro
     await stop(running);
     await untilArrived(running);
     const logs = await readServiceLogs(
-      services.map((service) => cluster.system.unit(service)),
+      services.map((service) => cluster.system.process(service)),
       fromEpochMs,
     );
     const noticedAtMs = firstNoticeMs(logs);

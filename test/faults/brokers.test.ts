@@ -71,7 +71,7 @@ it.each(CASES)(
   "round $round: $role, $fault for $forMs ms: nothing is lost, order is kept, no service ends",
   async ({ round: number, ...row }) => {
     const { system } = installation;
-    const pids = () => SERVICES.map((service) => system.unit(service).pid);
+    const pids = () => SERVICES.map((service) => system.process(service).pid);
     const before = pids();
     const exitsBefore = installation.unexpectedExits.length;
     const kind = ROWS.findIndex(({ role, fault }) => role === row.role && fault === row.fault);

@@ -49,7 +49,7 @@ it(
   `${KILLS} kills at random moments lose nothing, and repeat only what was in flight or not committed yet`,
   async () => {
     const { system, names } = installation;
-    const delivery = system.unit("delivery");
+    const delivery = system.process("delivery");
     const route = await createRoute(installation, receiver, "/engine");
     const kills: Kill[] = [];
     const receivedAtMs = new Map<string, number>();

@@ -15,7 +15,7 @@ import { createProducer, type Producer } from "@posthaste/kafka/producer/produce
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import { createClusterView } from "@posthaste/local-stack/cluster-view";
 import { type LocalStack, startLocalStack } from "@posthaste/local-stack/local-stack";
-import type { Unit } from "@posthaste/local-stack/unit";
+import type { StackProcess } from "@posthaste/local-stack/stack-process";
 import { eventually } from "@posthaste/testkit/eventually";
 import { createTopic, uniqueName } from "@posthaste/testkit/topics";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -187,10 +187,10 @@ it("P1: partitions with fewer replicas than they must have hold up no other topi
   await Promise.all(stuck);
 }, 120_000);
 
-function brokerNamed(name: string): Unit {
-  const unit = stack.units.find((each) => each.name === name);
-  if (unit === undefined) throw new Error(`there is no ${name}`);
-  return unit;
+function brokerNamed(name: string): StackProcess {
+  const broker = stack.processes.find((each) => each.name === name);
+  if (broker === undefined) throw new Error(`there is no ${name}`);
+  return broker;
 }
 
 /** The promise's result; rejects when it takes longer than anything that is well does. */

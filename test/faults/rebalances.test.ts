@@ -5,7 +5,7 @@
  * In `npm test` one such round; with POSTHASTE_LONG_FAULTS (`npm run test:faults -- rebalances`) three, one a minute.
  */
 import { findFreePorts } from "@posthaste/local-stack/ports";
-import type { Unit } from "@posthaste/local-stack/unit";
+import type { StackProcess } from "@posthaste/local-stack/stack-process";
 import { withAdmin } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
 import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
@@ -27,7 +27,7 @@ const ARRIVAL = { timeoutMs: 120_000, intervalMs: 50 };
 
 let installation: Installation;
 let receiver: Receiver;
-let second: Unit;
+let second: StackProcess;
 
 beforeAll(async () => {
   [installation, receiver] = await Promise.all([startInstallation(), startReceiver()]);
@@ -62,7 +62,7 @@ it(
       eventsPerSecond: EVENTS_PER_SECOND,
       name: "rebalances",
     });
-    const first = system.unit("delivery");
+    const first = system.process("delivery");
     const firstPid = first.pid;
     const steps: [string, number, () => Promise<void>][] = [
       ["joins", 2, () => second.start()],

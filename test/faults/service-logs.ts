@@ -1,6 +1,6 @@
 /** What the services' logs say of a fault: pino's lines, one JSON object each. */
 import { readFile } from "node:fs/promises";
-import type { Unit } from "@posthaste/local-stack/unit";
+import type { StackProcess } from "@posthaste/local-stack/stack-process";
 
 export interface LogLine {
   readonly service: string;
@@ -19,7 +19,7 @@ const NOTICES: ReadonlySet<string> = new Set([
 ]);
 
 /** Lines of the services' logs since `fromMs` (of the epoch), in order of time. */
-export async function readServiceLogs(services: readonly Unit[], fromMs: number): Promise<readonly LogLine[]> {
+export async function readServiceLogs(services: readonly StackProcess[], fromMs: number): Promise<readonly LogLine[]> {
   const logs = await Promise.all(
     services.map(async ({ name, logFile }) => {
       const text = await readFile(logFile, "utf8").catch(() => "");

@@ -21,8 +21,8 @@ const installation = await startInstallation({ brokers: 1, longLived: true });
 try {
   console.log(`\nIdle: no event for ${measuredMs / 1000} s, after ${restMs / 1000} s of rest\n`);
   await sleep(restMs);
-  const { units } = installation.system;
-  const cpuNow = () => new Map(units.map(({ name, pid }) => [name, pid === undefined ? 0 : processCpuMs(pid)]));
+  const { processes } = installation.system;
+  const cpuNow = () => new Map(processes.map(({ name, pid }) => [name, pid === undefined ? 0 : processCpuMs(pid)]));
   const before = cpuNow();
   const startedMs = performance.now();
   await sleep(measuredMs);
@@ -31,7 +31,7 @@ try {
   const coresOf = (name: string) => ((after.get(name) ?? 0) - (before.get(name) ?? 0)) / tookMs;
 
   console.log("| process | cores |\n|---|---|");
-  for (const { name } of units) console.log(`| ${name} | ${coresOf(name).toFixed(4)} |`);
+  for (const { name } of processes) console.log(`| ${name} | ${coresOf(name).toFixed(4)} |`);
   const services = ["ingest", "router", "delivery", "control"].reduce((sum, name) => sum + coresOf(name), 0);
   const broker = coresOf("kafka-1");
   const within = { services: services <= SERVICES_AIM, broker: broker <= BROKER_AIM };

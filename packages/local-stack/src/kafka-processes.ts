@@ -1,16 +1,17 @@
-/** Apache Kafka as plain processes: formats the data folders on their first use and makes one unit a broker. */
+/** Apache Kafka as plain processes: formats the data folders on their first use and makes one process a broker. */
 import { execFile } from "node:child_process";
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { brokerIsInCluster, type ClusterAddresses } from "./cluster-view.ts";
-import { kafkaSettings, toProperties } from "./kafka-properties.ts";
-import { keepCertificates, OPERATOR } from "./operator-tls.ts";
+import { GuardedProcess } from "./guarded-process.ts";
+import { type ClusterLayout, kafkaSettings, toProperties } from "./kafka-properties.ts";
+import { type ClusterCertificates, keepCertificates, OPERATOR } from "./operator-tls.ts";
 import { findFreePorts } from "./ports.ts";
 import type { SecuredListeners } from "./secured-listeners.ts";
 import { StackError } from "./stack-error.ts";
-import { createUnit, type Unit } from "./unit.ts";
+import type { StackProcess } from "./stack-process.ts";
 
 const run = promisify(execFile);
 const javaFolder = fileURLToPath(new URL("../java/", import.meta.url));
@@ -37,7 +38,7 @@ export interface BrokerSecurity extends Pick<SecuredListeners, "mechanisms" | "u
 }
 
 export interface PreparedKafka {
-  readonly units: readonly Unit[];
+  readonly processes: readonly StackProcess[];
   /** For clients. */
   readonly addresses: ClusterAddresses;
   /** For whoever runs the cluster: where it is secured, other ports, and a certificate. */
@@ -46,74 +47,101 @@ export interface PreparedKafka {
   readonly authorityFile: string | undefined;
 }
 
-/** Units `kafka-1` …, not started yet, and their addresses. */
+/** Processes `kafka-1` …, not started yet, and their addresses. */
 export async function prepareKafka(options: KafkaProcessesOptions): Promise<PreparedKafka> {
-  const { jars, dataDir, count, env, security } = options;
-  const ports = await findFreePorts(count * 3);
+  const { dataDir, count, security } = options;
   const ids = Array.from({ length: count }, (_, index) => index + 1);
-  const clientAddress = (id: number): string => `127.0.0.1:${ports[id - 1]}`;
-  const controllerAddress = (id: number): string => `127.0.0.1:${ports[count + id - 1]}`;
-  const operatorAddress = security ? (id: number): string => `127.0.0.1:${ports[2 * count + id - 1]}` : clientAddress;
-  const classpath = [join(jars, "*"), javaFolder].join(delimiter);
+  const addresses = await findAddresses(count, security !== undefined);
   await mkdir(dataDir, { recursive: true });
   await assertSameSize(dataDir, count);
-  const names = ids.map((id) => `kafka-${id}`);
-  const certificates = security ? await keepCertificates(join(dataDir, "tls"), names) : undefined;
-  const layout = {
+  const certificates = security ? await keepCertificates(join(dataDir, "tls"), ids.map(nameOf)) : undefined;
+  const layout: ClusterLayout = {
     count,
-    clientAddress,
-    controllerAddress,
+    clientAddress: addresses.client,
+    controllerAddress: addresses.controller,
     bindHost: "127.0.0.1",
     ...(security && certificates
-      ? {
-          brokerAddress: operatorAddress,
-          security: {
-            ...security,
-            keyFile: (id: number) => certificates.keyFile(`kafka-${id}`),
-            authorityFile: certificates.authorityFile,
-            operators: [...names, OPERATOR],
-          },
-        }
+      ? { brokerAddress: addresses.operator, security: securedBy(security, certificates, ids) }
       : {}),
   };
-  const units = await Promise.all(
-    ids.map(async (id) => {
-      const name = `kafka-${id}`;
-      const logDir = join(dataDir, name);
-      const properties = join(dataDir, `${name}.properties`);
-      await writeFile(properties, toProperties(kafkaSettings(id, layout, logDir)));
-      await format(classpath, properties, logDir);
-      return createUnit({
-        name,
-        command: "java",
-        args: [
-          `-Xmx${count > 1 ? 400 : 600}m`,
-          ...(options.shortLived ? ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"] : []),
-          "-Dlog4j2.configurationFile=log4j2.properties",
-          ...(security?.logsGranted ? ["-Dposthaste.authorizer.level=DEBUG"] : []),
-          "-cp",
-          classpath,
-          "kafka.Kafka",
-          properties,
-        ],
-        env,
-        logFile: join(dataDir, `${name}.log`),
-        isReady: () => brokerIsInCluster(operatorAddress(id), id, certificates?.operator),
-        onUnexpectedExit: options.onUnexpectedExit,
-      });
-    }),
-  );
-  const controllers = ids.map(controllerAddress);
+  const isReady = (id: number) => brokerIsInCluster(addresses.operator(id), id, certificates?.operator);
+  const controllers = ids.map(addresses.controller);
   return {
-    units,
-    addresses: { brokers: ids.map(clientAddress), controllers },
+    processes: await Promise.all(ids.map((id) => prepareBroker(id, { ...options, layout, isReady }))),
+    addresses: { brokers: ids.map(addresses.client), controllers },
     operator: {
-      brokers: ids.map(operatorAddress),
+      brokers: ids.map(addresses.operator),
       controllers,
       ...(certificates ? { tls: certificates.operator } : {}),
     },
     authorityFile: certificates?.authorityFile,
   };
+}
+
+function nameOf(id: number): string {
+  return `kafka-${id}`;
+}
+
+/** `host:port` of each broker for clients, for the other controllers, and for whoever runs the cluster. */
+interface BrokerAddresses {
+  readonly client: (id: number) => string;
+  readonly controller: (id: number) => string;
+  /** The clients' own where the cluster is not secured. */
+  readonly operator: (id: number) => string;
+}
+
+async function findAddresses(count: number, isSecured: boolean): Promise<BrokerAddresses> {
+  const ports = await findFreePorts(count * 3);
+  const addressAt = (index: number): string => `127.0.0.1:${ports[index]}`;
+  const client = (id: number): string => addressAt(id - 1);
+  return {
+    client,
+    controller: (id) => addressAt(count + id - 1),
+    operator: isSecured ? (id) => addressAt(2 * count + id - 1) : client,
+  };
+}
+
+function securedBy(
+  security: BrokerSecurity,
+  { keyFile, authorityFile }: ClusterCertificates,
+  ids: readonly number[],
+): SecuredListeners {
+  const operators = [...ids.map(nameOf), OPERATOR];
+  return { ...security, keyFile: (id) => keyFile(nameOf(id)), authorityFile, operators };
+}
+
+interface BrokerOptions extends KafkaProcessesOptions {
+  readonly layout: ClusterLayout;
+  readonly isReady: (id: number) => Promise<boolean>;
+}
+
+/** Writes the broker's settings, and formats its data folder on the first use. */
+async function prepareBroker(id: number, options: BrokerOptions): Promise<StackProcess> {
+  const { jars, dataDir, count, layout, isReady } = options;
+  const name = nameOf(id);
+  const classpath = [join(jars, "*"), javaFolder].join(delimiter);
+  const logDir = join(dataDir, name);
+  const properties = join(dataDir, `${name}.properties`);
+  await writeFile(properties, toProperties(kafkaSettings(id, layout, logDir)));
+  await format(classpath, properties, logDir);
+  return new GuardedProcess({
+    name,
+    command: "java",
+    args: [
+      `-Xmx${count > 1 ? 400 : 600}m`,
+      ...(options.shortLived ? ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"] : []),
+      "-Dlog4j2.configurationFile=log4j2.properties",
+      ...(options.security?.logsGranted ? ["-Dposthaste.authorizer.level=DEBUG"] : []),
+      "-cp",
+      classpath,
+      "kafka.Kafka",
+      properties,
+    ],
+    env: options.env,
+    logFile: join(dataDir, `${name}.log`),
+    isReady: () => isReady(id),
+    onUnexpectedExit: options.onUnexpectedExit,
+  });
 }
 
 /**

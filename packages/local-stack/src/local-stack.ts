@@ -20,7 +20,7 @@ import { prepareRegistry } from "./registry-process.ts";
 import { withoutKafkaSettings, withoutSecrets } from "./services.ts";
 import { shownUrl } from "./shown-url.ts";
 import { StackError } from "./stack-error.ts";
-import type { Unit } from "./unit.ts";
+import type { StackProcess } from "./stack-process.ts";
 
 export interface LocalStack {
   /** `host:port` of each broker. */
@@ -32,7 +32,7 @@ export interface LocalStack {
   /** Where Kafka is secured: how to get at it. */
   readonly secured?: SecuredKafka | undefined;
   /** What was started here, in the order of the start; empty for a named stack. */
-  readonly units: readonly Unit[];
+  readonly processes: readonly StackProcess[];
   /** Ends what was started here, brokers last. */
   readonly stop: (deadlineMs?: number) => Promise<void>;
 }
@@ -73,22 +73,22 @@ function securedContainers(dataDir: string): string {
 
 async function startPrepared(prepared: PreparedStack, log: (line: string) => void): Promise<LocalStack> {
   const { cluster, schemaRegistry, secured, kafka, registry } = prepared;
-  const units = [...kafka, registry];
-  log(`starting ${units.map((unit) => unit.name).join(", ")}`);
+  const processes = [...kafka, registry];
+  log(`starting ${processes.map((each) => each.name).join(", ")}`);
   try {
-    await Promise.all(units.map((unit) => unit.start()));
+    await Promise.all(processes.map((each) => each.start()));
   } catch (error) {
-    await Promise.all(units.map((unit) => unit.kill()));
+    await Promise.all(processes.map((each) => each.kill()));
     throw error;
   }
   return {
     ...cluster,
     schemaRegistry,
     secured,
-    units,
+    processes,
     stop: async (deadlineMs = 5_000) => {
       await registry.stop(deadlineMs);
-      await Promise.all(kafka.map((unit) => unit.stop(deadlineMs)));
+      await Promise.all(kafka.map((each) => each.stop(deadlineMs)));
     },
   };
 }
@@ -96,7 +96,13 @@ async function startPrepared(prepared: PreparedStack, log: (line: string) => voi
 function namedStack(brokers: string, registry: string | undefined, log: (line: string) => void): LocalStack {
   if (!registry) throw new StackError("KAFKA_BROKERS is set: set SCHEMA_REGISTRY_URL too, or neither");
   log(`using the brokers at ${shownUrl(brokers)} and the registry at ${shownUrl(registry)}`);
-  return { brokers: brokers.split(","), controllers: [], schemaRegistry: registry, units: [], stop: async () => {} };
+  return {
+    brokers: brokers.split(","),
+    controllers: [],
+    schemaRegistry: registry,
+    processes: [],
+    stop: async () => {},
+  };
 }
 
 async function prepareProcesses(options: LocalStackOptions, dataDir: string): Promise<PreparedStack> {
@@ -120,7 +126,7 @@ async function prepareProcesses(options: LocalStackOptions, dataDir: string): Pr
     cluster: kafka.addresses,
     schemaRegistry: registry.url,
     secured: authorityFile === undefined ? undefined : { operator, authorityFile },
-    kafka: kafka.units,
-    registry: registry.unit,
+    kafka: kafka.processes,
+    registry: registry.process,
   };
 }

@@ -126,7 +126,7 @@ let ending = false;
 const told = new Promise<void>((resolve) => {
   let firstMs = Number.POSITIVE_INFINITY;
   const end = (cause: string): void => {
-    // The units' guards end what is left when this process goes.
+    // The processes' guards end what is left when this process goes.
     if (performance.now() - firstMs > SAME_SIGNAL_MS) process.exit(1);
     if (ending) return;
     ending = true;
@@ -140,14 +140,14 @@ const told = new Promise<void>((resolve) => {
   process.stdin.once("close", () => end("standard input closed"));
 });
 
-function stackFileOf({ stack, ingestUrl, controlUrl, metricsUrls, units }: System): StackFile {
+function stackFileOf({ stack, ingestUrl, controlUrl, metricsUrls, processes }: System): StackFile {
   return {
     brokers: stack.brokers,
     schemaRegistry: stack.schemaRegistry,
     ingest: ingestUrl,
     control: controlUrl,
     metrics: metricsUrls,
-    processes: units.flatMap(({ name, pid }) => (pid === undefined ? [] : [{ name, pid }])),
+    processes: processes.flatMap(({ name, pid }) => (pid === undefined ? [] : [{ name, pid }])),
   };
 }
 

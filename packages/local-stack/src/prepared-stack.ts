@@ -1,6 +1,6 @@
 /** What a stack is prepared from, and its parts before it is started. */
 import type { ClusterAddresses } from "./cluster-view.ts";
-import type { Unit } from "./unit.ts";
+import type { StackProcess } from "./stack-process.ts";
 
 export interface LocalStackOptions {
   /** Where state is kept; made when it lacks. */
@@ -35,6 +35,6 @@ export interface PreparedStack {
   readonly cluster: ClusterAddresses;
   readonly schemaRegistry: string;
   readonly secured?: SecuredKafka | undefined;
-  readonly kafka: readonly Unit[];
-  readonly registry: Unit;
+  readonly kafka: readonly StackProcess[];
+  readonly registry: StackProcess;
 }

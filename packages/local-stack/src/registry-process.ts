@@ -1,9 +1,10 @@
 /** The schema registry (Apicurio, by its Confluent-compatible API) as a plain process. */
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { GuardedProcess } from "./guarded-process.ts";
 import { findFreePorts } from "./ports.ts";
 import { StackError } from "./stack-error.ts";
-import { createUnit, type Unit } from "./unit.ts";
+import type { StackProcess } from "./stack-process.ts";
 
 export interface RegistryProcessOptions {
   /** Folder of the unpacked distribution. */
@@ -17,15 +18,15 @@ export interface RegistryProcessOptions {
 /** The path of the Confluent API under the registry's root. */
 export const CONFLUENT_API_PATH = "/apis/ccompat/v7";
 
-/** The unit `schema-registry`, not started yet, and the URL of its Confluent API. */
+/** The process `schema-registry`, not started yet, and the URL of its Confluent API. */
 export async function prepareRegistry(
   options: RegistryProcessOptions,
-): Promise<{ readonly unit: Unit; readonly url: string }> {
+): Promise<{ readonly process: StackProcess; readonly url: string }> {
   const { distribution, dataDir, env } = options;
   const [port] = await findFreePorts(1);
   const url = `http://127.0.0.1:${port}${CONFLUENT_API_PATH}`;
   await mkdir(dataDir, { recursive: true });
-  const unit = createUnit({
+  const registry = new GuardedProcess({
     name: "schema-registry",
     command: "java",
     args: [
@@ -44,7 +45,7 @@ export async function prepareRegistry(
     isReady: async () => (await fetch(`${url}/subjects`)).ok,
     onUnexpectedExit: options.onUnexpectedExit,
   });
-  return { unit, url };
+  return { process: registry, url };
 }
 
 async function findRunner(distribution: string): Promise<string> {

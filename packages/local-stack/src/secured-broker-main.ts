@@ -35,7 +35,7 @@ try {
       process.exitCode = 1;
     },
   });
-  const [broker] = kafka.units;
+  const [broker] = kafka.processes;
   await broker?.start();
   await putScramUsers(kafka.operator, users);
   await untilUsersAreKnown({ brokers: kafka.addresses.brokers, ca: kafka.operator.tls?.ca ?? "" }, users);

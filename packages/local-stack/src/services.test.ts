@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { SERVICE_NAMES, serviceEnvironment, topicsProgram, withoutKafkaSettings, withoutSecrets } from "./services.ts";
+import { SERVICE_NAMES, serviceEnvironment, withoutKafkaSettings, withoutSecrets } from "./services.ts";
+import { topicsProgram } from "./topics-program.ts";
 
 const options = {
   brokers: ["127.0.0.1:1"],

@@ -1,8 +1,9 @@
-/** The four services as units: where each starts, its settings, and when it is ready. */
+/** The four services as processes of the stack: where each starts, its settings, and when it is ready. */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { GuardedProcess } from "./guarded-process.ts";
 import type { KafkaLogins } from "./kafka-logins.ts";
-import { createUnit, type Unit } from "./unit.ts";
+import type { StackProcess } from "./stack-process.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 
@@ -66,14 +67,14 @@ export function adminUrl(ports: ServicePorts, name: ServiceName): string {
   return `http://127.0.0.1:${ports.admin[name]}`;
 }
 
-/** A unit each, not started yet. */
-export function prepareServices(options: ServicesOptions): readonly Unit[] {
+/** A process each, not started yet. */
+export function prepareServices(options: ServicesOptions): readonly StackProcess[] {
   return SERVICE_NAMES.map((name) => prepareService(name, options));
 }
 
-/** One of them. A second unit of a service needs an operator port of its own. */
-export function prepareService(name: ServiceName, options: ServicesOptions): Unit {
-  return createUnit({
+/** One of them. A second process of a service needs an operator port of its own. */
+export function prepareService(name: ServiceName, options: ServicesOptions): StackProcess {
+  return new GuardedProcess({
     name,
     command: process.execPath,
     args: [...NODE_FLAGS, join(root, "services", name, "src/main.ts")],
@@ -82,25 +83,6 @@ export function prepareService(name: ServiceName, options: ServicesOptions): Uni
     isReady: async () => (await fetch(`${adminUrl(options.ports, name)}/healthz`)).ok && (await isReady(name, options)),
     onUnexpectedExit: options.onUnexpectedExit,
   });
-}
-
-/** Where the program that makes the topics starts, and its settings. */
-export function topicsProgram(options: Pick<ServicesOptions, "brokers" | "schemaRegistry" | "env" | "logins">): {
-  readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string | undefined>>;
-} {
-  const three = options.brokers.length >= 3;
-  return {
-    args: [...NODE_FLAGS, join(root, "services/control/src/topics-main.ts")],
-    env: {
-      POSTHASTE_REPLICATION_FACTOR: three ? "3" : "1",
-      POSTHASTE_MIN_INSYNC_REPLICAS: three ? "2" : "1",
-      ...withoutSecrets(options.env),
-      KAFKA_BROKERS: options.brokers.join(","),
-      SCHEMA_REGISTRY_URL: options.schemaRegistry,
-      ...options.logins?.settingsOf("posthaste-topics"),
-    },
-  };
 }
 
 /** All of a service's environment. */
@@ -136,7 +118,7 @@ function secretsOf(name: ServiceName, { adminToken, secretKeys }: ServicesOption
   }
 }
 
-// Control is ready when every service is, so it alone is not waited for here: it would wait for units not started yet.
+// Control is ready when every service is, so it alone is not waited for here: it would wait for processes not started yet.
 async function isReady(name: ServiceName, { ports }: ServicesOptions): Promise<boolean> {
   if (name === "control") return true;
   return (await fetch(`${adminUrl(ports, name)}/readyz`)).ok;

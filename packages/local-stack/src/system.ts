@@ -4,10 +4,8 @@
  *
  * Y1  The services start when the topics stand, and `startSystem` answers when control's `/readyz` says that all are ready.
  * Y2  The services end first and drain; the brokers end last.
- * Y3  Every unit can be killed, hung and started again by its name.
+ * Y3  Every process can be killed, hung and started again by its name.
  */
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
 import { createTopicNames } from "@posthaste/contracts/topics";
 import { makeDataFolder } from "./data-folder.ts";
 import { grantAccess } from "./kafka-access.ts";
@@ -21,13 +19,13 @@ import {
   SERVICE_NAMES,
   type ServiceName,
   type ServicePorts,
-  topicsProgram,
+  type ServicesOptions,
   withoutKafkaSettings,
 } from "./services.ts";
 import { StackError } from "./stack-error.ts";
-import type { Unit } from "./unit.ts";
+import type { StackProcess } from "./stack-process.ts";
+import { runTopicsProgram, topicsProgram } from "./topics-program.ts";
 
-const run = promisify(execFile);
 const READY_TIMEOUT_MS = 180_000;
 
 export interface SystemOptions extends LocalStackOptions {
@@ -45,11 +43,11 @@ export interface System {
   readonly metricsUrls: Readonly<Record<ServiceName, string>>;
   readonly adminToken: string;
   /** Brokers, registry and services, in the order of their start. */
-  readonly units: readonly Unit[];
-  /** The unit `kafka-1`, `schema-registry`, `ingest` … Throws for a name that it has not. */
-  readonly unit: (name: string) => Unit;
-  /** One more process of a service, not started yet and not among `units`: who asks for it ends it. */
-  readonly another: (name: ServiceName, adminPort: number) => Unit;
+  readonly processes: readonly StackProcess[];
+  /** The process `kafka-1`, `schema-registry`, `ingest` … Throws for a name that it has not. */
+  readonly process: (name: string) => StackProcess;
+  /** One more process of a service, not started yet and not among `processes`: who asks for it ends it. */
+  readonly another: (name: ServiceName, adminPort: number) => StackProcess;
   /** Runs the program that makes the topics once more, with these settings beside its own. */
   readonly makeTopics: (settings: Readonly<Record<string, string>>) => Promise<void>;
   /** Ends all of it within about `deadlineMs`. */
@@ -58,44 +56,55 @@ export interface System {
 
 /** Starts all of it. Throws StackError for what the person at the terminal can mend; nothing is left running then. */
 export async function startSystem(options: SystemOptions): Promise<System> {
-  const { log, ports, dataDir } = options;
+  const { log, dataDir } = options;
   await makeDataFolder(dataDir);
   const users = options.security ? await keepUsers(dataDir) : [];
   const stack = await startLocalStack(options);
-  const given = { ...options.env, ...options.settings };
-  // A stack of our own takes none of the settings that are for another.
-  const env = stack.units.length > 0 ? withoutKafkaSettings(given) : given;
-  const logins = stack.secured ? loginsOf(dataDir, stack.secured.authorityFile) : undefined;
-  const serviceOptions = {
-    brokers: stack.brokers,
-    schemaRegistry: stack.schemaRegistry,
-    ports,
-    adminToken: options.adminToken,
-    secretKeys: options.secretKeys,
-    dataDir,
-    env,
-    logins,
-    onUnexpectedExit: options.onUnexpectedExit ?? (() => {}),
-  };
+  const serviceOptions = servicesOf(stack, options);
   const services = prepareServices(serviceOptions);
   try {
     if (stack.secured) {
       log("granting each service what is its own");
-      const names = createTopicNames(env["POSTHASTE_TOPIC_PREFIX"] || undefined);
+      const names = createTopicNames(serviceOptions.env["POSTHASTE_TOPIC_PREFIX"] || undefined);
       await grantAccess(stack.brokers, { ...stack.secured, names, users });
     }
     log("making the topics");
-    await applyTopics(serviceOptions);
+    await runTopicsProgram(topicsProgram(serviceOptions), log);
     log(`starting ${SERVICE_NAMES.join(", ")}`);
-    await Promise.all(services.map((unit) => unit.start()));
-    await allReady(`http://127.0.0.1:${ports.control}`);
+    await Promise.all(services.map((each) => each.start()));
+    await allReady(`http://127.0.0.1:${options.ports.control}`);
   } catch (error) {
-    await Promise.all(services.map((unit) => unit.kill()));
+    await Promise.all(services.map((each) => each.kill()));
     await stack.stop();
     throw error;
   }
+  return toSystem({ stack, services, serviceOptions, log });
+}
 
-  const units = [...stack.units, ...services];
+/** What the services are told of the stack. */
+function servicesOf(stack: LocalStack, options: SystemOptions): ServicesOptions {
+  const { ports, adminToken, secretKeys, dataDir, onUnexpectedExit = () => {} } = options;
+  const given = { ...options.env, ...options.settings };
+  return {
+    brokers: stack.brokers,
+    schemaRegistry: stack.schemaRegistry,
+    ...{ ports, adminToken, secretKeys, dataDir, onUnexpectedExit },
+    // A stack of our own takes none of the settings that are for another.
+    env: stack.processes.length > 0 ? withoutKafkaSettings(given) : given,
+    logins: stack.secured ? loginsOf(dataDir, stack.secured.authorityFile) : undefined,
+  };
+}
+
+interface Started {
+  readonly stack: LocalStack;
+  readonly services: readonly StackProcess[];
+  readonly serviceOptions: ServicesOptions;
+  readonly log: (line: string) => void;
+}
+
+function toSystem({ stack, services, serviceOptions, log }: Started): System {
+  const { ports, env } = serviceOptions;
+  const processes = [...stack.processes, ...services];
   return {
     stack,
     ingestUrl: `http://127.0.0.1:${ports.ingest}`,
@@ -106,28 +115,21 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       delivery: `${adminUrl(ports, "delivery")}/metrics`,
       control: `${adminUrl(ports, "control")}/metrics`,
     },
-    adminToken: options.adminToken,
-    units,
-    unit: (name) => {
-      const found = units.find((unit) => unit.name === name);
-      if (!found) throw new Error(`no unit ${name}; there are ${units.map((unit) => unit.name).join(", ")}`);
+    adminToken: serviceOptions.adminToken,
+    processes,
+    process: (name) => {
+      const found = processes.find((each) => each.name === name);
+      if (!found) throw new Error(`no process ${name}; there are ${processes.map((each) => each.name).join(", ")}`);
       return found;
     },
     another: (name, adminPort) =>
       prepareService(name, { ...serviceOptions, ports: { ...ports, admin: { ...ports.admin, [name]: adminPort } } }),
-    makeTopics: (settings) => applyTopics({ ...serviceOptions, env: { ...env, ...settings } }),
+    makeTopics: (settings) => runTopicsProgram(topicsProgram({ ...serviceOptions, env: { ...env, ...settings } }), log),
     stop: async (deadlineMs = 12_000) => {
-      await Promise.all(services.map((unit) => unit.stop(Math.round(deadlineMs * 0.6))));
+      await Promise.all(services.map((each) => each.stop(Math.round(deadlineMs * 0.6))));
       await stack.stop(Math.round(deadlineMs * 0.2));
     },
   };
-}
-
-async function applyTopics(options: Parameters<typeof topicsProgram>[0]): Promise<void> {
-  const program = topicsProgram(options);
-  await run(process.execPath, [...program.args], { env: { ...program.env } }).catch((error: { stderr?: string }) => {
-    throw new StackError(`the topics could not be made: ${error.stderr ?? String(error)}`);
-  });
 }
 
 async function allReady(controlUrl: string): Promise<void> {

@@ -30,7 +30,7 @@ try {
     `${JSON.stringify({ brokers: stack.brokers.join(","), schemaRegistry: stack.schemaRegistry })}\n`,
   );
   await closed;
-  await Promise.all(stack.units.map((unit) => unit.kill()));
+  await Promise.all(stack.processes.map((each) => each.kill()));
 } catch (error) {
   process.stderr.write(`test stack: ${error instanceof StackError ? error.message : String(error)}\n`);
   process.exitCode = 1;

@@ -7,7 +7,7 @@ import { createTopic } from "@posthaste/testkit/topics";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type ClusterView, createClusterView, type PartitionView } from "../src/cluster-view.ts";
 import { type LocalStack, startLocalStack } from "../src/local-stack.ts";
-import type { Unit } from "../src/unit.ts";
+import type { StackProcess } from "../src/stack-process.ts";
 
 const SUBJECT = "kept-value";
 const SCHEMA = JSON.stringify({ type: "record", name: "Kept", fields: [{ name: "id", type: "string" }] });
@@ -32,10 +32,10 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true });
 }, 30_000);
 
-function broker(name: string | undefined): Unit {
-  const unit = stack.units.find((candidate) => candidate.name === name);
-  if (!unit) throw new Error(`no broker ${name}`);
-  return unit;
+function broker(name: string | undefined): StackProcess {
+  const found = stack.processes.find((candidate) => candidate.name === name);
+  if (!found) throw new Error(`no broker ${name}`);
+  return found;
 }
 
 async function keptPartition(view: ClusterView): Promise<PartitionView | undefined> {
@@ -43,12 +43,12 @@ async function keptPartition(view: ClusterView): Promise<PartitionView | undefin
 }
 
 it("names what it runs", () => {
-  expect(stack.units.map((unit) => unit.name)).toEqual(["kafka-1", "kafka-2", "kafka-3", "schema-registry"]);
+  expect(stack.processes.map((each) => each.name)).toEqual(["kafka-1", "kafka-2", "kafka-3", "schema-registry"]);
   expect(stack.brokers).toHaveLength(3);
 });
 
 it("gives none of them the secrets that this process was given", async () => {
-  for (const { name, pid } of stack.units) {
+  for (const { name, pid } of stack.processes) {
     const environment = await readFile(`/proc/${pid}/environ`, "utf8");
     expect(environment).toContain("PATH=");
     expect(environment, name).not.toContain("of-the-test");

@@ -7,10 +7,12 @@ export interface RegistryGateway {
   /** For `SCHEMA_REGISTRY_URL`. */
   readonly url: string;
   refuse(): void;
+  /** Lets questions through again. */
+  allow(): void;
   close(): Promise<void>;
 }
 
-/** Opens it; questions go through until `refuse`. */
+/** Opens it; questions go through but between `refuse` and `allow`. */
 export async function openRegistryGateway(): Promise<RegistryGateway> {
   const registry = new URL(schemaRegistryUrl());
   let isOpen = true;
@@ -36,6 +38,9 @@ export async function openRegistryGateway(): Promise<RegistryGateway> {
     url: `http://127.0.0.1:${port}${registry.pathname}`,
     refuse: () => {
       isOpen = false;
+    },
+    allow: () => {
+      isOpen = true;
     },
     close: () =>
       new Promise<void>((resolve) => {

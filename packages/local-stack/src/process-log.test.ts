@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { logTail, openLog } from "./unit-log.ts";
+import { logTail, openLog } from "./process-log.ts";
 
 let folder: string;
 let file: string;

@@ -1,4 +1,4 @@
-/** The file that a unit's standard output and error go to. */
+/** The file that a process's standard output and error go to. */
 import { openSync, renameSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 

@@ -7,27 +7,27 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { createUnit, type Unit, type UnitOptions } from "../src/unit.ts";
+import { GuardedProcess, type GuardedProcessOptions } from "../src/guarded-process.ts";
 
-const holdUnit = fileURLToPath(new URL("./hold-unit.ts", import.meta.url));
+const holdProcess = fileURLToPath(new URL("./hold-process.ts", import.meta.url));
 
 let folder: string;
-let units: Unit[];
+let processes: GuardedProcess[];
 let exits: string[];
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "posthaste-unit-"));
-  units = [];
+  folder = await mkdtemp(join(tmpdir(), "posthaste-process-"));
+  processes = [];
   exits = [];
 });
 
 afterEach(async () => {
-  await Promise.all(units.map((unit) => unit.kill()));
+  await Promise.all(processes.map((each) => each.kill()));
   await rm(folder, { recursive: true });
 });
 
-function sh(script: string, options: Partial<UnitOptions> = {}): Unit {
-  const unit = createUnit({
+function sh(script: string, options: Partial<GuardedProcessOptions> = {}): GuardedProcess {
+  const subject = new GuardedProcess({
     name: "subject",
     command: "sh",
     args: ["-c", script],
@@ -37,8 +37,8 @@ function sh(script: string, options: Partial<UnitOptions> = {}): Unit {
     onUnexpectedExit: (name, reason) => exits.push(`${name}: ${reason}`),
     ...options,
   });
-  units.push(unit);
-  return unit;
+  processes.push(subject);
+  return subject;
 }
 
 function isAlive(pid: number | undefined): boolean {
@@ -57,86 +57,88 @@ async function isStopped(pid: number | undefined): Promise<boolean> {
 }
 
 it("U2: has the process's own id while it runs and none while it is down", async () => {
-  const unit = sh("echo $$; exec sleep 600");
-  expect(unit.pid).toBeUndefined();
-  await unit.start();
+  const subject = sh("echo $$; exec sleep 600");
+  expect(subject.pid).toBeUndefined();
+  await subject.start();
   const printed = await eventually(async () => {
-    const text = await readFile(unit.logFile, "utf8");
+    const text = await readFile(subject.logFile, "utf8");
     expect(text).toMatch(/^\d+\n$/);
     return Number(text);
   });
-  expect(unit.pid).toBe(printed);
-  await unit.kill();
-  expect(unit.pid).toBeUndefined();
+  expect(subject.pid).toBe(printed);
+  await subject.kill();
+  expect(subject.pid).toBeUndefined();
   expect(isAlive(printed)).toBe(false);
 });
 
 it("starts again under its name after a kill, and nobody is told of an end that was asked for", async () => {
-  const unit = sh("exec sleep 600");
-  await unit.start();
-  const first = unit.pid;
-  await unit.kill();
-  await unit.start();
-  expect(isAlive(unit.pid)).toBe(true);
-  expect(unit.pid).not.toBe(first);
+  const subject = sh("exec sleep 600");
+  await subject.start();
+  const first = subject.pid;
+  await subject.kill();
+  await subject.start();
+  expect(isAlive(subject.pid)).toBe(true);
+  expect(subject.pid).not.toBe(first);
   expect(exits).toEqual([]);
 });
 
 it("lets a process end itself cleanly when it is stopped", async () => {
-  const unit = sh("trap 'echo clean; exit 0' TERM; echo up; while :; do sleep 0.05; done");
-  await unit.start();
-  await eventually(async () => expect(await readFile(unit.logFile, "utf8")).toBe("up\n"));
-  await unit.stop();
-  expect(await readFile(unit.logFile, "utf8")).toBe("up\nclean\n");
+  const subject = sh("trap 'echo clean; exit 0' TERM; echo up; while :; do sleep 0.05; done");
+  await subject.start();
+  await eventually(async () => expect(await readFile(subject.logFile, "utf8")).toBe("up\n"));
+  await subject.stop();
+  expect(await readFile(subject.logFile, "utf8")).toBe("up\nclean\n");
 });
 
 it("ends a process that does not heed SIGTERM when the deadline is over", async () => {
-  const unit = sh("trap '' TERM; echo up; while :; do sleep 0.05; done");
-  await unit.start();
-  await eventually(async () => expect(await readFile(unit.logFile, "utf8")).toBe("up\n"));
-  await unit.stop(100);
-  expect(unit.pid).toBeUndefined();
+  const subject = sh("trap '' TERM; echo up; while :; do sleep 0.05; done");
+  await subject.start();
+  await eventually(async () => expect(await readFile(subject.logFile, "utf8")).toBe("up\n"));
+  await subject.stop(100);
+  expect(subject.pid).toBeUndefined();
 });
 
 it.runIf(process.platform === "linux")("hangs and resumes, and can be stopped while it hangs", async () => {
-  const unit = sh("exec sleep 600");
-  await unit.start();
-  await unit.hang();
-  await eventually(async () => expect(await isStopped(unit.pid)).toBe(true));
-  await unit.resume();
-  await eventually(async () => expect(await isStopped(unit.pid)).toBe(false));
-  await unit.hang();
-  await unit.stop();
-  expect(unit.pid).toBeUndefined();
+  const subject = sh("exec sleep 600");
+  await subject.start();
+  await subject.hang();
+  await eventually(async () => expect(await isStopped(subject.pid)).toBe(true));
+  await subject.resume();
+  await eventually(async () => expect(await isStopped(subject.pid)).toBe(false));
+  await subject.hang();
+  await subject.stop();
+  expect(subject.pid).toBeUndefined();
 });
 
 it("U3: tells an end that nobody asked for", async () => {
-  const unit = sh("read -r _ < go; exit 3", { cwd: folder });
+  const subject = sh("read -r _ < go; exit 3", { cwd: folder });
   await once(spawn("mkfifo", [join(folder, "go")]), "exit");
-  await unit.start();
+  await subject.start();
   await once(spawn("sh", ["-c", "echo > go"], { cwd: folder }), "exit");
   await eventually(() => expect(exits).toEqual(["subject: exit code 3"]));
 });
 
 it("U3: rejects the start with the end of the log when the process ends before it is ready", async () => {
-  const unit = sh("echo the port is taken; exit 1", { isReady: async () => false });
-  await expect(unit.start()).rejects.toThrow(/subject ended before it was ready \(exit code 1\).*the port is taken/s);
+  const subject = sh("echo the port is taken; exit 1", { isReady: async () => false });
+  await expect(subject.start()).rejects.toThrow(
+    /subject ended before it was ready \(exit code 1\).*the port is taken/s,
+  );
   expect(exits).toEqual([]);
 });
 
 it("rejects the start, and ends the process, when it is not ready in time", async () => {
-  const unit = sh("exec sleep 600", { isReady: async () => false, readyTimeoutMs: 100 });
-  await expect(unit.start()).rejects.toThrow("subject was not ready after 0.1 s");
-  await eventually(() => expect(unit.pid).toBeUndefined());
+  const subject = sh("exec sleep 600", { isReady: async () => false, readyTimeoutMs: 100 });
+  await expect(subject.start()).rejects.toThrow("subject was not ready after 0.1 s");
+  await eventually(() => expect(subject.pid).toBeUndefined());
 });
 
 it("says that a command which does not exist ended", async () => {
-  const unit = sh("", { command: "no-such-command", isReady: async () => false });
-  await expect(unit.start()).rejects.toThrow(/exit code 127/);
+  const subject = sh("", { command: "no-such-command", isReady: async () => false });
+  await expect(subject.start()).rejects.toThrow(/exit code 127/);
 });
 
 it("U1: nothing survives a SIGKILL of the parent", async () => {
-  const holder = spawn(process.execPath, [holdUnit, join(folder, "sleeper.log")], {
+  const holder = spawn(process.execPath, [holdProcess, join(folder, "sleeper.log")], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const [line] = await once(createInterface({ input: holder.stdout }), "line");

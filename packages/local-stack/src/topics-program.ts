@@ -1,0 +1,74 @@
+/**
+ * The program that makes the topics and registers the schemas, run once before the services start.
+ *
+ * It waits for brokers and a registry that do not answer yet, and says so in its log: its lines are passed on while it runs, so
+ * that whoever waits knows what for.
+ */
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { spawnGuarded } from "./guarded-spawn.ts";
+import { NODE_FLAGS, type ServicesOptions, withoutSecrets } from "./services.ts";
+import { StackError } from "./stack-error.ts";
+
+const programFile = fileURLToPath(new URL("../../../services/control/src/topics-main.ts", import.meta.url));
+
+export type TopicsOptions = Pick<ServicesOptions, "brokers" | "schemaRegistry" | "env" | "logins">;
+
+export interface TopicsProgram {
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** Where the program starts, and its settings. */
+export function topicsProgram(options: TopicsOptions): TopicsProgram {
+  const three = options.brokers.length >= 3;
+  return {
+    args: [...NODE_FLAGS, programFile],
+    env: {
+      POSTHASTE_REPLICATION_FACTOR: three ? "3" : "1",
+      POSTHASTE_MIN_INSYNC_REPLICAS: three ? "2" : "1",
+      ...withoutSecrets(options.env),
+      KAFKA_BROKERS: options.brokers.join(","),
+      SCHEMA_REGISTRY_URL: options.schemaRegistry,
+      ...options.logins?.settingsOf("posthaste-topics"),
+    },
+  };
+}
+
+/**
+ * Runs the program to its end; it ends with this process too. `onProgress` is told what the program says for people meanwhile.
+ * Rejects with StackError, which holds the program's own last words, when it fails.
+ */
+export async function runTopicsProgram(
+  { args, env }: TopicsProgram,
+  onProgress: (line: string) => void,
+): Promise<void> {
+  const name = "the program that makes the topics";
+  const { guard, ended } = await spawnGuarded({
+    ...{ name, command: process.execPath, args, env },
+    output: ["ignore", "pipe"],
+  });
+  const lastWords: string[] = [];
+  const read = async (): Promise<void> => {
+    if (guard.stderr === null) return;
+    for await (const line of createInterface({ input: guard.stderr })) {
+      const entry = logEntryOf(line);
+      if (entry === undefined) lastWords.push(line.replace(/^topics: /, ""));
+      else if (typeof entry.msg === "string") onProgress(entry.msg);
+    }
+  };
+  const [code] = await Promise.all([ended, read()]);
+  guard.stdin?.destroy();
+  if (code !== 0) throw new StackError(`the topics could not be made: ${lastWords.join("\n") || `exit code ${code}`}`);
+  for (const line of lastWords) onProgress(line);
+}
+
+/** A line of the log, whose `msg` is for people; undefined for what the program says at its end. */
+function logEntryOf(line: string): { readonly msg?: unknown } | undefined {
+  try {
+    const entry: unknown = JSON.parse(line);
+    return typeof entry === "object" && entry !== null ? entry : undefined;
+  } catch {
+    return undefined;
+  }
+}
