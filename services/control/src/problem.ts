@@ -1,6 +1,7 @@
 /** Refusals and failures as the API tells them: `application/problem+json`. */
 import { type ErrorCode, isPosthasteError } from "@posthaste/core/errors";
 import { z } from "zod";
+import { inputWords } from "./input-words.ts";
 
 /** Every kind of problem, its status and its title. */
 const PROBLEMS = {
@@ -67,7 +68,7 @@ export function invalidInput(errors: readonly InputError[]): Problem {
 
 /** Checks input by its schema. Throws a Problem that names each fault by its place. */
 export function checkInput<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, { error: inputWords });
   if (result.success) return result.data;
   throw invalidInput(result.error.issues.map(({ path, message }) => ({ path: formatPath(path), message })));
 }

@@ -173,7 +173,7 @@ describe("destinations", () => {
   it("rotate their secret in stages, each of which can be taken only in its turn", async () => {
     const step = (name: string, body?: unknown) => control.call("POST", `/v1/destinations/${id}/secret/${name}`, body);
     const next = { sharedSecret: "second-shared-secret" };
-    expect((await step("switch")).body.detail).toBe(`${id}: no next secret is named`);
+    expect((await step("switch")).body.detail).toBe(`${id}: no next secret is named: name one at /secret/next first`);
     expect((await step("next", next)).body.secretStage).toBe("next");
     expect((await step("retire")).status).toBe(409);
     expect((await step("switch")).body.secretStage).toBe("switched");
@@ -270,7 +270,12 @@ describe("destinations", () => {
       'settings.urls[0].headers.X-A: https://a.example/hook: header "X-A" has a value with a control character or one outside Latin-1',
     ],
     ["an unknown source", { sourceIds: ["src_nobody"] }, "sourceIds[0]: there is no source src_nobody"],
-    ["an unknown setting", { settings: { urls: [url(1)], color: "red" } }, 'settings: Unrecognized key: "color"'],
+    [
+      "an unknown setting",
+      { settings: { urls: [url(1)], color: "red" } },
+      'settings: unknown field "color"; expected sharedSecret, settle, rateLimitPerSecond, standardWebhooks, responseLog, urls',
+    ],
+    ["no settings", { settings: undefined }, "settings: expected an object; it is missing"],
     [
       "a masked secret",
       { settings: { urls: [url(1)], sharedSecret: "***" } },

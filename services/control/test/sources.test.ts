@@ -124,11 +124,12 @@ describe("sources", () => {
 
   it.each([
     [{ kind: "web" }, /^name: /],
+    [{ name: "x", kind: "web", enabled: "yes" }, /^enabled: expected true or false$/],
     [{ name: "   ", kind: "web" }, /^name: a name is needed$/],
     [{ name: "x".repeat(201), kind: "web" }, /^name: a name has at most 200 characters$/],
     [{ name: "x", kind: "tv" }, /^kind: expected one of web, mobile, server$/],
-    [{ name: "x", kind: "web", writeKey: "mine" }, /Unrecognized key: "writeKey"/],
-    [[], /expected object/],
+    [{ name: "x", kind: "web", writeKey: "mine" }, /unknown field "writeKey"; expected name, kind, enabled/],
+    [[], /^expected an object$/],
   ])("refuse to be made from %j", async (input, detail) => {
     const { status, body, headers } = await control.call("POST", "/v1/sources", input);
     expect(status).toBe(400);
@@ -141,7 +142,7 @@ describe("sources", () => {
     ["?limit=0", "limit: expected a whole number from 1 to 200"],
     ["?limit=many", "limit: expected a whole number from 1 to 200"],
     ["?cursor=zzz", "cursor: expected the nextCursor of the page before"],
-    ["?page=2", 'Unrecognized key: "page"'],
+    ["?page=2", 'unknown field "page"; expected limit, cursor'],
   ])("refuse to be listed with %s", async (query, detail) => {
     const { status, body } = await control.call("GET", `/v1/sources${query}`);
     expect([status, body.detail]).toEqual([400, detail]);

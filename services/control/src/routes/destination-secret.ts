@@ -28,10 +28,10 @@ const nothing = { name: "Nothing", schema: z.strictObject({}) };
 export function destinationSecretRoutes(options: DestinationSecretRoutesOptions): readonly Route[] {
   const { destinations, sources, clock } = options;
 
-  const take = async (id: string, step: (destination: Destination) => RotationStep) => {
+  const take = async (id: string, step: (destination: Destination) => RotationStep, firstStep = "") => {
     const changed = await changeDestination(destinations, clock, id, (destination) => {
       const taken = step(destination);
-      if (taken.outcome === "refused") throw new Problem("conflict", `${id}: ${taken.reason}`);
+      if (taken.outcome === "refused") throw new Problem("conflict", `${id}: ${taken.reason}${firstStep}`);
       return { ...destination, secrets: taken.secrets };
     });
     return viewDestination(changed, (sourceId) => sources.get(sourceId) !== undefined);
@@ -57,7 +57,8 @@ export function destinationSecretRoutes(options: DestinationSecretRoutesOptions)
       body: nothing,
       answer,
       refusals: ["not_found", "conflict"],
-      handle: ({ params }) => take(params.id, ({ secrets }) => switchSecret(secrets)),
+      handle: ({ params }) =>
+        take(params.id, ({ secrets }) => switchSecret(secrets), ": name one at /secret/next first"),
     }),
     defineRoute({
       method: "POST",

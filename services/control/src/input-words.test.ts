@@ -1,0 +1,68 @@
+import { destinationInput, destinationPatch, nextSecretInput } from "@posthaste/core/config/destination-settings";
+import { sourceInput, sourcePatch, writeKeyRotationInput } from "@posthaste/core/config/source-settings";
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { z } from "zod";
+import { checkInput, Problem } from "./problem.ts";
+
+/** What the caller is told of the input; undefined where it is taken. */
+function refusalOf(schema: z.ZodType, value: unknown): string | undefined {
+  try {
+    checkInput(schema, value);
+    return undefined;
+  } catch (error) {
+    if (error instanceof Problem) return error.message;
+    throw error;
+  }
+}
+
+it("names a field that is not known, and those that are", () => {
+  const schema = z.strictObject({ url: z.string(), headers: z.string().optional() });
+  expect(refusalOf(schema, { url: "x", color: "red" })).toBe('unknown field "color"; expected url, headers');
+  expect(refusalOf(schema, { url: "x", a: 1, b: 2 })).toBe('unknown fields "a", "b"; expected url, headers');
+  expect(refusalOf(z.strictObject({}), { a: 1 })).toBe('unknown field "a"; there are none here');
+});
+
+it.each([
+  [z.string(), 1, "expected text"],
+  [z.boolean(), "yes", "expected true or false"],
+  [z.number(), "1", "expected a number"],
+  [z.int(), 1.5, "expected a whole number"],
+  [z.array(z.string()), {}, "expected a list"],
+  [z.object({}), [], "expected an object"],
+  [z.object({ name: z.string() }), {}, "name: expected text; it is missing"],
+  [z.int().min(0), -1, "expected 0 or more"],
+  [z.int().max(9), 10, "expected 9 at the most"],
+])("says what is expected in our words (%#)", (schema, value, words) => {
+  expect(refusalOf(schema, value)).toBe(words);
+});
+
+const SCHEMAS = {
+  destinationInput,
+  destinationPatch,
+  nextSecretInput,
+  sourceInput,
+  sourcePatch,
+  writeKeyRotationInput,
+};
+/** How zod begins what it says itself. */
+const ZODS_WORDS = /Invalid |Unrecognized |Too (?:big|small)|received |NaN/;
+
+/** Bodies with the fields that there are, each of them perhaps of another kind. */
+const body = (names: readonly string[]) =>
+  fc.oneof(fc.jsonValue(), fc.dictionary(fc.constantFrom(...names, "colour"), fc.jsonValue({ maxDepth: 2 })));
+
+it.each(Object.entries(SCHEMAS))("leaves no words of zod's in a refusal of %s", (_, schema) => {
+  const property = fc.property(body(Object.keys(schema.shape)), (value) => {
+    expect(refusalOf(schema, value) ?? "").not.toMatch(ZODS_WORDS);
+  });
+  fc.assert(property, { numRuns: 300 });
+});
+
+it("leaves no words of zod's in a refusal of settings", () => {
+  const { settings } = destinationInput.shape;
+  const property = fc.property(body(Object.keys(settings.shape)), (value) => {
+    expect(refusalOf(settings, value) ?? "").not.toMatch(ZODS_WORDS);
+  });
+  fc.assert(property, { numRuns: 300 });
+});
