@@ -88,7 +88,7 @@ export function createApiClient({ url, token, timeoutMs }: ApiClientOptions): Ap
 
 function noToken(): CliError {
   return new CliError(EXIT.notAllowed, "there is no admin token", {
-    hint: "set POSTHASTE_ADMIN_TOKEN, or name a file that holds it with --token-file",
+    hint: "set POSTHASTE_ADMIN_TOKEN, name a file that holds it with --token-file, or set POSTHASTE_DATA_DIR to the folder of npm start",
   });
 }
 

@@ -20,15 +20,24 @@ export interface ProgramOptions extends ContextOptions {
 export async function run(argv: readonly string[], options: ProgramOptions): Promise<ExitCode> {
   const { terminal } = options;
   let code: ExitCode = EXIT.done;
+  let stopped: Command | undefined;
   const perform: Perform = async (command, action) => {
     const context = await createContext(command.optsWithGlobals<GlobalOptions>(), options);
     code = (await action(context)) ?? EXIT.done;
   };
   try {
-    await createProgram(options, perform).parseAsync([...argv], { from: "user" });
+    const program = createProgram(options, perform);
+    // Commander's error does not say which of the commands could not read its words.
+    configure(program, (command) =>
+      command.exitOverride((error) => {
+        stopped = command;
+        throw error;
+      }),
+    );
+    await program.parseAsync([...argv], { from: "user" });
     return code;
   } catch (error) {
-    return end(error, terminal.err);
+    return end(error, { err: terminal.err, helpOf: stopped === undefined ? "posthaste" : fullName(stopped) });
   }
 }
 
@@ -71,8 +80,19 @@ function configure(command: Command, apply: (command: Command) => void): void {
   for (const child of command.commands) configure(child, apply);
 }
 
+/** `posthaste destinations create`. */
+function fullName(command: Command): string {
+  return command.parent === null ? command.name() : `${fullName(command.parent)} ${command.name()}`;
+}
+
+interface End {
+  readonly err: (text: string) => void;
+  /** The command, as it is typed, whose help says what can be typed instead. */
+  readonly helpOf: string;
+}
+
 /** Says what ended the command, in one line and perhaps one that helps, and answers the code. */
-function end(error: unknown, err: (text: string) => void): ExitCode {
+function end(error: unknown, { err, helpOf }: End): ExitCode {
   if (error instanceof CliError) {
     err(`posthaste: ${error.message}\n`);
     if (error.hint !== undefined) err(`  ${error.hint}\n`);
@@ -85,7 +105,7 @@ function end(error: unknown, err: (text: string) => void): ExitCode {
     if (error.code === "commander.help") return EXIT.usage;
     const [line = "", ...more] = error.message.replace(/^error: /, "").split("\n");
     err(`posthaste: ${line}\n`);
-    err(`  ${more.length > 0 ? more.join(" ") : "posthaste --help shows what there is"}\n`);
+    err(`  ${more.length > 0 ? more.join(" ") : `${helpOf} --help shows what there is`}\n`);
     return EXIT.usage;
   }
   err(`posthaste: unexpected: ${error instanceof Error ? error.message : String(error)}\n`);

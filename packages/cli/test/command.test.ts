@@ -129,7 +129,8 @@ describe("the token", () => {
     const { code, stderr } = await runBinary(["sources", "get", "src_1", "--url", command.control.url], { env });
     expect(code).toBe(4);
     expect(stderr).toBe(
-      "posthaste: there is no admin token\n  set POSTHASTE_ADMIN_TOKEN, or name a file that holds it with --token-file\n",
+      "posthaste: there is no admin token\n  set POSTHASTE_ADMIN_TOKEN, name a file that holds it with --token-file, " +
+        "or set POSTHASTE_DATA_DIR to the folder of npm start\n",
     );
     expect(command.control.requests).toHaveLength(0);
   });

@@ -151,6 +151,30 @@ describe("destinations", () => {
   });
 });
 
+describe("a switch of the secret that control refuses", () => {
+  const switchRefused = async (secretStage: string) => {
+    command.control.script("POST /v1/destinations/dst_1/secret/switch", { detail: "dst_1: not now" }, 409);
+    command.control.script("GET /v1/destinations/dst_1", { id: "dst_1", secretStage });
+    return posthaste(["secret", "switch", "dst_1"]);
+  };
+
+  it.each([
+    ["active", "  posthaste secret next dst_1 --shared-secret-file FILE comes first: it names the next secret\n"],
+    ["none", "  posthaste destinations update dst_1 --shared-secret-file FILE comes first: it sets a secret\n"],
+    ["next", ""],
+  ])("names the step that comes first where the stage is %s", async (stage, hint) => {
+    expect(await switchRefused(stage)).toEqual({ code: 3, stdout: "", stderr: `posthaste: dst_1: not now\n${hint}` });
+  });
+
+  it("stays what it was where the destination cannot be read", async () => {
+    expect(await posthaste(["secret", "switch", "dst_gone"])).toEqual({
+      code: 3,
+      stdout: "",
+      stderr: "posthaste: there is no /v1/destinations/dst_gone/secret/switch\n",
+    });
+  });
+});
+
 describe("a test event", () => {
   it.each([
     ["every URL", ["delivered", "delivered"], 0],

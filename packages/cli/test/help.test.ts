@@ -109,6 +109,18 @@ describe("help", () => {
     expect(stderr).toMatch(/^Usage: posthaste sources/);
   });
 
+  it.each([
+    [["destinations", "create"], "posthaste destinations create"],
+    [["secret", "next", "dst_1"], "posthaste secret next"],
+    [["sources", "update", "src_1", "--colour", "red"], "posthaste sources update"],
+    [["send"], "posthaste send"],
+    [["--nothing-such"], "posthaste"],
+  ])("that %j is told to look at is the command's own", async (args, named) => {
+    const { code, stderr } = await runBinary(args);
+    expect([code, stderr.split("\n")[1]]).toEqual([2, `  ${named} --help shows what there is`]);
+    expect((await runBinary([...named.split(" ").slice(1), "--help"])).stdout).toMatch(`Usage: ${named} `);
+  });
+
   it("is about a version too", async () => {
     const { code, stdout } = await runBinary(["--version"]);
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/)]);

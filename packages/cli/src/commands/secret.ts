@@ -1,8 +1,9 @@
 /** `posthaste secret`: the stages in which a destination's shared secret is rotated. */
 import type { Command } from "commander";
+import type { ApiClient } from "../api-client.ts";
 import type { Perform } from "../context.ts";
 import { examples } from "../examples.ts";
-import { EXIT } from "../exit-code.ts";
+import { CliError, EXIT } from "../exit-code.ts";
 import { readSecret } from "./destinations.ts";
 
 const ID = "dst_4k2v8m1n0p3q5r7s";
@@ -35,11 +36,36 @@ export function addSecret(program: Command, perform: Perform): void {
       .description(description)
       .action((id: string, _: object, command: Command) =>
         perform(command, async ({ api, printer }) => {
-          printer.document(await api.call("POST", pathOf(id, step)));
+          printer.document(
+            await api.call("POST", pathOf(id, step)).catch(async (error: unknown) => {
+              throw step === "switch" ? await withFirstStep(error, api, id) : error;
+            }),
+          );
           return EXIT.done;
         }),
       )
       .addHelpText("after", examples([`posthaste secret ${step} ${ID}`]));
+  }
+}
+
+/** The refusal of a switch, with the command that comes before it where no next secret is named. */
+async function withFirstStep(error: unknown, api: ApiClient, id: string): Promise<unknown> {
+  if (!(error instanceof CliError) || error.exitCode !== EXIT.no) return error;
+  const destination = await api.call("GET", `/v1/destinations/${encodeURIComponent(id)}`).catch(() => undefined);
+  const options = { cause: error };
+  switch (destination?.secretStage) {
+    case "active":
+      return new CliError(error.exitCode, error.message, {
+        ...options,
+        hint: `posthaste secret next ${id} --shared-secret-file FILE comes first: it names the next secret`,
+      });
+    case "none":
+      return new CliError(error.exitCode, error.message, {
+        ...options,
+        hint: `posthaste destinations update ${id} --shared-secret-file FILE comes first: it sets a secret`,
+      });
+    default:
+      return error;
   }
 }
 
