@@ -23,21 +23,21 @@ import { kafkaAccess, registryAccess } from "@posthaste/runtime/connection-setti
 import { createWebhookSender } from "@posthaste/webhook/sender";
 import type { Registry } from "prom-client";
 import type { ControlConfig } from "./config.ts";
-import { createConfigStore, drawWriter } from "./config-store.ts";
-import { createControlMetrics } from "./metrics.ts";
+import { drawWriter, openConfigStore } from "./config-store/config-store.ts";
+import { deletionRoutes } from "./deletions/deletion-routes.ts";
+import { deadLetterRoutes } from "./deliveries/dead-letter-routes.ts";
+import { deliveryRoutes } from "./deliveries/delivery-routes.ts";
+import { catalogRoutes } from "./destinations/catalog-routes.ts";
+import { destinationRoutes } from "./destinations/destination-routes.ts";
+import { destinationSecretRoutes } from "./destinations/secret-routes.ts";
+import { destinationTestRoutes } from "./destinations/test-routes.ts";
+import { createControlMetrics } from "./http/metrics.ts";
+import { createServer } from "./http/server.ts";
 import { openReadModel } from "./read-model/read-model.ts";
-import { Replays } from "./replays.ts";
-import { catalogRoutes } from "./routes/catalog.ts";
-import { deadLetterRoutes } from "./routes/dead-letters.ts";
-import { deletionRoutes } from "./routes/deletions.ts";
-import { deliveryRoutes } from "./routes/deliveries.ts";
-import { destinationSecretRoutes } from "./routes/destination-secret.ts";
-import { destinationTestRoutes } from "./routes/destination-test.ts";
-import { destinationRoutes } from "./routes/destinations.ts";
-import { replayRoutes } from "./routes/replays.ts";
-import { sourceRoutes } from "./routes/sources.ts";
-import { createServer } from "./server.ts";
+import { replayRoutes } from "./replays/replay-routes.ts";
+import { Replays } from "./replays/replays.ts";
 import { askServices } from "./service-readiness.ts";
+import { sourceRoutes } from "./sources/source-routes.ts";
 
 /** A write that waits this long for the brokers makes control unready. */
 const STALLED_MS = 5000;
@@ -101,8 +101,8 @@ export async function startControl({ config, host, version, log, registry, fail 
   });
   const store = { producer, clock, log, writer: drawWriter(Math.random()) };
   const [sources, destinations] = await Promise.all([
-    createConfigStore(connection, { ...store, topic: names.sourceConfig, codec: createSourceCodec(sourceCodec) }),
-    createConfigStore(connection, {
+    openConfigStore(connection, { ...store, topic: names.sourceConfig, codec: createSourceCodec(sourceCodec) }),
+    openConfigStore(connection, {
       ...store,
       topic: names.destinationConfig,
       codec: createDestinationCodec(destinationRecords, createSecretBox(config.POSTHASTE_SECRET_KEYS)),

@@ -22,7 +22,7 @@ import { ConfigError, durations, readConfig, wholeNumber } from "@posthaste/runt
 import { kafkaAccess, registryAccess, withConnections } from "@posthaste/runtime/connection-settings";
 import { createLogger } from "@posthaste/runtime/logger";
 import { z } from "zod";
-import { replicationAdvice } from "./replication-advice.ts";
+import { replicationAdvice } from "./topics/replication-advice.ts";
 
 const settings = withConnections({
   POSTHASTE_TOPIC_PREFIX: z.string().default(DEFAULT_TOPIC_PREFIX),

@@ -8,7 +8,7 @@ import { createProducer, type Producer } from "@posthaste/kafka/producer/produce
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ConfigStore, createConfigStore } from "../src/config-store.ts";
+import { type ConfigStore, openConfigStore } from "../src/config-store/config-store.ts";
 
 let topics: TestTopics;
 let codec: Codec<Source>;
@@ -33,7 +33,7 @@ async function openProducer(): Promise<Producer> {
 
 /** A store as a process of its own has it, whose clock is off by `skewMs`. */
 async function openStore(writer: number, skewMs = 0): Promise<ConfigStore<Source>> {
-  const store = await createConfigStore(topics.connection, {
+  const store = await openConfigStore(topics.connection, {
     topic: topics.names.sourceConfig,
     codec,
     producer: await openProducer(),

@@ -1,5 +1,5 @@
 /** Where a journal's page ended, as the text that the next call gives back. */
-import { invalidInput } from "../problem.ts";
+import { invalidInput } from "../http/problem.ts";
 
 /** What the order of a journal is made of: the time, then where the entry stands in its topic. */
 export interface JournalCursor {

@@ -13,7 +13,7 @@ import type { TopicNames } from "@posthaste/contracts/topics";
 import type { AttemptBatch } from "@posthaste/core/delivery/attempt-record";
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
-import { Problem } from "../problem.ts";
+import { Problem } from "../http/problem.ts";
 import { attemptEntries } from "./attempt-entry.ts";
 import { deadLetterEntries } from "./dead-letter-entry.ts";
 import type { CountQuery, JournalBounds, JournalEntry, JournalQuery, KindCount } from "./journal.ts";

@@ -3,14 +3,14 @@
 import { ATTEMPT_OUTCOMES } from "@posthaste/core/delivery/outcome";
 import { EVENT_TYPES } from "@posthaste/core/event/event";
 import { z } from "zod";
-import { journalPage, journalPageOf } from "../journal-page.ts";
-import { tenths } from "../milliseconds.ts";
-import { timeRange } from "../moment.ts";
-import { pageQuery } from "../page.ts";
+import { tenths } from "../http/milliseconds.ts";
+import { timeRange } from "../http/moment.ts";
+import { pageQuery } from "../http/page.ts";
+import { defineRoute, type Route } from "../http/route.ts";
 import { attemptFromEntry } from "../read-model/attempt-entry.ts";
 import type { JournalEntry } from "../read-model/journal.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
-import { defineRoute, type Route } from "../route.ts";
+import { journalPage, journalPageOf } from "./journal-page.ts";
 
 const deliveryQuery = pageQuery.extend({
   destinationId: z.string().optional(),

@@ -7,13 +7,13 @@ import { toWebhookBody } from "@posthaste/core/routing/body";
 import type { Clock } from "@posthaste/core/time";
 import type { WebhookSender } from "@posthaste/webhook/sender";
 import { z } from "zod";
-import type { ConfigStore } from "../config-store.ts";
-import { assertOpened, findDestination } from "../destination-access.ts";
+import type { ConfigStore } from "../config-store/config-store.ts";
+import { sampleEvent } from "../events/sample-event.ts";
+import { tenths } from "../http/milliseconds.ts";
+import { Problem } from "../http/problem.ts";
+import { defineRoute, type Route } from "../http/route.ts";
 import { createId } from "../identifiers.ts";
-import { tenths } from "../milliseconds.ts";
-import { Problem } from "../problem.ts";
-import { defineRoute, type Route } from "../route.ts";
-import { sampleEvent } from "../sample-event.ts";
+import { assertOpened, findDestination } from "./destination-access.ts";
 
 export interface DestinationTestRoutesOptions {
   readonly destinations: ConfigStore<Destination>;

@@ -29,7 +29,7 @@ export interface Listed {
 }
 
 export interface Page<T> {
-  readonly data: readonly T[];
+  readonly data: T[];
   readonly nextCursor: string | null;
 }
 

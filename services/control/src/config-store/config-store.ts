@@ -1,7 +1,8 @@
 /**
  * One config topic as control writes it: a table to read from, and changes that nobody's other change undoes.
  *
- * Owns: the table of its topic, the changes under way, the keys that want repair. The producer is the caller's.
+ * Owns: the table of its topic, the changes under way, and by `WrittenRecords` the keys that want repair. The producer is the
+ * caller's.
  *
  * S1  A change is answered when the brokers have it and the table here has applied it.
  * S2  Changes of one key run one at a time in a process. Each starts from the topic's present end.
@@ -24,6 +25,7 @@ import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { withDeadline } from "@posthaste/kafka/connection/deadline";
 import { createTable, type Table } from "@posthaste/kafka/log/table";
 import type { Producer } from "@posthaste/kafka/producer/producer";
+import { type Applied, WrittenRecords } from "./written-records.ts";
 
 /** How many processes can be told apart by a revision's remainder; ms times this stays below 2^53 for 200 years. */
 const WRITERS = 1024;
@@ -55,124 +57,94 @@ export interface ConfigStoreOptions<T extends ConfigRecord> {
  */
 export type Change<T> = (current: T | undefined, revision: number) => T | null;
 
-export interface ConfigStore<T extends ConfigRecord> {
-  get(id: string): T | undefined;
-  values(): Iterable<T>;
-  /** For `/readyz`; see Table. */
-  readonly state: true | string;
-  caughtUp(): Promise<void>;
-  /** Resolves with what the key holds after the change (S1). Rejects with what `change` threw, or `deadline_exceeded`. */
-  change(id: string, change: Change<T>): Promise<T | undefined>;
-  close(): Promise<void>;
-}
-
-/** How a record of ours stood in the topic when the table came to it. */
-type Applied<T> = { readonly outcome: "ignored" } | { readonly outcome: "applied"; readonly over: T | undefined };
-
-interface Pending<T> {
-  readonly revision: number;
-  readonly resolve: (applied: Applied<T>) => void;
-}
-
-export async function createConfigStore<T extends ConfigRecord>(
+/** Resolves when the store's table is being read; its values are there when `caughtUp` resolves. */
+export async function openConfigStore<T extends ConfigRecord>(
   connection: KafkaConnection,
   options: ConfigStoreOptions<T>,
 ): Promise<ConfigStore<T>> {
-  const { topic, codec, producer, clock, log, writer } = options;
-  const held = new Map<string, T>();
-  const pending = new Map<string, Pending<T>>();
-  const lanes = new Map<string, Promise<unknown>>();
-  const stale = new Set<string>();
-  let repairing = false;
-
+  const { topic, codec } = options;
+  const { decode, prefetch } = codec;
+  const written = new WrittenRecords<T>();
   const table: Table<T> = await createTable<T>(connection, {
-    topic,
-    decode: codec.decode,
-    prefetch: codec.prefetch,
-    onChange: (id, value) => {
-      const over = held.get(id);
-      if (value === undefined) held.delete(id);
-      else held.set(id, value);
-      stale.delete(id);
-      const waiting = pending.get(id);
-      if (waiting !== undefined && waiting.revision === table.revisionOf(id))
-        waiting.resolve({ outcome: "applied", over });
-    },
-    onStale: (id, revision) => {
-      const waiting = pending.get(id);
-      if (waiting?.revision === revision) waiting.resolve({ outcome: "ignored" });
-      stale.add(id);
-      if (repairing) repair();
-    },
+    ...{ topic, decode, prefetch },
+    onChange: (id, value) => written.handleChange(id, value, () => table.revisionOf(id)),
+    onStale: (id, revision) => written.handleStale(id, revision),
   });
+  return new ConfigStore(options, table, written);
+}
 
-  const write = (id: string, value: T | null, revision: number): Promise<void> =>
-    // Nobody waits longer for it, so what comes while the brokers take nothing is refused and piles up nowhere.
-    producer.send(
-      [
-        {
-          topic,
-          key: id,
-          value: value === null ? null : codec.encode(value),
-          headers: { [REVISION_HEADER]: String(revision) },
-        },
-      ],
-      { patienceMs: WRITE_DEADLINE_MS },
-    );
+export class ConfigStore<T extends ConfigRecord> {
+  readonly #options: ConfigStoreOptions<T>;
+  readonly #table: Table<T>;
+  readonly #written: WrittenRecords<T>;
+  /** The last change of each key that has a change under way (S2). */
+  readonly #lanes = new Map<string, Promise<unknown>>();
 
-  /** S5. What it sends is the newest record as it is held: the same revision, so it changes nothing anywhere. */
-  function repair(): void {
-    for (const id of stale) {
-      const revision = table.revisionOf(id);
-      if (revision === undefined) continue;
-      log.warn({ event: "config_repaired", topic, id, revision });
-      const failed = (error: unknown): void => log.error({ event: "config_repair_failed", topic, id, err: error });
-      try {
-        write(id, table.get(id) ?? null, revision).catch(failed);
-      } catch (error) {
-        failed(error);
-      }
-    }
-    stale.clear();
+  /** For `openConfigStore`, which joins the three. */
+  constructor(options: ConfigStoreOptions<T>, table: Table<T>, written: WrittenRecords<T>) {
+    this.#options = options;
+    this.#table = table;
+    this.#written = written;
   }
 
-  /** Writes and waits until the table here has come to the record (S1). */
-  async function apply(id: string, value: T | null, revision: number): Promise<Applied<T>> {
-    const applied = new Promise<Applied<T>>((resolve) => {
-      pending.set(id, { revision, resolve });
-    });
-    try {
-      return await withDeadline(
-        write(id, value, revision).then(() => applied),
-        WRITE_DEADLINE_MS,
-        "the brokers (the change may still take effect)",
-      );
-    } finally {
-      pending.delete(id);
-    }
+  get(id: string): T | undefined {
+    return this.#table.get(id);
   }
 
-  async function changeAlone(id: string, change: Change<T>): Promise<T | undefined> {
-    await table.refresh(WRITE_DEADLINE_MS);
+  *values(): Iterable<T> {
+    for (const [, value] of this.#table.entries()) yield value;
+  }
+
+  /** For `/readyz`; see Table. */
+  get state(): true | string {
+    return this.#table.state;
+  }
+
+  async caughtUp(): Promise<void> {
+    await this.#table.caughtUp();
+    this.#written.repairBy((ids) => this.#repair(ids));
+  }
+
+  /** Resolves with what the key holds after the change (S1). Rejects with what `change` threw, or `deadline_exceeded`. */
+  change(id: string, change: Change<T>): Promise<T | undefined> {
+    const before = this.#lanes.get(id) ?? Promise.resolve();
+    const result = before.then(() => this.#changeAlone(id, change));
+    const lane = result
+      .catch(() => undefined)
+      .then(() => {
+        if (this.#lanes.get(id) === lane) this.#lanes.delete(id);
+      });
+    this.#lanes.set(id, lane);
+    return result;
+  }
+
+  async close(): Promise<void> {
+    await this.#table.close();
+  }
+
+  /** S4. */
+  async #changeAlone(id: string, change: Change<T>): Promise<T | undefined> {
+    const { topic, clock, log, writer } = this.#options;
+    await this.#table.refresh(WRITE_DEADLINE_MS);
     /** What the change is made on. */
-    let base = table.get(id);
+    let base = this.#table.get(id);
     /** What the next record should find in the table: the base, or our own record of the round before. */
     let expected = base;
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      const revision = nextRevision(clock.nowMs(), table.revisionOf(id) ?? 0, writer);
+      const revision = nextRevision(clock.nowMs(), this.#table.revisionOf(id) ?? 0, writer);
       const { next, refusal } = attemptChange(change, base, revision);
       if (refusal !== undefined) {
         // Our round before wrote over the other's record, to which the answer is no: put it back.
-        if (expected !== base) await apply(id, base === undefined ? null : { ...base, revision }, revision);
+        if (expected !== base) await this.#apply(id, base === undefined ? null : { ...base, revision }, revision);
         throw refusal.reason;
       }
-      const applied = await apply(id, next, revision);
+      const applied = await this.#apply(id, next, revision);
       const written = next ?? undefined;
       if (applied.outcome === "applied" && applied.over?.revision === expected?.revision) {
         log.info({ event: next === null ? "config_removed" : "config_changed", topic, id, revision });
         return written;
       }
-      base = applied.outcome === "applied" ? applied.over : table.get(id);
+      base = applied.outcome === "applied" ? applied.over : this.#table.get(id);
       expected = applied.outcome === "applied" ? written : base;
       log.info({ event: "config_change_repeated", topic, id, round });
     }
@@ -181,32 +153,44 @@ export async function createConfigStore<T extends ConfigRecord>(
     });
   }
 
-  return {
-    get: (id) => table.get(id),
-    values: function* () {
-      for (const [, value] of table.entries()) yield value;
-    },
-    get state() {
-      return table.state;
-    },
-    caughtUp: async () => {
-      await table.caughtUp();
-      repairing = true;
-      repair();
-    },
-    change: (id, change) => {
-      const before = lanes.get(id) ?? Promise.resolve();
-      const result = before.then(() => changeAlone(id, change));
-      const lane = result
-        .catch(() => undefined)
-        .then(() => {
-          if (lanes.get(id) === lane) lanes.delete(id);
-        });
-      lanes.set(id, lane);
-      return result;
-    },
-    close: () => table.close(),
-  };
+  /** Writes and waits until the table here has come to the record (S1). */
+  #apply(id: string, value: T | null, revision: number): Promise<Applied<T>> {
+    return this.#written.whileAwaited(id, revision, (applied) =>
+      withDeadline(
+        this.#write(id, value, revision).then(() => applied),
+        WRITE_DEADLINE_MS,
+        "the brokers (the change may still take effect)",
+      ),
+    );
+  }
+
+  #write(id: string, value: T | null, revision: number): Promise<void> {
+    const { topic, codec, producer } = this.#options;
+    const record = {
+      topic,
+      key: id,
+      value: value === null ? null : codec.encode(value),
+      headers: { [REVISION_HEADER]: String(revision) },
+    };
+    // Nobody waits longer for it, so what comes while the brokers take nothing is refused and piles up nowhere.
+    return producer.send([record], { patienceMs: WRITE_DEADLINE_MS });
+  }
+
+  /** S5. What it sends is the newest record as it is held: the same revision, so it changes nothing anywhere. */
+  #repair(ids: Iterable<string>): void {
+    const { topic, log } = this.#options;
+    for (const id of ids) {
+      const revision = this.#table.revisionOf(id);
+      if (revision === undefined) continue;
+      log.warn({ event: "config_repaired", topic, id, revision });
+      const failed = (error: unknown): void => log.error({ event: "config_repair_failed", topic, id, err: error });
+      try {
+        this.#write(id, this.#table.get(id) ?? null, revision).catch(failed);
+      } catch (error) {
+        failed(error);
+      }
+    }
+  }
 }
 
 function attemptChange<T>(

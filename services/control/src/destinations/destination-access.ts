@@ -1,8 +1,8 @@
 /** Finding and changing a destination that has to be there. */
 import type { Destination } from "@posthaste/core/config/destination";
 import type { Clock } from "@posthaste/core/time";
-import type { ConfigStore } from "./config-store.ts";
-import { Problem } from "./problem.ts";
+import type { ConfigStore } from "../config-store/config-store.ts";
+import { Problem } from "../http/problem.ts";
 
 /** Throws the Problem `not_found`. */
 export function findDestination(destination: Destination | undefined, id: string): Destination {

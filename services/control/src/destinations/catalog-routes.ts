@@ -2,7 +2,7 @@
 import { WEBHOOKS } from "@posthaste/core/config/destination";
 import { destinationSettingsInput } from "@posthaste/core/config/destination-settings";
 import { z } from "zod";
-import { defineRoute, type Route } from "../route.ts";
+import { defineRoute, type Route } from "../http/route.ts";
 
 const catalog = z.array(
   z.object({

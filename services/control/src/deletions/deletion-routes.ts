@@ -9,11 +9,11 @@ import type { Clock } from "@posthaste/core/time";
 import { withDeadline } from "@posthaste/kafka/connection/deadline";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
 import { z } from "zod";
-import { bareEvent } from "../bare-event.ts";
-import { type ConfigStore, WRITE_DEADLINE_MS } from "../config-store.ts";
+import { type ConfigStore, WRITE_DEADLINE_MS } from "../config-store/config-store.ts";
+import { bareEvent } from "../events/bare-event.ts";
+import { defineRoute, type Route } from "../http/route.ts";
 import { createId } from "../identifiers.ts";
-import { defineRoute, type Route } from "../route.ts";
-import { assertSources } from "../source-access.ts";
+import { assertSources } from "../sources/source-access.ts";
 
 export interface DeletionRoutesOptions {
   readonly sources: ConfigStore<Source>;

@@ -2,12 +2,12 @@
 import { DEAD_LETTER_REASONS } from "@posthaste/core/delivery/dead-letter";
 import type { Clock } from "@posthaste/core/time";
 import { z } from "zod";
+import { timeRange } from "../http/moment.ts";
+import { Problem } from "../http/problem.ts";
+import { defineRoute, type Route } from "../http/route.ts";
 import { createId } from "../identifiers.ts";
-import { timeRange } from "../moment.ts";
-import { Problem } from "../problem.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
-import { REPLAY_STATES, type Replays } from "../replays.ts";
-import { defineRoute, type Route } from "../route.ts";
+import { REPLAY_STATES, type Replays } from "./replays.ts";
 
 export interface ReplayRoutesOptions {
   readonly readModel: ReadModel;

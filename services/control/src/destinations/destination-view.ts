@@ -3,8 +3,8 @@ import { type Destination, RESPONSE_LOGS, SETTLE_RULES, WEBHOOKS } from "@postha
 import { MASK } from "@posthaste/core/config/destination-settings";
 import { SECRET_STAGES, secretStage } from "@posthaste/core/config/secret-rotation";
 import { z } from "zod";
-import { pageOf } from "./page.ts";
-import type { Named } from "./route.ts";
+import { pageOf } from "../http/page.ts";
+import type { Named } from "../http/route.ts";
 
 const time = z.iso.datetime();
 

@@ -1,6 +1,6 @@
 /** Where a page of counts ended, as the text that the next call gives back. */
-import { invalidInput } from "./problem.ts";
-import type { CountedKind } from "./read-model/journal.ts";
+import { invalidInput } from "../http/problem.ts";
+import type { CountedKind } from "../read-model/journal.ts";
 
 export function encodeCountCursor({ destinationId, kind }: CountedKind): string {
   return Buffer.from(`${kind}:${destinationId}`).toString("base64url");

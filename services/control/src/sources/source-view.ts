@@ -1,8 +1,8 @@
 /** A source as the API shows it. */
 import { SOURCE_KINDS, type Source } from "@posthaste/core/config/source";
 import { z } from "zod";
-import { pageOf } from "./page.ts";
-import type { Named } from "./route.ts";
+import { pageOf } from "../http/page.ts";
+import type { Named } from "../http/route.ts";
 
 const time = z.iso.datetime();
 

@@ -1,10 +1,10 @@
 /** A journal's entries as one page of a list. */
 import { z } from "zod";
-import { pageOf } from "./page.ts";
-import type { JournalEntry, JournalFilter } from "./read-model/journal.ts";
-import { decodeCursor, encodeCursor } from "./read-model/journal-cursor.ts";
-import type { ReadModel } from "./read-model/read-model.ts";
-import type { JournalName } from "./read-model/store.ts";
+import { pageOf } from "../http/page.ts";
+import type { JournalEntry, JournalFilter } from "../read-model/journal.ts";
+import { decodeCursor, encodeCursor } from "../read-model/journal-cursor.ts";
+import type { ReadModel } from "../read-model/read-model.ts";
+import type { JournalName } from "../read-model/store.ts";
 
 /** The answer's schema for entries of `entry`. */
 export function journalPageOf<Entry extends z.ZodType>(entry: Entry) {

@@ -2,15 +2,15 @@
 import { DEAD_LETTER_REASONS } from "@posthaste/core/delivery/dead-letter";
 import { EVENT_TYPES } from "@posthaste/core/event/event";
 import { z } from "zod";
-import { decodeCountCursor, encodeCountCursor } from "../count-cursor.ts";
-import { isComplete, journalPage, journalPageOf } from "../journal-page.ts";
-import { tenths } from "../milliseconds.ts";
-import { timeRange } from "../moment.ts";
-import { pageOf, pageQuery } from "../page.ts";
+import { tenths } from "../http/milliseconds.ts";
+import { timeRange } from "../http/moment.ts";
+import { pageOf, pageQuery } from "../http/page.ts";
+import { defineRoute, type Route } from "../http/route.ts";
 import { deadLetterFromEntry } from "../read-model/dead-letter-entry.ts";
 import type { JournalEntry } from "../read-model/journal.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
-import { defineRoute, type Route } from "../route.ts";
+import { decodeCountCursor, encodeCountCursor } from "./count-cursor.ts";
+import { isComplete, journalPage, journalPageOf } from "./journal-page.ts";
 
 const reason = z.enum(DEAD_LETTER_REASONS, `expected one of ${DEAD_LETTER_REASONS.join(", ")}`);
 const time = z.iso.datetime();

@@ -11,11 +11,11 @@ import {
 import type { Source } from "@posthaste/core/config/source";
 import type { Clock } from "@posthaste/core/time";
 import { z } from "zod";
-import type { ConfigStore } from "../config-store.ts";
-import { changeDestination } from "../destination-access.ts";
-import { destinationAnswer, viewDestination } from "../destination-view.ts";
-import { Problem } from "../problem.ts";
-import { defineRoute, type Route } from "../route.ts";
+import type { ConfigStore } from "../config-store/config-store.ts";
+import { Problem } from "../http/problem.ts";
+import { defineRoute, type Route } from "../http/route.ts";
+import { changeDestination } from "./destination-access.ts";
+import { destinationAnswer, viewDestination } from "./destination-view.ts";
 
 export interface DestinationSecretRoutesOptions {
   readonly destinations: ConfigStore<Destination>;

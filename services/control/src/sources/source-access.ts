@@ -1,7 +1,7 @@
 /** Finding sources that have to be there. */
 import type { Source } from "@posthaste/core/config/source";
-import type { ConfigStore } from "./config-store.ts";
-import { invalidInput, Problem } from "./problem.ts";
+import type { ConfigStore } from "../config-store/config-store.ts";
+import { invalidInput, Problem } from "../http/problem.ts";
 
 /** Throws the Problem `not_found`. */
 export function findSource(source: Source | undefined, id: string): Source {

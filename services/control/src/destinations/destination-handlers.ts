@@ -1,0 +1,94 @@
+/** What is done for each call about destinations. Its input is checked; a refusal is thrown as a Problem. */
+import type { Destination } from "@posthaste/core/config/destination";
+import { changeSettings, DEFAULT_SETTINGS, type DestinationSettings } from "@posthaste/core/config/destination-change";
+import type { DestinationInput, DestinationPatch, SettingsPatch } from "@posthaste/core/config/destination-settings";
+import type { Source } from "@posthaste/core/config/source";
+import type { Clock } from "@posthaste/core/time";
+import type { ConfigStore } from "../config-store/config-store.ts";
+import { type Page, type PageQuery, pageFrom } from "../http/page.ts";
+import { assertRevision, formatPath, invalidInput } from "../http/problem.ts";
+import { createId } from "../identifiers.ts";
+import { assertSources } from "../sources/source-access.ts";
+import { changeDestination, findDestination } from "./destination-access.ts";
+import { type DestinationAnswer, viewDestination } from "./destination-view.ts";
+
+export interface DestinationHandlersOptions {
+  readonly destinations: ConfigStore<Destination>;
+  readonly sources: ConfigStore<Source>;
+  readonly clock: Clock;
+}
+
+export class DestinationHandlers {
+  readonly #destinations: ConfigStore<Destination>;
+  readonly #sources: ConfigStore<Source>;
+  readonly #clock: Clock;
+
+  constructor({ destinations, sources, clock }: DestinationHandlersOptions) {
+    this.#destinations = destinations;
+    this.#sources = sources;
+    this.#clock = clock;
+  }
+
+  list(query: PageQuery): Page<DestinationAnswer> {
+    const { data, nextCursor } = pageFrom(this.#destinations.values(), query);
+    return { data: data.map((destination) => this.#view(destination)), nextCursor };
+  }
+
+  async create(input: DestinationInput): Promise<DestinationAnswer> {
+    assertSources(input.sourceIds, this.#sources);
+    const settings = settingsFrom(DEFAULT_SETTINGS, input.settings);
+    const id = createId("dst");
+    const nowMs = this.#clock.nowMs();
+    const destination: Omit<Destination, "revision"> = {
+      id,
+      type: input.type,
+      name: input.name,
+      sourceIds: input.sourceIds,
+      enabled: input.enabled,
+      ...settings,
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+      missingKeyIds: null,
+    };
+    const created = await this.#destinations.change(id, (_, revision) => ({ ...destination, revision }));
+    return this.#view(findDestination(created, id));
+  }
+
+  get(id: string): DestinationAnswer {
+    return this.#view(findDestination(this.#destinations.get(id), id));
+  }
+
+  async change(id: string, patch: DestinationPatch): Promise<DestinationAnswer> {
+    if (patch.sourceIds !== undefined) assertSources(patch.sourceIds, this.#sources);
+    const changed = await changeDestination(this.#destinations, this.#clock, id, (destination) => {
+      assertRevision(destination, patch.revision);
+      return {
+        ...destination,
+        name: patch.name ?? destination.name,
+        sourceIds: patch.sourceIds ?? destination.sourceIds,
+        enabled: patch.enabled ?? destination.enabled,
+        ...settingsFrom(destination, patch.settings ?? {}),
+      };
+    });
+    return this.#view(changed);
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#destinations.change(id, (current) => {
+      findDestination(current, id);
+      return null;
+    });
+  }
+
+  #view(destination: Destination): DestinationAnswer {
+    return viewDestination(destination, (id) => this.#sources.get(id) !== undefined);
+  }
+}
+
+function settingsFrom(stored: DestinationSettings, patch: SettingsPatch): DestinationSettings {
+  const change = changeSettings(stored, patch);
+  if (change.outcome === "changed") return change.settings;
+  throw invalidInput(
+    change.problems.map(({ path, message }) => ({ path: formatPath(["settings", ...path]), message })),
+  );
+}

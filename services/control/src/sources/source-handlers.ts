@@ -1,0 +1,100 @@
+/** What is done for each call about sources. Its input is checked; a refusal is thrown as a Problem. */
+import type { Source } from "@posthaste/core/config/source";
+import type { SourceInput, SourcePatch, writeKeyRotationInput } from "@posthaste/core/config/source-settings";
+import type { Clock } from "@posthaste/core/time";
+import type { z } from "zod";
+import type { ConfigStore } from "../config-store/config-store.ts";
+import { type Page, type PageQuery, pageFrom } from "../http/page.ts";
+import { assertRevision } from "../http/problem.ts";
+import { createId, createWriteKey } from "../identifiers.ts";
+import { findSource } from "./source-access.ts";
+import { type SourceAnswer, viewSource } from "./source-view.ts";
+
+/** A source that rotates its key every minute keeps no more old ones than this; the newest stay. */
+const MAX_OLD_KEYS = 10;
+
+type WriteKeyRotation = z.output<typeof writeKeyRotationInput>;
+
+export interface SourceHandlersOptions {
+  readonly sources: ConfigStore<Source>;
+  readonly clock: Clock;
+}
+
+export class SourceHandlers {
+  readonly #sources: ConfigStore<Source>;
+  readonly #clock: Clock;
+
+  constructor({ sources, clock }: SourceHandlersOptions) {
+    this.#sources = sources;
+    this.#clock = clock;
+  }
+
+  list(query: PageQuery): Page<SourceAnswer> {
+    const { data, nextCursor } = pageFrom(this.#sources.values(), query);
+    return { data: data.map((source) => this.#view(source)), nextCursor };
+  }
+
+  async create(input: SourceInput): Promise<SourceAnswer> {
+    const id = createId("src");
+    const created = await this.#sources.change(id, (_, revision) => ({
+      id,
+      revision,
+      ...input,
+      writeKeys: [{ key: createWriteKey(), expiresAtMs: null }],
+      createdAtMs: this.#clock.nowMs(),
+      updatedAtMs: this.#clock.nowMs(),
+    }));
+    return this.#view(findSource(created, id));
+  }
+
+  get(id: string): SourceAnswer {
+    return this.#view(findSource(this.#sources.get(id), id));
+  }
+
+  change(id: string, { revision, ...patch }: SourcePatch): Promise<SourceAnswer> {
+    return this.#change(id, (source) => {
+      assertRevision(source, revision);
+      return {
+        ...source,
+        name: patch.name ?? source.name,
+        kind: patch.kind ?? source.kind,
+        enabled: patch.enabled ?? source.enabled,
+      };
+    });
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#sources.change(id, (current) => {
+      findSource(current, id);
+      return null;
+    });
+  }
+
+  rotateWriteKey(id: string, { oldKeySeconds }: WriteKeyRotation): Promise<SourceAnswer> {
+    return this.#change(id, (source) => {
+      const nowMs = this.#clock.nowMs();
+      const old = source.writeKeys
+        .map(({ key, expiresAtMs }) => ({ key, expiresAtMs: expiresAtMs ?? nowMs + oldKeySeconds * 1000 }))
+        .filter(({ expiresAtMs }) => expiresAtMs > nowMs);
+      return {
+        ...source,
+        writeKeys: [{ key: createWriteKey(), expiresAtMs: null }, ...old.slice(0, MAX_OLD_KEYS)],
+      };
+    });
+  }
+
+  /** Changes a source that is there; `update` gets it with its expired keys gone. */
+  async #change(id: string, update: (source: Source) => Source): Promise<SourceAnswer> {
+    const changed = await this.#sources.change(id, (current, revision) => {
+      const source = findSource(current, id);
+      const nowMs = this.#clock.nowMs();
+      const writeKeys = source.writeKeys.filter(({ expiresAtMs }) => expiresAtMs === null || expiresAtMs > nowMs);
+      return { ...update({ ...source, writeKeys }), revision, updatedAtMs: nowMs };
+    });
+    return this.#view(findSource(changed, id));
+  }
+
+  #view(source: Source): SourceAnswer {
+    return viewSource(source, this.#clock.nowMs());
+  }
+}
