@@ -1,4 +1,4 @@
-/** The parts of delivery over the model's brokers and receivers, put together as services/delivery/src/app.ts does. */
+/** The parts of delivery over the model's brokers and receivers, joined as `services/delivery/src/app.ts` joins them. */
 
 import { headerText, REPUBLISHED_FROM_HEADER } from "@posthaste/contracts/headers";
 import { delayMsFromRetryTopic } from "@posthaste/contracts/topics";
@@ -7,12 +7,10 @@ import { DEFAULT_URL_HEALTH } from "@posthaste/core/isolation/url-health";
 import { SILENT_LOG } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
 import { createConsumers } from "@posthaste/delivery/consumers";
-import { Deliverer, type DelivererParts } from "@posthaste/delivery/deliver-record";
-import { DueGate } from "@posthaste/delivery/due-gate";
-import { FollowUps } from "@posthaste/delivery/follow-up";
-import { Isolation } from "@posthaste/delivery/isolation";
+import type { IncomingDelivery } from "@posthaste/delivery/incoming-delivery";
 import { createDeliveryMetrics } from "@posthaste/delivery/metrics";
-import type { Intake } from "@posthaste/delivery/pending";
+import { OutcomePublisher } from "@posthaste/delivery/outcome-publisher";
+import { createPipeline, type PipelineOptions } from "@posthaste/delivery/pipeline";
 import type { Task } from "@posthaste/kafka/consumer/windowed-consumer";
 import { createTable } from "@posthaste/kafka/log/table";
 import { GroupCommitProducer } from "@posthaste/kafka/producer/producer";
@@ -22,13 +20,10 @@ import { createCodecs, type Installation, NAMES, RETRY_TOPICS, SCHEDULE, TIMING 
 import type { ModelProcess, RunningService } from "./model-process.ts";
 import { createModelSender } from "./receivers.ts";
 
-type OpenTopics = Parameters<typeof createConsumers>[1]["topics"];
-
 /** Counts are nobody's business here. */
 const METRICS = createDeliveryMetrics(new Registry(), RETRY_TOPICS);
 const CLOCK: Clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
-/** Nothing is logged, so nothing of it is asked but whether to. */
-const NO_ATTEMPT_LOG = { skips: () => true } as unknown as DelivererParts["attemptLog"];
+const NO_ATTEMPT_LOG: PipelineOptions["attemptLog"] = { skips: () => true, add: () => {} };
 
 /** Resolves when both groups were joined. */
 export async function startDeliveryService(owner: ModelProcess, installation: Installation): Promise<RunningService> {
@@ -54,14 +49,14 @@ export async function startDeliveryService(owner: ModelProcess, installation: In
   const republish = republisher.send.bind(republisher);
   republisher.send = (records) => {
     if (publishing?.window.isRevoked === true) {
-      installation.onViolation(`F3 ${owner.id} hands off from a partition that it gave up`);
+      installation.onViolation(`F3 ${owner.id} republishes from a partition that it gave up`);
     }
     return republish(records);
   };
   /** What is republished while the producer is called. */
-  let publishing: Task<Intake> | null = null;
-  /** Whose turn it is while the sender is called. */
-  let sending: { readonly task: Task<Intake>; readonly isLast: boolean } | null = null;
+  let publishing: Task<IncomingDelivery> | null = null;
+  /** Whose permit it is while the sender is called. */
+  let sending: { readonly task: Task<IncomingDelivery>; readonly isLast: boolean } | null = null;
   const seen = new WeakMap<object, AttemptSeen>();
   const sender = createModelSender({
     world,
@@ -70,7 +65,7 @@ export async function startDeliveryService(owner: ModelProcess, installation: In
     maxConnections: scenario.maxConnections,
     watch: {
       onStart: (request, urls) => {
-        if (sending === null) throw new Error("an attempt began outside of a turn");
+        if (sending === null) throw new Error("an attempt began without a permit");
         const { isLast, task } = sending;
         const { record, item, window } = task;
         if (item.delivery === null) throw new Error("an attempt of nothing began");
@@ -98,20 +93,7 @@ export async function startDeliveryService(owner: ModelProcess, installation: In
       },
     },
   });
-  const isolation = new Isolation({
-    settings: { ...DEFAULT_URL_HEALTH, longestWaitMs: Math.min(...SCHEDULE.delaysMs) },
-    connections: sender.maxConnections,
-    monotonicMs: CLOCK.monotonicMs,
-    send: (permit) => {
-      const before = sending;
-      sending = { task: permit.request.task, isLast: permit.isLast };
-      deliverer.send(permit);
-      sending = before;
-    },
-    defer: (pending, parts) => deliverer.defer(pending, parts),
-    judgeAgain: (pending) => deliverer.judgeAgain(pending),
-  });
-  const followUps = new FollowUps({
+  const publisher = new OutcomePublisher({
     names: NAMES,
     producer: republisher,
     codec: codecs.deadLetter,
@@ -119,21 +101,20 @@ export async function startDeliveryService(owner: ModelProcess, installation: In
     nowMs: CLOCK.nowMs,
     onFailure,
   });
-  const publish = followUps.publish.bind(followUps);
-  followUps.publish = (task, plans) => {
+  const publish = publisher.publish.bind(publisher);
+  publisher.publish = (task, plans) => {
     const before = publishing;
     publishing = task;
     publish(task, plans);
     publishing = before;
   };
-  const deliverer: Deliverer = new Deliverer({
+  const pipeline = createPipeline({
     destinations,
     sender,
-    isolation,
-    followUps,
+    publisher,
     attemptLog: NO_ATTEMPT_LOG,
-    dueGate: new DueGate(),
     schedule: SCHEDULE,
+    health: DEFAULT_URL_HEALTH,
     metrics: METRICS,
     clock: CLOCK,
     random,
@@ -141,10 +122,16 @@ export async function startDeliveryService(owner: ModelProcess, installation: In
     log: SILENT_LOG,
     onFailure,
   });
-  // What the consumers take of all that a process opens.
-  const topics = { names: NAMES, deliveryCodec: codecs.delivery, retryTopics: RETRY_TOPICS } as unknown as OpenTopics;
+  const { intake, admission, attempts } = pipeline;
+  const start = attempts.start.bind(attempts);
+  attempts.start = (permit, feedback) => {
+    const before = sending;
+    sending = { task: permit.request.task, isLast: permit.isLast };
+    start(permit, feedback);
+    sending = before;
+  };
   const consumers = createConsumers(connection, {
-    topics,
+    topics: { names: NAMES, deliveryCodec: codecs.delivery, retryTopics: RETRY_TOPICS },
     windowRecords: scenario.windowRecords,
     timing: TIMING,
     metrics: METRICS,
@@ -153,9 +140,9 @@ export async function startDeliveryService(owner: ModelProcess, installation: In
       const groupId = item.isRetry ? NAMES.retryGroup : NAMES.deliveryGroup;
       commits.started(owner, groupId, task, () => deliveries.finished(owner.id, record, item));
       deliveries.started(owner.id, record, world.nowMs);
-      deliverer.run(task);
+      intake.run(task);
     },
-    turnsAway: (destinationId, window) => isolation.turnsAway(destinationId, window),
+    deferralOnArrival: (destinationId, window) => admission.deferralOnArrival(destinationId, window),
     onFailure,
   });
   const { firstAttempts, retries } = consumers;
@@ -166,8 +153,7 @@ export async function startDeliveryService(owner: ModelProcess, installation: In
     owned: () => [...ownedBy(NAMES.deliveryGroup, firstAttempts), ...ownedBy(NAMES.retryGroup, retries)],
     stop: async () => {
       await Promise.all([firstAttempts.stop(), retries.stop()]);
-      deliverer.close();
-      isolation.close();
+      pipeline.close();
       await Promise.all([republisher.close(1000), destinations.close()]);
     },
   };

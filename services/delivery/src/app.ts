@@ -1,6 +1,6 @@
 /**
- * The delivery service: what stands in the deliveries topic, and what came due in the retry topics, to its receivers.
- * First attempts and retries share the admission of their destinations.
+ * The delivery service: it sends the records of the deliveries topic, and those of the retry topics that came due, to their
+ * receivers. First attempts and retries share the stages of `pipeline.ts`, and so the admission of their destinations.
  */
 import type { SecretKey } from "@posthaste/contracts/secret-box";
 import { createTopicNames, delayMsFromRetryTopic } from "@posthaste/contracts/topics";
@@ -15,13 +15,11 @@ import type { KafkaAccess, RegistryAccess } from "@posthaste/runtime/connection-
 import type { AddressRules } from "@posthaste/webhook/address-guard";
 import { createWebhookSender, type SenderLimits } from "@posthaste/webhook/sender";
 import type { Registry } from "prom-client";
-import { AttemptLog, type AttemptLogSetting } from "./attempt-log.ts";
-import { createConsumers } from "./consumers.ts";
-import { Deliverer } from "./deliver-record.ts";
-import { DueGate } from "./due-gate.ts";
-import { FollowUps } from "./follow-up.ts";
-import { Isolation } from "./isolation.ts";
+import { createConsumers } from "./intake/consumers.ts";
 import { createDeliveryGauges, createDeliveryMetrics } from "./metrics.ts";
+import { AttemptLog, type AttemptLogSetting } from "./outcome/attempt-log.ts";
+import { OutcomePublisher } from "./outcome/outcome-publisher.ts";
+import { createPipeline } from "./pipeline.ts";
 import { type OpenTopicsOptions, openTopics } from "./topics.ts";
 
 export interface DeliveryOptions {
@@ -35,33 +33,36 @@ export interface DeliveryOptions {
   readonly extraCa?: string | undefined;
   readonly schedule: RetrySchedule;
   readonly attemptLog: AttemptLogSetting;
-  /** Records of one partition's window; default 2,000. */
+  /** How many records one partition's window holds; default 2,000. */
   readonly windowRecords?: number;
   readonly log: Log;
   readonly registry: Registry;
-  /** Delivery cannot go on; the process should end. */
+  /** Delivery cannot go on, and the process should end. */
   readonly onFailure: (reason: Error) => void;
   readonly senderLimits?: Partial<SenderLimits>;
   readonly health?: UrlHealthSettings;
   readonly timing?: Partial<ConsumerTiming>;
-  /** When the table of destinations counts as not read to its end. */
+  /** After how long the table of destinations counts as not read to its end. */
   readonly table?: NonNullable<OpenTopicsOptions["table"]>;
   readonly clock?: Clock;
-  /** 0 up to but not including 1; for jitter and for sampling the attempt log. */
+  /** Answers 0 up to but not including 1; for jitter, and for the share of attempts that is logged. */
   readonly random?: () => number;
 }
 
 export interface DeliveryService {
   readonly readiness: () => Readonly<Record<string, true | string>>;
-  /** Stops intake, waits for what is out, commits, disconnects; within ten seconds, brokers or none. */
+  /** Stops intake, waits for requests that are out, commits and disconnects, within ten seconds, brokers or none. */
   readonly stop: () => Promise<void>;
 }
 
-/** As the setting's default: a burst to a receiver that is slow and well finds room beside others, who would stand behind it in a full one. */
+/**
+ * As the setting's default: a window of this size has a place for others beside a burst to a receiver that is slow and
+ * well; in a smaller one, which the burst fills, they would stand behind it.
+ */
 const DEFAULT_WINDOW_RECORDS = 2000;
 const SYSTEM_CLOCK: Clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
 
-/** Resolves when the destinations are known and both groups were joined; nothing is sent before that. */
+/** Resolves when the table of destinations was read and both groups were joined; nothing is sent before. */
 export async function startDelivery(options: DeliveryOptions): Promise<DeliveryService> {
   const { log, registry, schedule, onFailure, clock = SYSTEM_CLOCK, random = Math.random } = options;
   const names = createTopicNames(options.topicPrefix);
@@ -89,19 +90,7 @@ export async function startDelivery(options: DeliveryOptions): Promise<DeliveryS
     ...{ extraCa: options.extraCa, registry, clock },
     limits: options.senderLimits ?? {},
   });
-  const isolation = new Isolation({
-    settings: { ...(options.health ?? DEFAULT_URL_HEALTH), longestWaitMs: Math.min(...schedule.delaysMs) },
-    connections: sender.maxConnections,
-    monotonicMs: clock.monotonicMs,
-    send: (permit) => deliverer.send(permit),
-    defer: (pending, parts) => deliverer.defer(pending, parts),
-    judgeAgain: (pending) => deliverer.judgeAgain(pending),
-  });
-  createDeliveryGauges(registry, {
-    breakers: () => isolation.breakers(),
-    waitingForAdmission: () => isolation.waiting,
-  });
-  const followUps = new FollowUps({
+  const publisher = new OutcomePublisher({
     names,
     producer: republisher,
     codec: deadLetterCodec,
@@ -109,14 +98,13 @@ export async function startDelivery(options: DeliveryOptions): Promise<DeliveryS
     nowMs: clock.nowMs,
     onFailure,
   });
-  const deliverer: Deliverer = new Deliverer({
+  const pipeline = createPipeline({
     destinations,
     sender,
-    isolation,
-    followUps,
+    publisher,
     attemptLog,
-    dueGate: new DueGate(),
     schedule,
+    health: options.health ?? DEFAULT_URL_HEALTH,
     metrics,
     clock,
     random,
@@ -124,13 +112,18 @@ export async function startDelivery(options: DeliveryOptions): Promise<DeliveryS
     log,
     onFailure,
   });
+  const { intake, admission, activeDestinations } = pipeline;
+  createDeliveryGauges(registry, {
+    breakers: () => activeDestinations.breakers(),
+    waitingForAdmission: () => admission.waiting,
+  });
   const { firstAttempts, retries } = createConsumers(connection, {
     topics,
     windowRecords: options.windowRecords ?? DEFAULT_WINDOW_RECORDS,
     timing: options.timing ?? {},
     metrics,
-    run: (task) => deliverer.run(task),
-    turnsAway: (destinationId, window) => isolation.turnsAway(destinationId, window),
+    run: (task) => intake.run(task),
+    deferralOnArrival: (destinationId, window) => admission.deferralOnArrival(destinationId, window),
     onFailure,
   });
   await Promise.all([firstAttempts.start(), retries.start()]);
@@ -144,10 +137,9 @@ export async function startDelivery(options: DeliveryOptions): Promise<DeliveryS
     }),
     stop: async () => {
       await Promise.all([firstAttempts.stop(), retries.stop()]);
-      deliverer.close();
-      isolation.close();
+      pipeline.close();
       await sender.close();
-      // In this order within one turn: the log hands over what waits, its producer sends it and is bounded.
+      // Both are called in one turn of the event loop, the log first: it gives what waits to its producer, whose close has an end.
       await Promise.all([attemptLog.close(), topics.close()]);
       await connection.close();
     },

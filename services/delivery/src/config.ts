@@ -6,7 +6,7 @@ import { duration, durations, parsedBy, wholeNumber } from "@posthaste/runtime/c
 import { withConnections } from "@posthaste/runtime/connection-settings";
 import { parseNetworks, parsePorts } from "@posthaste/webhook/address-guard";
 import { z } from "zod";
-import { parseAttemptLogSetting } from "./attempt-log.ts";
+import { parseAttemptLogSetting } from "./outcome/attempt-log.ts";
 
 const FOUR_HOURS_MS = 4 * 3_600_000;
 

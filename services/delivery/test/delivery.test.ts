@@ -264,7 +264,7 @@ describe("what stands in the topics", () => {
     await installation.sendRaw(topic, value, headers);
     await installation.sendRaw(topic, value, headers);
     await eventually(async () =>
-      expect(await delivery.metric('posthaste_repeats_dropped_total{kind="republish"}')).toBe(1),
+      expect(await delivery.metric('posthaste_repeats_dropped_total{kind="hand_off"}')).toBe(1),
     );
     await eventually(() => expect(receiver.requestsTo("/copy")).toHaveLength(1));
   });

@@ -1,6 +1,6 @@
 /**
- * One delivery process in simulated time: its real judging, admission, settlement and retry plans, over windows, retry topics
- * and receivers that are simulated, so that an hour takes seconds.
+ * One delivery process in simulated time: its real stages from intake to outcome, over windows, retry topics and receivers
+ * that are simulated, so that an hour takes seconds.
  *
  * Owns: the simulated clock, and every timer of the process through vitest's fake timers; `end` gives them back.
  */
@@ -16,12 +16,10 @@ import type { AttemptListener, UrlResult } from "@posthaste/webhook/report";
 import type { AttemptRequest } from "@posthaste/webhook/sender";
 import { Registry } from "prom-client";
 import { vi } from "vitest";
-import { Deliverer, type DelivererParts } from "../src/deliver-record.ts";
-import { DueGate } from "../src/due-gate.ts";
-import type { FollowUp } from "../src/follow-up.ts";
-import { Isolation } from "../src/isolation.ts";
+import type { IncomingDelivery } from "../src/intake/incoming-delivery.ts";
 import { createDeliveryMetrics } from "../src/metrics.ts";
-import type { Intake } from "../src/pending.ts";
+import type { FollowUp } from "../src/outcome/follow-ups.ts";
+import { createPipeline, type Pipeline, type PipelineOptions } from "../src/pipeline.ts";
 
 /** What a receiver does with a request: a status after so many ms, with a `Retry-After` perhaps, or nothing at all. */
 export type Answer = { readonly status: number; readonly afterMs: number; readonly retryAfter?: string } | "hangs";
@@ -53,7 +51,7 @@ interface Later {
 }
 
 class SimulatedTask implements LaneMember<SimulatedTask> {
-  readonly item: Intake;
+  readonly item: IncomingDelivery;
   readonly record: { readonly topic: string; readonly partition: number; readonly offset: number };
   readonly window: SimulatedWindow;
   readonly lane: string;
@@ -61,7 +59,7 @@ class SimulatedTask implements LaneMember<SimulatedTask> {
   nextInBucket: SimulatedTask | undefined;
   #finished = false;
 
-  constructor(window: SimulatedWindow, item: Intake, offset: number, lane: string) {
+  constructor(window: SimulatedWindow, item: IncomingDelivery, offset: number, lane: string) {
     this.window = window;
     this.item = item;
     this.record = { topic: window.topic, partition: window.partition, offset };
@@ -147,8 +145,7 @@ export class SimulatedDelivery {
   readonly #later = new Map<number, Later[]>();
   readonly #windows: readonly SimulatedWindow[];
   readonly #retryWindows: readonly SimulatedWindow[];
-  readonly #isolation: Isolation;
-  readonly #deliverer: Deliverer;
+  readonly #pipeline: Pipeline;
   readonly #startedMs = 1_000_000_000;
   #nowMs = this.#startedMs;
   #offsets = 0;
@@ -158,22 +155,16 @@ export class SimulatedDelivery {
     this.#options = options;
     const { destinations, delaysMs, windowRecords, partitions } = options;
     const schedule = { delaysMs, windowMs: 4 * 3_600_000 };
-    this.#isolation = new Isolation({
-      settings: { ...DEFAULT_URL_HEALTH, longestWaitMs: Math.min(...delaysMs) },
-      connections: 4096,
-      monotonicMs: () => this.#nowMs,
-      send: (permit) => this.#deliverer.send(permit),
-      defer: (pending, parts) => this.#deliverer.defer(pending, parts),
-      judgeAgain: (pending) => this.#deliverer.judgeAgain(pending),
-    });
-    this.#deliverer = new Deliverer({
+    this.#pipeline = createPipeline({
       destinations: { appliedOffset: 0, get: (id: string) => destinations.find((each) => each.id === id) },
-      sender: { attempt: (request: AttemptRequest, listener: AttemptListener) => this.#attempt(request, listener) },
-      isolation: this.#isolation,
-      followUps: { publish: (task: SimulatedTask, all: readonly FollowUp[]) => this.#publish(task, all) },
+      sender: {
+        maxConnections: 4096,
+        attempt: (request: AttemptRequest, listener: AttemptListener) => this.#attempt(request, listener),
+      },
+      publisher: { publish: (task: SimulatedTask, all: readonly FollowUp[]) => this.#publish(task, all) },
       attemptLog: { skips: () => true },
-      dueGate: new DueGate(),
       schedule,
+      health: DEFAULT_URL_HEALTH,
       metrics: createDeliveryMetrics(new Registry(), []),
       clock: { nowMs: () => this.#nowMs, monotonicMs: () => this.#nowMs },
       random: () => 0.5,
@@ -182,12 +173,12 @@ export class SimulatedDelivery {
       onFailure: (reason: Error) => {
         throw reason;
       },
-    } as unknown as DelivererParts);
+    } as unknown as PipelineOptions);
     const makeWindows = (topic: string) =>
       Array.from(
         { length: partitions },
         (_, partition) =>
-          new SimulatedWindow(topic, partition, windowRecords, (task) => this.#deliverer.run(task as never)),
+          new SimulatedWindow(topic, partition, windowRecords, (task) => this.#pipeline.intake.run(task as never)),
       );
     this.#windows = makeWindows("deliveries");
     this.#retryWindows = makeWindows("retry");
@@ -224,8 +215,7 @@ export class SimulatedDelivery {
   }
 
   end(): void {
-    this.#deliverer.close();
-    this.#isolation.close();
+    this.#pipeline.close();
     vi.useRealTimers();
   }
 
@@ -240,7 +230,7 @@ export class SimulatedDelivery {
     windows: readonly SimulatedWindow[],
     delivery: Delivery,
     user: string,
-    { progress, isRetry }: Pick<Intake, "progress" | "isRetry">,
+    { progress, isRetry }: Pick<IncomingDelivery, "progress" | "isRetry">,
   ): void {
     const key = `${delivery.destinationId}:${user}`;
     let hash = 0;
@@ -249,9 +239,9 @@ export class SimulatedDelivery {
     this.#offsets += 1;
     const offset = this.#offsets;
     window?.arrive(() => {
-      const turnedAway = this.#isolation.turnsAway(delivery.destinationId, window as never);
-      const item: Intake = { delivery, progress, isRetry, republishedFrom: undefined, turnedAway };
-      return new SimulatedTask(window, item, offset, turnedAway === null ? key : `${key} ${offset}`);
+      const deferralOnArrival = this.#pipeline.admission.deferralOnArrival(delivery.destinationId, window as never);
+      const item: IncomingDelivery = { delivery, progress, isRetry, republishedFrom: undefined, deferralOnArrival };
+      return new SimulatedTask(window, item, offset, deferralOnArrival === null ? key : `${key} ${offset}`);
     });
   }
 

@@ -7,14 +7,15 @@ import type { Task } from "@posthaste/kafka/consumer/windowed-consumer";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
 import { Registry } from "prom-client";
 import { beforeEach, describe, expect, it } from "vitest";
-import { type FollowUp, FollowUps } from "./follow-up.ts";
-import { createDeliveryMetrics, type DeliveryMetrics } from "./metrics.ts";
-import type { Intake } from "./pending.ts";
+import type { IncomingDelivery } from "../intake/incoming-delivery.ts";
+import { createDeliveryMetrics, type DeliveryMetrics } from "../metrics.ts";
+import type { FollowUp } from "./follow-ups.ts";
+import { OutcomePublisher } from "./outcome-publisher.ts";
 
 const names = createTopicNames("posthaste");
 const delivery = { messageId: "m", destinationId: "dst" } as Delivery;
 const retry: FollowUp = { kind: "retry", delayMs: 10_000, progress: { ...NO_PROGRESS, attempts: 1 } };
-const burial: FollowUp = {
+const deadLetter: FollowUp = {
   kind: "dead_letter",
   reason: "window_expired",
   progress: { ...NO_PROGRESS, attempts: 3, deferrals: 2, windowStartMs: 5 },
@@ -30,7 +31,7 @@ let failures: Error[];
 let finished: number;
 let metrics: DeliveryMetrics;
 let registry: Registry;
-let followUps: FollowUps;
+let publisher: OutcomePublisher;
 
 const task = (isRevoked = false) =>
   ({
@@ -39,7 +40,7 @@ const task = (isRevoked = false) =>
     finish: () => {
       finished += 1;
     },
-  }) as unknown as Task<Intake>;
+  }) as unknown as Task<IncomingDelivery>;
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 const deadLettersCounted = async () =>
@@ -60,12 +61,12 @@ beforeEach(() => {
     },
   } as unknown as Producer;
   const onFailure = (reason: Error) => failures.push(reason);
-  followUps = new FollowUps({ names, producer, codec, metrics, nowMs: () => 77, onFailure });
+  publisher = new OutcomePublisher({ names, producer, codec, metrics, nowMs: () => 77, onFailure });
 });
 
 describe("what follows a delivery", () => {
   it("C2, F1: finishes its record when the brokers have it, and not before", async () => {
-    followUps.publish(task(), [retry, burial]);
+    publisher.publish(task(), [retry, deadLetter]);
     await settled();
     expect([sent.length, finished, await deadLettersCounted()]).toEqual([1, 0, 0]);
     acknowledged.resolve();
@@ -76,7 +77,7 @@ describe("what follows a delivery", () => {
   });
 
   it("C2: leaves its record unfinished when it cannot be published, which is a bug", async () => {
-    followUps.publish(task(), [burial]);
+    publisher.publish(task(), [deadLetter]);
     const reason = new PosthasteError("internal", "too large");
     acknowledged.reject(reason);
     await settled();
@@ -84,21 +85,21 @@ describe("what follows a delivery", () => {
   });
 
   it("F1: leaves its record to be read again when the process is ending, and that is no failure", async () => {
-    followUps.publish(task(), [retry]);
+    publisher.publish(task(), [retry]);
     acknowledged.reject(new PosthasteError("closed", "the producer is closed"));
     await settled();
     expect([finished, failures]).toEqual([0, []]);
   });
 
   it("F3: is published no more when its partition was given up", async () => {
-    followUps.publish(task(true), [retry, burial]);
+    publisher.publish(task(true), [retry, deadLetter]);
     acknowledged.resolve();
     await settled();
     expect([sent, finished, await deadLettersCounted()]).toEqual([[], 0, 0]);
   });
 
   it("F2, W2, W6: is the record itself in the topic of its delay, with what it has been through and where it comes from", () => {
-    followUps.publish(task(), [retry, { ...retry, delayMs: 60_000 }]);
+    publisher.publish(task(), [retry, { ...retry, delayMs: 60_000 }]);
     expect(sent).toEqual([
       [
         {
@@ -117,7 +118,7 @@ describe("what follows a delivery", () => {
   });
 
   it("is a dead letter with the delivery, the reason and what it has been through", () => {
-    followUps.publish(task(), [burial]);
+    publisher.publish(task(), [deadLetter]);
     const [[letter]] = sent as [[OutgoingRecord]];
     expect([letter.topic, letter.key, letter.headers]).toEqual([names.deadLetters, key, undefined]);
     expect(JSON.parse(String(letter.value))).toEqual({

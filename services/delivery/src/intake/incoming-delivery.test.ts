@@ -3,7 +3,7 @@ import { encodeProgress } from "@posthaste/contracts/headers";
 import { type Delivery, NO_PROGRESS } from "@posthaste/core/delivery/delivery";
 import { NO_INCARNATION } from "@posthaste/core/delivery/origin";
 import { describe, expect, it } from "vitest";
-import { takeDelivery } from "./pending.ts";
+import { readDelivery } from "./incoming-delivery.ts";
 
 const progress = { ...NO_PROGRESS, urls: ["https://b.example/"] };
 
@@ -11,7 +11,7 @@ function take(originIncarnation: number, isRetry: boolean) {
   const delivery = { originIncarnation } as Delivery;
   const codec: Codec<Delivery> = { encode: () => Buffer.of(), decode: () => delivery, prefetch: () => undefined };
   const record = { topic: "deliveries", partition: 0, offset: 7, timestampMs: 0, key: null, value: Buffer.of(1) };
-  return takeDelivery(codec, { ...record, headers: encodeProgress(progress) }, isRetry, () => null);
+  return readDelivery(codec, { ...record, headers: encodeProgress(progress) }, isRetry, () => null);
 }
 
 it("a delivery knows at its intake whether its destination turns it away", () => {
@@ -19,11 +19,11 @@ it("a delivery knows at its intake whether its destination turns it away", () =>
   const delivery = { destinationId: "dst", originIncarnation: 3 } as Delivery;
   const codec: Codec<Delivery> = { encode: () => Buffer.of(), decode: () => delivery, prefetch: () => undefined };
   const record = { topic: "deliveries", partition: 0, offset: 7, timestampMs: 0, key: null, value: Buffer.of(1) };
-  const intake = takeDelivery(codec, { ...record, headers: {} }, false, (destinationId) => {
+  const intake = readDelivery(codec, { ...record, headers: {} }, false, (destinationId) => {
     asked.push(destinationId);
     return "concurrency_limit";
   });
-  expect([intake.turnedAway, asked]).toEqual(["concurrency_limit", ["dst"]]);
+  expect([intake.deferralOnArrival, asked]).toEqual(["concurrency_limit", ["dst"]]);
 });
 
 it("what no schema reads, or has no value, is no delivery and turned away by nobody", () => {
@@ -33,10 +33,10 @@ it("what no schema reads, or has no value, is no delivery and turned away by nob
     return { originIncarnation: 3, destinationId: "dst" } as Delivery;
   };
   const codec: Codec<Delivery> = { encode: () => Buffer.of(), decode, prefetch: () => undefined };
-  const turnsAway = () => "concurrency_limit" as const;
+  const deferralOnArrival = () => "concurrency_limit" as const;
   for (const value of [Buffer.of(), null]) {
-    expect(takeDelivery(codec, { ...record, value }, false, turnsAway)).toMatchObject({
-      ...{ delivery: null, turnedAway: null, progress: NO_PROGRESS },
+    expect(readDelivery(codec, { ...record, value }, false, deferralOnArrival)).toMatchObject({
+      ...{ delivery: null, deferralOnArrival: null, progress: NO_PROGRESS },
     });
   }
 });

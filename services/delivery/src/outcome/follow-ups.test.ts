@@ -1,10 +1,9 @@
 import type { Destination } from "@posthaste/core/config/destination";
 import { type Delivery, NO_PROGRESS } from "@posthaste/core/delivery/delivery";
 import { settle } from "@posthaste/core/delivery/outcome";
-import type { RequestOutcome } from "@posthaste/core/isolation/url-health";
 import type { AttemptReport, UrlResult } from "@posthaste/webhook/report";
 import { describe, expect, it } from "vitest";
-import { planFollowUps, requestOutcome } from "./settlement.ts";
+import { planFollowUps } from "./follow-ups.ts";
 
 const schedule = { delaysMs: [1000, 5000], windowMs: 60_000 };
 const delivery = { messageId: "m", destinationId: "d" } as Delivery;
@@ -18,7 +17,6 @@ const answered = (path: string, status: number, notBeforeMs: number | null = nul
   notBeforeMs,
   answer: null,
 });
-const timedOut = (path: string): UrlResult => ({ ...answered(path, 503), status: null, error: "timeout" });
 
 function report(rule: "any" | "each", urls: readonly UrlResult[]): AttemptReport {
   return { settlement: settle(rule, urls), startedAtMs: 0, urls };
@@ -144,17 +142,5 @@ describe("what single URLs asked for", () => {
     ]);
     const [followUp] = plan(report("any", [answered("b", 503)]), progress, 9000);
     expect(followUp?.progress.urlsNotBeforeMs).toBeNull();
-  });
-});
-
-describe("a URL's health", () => {
-  it.each<[string, UrlResult, RequestOutcome]>([
-    ["a 2xx", answered("a", 204), "delivered"],
-    ["a refusal", answered("a", 404), "refused"],
-    ["a 5xx", answered("a", 503), "failed"],
-    ["a timeout", timedOut("a"), "timed_out"],
-    ["429", answered("a", 429), "throttled"],
-  ])("after %s", (_, result, outcome) => {
-    expect(requestOutcome(result.outcome, result)).toBe(outcome);
   });
 });

@@ -2,7 +2,9 @@
  * The two consumer groups of delivery, since one group has one subscription (C7): first attempts, and every retry topic
  * that exists (W4). Only first attempts are filtered by origin (D1).
  */
-import { delayMsFromRetryTopic } from "@posthaste/contracts/topics";
+import type { Codec } from "@posthaste/contracts/codec";
+import { delayMsFromRetryTopic, type TopicNames } from "@posthaste/contracts/topics";
+import type { Delivery } from "@posthaste/core/delivery/delivery";
 import {
   condenseOrigins,
   decodeOriginCheckpoint,
@@ -23,21 +25,28 @@ import type {
   WindowedConsumerOptions,
 } from "@posthaste/kafka/consumer/windowed-consumer";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
-import type { DeliveryMetrics } from "./metrics.ts";
-import { type Intake, takeDelivery } from "./pending.ts";
-import type { OpenTopics } from "./topics.ts";
+import type { DeliveryMetrics } from "../metrics.ts";
+import { type IncomingDelivery, readDelivery } from "./incoming-delivery.ts";
 
 const WINDOW_BYTES = 16 * 1024 * 1024;
 
+/** What the groups read. */
+export interface ReadTopics {
+  readonly names: TopicNames;
+  readonly retryTopics: readonly string[];
+  readonly deliveryCodec: Codec<Delivery>;
+}
+
 export interface ConsumersOptions {
-  readonly topics: OpenTopics;
+  readonly topics: ReadTopics;
   /** Records of one partition's window. */
   readonly windowRecords: number;
   readonly timing: Partial<ConsumerTiming>;
   readonly metrics: DeliveryMetrics;
-  readonly run: (task: Task<Intake>) => void;
-  /** Asked at intake of each delivery (see `Isolation.turnsAway`). */
-  readonly turnsAway: (destinationId: string, window: PartitionWindow) => DeferralCause | null;
+  /** Starts the work on a record whose turn in its lane has come. */
+  readonly run: (task: Task<IncomingDelivery>) => void;
+  /** Asked once of each delivery, when its record is taken into a window (see `Admission.deferralOnArrival`). */
+  readonly deferralOnArrival: (destinationId: string, window: PartitionWindow) => DeferralCause | null;
   readonly onFailure: (reason: Error) => void;
 }
 
@@ -46,25 +55,25 @@ export interface Consumers {
   readonly retries: WindowedConsumer;
 }
 
-/** Starts neither. */
+/** Creates both groups and starts neither. */
 export function createConsumers(connection: KafkaConnection, options: ConsumersOptions): Consumers {
   const { topics, metrics } = options;
   const { names, deliveryCodec, retryTopics } = topics;
   const shared = {
     window: { maxRecords: options.windowRecords, maxBytes: WINDOW_BYTES },
     prefetch: ({ value }: IncomingRecord) => (value === null ? undefined : deliveryCodec.prefetch(value)),
-    // One byte a character: keys that differ as bytes differ as text, and no UTF-8 is decoded.
-    laneOf: ({ turnedAway }: Intake, { key }: IncomingRecord) =>
-      turnedAway === null ? (key?.toString("latin1") ?? null) : null,
-    ownerOf: ({ delivery }: Intake) => delivery?.destinationId ?? "",
+    // latin1 has one byte a character: keys that differ as bytes differ as text, and nothing decodes UTF-8.
+    laneOf: ({ deferralOnArrival }: IncomingDelivery, { key }: IncomingRecord) =>
+      deferralOnArrival === null ? (key?.toString("latin1") ?? null) : null,
+    ownerOf: ({ delivery }: IncomingDelivery) => delivery?.destinationId ?? "",
     run: options.run,
     onFailure: options.onFailure,
     timing: options.timing,
-  } satisfies Partial<WindowedConsumerOptions<Intake, OriginOfDelivery>>;
+  } satisfies Partial<WindowedConsumerOptions<IncomingDelivery, OriginOfDelivery>>;
   const takeFrom = (isRetry: boolean) => (record: IncomingRecord, window: PartitionWindow) =>
-    takeDelivery(deliveryCodec, record, isRetry, (destinationId) => options.turnsAway(destinationId, window));
+    readDelivery(deliveryCodec, record, isRetry, (destinationId) => options.deferralOnArrival(destinationId, window));
   return {
-    firstAttempts: createWindowedConsumer<Intake, OriginOfDelivery>(connection, {
+    firstAttempts: createWindowedConsumer<IncomingDelivery, OriginOfDelivery>(connection, {
       ...shared,
       groupId: names.deliveryGroup,
       topics: [names.deliveries],
@@ -72,7 +81,7 @@ export function createConsumers(connection: KafkaConnection, options: ConsumersO
       checkpoint: originCheckpoint(metrics),
       onRepeat: () => metrics.repeats.inc({ kind: "origin" }),
     }),
-    retries: createWindowedConsumer<Intake>(connection, {
+    retries: createWindowedConsumer<IncomingDelivery>(connection, {
       ...shared,
       groupId: names.retryGroup,
       topics: retryTopics,
@@ -90,8 +99,8 @@ const NO_ORIGIN: OriginOfDelivery = {
   destinationId: "",
 };
 
-/** D1 to D3. A record that nothing reads has no origin, and is no repeat. */
-function originCheckpoint({ originsLeftOut }: DeliveryMetrics): Checkpoint<Intake, OriginOfDelivery> {
+/** D1 to D3 (`core/delivery/origin.ts`). A record that no schema reads has no origin, and is no repeat. */
+function originCheckpoint({ originsLeftOut }: DeliveryMetrics): Checkpoint<IncomingDelivery, OriginOfDelivery> {
   const onLeftOut = ({ entries, destinationIds }: LeftOut): void => {
     originsLeftOut.inc({ what: "entry" }, entries);
     originsLeftOut.inc({ what: "destination" }, destinationIds);

@@ -1,25 +1,35 @@
-/** What an attempt's report means: for the delivery, what is published; for the destination, how it does. */
+/** Follow-ups: what is published because of an attempt, or instead of one. */
 
 import type { Destination } from "@posthaste/core/config/destination";
-import type { DeadLetterReason } from "@posthaste/core/delivery/dead-letter";
+import type { DeadLetterReason, DeadUrl } from "@posthaste/core/delivery/dead-letter";
 import type { Delivery, DeliveryProgress } from "@posthaste/core/delivery/delivery";
-import { type AttemptOutcome, DELIVERED, earliest, type Settlement } from "@posthaste/core/delivery/outcome";
-import { planRetry, type RetrySchedule } from "@posthaste/core/delivery/retry-plan";
-import type { RequestOutcome } from "@posthaste/core/isolation/url-health";
-import type { AttemptReport, OutcomeDetails } from "@posthaste/webhook/report";
-import type { FollowUp } from "./follow-up.ts";
-import { owedUrls, removedUrls } from "./pending.ts";
+import { DELIVERED, earliest, type Settlement } from "@posthaste/core/delivery/outcome";
+import { planRetry, type RetryPlan, type RetrySchedule } from "@posthaste/core/delivery/retry-plan";
+import type { AttemptReport } from "@posthaste/webhook/report";
+import { owedUrls, removedUrls } from "../check/checked-delivery.ts";
+
+/** A delivery, or some of its URLs, given up. */
+export interface DeadLetterFollowUp {
+  readonly kind: "dead_letter";
+  readonly delivery: Delivery;
+  readonly reason: DeadLetterReason;
+  readonly progress: DeliveryProgress;
+  /** What the URLs answered in the attempt that ended the delivery; empty when there was none. */
+  readonly lastAttempt: readonly DeadUrl[];
+}
+
+export type FollowUp = RetryPlan | DeadLetterFollowUp;
 
 export interface Attempted {
   readonly delivery: Delivery;
-  /** Before the attempt. */
+  /** The progress before the attempt. */
   readonly progress: DeliveryProgress;
-  /** As it was when the attempt began. */
+  /** The destination as it was when the attempt began. */
   readonly destination: Destination;
   readonly report: AttemptReport;
   /**
-   * Under `settle: any`: when the URLs that the attempt left out may be called, ms since the epoch or null for a time that nobody
-   * knows; empty when it called all.
+   * Under `settle: any`: when each URL that the attempt left out may be called, in ms since the epoch, or null where
+   * nobody knows; empty when the attempt called all.
    */
   readonly leftOutTillMs: readonly (number | null)[];
   readonly schedule: RetrySchedule;
@@ -29,16 +39,16 @@ export interface Attempted {
 const NOTHING: readonly FollowUp[] = [];
 
 /**
- * What is published because of an attempt; nothing when it was delivered. Under `settle: each` possibly several things: one
- * of them is a dead letter for the URLs that were to be served and are the destination's no more. Retries do not name those
- * again, so they are told of once.
+ * Plans what an attempt has published: nothing when it delivered. Under `settle: each` there may be several follow-ups, a
+ * dead letter among them for the URLs that were to be served and that the destination no longer has. No retry names those
+ * URLs again, so they become a dead letter once.
  */
 export function planFollowUps(attempted: Attempted): readonly FollowUp[] {
   const { delivery, progress, report, schedule, nowMs } = attempted;
   const { urls } = report;
   const settlement = withLeftOut(report.settlement, attempted.leftOutTillMs);
   if (settlement === DELIVERED && progress.urls === null) return NOTHING;
-  const bury = (reason: DeadLetterReason, after: DeliveryProgress, only: readonly string[] | null): FollowUp => ({
+  const deadLetter = (reason: DeadLetterReason, after: DeliveryProgress, only: readonly string[] | null): FollowUp => ({
     kind: "dead_letter",
     delivery,
     reason,
@@ -46,20 +56,20 @@ export function planFollowUps(attempted: Attempted): readonly FollowUp[] {
     lastAttempt: only === null ? urls : urls.filter(({ url }) => only.includes(url)),
   });
   const counted: DeliveryProgress = { ...progress, attempts: progress.attempts + 1 };
-  const dead = settlement.dead.map((part) => bury(part.reason, counted, part.urls));
+  const dead = settlement.dead.map((part) => deadLetter(part.reason, counted, part.urls));
   const retries = settlement.retries.map((part) => {
-    // Under `any` too a delivery for some URLs, as a replay may be, stays with those.
+    // Under `settle: any` too a delivery for some URLs, which a replay may be, stays with those.
     const owed = part.urls ?? progress.urls;
     const plan = planRetry({ schedule, progress, nowMs, notBeforeMs: part.notBeforeMs, urls: owed });
-    if (plan.kind !== "retry") return bury(plan.reason, plan.progress, part.urls);
+    if (plan.kind !== "retry") return deadLetter(plan.reason, plan.progress, part.urls);
     const urlsNotBeforeMs = part.urls === null ? momentsOf(attempted) : null;
     return { ...plan, progress: { ...plan.progress, urlsNotBeforeMs } };
   });
-  return [...dead, ...retries, ...buryRemoved(attempted)];
+  return [...dead, ...retries, ...planRemovedUrls(attempted)];
 }
 
-/** One dead letter for the URLs that were to be served and are the destination's no more, if there are such. */
-export function buryRemoved({
+/** Plans one dead letter for the URLs that were to be served and that the destination no longer has, if there are any. */
+export function planRemovedUrls({
   delivery,
   progress,
   destination,
@@ -71,15 +81,10 @@ export function buryRemoved({
   return [{ kind: "dead_letter", delivery, reason: "destination_removed", progress: ofThem, lastAttempt }];
 }
 
-/** What a request says about its URL's health. */
-export function requestOutcome(outcome: AttemptOutcome, { error, status }: OutcomeDetails): RequestOutcome {
-  if (outcome === "delivered") return "delivered";
-  if (outcome === "permanent") return "refused";
-  if (error === "timeout") return "timed_out";
-  return status === 429 ? "throttled" : "failed";
-}
-
-/** An attempt that left URLs out has not failed for good, and waits for none that may be called earlier. */
+/**
+ * An attempt that left URLs out has not failed for good, and its delivery waits no longer than until the first of all its
+ * URLs may be called.
+ */
 function withLeftOut(settlement: Settlement, leftOutTillMs: readonly (number | null)[]): Settlement {
   if (leftOutTillMs.length === 0 || settlement === DELIVERED) return settlement;
   const moments = settlement.retries.map(({ notBeforeMs }) => notBeforeMs);
@@ -87,7 +92,10 @@ function withLeftOut(settlement: Settlement, leftOutTillMs: readonly (number | n
   return { outcome: "retryable", retries: [{ urls: null, notBeforeMs }], dead: [] };
 }
 
-/** Under `settle: any`: what single URLs asked for, now or before, for whichever process makes the next attempt (W5). */
+/**
+ * Under `settle: any`: until when the receivers of single URLs asked not to be called, now or in an earlier attempt, in ms
+ * since the epoch, for whichever process makes the next attempt (W5). Null when none did.
+ */
 function momentsOf({ progress, report, nowMs }: Attempted): Readonly<Record<string, number>> | null {
   const before = Object.entries(progress.urlsNotBeforeMs ?? {}).filter(([, momentMs]) => momentMs > nowMs);
   const asked = report.urls.flatMap(({ url, notBeforeMs }) =>

@@ -1,0 +1,74 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { CONNECTIONS, checked, ObservedAdmission, openWindow, SETTINGS } from "../../test/observed-admission.ts";
+
+let observed: ObservedAdmission;
+
+beforeEach(() => {
+  observed = new ObservedAdmission(SETTINGS, CONNECTIONS);
+});
+
+afterEach(() => observed.end());
+
+describe("the destinations that a process has to do with", () => {
+  it("I1: remembers for hours what a receiver was seen to manage, though its destination was forgotten", () => {
+    observed.end();
+    observed = new ObservedAdmission(SETTINGS, 4096);
+    for (let index = 0; index < 200; index++) observed.admit(checked("a"));
+    while (observed.sent.length > 0)
+      for (const permit of observed.sent.splice(0)) {
+        observed.nowMs += 1;
+        observed.finish(permit, "delivered");
+      }
+    observed.pass(120_000);
+    observed.nowMs += 3_600_000;
+    for (let index = 0; index < 200; index++) observed.admit(checked("a"));
+    expect(observed.sent.length).toBeGreaterThan(32);
+    expect(observed.sent.length).toBeLessThan(64);
+  });
+
+  it("J3: leaves what waits for a destination that is alone where it is, unless it stalls in a full window", () => {
+    const window = openWindow();
+    for (let index = 0; index < 10; index++) observed.admit(checked("a", { window }));
+    observed.pass(30_000);
+    expect([observed.deferred.length, observed.admission.waiting]).toEqual([0, 8]);
+    window.isFull = true;
+    window.records = 500;
+    window.ownedBy = () => 500;
+    observed.pass(100);
+    expect(observed.deferred).toHaveLength(8);
+  });
+
+  it("counts URLs by the state of their breaker, and forgets those that are idle", () => {
+    observed.admit(checked("good"));
+    observed.finish(observed.sent[0], "delivered");
+    for (let index = 0; index < 3; index++) {
+      observed.admit(checked("bad"));
+      observed.finish(observed.sent.at(-1), "failed");
+    }
+    expect(observed.destinations.breakers()).toEqual({ closed: 1, open: 1, half_open: 0 });
+    observed.admit(checked("bad"));
+    expect(observed.causes()).toEqual(["breaker_open"]);
+    observed.pass(120_000);
+    expect(observed.destinations.breakers()).toEqual({ closed: 0, open: 1, half_open: 0 });
+    observed.pass(600_000);
+    expect(observed.destinations.breakers()).toEqual({ closed: 0, open: 0, half_open: 0 });
+  });
+
+  it("J2: trusts a destination again that was changed", () => {
+    for (let index = 0; index < 3; index++) {
+      observed.admit(checked("bad"));
+      observed.finish(observed.sent.at(-1), "failed");
+    }
+    observed.admit(checked("bad", { revision: 2 }));
+    expect([observed.sent.length, observed.deferred.length]).toEqual([4, 0]);
+  });
+
+  it("J2: has what waited for a destination that was changed checked again, once, before what comes later", () => {
+    for (let index = 0; index < 5; index++) observed.admit(checked("a"));
+    observed.admit(checked("a", { revision: 2, urls: ["https://new.example/"] }));
+    expect([observed.checkedAgain.length, observed.admission.waiting, observed.deferred.length]).toEqual([3, 0, 0]);
+    expect(observed.sent.at(-1)?.lines.map(({ health }) => health.url)).toEqual(["https://new.example/"]);
+    observed.finish(observed.sent[0], "delivered");
+    expect(observed.sent).toHaveLength(3);
+  });
+});

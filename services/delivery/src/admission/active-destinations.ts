@@ -1,0 +1,119 @@
+/**
+ * The destinations that this process has to do with lately: each with its admission, and with what this process counts of it.
+ *
+ * Owns: those admissions, the connection budget that they share, the limits that URLs of forgotten destinations were seen to
+ * manage, and the timer that forgets.
+ * J2  A destination is forgotten when it was idle for `IDLE_MS`, and with all that stands against it when nobody used it for
+ *     `FORGET_MS`, so the memory follows the destinations in use (I4).
+ * J3  A destination counts as alone when this process used no other for `ALONE_MS`.
+ */
+
+import { type AdmissionSettings, DestinationAdmission } from "@posthaste/core/isolation/admission";
+import { BREAKER_STATES, type BreakerState } from "@posthaste/core/isolation/circuit-breaker";
+import { ConnectionBudget } from "@posthaste/core/isolation/connection-budget";
+import { RememberedLimits } from "@posthaste/core/isolation/remembered-limits";
+import type { CheckedDelivery } from "../check/checked-delivery.ts";
+
+const SWEEP_MS = 10_000;
+const IDLE_MS = 60_000;
+/** Longer than the quick retry tiers, from which a failing destination's deliveries keep returning. */
+const FORGET_MS = 600_000;
+const ALONE_MS = 300_000;
+
+export interface ActiveDestinationsOptions {
+  readonly settings: AdmissionSettings;
+  /** How many connections the sender has at the most. */
+  readonly connections: number;
+  readonly monotonicMs: () => number;
+}
+
+export interface ActiveDestination {
+  readonly admission: DestinationAdmission<CheckedDelivery>;
+  /** On the monotonic clock. */
+  usedMs: number;
+  /** The destination's newest revision that this process saw. */
+  revision: number;
+  /** Requests of last attempts that have not ended (J5 of `admission.ts`). */
+  reserved: number;
+  /** Deliveries that went to retry topics and have not returned (I2). */
+  retryBacklog: number;
+}
+
+export class ActiveDestinations {
+  readonly connectionBudget: ConnectionBudget;
+  readonly #options: ActiveDestinationsOptions;
+  readonly #remembered: RememberedLimits;
+  readonly #byId = new Map<string, ActiveDestination>();
+  readonly #sweep: NodeJS.Timeout;
+  #lastId = "";
+  #lastOtherMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: ActiveDestinationsOptions) {
+    this.#options = options;
+    this.connectionBudget = new ConnectionBudget(options.connections);
+    this.#remembered = new RememberedLimits(options.settings.limit.first);
+    this.#sweep = setInterval(() => this.#forgetIdle(), SWEEP_MS);
+  }
+
+  /** Answers the destination, which counts as used at `nowMs` of the monotonic clock. */
+  use(destinationId: string, nowMs: number): ActiveDestination {
+    if (destinationId !== this.#lastId) {
+      if (this.#lastId !== "") this.#lastOtherMs = nowMs;
+      this.#lastId = destinationId;
+    }
+    const known = this.#byId.get(destinationId);
+    if (known !== undefined) {
+      known.usedMs = nowMs;
+      return known;
+    }
+    const destination = this.#create(destinationId, nowMs);
+    this.#byId.set(destinationId, destination);
+    return destination;
+  }
+
+  /** Answers the destination without using it; undefined when it is not active. */
+  peek(destinationId: string): ActiveDestination | undefined {
+    return this.#byId.get(destinationId);
+  }
+
+  /** J3, for the destination that was used last. */
+  isAlone(nowMs: number): boolean {
+    return nowMs - this.#lastOtherMs >= ALONE_MS;
+  }
+
+  /** URLs by the state of their breaker. */
+  breakers(): Record<BreakerState, number> {
+    const counts = Object.fromEntries(BREAKER_STATES.map((state) => [state, 0])) as Record<BreakerState, number>;
+    for (const { admission } of this.#byId.values()) {
+      for (const { breakerState } of admission.urls) counts[breakerState] += 1;
+    }
+    return counts;
+  }
+
+  close(): void {
+    clearInterval(this.#sweep);
+  }
+
+  #create(destinationId: string, nowMs: number): ActiveDestination {
+    const { settings, monotonicMs } = this.#options;
+    const rememberedLimitOf = (url: string) => this.#remembered.of(keyOf(destinationId, url), monotonicMs());
+    const admission = new DestinationAdmission<CheckedDelivery>(settings, this.connectionBudget, rememberedLimitOf);
+    return { admission, usedMs: nowMs, revision: -1, reserved: 0, retryBacklog: 0 };
+  }
+
+  /** J2 */
+  #forgetIdle(): void {
+    const nowMs = this.#options.monotonicMs();
+    for (const [id, { admission, usedMs, retryBacklog }] of this.#byId) {
+      const unusedMs = nowMs - usedMs;
+      const isIdle = unusedMs >= IDLE_MS && retryBacklog === 0 && admission.isIdle(nowMs);
+      if (!isIdle && !(unusedMs >= FORGET_MS && admission.isEmpty)) continue;
+      for (const { url, limit } of admission.urls) this.#remembered.note(keyOf(id, url), limit, nowMs);
+      this.#byId.delete(id);
+    }
+  }
+}
+
+function keyOf(destinationId: string, url: string): string {
+  return `${destinationId} ${url}`;
+}

@@ -1,0 +1,67 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { CONNECTIONS, checked, ObservedAdmission, SETTINGS } from "../../test/observed-admission.ts";
+
+let observed: ObservedAdmission;
+
+beforeEach(() => {
+  observed = new ObservedAdmission(SETTINGS, CONNECTIONS);
+});
+
+afterEach(() => observed.end());
+
+describe("last attempts", () => {
+  it("J5, H3: leaves a connection to a newcomer beside last attempts of more that hang than the sender has connections for", () => {
+    for (let index = 0; index < 100; index++) {
+      observed.admit(checked(`hang-${index}`));
+      observed.finish(observed.sent.at(-1), "timed_out");
+    }
+    observed.sent = [];
+    for (let index = 0; index < 100; index++) observed.admitLast(checked(`hang-${index}`));
+    expect(observed.sent).toHaveLength(CONNECTIONS / 2);
+    observed.admit(checked("new"));
+    expect(observed.sent.at(-1)?.request.destination.id).toBe("new");
+  });
+
+  it("J5, I3: sends a last attempt whatever the breaker says, within the reserve", () => {
+    for (let index = 0; index < 3; index++) {
+      observed.admit(checked("bad"));
+      observed.finish(observed.sent.at(-1), "failed");
+    }
+    observed.sent = [];
+    for (let index = 0; index < 32; index++) expect(observed.admitLast(checked("bad"))).toBe(true);
+    expect(observed.admitLast(checked("bad"))).toBe(false);
+    expect(observed.sent.every(({ isLast }) => isLast)).toBe(true);
+    observed.finish(observed.sent[0], "failed");
+    expect(observed.admitLast(checked("bad"))).toBe(true);
+  });
+
+  it("J5: sends last attempts no faster than the destination's rate, and all of them", () => {
+    let refused = 0;
+    for (let index = 0; index < 30; index++) {
+      if (!observed.admitLast(checked("a", { rateLimitPerSecond: 1 }))) refused += 1;
+    }
+    expect([observed.sent.length, refused, observed.admission.waiting]).toEqual([1, 19, 10]);
+    observed.pass(1000);
+    expect(observed.sent).toHaveLength(2);
+    observed.pass(9100);
+    expect([observed.sent.length, observed.admission.waiting, observed.sent.every(({ isLast }) => isLast)]).toEqual([
+      11,
+      0,
+      true,
+    ]);
+    for (const permit of observed.sent.splice(0)) observed.finish(permit, "failed");
+    expect(observed.admitLast(checked("a", { rateLimitPerSecond: 1 }))).toBe(true);
+  });
+
+  it("J5: keeps last attempts that waited for the rate to the reserve, and defers the others", () => {
+    observed = new ObservedAdmission(SETTINGS, 4096);
+    for (let index = 0; index < 200; index++) {
+      expect(observed.admitLast(checked("a", { rateLimitPerSecond: 100 }))).toBe(true);
+    }
+    observed.pass(3000);
+    expect([observed.sent.length, observed.deferred.length, observed.admission.waiting]).toEqual([32, 168, 0]);
+    expect(observed.causes()).toEqual(Array(168).fill("concurrency_limit"));
+    for (const permit of observed.sent.splice(0)) observed.finish(permit, "failed");
+    expect([observed.admitLast(checked("a", { rateLimitPerSecond: 100 })), observed.sent.length]).toEqual([true, 1]);
+  });
+});

@@ -1,0 +1,39 @@
+/**
+ * The fourth stage of a delivery: the attempt of each permit that admission gave, at all URLs of the permit at once.
+ *
+ * Owns nothing: the sender has the requests, and one `PermittedAttempt` hears what comes of each attempt.
+ */
+
+import type { RetrySchedule } from "@posthaste/core/delivery/retry-plan";
+import type { Clock } from "@posthaste/core/time";
+import type { WebhookSender } from "@posthaste/webhook/sender";
+import type { AttemptFeedback, AttemptPort, DeliveryPermit } from "../admission/attempt-port.ts";
+import type { OutcomePort } from "./outcome-port.ts";
+import { PermittedAttempt } from "./permitted-attempt.ts";
+
+export interface AttemptsOptions {
+  readonly sender: Pick<WebhookSender, "attempt">;
+  readonly outcomes: OutcomePort;
+  readonly schedule: RetrySchedule;
+  readonly clock: Clock;
+  /** Somebody threw who was told of an attempt, where nobody catches: a bug. */
+  readonly onFailure: (reason: Error) => void;
+}
+
+export class Attempts implements AttemptPort {
+  readonly #options: AttemptsOptions;
+
+  constructor(options: AttemptsOptions) {
+    this.#options = options;
+  }
+
+  start(permit: DeliveryPermit, feedback: AttemptFeedback): void {
+    const { delivery, destination, progress } = permit.request;
+    const { messageId, body } = delivery;
+    const callsAll = permit.lines.length === destination.urls.length;
+    const urls = callsAll ? null : permit.lines.map(({ health }) => health.url);
+    const attempt = progress.attempts + 1;
+    const listener = new PermittedAttempt(permit, feedback, this.#options);
+    this.#options.sender.attempt({ destination, messageId, body, attempt, urls }, listener);
+  }
+}

@@ -1,0 +1,68 @@
+/** One attempt as the sender's listener hears of it: each thing that it hears goes to admission or on to the outcome. */
+
+import type { AttemptOutcome } from "@posthaste/core/delivery/outcome";
+import type { RetrySchedule } from "@posthaste/core/delivery/retry-plan";
+import type { Clock } from "@posthaste/core/time";
+import type { AttemptListener, AttemptReport, OutcomeDetails } from "@posthaste/webhook/report";
+import type { AttemptFeedback, DeliveryPermit } from "../admission/attempt-port.ts";
+import { shutForMs } from "../admission/shut-for-ms.ts";
+import { toError } from "../to-error.ts";
+import type { OutcomePort } from "./outcome-port.ts";
+import { toRequestOutcome } from "./request-outcome.ts";
+
+export interface PermittedAttemptOptions {
+  readonly outcomes: OutcomePort;
+  readonly schedule: RetrySchedule;
+  readonly clock: Clock;
+  readonly onFailure: (reason: Error) => void;
+}
+
+/** One object an attempt, since this is the hot path. */
+export class PermittedAttempt implements AttemptListener {
+  readonly #permit: DeliveryPermit;
+  readonly #feedback: AttemptFeedback;
+  readonly #options: PermittedAttemptOptions;
+
+  constructor(permit: DeliveryPermit, feedback: AttemptFeedback, options: PermittedAttemptOptions) {
+    this.#permit = permit;
+    this.#feedback = feedback;
+    this.#options = options;
+  }
+
+  onOutcome(index: number, outcome: AttemptOutcome, details: OutcomeDetails): void {
+    const { clock, schedule, onFailure } = this.#options;
+    try {
+      const { notBeforeMs } = details;
+      const shutMs = notBeforeMs === null ? null : shutForMs(notBeforeMs, clock.nowMs(), schedule.windowMs);
+      this.#feedback.settled(this.#permit, index, toRequestOutcome(outcome, details), shutMs);
+    } catch (error) {
+      onFailure(toError(error));
+    }
+  }
+
+  onEnd(index: number): void {
+    try {
+      this.#feedback.ended(this.#permit, index);
+    } catch (error) {
+      this.#options.onFailure(toError(error));
+    }
+  }
+
+  onSettled(report: AttemptReport): void {
+    const { outcomes, onFailure } = this.#options;
+    try {
+      outcomes.settled(this.#permit, report, this.#feedback.leftOutTillMs(this.#permit));
+    } catch (error) {
+      onFailure(toError(error));
+    }
+  }
+
+  onFinished(report: AttemptReport): void {
+    const { outcomes, onFailure } = this.#options;
+    try {
+      outcomes.finished(this.#permit, report);
+    } catch (error) {
+      onFailure(toError(error));
+    }
+  }
+}

@@ -1,0 +1,61 @@
+/**
+ * The second stage of a delivery: once this process knows the destinations well enough, the newest state of the
+ * delivery's own destination lets it go on to admission, or ends it.
+ *
+ * Owns: the wait of deliveries for the table of destinations.
+ * V1  A delivery is checked only when the table has read as far as the config offset that the router routed it by: a table
+ *     that lags would take a new destination for a removed one.
+ * V4  Every delivery ends finished: delivered, republished, or kept in its window until the partition's next owner reads
+ *     it.
+ * V5  No attempt starts after the end of the delivery's retry window, wherever the delivery waited, but the last attempt
+ *     that it is owed. Admission holds to this rule, when a delivery enters it and when a delivery leaves it.
+ */
+
+import type { Destination } from "@posthaste/core/config/destination";
+import type { Delivery } from "@posthaste/core/delivery/delivery";
+import type { Log } from "@posthaste/core/log";
+import type { Task } from "@posthaste/kafka/consumer/windowed-consumer";
+import type { Table } from "@posthaste/kafka/log/table";
+import type { IncomingDelivery } from "../intake/incoming-delivery.ts";
+import { toError } from "../to-error.ts";
+import type { AdmissionPort } from "./admission-port.ts";
+import { ConfigWait } from "./config-wait.ts";
+import type { DestinationCheck } from "./destination-check.ts";
+
+export interface CheckOptions {
+  readonly destinations: Pick<Table<Destination>, "appliedOffset" | "waitForOffset" | "refresh">;
+  readonly destinationCheck: DestinationCheck;
+  readonly admission: AdmissionPort;
+  readonly log: Log;
+  /** This or a later stage threw where nobody catches: a bug. */
+  readonly onFailure: (reason: Error) => void;
+}
+
+export class Check {
+  readonly #options: CheckOptions;
+  readonly #configWait: ConfigWait;
+
+  constructor(options: CheckOptions) {
+    this.#options = options;
+    this.#configWait = new ConfigWait(options);
+  }
+
+  check(task: Task<IncomingDelivery>, delivery: Delivery): void {
+    this.#configWait.whenKnown(delivery.configOffset, () => this.#checkNow(task, delivery));
+  }
+
+  /** What waits for the table stays in its window, for the partition's next owner to read. */
+  close(): void {
+    this.#configWait.close();
+  }
+
+  #checkNow(task: Task<IncomingDelivery>, delivery: Delivery): void {
+    const { destinationCheck, admission, onFailure } = this.#options;
+    try {
+      const checked = destinationCheck.check(task, delivery);
+      if (checked !== null) admission.admit(checked);
+    } catch (error) {
+      onFailure(toError(error));
+    }
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * The rules by which a destination's newest state lets a delivery go on to admission, or ends it here.
+ *
+ * Owns: the ids of the destinations whose missing key was logged.
+ * V2  A destination whose secrets cannot be opened gets nothing, and nothing of it is given up: its deliveries are held.
+ * V3  URLs, headers and secrets are those of the moment of sending: admission has a delivery that waited checked again
+ *     (`renew`) when its destination was changed meanwhile.
+ */
+
+import type { Destination } from "@posthaste/core/config/destination";
+import type { DeadLetterReason } from "@posthaste/core/delivery/dead-letter";
+import type { Delivery } from "@posthaste/core/delivery/delivery";
+import type { Log } from "@posthaste/core/log";
+import type { Task } from "@posthaste/kafka/consumer/windowed-consumer";
+import type { Table } from "@posthaste/kafka/log/table";
+import type { IncomingDelivery } from "../intake/incoming-delivery.ts";
+import { type CheckedDelivery, toChecked } from "./checked-delivery.ts";
+
+/** What becomes of a delivery that does not go on to admission. */
+export interface RefusalPort {
+  /** Ends the delivery as a dead letter, with the progress of its record. */
+  deadLetter(task: Task<IncomingDelivery>, delivery: Delivery, reason: DeadLetterReason): void;
+  /** Keeps the delivery in retry topics until this process has the key of its destination's secrets. */
+  hold(checked: CheckedDelivery): void;
+}
+
+export interface DestinationCheckOptions {
+  readonly destinations: Pick<Table<Destination>, "get">;
+  readonly refusals: RefusalPort;
+  readonly log: Log;
+}
+
+export class DestinationCheck {
+  readonly #options: DestinationCheckOptions;
+  /** The log has one line a destination, not one a delivery. */
+  readonly #logged = new Set<string>();
+
+  constructor(options: DestinationCheckOptions) {
+    this.#options = options;
+  }
+
+  /** Answers the delivery for admission, or null: then it was dead-lettered or held, or its partition was given up. */
+  check(task: Task<IncomingDelivery>, delivery: Delivery): CheckedDelivery | null {
+    if (task.window.isRevoked) return null;
+    const { destinations, refusals } = this.#options;
+    const destination = destinations.get(delivery.destinationId);
+    if (destination === undefined) {
+      refusals.deadLetter(task, delivery, "destination_removed");
+      return null;
+    }
+    if (!destination.enabled || destination.urls.length === 0) {
+      refusals.deadLetter(task, delivery, "destination_disabled");
+      return null;
+    }
+    const checked = toChecked(task, delivery, destination);
+    // `settle: each`: the destination has none of the URLs that were left to serve; a replay can still serve others.
+    if (checked.requests === 0) refusals.deadLetter(task, delivery, "destination_removed");
+    else if (destination.missingKeyIds !== null) this.#hold(checked, destination.missingKeyIds);
+    else return checked;
+    return null;
+  }
+
+  /** True when nobody changed the delivery's destination since its last check. */
+  isCurrent({ destination }: CheckedDelivery): boolean {
+    return this.#options.destinations.get(destination.id) === destination;
+  }
+
+  /** Checks a delivery again that waited in admission; answers as `check` does. */
+  renew({ task, delivery }: CheckedDelivery): CheckedDelivery | null {
+    return this.check(task, delivery);
+  }
+
+  /** V2 */
+  #hold(checked: CheckedDelivery, missingKeyIds: readonly string[]): void {
+    const { refusals, log } = this.#options;
+    const { id } = checked.destination;
+    if (!this.#logged.has(id)) {
+      this.#logged.add(id);
+      log.error(
+        { event: "secret_key_unknown", destinationId: id, missingKeyIds },
+        "deliveries are held until POSTHASTE_SECRET_KEYS holds the keys of these ids",
+      );
+    }
+    refusals.hold(checked);
+  }
+}

@@ -1,0 +1,9 @@
+/** What intake needs of the next stage, the check. */
+import type { Delivery } from "@posthaste/core/delivery/delivery";
+import type { Task } from "@posthaste/kafka/consumer/windowed-consumer";
+import type { IncomingDelivery } from "./incoming-delivery.ts";
+
+export interface CheckPort {
+  /** Takes a delivery over. The check, or a later stage, finishes its task. */
+  check(task: Task<IncomingDelivery>, delivery: Delivery): void;
+}

@@ -1,0 +1,52 @@
+/** A delivery as its record says it: what intake reads from a record of the deliveries topic or of a retry topic. */
+
+import type { Codec } from "@posthaste/contracts/codec";
+import { decodeProgress, headerText, REPUBLISHED_FROM_HEADER } from "@posthaste/contracts/headers";
+import { type Delivery, type DeliveryProgress, NO_PROGRESS } from "@posthaste/core/delivery/delivery";
+import { NO_INCARNATION } from "@posthaste/core/delivery/origin";
+import type { DeferralCause } from "@posthaste/core/isolation/permit";
+import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
+
+/** One object a record, since this is the hot path. */
+export interface IncomingDelivery {
+  /** Null when no schema reads the record. */
+  readonly delivery: Delivery | null;
+  readonly progress: DeliveryProgress;
+  /** The record comes from a retry topic. */
+  readonly isRetry: boolean;
+  /** The record that this one was republished from (W6); undefined for a record of the deliveries topic. */
+  readonly republishedFrom: string | undefined;
+  /** Admission defers the delivery for this cause, and the delivery waits for no turn in its lane; null for any other. */
+  readonly deferralOnArrival: DeferralCause | null;
+}
+
+/** Answers why admission defers every delivery of a destination that arrives now; null when admission takes them. */
+export type DeferralOnArrival = (destinationId: string) => DeferralCause | null;
+
+/** Reads a record; never throws. */
+export function readDelivery(
+  codec: Codec<Delivery>,
+  record: IncomingRecord,
+  isRetry: boolean,
+  deferralOnArrival: DeferralOnArrival,
+): IncomingDelivery {
+  const delivery = decodeDelivery(codec, record);
+  // A replay may be for some URLs only. The router writes no headers, so nothing looks for them in its records.
+  const hasProgress = isRetry || delivery?.originIncarnation === NO_INCARNATION;
+  return {
+    delivery,
+    progress: hasProgress ? decodeProgress(record.headers) : NO_PROGRESS,
+    isRetry,
+    republishedFrom: isRetry ? headerText(record.headers, REPUBLISHED_FROM_HEADER) : undefined,
+    deferralOnArrival: delivery === null ? null : deferralOnArrival(delivery.destinationId),
+  };
+}
+
+function decodeDelivery(codec: Codec<Delivery>, { value }: IncomingRecord): Delivery | null {
+  if (value === null) return null;
+  try {
+    return codec.decode(value);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,118 @@
+import { settle } from "@posthaste/core/delivery/outcome";
+import type { AttemptReport } from "@posthaste/webhook/report";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { DESTINATION, deliveryOf, ObservedPipeline } from "../../test/observed-pipeline.ts";
+
+let observed: ObservedPipeline;
+
+beforeEach(() => {
+  observed = new ObservedPipeline();
+});
+
+afterEach(() => {
+  expect(observed.failures).toEqual([]);
+  observed.end();
+});
+
+describe("an attempt", () => {
+  it("C2: that was delivered finishes its record and publishes nothing", () => {
+    observed.run(observed.retry(4, "deliveries/0/7/0", {}));
+    expect(observed.finished).toEqual([]);
+    observed.listener.onSettled(observed.answered(503, 200));
+    expect([observed.finished, observed.published]).toEqual([[4], []]);
+  });
+
+  it("C2: that failed leaves its record to what is published, and counts in the retry backlog", () => {
+    observed.run(observed.retry(4, "deliveries/0/7/0", {}));
+    observed.listener.onSettled(observed.answered(503, 503));
+    expect([observed.finished, observed.published]).toMatchObject([[], [{ kind: "retry", progress: { attempts: 1 } }]]);
+    expect(observed.pipeline.retryBacklog.sizeOf("dst")).toBe(1);
+  });
+
+  it("is logged when all its requests have ended, unless the log skips it or nothing was sent", () => {
+    observed.run(observed.retry(4, "deliveries/0/7/0", { attempts: 2 }));
+    observed.listener.onSettled(observed.answered(503, 503));
+    expect(observed.logged).toEqual([]);
+    observed.listener.onFinished(observed.answered(503, 503));
+    expect(observed.logged).toMatchObject([{ messageId: "m", destinationId: "dst", attempt: 3, outcome: "retryable" }]);
+    observed.run(observed.retry(5, "deliveries/0/8/0", {}));
+    observed.listener.onFinished(observed.answered(200, 200));
+    observed.run(observed.retry(6, "deliveries/0/9/0", {}));
+    observed.listener.onFinished({ ...observed.answered(503), urls: [] });
+    expect(observed.logged).toHaveLength(1);
+  });
+
+  it("counts the time to the first 2xx once for a delivery, and not for what is left of one", async () => {
+    observed.destination = { ...DESTINATION, settle: "each" };
+    const seen = vi.spyOn(observed.metrics.endToEnd, "record");
+    const task = observed.retry(4, "deliveries/0/7/0", {});
+    const delivery = deliveryOf(task);
+    observed.run({ ...task, item: { ...task.item, delivery: { ...delivery, receivedAtMs: observed.nowMs - 2000 } } });
+    observed.listener.onSettled(observed.answered(200, 503));
+    expect(seen.mock.calls).toEqual([[2]]);
+    observed.run(observed.retry(5, "deliveries/0/8/0", { urls: ["https://b.example/"] }));
+    observed.listener.onSettled(observed.answered(200));
+    expect(seen).toHaveBeenCalledTimes(1);
+    // What fails takes no time, and what is left may be all.
+    observed.run(observed.retry(6, "deliveries/0/9/0", {}));
+    observed.listener.onSettled(observed.answered(503, 503));
+    expect(seen).toHaveBeenCalledTimes(1);
+    observed.run(observed.retry(7, "deliveries/0/10/0", { urls: ["https://a.example/", "https://b.example/"] }));
+    observed.listener.onSettled(observed.answered(200, 503));
+    expect(seen).toHaveBeenCalledTimes(2);
+  });
+});
+
+describe("an attempt of several URLs", () => {
+  const [a, b] = ["https://a.example/", "https://b.example/"];
+  const asked = { status: 429, error: null, notBeforeMs: 1_030_000 };
+
+  it("W5, G6: under `settle: each` defers apart the URL whose receiver asked for it, with what became of the others", () => {
+    observed.destination = { ...DESTINATION, settle: "each" };
+    observed.run(observed.retry(0, "deliveries/0/7/0", {}));
+    observed.listener.onOutcome(1, "retryable", asked);
+    observed.listener.onEnd(1);
+    observed.published = [];
+    observed.run(observed.retry(1, "deliveries/0/8/0", { attempts: 2, windowStartMs: 990_000, deadlineMs: 1_050_000 }));
+    expect(observed.attempted).toEqual([null, [a]]);
+    observed.listener.onSettled(observed.answered(200));
+    expect(observed.published).toMatchObject([
+      { kind: "retry", progress: { urls: [b], attempts: 2, deferrals: 1, notBeforeMs: 1_030_000 } },
+    ]);
+    expect(observed.finished).toEqual([]);
+    expect(observed.pipeline.retryBacklog.sizeOf("dst")).toBe(1);
+  });
+
+  it("G6: under `settle: each` deferred in parts, has a dead letter for the URL that the destination no longer has", () => {
+    observed.destination = { ...DESTINATION, settle: "each" };
+    observed.run(observed.retry(0, "deliveries/0/7/0", {}));
+    observed.listener.onOutcome(0, "retryable", { ...asked, notBeforeMs: 1_020_000 });
+    observed.listener.onOutcome(1, "retryable", asked);
+    const gone = "https://gone.example/";
+    observed.run(observed.retry(1, "deliveries/0/8/0", { attempts: 2, urls: [a, b, gone] }));
+    expect(observed.published).toMatchObject([
+      { kind: "retry", progress: { urls: [a], notBeforeMs: 1_020_000 } },
+      { kind: "retry", progress: { urls: [b], notBeforeMs: 1_030_000 } },
+      { kind: "dead_letter", reason: "destination_removed", lastAttempt: [{ url: gone }] },
+    ]);
+  });
+
+  it("I5, W5: under `settle: any` waits for the first of its URLs that may be called again, those that it left out among them", () => {
+    const report = (notBeforeMs: number): AttemptReport => {
+      const url = {
+        url: a,
+        outcome: "retryable" as const,
+        status: 429,
+        error: null,
+        durationMs: 1,
+        notBeforeMs,
+        answer: null,
+      };
+      return { settlement: settle("any", [url]), startedAtMs: observed.nowMs, urls: [url] };
+    };
+    observed.run(observed.retry(0, "deliveries/0/7/0", { urlsNotBeforeMs: { [b]: 1_030_000 } }));
+    expect(observed.attempted).toEqual([[a]]);
+    observed.listener.onSettled(report(1_040_000));
+    expect(observed.published).toMatchObject([{ kind: "retry", progress: { attempts: 1, notBeforeMs: 1_030_000 } }]);
+  });
+});

@@ -1,0 +1,165 @@
+/**
+ * The last stage of a delivery: it is finished, or what follows is published: a retry record, a dead letter, or several
+ * of both for its single URLs.
+ *
+ * Owns nothing: the publisher, the attempt log and the retry backlog have their own state.
+ * X1  Every delivery reaches this stage by one of three ways: its attempt was settled (`settled`), the check refused it
+ *     (`deadLetter`, `hold`), or admission deferred it (`defer`, `deferParts`, `deferLastAttempt`).
+ * X2  Every retry record that is published counts in its destination's retry backlog (I2); every deferral counts by cause.
+ */
+
+import type { Destination } from "@posthaste/core/config/destination";
+import type { DeadLetterReason } from "@posthaste/core/delivery/dead-letter";
+import type { Delivery, DeliveryProgress } from "@posthaste/core/delivery/delivery";
+import {
+  planAdmissionHold,
+  planDeferral,
+  planHold,
+  type RetryPlan,
+  type RetrySchedule,
+} from "@posthaste/core/delivery/retry-plan";
+import type { DeferralCause, DeferredPart } from "@posthaste/core/isolation/permit";
+import type { Clock } from "@posthaste/core/time";
+import type { Task } from "@posthaste/kafka/consumer/windowed-consumer";
+import type { Table } from "@posthaste/kafka/log/table";
+import type { AttemptReport } from "@posthaste/webhook/report";
+import type { DeferralPort } from "../admission/admission.ts";
+import type { DeliveryPermit } from "../admission/attempt-port.ts";
+import type { RetryBacklog } from "../admission/retry-backlog.ts";
+import type { OutcomePort } from "../attempt/outcome-port.ts";
+import { type CheckedDelivery, owedUrls } from "../check/checked-delivery.ts";
+import type { RefusalPort } from "../check/destination-check.ts";
+import type { IncomingDelivery } from "../intake/incoming-delivery.ts";
+import type { DeferredCause, DeliveryMetrics } from "../metrics.ts";
+import type { AttemptLog } from "./attempt-log.ts";
+import { type FollowUp, planFollowUps, planRemovedUrls } from "./follow-ups.ts";
+import { toLoggedUrls } from "./logged-urls.ts";
+import type { OutcomePublisher } from "./outcome-publisher.ts";
+
+export interface OutcomesOptions {
+  readonly destinations: Pick<Table<Destination>, "get">;
+  readonly publisher: Pick<OutcomePublisher, "publish">;
+  readonly attemptLog: Pick<AttemptLog, "skips" | "add">;
+  readonly retryBacklog: RetryBacklog;
+  readonly schedule: RetrySchedule;
+  readonly metrics: DeliveryMetrics;
+  readonly clock: Clock;
+}
+
+export class Outcomes implements OutcomePort, RefusalPort, DeferralPort {
+  readonly #options: OutcomesOptions;
+
+  constructor(options: OutcomesOptions) {
+    this.#options = options;
+  }
+
+  settled(permit: DeliveryPermit, report: AttemptReport, leftOutTillMs: readonly (number | null)[]): void {
+    const { clock, schedule } = this.#options;
+    const nowMs = clock.nowMs();
+    const { task, delivery, progress, destination } = permit.request;
+    if (report.urls.some(({ outcome }) => outcome === "delivered")) this.#observeDelivered(permit.request, nowMs);
+    const planned = planFollowUps({ delivery, progress, destination, report, leftOutTillMs, schedule, nowMs });
+    const followUps =
+      permit.deferred.length === 0 ? planned : [...planned, ...this.#planParts(permit.request, permit.deferred)];
+    if (followUps.length === 0) task.finish();
+    else this.#publish(task, followUps);
+  }
+
+  /** Logs the attempt, unless the attempt log skips it or nothing was sent. */
+  finished({ request }: DeliveryPermit, report: AttemptReport): void {
+    const { attemptLog } = this.#options;
+    const { outcome } = report.settlement;
+    if (attemptLog.skips(outcome === "delivered") || report.urls.length === 0) return;
+    const { messageId, sourceId, destinationId, type } = request.delivery;
+    attemptLog.add({
+      messageId,
+      sourceId,
+      destinationId,
+      type,
+      attempt: request.progress.attempts + 1,
+      startedAtMs: report.startedAtMs,
+      outcome,
+      urls: toLoggedUrls(request.destination.responseLog, report.urls),
+    });
+  }
+
+  deadLetter(task: Task<IncomingDelivery>, delivery: Delivery, reason: DeadLetterReason): void {
+    this.#deadLetter(task, delivery, reason, task.item.progress);
+  }
+
+  hold(checked: CheckedDelivery): void {
+    const { schedule, clock } = this.#options;
+    this.#wait(checked, planHold({ schedule, progress: checked.progress, nowMs: clock.nowMs() }), "unknown_key");
+  }
+
+  defer(checked: CheckedDelivery, cause: DeferralCause, notBeforeMonotonicMs: number | null): CheckedDelivery | null {
+    const { task, delivery, progress } = checked;
+    const plan = this.#planDeferral(checked, progress, notBeforeMonotonicMs);
+    // The progress says still that the last attempt is owed, since the delivery may have to come again for it.
+    if (plan.kind === "last_attempt") return { ...checked, progress: plan.progress };
+    if (plan.kind === "retry") this.#wait(checked, plan, cause);
+    else this.#deadLetter(task, delivery, plan.reason, plan.progress);
+    return null;
+  }
+
+  deferParts(checked: CheckedDelivery, parts: readonly DeferredPart[]): void {
+    this.#publish(checked.task, [...this.#planParts(checked, parts), ...planRemovedUrls(checked)]);
+  }
+
+  deferLastAttempt(checked: CheckedDelivery, cause: DeferralCause): void {
+    this.#wait(checked, planAdmissionHold({ schedule: this.#options.schedule, progress: checked.progress }), cause);
+  }
+
+  /** What follows for URLs that an attempt leaves out. A last attempt that they are owed comes with their own record. */
+  #planParts(checked: CheckedDelivery, parts: readonly DeferredPart[]): readonly FollowUp[] {
+    const { schedule, metrics } = this.#options;
+    const { delivery, destination } = checked;
+    return parts.map(({ urls, cause, notBeforeMs }): FollowUp => {
+      const plan = this.#planDeferral(checked, { ...checked.progress, urls }, notBeforeMs);
+      if (plan.kind === "dead_letter") return { ...plan, delivery, lastAttempt: owedUrls(plan.progress, destination) };
+      metrics.deferred.inc({ cause });
+      return plan.kind === "retry" ? plan : planAdmissionHold({ schedule, progress: plan.progress });
+    });
+  }
+
+  #planDeferral(
+    { destination }: CheckedDelivery,
+    progress: DeliveryProgress,
+    notBeforeMonotonicMs: number | null,
+  ): ReturnType<typeof planDeferral> {
+    const { clock, retryBacklog, schedule } = this.#options;
+    const nowMs = clock.nowMs();
+    const notBeforeMs =
+      notBeforeMonotonicMs === null ? null : Math.ceil(nowMs + notBeforeMonotonicMs - clock.monotonicMs());
+    return planDeferral({ schedule, progress, nowMs, notBeforeMs, waiting: retryBacklog.sizeOf(destination.id) });
+  }
+
+  /** Republishes a delivery that gets no attempt now. */
+  #wait({ task }: CheckedDelivery, plan: RetryPlan, cause: DeferredCause): void {
+    this.#options.metrics.deferred.inc({ cause });
+    this.#publish(task, [plan]);
+  }
+
+  #deadLetter(
+    task: Task<IncomingDelivery>,
+    delivery: Delivery,
+    reason: DeadLetterReason,
+    progress: DeliveryProgress,
+  ): void {
+    const lastAttempt = owedUrls(progress, this.#options.destinations.get(delivery.destinationId));
+    this.#publish(task, [{ kind: "dead_letter", delivery, reason, progress, lastAttempt }]);
+  }
+
+  #publish(task: Task<IncomingDelivery>, followUps: readonly FollowUp[]): void {
+    const { retryBacklog, publisher } = this.#options;
+    const destinationId = task.item.delivery?.destinationId ?? "";
+    for (const { kind } of followUps) if (kind === "retry") retryBacklog.add(destinationId);
+    publisher.publish(task, followUps);
+  }
+
+  #observeDelivered({ delivery, progress, destination }: CheckedDelivery, nowMs: number): void {
+    // Under `settle: each` the attempt of a retry for some of the URLs is not the first that was delivered.
+    if (progress.urls !== null && progress.urls.length < destination.urls.length) return;
+    this.#options.metrics.endToEnd.record(Math.max(0, nowMs - delivery.receivedAtMs) / 1000);
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * The stages of a delivery, joined: intake, check, admission, attempt, outcome. Each stage has the next one by the port that
+ * it names itself, so the last stage is made first.
+ */
+import type { Destination } from "@posthaste/core/config/destination";
+import type { RetrySchedule } from "@posthaste/core/delivery/retry-plan";
+import type { UrlHealthSettings } from "@posthaste/core/isolation/url-health";
+import type { Log } from "@posthaste/core/log";
+import type { Clock } from "@posthaste/core/time";
+import type { Table } from "@posthaste/kafka/log/table";
+import type { WebhookSender } from "@posthaste/webhook/sender";
+import { ActiveDestinations } from "./admission/active-destinations.ts";
+import { Admission } from "./admission/admission.ts";
+import { RetryBacklog } from "./admission/retry-backlog.ts";
+import { Attempts } from "./attempt/attempts.ts";
+import { Check } from "./check/check.ts";
+import { DestinationCheck } from "./check/destination-check.ts";
+import { Intake } from "./intake/intake.ts";
+import type { DeliveryMetrics } from "./metrics.ts";
+import type { AttemptLog } from "./outcome/attempt-log.ts";
+import type { OutcomePublisher } from "./outcome/outcome-publisher.ts";
+import { Outcomes } from "./outcome/outcomes.ts";
+
+export interface PipelineOptions {
+  readonly destinations: Pick<Table<Destination>, "get" | "appliedOffset" | "waitForOffset" | "refresh">;
+  readonly sender: Pick<WebhookSender, "attempt" | "maxConnections">;
+  readonly publisher: Pick<OutcomePublisher, "publish">;
+  readonly attemptLog: Pick<AttemptLog, "skips" | "add">;
+  readonly schedule: RetrySchedule;
+  readonly health: UrlHealthSettings;
+  readonly metrics: DeliveryMetrics;
+  readonly clock: Clock;
+  /** Answers 0 up to but not including 1. */
+  readonly random: () => number;
+  /** The delay of a retry topic, in ms. */
+  readonly delayMsOf: (topic: string) => number;
+  readonly log: Log;
+  /** A stage threw where nobody catches: a bug. */
+  readonly onFailure: (reason: Error) => void;
+}
+
+export interface Pipeline {
+  /** Records enter here. */
+  readonly intake: Intake;
+  readonly admission: Admission;
+  readonly attempts: Attempts;
+  readonly activeDestinations: ActiveDestinations;
+  readonly retryBacklog: RetryBacklog;
+  /** What waits in a stage stays in its window, for the partition's next owner to read. */
+  readonly close: () => void;
+}
+
+export function createPipeline(options: PipelineOptions): Pipeline {
+  const { sender, schedule, clock } = options;
+  const activeDestinations = new ActiveDestinations({
+    settings: { ...options.health, longestWaitMs: Math.min(...schedule.delaysMs) },
+    connections: sender.maxConnections,
+    monotonicMs: clock.monotonicMs,
+  });
+  const retryBacklog = new RetryBacklog(activeDestinations, clock.monotonicMs);
+  const outcomes = new Outcomes({ ...options, retryBacklog });
+  const attempts = new Attempts({ ...options, outcomes });
+  const destinationCheck = new DestinationCheck({ ...options, refusals: outcomes });
+  const admission = new Admission({
+    destinations: activeDestinations,
+    attempts,
+    deferrals: outcomes,
+    recheck: destinationCheck,
+    retryWindowMs: schedule.windowMs,
+    clock,
+  });
+  const check = new Check({ ...options, destinationCheck, admission });
+  const intake = new Intake({ ...options, check, retryBacklog });
+  return {
+    intake,
+    admission,
+    attempts,
+    activeDestinations,
+    retryBacklog,
+    close: () => {
+      intake.close();
+      check.close();
+      admission.close();
+      activeDestinations.close();
+    },
+  };
+}

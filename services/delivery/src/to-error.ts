@@ -1,0 +1,6 @@
+/** What somebody threw, as an error: a bug may throw anything. */
+import { PosthasteError } from "@posthaste/core/errors";
+
+export function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new PosthasteError("internal", String(thrown));
+}

@@ -1,0 +1,146 @@
+/** The joined stages of delivery over a table, a sender, a publisher and an attempt log that the test sees. */
+import type { Destination } from "@posthaste/core/config/destination";
+import type { AttemptRecord } from "@posthaste/core/delivery/attempt-record";
+import { type Delivery, type DeliveryProgress, NO_PROGRESS } from "@posthaste/core/delivery/delivery";
+import { settle } from "@posthaste/core/delivery/outcome";
+import { DEFAULT_URL_HEALTH } from "@posthaste/core/isolation/url-health";
+import { SILENT_LOG } from "@posthaste/core/log";
+import type { Task } from "@posthaste/kafka/consumer/windowed-consumer";
+import type { AttemptListener, AttemptReport } from "@posthaste/webhook/report";
+import { Registry } from "prom-client";
+import { vi } from "vitest";
+import type { IncomingDelivery } from "../src/intake/incoming-delivery.ts";
+import { createDeliveryMetrics } from "../src/metrics.ts";
+import type { FollowUp } from "../src/outcome/follow-ups.ts";
+import { createPipeline, type Pipeline, type PipelineOptions } from "../src/pipeline.ts";
+
+/** Two URLs, a and b. */
+export const DESTINATION = {
+  id: "dst",
+  revision: 1,
+  enabled: true,
+  rateLimitPerSecond: null,
+  settle: "any",
+  responseLog: "failures",
+  missingKeyIds: null,
+  urls: [
+    { url: "https://a.example/", headers: {} },
+    { url: "https://b.example/", headers: {} },
+  ],
+} as unknown as Destination;
+
+/** Owns vitest's fake timers until `end`. */
+export class ObservedPipeline {
+  /** What the table holds; undefined for a destination that was removed. */
+  destination: Destination | undefined = DESTINATION;
+  readonly tableReached = Promise.withResolvers<void>();
+  random = 0;
+  nowMs = 1_000_000;
+  published: FollowUp[] = [];
+  /** The URLs of each attempt; null for all. */
+  readonly attempted: (readonly string[] | null | undefined)[] = [];
+  readonly attemptNumbers: number[] = [];
+  /** Offsets of the records that were finished. */
+  readonly finished: number[] = [];
+  readonly logged: AttemptRecord[] = [];
+  readonly errors: object[] = [];
+  failures: Error[] = [];
+  readonly metrics = createDeliveryMetrics(new Registry(), ["retry-10s"]);
+  readonly pipeline: Pipeline;
+  #listener: AttemptListener | undefined;
+
+  constructor() {
+    vi.useFakeTimers();
+    this.pipeline = createPipeline({
+      destinations: {
+        appliedOffset: 0,
+        get: () => this.destination,
+        waitForOffset: () => this.tableReached.promise,
+      },
+      sender: {
+        maxConnections: 4096,
+        attempt: (
+          { urls, attempt }: { readonly urls?: readonly string[] | null; readonly attempt: number },
+          told: AttemptListener,
+        ) => {
+          this.attempted.push(urls);
+          this.attemptNumbers.push(attempt);
+          this.#listener = told;
+        },
+      },
+      publisher: { publish: (_: unknown, followUps: readonly FollowUp[]) => this.published.push(...followUps) },
+      attemptLog: {
+        skips: (isDelivered: boolean) => isDelivered,
+        add: (record: AttemptRecord) => this.logged.push(record),
+      },
+      schedule: { delaysMs: [10_000], windowMs: 60_000 },
+      health: DEFAULT_URL_HEALTH,
+      metrics: this.metrics,
+      clock: { nowMs: () => this.nowMs, monotonicMs: () => this.nowMs },
+      random: () => this.random,
+      delayMsOf: () => 10_000,
+      log: { ...SILENT_LOG, error: (fields: object) => this.errors.push(fields) },
+      onFailure: (reason: Error) => this.failures.push(reason),
+    } as unknown as PipelineOptions);
+  }
+
+  /** Whoever hears of the newest attempt. */
+  get listener(): AttemptListener {
+    if (this.#listener === undefined) throw new Error("nothing was sent");
+    return this.#listener;
+  }
+
+  /** A record of a retry topic; the fields that no stage looks at are left out. */
+  retry(
+    offset: number,
+    republishedFrom: string,
+    progress: Partial<DeliveryProgress>,
+    records = 1,
+  ): Task<IncomingDelivery> {
+    const delivery = {
+      destinationId: "dst",
+      configOffset: 0,
+      messageId: "m",
+      body: Buffer.alloc(0),
+    } as Partial<Delivery>;
+    return {
+      item: {
+        delivery,
+        isRetry: true,
+        deferralOnArrival: null,
+        republishedFrom,
+        progress: { ...NO_PROGRESS, ...progress },
+      },
+      record: { topic: "retry-10s", partition: 0, offset },
+      window: { isRevoked: false, isFull: false, records, maxRecords: 500, ownedBy: () => 1 },
+      finish: () => this.finished.push(offset),
+    } as unknown as Task<IncomingDelivery>;
+  }
+
+  run(task: Task<IncomingDelivery>): void {
+    this.pipeline.intake.run(task);
+    vi.advanceTimersByTime(1);
+  }
+
+  /** What the URLs answered, a and b in turn. */
+  answered(...statuses: readonly number[]): AttemptReport {
+    const urls = statuses.map((status, at) => ({
+      url: `https://${"ab"[at]}.example/`,
+      outcome: status < 300 ? ("delivered" as const) : ("retryable" as const),
+      ...{ status, error: null, durationMs: 1, notBeforeMs: null, answer: null },
+    }));
+    return { settlement: settle(this.destination?.settle ?? "any", urls), startedAtMs: this.nowMs, urls };
+  }
+
+  end(): void {
+    this.pipeline.close();
+    vi.useRealTimers();
+  }
+}
+
+/** The delivery of a record that has one. */
+export function deliveryOf(task: Task<IncomingDelivery>): Delivery {
+  const { delivery } = task.item;
+  if (delivery === null) throw new Error("there is no delivery");
+  return delivery;
+}
