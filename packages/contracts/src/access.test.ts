@@ -20,7 +20,7 @@ function usersOf(topic: string, operation: "read" | "write"): readonly string[] 
 
 describe("the access table", () => {
   it("names no topic or group that there is not", () => {
-    const groups = [names.routerGroup, names.deliveryGroup, names.retryGroup];
+    const groups = [names.routerGroup, names.deliveryGroup, names.retryGroup, names.audienceEmitterGroup];
     const unknown = table.filter(
       (grant) => !(grant.resource === "topic" ? catalogue : groups).some((resource) => covers(grant, resource)),
     );
@@ -39,6 +39,8 @@ describe("the access table", () => {
     expect(usersOf(names.sourceConfig, "read")).toEqual(["posthaste-ingest", "posthaste-control"]);
     expect(usersOf(names.events, "read")).toEqual(["posthaste-router"]);
     expect(usersOf(names.deliveries, "read")).toEqual(["posthaste-delivery"]);
+    expect(usersOf(names.audiences, "read")).toEqual(["posthaste-control"]);
+    expect(usersOf(names.audiences, "write")).toEqual(["posthaste-control"]);
   });
 
   it("is the one in SECURITY.md", async () => {

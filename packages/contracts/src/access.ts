@@ -56,8 +56,11 @@ export function accessTable(names: TopicNames): readonly Grant[] {
     ...grantsOf("posthaste-control", [
       topic(names.sourceConfig, "read", "write"),
       topic(names.destinationConfig, "read", "write"),
-      // Deletions.
+      // Deletions, and what the audiences' emitter makes.
       topic(names.events, "write"),
+      topic(names.audienceConfig, "read", "write"),
+      topic(names.audiences, "read", "write"),
+      group(names.audienceEmitterGroup),
       // The read model, and replays.
       topic(names.attempts, "read"),
       topic(names.deadLetters, "read"),

@@ -62,9 +62,19 @@ describe("topicCatalogue", () => {
   });
 
   it("keeps tables compacted, in one partition and without a retention", () => {
-    const tables = catalogue.filter((topic) => topic.cleanup === "compact");
-    expect(tables.map((topic) => topic.name)).toEqual([names.sourceConfig, names.destinationConfig, names.meta]);
-    for (const table of tables) expect(table).toMatchObject({ partitions: 1, retentionMs: null });
+    const compacted = catalogue.filter((topic) => topic.cleanup === "compact");
+    const tables = [names.sourceConfig, names.destinationConfig, names.meta, names.audienceConfig];
+    expect(compacted.map((topic) => topic.name)).toEqual([...tables, names.audiences]);
+    for (const topic of compacted) {
+      expect(topic).toMatchObject({ partitions: tables.includes(topic.name) ? 1 : 6, retentionMs: null });
+    }
+  });
+
+  it("keeps what became of each audience's users for a day before a newer record takes its place", () => {
+    const lags = catalogue.flatMap(({ name, minCompactionLagMs }) =>
+      minCompactionLagMs ? [[name, minCompactionLagMs]] : [],
+    );
+    expect(lags).toEqual([[names.audiences, 24 * 60 * 60 * 1000]]);
   });
 
   it("gives every schema a subject of its own", () => {

@@ -13,6 +13,8 @@ export const SCHEMA_NAMES = [
   "attempt-batch",
   "rejected-calls",
   "unrouted-events",
+  "audience",
+  "membership",
 ] as const;
 export type SchemaName = (typeof SCHEMA_NAMES)[number];
 
@@ -30,11 +32,17 @@ export interface TopicNames {
   readonly attempts: string;
   readonly rejectedCalls: string;
   readonly unrouted: string;
+  /** Audiences and computed traits themselves; a table. */
+  readonly audienceConfig: string;
+  /** What each user's traits became by them: the newest record of a user is the membership. */
+  readonly audiences: string;
   /** What every retry topic's name begins with. */
   readonly retryPrefix: string;
   readonly routerGroup: string;
   readonly deliveryGroup: string;
   readonly retryGroup: string;
+  /** Makes identifies of the records of `audiences`. */
+  readonly audienceEmitterGroup: string;
 }
 
 export function createTopicNames(prefix: string = DEFAULT_TOPIC_PREFIX): TopicNames {
@@ -49,10 +57,13 @@ export function createTopicNames(prefix: string = DEFAULT_TOPIC_PREFIX): TopicNa
     attempts: `${prefix}.attempts`,
     rejectedCalls: `${prefix}.rejected-calls`,
     unrouted: `${prefix}.unrouted`,
+    audienceConfig: `${prefix}.audience-config`,
+    audiences: `${prefix}.audiences`,
     retryPrefix: `${prefix}.deliveries.retry-`,
     routerGroup: `${prefix}.router`,
     deliveryGroup: `${prefix}.delivery`,
     retryGroup: `${prefix}.delivery.retry`,
+    audienceEmitterGroup: `${prefix}.audience-emitter`,
   };
 }
 
@@ -72,6 +83,8 @@ export function subjectOf(names: TopicNames, schema: SchemaName): string {
     "attempt-batch": names.attempts,
     "rejected-calls": names.rejectedCalls,
     "unrouted-events": names.unrouted,
+    audience: names.audienceConfig,
+    membership: names.audiences,
   };
   return `${topics[schema]}-value`;
 }
@@ -154,6 +167,13 @@ export function topicCatalogue({ names, partitions, retryDelaysMs }: CatalogueOp
     table(names.sourceConfig, "source", "sourceId"),
     table(names.destinationConfig, "destination", "destinationId"),
     table(names.meta, null, "name of the fact"),
+    table(names.audienceConfig, "audience", "audienceId"),
+    // No table: nobody holds it in memory. What is compacted before the emitter came to it was written over since.
+    {
+      ...table(names.audiences, "membership", "audienceId:userId"),
+      partitions,
+      minCompactionLagMs: DAY_MS,
+    },
     log(names.events, "event", "sourceId:userId or anonymousId"),
     log(names.deliveries, "delivery", "destinationId:user"),
     ...retryTopics,

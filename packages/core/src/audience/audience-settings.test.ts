@@ -1,0 +1,39 @@
+import { describe, expect, it } from "vitest";
+import { audienceInput, membersPatch, traitValueInput, userIdInput } from "./audience-settings.ts";
+
+const issueOf = (result: {
+  readonly error?: { readonly issues: readonly { readonly message: string }[] } | undefined;
+}) => result.error?.issues[0]?.message;
+
+describe("the input of an audience", () => {
+  it("needs a name of which a trait can be made", () => {
+    expect(audienceInput.parse({ name: " VIP ", sourceId: "s" })).toEqual({ name: "VIP", sourceId: "s" });
+    expect(issueOf(audienceInput.safeParse({ name: "🎉!", sourceId: "s" }))).toMatch(/needs a letter or a digit/);
+    expect(issueOf(audienceInput.safeParse({ name: " ", sourceId: "s" }))).toBe("a name is needed");
+  });
+
+  it("takes a user id as text or as a whole number, and nothing that UTF-8 cannot write", () => {
+    expect([userIdInput.parse("u"), userIdInput.parse(17), userIdInput.parse("a\ud800")]).toEqual([
+      "u",
+      "17",
+      "a\ufffd",
+    ]);
+    for (const bad of ["", 1.5, null, {}, "x".repeat(8193)]) expect(userIdInput.safeParse(bad).success).toBe(false);
+  });
+
+  it("refuses a user that is added and removed at once, and more than it takes", () => {
+    expect(membersPatch.parse({ add: ["a"] })).toEqual({ add: ["a"], remove: [] });
+    expect(issueOf(membersPatch.safeParse({ add: ["1"], remove: [1] }))).toBe("is added as well");
+    expect(membersPatch.safeParse({ add: Array.from({ length: 10_001 }, String) }).success).toBe(false);
+  });
+
+  it("takes any JSON value that a call could carry", () => {
+    const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels - 1)]);
+    expect(traitValueInput.parse({ b: [1, "x"], a: null })).toBe('{"b":[1,"x"],"a":null}');
+    expect([traitValueInput.safeParse(nested(98)).success, traitValueInput.safeParse(nested(99)).success]).toEqual([
+      true,
+      false,
+    ]);
+    expect(issueOf(traitValueInput.safeParse("x".repeat(16_384)))).toBe("a value has at most 16 KB of JSON");
+  });
+});

@@ -1,0 +1,55 @@
+/** What the control API takes about audiences and computed traits, and about who is in them. */
+import { z } from "zod";
+import { MAX_NESTING, toFragment } from "../call/json-fragment.ts";
+import { toWellFormed } from "../call/well-formed.ts";
+import { nameInput } from "../config/source-settings.ts";
+import { traitNameOf } from "./trait-name.ts";
+
+/** Of a value as JSON, in characters: half of what a call may have. */
+const MAX_VALUE_LENGTH = 16_384;
+/** The body and its traits are around a value. */
+const VALUE_LEVELS = MAX_NESTING - 2;
+/** Of users that one PATCH names; more come as a whole membership. */
+const MAX_PATCHED = 10_000;
+
+/** A name of which a trait can be made. */
+export const audienceNameInput = nameInput.refine((name) => traitNameOf(name) !== null, {
+  message: "a name needs a letter or a digit: the trait's name is made of them",
+});
+
+export const audienceInput = z.strictObject({
+  name: audienceNameInput,
+  sourceId: z.string("name the source that the identifies are of").describe("The source that the identifies are of."),
+});
+
+export const userIdInput = z
+  .union([z.string(), z.int()], "expected a user id: a text, or a whole number")
+  .transform((id) => toWellFormed(String(id)))
+  .pipe(z.string().min(1, "a user id is needed").max(8192, "a user id has at most 8192 characters"));
+
+const userIds = z.array(userIdInput).max(MAX_PATCHED, `at most ${MAX_PATCHED} users at a time`).default([]);
+
+export const membersPatch = z
+  .strictObject({ add: userIds.describe("Who is in it from now on."), remove: userIds.describe("Who is not.") })
+  .superRefine(({ add, remove }, context) => {
+    const added = new Set(add);
+    remove.forEach((userId, index) => {
+      if (added.has(userId)) context.addIssue({ code: "custom", path: ["remove", index], message: "is added as well" });
+    });
+  });
+
+/** Any JSON value, as a fragment. */
+export const traitValueInput = z.unknown().transform((value, context): string => {
+  const json = value === undefined ? null : toFragment(value, VALUE_LEVELS);
+  if (json !== null && json.length <= MAX_VALUE_LENGTH) return json;
+  const message = json === null ? "expected a JSON value that nests no deeper" : "a value has at most 16 KB of JSON";
+  context.addIssue({ code: "custom", message });
+  return z.NEVER;
+});
+
+export const computedTraitInput = z.strictObject({
+  sourceId: audienceInput.shape.sourceId,
+  values: z
+    .record(z.string().min(1, "a user id is needed").max(8192), z.unknown())
+    .describe("User id to value, any JSON."),
+});
