@@ -1,6 +1,7 @@
 /**
- * The delivery service: it sends the records of the deliveries topic, and those of the retry topics that came due, to their
- * receivers. First attempts and retries share the stages of `pipeline.ts`, and so the admission of their destinations.
+ * The delivery service: it sends the records of the deliveries topic, and those of the retry topics that came due, to
+ * their receivers. First attempts and retries share the stages of `pipeline.ts`, and so the admission of their
+ * destinations.
  */
 import type { SecretKey } from "@posthaste/contracts/secret-box";
 import { createTopicNames, delayMsFromRetryTopic } from "@posthaste/contracts/topics";
@@ -139,7 +140,8 @@ export async function startDelivery(options: DeliveryOptions): Promise<DeliveryS
       await Promise.all([firstAttempts.stop(), retries.stop()]);
       pipeline.close();
       await sender.close();
-      // Both are called in one turn of the event loop, the log first: it gives what waits to its producer, whose close has an end.
+      // Both are called in one turn of the event loop, the log first: it gives what waits to its producer, whose close
+      // has an end.
       await Promise.all([attemptLog.close(), topics.close()]);
       await connection.close();
     },

@@ -5,15 +5,15 @@ import { BREAKER_STATES, type BreakerState } from "@posthaste/core/isolation/cir
 import { LatencyHistogram } from "@posthaste/runtime/latency-histogram";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
-/** Why a delivery went to a retry topic without a request. */
+/** Why a delivery is deferred: it goes to a retry topic without a request. */
 export const DEFERRED_CAUSES = [
   /** The destination's breaker is open. */
   "breaker_open",
-  /** The destination has its fill of requests in flight, and the wait would be too long. */
+  /** The destination has as many requests in flight as its concurrency limit allows, and the wait would be too long. */
   "concurrency_limit",
-  /** It holds most of a window that is full. */
+  /** The destination's deliveries are most of a window that is full. */
   "window_full",
-  /** A receiver asked for peace. */
+  /** A receiver asked not to be called for a while. */
   "retry_after",
   /** A secret of the destination is under a key that this process lacks: set POSTHASTE_SECRET_KEYS. */
   "unknown_key",
@@ -34,7 +34,7 @@ export interface DeliveryMetrics {
 export interface DeliveryGauges {
   /** URLs by the state of their breaker. */
   readonly breakers: () => Readonly<Record<BreakerState, number>>;
-  /** Deliveries that wait in memory for their destination's room. */
+  /** Deliveries that wait in memory for admission to their destination. */
   readonly waitingForAdmission: () => number;
 }
 
@@ -57,15 +57,18 @@ export function createDeliveryMetrics(registry: Registry, retryTopics: readonly 
   const originsLeftOut = new Counter({
     name: "posthaste_origins_left_out_total",
     help:
-      "What the commits of deliveries had no room for of what tells a router's repeats, counted at each commit: entry, that of an " +
-      "events partition, the one written longest ago; destination, the place within the last event. Costs repeats, never a record.",
+      "What the commits of deliveries had no room for of what tells a router's repeats, counted at each commit: entry, " +
+      "that of an events partition, the one written longest ago; destination, the place within the last event. " +
+      "Costs repeats, never a record.",
     labelNames: ["what"],
     registers,
   });
   for (const what of ["entry", "destination"]) originsLeftOut.inc({ what }, 0);
   const repeats = new Counter({
     name: "posthaste_repeats_dropped_total",
-    help: "Records that were finished unsent: origin, written twice by a router; hand_off, written twice to a retry topic.",
+    help:
+      "Records that were finished unsent: origin, written twice by a router; " +
+      "hand_off, written twice to a retry topic.",
     labelNames: ["kind"],
     registers,
   });

@@ -1,6 +1,6 @@
 /**
- * The stages of a delivery, joined: intake, check, admission, attempt, outcome. Each stage has the next one by the port that
- * it names itself, so the last stage is made first.
+ * The stages of a delivery, joined: intake, check, admission, attempt, outcome. Each stage has the next one by the port
+ * that it names itself, so the last stage is made first.
  */
 import type { Destination } from "@posthaste/core/config/destination";
 import type { RetrySchedule } from "@posthaste/core/delivery/retry-plan";

@@ -1,4 +1,7 @@
-/** What delivery reads and writes in Kafka, opened: destinations, codecs, producers, and which retry topics there are. */
+/**
+ * What delivery reads and writes in Kafka: the table of destinations, codecs, producers, and which retry topics there
+ * are.
+ */
 import type { Codec } from "@posthaste/contracts/codec";
 import { createDestinationCodec, type DestinationRecord } from "@posthaste/contracts/destination-codec";
 import { createSecretBox, type SecretKey } from "@posthaste/contracts/secret-box";
@@ -24,21 +27,21 @@ export interface OpenTopicsOptions {
   readonly log: Log;
   /** The destinations cannot be followed any more. */
   readonly onFailure: (reason: Error) => void;
-  /** When the table of destinations counts as not read to its end. */
+  /** After how long the table of destinations counts as not read to its end. */
   readonly table?: Pick<TableOptions<Destination>, "behindLimitMs">;
 }
 
 export interface OpenTopics {
   readonly names: TopicNames;
   readonly retryTopics: readonly string[];
-  /** Caught up when it is handed over. */
+  /** The table was caught up when `openTopics` resolved. */
   readonly destinations: Table<Destination>;
   readonly deliveryCodec: Codec<Delivery>;
   readonly deadLetterCodec: Codec<DeadLetter>;
   readonly attemptCodec: Codec<AttemptBatch>;
-  /** To the retry topics and the dead letters. */
+  /** Writes to the retry topics and the dead letters. */
   readonly republisher: Producer;
-  /** To the attempt log: apart, so that a republished record never waits behind it. */
+  /** Writes the attempt log. A producer of its own, so that no republished record waits behind the log. */
   readonly attempts: Producer;
   readonly close: () => Promise<void>;
 }
@@ -83,7 +86,7 @@ export async function openTopics(connection: KafkaConnection, options: OpenTopic
   };
 }
 
-/** W4: those of the schedule, which must exist, and every other that does. */
+/** W4: the retry topics of the schedule, which must exist, and every other one that exists. */
 async function findRetryTopics(
   connection: KafkaConnection,
   names: TopicNames,

@@ -1,6 +1,6 @@
 /**
- * What a working URL gets beside one that is bad in ways that come and go, in simulated time: what such a URL answers looks well
- * each time that something comes back from it.
+ * What a working URL gets beside one that is bad in ways that come and go, in simulated time: what such a URL answers
+ * looks well each time that something comes back from it.
  */
 import { describe, expect, it } from "vitest";
 import type { Answer } from "./simulated-delivery.ts";

@@ -83,7 +83,7 @@ describe("a receiver that is slow and well", () => {
 });
 
 describe("a destination that is changed", () => {
-  it("V3: gets what waited for room at its new URL", async () => {
+  it("V3: gets what waited for admission at its new URL", async () => {
     const configOffset = await connect("moved", { rateLimitPerSecond: 10 });
     await installation.send(drafts("moved", 20, configOffset));
     await installation.startDelivery();

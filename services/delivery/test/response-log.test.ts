@@ -32,7 +32,10 @@ afterAll(async () => {
   await receiver.close();
 });
 
-/** What the attempt log has of the answers of a URL that takes everything and of one that fails, of a destination of its own. */
+/**
+ * What the attempt log has of the answers of a URL that takes everything and of one that fails, of a destination of its
+ * own.
+ */
 async function loggedAnswers(id: string, responseLog?: ResponseLog): Promise<readonly (string | null)[]> {
   receiver.script(`/${id}/taken`, { body: "patient 4711 was updated" });
   receiver.script(`/${id}/failed`, { status: 500, body: "no room for patient 4711" });

@@ -1,6 +1,6 @@
 /**
- * One delivery process in simulated time: its real stages from intake to outcome, over windows, retry topics and receivers
- * that are simulated, so that an hour takes seconds.
+ * One delivery process in simulated time: its real stages from intake to outcome, over windows, retry topics and
+ * receivers that are simulated, so that an hour takes seconds.
  *
  * Owns: the simulated clock, and every timer of the process through vitest's fake timers; `end` gives them back.
  */
@@ -73,7 +73,7 @@ class SimulatedTask implements LaneMember<SimulatedTask> {
   }
 }
 
-/** Records are taken in while there is room, run in order within a key, and finish in any order. */
+/** Takes records in until it is full; they run in order within a key, and finish in any order. */
 class SimulatedWindow {
   readonly isRevoked = false;
   readonly topic: string;

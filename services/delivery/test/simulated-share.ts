@@ -48,7 +48,9 @@ export interface Load {
 export interface Shares {
   /** Of the deliveries that arrived, those that the URL which works had within a second. */
   readonly inTime: number;
-  /** Of the deliveries that arrived, those that the other URL had in the end, or by the time that the simulation ended. */
+  /**
+   * Of the deliveries that arrived, those that the other URL had in the end, or by the time that the simulation ended.
+   */
   readonly beside: number;
   /** Records written to retry topics, a delivery. */
   readonly retries: number;

@@ -1,10 +1,11 @@
 /**
- * The destinations that this process has to do with lately: each with its admission, and with what this process counts of it.
+ * The destinations that this process has to do with lately: each with its admission, and with what this process counts
+ * of it.
  *
- * Owns: those admissions, the connection budget that they share, the limits that URLs of forgotten destinations were seen to
- * manage, and the timer that forgets.
- * J2  A destination is forgotten when it was idle for `IDLE_MS`, and with all that stands against it when nobody used it for
- *     `FORGET_MS`, so the memory follows the destinations in use (I4).
+ * Owns: those admissions, the connection budget that they share, the limits that URLs of forgotten destinations were
+ * seen to manage, and the timer that forgets.
+ * J2  A destination is forgotten when it was idle for `IDLE_MS`, and with all that stands against it when nobody used
+ *     it for `FORGET_MS`, so the memory follows the destinations in use (I4).
  * J3  A destination counts as alone when this process used no other for `ALONE_MS`.
  */
 

@@ -1,17 +1,17 @@
 /**
- * The third stage of a delivery: the admission of all destinations in this process (rules I1 to I6). It decides who is sent
- * now, who waits, and who is deferred.
+ * The third stage of a delivery: the admission of all destinations in this process (rules I1 to I6). It decides who is
+ * sent now, who waits, and who is deferred.
  *
  * Owns: the destinations with deliveries that wait, and the tick that runs while there are such.
  * J1  Every delivery that enters is sent or deferred exactly once, unless its partition was given up meanwhile, or the
- *     check ends it: what waited is checked again when its destination was changed, or its retry window ended, before its
- *     turn came (V3, V5 of the check).
- * J4  While a window fills, the tick watches its destinations with requests out, whether anything waits for them or not:
- *     deliveries of the same users stand in their lanes behind what is out. The tick watches too whoever is sent while the
- *     connection budget is busy, and every destination of several URLs, so that admission sees who hangs.
- * J5  Last attempts (I3) go whatever the breaker says, within `RESERVE_REQUESTS` of a destination and what the connection
- *     budget has for a first request of it: where many destinations hang, their retry windows end together too. They keep
- *     to the destination's rate.
+ *     check ends it: what waited is checked again when its destination was changed, or its retry window ended, before
+ *     its turn came (V3, V5 of the check).
+ * J4  While a window fills, the tick watches its destinations with requests out, whether anything waits for them or
+ *     not: deliveries of the same users stand in their lanes behind what is out. The tick watches too whoever is sent
+ *     while the connection budget is busy, and every destination of several URLs, so that admission sees who hangs.
+ * J5  Last attempts (I3) go whatever the breaker says, within `RESERVE_REQUESTS` of a destination and what the
+ *     connection budget has for a first request of it: where many destinations hang, their retry windows end together
+ *     too. They keep to the destination's rate.
  * J6  A URL is not blamed for the time in which this process was blocked, as far as a tick ran that could see it.
  * J2 and J3 stand in `active-destinations.ts`.
  */
@@ -102,8 +102,9 @@ export class Admission implements AttemptFeedback {
   }
 
   /**
-   * Answers why a delivery of the destination that arrives in this window is to be deferred without waiting for its turn in
-   * its lane; null when it is to wait for it. Otherwise a window would fill with what stands behind requests that hang.
+   * Answers why a delivery of the destination that arrives in this window is to be deferred without waiting for its
+   * turn in its lane; null when it is to wait for it. Otherwise a window would fill with what stands behind requests
+   * that hang.
    */
   deferralOnArrival(destinationId: string, window: PartitionWindow): DeferralCause | null {
     if (!isFilling(window)) return null;
@@ -122,8 +123,8 @@ export class Admission implements AttemptFeedback {
     if (shutMs !== null) health?.shutUntil(nowMs + shutMs);
     this.#load.noteOutcome(nowMs);
     if (active.admission.waiting === 0) return;
-    // A breaker that opened, or a receiver's request to wait, turns all that wait away at once. The next tick sees who only
-    // waits too long.
+    // A breaker that opened, or a receiver that asked not to be called, turns all that wait away at once. The next tick
+    // sees a delivery that only waits too long.
     const isWell = outcome === "delivered" || outcome === "refused";
     if (isWell && shutMs === null) this.#sendWaiting(active, nowMs);
     else this.#serve(active, nowMs);

@@ -19,8 +19,8 @@ export interface AttemptFeedback {
   /** A request has ended. */
   ended(permit: DeliveryPermit, index: number): void;
   /**
-   * Under `settle: any`, when each URL that the permit leaves out may be called: ms since the epoch, or null for a URL whose
-   * receiver asked for nothing. Empty when the permit leaves none out.
+   * Under `settle: any`, when each URL that the permit leaves out may be called: ms since the epoch, or null for a URL
+   * whose receiver asked for nothing. Empty when the permit leaves none out.
    */
   leftOutTillMs(permit: DeliveryPermit): readonly (number | null)[];
 }

@@ -1,5 +1,6 @@
 /**
- * What is going on around a destination, for the policy of its admission: whether it is alone, and how full a window is.
+ * What is going on around a destination, for the policy of its admission: whether it is alone, and how full a window
+ * is.
  *
  * Owns: the moment at which a request of any destination had its outcome last.
  */
@@ -39,7 +40,10 @@ export class Load {
   }
 }
 
-/** Before a window is full, so that admission never takes what others need; and not before, since nobody stands behind. */
+/**
+ * True when the window has room for few more records. It is true before the window is full, so that admission never
+ * takes the places that others need, and not sooner, since nobody stands behind a window that takes records in.
+ */
 export function isFilling(window: PartitionWindow): boolean {
   return window.records > window.maxRecords * FILLING;
 }

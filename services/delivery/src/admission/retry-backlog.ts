@@ -1,8 +1,9 @@
 /**
  * The retry backlog: how many deliveries of each destination this process saw go to retry topics and not return (I2).
  *
- * Owns nothing: each count stands with its active destination, and is forgotten with it (J2 of `active-destinations.ts`).
- * A delivery that another process republished counts for nothing when it returns here, so no count falls below 0.
+ * Owns nothing: each count stands with its active destination, and is forgotten with it (J2 of
+ * `active-destinations.ts`). A delivery that another process republished counts for nothing when it returns here, so no
+ * count falls below 0.
  */
 import type { ActiveDestinations } from "./active-destinations.ts";
 

@@ -4,8 +4,8 @@ import type { DeliveryPermit } from "../admission/attempt-port.ts";
 
 export interface OutcomePort {
   /**
-   * Takes over a delivery whose attempt is settled. `leftOutTillMs`: when each URL that the attempt left out may be called
-   * (see `AttemptFeedback`).
+   * Takes over a delivery whose attempt is settled. `leftOutTillMs`: when each URL that the attempt left out may be
+   * called (see `AttemptFeedback`).
    */
   settled(permit: DeliveryPermit, report: AttemptReport, leftOutTillMs: readonly (number | null)[]): void;
   /** Every request of the attempt has ended; once, after `settled`. */

@@ -1,4 +1,6 @@
-/** One attempt as the sender's listener hears of it: each thing that it hears goes to admission or on to the outcome. */
+/**
+ * One attempt as the sender's listener hears of it: each thing that it hears goes to admission or on to the outcome.
+ */
 
 import type { AttemptOutcome } from "@posthaste/core/delivery/outcome";
 import type { RetrySchedule } from "@posthaste/core/delivery/retry-plan";

@@ -3,12 +3,12 @@
  * delivery's own destination lets it go on to admission, or ends it.
  *
  * Owns: the wait of deliveries for the table of destinations.
- * V1  A delivery is checked only when the table has read as far as the config offset that the router routed it by: a table
- *     that lags would take a new destination for a removed one.
- * V4  Every delivery ends finished: delivered, republished, or kept in its window until the partition's next owner reads
- *     it.
- * V5  No attempt starts after the end of the delivery's retry window, wherever the delivery waited, but the last attempt
- *     that it is owed. Admission holds to this rule, when a delivery enters it and when a delivery leaves it.
+ * V1  A delivery is checked only when the table has read as far as the config offset that the router routed it by: a
+ *     table that lags would take a new destination for a removed one.
+ * V4  Every delivery ends finished: delivered, republished, or kept in its window until the partition's next owner
+ *     reads it.
+ * V5  No attempt starts after the end of the delivery's retry window, wherever the delivery waited, but the last
+ *     attempt that it is owed. Admission holds to this rule, when a delivery enters it and when a delivery leaves it.
  */
 
 import type { Destination } from "@posthaste/core/config/destination";

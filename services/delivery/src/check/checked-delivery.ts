@@ -34,8 +34,8 @@ export function removedUrls({ settle, urls }: Destination, owed: readonly string
 
 /**
  * The URLs that a delivery still owes when it is given up without an attempt, as its dead letter names them, so that a
- * replay goes to no URL that was served; none for a delivery that owes all of them. `destination` is undefined when it was
- * removed; of one that exists, the URLs that it no longer has get an error of their own.
+ * replay goes to no URL that was served; none for a delivery that owes all of them. `destination` is undefined when it
+ * was removed; of one that exists, the URLs that it no longer has get an error of their own.
  */
 export function owedUrls({ urls }: DeliveryProgress, destination: Destination | undefined): readonly DeadUrl[] {
   if (urls === null) return [];

@@ -1,12 +1,12 @@
 /**
- * The wait of deliveries for the destinations that they were routed by (V1): a table that lags would take a new destination
- * for a removed one.
+ * The wait of deliveries until the table of destinations has read as far as the router had when it routed them (V1 of
+ * `check.ts`): a table that lags would take a new destination for a removed one.
  *
- * Owns: one wait for each config offset that deliveries wait for, however many they are.
- * G1  A delivery goes on when the table has read its offset. A topic that was made anew never reaches it: then its present
- *     end is as far as anyone can read.
- * G2  A table that does not answer is asked again after a pause, once an offset and not once a delivery.
- * G3  After `close` nothing is asked and nothing goes on: what waits stays in its window, to be read again.
+ * Owns: one wait for each config offset that deliveries wait for, however many deliveries those are.
+ * G1  A delivery goes on when the table has read the delivery's config offset. When the topic was made anew, its end
+ *     may never reach that offset: then a delivery goes on when the table has read the topic's present end.
+ * G2  A wait asks a table that does not answer again after a pause: once an offset, and not once a delivery.
+ * G3  After `close` no wait asks the table and no delivery goes on: what waits stays in its window, to be read again.
  */
 import type { Destination } from "@posthaste/core/config/destination";
 import type { Log } from "@posthaste/core/log";
@@ -14,7 +14,7 @@ import { pause } from "@posthaste/kafka/connection/deadline";
 import type { Table } from "@posthaste/kafka/log/table";
 
 const PATIENCE_MS = 5000;
-/** A table that refuses at once, as a closed one does, is asked so seldom. */
+/** Between two questions to a table that refuses at once, as a closed table does. */
 const PAUSE_MS = 1000;
 
 export interface ConfigWaitOptions {
@@ -32,7 +32,7 @@ export class ConfigWait {
     this.#options = options;
   }
 
-  /** Calls `goOn`, which does not throw, when the destinations are known up to the offset: at once where they are. */
+  /** Calls `goOn`, which must not throw, when the table has read up to the offset: at once where it has. */
   whenKnown(offset: number, goOn: () => void): void {
     if (this.#options.destinations.appliedOffset >= offset) {
       goOn();
@@ -77,7 +77,7 @@ export class ConfigWait {
       await destinations.refresh(PATIENCE_MS);
       return true;
     } catch {
-      // The brokers do not answer: nothing can be judged, and the records stay where they are.
+      // The brokers do not answer: no delivery can be checked, and the records stay where they are.
       return false;
     }
   }

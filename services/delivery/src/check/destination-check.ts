@@ -2,7 +2,8 @@
  * The rules by which a destination's newest state lets a delivery go on to admission, or ends it here.
  *
  * Owns: the ids of the destinations whose missing key was logged.
- * V2  A destination whose secrets cannot be opened gets nothing, and nothing of it is given up: its deliveries are held.
+ * V2  A destination whose secrets cannot be opened gets nothing, and nothing of it is given up: its deliveries are
+ *     held.
  * V3  URLs, headers and secrets are those of the moment of sending: admission has a delivery that waited checked again
  *     (`renew`) when its destination was changed meanwhile.
  */

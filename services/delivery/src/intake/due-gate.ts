@@ -1,11 +1,12 @@
 /**
- * Drops the second copy of a republished record: a crash between a republish and its commit leaves two (W6).
+ * The gate that knows the second copy of a republished record: a crash between a republish and its commit leaves two
+ * (W6).
  *
- * Owns: the republished records that were seen lately, each with the place where its first copy stands.
- * H1  A record is a repeat only when the same republished record was seen at *another* place: a record that is read again, after a
- *     rebalance for instance, is not its own copy.
- * H2  At least the newest `limit` republished records are held, and at most twice as many. Best effort: what was forgotten, or seen by
- *     another process, is delivered again.
+ * Owns: the republished records that this process read lately, each with the place where it read the first copy.
+ * H1  A record is a repeat only when this process read the same republished record at *another* place: a record that is
+ *     read again, after a rebalance for instance, is not its own copy.
+ * H2  The gate holds at least the newest `limit` republished records, and at most twice as many. This is best effort:
+ *     when the gate forgot the first copy, or another process read it, the second copy is delivered too.
  */
 export class DueGate {
   readonly #limit: number;
@@ -16,7 +17,7 @@ export class DueGate {
     this.#limit = limit;
   }
 
-  /** Notes that the republished record stands at `place`; true when another copy of it was seen before. */
+  /** Notes that a copy of the republished record stands at `place`; true when this process read another copy before. */
   isRepeat(republish: string, place: string): boolean {
     const seen = this.#young.get(republish) ?? this.#old.get(republish);
     if (seen !== undefined) return seen !== place;

@@ -16,7 +16,9 @@ export interface IncomingDelivery {
   readonly isRetry: boolean;
   /** The record that this one was republished from (W6); undefined for a record of the deliveries topic. */
   readonly republishedFrom: string | undefined;
-  /** Admission defers the delivery for this cause, and the delivery waits for no turn in its lane; null for any other. */
+  /**
+   * Admission defers the delivery for this cause, and the delivery waits for no turn in its lane; null for any other.
+   */
   readonly deferralOnArrival: DeferralCause | null;
 }
 

@@ -6,8 +6,8 @@
  *     other record to the check once.
  * A2  A first attempt waits for nothing here. A retry waits for its jitter, which starts when the retry is due, so that
  *     its topic stays in due order (W6); the jitter ends before the delivery's retry window does (V5 of `check.ts`).
- * A3  After `close`, and after a partition was given up, intake passes nothing on: what waits for its jitter stays in its
- *     window, for the partition's next owner to read.
+ * A3  After `close`, and after a partition was given up, intake passes nothing on: what waits for its jitter stays in
+ *     its window, for the partition's next owner to read.
  */
 
 import { jitterMs } from "@posthaste/core/delivery/backoff";
@@ -75,7 +75,9 @@ export class Intake {
     task.finish();
   }
 
-  /** Under `settle: each` another attempt may republish other URLs from the same record: only equal URLs make a copy. */
+  /**
+   * Under `settle: each` another attempt may republish other URLs from the same record: only equal URLs make a copy.
+   */
   #isSecondCopy({ item, record }: Task<IncomingDelivery>): boolean {
     const { republishedFrom, progress } = item;
     if (republishedFrom === undefined) return false;

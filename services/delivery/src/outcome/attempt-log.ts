@@ -11,15 +11,18 @@ import type { AttemptBatch, AttemptRecord } from "@posthaste/core/delivery/attem
 import type { Log } from "@posthaste/core/log";
 import type { Producer } from "@posthaste/kafka/producer/producer";
 
-/** Which attempts are logged. */
+/** Which attempts the log keeps. */
 export interface AttemptLogSetting {
-  /** Those that were not delivered. */
+  /** True to keep attempts that did not deliver. */
   readonly failures: boolean;
-  /** Of those that were delivered, this share: 0 to 1. */
+  /** The share of attempts that delivered which the log keeps: 0 to 1. */
   readonly deliveredShare: number;
 }
 
-/** `all`, `failures`, `off`, or the share of delivered attempts that is logged beside every failure; undefined for anything else. */
+/**
+ * Parses `all`, `failures`, `off`, or the share of delivered attempts that is logged beside every failure; undefined
+ * for any other text.
+ */
 export function parseAttemptLogSetting(text: string): AttemptLogSetting | undefined {
   switch (text) {
     case "all":
@@ -76,7 +79,10 @@ export class AttemptLog {
     if (this.#waiting.length >= FLUSH_ATTEMPTS || this.#waitingLength >= FLUSH_LENGTH) this.#flush();
   }
 
-  /** Hands what waits to the producer before it returns, and resolves when that was written or given up: close the producer next to it, for that has an end. */
+  /**
+   * Gives what waits to the producer before it returns, and resolves when that was written or given up. Close the
+   * producer right after the call, since only the producer's close has an end.
+   */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     this.#flush();

@@ -39,9 +39,9 @@ export interface Attempted {
 const NOTHING: readonly FollowUp[] = [];
 
 /**
- * Plans what an attempt has published: nothing when it delivered. Under `settle: each` there may be several follow-ups, a
- * dead letter among them for the URLs that were to be served and that the destination no longer has. No retry names those
- * URLs again, so they become a dead letter once.
+ * Plans what an attempt has published: nothing when it delivered. Under `settle: each` there may be several follow-ups,
+ * a dead letter among them for the URLs that were to be served and that the destination no longer has. No retry names
+ * those URLs again, so they become a dead letter once.
  */
 export function planFollowUps(attempted: Attempted): readonly FollowUp[] {
   const { delivery, progress, report, schedule, nowMs } = attempted;
@@ -68,7 +68,9 @@ export function planFollowUps(attempted: Attempted): readonly FollowUp[] {
   return [...dead, ...retries, ...planRemovedUrls(attempted)];
 }
 
-/** Plans one dead letter for the URLs that were to be served and that the destination no longer has, if there are any. */
+/**
+ * Plans one dead letter for the URLs that were to be served and that the destination no longer has, if there are any.
+ */
 export function planRemovedUrls({
   delivery,
   progress,
@@ -82,8 +84,8 @@ export function planRemovedUrls({
 }
 
 /**
- * An attempt that left URLs out has not failed for good, and its delivery waits no longer than until the first of all its
- * URLs may be called.
+ * An attempt that left URLs out has not failed for good, and its delivery waits no longer than until the first of all
+ * its URLs may be called.
  */
 function withLeftOut(settlement: Settlement, leftOutTillMs: readonly (number | null)[]): Settlement {
   if (leftOutTillMs.length === 0 || settlement === DELIVERED) return settlement;
@@ -93,8 +95,8 @@ function withLeftOut(settlement: Settlement, leftOutTillMs: readonly (number | n
 }
 
 /**
- * Under `settle: any`: until when the receivers of single URLs asked not to be called, now or in an earlier attempt, in ms
- * since the epoch, for whichever process makes the next attempt (W5). Null when none did.
+ * Under `settle: any`: until when the receivers of single URLs asked not to be called, now or in an earlier attempt, in
+ * ms since the epoch, for whichever process makes the next attempt (W5). Null when none did.
  */
 function momentsOf({ progress, report, nowMs }: Attempted): Readonly<Record<string, number>> | null {
   const before = Object.entries(progress.urlsNotBeforeMs ?? {}).filter(([, momentMs]) => momentMs > nowMs);

@@ -1,4 +1,6 @@
-/** What the attempt log keeps of an attempt's URLs: all of it but the responses that the destination does not want kept. */
+/**
+ * What the attempt log keeps of an attempt's URLs: everything but the responses that the destination wants left out.
+ */
 
 import type { ResponseLog } from "@posthaste/core/config/destination";
 import type { UrlAttempt } from "@posthaste/core/delivery/attempt-record";
@@ -9,7 +11,7 @@ import type { UrlResult } from "@posthaste/webhook/report";
 export function toLoggedUrls(responseLog: ResponseLog, urls: readonly UrlResult[]): readonly UrlAttempt[] {
   return urls.map((result) => {
     const { url, status, error, durationMs } = result;
-    // The answer is made when it is read, so one that is not kept costs nothing.
+    // The result makes its answer when it is read, so an answer that is not kept costs nothing.
     return {
       url,
       status,
@@ -20,7 +22,7 @@ export function toLoggedUrls(responseLog: ResponseLog, urls: readonly UrlResult[
   });
 }
 
-/** By URL: beside one that delivered, another that failed is a failure. */
+/** Decides by the URL's own outcome: a URL that failed beside another that delivered counts as a failure. */
 function keepsResponse(responseLog: ResponseLog, outcome: AttemptOutcome): boolean {
   switch (responseLog) {
     case "all":

@@ -2,11 +2,11 @@
  * The outcome publisher: it writes follow-ups to the retry topics and to the dead letters, and finishes their record.
  *
  * Owns nothing: the producer, which holds what is not acknowledged, is its caller's.
- * F1  A record is finished only when the brokers acknowledged all of its follow-ups (C2). Follow-ups that cannot be sent keep
- *     their record in the window: the producer sends them again for as long as it is open.
+ * F1  A record is finished only when the brokers acknowledged all of its follow-ups (C2). Follow-ups that cannot be
+ *     sent keep their record in the window: the producer sends them again for as long as it is open.
  * F2  The value of a retry record is the value of the record that it follows, byte for byte; only headers change (W2).
- * F3  Nothing follows a record whose partition was given up: the partition's new owner reads the record again and publishes
- *     what follows.
+ * F3  Nothing follows a record whose partition was given up: the partition's new owner reads the record again and
+ *     publishes what follows.
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import { encodeProgress, REPUBLISHED_AT_HEADER, REPUBLISHED_FROM_HEADER } from "@posthaste/contracts/headers";
@@ -89,9 +89,9 @@ export class OutcomePublisher {
 }
 
 /**
- * Names one retry record by the record that it follows; under `settle: each` there may be several, told apart by `index`. The
- * name has the topic's id: when a topic was made anew, other records stand at the same offsets, and none of them is a copy of
- * what still waits from before.
+ * Names one retry record by the record that it follows; under `settle: each` there may be several, told apart by
+ * `index`. The name has the topic's id: when a topic was made anew, other records stand at the same offsets, and none
+ * of them is a copy of what still waits from before.
  */
 function placeOf({ topic, partition, offset }: IncomingRecord, topicId: string | undefined, index: number): string {
   return `${topicId ?? topic}/${partition}/${offset}/${index}`;

@@ -5,7 +5,8 @@
  * Owns nothing: the publisher, the attempt log and the retry backlog have their own state.
  * X1  Every delivery reaches this stage by one of three ways: its attempt was settled (`settled`), the check refused it
  *     (`deadLetter`, `hold`), or admission deferred it (`defer`, `deferParts`, `deferLastAttempt`).
- * X2  Every retry record that is published counts in its destination's retry backlog (I2); every deferral counts by cause.
+ * X2  Every retry record that is published counts in its destination's retry backlog (I2); every deferral counts by
+ *     cause.
  */
 
 import type { Destination } from "@posthaste/core/config/destination";
@@ -110,7 +111,9 @@ export class Outcomes implements OutcomePort, RefusalPort, DeferralPort {
     this.#wait(checked, planAdmissionHold({ schedule: this.#options.schedule, progress: checked.progress }), cause);
   }
 
-  /** What follows for URLs that an attempt leaves out. A last attempt that they are owed comes with their own record. */
+  /**
+   * What follows for URLs that an attempt leaves out. A last attempt that they are owed comes with their own record.
+   */
   #planParts(checked: CheckedDelivery, parts: readonly DeferredPart[]): readonly FollowUp[] {
     const { schedule, metrics } = this.#options;
     const { delivery, destination } = checked;
