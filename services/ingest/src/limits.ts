@@ -35,7 +35,7 @@ export const MAX_SHARED_LENGTH = 32_768;
  * What putting one key of them into a call that has such an object itself counts towards `MAX_EXPANDED_BYTES`: a copy
  * of thousands of tiny keys takes longer than its bytes say.
  */
-export const MERGED_KEY_BYTES = 64;
+export const MERGED_KEY_BYTES = 96;
 
 /** Refused calls of one batch that are listed and kept; a batch with more is no batch of calls. */
 export const MAX_REJECTED_CALLS = 2_500;

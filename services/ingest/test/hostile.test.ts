@@ -245,6 +245,16 @@ describe("a batch's context", () => {
     expect(await statusOf({ integrations: {} }, { integrations: many })).toBe(200);
     expect(await statusOf({ integrations: { a: true } }, { integrations: many })).toBe(413);
   });
+
+  it("of a thousand keys is put into seventy calls that have a context themselves, and not into a hundred", async () => {
+    const context = Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [n.toString(36), 0]));
+    const statusOf = async (calls: number) => {
+      const batch = Array.from({ length: calls }, () => ({ ...CALL, type: "track", context: { own: 1 } }));
+      return (await gateway.post("/v1/batch", { batch, context })).status;
+    };
+    expect(await statusOf(70)).toBe(200);
+    expect(await statusOf(100)).toBe(413);
+  });
 });
 
 describe("a pixel's address", () => {
