@@ -149,7 +149,7 @@ describe("a fetch", () => {
 });
 
 describe("a partition that is gained", () => {
-  it("W-2: is paused until its place is found, and fetched from there", async () => {
+  it("X2: is paused until its place is found, and fetched from there", async () => {
     const group = new FakeGroup();
     group.committed.set(1, 7);
     const found = Promise.withResolvers<void>();
@@ -212,7 +212,7 @@ describe("a partition that is gained", () => {
     await close(recovers);
   });
 
-  it("W-1: begins nowhere when another join came before its place was found", async () => {
+  it("X1: begins nowhere when another join came before its place was found", async () => {
     const group = new FakeGroup();
     const slow = Promise.withResolvers<void>();
     let asked = 0;
@@ -465,7 +465,7 @@ describe("a consumer that is stopped", () => {
     expect([group.failures, group.commits.at(-1)]).toEqual([[], { 0: 6 }]);
   });
 
-  it("asks no more whether its topics were made anew (W-5)", async () => {
+  it("asks no more whether its topics were made anew (X5)", async () => {
     const group = new FakeGroup({ topicIds: new Map([["t", "an id that no broker of this group tells"]]) });
     await group.consumer.start();
     const asked = () => group.logged.filter(({ event }) => event === "topic_ids_unknown").length;
@@ -532,7 +532,7 @@ describe("a consumer that is stopped", () => {
 });
 
 describe("a consumer that fails", () => {
-  it("W-4: says so once, gives everything up and takes no leave of its group", async () => {
+  it("X4: says so once, gives everything up and takes no leave of its group", async () => {
     const group = await joined([0]);
     await group.fetch(0, 5, 1);
     group.takeAsked();

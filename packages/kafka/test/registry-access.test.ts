@@ -1,10 +1,9 @@
-import { createServer, type Server } from "node:https";
-import type { AddressInfo } from "node:net";
 import { createTopicNames, subjectOf } from "@posthaste/contracts/topics";
 import { type Log, SILENT_LOG } from "@posthaste/core/log";
 import { schemaRegistryUrl } from "@posthaste/testkit/broker";
 import { CertificateAuthority } from "@posthaste/testkit/certificates";
 import { eventually } from "@posthaste/testkit/eventually";
+import { openRegistryGateway, type RegistryGateway } from "@posthaste/testkit/registry-gateway";
 import { uniqueName } from "@posthaste/testkit/topics";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createOpenCodec } from "../src/codec/registry.ts";
@@ -13,42 +12,21 @@ import { openRegistry, type RegistryOptions } from "../src/codec/registry-client
 const USER = { username: "a-user", password: "a password" };
 const authority = new CertificateAuthority();
 const names = createTopicNames(uniqueName("registry"));
-let server: Server;
+let gateway: RegistryGateway;
 let url = "";
 const waiting: AbortController[] = [];
 
 /** The real registry behind TLS and a login. */
 beforeAll(async () => {
-  const registry = new URL(schemaRegistryUrl());
-  const wanted = `Basic ${Buffer.from(`${USER.username}:${USER.password}`).toString("base64")}`;
-  server = createServer(
-    authority.issue({ commonName: "registry", names: ["127.0.0.1"] }),
-    async (request, response) => {
-      if (request.headers.authorization !== wanted) {
-        response.writeHead(401, { "content-type": "application/json" }).end('{"message":"who are you?"}');
-        return;
-      }
-      const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(chunk);
-      const answer = await fetch(`${registry.origin}${request.url}`, {
-        method: request.method ?? "GET",
-        headers: { "content-type": "application/vnd.schemaregistry.v1+json" },
-        ...(chunks.length > 0 ? { body: Buffer.concat(chunks) } : {}),
-      });
-      response.writeHead(answer.status, { "content-type": "application/json" }).end(await answer.text());
-    },
-  );
-  await new Promise<void>((resolve) => {
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  url = `https://127.0.0.1:${(server.address() as AddressInfo).port}${registry.pathname}`;
+  const tls = authority.issue({ commonName: "registry", names: ["127.0.0.1"] });
+  gateway = await openRegistryGateway({ tls, login: USER });
+  url = gateway.url;
 });
 afterEach(() => {
   for (const each of waiting.splice(0)) each.abort();
 });
 afterAll(async () => {
-  server?.closeAllConnections();
-  server?.close();
+  await gateway?.close();
   const deleted = `${schemaRegistryUrl()}/subjects/${subjectOf(names, "event")}`;
   await fetch(deleted, { method: "DELETE" });
 });

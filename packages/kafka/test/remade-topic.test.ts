@@ -49,7 +49,7 @@ describe("a group's commits", () => {
     await readAll(0);
   });
 
-  it("W-5: to the old one end with the consumer, soon after a topic was made anew", async () => {
+  it("X5: to the old one end with the consumer, soon after a topic was made anew", async () => {
     const [topic, other] = [await topicOf(1), await topicOf(1)];
     const member = await startMember({ groupId: topic, topics: [other, topic] });
     await writeRecords(topic, { count: 10, partitions: 1 });
@@ -62,7 +62,7 @@ describe("a group's commits", () => {
     await eventually(() => expect(new Set(next.finished).size).toBe(30));
   });
 
-  it("W-5: that the position is outside of a topic that was made anew is told as what it is", async () => {
+  it("X5: that the position is outside of a topic that was made anew is told as what it is", async () => {
     const topic = await topicOf(1);
     await writeRecords(topic, { count: 10, partitions: 1 });
     const member = await startMember({ groupId: topic, topics: [topic] });

@@ -82,7 +82,7 @@ describe("the liveness watch at brokers that want a login, over TLS", () => {
     expect((await cut).code).toBe("ECONNREFUSED");
     expect(seen.ticks - hungAt).toBeGreaterThanOrEqual(SILENT_TICKS - 1);
     expect(seen.ticks - hungAt).toBeLessThanOrEqual(SILENT_TICKS + 1);
-    expect(watch.silent()).toEqual([hung.broker]);
+    expect(watch.unresponsive()).toEqual([hung.broker]);
     expect(watch.answering()).toEqual([healthy.broker]);
     hung.resume();
     await eventually(() => expect(watch.answering()).toEqual([hung.broker, healthy.broker]));
@@ -94,7 +94,7 @@ describe("the liveness watch at brokers that want a login, over TLS", () => {
     closing.push(() => hung.resume());
     hung.hang();
     const { watch, seen } = startWatch([hung, healthy], { login: LOGIN });
-    await eventually(() => expect(watch.silent()).toEqual([hung.broker]));
+    await eventually(() => expect(watch.unresponsive()).toEqual([hung.broker]));
     expect(watch.answering()).toEqual([healthy.broker]);
     hung.resume();
     await eventually(() => expect(watch.answering()).toEqual([hung.broker, healthy.broker]));

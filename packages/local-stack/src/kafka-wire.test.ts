@@ -1,29 +1,12 @@
+import { int16, int32, int64, text } from "@posthaste/testkit/kafka-bytes";
 import { expect, it } from "vitest";
 import { sumOfOffsets } from "./kafka-wire.ts";
 
-function int16(value: number): Buffer {
-  const bytes = Buffer.alloc(2);
-  bytes.writeInt16BE(value);
-  return bytes;
-}
-
-function int32(value: number): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeInt32BE(value);
-  return bytes;
-}
-
-function text(value: string): Buffer {
-  return Buffer.concat([int16(value.length), Buffer.from(value)]);
-}
-
 /** One topic of an answer to OffsetFetch, version 2: the committed offset of each of its partitions, from 0. */
 function topic(name: string, ...offsets: readonly number[]): Buffer {
-  const partitions = offsets.map((offset, partition) => {
-    const committed = Buffer.alloc(8);
-    committed.writeBigInt64BE(BigInt(offset));
-    return Buffer.concat([int32(partition), committed, text("metadata"), int16(0)]);
-  });
+  const partitions = offsets.map((offset, partition) =>
+    Buffer.concat([int32(partition), int64(offset), text("metadata"), int16(0)]),
+  );
   return Buffer.concat([text(name), int32(offsets.length), ...partitions]);
 }
 

@@ -1,41 +1,52 @@
-/** A way to the real schema registry that a test can close: while it is closed every question is answered with 503. */
-import { createServer } from "node:http";
+/**
+ * A way to the real schema registry that a test can close, and that asks for TLS and a login where a test wants so.
+ *
+ * Owns: an HTTP server, and whether it lets questions through.
+ */
+import { createServer as createPlainServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { schemaRegistryUrl } from "./broker.ts";
 
 export interface RegistryGateway {
   /** For `SCHEMA_REGISTRY_URL`. */
   readonly url: string;
+  /** From now on every question is answered with 503, until `allow`. */
   refuse(): void;
   /** Lets questions through again. */
   allow(): void;
   close(): Promise<void>;
 }
 
-/** Opens it; questions go through but between `refuse` and `allow`. */
-export async function openRegistryGateway(): Promise<RegistryGateway> {
+export interface RegistryGatewayOptions {
+  /** The server's key and certificate, as PEM texts; plain HTTP when absent. */
+  readonly tls?: { readonly key: string; readonly cert: string };
+  /** Whoever asks without this login gets 401. */
+  readonly login?: { readonly username: string; readonly password: string };
+}
+
+/** Opens the gateway; questions go through but between `refuse` and `allow`. */
+export async function openRegistryGateway({ tls, login }: RegistryGatewayOptions = {}): Promise<RegistryGateway> {
   const registry = new URL(schemaRegistryUrl());
+  const wanted = login && `Basic ${Buffer.from(`${login.username}:${login.password}`).toString("base64")}`;
   let isOpen = true;
-  const server = createServer(async (request, response) => {
+  const answer: RequestListener = async (request, response) => {
     if (!isOpen) {
       response.writeHead(503).end("{}");
-      return;
+    } else if (wanted !== undefined && request.headers.authorization !== wanted) {
+      response.writeHead(401, { "content-type": "application/json" }).end('{"message":"who are you?"}');
+    } else {
+      const { status, body } = await forward(request, registry.origin);
+      response.writeHead(status, { "content-type": "application/json" }).end(body);
     }
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const answer = await fetch(`${registry.origin}${request.url}`, {
-      method: request.method ?? "GET",
-      headers: { "content-type": "application/vnd.schemaregistry.v1+json" },
-      ...(chunks.length > 0 ? { body: Buffer.concat(chunks) } : {}),
-    });
-    response.writeHead(answer.status, { "content-type": "application/json" }).end(await answer.text());
-  });
+  };
+  const server: Server = tls === undefined ? createPlainServer(answer) : createTlsServer(tls, answer);
   await new Promise<void>((resolve) => {
     server.listen(0, "127.0.0.1", resolve);
   });
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}${registry.pathname}`,
+    url: `${tls === undefined ? "http" : "https"}://127.0.0.1:${port}${registry.pathname}`,
     refuse: () => {
       isOpen = false;
     },
@@ -48,6 +59,17 @@ export async function openRegistryGateway(): Promise<RegistryGateway> {
         server.closeAllConnections();
       }),
   };
+}
+
+async function forward(request: IncomingMessage, origin: string): Promise<{ status: number; body: string }> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const answer = await fetch(`${origin}${request.url}`, {
+    method: request.method ?? "GET",
+    headers: { "content-type": "application/vnd.schemaregistry.v1+json" },
+    ...(chunks.length > 0 ? { body: Buffer.concat(chunks) } : {}),
+  });
+  return { status: answer.status, body: await answer.text() };
 }
 
 /** A value of a schema id that no registry of a test knows. */

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { eventually } from "@posthaste/testkit/eventually";
 import { FrameSplitter } from "@posthaste/testkit/frames";
+import { int16, int32, int64, text } from "@posthaste/testkit/kafka-bytes";
 import { afterEach, describe, expect, it } from "vitest";
 import type { KafkaLogin } from "../login/login.ts";
 import { BrokerProbe } from "./broker-probe.ts";
@@ -15,28 +16,6 @@ const closing: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
-
-function int16(value: number): Buffer {
-  const bytes = Buffer.alloc(2);
-  bytes.writeInt16BE(value);
-  return bytes;
-}
-
-function int32(value: number): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeInt32BE(value);
-  return bytes;
-}
-
-function int64(value: number): Buffer {
-  const bytes = Buffer.alloc(8);
-  bytes.writeBigInt64BE(BigInt(value));
-  return bytes;
-}
-
-function text(value: string): Buffer {
-  return Buffer.concat([int16(value.length), Buffer.from(value)]);
-}
 
 /** The length, a correlation id, the body. */
 function frame(...body: readonly Buffer[]): Buffer {

@@ -12,6 +12,7 @@
  */
 import type { Socket } from "node:net";
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
+import type { Clock } from "@posthaste/core/time";
 import { type KafkaLogin, mechanismName, refusedLogin, refusedMechanism, runLogin } from "../login/login.ts";
 import {
   API_VERSIONS_REQUEST,
@@ -22,6 +23,7 @@ import {
 } from "../login/sasl-request.ts";
 import { BROKER_WANTS_TLS, brokerTlsRefusal } from "../login/tls-refusal.ts";
 import type { BrokerAddress, Dial } from "./dial.ts";
+import { SYSTEM_CLOCK } from "./system-clock.ts";
 
 export interface ProbeOptions {
   readonly address: BrokerAddress;
@@ -31,6 +33,7 @@ export interface ProbeOptions {
   readonly onHeard: () => void;
   readonly onAnswer: () => void;
   readonly onRefused: (advice: string) => void;
+  readonly clock?: Clock;
 }
 
 /** Of a login's life, the part after which it is made anew; the rest is for a broker that is slow. */
@@ -49,6 +52,7 @@ const HANDSHAKE_CUT_ADVICE =
 
 export class BrokerProbe {
   readonly #options: ProbeOptions;
+  readonly #clock: Clock;
   readonly #socket: Socket;
   #state: "connecting" | "logging in" | "idle" | "asked" | "closed" = "connecting";
   #received: Buffer = Buffer.alloc(0);
@@ -60,6 +64,7 @@ export class BrokerProbe {
 
   constructor(options: ProbeOptions) {
     this.#options = options;
+    this.#clock = options.clock ?? SYSTEM_CLOCK;
     this.#socket = options.dial(options.address, () => this.#prove());
     this.#socket.unref();
     this.#socket.on("error", (error) => {
@@ -113,7 +118,7 @@ export class BrokerProbe {
   #prove(): void {
     if (this.#state === "closed") return;
     const { login } = this.#options;
-    const isDue = this.#state === "connecting" || performance.now() >= this.#loginDueMs;
+    const isDue = this.#state === "connecting" || this.#clock.monotonicMs() >= this.#loginDueMs;
     if (login === undefined || !isDue) {
       this.#question();
       return;
@@ -146,8 +151,8 @@ export class BrokerProbe {
     await runLogin(login, async (message) => {
       const answer = decodeAuthenticate(await this.#request(encodeAuthenticate(message)));
       if (answer.errorCode !== 0) throw refusedLogin(login, answer.words);
-      this.#loginDueMs =
-        answer.lifetimeMs > 0 ? performance.now() + LOGIN_LIFE_USED * answer.lifetimeMs : Number.POSITIVE_INFINITY;
+      const lifeMs = answer.lifetimeMs > 0 ? answer.lifetimeMs : Number.POSITIVE_INFINITY;
+      this.#loginDueMs = this.#clock.monotonicMs() + LOGIN_LIFE_USED * lifeMs;
       return answer.message;
     });
   }

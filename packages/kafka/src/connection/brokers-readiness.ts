@@ -27,7 +27,7 @@ export class BrokersReadiness {
   readonly #options: BrokersReadinessOptions;
   /** Until one is seen, nothing is trusted. */
   #seen = false;
-  #silentTicks = 0;
+  #unansweredTicks = 0;
 
   constructor(options: BrokersReadinessOptions) {
     this.#options = options;
@@ -37,16 +37,16 @@ export class BrokersReadiness {
   tick(): void {
     if (this.#isAnswered()) {
       this.#seen = true;
-      this.#silentTicks = 0;
+      this.#unansweredTicks = 0;
       return;
     }
-    this.#silentTicks += 1;
-    if (this.#silentTicks === PATIENCE_TICKS) this.#options.onUnreachable();
+    this.#unansweredTicks += 1;
+    if (this.#unansweredTicks === PATIENCE_TICKS) this.#options.onUnreachable();
   }
 
   /** True at once when a broker answers, false when none did for `PATIENCE_TICKS`. */
   get state(): BrokersState {
-    const isTrusted = this.#seen && this.#silentTicks < PATIENCE_TICKS;
+    const isTrusted = this.#seen && this.#unansweredTicks < PATIENCE_TICKS;
     return this.#isAnswered() || isTrusted || this.#whyNot();
   }
 

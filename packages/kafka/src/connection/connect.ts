@@ -5,10 +5,10 @@
  * Owns: the watch, and one admin client that is connected when it is first needed.
  * A client that `createClient` made belongs to its caller, who disconnects or destroys it.
  */
-import { connect as connectTcp, isIP, type Socket } from "node:net";
+import { connect as connectTcp, isIP } from "node:net";
 import { connect as connectTls } from "node:tls";
 import type { Log } from "@posthaste/core/log";
-import { type Admin, Kafka, type LogEntry, logLevel } from "kafkajs";
+import type { Admin } from "kafkajs";
 import { growEncodersLazily } from "../kafkajs/encoder-growth.ts";
 import { decodeLazily } from "../kafkajs/lazy-decoding.ts";
 import { takeLeaderlessPartitions } from "../kafkajs/leaderless-partitions.ts";
@@ -17,11 +17,9 @@ import type { KafkaLogin } from "../login/login.ts";
 import { isLoopback } from "../login/loopback.ts";
 import { BROKERS_UNREACHABLE, BrokersReadiness, type BrokersState } from "./brokers-readiness.ts";
 import type { BrokerAddress, Dial } from "./dial.ts";
-import type { ClientOptions, KafkaClient } from "./kafka-client.ts";
-import { kafkajsLogin } from "./kafkajs-login.ts";
-import { LivenessWatch, refusedSocket } from "./liveness.ts";
+import { type ClientOptions, type KafkaClient, WatchedKafkaClient } from "./kafka-client.ts";
+import { LivenessWatch } from "./liveness.ts";
 import type { KafkaMetrics } from "./metrics.ts";
-import { answeringFirst } from "./seed-brokers.ts";
 import { SharedAdmin } from "./shared-admin.ts";
 
 export interface KafkaConnectionOptions {
@@ -45,11 +43,17 @@ export interface KafkaConnection {
   readonly clientId: string;
   readonly log: Log;
   readonly metrics: KafkaMetrics | undefined;
-  /** A client whose sockets stand under the liveness watch (L1). The caller disconnects what it makes from it, or destroys the client. */
+  /**
+   * A client whose sockets stand under the liveness watch (L1). The caller disconnects what it makes from the client, or destroys
+   * the client.
+   */
   createClient(options?: ClientOptions): KafkaClient;
-  /** Runs one question or change on the connection's admin client, which is connected when needed and replaced after a failure of the connection; asked again for a while when no broker answers. */
+  /**
+   * Runs one question or change on the connection's admin client, which is connected when it is needed and replaced after a
+   * failure of the connection. What no broker answers is asked again for `adminPatienceMs`.
+   */
   withAdmin<R>(use: (admin: Admin) => Promise<R>): Promise<R>;
-  /** Brokers that are silent now (L1). */
+  /** Brokers that do not respond while another does (L1). */
   unresponsiveBrokers(): readonly string[];
   /** Brokers that answer now; none means that nothing can be sent or read. */
   answeringBrokers(): readonly string[];
@@ -59,14 +63,11 @@ export interface KafkaConnection {
   close(): Promise<void>;
 }
 
-/** A TCP connect that takes longer has lost its packets; another broker is tried. */
-const CONNECT_TIMEOUT_MS = 2000;
-const REQUEST_TIMEOUT_MS = 30_000;
 const KEEP_ALIVE_MS = 60_000;
 
 /** Starts the liveness watch; connects nothing else yet. */
 export function connectKafka(options: KafkaConnectionOptions): KafkaConnection {
-  const { brokers, clientId, log, metrics } = options;
+  const { brokers, clientId, log, metrics, adminPatienceMs } = options;
   growEncodersLazily();
   decodeLazily();
   takeLeaderlessPartitions();
@@ -76,10 +77,10 @@ export function connectKafka(options: KafkaConnectionOptions): KafkaConnection {
     dial: createDial(options),
     login: options.login,
     onTick: () => readiness.tick(),
-    onChange: (broker, silent) => {
-      metrics?.brokerUnresponsive.set({ broker }, silent ? 1 : 0);
-      if (silent) log.warn({ event: "broker_unresponsive", broker }, "a broker hangs: its connections are cut");
-      else log.info({ event: "broker_answers", broker }, "a broker that was silent answers again");
+    onChange: (broker, isUnresponsive) => {
+      metrics?.brokerUnresponsive.set({ broker }, isUnresponsive ? 1 : 0);
+      if (isUnresponsive) log.warn({ event: "broker_unresponsive", broker }, "a broker hangs: its connections are cut");
+      else log.info({ event: "broker_answers", broker }, "a broker that did not respond answers again");
     },
     onRefused: (broker, advice) => log.warn({ event: "broker_refuses", broker }, advice),
   });
@@ -91,36 +92,12 @@ export function connectKafka(options: KafkaConnectionOptions): KafkaConnection {
   warnOfClearText(options);
   for (const broker of brokers) metrics?.brokerUnresponsive.set({ broker }, 0);
 
-  const createClient = (client: ClientOptions = {}): KafkaClient => {
-    const sockets = new Set<Socket>();
-    let destroyed = false;
-    const kafka = new Kafka({
-      clientId,
-      brokers: answeringFirst(client.brokers ?? brokers, watch.answering()),
-      connectionTimeout: CONNECT_TIMEOUT_MS,
-      requestTimeout: client.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
-      retry: client.retry ?? { retries: 0 },
-      ...(options.login ? { sasl: kafkajsLogin(options.login) } : {}),
-      logLevel: logLevel.WARN,
-      logCreator: () => (entry) => logKafkajs(log, entry),
-      socketFactory: ({ host, port, onConnect }) => {
-        if (destroyed) return refusedSocket(`${host}:${port}`);
-        const socket = watch.open({ host, port }, onConnect);
-        sockets.add(socket);
-        socket.once("close", () => sockets.delete(socket));
-        return socket;
-      },
-    });
-    return {
-      kafka,
-      destroy: () => {
-        destroyed = true;
-        // With an error, since kafkajs listens for `error` and `end` and would wait for ever on a bare `close`.
-        for (const socket of sockets) socket.destroy(new Error("the client was thrown away"));
-      },
-    };
-  };
-  const admin = new SharedAdmin(createClient, brokers, options.adminPatienceMs);
+  const createClient = (client: ClientOptions = {}) => new WatchedKafkaClient(options, watch, client);
+  const admin = new SharedAdmin({
+    createClient,
+    brokers,
+    ...(adminPatienceMs === undefined ? {} : { patienceMs: adminPatienceMs }),
+  });
 
   return {
     brokers,
@@ -129,7 +106,7 @@ export function connectKafka(options: KafkaConnectionOptions): KafkaConnection {
     metrics,
     createClient,
     withAdmin: (use) => admin.use(use),
-    unresponsiveBrokers: () => watch.silent(),
+    unresponsiveBrokers: () => watch.unresponsive(),
     answeringBrokers: () => watch.answering(),
     brokersState: () => readiness.state,
     close: async () => {
@@ -166,9 +143,4 @@ function warnOfClearText({ brokers, tls, login, log }: KafkaConnectionOptions): 
 function parseBroker(broker: string): BrokerAddress {
   const colon = broker.lastIndexOf(":");
   return { host: broker.slice(0, colon), port: Number(broker.slice(colon + 1)) };
-}
-
-/** kafkajs calls every refused connect an error; what matters of it is logged where it is decided upon. */
-function logKafkajs(log: Log, { namespace, log: { message, timestamp: _, ...fields } }: LogEntry): void {
-  log.debug({ event: "kafkajs", namespace, ...fields }, message);
 }

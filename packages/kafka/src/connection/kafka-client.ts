@@ -1,5 +1,15 @@
-/** A kafkajs client whose sockets its owner can destroy. */
-import type { Kafka, RetryOptions } from "kafkajs";
+/**
+ * A kafkajs client whose sockets stand under the liveness watch, and can be destroyed by the client's owner.
+ *
+ * Owns: the open sockets of one client.
+ */
+import type { Socket } from "node:net";
+import type { Log } from "@posthaste/core/log";
+import { Kafka, type LogEntry, logLevel, type RetryOptions } from "kafkajs";
+import type { KafkaLogin } from "../login/login.ts";
+import { kafkajsLogin } from "./kafkajs-login.ts";
+import { type LivenessWatch, refusedSocket } from "./liveness.ts";
+import { answeringFirst } from "./seed-brokers.ts";
 
 /** What a kafkajs client is made with beside the connection's own settings. */
 export interface ClientOptions {
@@ -14,6 +24,61 @@ export interface ClientOptions {
 /** One kafkajs client and the sockets that it opened. */
 export interface KafkaClient {
   readonly kafka: Kafka;
-  /** Destroys its sockets at once and refuses new ones: nothing of it is waited for. */
+  /** Destroys the client's sockets at once and refuses new ones: nothing of it is waited for. */
   destroy(): void;
+}
+
+/** What every client of a connection has in common. */
+export interface ClientSettings {
+  readonly brokers: readonly string[];
+  readonly clientId: string;
+  readonly log: Log;
+  readonly login?: KafkaLogin;
+}
+
+/** A TCP connect that takes longer has lost its packets; another broker is tried. */
+const CONNECT_TIMEOUT_MS = 2000;
+const REQUEST_TIMEOUT_MS = 30_000;
+
+export class WatchedKafkaClient implements KafkaClient {
+  readonly kafka: Kafka;
+  readonly #watch: LivenessWatch;
+  readonly #sockets = new Set<Socket>();
+  #isDestroyed = false;
+
+  /** Connects nothing yet. */
+  constructor(settings: ClientSettings, watch: LivenessWatch, options: ClientOptions) {
+    this.#watch = watch;
+    const { clientId, login, log } = settings;
+    this.kafka = new Kafka({
+      clientId,
+      brokers: answeringFirst(options.brokers ?? settings.brokers, watch.answering()),
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      requestTimeout: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
+      retry: options.retry ?? { retries: 0 },
+      ...(login ? { sasl: kafkajsLogin(login) } : {}),
+      logLevel: logLevel.WARN,
+      logCreator: () => (entry) => logKafkajs(log, entry),
+      socketFactory: ({ host, port, onConnect }) => this.#open(host, port, onConnect),
+    });
+  }
+
+  destroy(): void {
+    this.#isDestroyed = true;
+    // With an error, since kafkajs listens for `error` and `end` and would wait for ever on a bare `close`.
+    for (const socket of this.#sockets) socket.destroy(new Error("the client was thrown away"));
+  }
+
+  #open(host: string, port: number, onConnect: () => void): Socket {
+    if (this.#isDestroyed) return refusedSocket(`${host}:${port}`);
+    const socket = this.#watch.open({ host, port }, onConnect);
+    this.#sockets.add(socket);
+    socket.once("close", () => this.#sockets.delete(socket));
+    return socket;
+  }
+}
+
+/** kafkajs calls every refused connect an error; what matters of it is logged where it is decided upon. */
+function logKafkajs(log: Log, { namespace, log: { message, timestamp: _, ...fields } }: LogEntry): void {
+  log.debug({ event: "kafkajs", namespace, ...fields }, message);
 }

@@ -75,7 +75,7 @@ describe("the liveness watch (L1)", () => {
     const watch = new LivenessWatch({
       brokers: brokers.map(({ address }) => address),
       dial: ({ host, port }, onConnect) => connect({ host, port }, onConnect),
-      onChange: (broker, silent) => changes.push(`${broker} ${silent ? "silent" : "answers"}`),
+      onChange: (broker, isUnresponsive) => changes.push(`${broker} ${isUnresponsive ? "silent" : "answers"}`),
       tickMs: TICK_MS,
     });
     closing.push(() => watch.close());
@@ -103,7 +103,7 @@ describe("the liveness watch (L1)", () => {
     hung.hangs = true;
     expect((await failed).code).toBe("ECONNREFUSED");
     expect(changes).toEqual([`${hung.name} silent`]);
-    expect(watch.silent()).toEqual([hung.name]);
+    expect(watch.unresponsive()).toEqual([hung.name]);
     expect(other.socket.destroyed).toBe(false);
   });
 
@@ -114,11 +114,11 @@ describe("the liveness watch (L1)", () => {
     await eventually(() => expect(changes).toEqual([`${hung.name} silent`]));
   });
 
-  it("refuses connections to a silent broker until it answers again", async () => {
+  it("refuses connections to an unresponsive broker until it answers again", async () => {
     const [hung, healthy] = (await startBrokers(2)) as [FakeBroker, FakeBroker];
     hung.hangs = true;
     const { watch, changes } = startWatch([hung, healthy]);
-    await eventually(() => expect(watch.silent()).toEqual([hung.name]));
+    await eventually(() => expect(watch.unresponsive()).toEqual([hung.name]));
 
     const refused = watch.open(hung.address, () => expect.unreachable());
     const [error] = await once(refused, "error");
@@ -147,7 +147,7 @@ describe("the liveness watch (L1)", () => {
     const { watch, changes } = startWatch([first, last]);
     await eventually(() => expect(last.asked).toBeGreaterThan(0));
     first.hangs = true;
-    await eventually(() => expect(watch.silent()).toEqual([first.name]));
+    await eventually(() => expect(watch.unresponsive()).toEqual([first.name]));
     const { socket } = await openSocket(watch, last);
     last.hangs = true;
     first.resume();
@@ -193,7 +193,7 @@ describe("the liveness watch (L1)", () => {
     await eventually(() => expect(watch.answering()).toEqual([only.name]));
     only.hangs = true;
     await eventually(() => expect(watch.answering()).toEqual([]));
-    expect(watch.silent()).toEqual([]);
+    expect(watch.unresponsive()).toEqual([]);
   });
 
   it("L1a: does not blame a broker for our own blocked event loop", async () => {

@@ -5,15 +5,18 @@
  * the hang lasts. So each broker is asked for its ApiVersions twice a second on a connection of its own, since a broker
  * answers the requests of one connection in order and a slow answer behind another request says nothing.
  *
- * Owns: one probe connection a broker, one timer, and the list of every open socket by broker.
- * States of a broker: unknown (no answer on this probe yet), answering, silent.
- * L1a  Silent means: `SILENT_TICKS` ticks without an answer while another broker answers. Ticks, not time: when our own
- *      event loop is blocked it misses ticks, and must not blame the brokers.
- * L1b  A silent broker's sockets are destroyed and connects to it refused, until it answers again.
- * L1c  The only broker, or the last that answers, is never silent: it is waited for (L2).
- * L1d  A dead broker (its probe does not connect) is none of the watch's business: kafkajs sees its own refused connects.
- * L1e  A broker that refuses us (its certificate, the login) answers nobody: its probe pauses, so that it is not asked to refuse
- *      twice a second, and what to change is told at each refusal and kept until it answers.
+ * Owns: one probe connection a broker, one timer, and the list of every open socket by broker. A broker is
+ * - *unknown* until its present probe has an answer;
+ * - *answering* from then on;
+ * - *unresponsive* from `UNRESPONSIVE_TICKS` ticks without an answer to its next answer.
+ * L1a  A broker is unresponsive after `UNRESPONSIVE_TICKS` ticks without an answer while another broker answers. The watch
+ *      counts ticks and not time: when this process's own event loop is blocked it misses ticks, and must not blame the brokers.
+ * L1b  The sockets of an unresponsive broker are destroyed and connects to it are refused, until it answers again.
+ * L1c  The only broker, or the last that answers, is never called unresponsive: clients wait for it (L2).
+ * L1d  A dead broker, to which the probe cannot connect, is not the watch's to notice: kafkajs sees its own refused connects.
+ * L1e  A broker that refuses this process (by its certificate or the login) answers nobody. Its probe pauses for five seconds, so
+ *      that the broker is not made to refuse twice a second; `onRefused` tells what to change at each refusal, and `refusals`
+ *      until the broker answers.
  */
 import { Socket } from "node:net";
 import type { KafkaLogin } from "../login/login.ts";
@@ -26,7 +29,7 @@ export interface LivenessOptions {
   readonly dial: Dial;
   /** How each probe logs in; not at all when absent. */
   readonly login?: KafkaLogin | undefined;
-  readonly onChange: (broker: string, silent: boolean) => void;
+  readonly onChange: (broker: string, isUnresponsive: boolean) => void;
   /** L1e; `advice` is a sentence that says what to change. */
   readonly onRefused?: (broker: string, advice: string) => void;
   /** Called after each tick. */
@@ -36,7 +39,7 @@ export interface LivenessOptions {
 }
 
 const TICK_MS = 500;
-const SILENT_TICKS = 4;
+const UNRESPONSIVE_TICKS = 4;
 /** A broker counts as answering, as a witness against another, below so many unanswered ticks. */
 const WITNESS_TICKS = 2;
 /** L1e: five seconds. */
@@ -51,10 +54,10 @@ interface WatchedBroker {
   probe: BrokerProbe | null;
   /** Ticks since the probe last heard something during which it was owed something. */
   unansweredTicks: number;
-  silent: boolean;
-  /** What to change, of a broker that refuses us. */
+  isUnresponsive: boolean;
+  /** What to change; null unless the broker refuses this process. */
   advice: string | null;
-  /** Ticks until a broker that refused us is asked again. */
+  /** Ticks until the broker is asked again, after a refusal. */
   pausedTicks: number;
   /** Probes in a row that were cut where a listener of another kind would cut them. */
   cutProbes: number;
@@ -64,7 +67,7 @@ export class LivenessWatch {
   readonly #brokers = new Map<string, WatchedBroker>();
   readonly #dial: Dial;
   readonly #login: KafkaLogin | undefined;
-  readonly #onChange: (broker: string, silent: boolean) => void;
+  readonly #onChange: (broker: string, isUnresponsive: boolean) => void;
   readonly #onRefused: (broker: string, advice: string) => void;
   readonly #timer: NodeJS.Timeout;
   #closed = false;
@@ -82,19 +85,19 @@ export class LivenessWatch {
     this.#timer.unref();
   }
 
-  /** A socket to a broker, destroyed when the broker falls silent; one that fails at once when it is silent already. */
+  /** A socket to a broker, destroyed when the broker stops responding; it fails at once while the broker does not respond. */
   open(address: BrokerAddress, onConnect: () => void): Socket {
     const broker = this.#watch(address);
-    if (broker.silent) return refusedSocket(broker.name);
+    if (broker.isUnresponsive) return refusedSocket(broker.name);
     const socket = allowListeners(this.#dial(address, onConnect));
     broker.sockets.add(socket);
     socket.once("close", () => broker.sockets.delete(socket));
     return socket;
   }
 
-  /** Brokers that are silent now, as host:port. */
-  silent(): readonly string[] {
-    return [...this.#brokers.values()].filter((broker) => broker.silent).map((broker) => broker.name);
+  /** Brokers that do not respond now, as host:port. */
+  unresponsive(): readonly string[] {
+    return [...this.#brokers.values()].filter((broker) => broker.isUnresponsive).map((broker) => broker.name);
   }
 
   /** Brokers that answer now, as host:port; the others hang, are dead or were not heard of yet. */
@@ -102,7 +105,7 @@ export class LivenessWatch {
     return [...this.#brokers.values()].filter(answersNow).map((broker) => broker.name);
   }
 
-  /** Brokers that refuse us, each with what to change (L1e). */
+  /** Brokers that refuse this process, each with what to change (L1e). */
   refusals(): ReadonlyMap<string, string> {
     return new Map(
       [...this.#brokers.values()].flatMap(({ name, advice }) => (advice === null ? [] : [[name, advice]])),
@@ -125,7 +128,7 @@ export class LivenessWatch {
       sockets: new Set(),
       probe: null,
       unansweredTicks: 0,
-      silent: false,
+      isUnresponsive: false,
       advice: null,
       pausedTicks: 0,
       cutProbes: 0,
@@ -144,8 +147,8 @@ export class LivenessWatch {
       else this.#connectProbe(broker);
     } else if (probe.isOwed) {
       broker.unansweredTicks += 1;
-      const overdue = broker.unansweredTicks >= SILENT_TICKS;
-      if (overdue && !broker.silent && this.#anotherAnswers(broker)) this.#fallSilent(broker);
+      const overdue = broker.unansweredTicks >= UNRESPONSIVE_TICKS;
+      if (overdue && !broker.isUnresponsive && this.#anotherAnswers(broker)) this.#cutOff(broker);
     } else {
       probe.ask();
     }
@@ -167,8 +170,8 @@ export class LivenessWatch {
 
   #onAnswer(broker: WatchedBroker): void {
     if (broker.cutProbes < CUT_IN_A_ROW || (broker.probe?.answers ?? 0) > 1) broker.advice = null;
-    if (!broker.silent) return;
-    broker.silent = false;
+    if (!broker.isUnresponsive) return;
+    broker.isUnresponsive = false;
     this.#onChange(broker.name, false);
   }
 
@@ -186,10 +189,10 @@ export class LivenessWatch {
     this.#onRefused(broker.name, advice);
   }
 
-  #fallSilent(broker: WatchedBroker): void {
-    broker.silent = true;
+  #cutOff(broker: WatchedBroker): void {
+    broker.isUnresponsive = true;
     this.#onChange(broker.name, true);
-    for (const socket of broker.sockets) socket.destroy(silentError(broker.name));
+    for (const socket of broker.sockets) socket.destroy(unresponsiveError(broker.name));
   }
 
   /** L1c. */
@@ -202,8 +205,8 @@ export class LivenessWatch {
 }
 
 /** A broker whose probe was closed is dead until it takes another. */
-function answersNow({ probe, silent, unansweredTicks }: WatchedBroker): boolean {
-  return probe !== null && !probe.isClosed && probe.answers > 0 && !silent && unansweredTicks < WITNESS_TICKS;
+function answersNow({ probe, isUnresponsive, unansweredTicks }: WatchedBroker): boolean {
+  return probe !== null && !probe.isClosed && probe.answers > 0 && !isUnresponsive && unansweredTicks < WITNESS_TICKS;
 }
 
 /** kafkajs unrefs a dead socket at every try to connect again, which Node counts as a listener each. */
@@ -214,11 +217,11 @@ function allowListeners(socket: Socket): Socket {
 /** A socket that fails on the next tick, when its user has had time to listen for that. */
 export function refusedSocket(broker: string): Socket {
   const socket = allowListeners(new Socket());
-  process.nextTick(() => socket.destroy(silentError(broker)));
+  process.nextTick(() => socket.destroy(unresponsiveError(broker)));
   return socket;
 }
 
 /** `ECONNREFUSED`, so that kafkajs treats the broker as dead. */
-function silentError(broker: string): Error {
+function unresponsiveError(broker: string): Error {
   return Object.assign(new Error(`broker ${broker} does not answer`), { code: "ECONNREFUSED" });
 }

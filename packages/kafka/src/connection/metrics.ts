@@ -29,6 +29,19 @@ export function createKafkaMetrics(registry: Registry): KafkaMetrics {
       labelNames: ["broker"],
       registers,
     }),
+    ...createProducerMetrics(registers),
+    ...createConsumerMetrics(registers),
+    ...createTableMetrics(registers),
+  };
+}
+
+type ProducerMetrics = Pick<
+  KafkaMetrics,
+  "producerReplaced" | "producerPendingBytes" | "producerUnwritten" | "producerSendSeconds"
+>;
+
+function createProducerMetrics(registers: Registry[]): ProducerMetrics {
+  return {
     producerReplaced: new Counter({
       name: "posthaste_producer_replaced_total",
       help: "Connections of producers that were thrown away after a failed send or a missed deadline.",
@@ -54,6 +67,16 @@ export function createKafkaMetrics(registry: Registry): KafkaMetrics {
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
       registers,
     }),
+  };
+}
+
+type ConsumerMetrics = Pick<
+  KafkaMetrics,
+  "consumerLagRecords" | "consumerLagSeconds" | "waitingRecords" | "rebalances" | "commitFailures"
+>;
+
+function createConsumerMetrics(registers: Registry[]): ConsumerMetrics {
+  return {
     consumerLagRecords: new Gauge({
       name: "posthaste_consumer_lag_records",
       help: "Records of an owned partition that are not finished: end offset minus committable offset.",
@@ -84,6 +107,16 @@ export function createKafkaMetrics(registry: Registry): KafkaMetrics {
       labelNames: ["group"],
       registers,
     }),
+  };
+}
+
+type TableMetrics = Pick<
+  KafkaMetrics,
+  "tableRecords" | "tableStaleRecords" | "tableBehindRecords" | "tableCaughtUpTimestamp" | "unreadableRecords"
+>;
+
+function createTableMetrics(registers: Registry[]): TableMetrics {
+  return {
     tableRecords: new Gauge({
       name: "posthaste_table_records",
       help: "Keys held in the in-memory table of a compacted topic.",

@@ -8,3 +8,9 @@ export function answeringFirst(brokers: readonly string[], answering: readonly s
   const answers = new Set(answering);
   return [...brokers.filter((each) => answers.has(each)), ...brokers.filter((each) => !answers.has(each))];
 }
+
+/** The list, beginning with its n-th member: each new client begins with another broker. */
+export function rotate<T>(list: readonly T[], by: number): readonly T[] {
+  const from = list.length === 0 ? 0 : by % list.length;
+  return [...list.slice(from), ...list.slice(0, from)];
+}

@@ -7,10 +7,13 @@
  *     without harm. A broker that refuses us (its certificate, the login) would for longer: that is told at once.
  */
 import { PosthasteError } from "@posthaste/core/errors";
+import type { Clock } from "@posthaste/core/time";
 import type { Admin } from "kafkajs";
 import { pause, retryPauseMs, withDeadline } from "./deadline.ts";
 import type { ClientOptions, KafkaClient } from "./kafka-client.ts";
 import { isPassingFailure, isTopicMissing, refusalOf, toPosthasteError } from "./kafka-errors.ts";
+import { rotate } from "./seed-brokers.ts";
+import { SYSTEM_CLOCK } from "./system-clock.ts";
 
 /** An election takes 3 to 5 s with the session settings of rule P4. */
 export const ADMIN_PATIENCE_MS = 8000;
@@ -18,31 +21,33 @@ const CONNECT_DEADLINE_MS = 5000;
 /** Making topics on a loaded machine takes seconds; everything else milliseconds. */
 const ANSWER_DEADLINE_MS = 15_000;
 
+export interface SharedAdminOptions {
+  readonly createClient: (options: ClientOptions) => KafkaClient;
+  readonly brokers: readonly string[];
+  /** How long a question is asked again, in ms; default `ADMIN_PATIENCE_MS`. */
+  readonly patienceMs?: number;
+  readonly clock?: Clock;
+}
+
 interface ConnectedAdmin {
   readonly client: KafkaClient;
   readonly admin: Admin;
 }
 
 export class SharedAdmin {
-  readonly #createClient: (options: ClientOptions) => KafkaClient;
-  readonly #brokers: readonly string[];
-  readonly #patienceMs: number;
+  readonly #options: Required<SharedAdminOptions>;
   #held: Promise<ConnectedAdmin> | null = null;
   #made = 0;
   #closed = false;
 
-  constructor(
-    createClient: (options: ClientOptions) => KafkaClient,
-    brokers: readonly string[],
-    patienceMs: number = ADMIN_PATIENCE_MS,
-  ) {
-    this.#createClient = createClient;
-    this.#brokers = brokers;
-    this.#patienceMs = patienceMs;
+  constructor({ patienceMs = ADMIN_PATIENCE_MS, clock = SYSTEM_CLOCK, ...options }: SharedAdminOptions) {
+    this.#options = { ...options, patienceMs, clock };
   }
 
+  /** Asks one question, connecting where that is needed. Rejects with a PosthasteError, `closed` after `close`. */
   async use<R>(ask: (admin: Admin) => Promise<R>): Promise<R> {
-    const giveUpAtMs = performance.now() + this.#patienceMs;
+    const { clock, patienceMs } = this.#options;
+    const giveUpAtMs = clock.monotonicMs() + patienceMs;
     for (let failures = 0; ; ) {
       if (this.#closed) throw new PosthasteError("closed", "the connection is closed");
       this.#held ??= this.#connect();
@@ -58,7 +63,7 @@ export class SharedAdmin {
         const incomplete = error instanceof TypeError;
         const passing = olderTopic || incomplete || isPassingFailure(error) || isDeadline(error);
         if (passing || isTopicMissing(error)) this.#discard(held);
-        const isOver = performance.now() >= giveUpAtMs || refusalOf(error) !== undefined;
+        const isOver = clock.monotonicMs() >= giveUpAtMs || refusalOf(error) !== undefined;
         if (!passing || isOver) throw toPosthasteError(error, "asking KAFKA_BROKERS");
       }
       await pause(retryPauseMs(failures));
@@ -72,8 +77,9 @@ export class SharedAdmin {
   }
 
   async #connect(): Promise<ConnectedAdmin> {
-    const client = this.#createClient({
-      brokers: rotate(this.#brokers, this.#made),
+    const { createClient, brokers } = this.#options;
+    const client = createClient({
+      brokers: rotate(brokers, this.#made),
       requestTimeoutMs: ANSWER_DEADLINE_MS,
     });
     this.#made += 1;
@@ -91,12 +97,6 @@ export class SharedAdmin {
     if (this.#held === held) this.#held = null;
     held.then(({ client }) => client.destroy()).catch(() => {});
   }
-}
-
-/** The list, beginning with its n-th member. */
-export function rotate<T>(list: readonly T[], by: number): readonly T[] {
-  const from = list.length === 0 ? 0 : by % list.length;
-  return [...list.slice(from), ...list.slice(0, from)];
 }
 
 function isDeadline(error: unknown): boolean {

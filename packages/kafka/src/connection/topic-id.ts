@@ -3,12 +3,15 @@
  * from the one that had its name before.
  */
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
+import type { Clock } from "@posthaste/core/time";
 import { type Broker, createCluster, errorOfCode, requestTopicIds } from "../kafkajs/kafkajs-internals.ts";
 import type { KafkaConnection } from "./connect.ts";
 import { pause, retryPauseMs, withDeadline } from "./deadline.ts";
 import type { KafkaClient } from "./kafka-client.ts";
 import { toPosthasteError } from "./kafka-errors.ts";
-import { ADMIN_PATIENCE_MS, rotate } from "./shared-admin.ts";
+import { rotate } from "./seed-brokers.ts";
+import { ADMIN_PATIENCE_MS } from "./shared-admin.ts";
+import { SYSTEM_CLOCK } from "./system-clock.ts";
 import { whenReachable } from "./when-reachable.ts";
 
 /** By the topic's name; null where the cluster has none (before Kafka 2.8). */
@@ -30,18 +33,22 @@ export interface ReadTopicIdsOptions {
   readonly missingPatienceMs?: number;
   /** Ends the waiting for brokers, which nothing else does: the last failure is the answer then. */
   readonly signal?: AbortSignal;
+  readonly clock?: Clock;
 }
 
-/** The ids of all of them; at least one is to be named. Waits for brokers. Rejects with `topic_missing` where one does not exist for so long. */
+/**
+ * The ids of all of the topics, of which at least one is to be named. Waits for brokers. Rejects with `topic_missing` where one
+ * of the topics does not exist for `missingPatienceMs`.
+ */
 export async function readTopicIds(
   connection: KafkaConnection,
   topics: readonly string[],
-  { missingPatienceMs = ADMIN_PATIENCE_MS, signal }: ReadTopicIdsOptions = {},
+  { missingPatienceMs = ADMIN_PATIENCE_MS, signal, clock = SYSTEM_CLOCK }: ReadTopicIdsOptions = {},
 ): Promise<TopicIds> {
   const asking = new TopicIdQuestion(connection, topics);
   const close = () => asking.close();
   signal?.addEventListener("abort", close);
-  const giveUpAtMs = performance.now() + missingPatienceMs;
+  const giveUpAtMs = clock.monotonicMs() + missingPatienceMs;
   try {
     for (let failures = 1; ; failures += 1) {
       try {
@@ -51,7 +58,7 @@ export async function readTopicIds(
         throw new PosthasteError("topic_missing", `${missing.join(", ")}: no such topic`);
       } catch (error) {
         // A topic that was just made is not known to every broker for a moment.
-        const isLast = signal?.aborted || performance.now() >= giveUpAtMs;
+        const isLast = signal?.aborted || clock.monotonicMs() >= giveUpAtMs;
         if (!isPosthasteError(error, "topic_missing") || isLast) throw error;
       }
       await pause(retryPauseMs(failures), signal);

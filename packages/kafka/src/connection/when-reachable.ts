@@ -1,10 +1,12 @@
 /** A process that starts before its brokers or its registry waits for them, and says so. */
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
 import type { Log } from "@posthaste/core/log";
+import type { Clock } from "@posthaste/core/time";
 import { BROKERS_UNREACHABLE } from "./brokers-readiness.ts";
 import type { KafkaConnection } from "./connect.ts";
 import { pause, retryPauseMs } from "./deadline.ts";
 import { describe } from "./kafka-errors.ts";
+import { SYSTEM_CLOCK } from "./system-clock.ts";
 
 /** Ms between two log lines about the same wait. */
 const SAY_EVERY_MS = 5000;
@@ -18,13 +20,14 @@ export interface Waiting {
   readonly isLineDue?: () => boolean;
   /** Ends the waiting: the last failure is the answer then. */
   readonly signal?: AbortSignal;
+  readonly clock?: Clock;
 }
 
 /** True at once and then not for `SAY_EVERY_MS` after it was. */
-export function everySoOften(): () => boolean {
+export function everySoOften(clock: Clock = SYSTEM_CLOCK): () => boolean {
   let saidAtMs = Number.NEGATIVE_INFINITY;
   return () => {
-    const nowMs = performance.now();
+    const nowMs = clock.monotonicMs();
     if (nowMs - saidAtMs < SAY_EVERY_MS) return false;
     saidAtMs = nowMs;
     return true;
@@ -33,7 +36,7 @@ export function everySoOften(): () => boolean {
 
 /** Runs `ask` until it no longer rejects with a PosthasteError that is retryable; any other rejection is the caller's at once. */
 export async function untilAnswered<T>(ask: () => Promise<T>, waiting: Waiting): Promise<T> {
-  const { log, fields, message, signal, isLineDue = everySoOften() } = waiting;
+  const { log, fields, message, signal, isLineDue = everySoOften(waiting.clock) } = waiting;
   for (let failures = 1; ; failures += 1) {
     try {
       return await ask();
@@ -67,17 +70,18 @@ export function prefetchPatiently<A>(
   waiting: Waiting,
   unknownPatienceMs: number = UNKNOWN_SCHEMA_PATIENCE_MS,
 ): (subject: A) => Promise<void> | undefined {
+  const { clock = SYSTEM_CLOCK } = waiting;
   return (subject) => {
     let first = prefetch(subject);
     if (first === undefined) return undefined;
-    const giveUpAtMs = performance.now() + unknownPatienceMs;
+    const giveUpAtMs = clock.monotonicMs() + unknownPatienceMs;
     const ask = async () => {
       const asked = first ?? prefetch(subject);
       first = undefined;
       try {
         await asked;
       } catch (error) {
-        if (!isPosthasteError(error, "unknown_schema") || performance.now() >= giveUpAtMs) throw error;
+        if (!isPosthasteError(error, "unknown_schema") || clock.monotonicMs() >= giveUpAtMs) throw error;
         throw new PosthasteError(error.code, error.message, { retryable: true, cause: error });
       }
     };

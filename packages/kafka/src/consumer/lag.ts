@@ -86,7 +86,7 @@ export class LagMeter {
         }
       }
     } catch (error) {
-      connection.log.debug({ event: "end_offsets_unknown", error });
+      connection.log.debug({ event: "end_offsets_unknown", err: error });
     } finally {
       this.#isAsking = false;
     }

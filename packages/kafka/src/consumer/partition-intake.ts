@@ -1,80 +1,62 @@
 /**
  * The intake of one owned partition: what kafkajs fetches of it, on the way into its window.
  *
- * Owns: the window, and the fetched records that found no room yet (the backlog, less than half a window and one fetch). Its
- * modes: *locating* (its place is not known, nothing is fetched), *taking*, *revoked* (for good).
+ * Owns: the window, the fetch position, and the backlog: fetched records that the window has no space for yet, fewer than half
+ * a window and one fetch. The intake is
+ * - *locating* until `begin`: the partition's place is not known, and it is not fetched;
+ * - *taking* from then on;
+ * - *revoked* for good from `revoke` on.
  * B1  Records are taken in once and in offset order. A batch that was fetched from above the position is refused and the
- *     position sought; a second one from the same position is taken, since kafkajs then skipped what is no record (C9).
- * B2  Fetching is paused exactly while there is a reason: locating, a backlog of half a window, or any while backpressure holds
- *     it, a head that is not due, something to learn first, or a rebalance. Pausing, not waiting in the batch handler: a broker's other partitions go
- *     on (C8).
- * B3  While frozen nothing is taken in.
- * B4  What is taken in is copied: kafkajs's buffers are views of a whole fetch, and one record that waits would keep
- *     megabytes that no limit counts.
+ *     position sought; a second one from the same place is taken, since kafkajs then skipped offsets without a record (C9).
+ * B2  The partition is paused exactly while there is a reason: its place is not known, its backlog is half a window, it has a
+ *     backlog and backpressure holds it, its head is not due, its head's schema is being fetched, or it is frozen. The intake
+ *     pauses the partition and does not wait in kafkajs's batch handler, so that the broker's other partitions go on (C8).
+ * B3  While the intake is frozen nothing is taken in.
+ * B4  What is taken in is a copy (copied-record.ts).
  */
-import type { IncomingHeaders } from "@posthaste/contracts/headers";
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";
 import type { KafkaMessage } from "kafkajs";
 import type { IncomingRecord } from "../wire/incoming-record.ts";
+import { copiedRecord } from "./copied-record.ts";
+import { type FetchedSpan, FetchPosition, type PartitionFetch } from "./fetch-position.ts";
+import { FetchedBacklog } from "./fetched-backlog.ts";
 import type { CommitPoint } from "./group-session.ts";
 import { OwnedPartitionWindow } from "./partition-window.ts";
 import type { OwnedPartition, TopicPartition } from "./rebalance.ts";
 import { RetryDelay } from "./retry-delay.ts";
 import type { PartitionWindow, WindowedConsumerOptions } from "./windowed-consumer.ts";
 
-/** kafkajs's fetching of one partition. */
-export interface PartitionFetch {
-  pause(): void;
-  resume(): void;
-  /** The next fetch begins at `offset`. */
-  seek(offset: number): void;
-}
-
-/** What a runner tells the consumer that owns it. */
-export interface RunnerHooks {
+/** What an intake tells the consumer that owns it. */
+export interface IntakeHooks {
   readonly clock: Clock;
-  /** A bug of the caller; the consumer ends. */
+  /** A bug of the caller: the consumer ends. */
   onFailure(reason: Error): void;
-  /** Nothing that was started is unfinished. Called only while frozen. */
+  /** Every task that was started is finished. Called only while the intake is frozen. */
   onIdle(): void;
 }
 
 /** What one fetch brought of the partition. */
-export interface FetchedBatch {
+export interface FetchedBatch extends FetchedSpan {
   readonly messages: readonly KafkaMessage[];
-  /** The offset that was asked for. */
-  readonly fetchedFrom: number;
-  /** The last offset that the fetch covers, records or not. */
-  readonly lastOffset: number;
   /** The partition's end offset at the time. */
   readonly endOffset: number;
 }
 
-/** The next fetch is asked for when the backlog is less than this part of the window, so that it comes before the window runs dry. */
+/** Part of a window: while the backlog is smaller the next fetch is asked for, so that it comes before the window runs dry. */
 const FETCH_BELOW = 0.5;
-
-const NO_HEADERS: IncomingHeaders = Object.freeze({});
 
 export class PartitionIntake<T, F> implements TopicPartition {
   readonly topic: string;
   readonly partition: number;
   readonly #options: WindowedConsumerOptions<T, F>;
-  readonly #fetch: PartitionFetch;
-  readonly #hooks: RunnerHooks;
+  readonly #position: FetchPosition;
+  readonly #hooks: IntakeHooks;
   readonly #gate: RetryDelay | null;
   readonly #window: OwnedPartitionWindow<T, F>;
   #mode: "locating" | "taking" | "revoked" = "locating";
-  /** The fetched records that are not taken in yet, from `#next` on. */
-  #backlog: readonly KafkaMessage[] = [];
-  #next = 0;
-  /** The next offset to fetch: above the backlog. */
-  #fetchPosition = 0;
-  #soughtAt = -1;
-  #endOffset = 0;
-  #isLed = true;
+  readonly #backlog = new FetchedBacklog();
   #frozen = false;
-  #paused = true;
   #prefetching = false;
   #pumping = false;
   #wasFull = false;
@@ -83,12 +65,12 @@ export class PartitionIntake<T, F> implements TopicPartition {
     place: OwnedPartition,
     options: WindowedConsumerOptions<T, F>,
     fetch: PartitionFetch,
-    hooks: RunnerHooks,
+    hooks: IntakeHooks,
   ) {
     this.topic = place.topic;
     this.partition = place.partition;
     this.#options = options;
-    this.#fetch = fetch;
+    this.#position = new FetchPosition(fetch);
     this.#hooks = hooks;
     const delayMs = options.delayMsOf?.(place.topic);
     this.#gate = delayMs === undefined ? null : new RetryDelay(delayMs, hooks.clock, () => this.#pump());
@@ -106,9 +88,9 @@ export class PartitionIntake<T, F> implements TopicPartition {
     return this.#mode === "locating";
   }
 
-  /** The next fetch leaves it out: it is seen to be resumed only when that fetch has ended. */
+  /** The next fetch leaves it out. */
   get isPaused(): boolean {
-    return this.#paused;
+    return this.#position.isPaused;
   }
 
   /** Tasks that were started and are not finished. */
@@ -122,12 +104,12 @@ export class PartitionIntake<T, F> implements TopicPartition {
 
   /** The highest end offset that was seen. */
   get endOffset(): number {
-    return Math.max(this.#endOffset, this.#fetchPosition);
+    return this.#position.endOffset;
   }
 
   /** Append time of the lowest record that is known and not finished, in ms since the epoch; null when there is none. */
   get oldestUnfinishedMs(): number | null {
-    const waiting = this.#backlog[this.#next];
+    const waiting = this.#backlog.head;
     return (
       this.#window.lowestTimestampMs ??
       this.#gate?.head?.appendedAtMs ??
@@ -135,27 +117,23 @@ export class PartitionIntake<T, F> implements TopicPartition {
     );
   }
 
-  /** Nothing is known to be left to fetch, it is not to be fetched now, or there is nobody to fetch it from. */
   get hasNothingToFetch(): boolean {
-    return this.#paused || !this.#isLed || this.#fetchPosition >= this.#endOffset;
+    return this.#position.hasNothingToFetch;
   }
 
   /** Its place was found: begins to take in at `offset`, knowing what the commit's metadata says. */
   begin(offset: number, metadata: string | null): void {
     this.#window.open(offset, metadata);
     this.#mode = "taking";
-    this.#fetchPosition = offset;
-    this.#fetch.seek(offset);
+    this.#position.seek(offset);
     this.#syncFetch();
   }
 
   /** The group was joined again and the partition is still ours: fetching begins anew where it stood (C5). */
   keep(): void {
     this.#frozen = false;
-    if (this.#mode === "taking") this.#fetch.seek(this.#fetchPosition);
-    // Said outright: kafkajs's own picture of what is paused outlives assignments.
-    this.#paused = !this.#hasReasonToPause();
-    this.#syncFetch();
+    if (this.#mode === "taking") this.#position.seekAgain();
+    this.#position.restatePaused(this.#hasReasonToPause());
     this.#window.thaw();
     this.#pump();
   }
@@ -172,18 +150,18 @@ export class PartitionIntake<T, F> implements TopicPartition {
     this.#mode = "revoked";
     this.#window.revoke();
     this.#gate?.close();
-    this.#dropBacklog();
+    this.#backlog.clear();
   }
 
   /** The partition's end offset was seen otherwise than by a fetch. */
   noteEnd(end: number): void {
-    if (end > this.#endOffset) this.#endOffset = end;
+    this.#position.noteEnd(end);
     this.#gate?.noteEnd(end);
   }
 
-  /** Whether the partition has a leader; until it is told otherwise it has. */
+  /** Whether the partition has a leader. */
   noteLeader(isLed: boolean): void {
-    this.#isLed = isLed;
+    this.#position.noteLeader(isLed);
   }
 
   /** What held the intake back does no more. */
@@ -191,30 +169,27 @@ export class PartitionIntake<T, F> implements TopicPartition {
     this.#pump();
   }
 
-  /** Takes in what a fetch brought, at once or as room comes. False when it was refused (B1): nothing of it counts. */
+  /**
+   * Takes in what a fetch brought, at once or as the window empties. False when the batch was refused (B1): then nothing of it
+   * was taken.
+   */
   accept({ messages, fetchedFrom, lastOffset, endOffset }: FetchedBatch): boolean {
     if (this.#mode !== "taking" || this.#frozen) return false;
     this.noteEnd(endOffset);
-    const position = this.#fetchPosition;
-    if (lastOffset < position) return true;
-    if (fetchedFrom > position && this.#soughtAt !== position) {
-      this.#soughtAt = position;
-      this.#fetch.seek(position);
-      return false;
-    }
-    const fresh = fetchedFrom < position ? messages.filter(({ offset }) => Number(offset) >= position) : messages;
-    this.#backlog = this.#next < this.#backlog.length ? [...this.#backlog.slice(this.#next), ...fresh] : fresh;
-    this.#next = 0;
-    this.#fetchPosition = lastOffset + 1;
+    const position = this.#position.offset;
+    const moved = this.#position.moveOver({ fetchedFrom, lastOffset });
+    if (moved !== "taken") return moved === "old";
+    // A broker answers whole batches, so records below the position may come along.
+    const above = fetchedFrom < position ? messages.filter(({ offset }) => Number(offset) >= position) : messages;
+    this.#backlog.append(above);
     this.#pump();
     return true;
   }
 
   /** A fetch brought offsets that hold no record (markers); they are passed over when they begin at the position. */
   skip(firstOffset: number, lastOffset: number): void {
-    if (this.#mode !== "taking" || this.#frozen || firstOffset !== this.#fetchPosition) return;
-    this.#fetchPosition = lastOffset + 1;
-    this.#pump();
+    if (this.#mode !== "taking" || this.#frozen) return;
+    if (this.#position.skip(firstOffset, lastOffset)) this.#pump();
   }
 
   /** What to commit; null when nothing changed and it is not `forced`, and unless the partition is owned and its place known. */
@@ -230,20 +205,20 @@ export class PartitionIntake<T, F> implements TopicPartition {
   #onFinished(): void {
     if (this.#frozen) {
       if (this.#window.running === 0) this.#hooks.onIdle();
-    } else if (this.#next < this.#backlog.length) this.#pump();
+    } else if (this.#backlog.size > 0) this.#pump();
   }
 
-  /** Takes in from the backlog while there is room. */
+  /** Takes in from the backlog while the window has space. */
   #pump(): void {
     if (this.#pumping) return;
     this.#pumping = true;
     try {
       while (this.#canTake()) {
-        const message = this.#backlog[this.#next];
+        const message = this.#backlog.head;
         if (message === undefined) break;
-        const record = this.#toRecord(message);
+        const record = copiedRecord(message, this);
         if (!this.#isDue(record) || this.#mustPrefetch(record)) break;
-        this.#next += 1;
+        this.#backlog.shift();
         this.#window.takeIn(record);
       }
     } catch (error) {
@@ -252,9 +227,8 @@ export class PartitionIntake<T, F> implements TopicPartition {
       this.#pumping = false;
     }
     if (this.#mode !== "taking") return;
-    if (this.#next >= this.#backlog.length) this.#dropBacklog();
     // Above the last record of the fetch there may be offsets that hold none: they are finished with it.
-    if (this.#backlog.length === 0) this.#window.skipTo(this.#fetchPosition);
+    if (this.#backlog.size === 0) this.#window.skipTo(this.#position.offset);
     this.#noteFull();
     this.#syncFetch();
   }
@@ -264,7 +238,7 @@ export class PartitionIntake<T, F> implements TopicPartition {
       this.#mode === "taking" &&
       !this.#frozen &&
       !this.#prefetching &&
-      this.#next < this.#backlog.length &&
+      this.#backlog.size > 0 &&
       !this.#window.isFull &&
       !this.#isHeld
     );
@@ -279,10 +253,8 @@ export class PartitionIntake<T, F> implements TopicPartition {
       this.#options.onReleased?.(this.topic, -waitMs);
       return true;
     }
-    this.#dropBacklog();
-    this.#fetchPosition = record.offset;
-    this.#soughtAt = -1;
-    this.#fetch.seek(record.offset);
+    this.#backlog.clear();
+    this.#position.seek(record.offset);
     gate.hold({ offset: record.offset, appendedAtMs: record.timestampMs }, waitMs);
     return false;
   }
@@ -307,13 +279,8 @@ export class PartitionIntake<T, F> implements TopicPartition {
     return true;
   }
 
-  #dropBacklog(): void {
-    this.#backlog = [];
-    this.#next = 0;
-  }
-
   #noteFull(): void {
-    const full = this.#backlog.length > 0 && this.#window.isFull;
+    const full = this.#backlog.size > 0 && this.#window.isFull;
     if (full && !this.#wasFull) this.#options.onFull?.(this.#window);
     this.#wasFull = full;
   }
@@ -327,42 +294,14 @@ export class PartitionIntake<T, F> implements TopicPartition {
       this.#mode !== "taking" ||
       this.#frozen ||
       this.#prefetching ||
-      this.#backlog.length - this.#next > this.#window.maxRecords * FETCH_BELOW ||
-      (this.#next < this.#backlog.length && this.#isHeld) ||
+      this.#backlog.size > this.#window.maxRecords * FETCH_BELOW ||
+      (this.#backlog.size > 0 && this.#isHeld) ||
       (this.#gate?.head ?? null) !== null
     );
   }
 
   #syncFetch(): void {
     if (this.#mode === "revoked") return;
-    const pause = this.#hasReasonToPause();
-    if (pause === this.#paused) return;
-    this.#paused = pause;
-    if (pause) this.#fetch.pause();
-    else this.#fetch.resume();
+    this.#position.setPaused(this.#hasReasonToPause());
   }
-
-  #toRecord({ offset, timestamp, key, value, headers }: KafkaMessage): IncomingRecord {
-    return {
-      topic: this.topic,
-      partition: this.partition,
-      offset: Number(offset),
-      timestampMs: Number(timestamp),
-      key: key === null ? null : Buffer.from(key),
-      value: value === null ? null : Buffer.from(value),
-      headers: headers === undefined ? NO_HEADERS : textHeaders(headers),
-    };
-  }
-}
-
-/** Headers as text, which they are in all of our topics; copied like the rest (B4). */
-function textHeaders(headers: IncomingHeaders): IncomingHeaders {
-  let texts: Record<string, string | string[]> | null = null;
-  for (const name in headers) {
-    const value = headers[name];
-    texts ??= {};
-    if (Array.isArray(value)) texts[name] = value.map(String);
-    else if (value !== undefined) texts[name] = value.toString();
-  }
-  return texts ?? NO_HEADERS;
 }

@@ -1,14 +1,12 @@
 /**
  * What a JOIN changes: partitions are kept, lost or gained (C5), and where a gained one begins.
  */
-
 import { PosthasteError } from "@posthaste/core/errors";
 import { decodeCommitMetadata } from "@posthaste/core/window/commit-metadata";
 import type { KafkaConnection } from "../connection/connect.ts";
 import type { TopicIds } from "../connection/topic-id.ts";
 import { ledOffsets } from "../connection/topic-offsets.ts";
 import type { CommittedPlace, GroupSession } from "./group-session.ts";
-
 import type { WindowedConsumerOptions } from "./windowed-consumer.ts";
 
 /** A partition by its name. */
@@ -17,11 +15,18 @@ export interface TopicPartition {
   readonly partition: number;
 }
 
+export function isSamePartition(one: TopicPartition, other: TopicPartition): boolean {
+  return one.topic === other.topic && one.partition === other.partition;
+}
+
 /** A partition of this topic and of no other that had its name. */
 export interface OwnedPartition extends TopicPartition {
   /** Undefined where the cluster gives topics no ids. */
   readonly topicId?: string | undefined;
 }
+
+/** What a JOIN assigned: partitions by topic. */
+export type Assigned = Readonly<Record<string, readonly number[]>>;
 
 export interface AssignmentChange<P extends TopicPartition> {
   readonly kept: readonly P[];
@@ -35,7 +40,7 @@ export interface AssignmentChange<P extends TopicPartition> {
  */
 export function compareAssignment<P extends TopicPartition>(
   owned: readonly P[],
-  assigned: Readonly<Record<string, readonly number[]>>,
+  assigned: Assigned,
   continuous: boolean,
 ): AssignmentChange<P> {
   const isAssigned = ({ topic, partition }: TopicPartition) => assigned[topic]?.includes(partition) ?? false;
@@ -43,8 +48,8 @@ export function compareAssignment<P extends TopicPartition>(
   const lost = owned.filter((each) => !kept.includes(each));
   const gained = Object.entries(assigned).flatMap(([topic, partitions]) =>
     partitions
-      .filter((partition) => !kept.some((each) => each.topic === topic && each.partition === partition))
-      .map((partition) => ({ topic, partition })),
+      .map((partition) => ({ topic, partition }))
+      .filter((place) => !kept.some((each) => isSamePartition(each, place))),
   );
   return { kept, lost, gained };
 }

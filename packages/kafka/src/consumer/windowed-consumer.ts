@@ -5,6 +5,7 @@
  * is room, run at once (in order within a lane) and finish in any order; the committed offset follows the lowest unfinished
  * one (C1).
  */
+import type { Clock } from "@posthaste/core/time";
 import type { Backpressure } from "../connection/backpressure.ts";
 import type { TopicIds } from "../connection/topic-id.ts";
 import type { IncomingRecord } from "../wire/incoming-record.ts";
@@ -114,6 +115,8 @@ export interface WindowedConsumerOptions<T, F = never> {
   readonly onFailure: (reason: Error) => void;
   /** For tests and special cases; what is left out has its default. */
   readonly timing?: Partial<ConsumerTiming>;
+  /** The process's own when left out. */
+  readonly clock?: Clock;
 }
 
 /** All in ms. */

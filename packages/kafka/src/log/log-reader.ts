@@ -12,11 +12,14 @@
  *     is true when nothing else was answered for `missingPatienceMs`.
  */
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
+import type { Clock } from "@posthaste/core/time";
 import type { KafkaConnection } from "../connection/connect.ts";
 import { pause, retryPauseMs, withDeadline } from "../connection/deadline.ts";
 import type { KafkaClient } from "../connection/kafka-client.ts";
 import { describe, isOffsetOutOfRange, isTopicMissing, toPosthasteError } from "../connection/kafka-errors.ts";
-import { ADMIN_PATIENCE_MS, rotate } from "../connection/shared-admin.ts";
+import { rotate } from "../connection/seed-brokers.ts";
+import { ADMIN_PATIENCE_MS } from "../connection/shared-admin.ts";
+import { SYSTEM_CLOCK } from "../connection/system-clock.ts";
 import { type Broker, type Cluster, createCluster } from "../kafkajs/kafkajs-internals.ts";
 import type { IncomingRecord } from "../wire/incoming-record.ts";
 import { readFetched } from "./fetched-records.ts";
@@ -36,6 +39,7 @@ export interface LogReaderOptions {
   readonly missingPatienceMs?: number;
   /** Closes the reader, also one that has not begun: then `followLog` rejects with `closed`. */
   readonly signal?: AbortSignal;
+  readonly clock?: Clock | undefined;
 }
 
 export interface LogReader {
@@ -159,7 +163,7 @@ class PartitionReader implements LogReader {
 
   #isFinal(error: unknown): boolean {
     if (isTopicMissing(error) || isPosthasteError(error, "topic_missing")) {
-      const nowMs = performance.now();
+      const nowMs = (this.#options.clock ?? SYSTEM_CLOCK).monotonicMs();
       this.#missingSinceMs ??= nowMs;
       return nowMs - this.#missingSinceMs >= (this.#options.missingPatienceMs ?? ADMIN_PATIENCE_MS);
     }

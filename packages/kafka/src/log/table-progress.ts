@@ -4,7 +4,9 @@
  * Owns: when the table last held all that its topic did, and the two series that say so.
  * R1  Only an answer of the brokers is a sign of life: a reader that gets none, and one that cannot take what it got, grow old alike.
  */
+import type { Clock } from "@posthaste/core/time";
 import type { KafkaMetrics } from "../connection/metrics.ts";
+import { SYSTEM_CLOCK } from "../connection/system-clock.ts";
 
 /** Longer than a leader's failover takes, and seven times what an idle fetch waits. */
 export const BEHIND_LIMIT_MS = 15_000;
@@ -14,15 +16,18 @@ export interface TableProgressOptions {
   readonly metrics: KafkaMetrics | undefined;
   /** How long the table may not have been at its topic's end; default `BEHIND_LIMIT_MS`. */
   readonly limitMs?: number | undefined;
+  readonly clock?: Clock | undefined;
 }
 
 export class TableProgress {
   readonly #options: TableProgressOptions;
+  readonly #clock: Clock;
   /** On the clock that does not step; null before the first time. */
   #caughtUpAtMs: number | null = null;
 
   constructor(options: TableProgressOptions) {
     this.#options = options;
+    this.#clock = options.clock ?? SYSTEM_CLOCK;
   }
 
   /** The brokers said where the topic ends while the reading stood at `position`. */
@@ -30,15 +35,15 @@ export class TableProgress {
     const { topic, metrics } = this.#options;
     metrics?.tableBehindRecords.set({ topic }, Math.max(0, end - position));
     if (position < end) return;
-    this.#caughtUpAtMs = performance.now();
-    metrics?.tableCaughtUpTimestamp.set({ topic }, Date.now() / 1000);
+    this.#caughtUpAtMs = this.#clock.monotonicMs();
+    metrics?.tableCaughtUpTimestamp.set({ topic }, this.#clock.nowMs() / 1000);
   }
 
   /** For `/readyz`: true, or what is missing. */
   get state(): true | string {
     const { topic, limitMs = BEHIND_LIMIT_MS } = this.#options;
     if (this.#caughtUpAtMs === null) return `reading ${topic}`;
-    const ageMs = performance.now() - this.#caughtUpAtMs;
+    const ageMs = this.#clock.monotonicMs() - this.#caughtUpAtMs;
     return ageMs < limitMs || `${topic} was last read to its end ${Math.round(ageMs / 1000)} s ago`;
   }
 }

@@ -14,11 +14,13 @@
  */
 import { headerText, REVISION_HEADER } from "@posthaste/contracts/headers";
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
+import type { Clock } from "@posthaste/core/time";
 import { countUnreadable, startUnreadableCount } from "../codec/unreadable.ts";
 import type { KafkaConnection } from "../connection/connect.ts";
 import { withDeadline } from "../connection/deadline.ts";
 import { describe } from "../connection/kafka-errors.ts";
 import { singleFlight } from "../connection/single-flight.ts";
+import { SYSTEM_CLOCK } from "../connection/system-clock.ts";
 import { endOffset } from "../connection/topic-offsets.ts";
 import { untilAnswered, whenReachable } from "../connection/when-reachable.ts";
 import type { IncomingRecord } from "../wire/incoming-record.ts";
@@ -61,6 +63,7 @@ export interface TableOptions<T> {
   readonly missingPatienceMs?: number;
   /** How long the table may not have been at its topic's end before `state` says so; default `BEHIND_LIMIT_MS`. */
   readonly behindLimitMs?: number;
+  readonly clock?: Clock;
 }
 
 /** Resolves when the topic's reading began; waits for brokers. Rejects with `topic_missing`. */
@@ -96,6 +99,7 @@ class CompactedTable<T> implements Table<T> {
       topic: options.topic,
       metrics: connection.metrics,
       limitMs: options.behindLimitMs,
+      clock: options.clock,
     });
     this.#askEnd = singleFlight(() => endOffset(connection, options.topic));
   }
@@ -112,6 +116,7 @@ class CompactedTable<T> implements Table<T> {
       onRecords: (records) => this.#take(records),
       onFetched: (at) => this.#progress.reached(at),
       onFailure,
+      clock: this.#options.clock,
       ...(missingPatienceMs === undefined ? {} : { missingPatienceMs }),
     });
     this.#reader = reader;
@@ -159,10 +164,10 @@ class CompactedTable<T> implements Table<T> {
   }
 
   refresh(timeoutMs: number): Promise<void> {
-    const { topic } = this.#options;
-    const giveUpAtMs = performance.now() + timeoutMs;
+    const { topic, clock = SYSTEM_CLOCK } = this.#options;
+    const giveUpAtMs = clock.monotonicMs() + timeoutMs;
     const refreshed = this.#askEnd().then((end) =>
-      this.#reader?.reached(end, Math.max(0, giveUpAtMs - performance.now())),
+      this.#reader?.reached(end, Math.max(0, giveUpAtMs - clock.monotonicMs())),
     );
     return withDeadline(refreshed, timeoutMs, `reading ${topic} to its end`);
   }

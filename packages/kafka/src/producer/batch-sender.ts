@@ -7,9 +7,10 @@
  * S2  A partition whose answer is an error, and one without a leader, is sent again by itself; the rest of the request stands.
  * S3  A request that was not answered throws its channel away and no other.
  * S4  Who leads is asked once at a time, however many partitions are in trouble and however long the answer takes: nothing
- *     grows while brokers are silent.
+ *     grows while no broker answers.
  */
 import { PosthasteError } from "@posthaste/core/errors";
+import type { Clock } from "@posthaste/core/time";
 import type { KafkaConnection } from "../connection/connect.ts";
 import { describe, isRefusedRecord, isTimedOut } from "../connection/kafka-errors.ts";
 import { errorOfCode, type PartitionAnswer } from "../kafkajs/kafkajs-internals.ts";
@@ -28,6 +29,7 @@ export interface BatchSenderOptions {
   readonly connection: Pick<KafkaConnection, "log" | "metrics">;
   /** The metrics' label `class`. */
   readonly name: string;
+  readonly clock: Clock;
   /** A request came to its end: something may be acknowledged. */
   readonly onExchanged: () => void;
 }
@@ -65,7 +67,7 @@ export class BatchSender {
 
   constructor(options: BatchSenderOptions) {
     this.#options = options;
-    this.#channels = new ProducerChannels(options.makeClient);
+    this.#channels = new ProducerChannels(options.makeClient, options.clock);
     options.connection.metrics?.producerReplaced.inc({ class: options.name }, 0);
     this.#report();
   }
@@ -90,7 +92,7 @@ export class BatchSender {
     this.#isDue = false;
     if (this.#isClosed) return;
     const { queue, leaders } = this.#options;
-    const nowMs = performance.now();
+    const nowMs = this.#options.clock.monotonicMs();
     const requests = new Map<Channel, Request>();
     const unsure: PartitionQueue[] = [];
     const unled: Unwritten[] = [];
@@ -134,7 +136,7 @@ export class BatchSender {
 
   /** Takes the partition's batch into the request of its leader's channel, unless that has one out or is full. */
   #gather(queue: PartitionQueue, leader: BrokerPlace, requests: Map<Channel, Request>, nowMs: number): void {
-    const isAlone = this.#troubles.of(queue)?.isSilent ?? false;
+    const isAlone = this.#troubles.of(queue)?.isTimeout ?? false;
     const channel = isAlone ? this.#channels.aside(leader) : this.#channels.shared(leader, nowMs);
     if (channel === null) {
       const againAtMs = this.#channels.setAsideAtMs(leader);
@@ -151,18 +153,18 @@ export class BatchSender {
   }
 
   async #exchange(channel: Channel, { queues, batches }: Request): Promise<void> {
-    const startedAtMs = performance.now();
+    const startedAtMs = this.#options.clock.monotonicMs();
     const deadlineMs = Math.max(...queues.map((queue) => this.#troubles.deadlineMsOf(queue)));
     const outcome = await channel.send(batches, deadlineMs);
     if (this.#isClosed) return;
     if ("answers" in outcome) {
       this.#channels.answered(channel);
       this.#onAnswered(queues, outcome.answers);
-      const seconds = (performance.now() - startedAtMs) / 1000;
+      const seconds = (this.#options.clock.monotonicMs() - startedAtMs) / 1000;
       this.#options.connection.metrics?.producerSendSeconds.observe({ class: this.#options.name }, seconds);
     } else {
       this.#channels.failed(channel);
-      this.#onFailed(queues, outcome.failure, outcome.isSilent);
+      this.#onFailed(queues, outcome.failure, outcome.isTimeout);
     }
     this.#report();
     this.#options.onExchanged();
@@ -190,11 +192,11 @@ export class BatchSender {
   }
 
   /** P2: the request's channel was thrown away. */
-  #onFailed(queues: readonly PartitionQueue[], failure: unknown, isSilent: boolean): void {
+  #onFailed(queues: readonly PartitionQueue[], failure: unknown, isTimeout: boolean): void {
     const { connection, name } = this.#options;
     connection.metrics?.producerReplaced.inc({ class: name });
     for (const queue of queues) this.#options.queue.fail(queue);
-    const troubles = queues.map((queue) => this.#troubled(queue, isSilent));
+    const troubles = queues.map((queue) => this.#troubled(queue, isTimeout));
     if (!PartitionTroubles.isLine(troubles)) return;
     const failures = Math.max(...troubles.map((trouble) => trouble.failures));
     const fields = { ...this.#fields("producer_replaced"), failures, reason: describe(failure) };
@@ -215,8 +217,8 @@ export class BatchSender {
   }
 
   /** The partition is tried again when its pause is over. */
-  #troubled(queue: PartitionQueue, isSilent: boolean): Trouble {
-    const trouble = this.#troubles.failed(queue, isSilent, performance.now());
+  #troubled(queue: PartitionQueue, isTimeout: boolean): Trouble {
+    const trouble = this.#troubles.failed(queue, isTimeout, this.#options.clock.monotonicMs());
     this.#wakeAt(trouble.dueAtMs);
     this.#report();
     return trouble;
@@ -231,7 +233,7 @@ export class BatchSender {
         this.#timerAtMs = Number.POSITIVE_INFINITY;
         this.#sendReady();
       },
-      Math.max(0, Math.ceil(atMs - performance.now())),
+      Math.max(0, Math.ceil(atMs - this.#options.clock.monotonicMs())),
     );
   }
 
@@ -244,7 +246,7 @@ export class BatchSender {
   #fields(event: string): Record<string, unknown> {
     const { name, queue } = this.#options;
     const { pendingBytes, oldestSinceMs } = queue;
-    const oldestPendingMs = oldestSinceMs === null ? 0 : performance.now() - oldestSinceMs;
+    const oldestPendingMs = oldestSinceMs === null ? 0 : this.#options.clock.monotonicMs() - oldestSinceMs;
     return { event, producer: name, pendingBytes, oldestPendingMs };
   }
 }

@@ -7,6 +7,7 @@
  */
 import { PosthasteError } from "@posthaste/core/errors";
 import type { KafkaClient } from "../connection/kafka-client.ts";
+import { SYSTEM_CLOCK } from "../connection/system-clock.ts";
 import { type Broker, createBroker, type PartitionAnswer, sendProduceRequest } from "../kafkajs/kafkajs-internals.ts";
 import { encodeProduceRequest, type ProduceTopic } from "../wire/produce-request.ts";
 import type { BatchRecord } from "../wire/record-batch.ts";
@@ -32,29 +33,50 @@ export interface BrokerClient {
 export function createBrokerClient(
   client: KafkaClient,
   makeBroker: () => Promise<Broker>,
-  nowMs: () => number = Date.now,
+  nowMs: () => number = SYSTEM_CLOCK.nowMs,
 ): BrokerClient {
-  let broker: Broker | null = null;
-  const open = async () => {
-    broker ??= await makeBroker();
-    await broker.connect();
-  };
-  return {
-    connect: () => (broker?.isConnected() ? undefined : open()),
-    send: async (batches, timeoutMs) => {
-      if (broker === null) throw new PosthasteError("closed", "a client that was never connected sends nothing");
-      const made = batches.map(makeRecords);
-      const unmade = made.flatMap((each) => ("errorCode" in each ? [each] : []));
-      const topics = byTopic(made.flatMap((each) => ("records" in each ? [each] : [])));
-      if (topics.length === 0) return unmade;
-      const answers = await sendProduceRequest(broker, encodeProduceRequest({ topics, timeoutMs, nowMs: nowMs() }));
-      return unmade.length === 0 ? answers : [...answers, ...unmade];
-    },
-    disconnect: async () => {
-      await broker?.disconnect();
-    },
-    destroy: () => client.destroy(),
-  };
+  return new KafkajsBrokerClient(client, makeBroker, nowMs);
+}
+
+class KafkajsBrokerClient implements BrokerClient {
+  readonly #client: KafkaClient;
+  readonly #makeBroker: () => Promise<Broker>;
+  readonly #nowMs: () => number;
+  #broker: Broker | null = null;
+
+  constructor(client: KafkaClient, makeBroker: () => Promise<Broker>, nowMs: () => number) {
+    this.#client = client;
+    this.#makeBroker = makeBroker;
+    this.#nowMs = nowMs;
+  }
+
+  connect(): Promise<void> | undefined {
+    return this.#broker?.isConnected() ? undefined : this.#open();
+  }
+
+  async send(batches: readonly PartitionBatch[], timeoutMs: number): Promise<readonly PartitionAnswer[]> {
+    if (this.#broker === null) throw new PosthasteError("closed", "a client that was never connected sends nothing");
+    const made = batches.map(makeRecords);
+    const unmade = made.flatMap((each) => ("errorCode" in each ? [each] : []));
+    const topics = byTopic(made.flatMap((each) => ("records" in each ? [each] : [])));
+    if (topics.length === 0) return unmade;
+    const request = encodeProduceRequest({ topics, timeoutMs, nowMs: this.#nowMs() });
+    const answers = await sendProduceRequest(this.#broker, request);
+    return unmade.length === 0 ? answers : [...answers, ...unmade];
+  }
+
+  async disconnect(): Promise<void> {
+    await this.#broker?.disconnect();
+  }
+
+  destroy(): void {
+    this.#client.destroy();
+  }
+
+  async #open(): Promise<void> {
+    this.#broker ??= await this.#makeBroker();
+    await this.#broker.connect();
+  }
 }
 
 /** The client of the broker that is reached at the address. */

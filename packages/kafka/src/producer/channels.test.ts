@@ -106,7 +106,7 @@ describe("a broker's shared channel", () => {
     const [one, two] = [shared(ONE), shared(TWO)];
     const sent = sendOn(one);
     answers[0]?.reject(new Error("cut"));
-    expect(await sent).toEqual({ failure: new Error("cut"), isSilent: false });
+    expect(await sent).toEqual({ failure: new Error("cut"), isTimeout: false });
     if (one !== null) channels.failed(one);
     expect(said).toEqual(["0@one destroyed"]);
     expect([shared(TWO), shared(ONE) === one]).toEqual([two, false]);
@@ -142,16 +142,16 @@ describe("a channel that is aside", () => {
 });
 
 describe("a request", () => {
-  it("is silent when nothing was heard of it in time, and not where its broker could not be connected to", async () => {
+  it("is a timeout when nothing was heard of it in time, and not where its broker could not be connected to", async () => {
     const { shared, sendOn, behaviour } = createChannels();
     const [one, two] = [shared(ONE), shared(TWO)];
-    const silent = sendOn(one);
+    const unanswered = sendOn(one);
     await pass(10_000);
-    expect(await silent).toMatchObject({ failure: { code: "deadline_exceeded" }, isSilent: true });
+    expect(await unanswered).toMatchObject({ failure: { code: "deadline_exceeded" }, isTimeout: true });
     behaviour.connect = () => new Promise(() => {});
     const unconnected = sendOn(two);
     await pass(5000);
-    expect(await unconnected).toMatchObject({ failure: { code: "deadline_exceeded" }, isSilent: false });
+    expect(await unconnected).toMatchObject({ failure: { code: "deadline_exceeded" }, isTimeout: false });
   });
 });
 

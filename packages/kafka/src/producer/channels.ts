@@ -10,7 +10,9 @@
  * N4  A channel whose request failed is thrown away: its sockets are destroyed and nothing of it is waited for (P2).
  */
 import { isPosthasteError } from "@posthaste/core/errors";
+import type { Clock } from "@posthaste/core/time";
 import { withDeadline } from "../connection/deadline.ts";
+import { SYSTEM_CLOCK } from "../connection/system-clock.ts";
 import type { PartitionAnswer } from "../kafkajs/kafkajs-internals.ts";
 import type { BrokerClient } from "./broker-client.ts";
 import type { BrokerPlace } from "./partition-leaders.ts";
@@ -22,8 +24,8 @@ export type MakeBrokerClient = (place: BrokerPlace) => BrokerClient;
 /** What a request came to: what the broker answered, or why it did not. */
 export type Outcome =
   | { readonly answers: readonly PartitionAnswer[] }
-  /** `isSilent`: nothing was heard for as long as the deadline; any other failure was told. */
-  | { readonly failure: unknown; readonly isSilent: boolean };
+  /** `isTimeout`: the broker did not answer within the deadline. Any other failure was told by it or by the connection. */
+  | { readonly failure: unknown; readonly isTimeout: boolean };
 
 export const CONNECT_DEADLINE_MS = 5000;
 /** Longer than a broker takes that is well; a failover is noticed otherwise. */
@@ -37,17 +39,19 @@ const BROKER_SHARE = 0.8;
 export class Channel {
   readonly place: BrokerPlace;
   readonly #client: BrokerClient;
+  readonly #clock: Clock;
   /** Since when its request is out, on the monotonic clock; null while none is. */
   busySinceMs: number | null = null;
 
-  constructor(place: BrokerPlace, client: BrokerClient) {
+  constructor(place: BrokerPlace, client: BrokerClient, clock: Clock = SYSTEM_CLOCK) {
     this.place = place;
     this.#client = client;
+    this.#clock = clock;
   }
 
   /** Connects when needed; one at a time. Never rejects. */
   async send(batches: readonly PartitionBatch[], deadlineMs: number): Promise<Outcome> {
-    this.busySinceMs = performance.now();
+    this.busySinceMs = this.#clock.monotonicMs();
     let isSent = false;
     try {
       const connecting = this.#client.connect();
@@ -56,7 +60,7 @@ export class Channel {
       const sent = this.#client.send(batches, BROKER_SHARE * deadlineMs);
       return { answers: await withDeadline(sent, deadlineMs, "sending records") };
     } catch (failure) {
-      return { failure, isSilent: isSent && isPosthasteError(failure, "deadline_exceeded") };
+      return { failure, isTimeout: isSent && isPosthasteError(failure, "deadline_exceeded") };
     } finally {
       this.busySinceMs = null;
     }
@@ -76,12 +80,14 @@ export class Channel {
 
 export class ProducerChannels {
   readonly #make: MakeBrokerClient;
+  readonly #clock: Clock;
   /** By the broker's id. */
   readonly #shared = new Map<number, Channel>();
   readonly #aside = new Set<Channel>();
 
-  constructor(make: MakeBrokerClient) {
+  constructor(make: MakeBrokerClient, clock: Clock = SYSTEM_CLOCK) {
     this.#make = make;
+    this.#clock = clock;
   }
 
   /** The broker's shared channel; null while its request is out (N1, N2). */
@@ -93,7 +99,7 @@ export class ProducerChannels {
       if (!this.#hasSlotAside(place)) return null;
       this.#leave(held);
     }
-    const made = new Channel(place, this.#make(place));
+    const made = new Channel(place, this.#make(place), this.#clock);
     this.#shared.set(place.nodeId, made);
     return made;
   }
@@ -101,7 +107,7 @@ export class ProducerChannels {
   /** A channel for one request that is likely to wait; null while too many are out (N2). */
   aside(place: BrokerPlace): Channel | null {
     if (!this.#hasSlotAside(place)) return null;
-    const made = new Channel(place, this.#make(place));
+    const made = new Channel(place, this.#make(place), this.#clock);
     this.#aside.add(made);
     return made;
   }

@@ -1,8 +1,9 @@
 /**
- * The partitions of a producer's topics and who leads them, by the connection's own admin client: on a connection of its own,
- * since a question behind a produce request waits as long as that does.
+ * The partitions of a producer's topics and who leads them. They are asked for by the connection's admin client, and so not
+ * behind a produce request, where a question would wait for as long as that does.
  *
- * Read again now and then, since a topic may be grown, and when the producer found a leader gone.
+ * Owns: the leaders as they were last told, and one timer. They are read again every five minutes, since a topic may be grown,
+ * and when the producer found a leader gone.
  */
 import { isPosthasteError } from "@posthaste/core/errors";
 import type { Admin } from "kafkajs";
@@ -26,7 +27,10 @@ export interface PartitionLeaders {
   countOf(topic: string): number | undefined;
   /** Undefined while the partition has no leader. */
   leaderOf(topic: string, partition: number): BrokerPlace | undefined;
-  /** Resolves when the brokers have answered a question that was asked after the call, or `close` was called. Never rejects. */
+  /**
+   * Resolves when the brokers have answered a question that was asked after the call, or when `close` was called. Never
+   * rejects.
+   */
   refresh(): Promise<void>;
   close(): void;
 }
@@ -39,30 +43,52 @@ export async function readPartitionLeaders(
   connection: KafkaConnection,
   topics: readonly string[],
 ): Promise<PartitionLeaders> {
-  let leaders = await whenReachable(connection, () => fetchLeaders(connection, topics));
-  const closing = new AbortController();
-  const refresh = singleFlight(async () => {
-    for (let failures = 1; !closing.signal.aborted; failures += 1) {
+  const leaders = await whenReachable(connection, () => fetchLeaders(connection, topics));
+  return new RefreshedLeaders(connection, topics, leaders);
+}
+
+class RefreshedLeaders implements PartitionLeaders {
+  readonly #connection: KafkaConnection;
+  readonly #topics: readonly string[];
+  readonly #closing = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+  #leaders: Leaders;
+
+  constructor(connection: KafkaConnection, topics: readonly string[], leaders: Leaders) {
+    this.#connection = connection;
+    this.#topics = topics;
+    this.#leaders = leaders;
+    this.#timer = setInterval(() => void this.refresh(), REFRESH_MS);
+    this.#timer.unref();
+  }
+
+  countOf(topic: string): number | undefined {
+    return this.#leaders.get(topic)?.length;
+  }
+
+  leaderOf(topic: string, partition: number): BrokerPlace | undefined {
+    return this.#leaders.get(topic)?.[partition];
+  }
+
+  readonly refresh = singleFlight(() => this.#refresh());
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#closing.abort();
+  }
+
+  async #refresh(): Promise<void> {
+    const { signal } = this.#closing;
+    for (let failures = 1; !signal.aborted; failures += 1) {
       try {
-        leaders = new Map([...leaders, ...(await fetchWhatIsThere(connection, topics))]);
+        this.#leaders = new Map([...this.#leaders, ...(await fetchWhatIsThere(this.#connection, this.#topics))]);
         return;
       } catch (error) {
         if (isPosthasteError(error, "closed")) return;
       }
-      await pause(retryPauseMs(failures), closing.signal);
+      await pause(retryPauseMs(failures), signal);
     }
-  });
-  const timer = setInterval(() => void refresh(), REFRESH_MS);
-  timer.unref();
-  return {
-    countOf: (topic) => leaders.get(topic)?.length,
-    leaderOf: (topic, partition) => leaders.get(topic)?.[partition],
-    refresh,
-    close: () => {
-      clearInterval(timer);
-      closing.abort();
-    },
-  };
+  }
 }
 
 /** Of the topics that exist: one that was removed hides no other, and that the only one was is an answer too. */

@@ -16,14 +16,14 @@ describe("a partition in trouble", () => {
     expect(troubles.nextStep(ill, 1500)).toBe("ask");
   });
 
-  it("U2: stays silent until it succeeds, and its deadline doubles with each silence, to a minute", () => {
+  it("U2: stays timed out until it succeeds, and its deadline doubles with each timeout, to a minute", () => {
     const troubles = new PartitionTroubles();
     const ill = queueOf(0);
     expect(troubles.deadlineMsOf(ill)).toBe(10_000);
-    expect(troubles.failed(ill, false, 0)).toMatchObject({ isSilent: false, deadlineMs: 10_000 });
-    const after = [true, false, true, true].map((isSilent) => troubles.failed(ill, isSilent, 0));
+    expect(troubles.failed(ill, false, 0)).toMatchObject({ isTimeout: false, deadlineMs: 10_000 });
+    const after = [true, false, true, true].map((isTimeout) => troubles.failed(ill, isTimeout, 0));
     expect(after.map(({ deadlineMs }) => deadlineMs)).toEqual([20_000, 20_000, 40_000, 60_000]);
-    expect(after.map(({ isSilent }) => isSilent)).toEqual([true, true, true, true]);
+    expect(after.map(({ isTimeout }) => isTimeout)).toEqual([true, true, true, true]);
     expect(troubles.deadlineMsOf(ill)).toBe(60_000);
     troubles.succeeded(ill);
     expect([troubles.deadlineMsOf(ill), troubles.failed(ill, false, 0).failures]).toEqual([10_000, 1]);
@@ -67,7 +67,7 @@ describe("a partition in trouble", () => {
   it("is worth a line of the log where one of those that failed at once is", () => {
     const failing = (failures: number): Trouble => ({
       failures,
-      isSilent: false,
+      isTimeout: false,
       deadlineMs: 0,
       dueAtMs: 0,
       leaders: "unasked",

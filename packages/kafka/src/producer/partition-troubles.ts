@@ -1,12 +1,12 @@
 /**
- * The partitions that could not be written when it was last tried, and when each is tried again (P2). Pure.
+ * The partitions that could not be written when a producer last tried, and when each is tried again (P2). Pure.
  *
- * Owns: a trouble for each of them, from its first failure to its next success.
- * U1  A partition that failed is tried again after a pause that grows, on its own: it says nothing about the others.
- * U2  One that was silent, whose replicas its broker waited for in vain, goes in a request of its own until it succeeds, with
- *     a deadline that doubles, so that a slow cluster is no livelock.
- * U3  When its pause is over the brokers are asked who leads, and it is tried again with their answer, or after
- *     `LEADERS_PATIENCE_MS` without.
+ * Owns: a trouble for each of these partitions, from its first failure to its next success.
+ * U1  A partition that failed is tried again by itself, after a pause that grows: its failure says nothing about the others.
+ * U2  A partition whose send timed out, or whose broker waited for its replicas in vain, goes in a request of its own until it
+ *     succeeds. Each timeout doubles its deadline, so that a slow cluster is no livelock.
+ * U3  When the pause of a partition is over, the brokers are asked who leads. The partition is tried again when they have
+ *     answered, or after `LEADERS_PATIENCE_MS` without an answer.
  */
 import { retryPauseMs } from "../connection/deadline.ts";
 import { isSampledFailure } from "../connection/log-sampling.ts";
@@ -19,7 +19,7 @@ export const LEADERS_PATIENCE_MS = 2000;
 export interface Trouble {
   readonly failures: number;
   /** U2. */
-  readonly isSilent: boolean;
+  readonly isTimeout: boolean;
   /** For its next request. */
   readonly deadlineMs: number;
   /** The end of its pause, and of its patience once the brokers were asked (U3). */
@@ -72,14 +72,14 @@ export class PartitionTroubles {
   }
 
   /** It failed; U1. */
-  failed(queue: PartitionQueue, isSilent: boolean, nowMs: number): Trouble {
+  failed(queue: PartitionQueue, isTimeout: boolean, nowMs: number): Trouble {
     const before = this.#troubles.get(queue);
     const failures = (before?.failures ?? 0) + 1;
     const deadlineMs = this.deadlineMsOf(queue);
     const trouble: Trouble = {
       failures,
-      isSilent: isSilent || (before?.isSilent ?? false),
-      deadlineMs: isSilent ? Math.min(2 * deadlineMs, LAST_SEND_DEADLINE_MS) : deadlineMs,
+      isTimeout: isTimeout || (before?.isTimeout ?? false),
+      deadlineMs: isTimeout ? Math.min(2 * deadlineMs, LAST_SEND_DEADLINE_MS) : deadlineMs,
       dueAtMs: nowMs + retryPauseMs(failures),
       leaders: "unasked",
     };

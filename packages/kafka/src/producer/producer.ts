@@ -14,9 +14,11 @@
  * P4  Acknowledged means: by all in-sync replicas (`acks` -1). What is unacknowledged is the caller's to know.
  */
 import { PosthasteError } from "@posthaste/core/errors";
+import type { Clock } from "@posthaste/core/time";
 import type { Backpressure } from "../connection/backpressure.ts";
 import type { KafkaConnection } from "../connection/connect.ts";
 import { withDeadline } from "../connection/deadline.ts";
+import { SYSTEM_CLOCK } from "../connection/system-clock.ts";
 import { BatchSender } from "./batch-sender.ts";
 import { brokerClientOf } from "./broker-client.ts";
 import type { MakeBrokerClient } from "./channels.ts";
@@ -63,6 +65,8 @@ export interface ProducerOptions {
   readonly name: string;
   /** Every topic that is sent to. */
   readonly topics: readonly string[];
+  /** The process's own when left out. */
+  readonly clock?: Clock;
 }
 
 /** So many at the most go out one by one when a broker refuses a partition's batch for what one record is. */
@@ -92,6 +96,7 @@ export interface GroupCommitProducerOptions extends ProducerOptions {
 /** The producer over any clients; `createProducer` gives it kafkajs's. */
 export class GroupCommitProducer implements Producer {
   readonly #options: GroupCommitProducerOptions;
+  readonly #clock: Clock;
   readonly #queue = new GroupCommitQueue({ maxRecords: MAX_BATCH_RECORDS, maxBytes: MAX_BATCH_BYTES });
   readonly #placer: RecordPlacer;
   readonly #sender: BatchSender;
@@ -102,8 +107,14 @@ export class GroupCommitProducer implements Producer {
 
   constructor(options: GroupCommitProducerOptions) {
     this.#options = options;
+    this.#clock = options.clock ?? SYSTEM_CLOCK;
     this.#placer = new RecordPlacer((topic) => this.partitionsOf(topic));
-    this.#sender = new BatchSender({ ...options, queue: this.#queue, onExchanged: () => this.#onExchanged() });
+    this.#sender = new BatchSender({
+      ...options,
+      clock: this.#clock,
+      queue: this.#queue,
+      onExchanged: () => this.#onExchanged(),
+    });
   }
 
   get pendingBytes(): number {
@@ -111,14 +122,14 @@ export class GroupCommitProducer implements Producer {
   }
 
   get oldestPendingMs(): number {
-    return sinceMs(this.#queue.oldestSinceMs);
+    return this.#msSince(this.#queue.oldestSinceMs);
   }
 
   stalledMs(topic: string): number {
     const count = this.partitionsOf(topic) ?? 0;
     let leastMs = Number.POSITIVE_INFINITY;
     for (let partition = 0; partition < count && leastMs > 0; partition += 1) {
-      leastMs = Math.min(leastMs, sinceMs(this.#queue.oldestSinceMsOf(topic, partition)));
+      leastMs = Math.min(leastMs, this.#msSince(this.#queue.oldestSinceMsOf(topic, partition)));
     }
     return count === 0 ? 0 : leastMs;
   }
@@ -137,7 +148,7 @@ export class GroupCommitProducer implements Producer {
       if (patienceMs !== undefined && this.#waitsLonger(place, patienceMs)) return Promise.reject(stuckError(place));
       placed.push(place);
     }
-    const acknowledged = this.#queue.push(placed, performance.now());
+    const acknowledged = this.#queue.push(placed, this.#clock.monotonicMs());
     this.#sender.sendSoon();
     return acknowledged;
   }
@@ -175,12 +186,12 @@ export class GroupCommitProducer implements Producer {
   }
 
   #waitsLonger({ topic, partition }: PlacedRecord, patienceMs: number): boolean {
-    return sinceMs(this.#queue.oldestSinceMsOf(topic, partition)) > patienceMs;
+    return this.#msSince(this.#queue.oldestSinceMsOf(topic, partition)) > patienceMs;
   }
-}
 
-function sinceMs(startedAtMs: number | null): number {
-  return startedAtMs === null ? 0 : performance.now() - startedAtMs;
+  #msSince(startedAtMs: number | null): number {
+    return startedAtMs === null ? 0 : this.#clock.monotonicMs() - startedAtMs;
+  }
 }
 
 function stuckError({ topic, partition }: PlacedRecord): PosthasteError {

@@ -1,0 +1,35 @@
+/**
+ * A fetched record as a window keeps it: with bytes of its own (B4 of partition-intake.ts). kafkajs's buffers are views of a
+ * whole fetch, and one record that waits would keep megabytes alive that no limit counts.
+ */
+import type { IncomingHeaders } from "@posthaste/contracts/headers";
+import type { KafkaMessage } from "kafkajs";
+import type { IncomingRecord } from "../wire/incoming-record.ts";
+import type { TopicPartition } from "./rebalance.ts";
+
+const NO_HEADERS: IncomingHeaders = Object.freeze({});
+
+export function copiedRecord(message: KafkaMessage, { topic, partition }: TopicPartition): IncomingRecord {
+  const { offset, timestamp, key, value, headers } = message;
+  return {
+    topic,
+    partition,
+    offset: Number(offset),
+    timestampMs: Number(timestamp),
+    key: key === null ? null : Buffer.from(key),
+    value: value === null ? null : Buffer.from(value),
+    headers: headers === undefined ? NO_HEADERS : textHeaders(headers),
+  };
+}
+
+/** Headers as text, which they are in all topics of the project. */
+function textHeaders(headers: IncomingHeaders): IncomingHeaders {
+  let texts: Record<string, string | string[]> | null = null;
+  for (const name in headers) {
+    const value = headers[name];
+    texts ??= {};
+    if (Array.isArray(value)) texts[name] = value.map(String);
+    else if (value !== undefined) texts[name] = value.toString();
+  }
+  return texts ?? NO_HEADERS;
+}

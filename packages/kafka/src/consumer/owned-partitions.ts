@@ -1,0 +1,154 @@
+/**
+ * The partitions that this member of the group owns, from one JOIN to the next (C4, C5).
+ *
+ * Owns: the intakes of the owned partitions, and the epoch. An owned partition is *sought* (paused, its place is not known) or
+ * *fetched from*; it is given up by a JOIN or at the end.
+ * X1  The epoch rises at every JOIN and at the end. A search for places that began in an older epoch does nothing any more (C4).
+ * X2  A gained partition is paused at once; it is fetched from when its place is found, and from nowhere else (C5).
+ */
+import type { Clock } from "@posthaste/core/time";
+import type { KafkaConnection } from "../connection/connect.ts";
+import type { TopicIds } from "../connection/topic-id.ts";
+import type { PartitionFetch } from "./fetch-position.ts";
+import type { GroupSession } from "./group-session.ts";
+import { PartitionIntake } from "./partition-intake.ts";
+import { type FoundPlace, findPlaces } from "./place-search.ts";
+import { type Assigned, compareAssignment, isSamePartition, type TopicPartition } from "./rebalance.ts";
+import type { StallWatch } from "./stall-watch.ts";
+import type { WindowedConsumerOptions } from "./windowed-consumer.ts";
+
+export interface OwnedPartitionsOptions<T, F> {
+  readonly connection: KafkaConnection;
+  readonly consumer: WindowedConsumerOptions<T, F>;
+  readonly session: Pick<GroupSession, "committed" | "isContinuous">;
+  readonly topicIds: () => TopicIds;
+  readonly fetchOf: (place: TopicPartition) => PartitionFetch;
+  readonly stalls: StallWatch;
+  readonly clock: Clock;
+  /** Nothing of a frozen partition runs any more. */
+  readonly onIdle: () => void;
+  /** These are owned no more. */
+  readonly onGivenUp: (lost: readonly TopicPartition[]) => void;
+  /** The consumer cannot go on: a bug of the caller, or a place that is not in the log. */
+  readonly onFailure: (reason: Error) => void;
+}
+
+export class OwnedPartitions<T, F> {
+  readonly #options: OwnedPartitionsOptions<T, F>;
+  #intakes: readonly PartitionIntake<T, F>[] = [];
+  #epoch = 0;
+  #isClosed = false;
+
+  constructor(options: OwnedPartitionsOptions<T, F>) {
+    this.#options = options;
+  }
+
+  get all(): readonly PartitionIntake<T, F>[] {
+    return this.#intakes;
+  }
+
+  find(place: TopicPartition): PartitionIntake<T, F> | undefined {
+    return this.#intakes.find((each) => isSamePartition(each, place));
+  }
+
+  /** The group was joined with these partitions. A consumer that stops gains none, and what it keeps stays frozen. */
+  join(assigned: Assigned, { isStopping }: { readonly isStopping: boolean }): void {
+    const { consumer, connection, session } = this.#options;
+    this.#epoch += 1;
+    const found = this.#intakes.filter(({ isLocating }) => !isLocating);
+    const sought = this.#intakes.filter(({ isLocating }) => isLocating);
+    const { kept, lost, gained } = compareAssignment(found, assigned, session.isContinuous);
+    const begun = isStopping ? [] : gained.map((place) => this.#createIntake(place));
+    const counts = { kept: kept.length, lost: lost.length, gained: gained.length };
+    connection.log.info({ event: "group_joined", group: consumer.groupId, ...counts });
+    this.#intakes = [...kept, ...begun];
+    this.#giveUp(lost);
+    this.#expect(gained, sought);
+    for (const place of gained) this.#options.fetchOf(place).pause();
+    for (const intake of kept) {
+      if (isStopping) intake.freeze();
+      else intake.keep();
+    }
+    if (begun.length > 0) this.#search(begun);
+  }
+
+  /** What held the intakes back holds them no more. Each time another partition comes first, so that none is starved. */
+  release(): void {
+    const [first, ...others] = this.#intakes;
+    if (first !== undefined) this.#intakes = [...others, first];
+    for (const intake of this.#intakes) intake.release();
+  }
+
+  /** The consumer has ended: gives everything up. */
+  close(): void {
+    this.#isClosed = true;
+    this.#epoch += 1;
+    const lost = this.#intakes;
+    this.#intakes = [];
+    this.#giveUp(lost);
+  }
+
+  /** A partition that is sought through join after join grows old; one that is another member's now does not. */
+  #expect(gained: readonly TopicPartition[], sought: readonly TopicPartition[]): void {
+    const { stalls } = this.#options;
+    for (const place of sought) if (!gained.some((each) => isSamePartition(each, place))) stalls.forget(place);
+    for (const place of gained) stalls.expectPartition(place);
+  }
+
+  #giveUp(lost: readonly PartitionIntake<T, F>[]): void {
+    if (lost.length === 0) return;
+    const { stalls, consumer, onGivenUp } = this.#options;
+    for (const intake of lost) {
+      intake.revoke();
+      stalls.forget(intake);
+    }
+    onGivenUp(lost);
+    consumer.onRevoked?.(lost.map(({ window }) => window));
+  }
+
+  #createIntake(place: TopicPartition): PartitionIntake<T, F> {
+    const { consumer, topicIds, clock, onIdle, onFailure } = this.#options;
+    const fetch = this.#options.fetchOf(place);
+    return new PartitionIntake(
+      { ...place, topicId: topicIds().get(place.topic) ?? undefined },
+      consumer,
+      {
+        pause: () => this.#unlessClosed(() => fetch.pause()),
+        resume: () => this.#unlessClosed(() => fetch.resume()),
+        seek: (offset) => this.#unlessClosed(() => fetch.seek(offset)),
+      },
+      { clock, onFailure, onIdle },
+    );
+  }
+
+  /** kafkajs takes no orders for a consumer that has left. */
+  #unlessClosed(order: () => void): void {
+    if (!this.#isClosed) order();
+  }
+
+  /** X1: each partition begins when its own place is found. */
+  #search(gained: readonly PartitionIntake<T, F>[]): void {
+    const { connection, session, consumer, topicIds, onFailure } = this.#options;
+    const epoch = this.#epoch;
+    void findPlaces(gained, {
+      connection,
+      session,
+      groupId: consumer.groupId,
+      terms: { topicIds: topicIds(), outOfRangeAdvice: consumer.outOfRangeAdvice },
+      isCurrent: () => epoch === this.#epoch,
+      onAnswer: (found, leaderless) => this.#begin(found, leaderless),
+      onFailure,
+    });
+  }
+
+  #begin(found: readonly FoundPlace<PartitionIntake<T, F>>[], leaderless: readonly TopicPartition[]): void {
+    const { stalls, consumer } = this.#options;
+    for (const { partition, place } of found) {
+      stalls.heardPartition(partition);
+      partition.begin(place.offset, place.metadata);
+    }
+    // That a partition has no leader is an answer of the brokers, and no standstill of this consumer.
+    for (const partition of leaderless) stalls.heardPartition(partition);
+    if (found.length > 0) consumer.onAssigned?.(found.map(({ partition }) => partition.window));
+  }
+}
