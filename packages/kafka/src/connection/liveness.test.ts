@@ -207,6 +207,40 @@ describe("the liveness watch (L1)", () => {
     expect(changes).toEqual([]);
   });
 
+  it("L1e: asks a broker that refuses it at every eleventh tick and no more often, and says each time what to change", async () => {
+    // What a listener with TLS answers to a probe without: an alert.
+    const server = createServer((socket) => {
+      socket.on("error", () => {});
+      socket.once("data", () => socket.end(Buffer.from("15030300020250", "hex")));
+    });
+    let refused = 0;
+    server.on("connection", () => {
+      refused += 1;
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    closing.push(() => server.close());
+    const address = { host: "127.0.0.1", port: (server.address() as AddressInfo).port };
+    const told: string[] = [];
+    let ticks = 0;
+    const watch = new LivenessWatch({
+      brokers: [address],
+      dial: ({ host, port }, onConnect) => connect({ host, port }, onConnect),
+      onChange: () => expect.unreachable(),
+      onRefused: (broker, advice) => told.push(`${broker}: ${advice}`),
+      onTick: () => (ticks += 1),
+      tickMs: TICK_MS,
+    });
+    closing.push(() => watch.close());
+    const name = `127.0.0.1:${address.port}`;
+    await eventually(() => expect(told.length).toBe(4));
+    // The first is asked before the first tick.
+    expect(ticks).toBeGreaterThanOrEqual(33);
+    expect(refused).toBe(4);
+    expect(told[0]).toMatch(new RegExp(`^${name}: .*KAFKA_TLS`));
+    expect(watch.refusals().get(name)).toMatch(/KAFKA_TLS/);
+  });
+
   it("does not count a dead broker among those that answer (L1d)", async () => {
     const [dying, other] = (await startBrokers(2)) as [FakeBroker, FakeBroker];
     const { watch } = startWatch([dying, other]);
