@@ -65,7 +65,8 @@ describe("the end of an owner", () => {
       timeoutMs: 30_000,
     });
     const repeated = first.finished.length + second.finished.length - 2000;
-    // 100 records run at once and take 20 ms: 100 ms between commits are 500 of them, and as many while one is on its way.
+    // 100 records run at once and take 20 ms: 100 ms between commits are 500 of them, and as many while one is on its
+    // way.
     expect(inFlight).toBeLessThanOrEqual(100);
     expect(repeated).toBeLessThanOrEqual(inFlight + 1000);
     expect(second.failures).toEqual([]);

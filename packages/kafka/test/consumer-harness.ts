@@ -92,7 +92,10 @@ export function createMember({ workMs = 0, metrics, beforeAdmin, ...options }: M
   };
 }
 
-/** Writes `count` records, the i-th to partition i modulo `partitions`, valued by its number from `first` on, fifty keys in turn. */
+/**
+ * Writes `count` records, the i-th to partition i modulo `partitions`, valued by its number from `first` on, fifty keys
+ * in turn.
+ */
 export async function writeRecords(
   topic: string,
   {

@@ -1,6 +1,6 @@
 /**
- * A group of one member behind a windowed consumer: kafkajs's consumer and its coordinator as scripts, so that a test says when
- * a JOIN, a batch, an answer or a crash comes, and sees what the consumer asks for.
+ * A group of one member behind a windowed consumer: kafkajs's consumer and its coordinator as scripts, so that a test
+ * says when a JOIN, a batch, an answer or a crash comes, and sees what the consumer asks for.
  *
  * Owns: the group's committed offsets, the log's ends, and what was asked for, in order.
  */
@@ -101,7 +101,9 @@ export class FakeGroup {
     });
   }
 
-  /** The member joins: the next generation, or one that others had in between. Resolves when it is told its partitions. */
+  /**
+   * The member joins: the next generation, or one that others had in between. Resolves when it is told its partitions.
+   */
   async join(partitions: readonly number[], generations = 1): Promise<void> {
     await this.beginJoin();
     await this.endJoin(partitions, generations);

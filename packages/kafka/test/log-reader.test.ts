@@ -70,7 +70,7 @@ describe("reading a log without a group", () => {
     expect(offsets).toEqual([0, 1]);
   });
 
-  it("B1: waits for each call before the next, and moves its position after it", async () => {
+  it("LR1: waits for each call before the next, and moves its position after it", async () => {
     const gate = Promise.withResolvers<void>();
     let calls = 0;
     const onRecords = async () => {
@@ -87,7 +87,7 @@ describe("reading a log without a group", () => {
     expect(calls).toBe(2);
   });
 
-  it("B2: reads on where it was when connections are cut or the broker hangs for a while", async () => {
+  it("LR2: reads on where it was when connections are cut or the broker hangs for a while", async () => {
     const proxy = await openFaultProxy(kafkaBrokers()[0] ?? "");
     const through = connectTest({ route: (broker) => proxy.route(broker) });
     closing.push(
@@ -107,7 +107,7 @@ describe("reading a log without a group", () => {
     expect(offsets).toEqual(Array.from({ length: 120 }, (_, offset) => offset));
   });
 
-  it("B3: moves up to the log's start when retention overtook it", async () => {
+  it("LR3: moves up to the log's start when retention overtook it", async () => {
     await write(10);
     await connection.withAdmin((admin) =>
       admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: "7" }] }),
@@ -117,14 +117,14 @@ describe("reading a log without a group", () => {
     expect(offsets).toEqual([7, 8, 9]);
   });
 
-  it("B3: fails when its position lies beyond the log's end", async () => {
+  it("LR3: fails when its position lies beyond the log's end", async () => {
     await write(3);
     const { failures } = await follow({ from: 100 });
     await eventually(() => expect(failures).toHaveLength(1));
     expect(failures[0]).toMatchObject({ code: "offset_out_of_range" });
   });
 
-  it("B2, B3: moves up to the log's start when brokers that did not answer meanwhile are back", async () => {
+  it("LR2, LR3: moves up to the log's start when brokers that did not answer meanwhile are back", async () => {
     const proxy = await openFaultProxy(kafkaBrokers()[0] ?? "");
     const through = connectTest({ route: (broker) => proxy.route(broker), adminPatienceMs: 100 });
     closing.push(
@@ -215,7 +215,7 @@ describe("reading a log without a group", () => {
     await expect(follow({ partition: 9, ...missing })).rejects.toMatchObject({ code: "topic_missing" });
   });
 
-  it("B4: begins on a topic that the brokers did not know of when they were asked first", async () => {
+  it("LR4: begins on a topic that the brokers did not know of when they were asked first", async () => {
     const late = uniqueName("late");
     closing.push(() => deleteTopics(late));
     let clients = 0;

@@ -63,7 +63,10 @@ function connect({ tls = { ca }, ...options }: Options) {
   return { connection, lines };
 }
 
-/** Makes a topic, sends, asks for its id, reads it without a group and with one: every way in which a process speaks to brokers. */
+/**
+ * Makes a topic, sends, asks for its id, reads it without a group and with one: every way in which a process speaks to
+ * brokers.
+ */
 async function useAll(connection: KafkaConnection): Promise<void> {
   const topic = uniqueName("secured");
   await connection.withAdmin((admin) =>

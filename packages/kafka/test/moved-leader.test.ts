@@ -11,7 +11,10 @@ const require = createRequire(import.meta.url);
 
 type SendMessages = (batch: ProducerBatch & { readonly acks: number }) => Promise<RecordMetadata[]>;
 
-/** kafkajs's own sending, retries included, over two brokers: partition 1 moves from broker 2 to broker 1 during the first send. */
+/**
+ * kafkajs's own sending, retries included, over two brokers: partition 1 moves from broker 2 to broker 1 during the
+ * first send.
+ */
 function createMovedLeader() {
   /** Partitions that a broker took, in order. */
   const taken: number[] = [];

@@ -437,7 +437,7 @@ describe("records that no broker takes", () => {
     expect(producer.pendingBytes).toBe(0);
   });
 
-  it("G5: refuses the one that the broker refuses, and sends the others of its partition and all of the rest", async () => {
+  it("GC5: refuses the one that the broker refuses, and sends the others of its partition and all of the rest", async () => {
     brokers.respond = async (batches) =>
       batches.flatMap(({ topic, partition, records }) => {
         const isBad = records.some(({ value }) => String(value) === "bad");

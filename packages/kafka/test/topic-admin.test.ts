@@ -63,7 +63,7 @@ describe("topics made to match the catalogue", () => {
     expect(await plan(catalogueOf([]))).toEqual(told);
   });
 
-  it("grows partitions and changes settings, and keeps the settings that the catalogue does not name (K2)", async () => {
+  it("grows partitions and changes settings, and keeps the settings that the catalogue does not name (TA2)", async () => {
     await apply(catalogueOf([]));
     const resource = { type: 2, name: names.events };
     await connection.withAdmin((admin) =>
@@ -100,7 +100,7 @@ describe("topics made to match the catalogue", () => {
     expect(given).toEqual(["producer", "producer"]);
   });
 
-  it("K1: takes nothing away: fewer partitions and a shorter schedule change nothing", async () => {
+  it("TA1: takes nothing away: fewer partitions and a shorter schedule change nothing", async () => {
     await apply(catalogueOf([10_000, 30_000], 3));
     const smaller = catalogueOf([10_000], 2);
     const differences = await apply(smaller);
@@ -134,7 +134,7 @@ describe("topics made to match the catalogue", () => {
     await createTopic(names.events, { partitions: 2 });
   };
 
-  it("K3: makes the topic incarnation with the events topic, beside the topic's own id, and keeps it", async () => {
+  it("TA3: makes the topic incarnation with the events topic, beside the topic's own id, and keeps it", async () => {
     await expect(settle()).rejects.toMatchObject({ code: "topic_missing" });
     await apply(catalogueOf([]));
     const first = await recorded();
@@ -144,7 +144,7 @@ describe("topics made to match the catalogue", () => {
     expect(await recorded()).toEqual(first);
   });
 
-  it("K3: raises the topic incarnation before it makes the events topic, so that a run that dies between leaves no old one", async () => {
+  it("TA3: raises the topic incarnation before it makes the events topic, so that a run that dies between leaves no old one", async () => {
     await apply(catalogueOf([]));
     const first = await recorded();
     await deleteTopics(names.events);
@@ -154,7 +154,7 @@ describe("topics made to match the catalogue", () => {
     expect((await recorded()).incarnation).toBeGreaterThan(first.incarnation);
   });
 
-  it("G2: raises the topic incarnation of an events topic that was made anew behind its back, once", async () => {
+  it("IN2: raises the topic incarnation of an events topic that was made anew behind its back, once", async () => {
     await apply(catalogueOf([]));
     const first = await recorded();
     await remakeEvents();
@@ -165,7 +165,7 @@ describe("topics made to match the catalogue", () => {
     expect(await recorded()).toEqual(second);
   });
 
-  it("G3: is raised by several at once, and stands for the same topic to each", async () => {
+  it("IN3: is raised by several at once, and stands for the same topic to each", async () => {
     await apply(catalogueOf([]));
     const first = await recorded();
     await remakeEvents();
@@ -177,7 +177,7 @@ describe("topics made to match the catalogue", () => {
     expect(await settle()).toEqual(await recorded());
   });
 
-  it("G4: is another for each topic's id, though several raise it at the same moment", async () => {
+  it("IN4: is another for each topic's id, though several raise it at the same moment", async () => {
     await apply(catalogueOf([]));
     const nowMs = Date.now() + 60_000;
     for (let round = 0; round < 3; round += 1) {
@@ -188,7 +188,7 @@ describe("topics made to match the catalogue", () => {
     }
   });
 
-  it("G4: is of the topic that stood beside it first", async () => {
+  it("IN4: is of the topic that stood beside it first", async () => {
     await apply(catalogueOf([]));
     const first = await raiseEventsLog(connection, names, "first".padEnd(22, "0"));
     const producer = await createProducer(connection, { name: "other", topics: [names.meta] });
@@ -199,7 +199,7 @@ describe("topics made to match the catalogue", () => {
     expect(await recorded()).toEqual(first);
   });
 
-  it("G2: gives a topic incarnation without a topic's id, as an earlier version wrote it, a successor with one", async () => {
+  it("IN2: gives a topic incarnation without a topic's id, as an earlier version wrote it, a successor with one", async () => {
     await apply(catalogueOf([]));
     const raised = await raiseEventsLog(connection, names, null);
     expect((await recorded()).topicId).toBeNull();
@@ -208,7 +208,7 @@ describe("topics made to match the catalogue", () => {
     expect(settled.topicId).toBe(await readTopicId(connection, names.events));
   });
 
-  it("G1: never falls, whoever writes last", async () => {
+  it("IN1: never falls, whoever writes last", async () => {
     await apply(catalogueOf([]));
     const high = await raiseEventsLog(connection, names, null, Date.now() + 3_600_000);
     const producer = await createProducer(connection, { name: "late", topics: [names.meta] });
@@ -219,7 +219,7 @@ describe("topics made to match the catalogue", () => {
     expect((await raiseEventsLog(connection, names, null)).incarnation).toBe(high.incarnation + 1);
   });
 
-  it("K3: makes up for a topic incarnation that was lost with the meta topic", async () => {
+  it("TA3: makes up for a topic incarnation that was lost with the meta topic", async () => {
     const catalogue = catalogueOf([]);
     await apply(catalogue);
     await deleteTopics(names.meta);

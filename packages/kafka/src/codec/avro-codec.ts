@@ -8,7 +8,10 @@ import { FRAME_BYTES, isFramed, schemaIdOf, writeFrame } from "./confluent-frame
 
 /** As much of an avsc type as a codec uses. */
 export interface AvroType {
-  /** Writes at `position`; answers where it ended, or the negative number of bytes that lacked. Throws for a value that does not fit. */
+  /**
+   * Writes at `position`; answers where it ended, or the negative number of bytes that lacked. Throws for a value that
+   * does not fit.
+   */
   encode(value: unknown, buffer: Buffer, position: number): number;
   /** Throws for bytes that are no value of the writer's type. */
   fromBuffer(bytes: Buffer, resolver?: AvroResolver): unknown;

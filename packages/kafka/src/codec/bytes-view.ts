@@ -1,8 +1,8 @@
 /**
  * Avro `bytes` read as views of the record that they stand in.
  *
- * avsc copies them out, into slabs of 4 KB. A record in a window is a copy of its own already, and its body is most of it, so
- * the same bytes would be held, and collected, twice.
+ * avsc copies them out, into slabs of 4 KB. A record in a window is a copy of its own already, and its body is most of
+ * it, so the same bytes would be held, and collected, twice.
  */
 import avro, { type Schema, type Type } from "avsc";
 

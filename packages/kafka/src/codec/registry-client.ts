@@ -1,6 +1,6 @@
 /**
- * The registry's client, made of how the registry is reached: by HTTP or HTTPS, with an authority of its own, with Basic
- * authentication. The one question that the client has no call for goes the same way.
+ * The registry's client, made of how the registry is reached: by HTTP or HTTPS, with an authority of its own, with
+ * Basic authentication. The one question that the client has no call for goes the same way.
  */
 import { get as getByHttp, type IncomingMessage } from "node:http";
 import { Agent, type AgentOptions, get as getByHttps, type RequestOptions } from "node:https";
@@ -26,7 +26,9 @@ export interface Registry {
   /** The URL without user and password. */
   readonly host: string;
   readonly client: SchemaRegistry;
-  /** A schema as the registry holds it; undefined when the answer names none. Rejects when there is no answer in time. */
+  /**
+   * A schema as the registry holds it; undefined when the answer names none. Rejects when there is no answer in time.
+   */
   readonly fetchText: (schemaId: number, timeoutMs: number) => Promise<unknown>;
   /** The password leaves this machine for everybody on the way to read. */
   readonly isClearText: boolean;

@@ -1,6 +1,6 @@
 /**
- * Codecs against the schema registry. The registry is asked at the start, once a schema, and when a record of an unknown
- * writer comes; never once a record.
+ * Codecs against the schema registry. The registry is asked at the start, once a schema, and when a record of an
+ * unknown writer comes; never once a record.
  */
 import { SchemaType } from "@kafkajs/confluent-schema-registry";
 import type { OpenCodec } from "@posthaste/contracts/codec";
@@ -26,7 +26,10 @@ const ANSWER_DEADLINE_MS = 5000;
 const CLEAR_TEXT =
   "a login at the schema registry without TLS: whoever is on the way can read it; begin SCHEMA_REGISTRY_URL with https://";
 
-/** A codec opener that waits, saying so in the log, for a registry that does not answer yet. Opening rejects when the registry refuses the schema. */
+/**
+ * A codec opener that waits, saying so in the log, for a registry that does not answer yet. Opening rejects when the
+ * registry refuses the schema.
+ */
 export function createOpenCodec({ names, log = SILENT_LOG, signal, ...options }: OpenCodecOptions): OpenCodec {
   const { host, client: registry, fetchText, isClearText, advice } = openRegistry(options);
   if (isClearText) log.warn({ event: "login_in_clear_text", registry: host }, CLEAR_TEXT);
@@ -62,7 +65,8 @@ export function createOpenCodec({ names, log = SILENT_LOG, signal, ...options }:
     const subject = subjectOf(names, schema);
     const definition = { type: SchemaType.AVRO, schema: readSchema(schema) } as const;
     const register = () => registry.register(definition, { subject });
-    // Of two processes that register a new schema at once the registry refuses one, which finds the other's the second time.
+    // Of two processes that register a new schema at once the registry refuses one, which finds the other's the second
+    // time.
     const settle = () => register().catch((error) => (statusOf(error) === 409 ? register() : Promise.reject(error)));
     const { id } = await ask(settle, `registering ${subject}`);
     const type = asAvroType(await ask(() => registry.getSchema(id), `reading schema ${id}`));
@@ -77,8 +81,8 @@ function asAvroType(schema: object): AvroType | null {
 }
 
 /**
- * True when the registry has the schema and only its client makes nothing of it: another kind of schema, or an Avro one that
- * avsc refuses. The client's failure alone does not say so, since a page of a proxy makes it fail alike.
+ * True when the registry has the schema and only its client makes nothing of it: another kind of schema, or an Avro one
+ * that avsc refuses. The client's failure alone does not say so, since a page of a proxy makes it fail alike.
  */
 async function isForeignSchema(error: unknown, fetchSchemaText: () => Promise<unknown>): Promise<boolean> {
   if (statusOf(error) !== undefined || isPosthasteError(error)) return false;

@@ -3,11 +3,17 @@ import { isPosthasteError, type PosthasteError } from "@posthaste/core/errors";
 import type { KafkaMetrics } from "../connection/metrics.ts";
 import { isFramed } from "./confluent-frame.ts";
 
-/** `not_framed`: no schema id; `unknown_schema`: the registry has none of that id; `not_of_schema`: of another, or no value of it. */
+/**
+ * `not_framed`: no schema id; `unknown_schema`: the registry has none of that id; `not_of_schema`: of another, or no
+ * value of it.
+ */
 const UNREADABLE_REASONS = ["not_framed", "unknown_schema", "not_of_schema"] as const;
 type UnreadableReason = (typeof UNREADABLE_REASONS)[number];
 
-/** True for what a codec says of bytes that it will never read; false for a registry that may answer later, and for a bug. */
+/**
+ * True for what a codec says of bytes that it will never read; false for a registry that may answer later, and for a
+ * bug.
+ */
 export function isUnreadable(error: unknown): error is PosthasteError {
   return isPosthasteError(error, "invalid_input") || isPosthasteError(error, "unknown_schema");
 }

@@ -1,4 +1,4 @@
-/** What holds a consumer's intake back beside the room of its windows. */
+/** What holds a consumer's intake back beside the limits of its windows. */
 export interface Backpressure {
   /** True while nothing is to be taken in. Asked before each record, so that what one becomes counts for the next. */
   readonly isHolding: boolean;

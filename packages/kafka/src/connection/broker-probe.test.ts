@@ -79,7 +79,7 @@ describe("a broker probe", () => {
     expect(seen).toEqual([SASL_HANDSHAKE, SASL_AUTHENTICATE, API_VERSIONS, API_VERSIONS]);
   });
 
-  it("B3: logs in anew on the same connection before the login ends, and not before each question", async () => {
+  it("BP3: logs in anew on the same connection before the login ends, and not before each question", async () => {
     const { probe, seen, connections } = await startProbe({
       [SASL_HANDSHAKE]: HANDSHAKE_OK,
       [SASL_AUTHENTICATE]: lasting(500),

@@ -1,14 +1,17 @@
 /**
- * One connection of the liveness watch: asks a broker whether it lives, after a login where the listener wants one. A SASL
- * listener answers a single ApiVersions before the handshake, so a probe that never logged in would be cut at its second question.
+ * One connection of the liveness watch: asks a broker whether it lives, after a login where the listener wants one. A
+ * SASL listener answers a single ApiVersions before the handshake, so a probe that never logged in would be cut at its
+ * second question.
  *
- * Owns: the socket, and the one request that may be out on it. Its states: *connecting* (TLS handshake included), *logging in*,
- * *idle*, *asked*, *closed*.
- * B1  One request is out at a time; its answer is the next frame.
- * B2  An answer is that of a question behind the login: a broker that refuses us answers nobody. `onHeard` is called for every
- *     frame, so that a login in many steps is no silence.
- * B3  Before the broker ends the login (`connections.max.reauth.ms`, a token's end) the probe logs in anew on the same connection.
- * B4  `onRefused` says what to change, for what can be changed; then it is closed. A connection that just fails is closed only.
+ * Owns: the socket, and the one request that may be out on it. The probe is *connecting* (TLS handshake included),
+ * *logging in*, *idle*, *asked* or *closed*.
+ * BP1  One request is out at a time; its answer is the next frame.
+ * BP2  Only the answer to a question behind the login counts: a broker that refuses this process answers nobody.
+ *      `onHeard` is called for every frame, so that a login in many steps does not look like a hang.
+ * BP3  Before the broker ends the login (`connections.max.reauth.ms`, a token's end) the probe logs in anew on the same
+ *      connection.
+ * BP4  `onRefused` says what to change, where something can be changed; then the probe is closed. When the connection
+ *      just fails the probe is closed without a word.
  */
 import type { Socket } from "node:net";
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
@@ -114,7 +117,7 @@ export class BrokerProbe {
     this.#step = null;
   }
 
-  /** B3: a login first, where one is due. */
+  /** BP3: a login first, where one is due. */
   #prove(): void {
     if (this.#state === "closed") return;
     const { login } = this.#options;
@@ -180,7 +183,7 @@ export class BrokerProbe {
     }
   }
 
-  /** B1, B2. */
+  /** BP1, BP2. */
   #take(frame: Buffer): void {
     this.#options.onHeard();
     const step = this.#step;

@@ -1,9 +1,9 @@
 /**
- * One process's way to the brokers: makes every kafkajs client of the process, so that each of their sockets stands under
- * the liveness watch (L1).
+ * One process's way to the brokers: makes every kafkajs client of the process, so that each of their sockets stands
+ * under the liveness watch (L1).
  *
- * Owns: the watch, and one admin client that is connected when it is first needed.
- * A client that `createClient` made belongs to its caller, who disconnects or destroys it.
+ * Owns: the watch, and one admin client that is connected when it is first needed. A client that `createClient` made
+ * belongs to its caller, who disconnects or destroys it.
  */
 import { connect as connectTcp, isIP } from "node:net";
 import { connect as connectTls } from "node:tls";
@@ -44,13 +44,13 @@ export interface KafkaConnection {
   readonly log: Log;
   readonly metrics: KafkaMetrics | undefined;
   /**
-   * A client whose sockets stand under the liveness watch (L1). The caller disconnects what it makes from the client, or destroys
-   * the client.
+   * A client whose sockets stand under the liveness watch (L1). The caller disconnects what it makes from the client,
+   * or destroys the client.
    */
   createClient(options?: ClientOptions): KafkaClient;
   /**
-   * Runs one question or change on the connection's admin client, which is connected when it is needed and replaced after a
-   * failure of the connection. What no broker answers is asked again for `adminPatienceMs`.
+   * Runs one question or change on the connection's admin client, which is connected when it is needed and replaced
+   * after a failure of the connection. What no broker answers is asked again for `adminPatienceMs`.
    */
   withAdmin<R>(use: (admin: Admin) => Promise<R>): Promise<R>;
   /** Brokers that do not respond while another does (L1). */

@@ -1,7 +1,9 @@
 /** Waiting with an end. */
 import { PosthasteError } from "@posthaste/core/errors";
 
-/** Settles as `promise` does, or rejects with `deadline_exceeded` after `timeoutMs`; `what` is the message's subject. */
+/**
+ * Settles as `promise` does, or rejects with `deadline_exceeded` after `timeoutMs`; `what` is the message's subject.
+ */
 export function withDeadline<T>(promise: Promise<T>, timeoutMs: number, what: string): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
@@ -11,7 +13,10 @@ export function withDeadline<T>(promise: Promise<T>, timeoutMs: number, what: st
   });
 }
 
-/** Pause before the n-th try after a failure (n from 1): 100 ms, doubled, at most half a second, since each counts in a failover. */
+/**
+ * Pause before the n-th try after a failure (n from 1): 100 ms, doubled, at most half a second, since each counts in a
+ * failover.
+ */
 export function retryPauseMs(failures: number): number {
   return Math.min(500, 50 * 2 ** Math.min(failures, 10));
 }

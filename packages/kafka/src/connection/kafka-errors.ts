@@ -1,4 +1,4 @@
-/** kafkajs's errors, read by their names and codes and turned into ours; nothing matches message text. */
+/** kafkajs's errors, read by their names and codes and turned into PosthasteErrors; nothing matches message text. */
 import { PosthasteError } from "@posthaste/core/errors";
 import { NO_LOGIN } from "../login/login.ts";
 import { brokerTlsRefusal } from "../login/tls-refusal.ts";
@@ -11,7 +11,10 @@ interface ErrorFields {
   readonly cause?: unknown;
 }
 
-/** Names of errors that say nothing about the request: the way to the broker failed, or the picture of the cluster was old. */
+/**
+ * Names of errors that say nothing about the request: the way to the broker failed, or the picture of the cluster was
+ * old.
+ */
 const CONNECTION_ERRORS: ReadonlySet<unknown> = new Set([
   "KafkaJSConnectionError",
   "KafkaJSConnectionClosedError",
@@ -69,8 +72,8 @@ export function isLoginRefused(error: unknown): boolean {
 }
 
 /**
- * What to change when a broker refuses the connection itself, for a reason that does not pass by itself: its certificate, the
- * login. Undefined for any other failure.
+ * What to change when a broker refuses the connection itself, for a reason that does not pass by itself: its
+ * certificate, the login. Undefined for any other failure.
  */
 export function refusalOf(error: unknown): string | undefined {
   for (const each of chain(error)) {

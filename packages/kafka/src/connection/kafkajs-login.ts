@@ -1,6 +1,6 @@
 /**
- * Our logins as kafkajs takes them. Whatever ends one is a connection's failure to kafkajs: it tries such again, where a refused
- * login makes a consumer of it crash for good.
+ * Our logins as kafkajs takes them. Whatever ends one is a connection's failure to kafkajs: it tries such again, where
+ * a refused login makes a consumer of it crash for good.
  */
 import type { Mechanism } from "kafkajs";
 import { type KafkaLogin, mechanismName, refusedLogin, runLogin } from "../login/login.ts";

@@ -1,22 +1,24 @@
 /**
  * The liveness watch: makes a hung broker look like a dead one (rule L1).
  *
- * kafkajs takes a dead broker well and waits for a hung one (paused, out of disk bandwidth, half of a network) as long as
- * the hang lasts. So each broker is asked for its ApiVersions twice a second on a connection of its own, since a broker
- * answers the requests of one connection in order and a slow answer behind another request says nothing.
+ * kafkajs takes a dead broker well and waits for a hung one (paused, out of disk bandwidth, half of a network) as long
+ * as the hang lasts. So each broker is asked for its ApiVersions twice a second on a connection of its own, since a
+ * broker answers the requests of one connection in order and a slow answer behind another request says nothing.
  *
  * Owns: one probe connection a broker, one timer, and the list of every open socket by broker. A broker is
  * - *unknown* until its present probe has an answer;
  * - *answering* from then on;
  * - *unresponsive* from `UNRESPONSIVE_TICKS` ticks without an answer to its next answer.
- * L1a  A broker is unresponsive after `UNRESPONSIVE_TICKS` ticks without an answer while another broker answers. The watch
- *      counts ticks and not time: when this process's own event loop is blocked it misses ticks, and must not blame the brokers.
+ * L1a  A broker is unresponsive after `UNRESPONSIVE_TICKS` ticks without an answer while another broker answers. The
+ *      watch counts ticks and not time: when this process's own event loop is blocked it misses ticks, and must not
+ *      blame the brokers.
  * L1b  The sockets of an unresponsive broker are destroyed and connects to it are refused, until it answers again.
  * L1c  The only broker, or the last that answers, is never called unresponsive: clients wait for it (L2).
- * L1d  A dead broker, to which the probe cannot connect, is not the watch's to notice: kafkajs sees its own refused connects.
- * L1e  A broker that refuses this process (by its certificate or the login) answers nobody. Its probe pauses for five seconds, so
- *      that the broker is not made to refuse twice a second; `onRefused` tells what to change at each refusal, and `refusals`
- *      until the broker answers.
+ * L1d  A dead broker, to which the probe cannot connect, is not the watch's to notice: kafkajs sees its own refused
+ *      connects.
+ * L1e  A broker that refuses this process (by its certificate or the login) answers nobody. Its probe pauses for five
+ *      seconds, so that the broker is not made to refuse twice a second; `onRefused` tells what to change at each
+ *      refusal, and `refusals` until the broker answers.
  */
 import { Socket } from "node:net";
 import type { KafkaLogin } from "../login/login.ts";
@@ -24,7 +26,10 @@ import { BrokerProbe } from "./broker-probe.ts";
 import type { BrokerAddress, Dial } from "./dial.ts";
 
 export interface LivenessOptions {
-  /** Brokers to watch from the start, so that one that hangs then is cut too. Others are watched from their first socket on. */
+  /**
+   * Brokers to watch from the start, so that one that hangs then is cut too. Others are watched from their first socket
+   * on.
+   */
   readonly brokers: readonly BrokerAddress[];
   readonly dial: Dial;
   /** How each probe logs in; not at all when absent. */
@@ -85,7 +90,10 @@ export class LivenessWatch {
     this.#timer.unref();
   }
 
-  /** A socket to a broker, destroyed when the broker stops responding; it fails at once while the broker does not respond. */
+  /**
+   * A socket to a broker, destroyed when the broker stops responding; it fails at once while the broker does not
+   * respond.
+   */
   open(address: BrokerAddress, onConnect: () => void): Socket {
     const broker = this.#watch(address);
     if (broker.isUnresponsive) return refusedSocket(broker.name);

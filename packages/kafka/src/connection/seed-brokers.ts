@@ -1,8 +1,8 @@
 /** The order in which a new client tries the brokers. Pure. */
 
 /**
- * Those first that answer, each part in the order given: a client without retries of its own asks no broker but the first,
- * and one that begins with a dead broker costs a pause in a failover.
+ * Those first that answer, each part in the order given: a client without retries of its own asks no broker but the
+ * first, and one that begins with a dead broker costs a pause in a failover.
  */
 export function answeringFirst(brokers: readonly string[], answering: readonly string[]): string[] {
   const answers = new Set(answering);

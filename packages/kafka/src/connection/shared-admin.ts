@@ -1,10 +1,12 @@
 /**
  * The connection's one admin client, shared by whoever asks.
  *
- * A1  It is connected at the first question, and a failure of the connection throws the client away: the next try has a
- *     new one, whose list of brokers starts with another.
+ * Owns: that client, while it is connected.
+ * A1  The client is connected at the first question. A failure of the connection throws it away: the next try has a new
+ *     client, whose list of brokers begins with another.
  * A2  A question is asked again for `patienceMs`, longer than an election takes; what is asked here can be asked twice
- *     without harm. A broker that refuses us (its certificate, the login) would for longer: that is told at once.
+ *     without harm. A broker that refuses this process (by its certificate or the login) would do so for longer: its
+ *     refusal is told at once.
  */
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";
@@ -59,7 +61,8 @@ export class SharedAdmin {
         failures += 1;
         // kafkajs asks for every topic that it was ever asked about: the missing one may be an older question's.
         const olderTopic = isTopicMissing(error) && failures === 1;
-        // Of a topic whose leaders it does not know yet, as one that was just made, kafkajs takes offsets apart that it has not.
+        // Of a topic whose leaders it does not know yet, as one that was just made, kafkajs takes offsets apart that it
+        // has not.
         const incomplete = error instanceof TypeError;
         const passing = olderTopic || incomplete || isPassingFailure(error) || isDeadline(error);
         if (passing || isTopicMissing(error)) this.#discard(held);

@@ -1,8 +1,8 @@
 /** One question for many askers: whoever asks gets an answer to a question that went out after they asked. */
 
 /**
- * Wraps `ask` so that at most one question is out at a time. Those who ask meanwhile share the next one, since the answer
- * that is on its way may be older than their asking.
+ * Wraps `ask` so that at most one question is out at a time. Those who ask meanwhile share the next one, since the
+ * answer that is on its way may be older than their asking.
  */
 export function singleFlight<T>(ask: () => Promise<T>): () => Promise<T> {
   let out: Promise<T> | null = null;

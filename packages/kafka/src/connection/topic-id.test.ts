@@ -6,7 +6,10 @@ import { readTopicIds, TopicIdQuestion } from "./topic-id.ts";
 /** kafkajs's maker of clusters, under a symbol of its own. */
 const CREATE_CLUSTER = Symbol("private:Kafka:createCluster");
 
-/** Brokers by their number, of which those in `unreachable` take no connection; partition 0 of each topic is led by 1, and so on. */
+/**
+ * Brokers by their number, of which those in `unreachable` take no connection; partition 0 of each topic is led by 1,
+ * and so on.
+ */
 function connectionTo(leaders: readonly number[], unreachable: readonly number[]) {
   const asked: string[] = [];
   const open = new Set<object>();

@@ -37,8 +37,8 @@ export interface ReadTopicIdsOptions {
 }
 
 /**
- * The ids of all of the topics, of which at least one is to be named. Waits for brokers. Rejects with `topic_missing` where one
- * of the topics does not exist for `missingPatienceMs`.
+ * The ids of all of the topics, of which at least one is to be named. Waits for brokers. Rejects with `topic_missing`
+ * where one of the topics does not exist for `missingPatienceMs`.
  */
 export async function readTopicIds(
   connection: KafkaConnection,
@@ -72,8 +72,8 @@ export async function readTopicIds(
 /**
  * Asks for topics' ids, now and again.
  *
- * Owns: one kafkajs client, thrown away after each failure; the next one's list of brokers starts with another, and it asks
- * another leader, of another of the topics, so that one broker that cannot be reached stops nobody.
+ * Owns: one kafkajs client, thrown away after each failure; the next one's list of brokers starts with another, and it
+ * asks another leader, of another of the topics, so that one broker that cannot be reached stops nobody.
  */
 export class TopicIdQuestion {
   readonly #connection: KafkaConnection;
@@ -115,13 +115,15 @@ export class TopicIdQuestion {
     return new Map(found.flatMap(({ name, errorCode, topicId }) => (errorCode === KNOWN ? [[name, topicId]] : [])));
   }
 
-  /** The leader of a partition, of another one each time: it holds the topic, and is among the first to know of another. */
+  /**
+   * The leader of a partition, of another one each time: it holds the topic, and is among the first to know of another.
+   */
   async #connect(): Promise<Broker> {
     const count = this.#topics.length;
     const index = this.#made % count;
     const topic = this.#topics[index] ?? "";
-    // One more in each round of the topics, so that each leader of each topic has its turn.
-    const turn = index + Math.floor(this.#made / count);
+    // One more in each round of the topics, so that each leader of each topic is asked in the end.
+    const round = index + Math.floor(this.#made / count);
     this.#client = this.#connection.createClient({
       brokers: rotate(this.#connection.brokers, this.#made),
       requestTimeoutMs: ANSWER_DEADLINE_MS,
@@ -132,7 +134,7 @@ export class TopicIdQuestion {
     await cluster.addTargetTopic(topic);
     const led = cluster.findTopicPartitionMetadata(topic).filter(({ leader }) => leader >= 0);
     const leaders = [...new Set(led.map(({ leader }) => leader))];
-    const leader = leaders[turn % leaders.length];
+    const leader = leaders[round % leaders.length];
     if (leader === undefined) throw errorOfCode(LEADER_NOT_AVAILABLE);
     return await cluster.findBroker({ nodeId: String(leader) });
   }

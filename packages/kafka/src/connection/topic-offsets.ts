@@ -27,7 +27,10 @@ export function ledOffsets(connection: KafkaConnection, topic: string): Promise<
   return connection.withAdmin((admin) => askOffsets(admin, topic));
 }
 
-/** Of all partitions, in order. Rejects with `topic_missing`, or `broker_unavailable` when one has no leader for as long as is asked. */
+/**
+ * Of all partitions, in order. Rejects with `topic_missing`, or `broker_unavailable` when one has no leader for as long
+ * as is asked.
+ */
 export function topicOffsets(connection: KafkaConnection, topic: string): Promise<readonly PartitionOffsets[]> {
   return connection.withAdmin(async (admin) => {
     const { offsets, leaderless } = await askOffsets(admin, topic);

@@ -1,8 +1,9 @@
 /**
- * Notices that a topic was made anew while it is read: whoever reads on would take the new log's offsets for the old one's.
+ * Notices that a topic was made anew while it is read: whoever read on would take the new log's offsets for the old
+ * one's.
  *
  * Owns: a timer and the one question that may be open, with those who wait for the next.
- * I1  A broker that does not answer, and a topic that is missing for a moment, say nothing: only another id does.
+ * TW1  A broker that does not answer says nothing, nor does a topic that is missing for a moment: only another id does.
  */
 import type { KafkaConnection } from "./connect.ts";
 import { describe } from "./kafka-errors.ts";

@@ -16,7 +16,9 @@ export interface Waiting {
   /** What the log line says, beside the reason. */
   readonly fields: Readonly<Record<string, unknown>>;
   readonly message: string;
-  /** Whether a line is due; for several waits for the same, which share one. Each wait has its own where it is left out. */
+  /**
+   * Whether a line is due; for several waits for the same, which share one. Each wait has its own where it is left out.
+   */
   readonly isLineDue?: () => boolean;
   /** Ends the waiting: the last failure is the answer then. */
   readonly signal?: AbortSignal;
@@ -34,7 +36,10 @@ export function everySoOften(clock: Clock = SYSTEM_CLOCK): () => boolean {
   };
 }
 
-/** Runs `ask` until it no longer rejects with a PosthasteError that is retryable; any other rejection is the caller's at once. */
+/**
+ * Runs `ask` until it no longer rejects with a PosthasteError that is retryable; any other rejection is the caller's at
+ * once.
+ */
 export async function untilAnswered<T>(ask: () => Promise<T>, waiting: Waiting): Promise<T> {
   const { log, fields, message, signal, isLineDue = everySoOften(waiting.clock) } = waiting;
   for (let failures = 1; ; failures += 1) {
@@ -51,7 +56,10 @@ export async function untilAnswered<T>(ask: () => Promise<T>, waiting: Waiting):
 /** How long a registry is asked again for a schema that it says it does not have: another node of it may have. */
 export const UNKNOWN_SCHEMA_PATIENCE_MS = 30_000;
 
-/** The same for a question to the brokers; it ends when `signal` is aborted, or, of the admin client, when the connection is closed. */
+/**
+ * The same for a question to the brokers; it ends when `signal` is aborted, or, of the admin client, when the
+ * connection is closed.
+ */
 export function whenReachable<T>(connection: KafkaConnection, ask: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   return untilAnswered(ask, {
     log: connection.log,
@@ -62,8 +70,8 @@ export function whenReachable<T>(connection: KafkaConnection, ask: () => Promise
 }
 
 /**
- * A `prefetch` of a codec that waits for a registry which does not answer, and for `unknownPatienceMs` for one that does not know
- * the schema; undefined, at no cost, where there is nothing to prefetch.
+ * A `prefetch` of a codec that waits for a registry which does not answer, and for `unknownPatienceMs` for one that
+ * does not know the schema; undefined, at no cost, where there is nothing to prefetch.
  */
 export function prefetchPatiently<A>(
   prefetch: (subject: A) => Promise<void> | undefined,

@@ -1,11 +1,11 @@
 /**
  * Commits the committable offsets of the owned partitions, again and again.
  *
- * Owns: the timer, and the one commit that may be outstanding (C10).
- * K1  One commit covers every partition that changed; periodic, never one a batch (C9).
- * K2  What a commit that was not accepted covered is due again.
- * K3  Every partition is committed at least every `FORCED_COMMIT_MS`, changed or not: the group is seen to take commits, and a
- *     commit of a former owner that landed late is put right (C6; a gained partition is due at once).
+ * Owns: one timer, and the one commit that may be outstanding (C10).
+ * K1  One commit covers every partition that changed. Commits are periodic: never one for each batch (C9).
+ * K2  When a commit was not accepted, what it covered is due again.
+ * K3  Every partition is committed at least every `FORCED_COMMIT_MS`, changed or not. So the group is seen to take
+ *     commits, and a commit of a former owner that landed late is put right (C6). A gained partition is due at once.
  */
 import type { Clock } from "@posthaste/core/time";
 import type { CommitPoint, GroupSession } from "./group-session.ts";

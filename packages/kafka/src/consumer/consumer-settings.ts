@@ -18,9 +18,15 @@ const WAITING_MAX_WAIT_MS = 100;
 /** W3: what a head that waits brings along is dropped and fetched again. */
 const WAITING_MAX_BYTES_PER_PARTITION = 64 * 1024;
 const MAX_BYTES_PER_PARTITION = 512 * 1024;
-/** Room for sixteen full partitions, or for all of the retry topics: kafkajs asks in the same order each time, and what finds no room waits. */
+/**
+ * Of one fetch: enough for sixteen full partitions, or for all retry topics. kafkajs names the partitions in the same
+ * order each time, and those at the end wait where the answer is full.
+ */
 const MAX_BYTES = 8 * 1024 * 1024;
-/** A broker's fault must not crash the consumer, whose restart would wait for its own ghost (C7): the group is as good as never given up. */
+/**
+ * A broker's fault must not crash the consumer, whose restart would wait for its own former member (C7): so kafkajs as
+ * good as never gives the group up.
+ */
 const FOR_EVER = 1_000_000_000;
 /**
  * Nor may the search for a broker give up before `stallLimitMs`, since kafkajs makes a crash of that too. It has an end
@@ -29,12 +35,12 @@ const FOR_EVER = 1_000_000_000;
 const LOOKS_FOR_BROKERS = 300;
 const PAUSES = { initialRetryTime: 100, maxRetryTime: 500 };
 
-/** Of the client: the search for brokers. */
+/** For kafkajs's client, whose retries are its search for brokers. */
 export const CLIENT_RETRY: RetryOptions = { ...PAUSES, retries: LOOKS_FOR_BROKERS };
 
 type Kind = Pick<WindowedConsumerOptions<never>, "delayMsOf" | "timing" | "groupId">;
 
-/** The given times over those of the kind of consumer that it is. */
+/** The given times, and the defaults of the consumer's kind for the others. */
 export function resolveTiming({ delayMsOf, timing }: Pick<Kind, "delayMsOf" | "timing">): ConsumerTiming {
   const waits = delayMsOf === undefined ? {} : { maxWaitMs: WAITING_MAX_WAIT_MS };
   return { ...DEFAULT_TIMING, ...waits, ...timing };

@@ -1,16 +1,18 @@
 /**
- * Windowed consumption of a group's topics (rules C1 to C10, D3, W1 and W3): kafkajs's consumer, and what it takes to drain
- * before partitions are given up, to begin exactly where the last owner stood, and to end rather than stand still.
+ * Windowed consumption of a group's topics (rules C1 to C10, D3, W1 and W3): kafkajs's consumer, and what it takes to
+ * drain before partitions are given up, to begin exactly where the last owner stood, and to end rather than stand
+ * still.
  *
  * Owns: the parts that do that, each in a file of its own. The consumer is
  * - *new* until `start`;
  * - *running*, from then on: it joins, fetches and commits;
  * - *stopping*, from `stop` on: it drains, commits and then leaves the group;
  * - *ended*: by `stop` when it has drained, or at once by a failure.
- * X3  Between the drain before a JOIN and the JOIN nothing is started (C4); the drain waits `rebalanceDrainMs` at the most.
+ * X3  Between the drain before a JOIN and the JOIN nothing is started (C4); the drain waits `rebalanceDrainMs` at the
+ *     most.
  * X4  The consumer ends once: by `stop`, or by `onFailure`, which is called once and not after `stop` has resolved.
- * X5  The consumer reads the topics that had the names at its start. Where one was made anew it ends, within seconds: its next
- *     start reads the new one from the start, since the commits say of which topic they are.
+ * X5  The consumer reads the topics that had the names at its start. Where one was made anew it ends, within seconds:
+ *     its next start reads the new one from the start, since the commits say of which topic they are.
  * X1 and X2 stand in owned-partitions.ts.
  */
 import { PosthasteError } from "@posthaste/core/errors";
@@ -221,8 +223,8 @@ class GroupConsumer<T, F> implements WindowedConsumer {
   }
 
   /**
-   * A fetch that waits long costs nothing, unless somebody waits for its end: a partition that it leaves out and that is
-   * resumed meanwhile, or `stop`.
+   * A fetch that waits long costs nothing, unless somebody waits for its end: a partition that it leaves out and that
+   * is resumed meanwhile, or `stop`.
    */
   #fetchWaitMs(): number {
     const { maxWaitMs, idleMaxWaitMs } = this.#timing;

@@ -1,7 +1,9 @@
 /**
- * kafkajs's consumer of a group, as the windowed consumer uses it: it subscribes, joins, fetches, and says what it fetched.
+ * kafkajs's consumer of a group, as the windowed consumer uses it: it subscribes, joins, fetches, and says what it
+ * fetched.
  *
- * Owns: one kafkajs client and the one consumer of it. It decides nothing: what a JOIN or a fetch means is told by its hooks.
+ * Owns: one kafkajs client and the one consumer of it. It decides nothing: what a JOIN or a fetch means is told by its
+ * hooks.
  */
 import type { Consumer, EachBatchPayload, PartitionAssigner } from "kafkajs";
 import type { KafkaConnection } from "../connection/connect.ts";
@@ -26,7 +28,9 @@ export interface FetchLoopOptions {
   readonly onJoined: (assigned: Assigned) => void;
   /** A fetch brought records. Answers false when they were refused: kafkajs then fetches them again. */
   readonly onFetched: (place: TopicPartition, batch: FetchedBatch) => boolean;
-  /** A fetch brought offsets that hold no record, which never come to the batch handler: kafkajs goes on behind them. */
+  /**
+   * A fetch brought offsets that hold no record, which never come to the batch handler: kafkajs goes on behind them.
+   */
   readonly onEmptyFetch: (place: TopicPartition, firstOffset: number, lastOffset: number) => void;
   /** kafkajs gave up. */
   readonly onCrash: (reason: Error) => void;
@@ -49,8 +53,8 @@ export class FetchLoop {
   }
 
   /**
-   * Connects and subscribes; tries again while no broker answers, since a service may be started before its brokers. Resolves
-   * early when `isWanted` says that nobody waits for it any more.
+   * Connects and subscribes; tries again while no broker answers, since a service may be started before its brokers.
+   * Resolves early when `isWanted` says that nobody waits for it any more.
    */
   async connect(isWanted: () => boolean): Promise<void> {
     const { groupId, topics } = this.#options.consumer;

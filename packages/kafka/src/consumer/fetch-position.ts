@@ -1,5 +1,6 @@
 /**
- * How far a partition is fetched: the next offset to fetch, the log's end as far as it is known, and whether kafkajs fetches on.
+ * How far a partition is fetched: the next offset to fetch, the log's end as far as it is known, and whether kafkajs
+ * fetches on.
  *
  * Owns: these three. The partition begins paused, as kafkajs's consumer pauses what it gains.
  */
@@ -48,7 +49,10 @@ export class FetchPosition {
     return this.#isPaused;
   }
 
-  /** Nothing is known to be left to fetch, the partition is not to be fetched now, or it has no leader to be fetched from. */
+  /**
+   * Nothing is known to be left to fetch, the partition is not to be fetched now, or it has no leader to be fetched
+   * from.
+   */
   get hasNothingToFetch(): boolean {
     return this.#isPaused || !this.#isLed || this.#offset >= this.#endOffset;
   }
@@ -75,8 +79,8 @@ export class FetchPosition {
   }
 
   /**
-   * Moves over what a fetch brought, where that goes on from the position (B1 of partition-intake.ts). A fetch from above it is
-   * *refused* once and the position sought; an *old* one lies below the position; every other is *taken*.
+   * Moves over what a fetch brought, where that goes on from the position (B1 of partition-intake.ts). A fetch from
+   * above it is *refused* once and the position sought; an *old* one lies below the position; every other is *taken*.
    */
   moveOver({ fetchedFrom, lastOffset }: FetchedSpan): "refused" | "old" | "taken" {
     if (lastOffset < this.#offset) return "old";

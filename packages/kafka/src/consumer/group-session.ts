@@ -1,23 +1,27 @@
 /**
- * A consumer's standing with its group's coordinator, and the two wrappers by which kafkajs lets it be had (C4, C10).
+ * The consumer's membership in its group, and the two wrappers of kafkajs's parts that it takes to control it (C4,
+ * C10).
  *
- * kafkajs hands a custom assigner its cluster, and every JOIN awaits `cluster.findGroupCoordinator`. That call is wrapped, and
- * so is the coordinator that it answers.
+ * kafkajs hands a custom assigner its cluster, and every JOIN awaits `cluster.findGroupCoordinator`. The session wraps
+ * that call, and the coordinator that it answers.
  *
- * Owns: the membership (coordinator, member id, generation) of the last SYNC that was answered, as its request names it: kafkajs
- * may run two JOINs at once, one from each of two fetches that meet a moved leader, and the SYNC of one then goes by the
- * coordinator that the other found.
+ * Owns: the membership (coordinator, member id, generation) of the last SYNC that was answered, as its request names
+ * it. kafkajs may run two JOINs at once, one from each of two fetches that meet a moved leader, and the SYNC of one
+ * then goes by the coordinator that the other found.
  * G1  Before each JOIN what was consumed is drained and committed (C4): `beforeJoin` is awaited, and must end soon.
  * G2  A request that fails on the connection, or because the group is loading or has moved, is passed on as
- *     `NOT_COORDINATOR_FOR_GROUP`: kafkajs then looks the coordinator up and joins again under the same member id (C10).
- * G3  Commits name the generation of their membership and are sent once: one that is stale is refused by the brokers and
- *     never lands under a later generation, which kafkajs's own, sent again after a rejoin, can.
- * G4  A commit that is not accepted in time makes the next heartbeat ask for a rejoin, also one that waits for its answer.
- *     So do commits that are refused again and again, whatever the reason: heartbeats may succeed all the while.
- * G5  kafkajs is never told that there is no broker: it makes a crash of that (C7). It forgets those that it lost and hears of
- *     those that came back with the next metadata only, so two that die may leave it none, though the third is up again.
- * G6  After `end` kafkajs begins no fetching: where the brokers change while it stops, it begins anew with fetches that are over
- *     at once, one after the other for ever, and the process hears of nothing any more.
+ *     `NOT_COORDINATOR_FOR_GROUP`: kafkajs then looks the coordinator up and joins again under the same member id
+ *     (C10).
+ * G3  Commits name the generation of their membership and are sent once. The brokers refuse a stale commit, so it never
+ *     lands under a later generation. kafkajs's own commits can, since kafkajs sends them again after a rejoin.
+ * G4  A commit that is not accepted in time makes the next heartbeat ask for a rejoin, also a heartbeat that waits for
+ *     its answer. Commits that are refused again and again do so too, whatever the reason: heartbeats may succeed all
+ *     the while.
+ * G5  kafkajs is never told that there is no broker, since it crashes then (C7). It forgets the brokers that it lost
+ *     and hears of those that came back with the next metadata only, so after the loss of two it may know none, though
+ *     the third is up again.
+ * G6  After `end` kafkajs begins no fetch. Where the brokers change while the consumer stops, kafkajs would begin
+ *     fetches that are over at once, one after the other for ever, and the process would get to nothing else.
  */
 import { type Assigner, type Broker, type Cluster, type PartitionAssigner, PartitionAssigners } from "kafkajs";
 import { withDeadline } from "../connection/deadline.ts";
@@ -28,7 +32,7 @@ export interface GroupHooks {
   beforeJoin(): Promise<void>;
   /** A heartbeat was answered. */
   onHeartbeat(): void;
-  /** kafkajs found the fetch offset outside the log and is about to start elsewhere, silently. */
+  /** kafkajs found the fetch offset outside the log and is about to start elsewhere, without a word. */
   onOutOfRange(topic: string, partition: number): void;
 }
 
@@ -49,7 +53,7 @@ export interface CommitPoint {
   readonly metadata: string;
 }
 
-/** C10: a commit that takes longer asks for a rejoin. */
+/** A commit that takes longer makes the session ask for a rejoin (C10). */
 const COMMIT_DEADLINE_MS = 5000;
 /** G4: about two seconds of commits. A rebalance that the heartbeat is about to notice refuses a few. */
 const REFUSALS_IN_A_ROW = 20;
@@ -77,7 +81,10 @@ export class GroupSession {
   #continuous = false;
   #rejoinAsked = false;
   #ended = false;
-  /** Commits in a row that this membership was refused: a new one starts afresh, where the committer's count, for the log, goes on. */
+  /**
+   * Commits in a row that this membership was refused. A new membership starts at 0; the committer's count, for the
+   * log, goes on.
+   */
   #refusals = 0;
   #failHeartbeat: ((reason: unknown) => void) | null = null;
 
@@ -108,7 +115,10 @@ export class GroupSession {
     this.#failHeartbeat?.(notCoordinator("a rejoin was asked for"));
   }
 
-  /** Sends one commit under the present membership. Answers null when it was accepted in time, else why not. Never rejects. */
+  /**
+   * Sends one commit under the present membership. Resolves with null when it was accepted in time, else with the
+   * reason.
+   */
   async commit(points: readonly CommitPoint[]): Promise<unknown> {
     const membership = this.#membership;
     if (membership === null) return notCoordinator("the group is not joined");
@@ -133,7 +143,10 @@ export class GroupSession {
     }
   }
 
-  /** Reads what the group committed for these partitions. Rejects as kafkajs does, after asking for a rejoin where that helps. */
+  /**
+   * Reads what the group committed for these partitions. Rejects as kafkajs does, after asking for a rejoin where that
+   * helps.
+   */
   async committed(
     partitions: readonly { readonly topic: string; readonly partition: number }[],
   ): Promise<readonly CommittedPlace[]> {
@@ -172,7 +185,10 @@ export class GroupSession {
     };
   }
 
-  /** G5: while kafkajs knows no broker, those that it knew last; asking one of them makes it look for others. G6: none after the end. */
+  /**
+   * G5: while kafkajs knows no broker it is told those that it knew last, and asking them makes it look for others. And
+   * G6.
+   */
   #keepNodeIds(cluster: Cluster): void {
     const read = cluster.getNodeIds.bind(cluster);
     let known: number[] = [];
@@ -202,7 +218,7 @@ export class GroupSession {
       },
       offsetFetch: (request) => movedOn(requests.offsetFetch(request)),
       offsetCommit: (request) => {
-        // All of ours go by `commit`; kafkajs makes one of its own when it resets a partition that is out of range.
+        // The session commits by `commit` alone: kafkajs makes this commit when it resets a partition that is out of range.
         for (const { topic, partitions } of (request as { topics: TopicPlaces[] }).topics) {
           for (const { partition } of partitions) this.#hooks.onOutOfRange(topic, partition);
         }
@@ -221,7 +237,10 @@ export class GroupSession {
     this.#refusals = 0;
   }
 
-  /** The answer, or a rejection as soon as a rejoin is asked for: a coordinator answers a connection's requests in order. */
+  /**
+   * The answer, or a rejection as soon as a rejoin is asked for: a coordinator answers a connection's requests in
+   * order.
+   */
   #unlessRejoin<R>(answer: Promise<R>): Promise<R> {
     return new Promise<R>((resolve, reject) => {
       this.#failHeartbeat = reject;

@@ -1,11 +1,11 @@
 /**
- * The lag of the owned partitions, as the public metrics say it: exact, and only while they are owned.
+ * The lag of the owned partitions, for the public metrics: exact, and only while the partitions are owned.
  *
- * Records: end offset minus committable offset. Seconds: now minus the append time of the lowest unfinished record, 0 when
- * none is known. A retry topic's records are also counted as waiting.
+ * Lag in records is the end offset minus the committable offset. Lag in seconds is now minus the append time of the
+ * lowest unfinished record, 0 when no such record is known. The records of a retry topic are also counted as waiting.
  *
- * Owns: the series, and the one question for end offsets that may be open. A partition that is paused, or whose broker is
- * gone, learns its end offset only so.
+ * Owns: the series, and the one question for end offsets that may be open. Of a partition that is paused, or whose
+ * broker is gone, the end offset is known only by that question.
  */
 import type { Clock } from "@posthaste/core/time";
 import type { KafkaConnection } from "../connection/connect.ts";

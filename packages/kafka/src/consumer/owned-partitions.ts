@@ -1,9 +1,10 @@
 /**
  * The partitions that this member of the group owns, from one JOIN to the next (C4, C5).
  *
- * Owns: the intakes of the owned partitions, and the epoch. An owned partition is *sought* (paused, its place is not known) or
- * *fetched from*; it is given up by a JOIN or at the end.
- * X1  The epoch rises at every JOIN and at the end. A search for places that began in an older epoch does nothing any more (C4).
+ * Owns: the intakes of the owned partitions, and the epoch. An owned partition is *sought* (paused, its place is not
+ * known) or *fetched from*; it is given up by a JOIN or at the end.
+ * X1  The epoch rises at every JOIN and at the end. A search for places that began in an older epoch does nothing any
+ *     more (C4).
  * X2  A gained partition is paused at once; it is fetched from when its place is found, and from nowhere else (C5).
  */
 import type { Clock } from "@posthaste/core/time";
@@ -72,7 +73,9 @@ export class OwnedPartitions<T, F> {
     if (begun.length > 0) this.#search(begun);
   }
 
-  /** What held the intakes back holds them no more. Each time another partition comes first, so that none is starved. */
+  /**
+   * What held the intakes back holds them no more. Each time another partition comes first, so that none is starved.
+   */
   release(): void {
     const [first, ...others] = this.#intakes;
     if (first !== undefined) this.#intakes = [...others, first];

@@ -1,16 +1,18 @@
 /**
  * The intake of one owned partition: what kafkajs fetches of it, on the way into its window.
  *
- * Owns: the window, the fetch position, and the backlog: fetched records that the window has no space for yet, fewer than half
- * a window and one fetch. The intake is
+ * Owns: the window, the fetch position, and the backlog: fetched records that the window has no space for yet, fewer
+ * than half a window and one fetch. The intake is
  * - *locating* until `begin`: the partition's place is not known, and it is not fetched;
  * - *taking* from then on;
  * - *revoked* for good from `revoke` on.
- * B1  Records are taken in once and in offset order. A batch that was fetched from above the position is refused and the
- *     position sought; a second one from the same place is taken, since kafkajs then skipped offsets without a record (C9).
- * B2  The partition is paused exactly while there is a reason: its place is not known, its backlog is half a window, it has a
- *     backlog and backpressure holds it, its head is not due, its head's schema is being fetched, or it is frozen. The intake
- *     pauses the partition and does not wait in kafkajs's batch handler, so that the broker's other partitions go on (C8).
+ * B1  Records are taken in once and in offset order. A batch that was fetched from above the position is refused and
+ *     the position sought; a second one from the same place is taken, since kafkajs then skipped offsets without a
+ *     record (C9).
+ * B2  The partition is paused exactly while there is a reason: its place is not known, its backlog is half a window, it
+ *     has a backlog and backpressure holds it, its head is not due, its head's schema is being fetched, or it is
+ *     frozen. The intake pauses the partition and does not wait in kafkajs's batch handler, so that the broker's other
+ *     partitions go on (C8).
  * B3  While the intake is frozen nothing is taken in.
  * B4  What is taken in is a copy (copied-record.ts).
  */
@@ -43,7 +45,10 @@ export interface FetchedBatch extends FetchedSpan {
   readonly endOffset: number;
 }
 
-/** Part of a window: while the backlog is smaller the next fetch is asked for, so that it comes before the window runs dry. */
+/**
+ * Part of a window: while the backlog is smaller the next fetch is asked for, so that it comes before the window runs
+ * dry.
+ */
 const FETCH_BELOW = 0.5;
 
 export class PartitionIntake<T, F> implements TopicPartition {
@@ -107,7 +112,9 @@ export class PartitionIntake<T, F> implements TopicPartition {
     return this.#position.endOffset;
   }
 
-  /** Append time of the lowest record that is known and not finished, in ms since the epoch; null when there is none. */
+  /**
+   * Append time of the lowest record that is known and not finished, in ms since the epoch; null when there is none.
+   */
   get oldestUnfinishedMs(): number | null {
     const waiting = this.#backlog.head;
     return (
@@ -129,7 +136,7 @@ export class PartitionIntake<T, F> implements TopicPartition {
     this.#syncFetch();
   }
 
-  /** The group was joined again and the partition is still ours: fetching begins anew where it stood (C5). */
+  /** The group was joined again and the partition is still owned: fetching begins anew at the position (C5). */
   keep(): void {
     this.#frozen = false;
     if (this.#mode === "taking") this.#position.seekAgain();
@@ -164,14 +171,14 @@ export class PartitionIntake<T, F> implements TopicPartition {
     this.#position.noteLeader(isLed);
   }
 
-  /** What held the intake back does no more. */
+  /** What held the intake back holds it no more. */
   release(): void {
     this.#pump();
   }
 
   /**
-   * Takes in what a fetch brought, at once or as the window empties. False when the batch was refused (B1): then nothing of it
-   * was taken.
+   * Takes in what a fetch brought, at once or as the window empties. False when the batch was refused (B1): then
+   * nothing of it was taken.
    */
   accept({ messages, fetchedFrom, lastOffset, endOffset }: FetchedBatch): boolean {
     if (this.#mode !== "taking" || this.#frozen) return false;
@@ -192,7 +199,10 @@ export class PartitionIntake<T, F> implements TopicPartition {
     if (this.#position.skip(firstOffset, lastOffset)) this.#pump();
   }
 
-  /** What to commit; null when nothing changed and it is not `forced`, and unless the partition is owned and its place known. */
+  /**
+   * What to commit; null when nothing changed and it is not `forced`, and unless the partition is owned and its place
+   * known.
+   */
   commitPoint(forced: boolean): CommitPoint | null {
     return this.#mode === "taking" ? this.#window.commitPoint(forced) : null;
   }
@@ -244,7 +254,9 @@ export class PartitionIntake<T, F> implements TopicPartition {
     );
   }
 
-  /** False when the record's topic lets it wait: it becomes the head, and what was fetched behind it is dropped (W3). */
+  /**
+   * False when the record's topic lets it wait: it becomes the head, and what was fetched behind it is dropped (W3).
+   */
   #isDue(record: IncomingRecord): boolean {
     const gate = this.#gate;
     if (gate === null) return true;

@@ -1,16 +1,18 @@
 /**
  * The window of one owned partition: the tasks that were taken in and are not finished, and what may be committed.
  *
- * Owns: the offset tracker, the lanes, the room, and the two states of the checkpoint. Fresh until `open`; revoked for good by `revoke`.
+ * Owns: the offset tracker, the lanes, and the two states of the checkpoint. The window is empty until `open` and
+ * revoked for good by `revoke`; between them it is *frozen* from `freeze` to `thaw`.
  * Q1  A task is finished once, and only while the partition is owned (C2, C4).
- * Q2  While frozen no task is started; what runs may finish.
- * Q3  The room bounds what is unfinished. Of finished records that the committable offset has not passed, what the checkpoint still
- *     needs to note of each run stays, and nothing else (T5). The span of offsets above an unfinished one has a bound too,
- *     `MAX_SPAN` (C3): one that is stuck, as a republish may be, stops the partition in the end, and a crash repeats no more.
- * Q4  `#passedState` covers exactly the records below the committable offset (D3), `#intakeState` all that were taken in, those
- *     too that an earlier owner had finished.
+ * Q2  While the window is frozen no task is started; what runs may finish.
+ * Q3  The window's limits bound what is unfinished. Of a finished record that the committable offset has not passed,
+ *     the window keeps what the checkpoint needs to note of it, and the commit's metadata names the run of finished
+ *     offsets that it is in (T5 of offset-tracker.ts). The offsets above an unfinished record are bounded too, by
+ *     `MAX_SPAN` (C3): a record that is stuck, as a republish may be, stops the partition in the end, and a crash
+ *     repeats no more than that.
+ * Q4  `#passedState` covers exactly the records below the committable offset (D3). `#intakeState` covers all records
+ *     that were taken in, also those that an earlier owner had finished.
  */
-
 import { PosthasteError } from "@posthaste/core/errors";
 import { decodeCommitMetadata, encodeCommitMetadata, MAX_METADATA_RUNS } from "@posthaste/core/window/commit-metadata";
 import { Lanes } from "@posthaste/core/window/lanes";
@@ -21,14 +23,14 @@ import type { OwnedPartition } from "./rebalance.ts";
 import { type RecordOwner, type TaskOwner, WindowTask } from "./task.ts";
 import type { CheckpointedState, WindowedConsumerOptions } from "./windowed-consumer.ts";
 
-/** Offsets from the lowest unfinished record to the position: ten seconds of 50,000 records a second, more than a partition brings. */
+/** Offsets from the lowest unfinished record to the position: ten seconds of 50,000 records a second. */
 export const MAX_SPAN = 500_000;
 
-/** What a window tells the runner that feeds it. */
+/** What a window tells the intake that feeds it. */
 export interface OwnedPartitionWindowHooks {
-  /** A task was finished: there may be room. */
+  /** A task was finished: the window may have space again. */
   onFinished(): void;
-  /** A bug of the caller; the consumer ends. */
+  /** A bug of the caller: the consumer ends. */
   onFailure(reason: Error): void;
 }
 
@@ -132,7 +134,10 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
     this.#ready = [];
   }
 
-  /** Takes a record in: finished at once when it was before or is a repeat, else run when its lane lets it. */
+  /**
+   * Takes a record in. It is finished at once when it was finished before or is a repeat; else it runs when its lane
+   * lets it.
+   */
   takeIn(record: IncomingRecord): void {
     const { take, checkpoint, laneOf, ownerOf, onRepeat } = this.#options;
     const item = take(record, this);
@@ -195,7 +200,9 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
     this.#changed = true;
   }
 
-  /** Ends the consumer for a failure of the caller's; one of something that was given up is nobody's. */
+  /**
+   * Ends the consumer for a failure of its handler. After the partition was given up such a failure concerns nobody.
+   */
   fail(what: string, error: unknown): void {
     if (this.#revoked) return;
     const where = `${what} of ${this.topic} partition ${this.partition}`;

@@ -1,6 +1,6 @@
 /**
- * The search for the places where gained partitions begin: it goes on until each was found, or the partitions are another
- * assignment's.
+ * The search for the places where gained partitions begin: it goes on until each was found, or the partitions are
+ * another assignment's.
  */
 import { isPosthasteError } from "@posthaste/core/errors";
 import type { KafkaConnection } from "../connection/connect.ts";

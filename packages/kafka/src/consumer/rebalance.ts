@@ -19,7 +19,7 @@ export function isSamePartition(one: TopicPartition, other: TopicPartition): boo
   return one.topic === other.topic && one.partition === other.partition;
 }
 
-/** A partition of this topic and of no other that had its name. */
+/** A partition of one topic of Kafka's, and of no other that had the topic's name. */
 export interface OwnedPartition extends TopicPartition {
   /** Undefined where the cluster gives topics no ids. */
   readonly topicId?: string | undefined;
@@ -35,8 +35,8 @@ export interface AssignmentChange<P extends TopicPartition> {
 }
 
 /**
- * Compares what was owned with what a JOIN assigned. `continuous` says that nobody else can have owned anything of it in
- * between; without that nothing is kept: a partition that came back may have been worked on elsewhere.
+ * Compares what was owned with what a JOIN assigned. `continuous` says that nobody else can have owned anything of it
+ * in between; without that nothing is kept: a partition that came back may have been worked on elsewhere.
  */
 export function compareAssignment<P extends TopicPartition>(
   owned: readonly P[],
@@ -60,17 +60,16 @@ export interface StartingPlace extends TopicPartition {
   readonly metadata: string | null;
 }
 
-/** What says where to begin, beside the commits. */
+/** What decides where to begin, beside the commits. */
 export interface StartingTerms extends Pick<WindowedConsumerOptions<never>, "outOfRangeAdvice"> {
   readonly topicIds: TopicIds;
 }
 
 /**
- * Reads where gained partitions begin: at the committed offset, or at the log's start where the group never committed to this
- * log (C7). A partition without a leader is left out: where it begins is known when it has one, and the others need not wait
- * for that.
- * Rejects with `offset_out_of_range`, naming the partition, when a committed offset lies outside the log: to go on elsewhere
- * would skip records, or repeat a topic, in silence.
+ * Reads where gained partitions begin: at the committed offset, or at the log's start where the group never committed
+ * to this log (C7). The answer leaves out a partition without a leader: where it begins is known when it has a leader,
+ * and the others need not wait for that. Rejects with `offset_out_of_range`, naming the partition, when a committed
+ * offset lies outside the log: to go on elsewhere would skip records, or repeat a topic, in silence.
  */
 export async function locatePartitions(
   connection: KafkaConnection,
@@ -104,7 +103,7 @@ function startingPlace(
   throw outOfRange(what, outOfRangeAdvice);
 }
 
-/** What was finished of a topic that is gone says nothing of the one that has its name. */
+/** True when the commit was made to a topic that is gone: it says nothing of the topic that has the name now. */
 function isOfAnotherLog(offset: number, metadata: string | null, topicId: string | null): boolean {
   const { topicId: committedTo } = decodeCommitMetadata(offset, metadata);
   return topicId !== null && committedTo !== null && committedTo !== topicId;

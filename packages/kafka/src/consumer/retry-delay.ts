@@ -2,7 +2,8 @@
  * Waiting without blocking: holds the head of one retry partition until it is due (W1, W3).
  *
  * Owns: when the partition's records were first known, and the timer of the head that waits.
- * H1  Log order is due order, so a head that is not due holds up nothing that is.
+ * H1  The records of a retry topic come due in the order of its log, so a head that is not due holds up nothing that
+ *     is.
  * H2  Of a partition that waits only the head's offset and times are kept, and one timer.
  */
 import { republishedAtMs } from "@posthaste/contracts/headers";
@@ -11,8 +12,9 @@ import { FirstKnown, msUntilDue } from "@posthaste/core/window/due-time";
 import type { IncomingRecord } from "../wire/incoming-record.ts";
 
 /**
- * Heads are released on a grid, so that records which come due together leave in one fetch: a fetch that releases one record
- * brings a hundred others for nothing. A tenth of the delay at the most, within the second that a release may be late.
+ * Heads are released on a grid, so that records which come due together leave in one fetch: a fetch that releases one
+ * record brings a hundred others for nothing. A tenth of the delay at the most, within the second that a release may be
+ * late.
  */
 const LONGEST_GRAIN_MS = 200;
 const SHORTEST_GRAIN_MS = 10;

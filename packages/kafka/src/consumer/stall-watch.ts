@@ -2,7 +2,7 @@
  * Says when a consumer has come to a standstill that it will not leave by itself (C7), so that the process can end.
  *
  * Owns: how long ago the group last took a commit, and each partition was last heard of.
- * A1  Ages are counted in ticks of the watch, not by the clock: a process that was suspended blames nobody.
+ * SW1  Ages are counted in ticks of the watch, not by the clock: a process that was suspended blames nobody.
  */
 import { PosthasteError } from "@posthaste/core/errors";
 import type { TopicPartition } from "./rebalance.ts";
@@ -24,12 +24,14 @@ export class StallWatch {
     this.#ages.set(GROUP, 0);
   }
 
-  /** A fetch brought something of the partition, or it has nothing to bring. */
+  /** A fetch brought something of the partition, or the partition has nothing to bring. */
   heardPartition(place: TopicPartition): void {
     this.#ages.set(keyOf(place), 0);
   }
 
-  /** The partition was assigned and is to be heard of from now on; one that was expected before keeps its age. */
+  /**
+   * The partition was assigned and is to be heard of from now on. A partition that was expected before keeps its age.
+   */
   expectPartition(place: TopicPartition): void {
     const key = keyOf(place);
     if (!this.#ages.has(key)) this.#ages.set(key, 0);
@@ -39,7 +41,7 @@ export class StallWatch {
     this.#ages.delete(keyOf(place));
   }
 
-  /** `tickMs` went by. Answers why the consumer should end, or null. */
+  /** `tickMs` went by. Returns why the consumer should end, or null. */
   tick(tickMs: number): PosthasteError | null {
     const limitS = this.#limitMs / 1000;
     for (const [key, before] of this.#ages) {

@@ -1,13 +1,13 @@
-/** What a record is while it stands in a window: the handler's task. */
+/** A record while it stands in a window: the handler's task. */
 import type { LaneMember } from "@posthaste/core/window/lanes";
 import type { TrackedOffset } from "@posthaste/core/window/offset-tracker";
 import type { IncomingRecord } from "../wire/incoming-record.ts";
 import type { PartitionWindow, Task } from "./windowed-consumer.ts";
 
-/** Whom records' room is counted for. */
+/** Whom the records of a window are counted for. */
 export interface RecordOwner {
   readonly name: string;
-  /** Of the window's records, those that are its own. */
+  /** How many of the window's records belong to the owner. */
   records: number;
 }
 

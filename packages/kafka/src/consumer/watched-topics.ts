@@ -1,5 +1,6 @@
 /**
- * The topics of a subscription: which topics of Kafka's had their names when the consumer started, and whether they still have.
+ * The topics of a subscription: which topics of Kafka's had their names when the consumer started, and whether they
+ * still have.
  *
  * Owns: the topics' ids from the start on, and the watch over them.
  */
@@ -25,7 +26,10 @@ export class WatchedTopics {
     return this.#ids;
   }
 
-  /** Settles which topics are meant: by the caller's ids, else by asking. Rejects with `topic_missing`, and when aborted. */
+  /**
+   * Settles which topics are meant: by the caller's ids, else by asking. Rejects with `topic_missing`, and when
+   * aborted.
+   */
   async read(signal: AbortSignal): Promise<void> {
     const { topics, topicIds } = this.#terms;
     this.#ids = topicIds ?? (await readTopicIds(this.#connection, topics, { signal }));

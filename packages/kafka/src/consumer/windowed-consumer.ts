@@ -1,9 +1,9 @@
 /**
  * The terms of windowed consumption, for whoever consumes: what a record becomes, and what is asked of its handler.
  *
- * A window holds the records of one owned partition that were taken in and are not finished. They are taken in while there
- * is room, run at once (in order within a lane) and finish in any order; the committed offset follows the lowest unfinished
- * one (C1).
+ * A window holds the records of one owned partition that were taken in and are not finished. Records are taken in while
+ * the window has space, run at once (in order within a lane) and finish in any order. The committed offset follows the
+ * lowest unfinished record (C1).
  */
 import type { Clock } from "@posthaste/core/time";
 import type { Backpressure } from "../connection/backpressure.ts";
@@ -19,9 +19,9 @@ export interface PartitionWindow {
   /** Bytes of their keys and values. */
   readonly bytes: number;
   readonly maxRecords: number;
-  /** True while nothing more is taken in for lack of room. */
+  /** True while the window's limits let nothing more be taken in. */
   readonly isFull: boolean;
-  /** Kafka's own id of the topic, which tells its offsets from those of one that had the name before; undefined where there is none. */
+  /** Kafka's own id of the topic, by which its offsets are told from those of a topic that had the name before. */
   readonly topicId?: string | undefined;
   /** True from the moment the partition was given up: what finishes now counts for nothing and need not be sent. */
   readonly isRevoked: boolean;
@@ -49,15 +49,19 @@ export interface CheckpointedState<F> {
 }
 
 export interface Checkpoint<T, F> {
-  /** What the state needs of an item. It is kept until the committable offset has passed the record, so keep it small. */
+  /**
+   * What the state needs of an item. It is kept until the committable offset has passed the record, so keep it small.
+   */
   pick(item: T): F;
-  /** Of values in any order those that suffice: noting them leaves a state as noting all would. Those kept are then few. */
+  /**
+   * Of values in any order those that suffice: noting them leaves a state as noting all would. Those kept are then few.
+   */
   readonly condense: (values: readonly F[]) => F[];
   /** The state over nothing for null, else the one that `encode` wrote; what cannot be read counts as nothing. */
   open(text: string | null): CheckpointedState<F>;
 }
 
-/** Room of one partition's window. One record is always taken in, however large it is. */
+/** Limits of one partition's window. One record is always taken in, however large it is. */
 export interface WindowLimits {
   readonly maxRecords: number;
   readonly maxBytes: number;
@@ -68,36 +72,38 @@ export interface WindowedConsumerOptions<T, F = never> {
   /** One group has one subscription (C7). */
   readonly topics: readonly string[];
   readonly window: WindowLimits;
-  /** For what a record becomes, where that is more than the record: all windows wait while it holds, and fetching pauses. */
+  /** Bounds what records become, where that is more than the records: while it holds, no window takes anything in. */
   readonly backpressure?: Backpressure;
   /** What `take` needs and must be fetched first, such as a schema; the partition's intake waits for it. */
   readonly prefetch?: (record: IncomingRecord) => Promise<void> | undefined;
   /**
-   * Decodes, once a record, in offset order; also records that the commit's metadata says are finished, for the checkpoint's
-   * sake. Throwing ends the consumer by `onFailure`, so a poison record must become an item.
+   * Decodes, once a record, in offset order; also records that the commit's metadata says are finished, for the
+   * checkpoint's sake. Throwing ends the consumer by `onFailure`, so a poison record must become an item.
    */
   readonly take: (record: IncomingRecord, window: PartitionWindow) => T;
   /** Tasks of one lane run one at a time, in offset order; null runs at once. Lanes do not reach over partitions. */
   readonly laneOf: (item: T, record: IncomingRecord) => string | null;
   /**
-   * Starts the work. Where it returns a promise, the task is finished when that resolves, and a rejection is a bug that ends
-   * the consumer by `onFailure`. Where it returns nothing, the handler calls `task.finish()`, now or later: the way
-   * without a promise a record. What it does before it first waits happens in offset order, lanes permitting.
+   * Starts the work. Where it returns a promise, the task is finished when that resolves, and a rejection is a bug that
+   * ends the consumer by `onFailure`. Where it returns nothing, the handler calls `task.finish()`, now or later: the
+   * way without a promise a record. What it does before it first waits happens in offset order, lanes permitting.
    */
   readonly run: (task: Task<T>) => Promise<void> | void;
-  /** State over exactly the records below the committed offset; records that it shows to be repeats are finished unrun. */
+  /**
+   * State over exactly the records below the committed offset; records that it shows to be repeats are finished unrun.
+   */
   readonly checkpoint?: Checkpoint<T, F>;
   /**
-   * Kafka's own ids of the topics, where the caller has settled on them; asked for at the start otherwise. Each commit says its
-   * topic's, and a commit that says another is of a log that is gone, so its partition is read from the start. A commit
-   * that says none is trusted.
+   * Kafka's own ids of the topics, where the caller has settled on them; asked for at the start otherwise. Each commit
+   * says its topic's, and a commit that says another is of a log that is gone, so its partition is read from the start.
+   * A commit that says none is trusted.
    */
   readonly topicIds?: TopicIds | undefined;
   /** What to do about an offset outside the log, for the text of `offset_out_of_range`. */
   readonly outOfRangeAdvice?: string | undefined;
   /** A record was finished unrun because the checkpoint showed it to be a repeat. */
   readonly onRepeat?: (item: T, record: IncomingRecord) => void;
-  /** Whom a record's room is counted for, for `ownedBy`. */
+  /** Whom a record is counted for, by `ownedBy`. */
   readonly ownerOf?: (item: T) => string;
   /** A partition's window became full. Called when intake stops, not once a record. */
   readonly onFull?: (window: PartitionWindow) => void;
@@ -108,9 +114,9 @@ export interface WindowedConsumerOptions<T, F = never> {
   readonly onAssigned?: (windows: readonly PartitionWindow[]) => void;
   readonly onRevoked?: (windows: readonly PartitionWindow[]) => void;
   /**
-   * The consumer has ended by itself and took no leave of its group: `group_stalled`, `offset_out_of_range`, `topic_missing`,
-   * `topic_mismatch` when a topic was made anew, `broker_unavailable` when kafkajs gave up after all, or `internal` for a bug.
-   * The process should end too. Called once.
+   * The consumer has ended by itself and took no leave of its group: `group_stalled`, `offset_out_of_range`,
+   * `topic_missing`, `topic_mismatch` when a topic was made anew, `broker_unavailable` when kafkajs gave up after all,
+   * or `internal` for a bug. The process should end too. Called once.
    */
   readonly onFailure: (reason: Error) => void;
   /** For tests and special cases; what is left out has its default. */
@@ -125,8 +131,8 @@ export interface ConsumerTiming {
   readonly sessionTimeoutMs: number;
   readonly heartbeatIntervalMs: number;
   /**
-   * How long a fetch waits at the broker for records while a partition is paused, and so how long until it is fetched once it is
-   * resumed. Default 20, 100 for retry topics.
+   * How long a fetch waits at the broker for records while a partition is paused, and so how long until it is fetched
+   * once it is resumed. Default 20, 100 for retry topics.
    */
   readonly maxWaitMs: number;
   /** The same while none is paused, so that nobody waits for the fetch to end. Default 500. */
@@ -136,9 +142,15 @@ export interface ConsumerTiming {
   readonly rebalanceDrainMs: number;
   /** How long `stop` waits for what runs. Default 6,000: a POST takes 5 s at the most. */
   readonly stopDrainMs: number;
-  /** Without a commit, or news of a partition that is to be fetched, for so long the consumer ends itself (C7). Default 60,000. */
+  /**
+   * Without a commit, or news of a partition that is to be fetched, for so long the consumer ends itself (C7). Default
+   * 60,000.
+   */
   readonly stallLimitMs: number;
-  /** How old the picture of topics and partitions may grow: an added partition is read from so long after. Default 60,000. */
+  /**
+   * How old the picture of topics and partitions may grow: an added partition is read from so long after. Default
+   * 60,000.
+   */
   readonly metadataMaxAgeMs: number;
 }
 

@@ -1,10 +1,11 @@
 /**
  * kafkajs's encoder with cheaper memory: the same bytes for a third to two thirds less CPU.
  *
- * kafkajs makes several encoders for each request, and each begins with 512 or more zero-filled bytes of its own and rounds up
- * to a power of two whenever it grows. Here an encoder begins with nothing and takes what it needs from Node's pool,
- * unfilled: what it has not written is never read (`buffer` ends at the offset). Measured a request, before and after: a
- * fetch of six partitions 13 and 5 µs; the frame around a produce body of 2 KB 5 and 2 µs, of 70 KB 71 and 42.
+ * kafkajs makes several encoders for each request, and each begins with 512 or more zero-filled bytes of its own and
+ * rounds up to a power of two whenever it grows. Here an encoder begins with nothing and takes what it needs from
+ * Node's pool, unfilled: what it has not written is never read (`buffer` ends at the offset). Measured a request,
+ * before and after: a fetch of six partitions 13 and 5 µs; the frame around a produce body of 2 KB 5 and 2 µs, of 70 KB
+ * 71 and 42.
  */
 import { createRequire } from "node:module";
 

@@ -1,6 +1,6 @@
 /**
- * The parts of kafkajs below its public API that this package leans on, typed as far as they are used. kafkajs is pinned to
- * one version, and `createCluster` fails at once when a part is not where it was.
+ * The parts of kafkajs below its public API that this package leans on, typed as far as they are used. kafkajs is
+ * pinned to one version, and `createCluster` fails at once when a part is not where it was.
  */
 import { createRequire } from "node:module";
 import { PosthasteError } from "@posthaste/core/errors";
@@ -16,7 +16,10 @@ export interface Cluster {
   addMultipleTargetTopics(topics: readonly string[]): Promise<void>;
   /** Does nothing while the picture is younger than `METADATA_MAX_AGE_MS`. */
   refreshMetadataIfNecessary(): Promise<void>;
-  /** Throws before the topic's metadata was loaded; leaves out partitions that it does not know, and those without a leader (M1). */
+  /**
+   * Throws before the topic's metadata was loaded; leaves out partitions that it does not know, and those without a
+   * leader (M1).
+   */
   findLeaderForPartitions(topic: string, partitions: readonly number[]): Readonly<Record<string, readonly number[]>>;
   /** Every partition of a topic whose metadata was loaded; a leader below 0 is none. */
   findTopicPartitionMetadata(topic: string): readonly { readonly partitionId: number; readonly leader: number }[];
@@ -135,8 +138,8 @@ function symbolOfCreateCluster(kafka: Kafka): symbol {
 }
 
 /**
- * Has each fetch of the consumers that are made of `kafka` from now on wait at the broker for so many ms as `waitMs` answers at
- * that moment, where kafkajs fixes the wait for good when a consumer is made.
+ * Has each fetch of the consumers that are made of `kafka` from now on wait at the broker for so many ms as `waitMs`
+ * answers at that moment, where kafkajs fixes the wait for good when a consumer is made.
  */
 export function setFetchWait(kafka: Kafka, waitMs: () => number): void {
   const symbol = symbolOfCreateCluster(kafka);
@@ -178,8 +181,8 @@ const PRODUCE: RequestDefinition<MakeProduceRequest> = createRequire(import.meta
 );
 
 /**
- * Sends a produce request whose body is made already, and waits for the in-sync replicas' answer. Every partition of the
- * answer is read: kafkajs alone throws for the first with an error, and says nothing of those that were written.
+ * Sends a produce request whose body is made already, and waits for the in-sync replicas' answer. Every partition of
+ * the answer is read: kafkajs alone throws for the first with an error, and says nothing of those that were written.
  */
 export async function sendProduceRequest(broker: Broker, body: Buffer): Promise<readonly PartitionAnswer[]> {
   const makeRequest = broker.lookupRequest(PRODUCE_API_KEY, PRODUCE);
@@ -219,7 +222,7 @@ function toPartitionAnswers({ topics }: ProduceAnswer): readonly PartitionAnswer
 }
 
 const METADATA_API_KEY = 3;
-/** kafkajs chooses the lower of the broker's newest version and ours. */
+/** kafkajs chooses the lower of the broker's newest version and this client's. */
 const TOPIC_IDS: RequestDefinition<{ readonly version: number }> = {
   versions: [String(TOPIC_ID_VERSION)],
   protocol: (version) => version,

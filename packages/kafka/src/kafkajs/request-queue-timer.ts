@@ -1,10 +1,10 @@
 /**
  * kafkajs's request queue without its timer of one millisecond.
  *
- * A queue of kafkajs looks for requests that throttling held back, and asks for the next look after `throttledUntil` less
- * the present moment: below zero unless a broker throttles, and so after one millisecond, for ever, on each connection that
- * ever answered. Here it asks only while something is held back. What is sent later asks by itself (`push`), and so does
- * each answer (`fulfillRequest`). An idle service woke 900 times a second, and now some 20 times.
+ * A queue of kafkajs looks for requests that throttling held back, and asks for the next look after `throttledUntil`
+ * less the present moment: below zero unless a broker throttles, and so after one millisecond, for ever, on each
+ * connection that ever answered. Here it asks only while something is held back. What is sent later asks by itself
+ * (`push`), and so does each answer (`fulfillRequest`). An idle service woke 900 times a second, and now some 20 times.
  */
 import { createRequire } from "node:module";
 

@@ -10,8 +10,8 @@ export interface FetchedRecords {
 }
 
 /**
- * Reads what a fetch from `position` brought. A broker answers whole batches, so records below `position` come along, and
- * the last batch may end with offsets that compaction took.
+ * Reads what a fetch from `position` brought. A broker answers whole batches, so records below `position` come along,
+ * and the last batch may end with offsets that compaction took.
  */
 export function readFetched(topic: string, fetched: FetchedPartition, position: number): FetchedRecords {
   const { partition, messages, highWatermark } = fetched;

@@ -1,15 +1,17 @@
 /**
- * Reads a partition from an offset on, without a consumer group: for tables, read models and looking back. A group would
- * tie a table to a coordinator, wait for its join, and read everything again after each rejoin.
+ * Reads a partition from an offset on, without a consumer group: for tables, read models and looking back. A group
+ * would tie a table to a coordinator, make it wait for a JOIN, and have everything read again after each rejoin.
  *
- * Owns: one kafkajs client at a time and the position.
- * B1  Records come to `onRecords` in offset order, each once, one call at a time; the position rises when a call is finished.
- * B2  A failure of the broker or the connection throws the client away and reads on from the position with a new one, whose
- *     list of brokers starts with another; it never ends the reading, whatever was being asked.
- * B3  A position below the log's start (retention) moves up to it. One above the log's end means that the log was made anew:
- *     the reading fails with `offset_out_of_range`, since what was read is another log's.
- * B4  A broker may say of a topic that it does not exist while the topic is moved or just made. So that is asked again, and
- *     is true when nothing else was answered for `missingPatienceMs`.
+ * Owns: one kafkajs client at a time, and the position.
+ * LR1  Records come to `onRecords` in offset order, each once, one call at a time. The position rises when a call is
+ *      finished.
+ * LR2  A failure of the broker or the connection throws the client away. The reader reads on from its position with a
+ *      new client, whose list of brokers begins with another; such a failure never ends the reading, whatever was being
+ *      asked.
+ * LR3  A position below the log's start (retention) moves up to it. A position above the log's end means that the log
+ *      was made anew: the reading fails with `offset_out_of_range`, since what was read is another log's.
+ * LR4  A broker may say of a topic that it does not exist while the topic is moved or was just made. So the reader asks
+ *      again, and believes it when nothing else was answered for `missingPatienceMs`.
  */
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";
@@ -31,11 +33,13 @@ export interface LogReaderOptions {
   readonly from: number | "start" | "end";
   /** Called with records in offset order, one call at a time; reading goes on when it is finished. */
   readonly onRecords: (records: readonly IncomingRecord[]) => Promise<void> | void;
-  /** Told when a fetch was answered, and again when its records were taken: where the reading stands, and the log's end. */
+  /**
+   * Told when a fetch was answered, and again when its records were taken: where the reading stands, and the log's end.
+   */
   readonly onFetched?: (at: { readonly position: number; readonly end: number }) => void;
   /** Reading has stopped for good: `onRecords` failed, or the topic was removed or made anew. */
   readonly onFailure: (reason: Error) => void;
-  /** How long a missing topic or partition is asked for again (B4). Default `ADMIN_PATIENCE_MS`. */
+  /** How long a missing topic or partition is asked for again (LR4). Default `ADMIN_PATIENCE_MS`. */
   readonly missingPatienceMs?: number;
   /** Closes the reader, also one that has not begun: then `followLog` rejects with `closed`. */
   readonly signal?: AbortSignal;
@@ -63,7 +67,10 @@ const SAID_FAILURES = 3;
 /** More than a batch of this project's producers, so that an answer never holds a part of a batch alone. */
 const MAX_BYTES = 4_000_000;
 
-/** Follows one partition until it is closed, waiting for a failed broker. Rejects with `topic_missing`, after the patience of B4. */
+/**
+ * Follows one partition until it is closed, waiting for a failed broker. Rejects with `topic_missing`, after the
+ * patience of LR4.
+ */
 export async function followLog(connection: KafkaConnection, options: LogReaderOptions): Promise<LogReader> {
   const reader = new PartitionReader(connection, options);
   options.signal?.addEventListener("abort", () => void reader.close());
@@ -79,7 +86,7 @@ class PartitionReader implements LogReader {
   #position = -1;
   #client: KafkaClient | null = null;
   #made = 0;
-  /** Since when every answer was that the topic is missing (B4). */
+  /** Since when every answer was that the topic is missing (LR4). */
   #missingSinceMs: number | null = null;
   #failure: Error | null = null;
 
@@ -131,7 +138,7 @@ class PartitionReader implements LogReader {
     this.#waiting.clear();
   }
 
-  /** Reads until it is closed (B2); rejects when it cannot go on. */
+  /** Reads until it is closed (LR2); rejects when it cannot go on. */
   async #read(onStarted: () => void): Promise<void> {
     const { signal } = this.#closing;
     let failures = 0;
@@ -234,7 +241,7 @@ class PartitionReader implements LogReader {
     }
   }
 
-  /** B3. */
+  /** LR3. */
   async #moveToStart(cluster: Cluster): Promise<void> {
     const [start, end] = [await this.#edge(cluster, true), await this.#edge(cluster, false)];
     if (this.#position > end) {

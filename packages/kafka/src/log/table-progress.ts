@@ -2,7 +2,8 @@
  * How far a table has come, for whoever judges by what it holds: a table that froze holds what was true once.
  *
  * Owns: when the table last held all that its topic did, and the two series that say so.
- * R1  Only an answer of the brokers is a sign of life: a reader that gets none, and one that cannot take what it got, grow old alike.
+ * TP1  Only an answer of the brokers is a sign of life: a reader that gets no answer and a reader that cannot take what
+ *      it got grow old alike.
  */
 import type { Clock } from "@posthaste/core/time";
 import type { KafkaMetrics } from "../connection/metrics.ts";

@@ -1,16 +1,18 @@
 /**
- * The joined table: a compacted topic of one partition as a map in memory, read to its end before anyone relies on it and
- * followed from then on.
+ * The joined table: a compacted topic of one partition as a map in memory. The table is read to its end before anyone
+ * relies on it, and followed from then on.
  *
- * Owns: the map, and the revision last seen of every key, removed ones included.
- * T1  A record is applied only when its offset is above the last applied and its revision is not below the one held (P5): a
- *     send that was given up may be written after newer ones, and must not undo them.
+ * Owns: the map, and the revision last seen of every key, also of keys that were removed.
+ * T1  A record is applied only when its offset is above the last applied and its revision is not below the revision
+ *     that is held (P5): a send that was given up may be written after newer ones, and must not undo them.
  * T2  A removal keeps its revision, so that a late write does not bring the key back.
- * T3  `caughtUp` means the end that the topic had after the table was made; `refresh` the end after it was called.
- * T4  A record that cannot be decoded leaves what is held as it was, is logged and counted: one bad record must not take every
- *     destination down. A writer's schema that cannot be fetched is waited for, also while the registry refuses a login.
- * T5  `onStale` is told of an older write only while it is the newest record of its key: one that stands in the log before
- *     its repair is history.
+ * T3  `caughtUp` means the end that the topic had after the table was made; `refresh` means the end after it was
+ *     called.
+ * T4  A record that cannot be decoded leaves what is held as it was, and is logged and counted: one bad record must not
+ *     take every destination down. A writer's schema that cannot be fetched is waited for, also while the registry
+ *     refuses a login.
+ * T5  `onStale` is told of an older write only while that write is the newest record of its key. An older write that
+ *     stands in the log before its repair is history.
  */
 import { headerText, REVISION_HEADER } from "@posthaste/contracts/headers";
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
@@ -33,7 +35,10 @@ export interface Table<T> {
   readonly size: number;
   /** Everything up to this offset has been read; -1 when nothing was. */
   readonly appliedOffset: number;
-  /** For `/readyz`: true, or since when the table has not been at its topic's end. It goes on following, and no reader of it is told. */
+  /**
+   * For `/readyz`: true, or since when the table has not been at its topic's end. It goes on following, and no reader
+   * of it is told.
+   */
   readonly state: true | string;
   /** Resolves when everything that stood in the topic when the table was made has been read. */
   caughtUp(): Promise<void>;
@@ -55,7 +60,9 @@ export interface TableOptions<T> {
   readonly prefetch?: (bytes: Buffer) => Promise<void> | undefined;
   /** Called after each change, in offset order, from the first record of the topic on; `undefined` is a removal. */
   readonly onChange?: (key: string, value: T | undefined, offset: number) => void;
-  /** A record with a lower revision than the held one was ignored; the writer of the topic writes the newest again (P5). */
+  /**
+   * A record with a lower revision than the held one was ignored; the writer of the topic writes the newest again (P5).
+   */
   readonly onStale?: (key: string, seenRevision: number) => void;
   /** The table cannot follow its topic any more; by default that is an uncaught error, which ends the process. */
   readonly onFailure?: (reason: Error) => void;
@@ -281,7 +288,10 @@ class CompactedTable<T> implements Table<T> {
 
 const UNREADABLE = Symbol("unreadable");
 
-/** A registry that lets nobody ask says nothing of the record: what is passed over here is missing until the next start (T4). */
+/**
+ * A registry that lets nobody ask says nothing of the record: what is passed over here is missing until the next start
+ * (T4).
+ */
 function refusedIsUnanswered(error: unknown): never {
   if (!isPosthasteError(error, "registry_unavailable")) throw error;
   throw new PosthasteError(error.code, error.message, { retryable: true, cause: error });

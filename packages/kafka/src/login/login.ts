@@ -1,8 +1,9 @@
 /**
- * How a connection logs in at a broker, by any mechanism: kafkajs's connections and the liveness watch's go the same way.
+ * How a connection logs in at a broker, by any mechanism: kafkajs's connections and the liveness watch's go the same
+ * way.
  *
- * kafkajs's own mechanisms are not used: they make a refused login of every connection that is lost meanwhile, which kafkajs
- * then never tries again, and take a token that the broker refuses for one that it took.
+ * kafkajs's own mechanisms are not used: they make a refused login of every connection that is lost meanwhile, which
+ * kafkajs then never tries again, and take a token that the broker refuses for one that it took.
  */
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -32,8 +33,8 @@ export function mechanismName({ mechanism }: KafkaLogin): string {
 }
 
 /**
- * Runs the login's messages over `exchange`. Rejects as `exchange` does, or with `broker_refuses`, saying what to change, when
- * the token's file cannot be read, the broker does not take it, or is not what it says.
+ * Runs the login's messages over `exchange`. Rejects as `exchange` does, or with `broker_refuses`, saying what to
+ * change, when the token's file cannot be read, the broker does not take it, or is not what it says.
  */
 export async function runLogin(login: KafkaLogin, exchange: Exchange): Promise<void> {
   switch (login.mechanism) {
@@ -58,7 +59,8 @@ async function runToken(tokenFile: string, exchange: Exchange): Promise<void> {
   const token = await readToken(tokenFile);
   const answer = await exchange(Buffer.from(`n,,\x01auth=Bearer ${token}\x01\x01`));
   if (answer.length === 0) return;
-  // A refusal is answered as if all were well, with the reason; the broker ends the login when it hears that it was read.
+  // A refusal is answered as if all were well, with the reason; the broker ends the login when it hears that it was
+  // read.
   await exchange(Buffer.of(1)).catch(() => {});
   throw refused(`${tokenAdvice(tokenFile)} (the broker says ${answer.toString().slice(0, 200)})`);
 }
@@ -85,7 +87,10 @@ export function refusedLogin(login: KafkaLogin, words: string): PosthasteError {
   return refused(`${advice} (the broker says ${words})`);
 }
 
-/** What to change when the broker does not know the mechanism; `offered` are those that it knows, if it has logins at all. */
+/**
+ * What to change when the broker does not know the mechanism; `offered` are those that it knows, if it has logins at
+ * all.
+ */
 export function refusedMechanism({ mechanism }: KafkaLogin, offered: readonly string[]): PosthasteError {
   const names = offered.map((each) => each.toLowerCase()).join(", ");
   return refused(

@@ -1,4 +1,6 @@
-/** The requests of a broker probe, byte for byte, and their answers: ApiVersions, SaslHandshake, SaslAuthenticate. Pure. */
+/**
+ * The requests of a broker probe, byte for byte, and their answers: ApiVersions, SaslHandshake, SaslAuthenticate. Pure.
+ */
 
 /** What stands in front of each request, and of each answer. */
 const LENGTH_BYTES = 4;

@@ -1,6 +1,6 @@
 /**
- * SCRAM (RFC 5802, RFC 7677): a login in two messages that shows the password to nobody, and in which the broker shows that it
- * knows it too. Without channel binding, which Kafka has not.
+ * SCRAM (RFC 5802, RFC 7677): a login in two messages that shows the password to nobody, and in which the broker shows
+ * that it knows it too. Without channel binding, which Kafka has not.
  */
 import { createHash, createHmac, pbkdf2, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";

@@ -1,4 +1,6 @@
-/** What to change when TLS refuses a connection: Node's and OpenSSL's codes, in a sentence that names the setting. Pure. */
+/**
+ * What to change when TLS refuses a connection: Node's and OpenSSL's codes, in a sentence that names the setting. Pure.
+ */
 
 type Refusal =
   | "untrusted"
@@ -73,7 +75,10 @@ const OF_REGISTRY: Readonly<Record<Refusal, string>> = {
     "the registry and this process have no version of TLS or no cipher in common: see the registry's settings",
 };
 
-/** The sentence for an error of a connection to a broker, its code at the end; undefined for an error that TLS has no part in. */
+/**
+ * The sentence for an error of a connection to a broker, its code at the end; undefined for an error that TLS has no
+ * part in.
+ */
 export function brokerTlsRefusal(error: unknown): string | undefined {
   return tlsRefusal(error, OF_BROKER);
 }

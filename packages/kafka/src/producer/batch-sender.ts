@@ -1,13 +1,15 @@
 /**
- * Moves a producer's batches: takes what is ready off the queue, sends it to the partitions' leaders, and does what the answers
- * say (rules P1 to P3).
+ * Moves a producer's batches: takes what is ready off the queue, sends it to the partitions' leaders, and does what the
+ * answers say (rules P1 to P3).
  *
  * Owns: the channels to the brokers, the partitions in trouble, and one timer.
- * S1  What can be sent now goes in one request a broker, of every partition that is led by it, has records and has no batch out.
- * S2  A partition whose answer is an error, and one without a leader, is sent again by itself; the rest of the request stands.
- * S3  A request that was not answered throws its channel away and no other.
- * S4  Who leads is asked once at a time, however many partitions are in trouble and however long the answer takes: nothing
- *     grows while no broker answers.
+ * S1  What can be sent now goes in one request a broker: a batch of every partition that the broker leads, that has
+ *     records and that has no batch out.
+ * S2  A partition whose answer is an error, and a partition without a leader, is sent again by itself; the rest of the
+ *     request stands.
+ * S3  A request that was not answered throws its own channel away and no other.
+ * S4  One question for the leaders is out at a time, however many partitions are in trouble and however long the answer
+ *     takes: nothing grows while no broker answers.
  */
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";
@@ -35,8 +37,8 @@ export interface BatchSenderOptions {
 }
 
 /**
- * Of a whole request. A broker closes the connection at 100 MB (`socket.request.max.bytes`); four full partitions cost no more a
- * record than forty, and what is written twice over on the way to the socket stays small.
+ * Of a whole request. A broker closes the connection at 100 MB (`socket.request.max.bytes`). Four full partitions cost
+ * no more for each record than forty do, and what is copied on the way to the socket stays small.
  */
 export const MAX_REQUEST_BYTES = 4_000_000;
 /** A log line names so many partitions at the most. */
@@ -72,7 +74,7 @@ export class BatchSender {
     this.#report();
   }
 
-  /** Sends at the end of the turn: what is given within the same turn of the event loop goes together. */
+  /** Sends in a microtask: what is given within the same task of the event loop goes together. */
   sendSoon(): void {
     if (this.#isDue) return;
     this.#isDue = true;

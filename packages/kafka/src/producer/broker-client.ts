@@ -1,6 +1,6 @@
 /**
- * A client that sends to one broker: kafkajs's connection, without its producer, which copies a partition's records once for
- * each of them and every byte about seven times. What goes over the wire is the same.
+ * A client that sends to one broker: kafkajs's connection, without its producer, which copies a partition's records
+ * once for each of them and every byte about seven times. What goes over the wire is the same.
  *
  * Nothing is tried again: after a rejection its owner throws the client away (P2). A broker answers the requests of one
  * connection in order, so a client has one out at a time.
@@ -21,7 +21,10 @@ const INVALID_RECORD = 87;
 export interface BrokerClient {
   /** Undefined, at no cost, while it is connected. */
   connect(): Promise<void> | undefined;
-  /** Only while it is connected. Resolves with what every partition came to; the broker waits for its replicas at most `timeoutMs`. */
+  /**
+   * Only while it is connected. Resolves with what every partition came to; the broker waits for its replicas at most
+   * `timeoutMs`.
+   */
   send(batches: readonly PartitionBatch[], timeoutMs: number): Promise<readonly PartitionAnswer[]>;
   /** Waits for outstanding answers. */
   disconnect(): Promise<void>;
@@ -90,7 +93,7 @@ interface MadeBatch {
   readonly records: readonly BatchRecord[];
 }
 
-/** A value that cannot be made is answered as a broker would that does not take it: for its own partition (G5). */
+/** A value that cannot be made is answered as a broker would that does not take it: for its own partition (GC5). */
 function makeRecords({ topic, partition, records }: PartitionBatch): MadeBatch | PartitionAnswer {
   try {
     return { topic, partition, records: records.map(makeRecord) };

@@ -1,11 +1,11 @@
 /**
- * A producer's ways to the brokers. A channel is a client to one broker with at most one request out: the broker answers a
- * connection's requests in order, so a second one would only wait behind the first.
+ * A producer's connections to the brokers. A channel is a client of one broker with at most one request out: the broker
+ * answers a connection's requests in order, so a second request would only wait behind the first.
  *
- * Owns: for each broker one shared channel, and those that were set aside.
+ * Owns: for each broker one shared channel, and the channels that were set aside.
  * N1  What goes to a broker shares one channel, so that it is gathered while a request is out (group commit).
- * N2  A request that is out for `STUCK_MS` holds up those that are in it and nobody else: its channel is set aside and the
- *     broker's other partitions get a new one (P1). At most `MAX_ASIDE` a broker are aside.
+ * N2  A request that is out for `STUCK_MS` holds up the partitions that are in it and no other: its channel is set
+ *     aside and the broker's other partitions get a new one (P1). At most `MAX_ASIDE` channels of a broker are aside.
  * N3  A channel that is set aside serves one request and is closed.
  * N4  A channel whose request failed is thrown away: its sockets are destroyed and nothing of it is waited for (P2).
  */
@@ -24,7 +24,9 @@ export type MakeBrokerClient = (place: BrokerPlace) => BrokerClient;
 /** What a request came to: what the broker answered, or why it did not. */
 export type Outcome =
   | { readonly answers: readonly PartitionAnswer[] }
-  /** `isTimeout`: the broker did not answer within the deadline. Any other failure was told by it or by the connection. */
+  /**
+   * `isTimeout`: the broker did not answer within the deadline. Any other failure was told by it or by the connection.
+   */
   | { readonly failure: unknown; readonly isTimeout: boolean };
 
 export const CONNECT_DEADLINE_MS = 5000;

@@ -63,7 +63,7 @@ describe("group commit", () => {
     expect(valuesOf(queue.take(onlyReady(queue)))).toEqual(["c"]);
   });
 
-  it("G3: settles a call when the last of its records is acknowledged", async () => {
+  it("GC3: settles a call when the last of its records is acknowledged", async () => {
     const queue = createQueue();
     const settled: string[] = [];
     const call = queue.push([record("a", 0), record("b", 1)], 0).then(() => settled.push("call"));
@@ -80,7 +80,7 @@ describe("group commit", () => {
     await createQueue().push([], 0);
   });
 
-  it("G4: ends a batch before the first record that it has no room for", () => {
+  it("GC4: ends a batch before the first record that it has no room for", () => {
     const queue = createQueue({ maxBytes: 25 });
     void queue.push([record("a", 0), record("b", 1), record("c", 0), record("d", 0), record("e", 1)], 0);
     expect(takeAll(queue).map(([, values]) => values)).toEqual([
@@ -89,7 +89,7 @@ describe("group commit", () => {
     ]);
   });
 
-  it("G4: sends a record that is larger than the limit alone", () => {
+  it("GC4: sends a record that is larger than the limit alone", () => {
     const queue = createQueue({ maxBytes: 25 });
     void queue.push([record("huge", 0, 1000), record("b", 0)], 0);
     const partition = onlyReady(queue);
@@ -98,7 +98,7 @@ describe("group commit", () => {
     expect(valuesOf(queue.take(partition))).toEqual(["b"]);
   });
 
-  it("G5: refuses the one record that the broker refuses and sends the others of its partition, in order", async () => {
+  it("GC5: refuses the one record that the broker refuses and sends the others of its partition, in order", async () => {
     const queue = createQueue();
     const good = queue.push([record("a"), record("b")], 0);
     const bad = queue.push([record("bad")], 0);
@@ -119,7 +119,7 @@ describe("group commit", () => {
     expect(queue.pendingBytes).toBe(0);
   });
 
-  it("G6: offers the partition first that became ready first", () => {
+  it("GC6: offers the partition first that became ready first", () => {
     const queue = createQueue({ maxRecords: 1 });
     void queue.push([record("a", 2), record("b", 2), record("c", 0), record("d", 1)], 0);
     const [first] = readyOf(queue) as [PartitionQueue];

@@ -1,10 +1,12 @@
 /**
- * Group commit: what is given to a producer while a request is in flight goes together with the next one. Pure queues, one a
- * partition (G1, G2, G4, G5 stand there); the producer moves their batches.
+ * Group commit: what is given to a producer while a request is in flight goes together with the next one. Pure queues,
+ * one for each partition (partition-queue.ts); the producer moves their batches.
  *
  * Owns: every record that was given and is not acknowledged, and which partitions are ready to send.
- * G3  A call settles when all of its records are acknowledged, or when one of them is refused.
- * G6  A partition that became ready first is offered first, so that none waits for ever where not all fit into a request.
+ * GC3  A call settles when all of its records are acknowledged, or when one of them is refused.
+ * GC6  The partition that became ready first is offered first, so that no partition waits for ever where not all fit
+ *      into a request.
+ * GC1, GC2, GC4 and GC5 stand in partition-queue.ts.
  */
 import {
   type BatchLimits,
@@ -17,7 +19,7 @@ import {
 export class GroupCommitQueue {
   readonly #limits: BatchLimits;
   readonly #topics = new Map<string, PartitionQueue[]>();
-  /** In the order in which they became ready (G6). */
+  /** In the order in which they became ready (GC6). */
   readonly #ready = new Set<PartitionQueue>();
   /** Those with records, out or not. */
   readonly #occupied = new Set<PartitionQueue>();
@@ -50,12 +52,15 @@ export class GroupCommitQueue {
     return this.#topics.get(topic)?.[partition]?.oldestSinceMs ?? null;
   }
 
-  /** Partitions that have records to send and no batch out (G6). A batch may be taken of each while they are gone through. */
+  /**
+   * Partitions that have records to send and no batch out (GC6). A batch may be taken of each while they are gone
+   * through.
+   */
   get ready(): Iterable<PartitionQueue> {
     return this.#ready;
   }
 
-  /** Takes a call's records; the promise is that call's (G3). */
+  /** Takes a call's records; the promise is that call's (GC3). */
   push(records: readonly PlacedRecord[], nowMs: number): Promise<void> {
     if (records.length === 0) return Promise.resolve();
     return new Promise((resolve, reject) => {
@@ -93,7 +98,7 @@ export class GroupCommitQueue {
     this.#settle(queue);
   }
 
-  /** A broker refused the partition's batch for what one of its records is, and does not say which (G5). */
+  /** A broker refused the partition's batch for what one of its records is, and does not say which (GC5). */
   refuse(queue: PartitionQueue, reason: Error): void {
     const refused = queue.refuse();
     if (refused !== null) {

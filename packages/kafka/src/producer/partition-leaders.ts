@@ -1,9 +1,9 @@
 /**
- * The partitions of a producer's topics and who leads them. They are asked for by the connection's admin client, and so not
- * behind a produce request, where a question would wait for as long as that does.
+ * The partitions of a producer's topics and who leads them. They are asked for by the connection's admin client, and so
+ * not behind a produce request, where a question would wait for as long as that does.
  *
- * Owns: the leaders as they were last told, and one timer. They are read again every five minutes, since a topic may be grown,
- * and when the producer found a leader gone.
+ * Owns: the leaders as they were last told, and one timer. They are read again every five minutes, since a topic may be
+ * grown, and when the producer found a leader gone.
  */
 import { isPosthasteError } from "@posthaste/core/errors";
 import type { Admin } from "kafkajs";

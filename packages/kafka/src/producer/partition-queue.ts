@@ -1,15 +1,14 @@
 /**
  * What is to be sent to one partition, and is not acknowledged. Pure.
  *
- * Owns: the records, in the order they were given, and which of them are in the batch that is out.
- * G1  At most one batch is out (P1). One that failed is the next one again, as it was (P2).
- * G2  A batch is a prefix of the queue, so records leave in the order they came.
- * G4  A batch holds at most `maxRecords` and `maxBytes`: one that is refused goes out record by record (G5), and a broker
- *     takes at most 1 MB a partition.
- * G5  A batch that the broker refuses for what a record is goes out again record by record, and the one that is refused
- *     alone is refused to its caller: one bad record holds nobody up and nothing good is given up.
+ * Owns: the records, in the order in which they were given, and which of them are in the batch that is out.
+ * GC1  At most one batch is out (P1). A batch that failed is the next one again, as it was (P2).
+ * GC2  A batch is a prefix of the queue, so records leave in the order in which they came.
+ * GC4  A batch holds at most `maxRecords` and `maxBytes`: a batch that is refused goes out record by record (GC5), and
+ *      a broker takes at most 1 MB of a partition.
+ * GC5  A batch that the broker refuses for what one of its records is goes out again record by record. The record that
+ *      is refused alone is refused to its caller: one bad record holds nobody up, and nothing good is given up.
  */
-
 import type { RecordValue } from "./record-value.ts";
 
 /** A record with its partition chosen. */
@@ -19,7 +18,7 @@ export interface PlacedRecord {
   readonly key: Buffer | null;
   readonly value: RecordValue | null;
   readonly headers?: Readonly<Record<string, string>>;
-  /** What it costs of a request, about. */
+  /** Its part of a request in bytes, roughly. */
   readonly bytes: number;
 }
 
@@ -62,7 +61,7 @@ export class PartitionQueue {
   /** The batch that is out, or that failed and is next. */
   #batch: readonly QueuedRecord[] = [];
   #isOut = false;
-  /** So many records go out one by one, since a batch of them was refused (G5). */
+  /** So many records go out one by one, since a batch of them was refused (GC5). */
   #singles = 0;
 
   constructor(topic: string, partition: number, limits: BatchLimits) {
@@ -89,7 +88,7 @@ export class PartitionQueue {
     this.#waiting.push(queued);
   }
 
-  /** The batch to send now, which is out from here on (G1). Only while it is ready. */
+  /** The batch to send now, which is out from here on (GC1). Only while it is ready. */
   take(): PartitionBatch {
     if (this.#batch.length === 0) this.#batch = this.#takePrefix();
     this.#isOut = true;
@@ -110,7 +109,9 @@ export class PartitionQueue {
     this.#isOut = false;
   }
 
-  /** A broker refused the batch that is out for what one of its records is (G5). Answers the record when it went alone. */
+  /**
+   * A broker refused the batch that is out for what one of its records is (GC5). Answers the record when it went alone.
+   */
   refuse(): QueuedRecord | null {
     const refused = this.acknowledge();
     const [first] = refused;
@@ -142,7 +143,7 @@ export class PartitionQueue {
     return taken;
   }
 
-  /** Where the next batch ends: before the first record for which it has no room (G2, G4). */
+  /** Where the next batch ends: before the first record that would exceed a limit (GC2, GC4). */
   #prefixEnd(): number {
     const { maxRecords, maxBytes } = this.#limits;
     const last = Math.min(this.#waiting.length, this.#head + maxRecords);

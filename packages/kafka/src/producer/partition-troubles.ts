@@ -2,11 +2,12 @@
  * The partitions that could not be written when a producer last tried, and when each is tried again (P2). Pure.
  *
  * Owns: a trouble for each of these partitions, from its first failure to its next success.
- * U1  A partition that failed is tried again by itself, after a pause that grows: its failure says nothing about the others.
- * U2  A partition whose send timed out, or whose broker waited for its replicas in vain, goes in a request of its own until it
- *     succeeds. Each timeout doubles its deadline, so that a slow cluster is no livelock.
- * U3  When the pause of a partition is over, the brokers are asked who leads. The partition is tried again when they have
- *     answered, or after `LEADERS_PATIENCE_MS` without an answer.
+ * U1  A partition that failed is tried again by itself, after a pause that grows: its failure says nothing about the
+ *     others.
+ * U2  A partition whose send timed out, or whose broker waited for its replicas in vain, goes in a request of its own
+ *     until it succeeds. Each timeout doubles its deadline, so that a slow cluster is no livelock.
+ * U3  When the pause of a partition is over, the brokers are asked who leads. The partition is tried again when they
+ *     have answered, or after `LEADERS_PATIENCE_MS` without an answer.
  */
 import { retryPauseMs } from "../connection/deadline.ts";
 import { isSampledFailure } from "../connection/log-sampling.ts";

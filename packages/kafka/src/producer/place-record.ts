@@ -9,11 +9,14 @@ export interface OutgoingRecord {
   readonly key: Buffer | string | null;
   readonly value: RecordValue | null;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Chosen by murmur2 of the key when absent, in turn for a record without a key. */
+  /** Chosen by murmur2 of the key when absent; records without a key go to one partition after the other. */
   readonly partition?: number;
 }
 
-/** A broker takes 1,048,588 bytes a partition and request (`message.max.bytes`); this leaves room for the batch's own header. */
+/**
+ * A broker takes 1,048,588 bytes of a partition in a request (`message.max.bytes`); the batch's own header fits in the
+ * rest.
+ */
 export const MAX_BATCH_BYTES = 1_000_000;
 /** Lengths, offset and time of a record, and its place in the batch. */
 const RECORD_OVERHEAD_BYTES = 40;
@@ -21,7 +24,7 @@ const HEADER_OVERHEAD_BYTES = 6;
 
 export class RecordPlacer {
   readonly #countOf: (topic: string) => number | undefined;
-  #turn = 0;
+  #lastPartition = 0;
 
   /** `countOf`: partitions of a topic, undefined for one that is not sent to. */
   constructor(countOf: (topic: string) => number | undefined) {
@@ -42,12 +45,12 @@ export class RecordPlacer {
     if (bytes > MAX_BATCH_BYTES) {
       return new PosthasteError("invalid_input", `a record of ${bytes} bytes for ${topic}: at most ${MAX_BATCH_BYTES}`);
     }
-    const chosen = partition ?? (keyBytes ? partitionOf(keyBytes, count) : this.#nextTurn(count));
+    const chosen = partition ?? (keyBytes ? partitionOf(keyBytes, count) : this.#nextPartition(count));
     return { topic, partition: chosen, key: keyBytes, value, bytes, ...(headers ? { headers } : {}) };
   }
 
-  #nextTurn(count: number): number {
-    this.#turn = (this.#turn + 1) % count;
-    return this.#turn;
+  #nextPartition(count: number): number {
+    this.#lastPartition = (this.#lastPartition + 1) % count;
+    return this.#lastPartition;
   }
 }

@@ -1,17 +1,19 @@
 /**
  * Sending without losing (rules P1 to P4).
  *
- * kafkajs's idempotent producer loses acknowledged records when an answer is lost: it rolls its sequence numbers back and
- * the broker takes the next record for a duplicate. So it is not used, nor are kafkajs's retries: this wrapper does all
- * sending again, and what that repeats is dropped downstream, by origin or by message id.
+ * kafkajs's idempotent producer loses acknowledged records when an answer is lost: it rolls its sequence numbers back,
+ * and the broker takes the next record for a duplicate. So neither that producer nor kafkajs's retries are used. This
+ * wrapper does all sending again, and what that repeats is dropped downstream, by origin or by message id.
  *
  * Owns: the queues of unacknowledged records, and the sender that moves them.
- * P1  At most one batch is outstanding a partition; group commit gathers the rest. A partition that cannot be written stops no
- *     other: it is paused by itself, and what it holds up at a broker is gone past on another connection.
- * P2  After a rejection or a missed deadline the connection to that broker is thrown away, and what was out on it is sent
- *     again before anything else of its partitions. A partition whose answer is an error is sent again by itself.
+ * P1  At most one batch of a partition is outstanding; group commit gathers the rest. A partition that cannot be
+ *     written stops no other: it is paused by itself, and the other partitions of its broker go past it on another
+ *     connection.
+ * P2  After a rejection or a missed deadline the connection to that broker is thrown away, and what was out on it is
+ *     sent again before anything else of its partitions. A partition whose answer is an error is sent again by itself.
  * P3  A partition that the answer does not name with error 0 is unacknowledged.
- * P4  Acknowledged means: by all in-sync replicas (`acks` -1). What is unacknowledged is the caller's to know.
+ * P4  Acknowledged means: by all in-sync replicas (`acks` -1). What is unacknowledged the caller is told by its
+ *     promise.
  */
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";
@@ -33,9 +35,9 @@ export type { OutgoingRecord } from "./place-record.ts";
 export interface Producer {
   /**
    * Sends records in the order of the calls. Resolves when all in-sync replicas acknowledged every record. While the
-   * producer is open it sends again for ever (P2); it rejects only with PosthasteError `invalid_input` (a record that no
-   * broker would take, a topic that was not named, a partition that does not exist), `closed`, or `broker_unavailable` for a
-   * caller without the patience to wait.
+   * producer is open it sends again for ever (P2); it rejects only with PosthasteError `invalid_input` (a record that
+   * no broker would take, a topic that was not named, a partition that does not exist), `closed`, or
+   * `broker_unavailable` for a caller without the patience to wait.
    */
   send(records: readonly OutgoingRecord[], options?: SendOptions): Promise<void>;
   /** Partitions of a topic that the producer was made for, as far as it knows; undefined for any other. */
@@ -45,18 +47,24 @@ export interface Producer {
   /** Ms since the oldest unacknowledged call; 0 when there is none. */
   readonly oldestPendingMs: number;
   /**
-   * Ms for which no partition of the topic took what it was given: the least of what their oldest unacknowledged calls have
-   * waited; 0 while one of them has nothing unacknowledged.
+   * Ms for which no partition of the topic took what it was given: the least of what their oldest unacknowledged calls
+   * have waited; 0 while one of them has nothing unacknowledged.
    */
   stalledMs(topic: string): number;
   /** Holds a consumer's intake back while `maxPendingBytes` or more are unacknowledged. */
   backpressure(maxPendingBytes: number): Backpressure;
-  /** Flushes, at most `flushMs` (default `CLOSE_FLUSH_MS`), rejects with `closed` what was not acknowledged by then, and disconnects. */
+  /**
+   * Flushes, at most `flushMs` (default `CLOSE_FLUSH_MS`), rejects with `closed` what was not acknowledged by then, and
+   * disconnects.
+   */
   close(flushMs?: number): Promise<void>;
 }
 
 export interface SendOptions {
-  /** A call is rejected at once, and nothing of it is sent, while a partition of its records has waited for longer than this. */
+  /**
+   * A call is rejected at once, and nothing of it is sent, while a partition of its records has waited for longer than
+   * this.
+   */
   readonly patienceMs?: number;
 }
 
@@ -73,12 +81,18 @@ export interface ProducerOptions {
 const MAX_BATCH_RECORDS = 1000;
 /** How long `close` waits for acknowledgements. */
 export const CLOSE_FLUSH_MS = 5000;
-/** The same where nothing is lost by it: after a consumer's drain, what is not acknowledged belongs to records that are read again. */
+/**
+ * The same where nothing is lost by it: after a consumer's drain, what is not acknowledged belongs to records that are
+ * read again.
+ */
 export const DRAINED_FLUSH_MS = 1000;
 /** Longer than the wrapper's own longest deadline: kafkajs's must never be the one that decides. */
 const REQUEST_TIMEOUT_MS = 120_000;
 
-/** Resolves when the partitions of `topics` are known; waits for brokers, rejects with `topic_missing` for a topic that does not exist. */
+/**
+ * Resolves when the partitions of `topics` are known; waits for brokers, rejects with `topic_missing` for a topic that
+ * does not exist.
+ */
 export async function createProducer(connection: KafkaConnection, options: ProducerOptions): Promise<Producer> {
   const leaders = await readPartitionLeaders(connection, options.topics);
   const makeClient: MakeBrokerClient = ({ host, port }) =>

@@ -1,6 +1,9 @@
 /** The value of a record that is to be sent: bytes, or what makes them. */
 
-/** A value that is made when it is sent, and made again when it is sent again: what waits costs next to nothing until then. */
+/**
+ * A value that is made when it is sent, and made again when it is sent again: what waits costs next to nothing until
+ * then.
+ */
 export interface LateValue {
   /** Not less than it takes. */
   readonly length: number;

@@ -1,15 +1,17 @@
 /**
- * The incarnation of the events topic: which log an offset belongs to (origins, rules D1 to D3). It stands in the
- * meta topic, as text, and beside it the id that Kafka itself gave the topic: two records, written together.
+ * The incarnation of the events topic: which log an offset belongs to (origins, rules D1 to D3). It stands in the meta
+ * topic, as text, and beside it the id that Kafka itself gave the topic: two records, written together.
  *
- * G1  The topic incarnation only rises: its records carry it as their revision, and the table that reads them ignores a lower one.
- * G2  A topic incarnation is used for the topic only whose Kafka id stands beside it. Where another stands there, or none, a higher topic incarnation
- *     is written with the topic's own. That costs at most repeats: whoever writes under a topic incarnation that is new begins a sequence.
- *     To go on under the old one would let deliveries be taken for those of the topic that is gone.
- * G3  Several processes may do so at once: what they write differs by the number alone, each is above all that the old topic
- *     had, and each of them stands for the same topic.
- * G4  Of two topics no two have one topic incarnation: where several wrote the same number, it is of the topic that stood beside it first,
- *     which all of them read alike, and whoever wrote another raises it once more.
+ * IN1  The topic incarnation only rises: its records carry it as their revision, and the table that reads them ignores
+ *      a lower one.
+ * IN2  A topic incarnation is used only for the topic whose Kafka id stands beside it. Where another id stands there,
+ *      or none, a higher topic incarnation is written with the topic's own id. That costs at most repeats, since
+ *      whoever writes under a new topic incarnation begins a sequence. To go on under the old one would let deliveries
+ *      be taken for those of the topic that is gone.
+ * IN3  Several processes may do so at once. What they write differs by the number alone: each number is above all that
+ *      the old topic had, and each stands for the same topic.
+ * IN4  No two topics share a topic incarnation. Where several processes wrote the same number, it is of the topic that
+ *      stood beside it first, which all of them read alike; whoever wrote another topic raises the number once more.
  */
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
 import { EVENTS_INCARNATION_KEY, EVENTS_TOPIC_ID_KEY, type TopicNames } from "@posthaste/contracts/topics";
@@ -30,7 +32,7 @@ export interface EventsLog {
 
 /** What stands in the meta topic; null when nothing does. Rejects with `topic_missing` when there is no meta topic. */
 export async function findEventsLog(connection: KafkaConnection, names: TopicNames): Promise<EventsLog | null> {
-  /** The first topic id that stood beside a topic incarnation, as text (G4). */
+  /** The first topic id that stood beside a topic incarnation, as text (IN4). */
   const owners = new Map<string, string>();
   const table = await createTable(connection, {
     topic: names.meta,
@@ -53,8 +55,8 @@ export async function findEventsLog(connection: KafkaConnection, names: TopicNam
 }
 
 /**
- * The topic incarnation to write origins under (G2). Waits for brokers. Rejects with `topic_missing` when the events topic does not exist, or nothing
- * stands in the meta topic.
+ * The topic incarnation to write origins under (IN2). Waits for brokers. Rejects with `topic_missing` when the events
+ * topic does not exist, or nothing stands in the meta topic.
  */
 export async function settleEventsLog(connection: KafkaConnection, names: TopicNames): Promise<EventsLog> {
   const topicId = await readTopicId(connection, names.events);
@@ -77,8 +79,8 @@ export async function settleEventsLog(connection: KafkaConnection, names: TopicN
 }
 
 /**
- * Writes a higher topic incarnation for the topic of this id, and answers what stands there then. It follows the time in seconds, so that
- * it rises even when the meta topic was lost with the events.
+ * Writes a higher topic incarnation for the topic of this id, and answers what stands there then. It follows the time
+ * in seconds, so that it rises even when the meta topic was lost with the events.
  */
 export async function raiseEventsLog(
   connection: KafkaConnection,

@@ -1,10 +1,11 @@
 /**
  * Makes the cluster's topics match the catalogue.
  *
- * K1  Nothing is ever deleted or shrunk; what cannot be changed is reported.
- * K2  Settings that the catalogue does not name keep the value that somebody gave them (topic-settings.ts).
- * K3  When `applyTopics` resolves the events topic has a topic incarnation of its own (topics/incarnation.ts). It is raised before the topic is made:
- *     a run that dies in between leaves a topic incarnation without a topic, and never a new topic with an old one's topic incarnation.
+ * TA1  Nothing is ever deleted or shrunk; what cannot be changed is reported.
+ * TA2  Settings that the catalogue does not name keep the value that somebody gave them (topic-settings.ts).
+ * TA3  When `applyTopics` resolves, the events topic has a topic incarnation of its own (topics/incarnation.ts). The
+ *      number is raised before the topic is made: a run that dies in between leaves a topic incarnation without a
+ *      topic, and never a new topic with the topic incarnation of an old one.
  */
 import { delayMsFromRetryTopic, type TopicNames, type TopicSpec } from "@posthaste/contracts/topics";
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";

@@ -36,7 +36,7 @@ export function settingsOf(spec: TopicSpec, { minInsyncReplicas }: Replication):
     ["cleanup.policy", spec.cleanup],
     ["message.timestamp.type", spec.timestamps],
     ["min.insync.replicas", String(minInsyncReplicas)],
-    // As it was sent: a cluster's own choice would cost the broker and every reader of ours CPU for each record.
+    // As it was sent: a cluster's own choice would cost the broker and every reader CPU for each record.
     ["compression.type", "producer"],
   ]);
   if (spec.retentionMs !== null) {

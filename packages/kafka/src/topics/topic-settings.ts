@@ -39,8 +39,8 @@ export async function describeSettings(
 }
 
 /**
- * Gives topics settings, by topic and name. kafkajs can only write all of a topic's settings at once, so those that were
- * given to it before are written again.
+ * Gives topics settings, by topic and name. kafkajs can only write all of a topic's settings at once, so those that
+ * were given to it before are written again.
  */
 export async function alterSettings(
   admin: Admin,

@@ -2,7 +2,9 @@
 
 const TWO_TO_32 = 2 ** 32;
 
-/** Writes at its offset and moves on. What does not fit may be lost silently: compare `offset` with what was counted. */
+/**
+ * Writes at its offset and moves on. What does not fit may be lost silently: compare `offset` with what was counted.
+ */
 export class ByteWriter {
   readonly target: Buffer;
   #offset = 0;

@@ -1,6 +1,6 @@
 /**
- * What a fetched batch of records holds, by each of Kafka's codecs: a topic's or a cluster's `compression.type` may have the
- * broker compress what was sent without.
+ * What a fetched batch of records holds, by each of Kafka's codecs: a topic's or a cluster's `compression.type` may
+ * have the broker compress what was sent without.
  */
 import { promisify } from "node:util";
 import { gunzip, zstdDecompress } from "node:zlib";
@@ -37,8 +37,8 @@ interface CompressedBatch {
 }
 
 /**
- * Answers null, at no cost, for a batch that is not compressed. Rejects with `internal` for a codec that Kafka did not have
- * when this was written, and for bytes that are not the codec's; kafkajs does not fetch such a batch again.
+ * Answers null, at no cost, for a batch that is not compressed. Rejects with `internal` for a codec that Kafka did not
+ * have when this was written, and for bytes that are not the codec's; kafkajs does not fetch such a batch again.
  */
 export function decompressRecords(bytes: Buffer, batch: CompressedBatch): Promise<Buffer> | null {
   const number = batch.attributes & CODEC_MASK;

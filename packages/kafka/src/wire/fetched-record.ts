@@ -1,8 +1,8 @@
 /**
  * The records of a fetched batch, each read when somebody asks for it.
  *
- * kafkajs makes some fifteen objects of each record, and all of a fetch's before it hands out the first. Here a record is
- * one object that knows where it stands in the batch's bytes.
+ * kafkajs makes some fifteen objects of each record, and all of a fetch's before it hands out the first. Here a record
+ * is one object that knows where it stands in the batch's bytes.
  */
 import { PosthasteError } from "@posthaste/core/errors";
 
@@ -108,7 +108,10 @@ export class FetchedRecord {
     return this.#valueStart < 0 ? null : this.#bytes.subarray(this.#valueStart, this.#valueEnd);
   }
 
-  /** Made anew each time; a name that comes twice has a list. One without a value is left out: nobody's types know of it. */
+  /**
+   * Made anew each time; a name that comes twice has a list. One without a value is left out: nobody's types know of
+   * it.
+   */
   get headers(): FetchedHeaders {
     const cursor = new Cursor(this.#bytes, this.#valueEnd);
     const count = cursor.varint();

@@ -1,6 +1,6 @@
 /**
- * Record batches, Kafka's format of version 2, uncompressed: what a producer writes to one partition at a time. The same
- * bytes as kafkajs's, written once into their place instead of through a buffer for each record and layer.
+ * Record batches, Kafka's format of version 2, uncompressed: what a producer writes to one partition at a time. The
+ * same bytes as kafkajs's, written once into their place instead of through a buffer for each record and layer.
  */
 import { type ByteWriter, varintBytes } from "./byte-writer.ts";
 import { crc32c } from "./crc32c.ts";
