@@ -4,6 +4,7 @@ import type { Source } from "@posthaste/core/config/source";
 import { isPosthasteError } from "@posthaste/core/errors";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
+import { singleFlight } from "@posthaste/kafka/connection/single-flight";
 import { type Refusal, unauthorized, unavailable } from "../answer/answer.ts";
 import { MAX_WAITING_FOR_SOURCES, REFRESH_TIMEOUT_MS } from "../limits.ts";
 import { createRefusedKeys, type RefusedKeys } from "./refused-keys.ts";
@@ -64,7 +65,8 @@ class TableAuthenticator implements Authenticator {
 
   constructor(parts: AuthenticatorParts) {
     this.#parts = parts;
-    this.#refreshOnce = shareRefresh(parts.refresh);
+    // However many unknown keys arrive, the table is read to its end once at a time, and after each key was written.
+    this.#refreshOnce = singleFlight(() => parts.refresh(REFRESH_TIMEOUT_MS));
     this.#refused = createRefusedKeys<Authentication>(parts.clock.monotonicMs);
   }
 
@@ -129,32 +131,4 @@ class TableAuthenticator implements Authenticator {
     for (const key of keys) this.#refused.note(key, refusal, this.#parts.writeKeys.version);
     return refusal;
   }
-}
-
-/**
- * However many unknown keys arrive, one refresh runs at a time. A caller that comes during one waits for the next,
- * since the running one may have looked for the end of the table before the caller's key was written.
- */
-function shareRefresh(refresh: (timeoutMs: number) => Promise<void>): () => Promise<void> {
-  let running: Promise<void> | undefined;
-  let next: Promise<void> | undefined;
-
-  const start = (): Promise<void> => {
-    const begun = refresh(REFRESH_TIMEOUT_MS).finally(() => {
-      if (running === begun) running = undefined;
-    });
-    running = begun;
-    return begun;
-  };
-
-  return () => {
-    if (running === undefined) return start();
-    next ??= running
-      .catch(() => {})
-      .then(() => {
-        next = undefined;
-        return start();
-      });
-    return next;
-  };
 }
