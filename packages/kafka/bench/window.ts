@@ -61,8 +61,8 @@ async function raw(each: (key: string) => Promise<void> | undefined): Promise<()
     partitionsConsumedConcurrently: PARTITIONS,
     eachBatch: async ({ batch }) => {
       for (const { key } of batch.messages) {
-        const room = each(String(key));
-        if (room !== undefined) await room;
+        const waiting = each(String(key));
+        if (waiting !== undefined) await waiting;
       }
     },
   });
@@ -106,7 +106,7 @@ function createWork(ms: number): { start(done: () => void): void; end(): void } 
   return { start: (done) => void queue.push({ dueMs: performance.now() + ms, done }), end: () => clearInterval(timer) };
 }
 
-/** Waits in the batch handler while `maxRecords` of a partition are in flight; room is shared by all, as lanes are left out. */
+/** Waits in the batch handler while `maxRecords` a partition are in flight; the partitions share the limit. */
 async function waiting(maxRecords: number, start: (done: () => void) => void): Promise<() => Promise<void>> {
   let inFlight = 0;
   let woken: (() => void)[] = [];
@@ -130,9 +130,9 @@ const CASES: Record<string, (count: () => void) => Promise<() => Promise<unknown
       count();
     }),
   ...Object.fromEntries(
-    [50, 500].flatMap((room) => [
-      [`full window of ${room}, 5 ms: pausing`, (count: () => void) => full(count, (start) => windowed(room, start))],
-      [`full window of ${room}, 5 ms: waiting`, (count: () => void) => full(count, (start) => waiting(room, start))],
+    [50, 500].flatMap((limit) => [
+      [`full window of ${limit}, 5 ms: pausing`, (count: () => void) => full(count, (start) => windowed(limit, start))],
+      [`full window of ${limit}, 5 ms: waiting`, (count: () => void) => full(count, (start) => waiting(limit, start))],
     ]),
   ),
 };

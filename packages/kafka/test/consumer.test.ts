@@ -279,7 +279,7 @@ describe("what a fetch brings", () => {
     await close(retry);
   });
 
-  it("gives the first of the room to another partition each time that backpressure ends", async () => {
+  it("lets another partition be the first each time that backpressure ends", async () => {
     let isHolding = true;
     let release = () => {};
     const backpressure = {

@@ -49,7 +49,7 @@ describe("a window", () => {
     expect(member.failures).toEqual([]);
   });
 
-  it("takes in no more than it has room for, says so once, and leaves the other partitions alone (C8)", async () => {
+  it("takes in no more than its limits allow, says so once, and leaves the other partitions alone (C8)", async () => {
     const topic = await topicOf(2);
     await writeRecords(topic, { count: 400, partitions: 2 });
     const held: Task<string>[] = [];

@@ -66,10 +66,8 @@ export class OwnedPartitions<T, F> {
     this.#giveUp(lost);
     this.#expect(gained, sought);
     for (const place of gained) this.#options.fetchOf(place).pause();
-    for (const intake of kept) {
-      if (isStopping) intake.freeze();
-      else intake.keep();
-    }
+    // While the consumer stops, what is kept stays frozen: the drain of `stop` froze all that was owned.
+    if (!isStopping) for (const intake of kept) intake.keep();
     if (begun.length > 0) this.#search(begun);
   }
 

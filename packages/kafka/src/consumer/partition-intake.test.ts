@@ -127,7 +127,7 @@ class Simulation {
     fetch.soughtAt = null;
     this.#deliver(fetch.at, count);
     if (runner.window.records > runner.window.maxRecords)
-      this.failures.push(new Error("the window took in more than it has room for"));
+      this.failures.push(new Error("the window took in more than its limits allow"));
   }
 
   /** A fetch that was asked for under an older assignment, from anywhere. */
@@ -328,7 +328,7 @@ it("B4: what is taken in shares no memory with what was fetched", () => {
 it("B2: takes nothing in and fetches nothing while backpressure holds, goes on where it stood, and asks before each record", () => {
   const fetching: string[] = [];
   const ran: string[] = [];
-  let room = 2;
+  let space = 2;
   const options = {
     groupId: "g",
     topics: ["t"],
@@ -337,11 +337,11 @@ it("B2: takes nothing in and fetches nothing while backpressure holds, goes on w
     laneOf: () => null,
     run: ({ item }: Task<string>) => {
       ran.push(item);
-      room -= 1;
+      space -= 1;
     },
     backpressure: {
       get isHolding() {
-        return room <= 0;
+        return space <= 0;
       },
       onReleased: () => {},
     },
@@ -361,10 +361,10 @@ it("B2: takes nothing in and fetches nothing while backpressure holds, goes on w
     ["0", "1"],
     ["resume", "pause"],
   ]);
-  room = 1;
+  space = 1;
   runner.release();
   expect([ran.length, fetching.at(-1)]).toEqual([3, "pause"]);
-  room = 9;
+  space = 9;
   runner.release();
   expect([ran, fetching.at(-1)]).toEqual([["0", "1", "2", "3", "4"], "resume"]);
 });

@@ -135,7 +135,7 @@ function openWindow<F = never>(
   return { window, started, failures, offsets, finish, onFinished };
 }
 
-describe("the room of a window", () => {
+describe("the limits of a window", () => {
   it("Q3: is full by records or by bytes, and takes one record in however large it is", () => {
     const { window, finish } = openWindow();
     expect([window.isFull, window.maxRecords]).toEqual([false, 3]);

@@ -125,7 +125,7 @@ interface BrokerMakers {
 const CREATE_CLUSTER = "private:Kafka:createCluster";
 const METADATA_MAX_AGE_MS = 5 * 60_000;
 
-/** A cluster of its own for a reader without a group, which kafkajs's public API has no room for. */
+/** A cluster of its own for a reader without a group, for which kafkajs's public API has no call. */
 export function createCluster(kafka: Kafka): Cluster {
   const create: (options: object) => Cluster = Reflect.get(kafka, symbolOfCreateCluster(kafka));
   return create({ metadataMaxAge: METADATA_MAX_AGE_MS, allowAutoTopicCreation: false });

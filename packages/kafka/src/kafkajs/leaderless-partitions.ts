@@ -1,13 +1,13 @@
 /**
- * A partition without a leader must not hide the others (rule P1). kafkajs takes no metadata at all in which one
- * partition of all it asked for has none: no client connects, no offset is found, nothing is read or written, until the
- * last partition has a leader again. Here the picture is taken as it is:
+ * A partition without a leader must not hide the others (rule P1). kafkajs takes no metadata in which one of the
+ * partitions that it asked for has no leader: no client connects, no offset is found, nothing is read or written, until
+ * the last partition has a leader again. This patch makes kafkajs take such metadata:
  *
  * M1  A partition without a leader is counted, so that keys keep their partitions, and is left out where leaders are
  *     asked for.
- * M2  An answer about offsets names every topic that was asked about, also one of whose partitions none has a leader:
- *     kafkajs's consumer looks into it unasked.
- * M3  A picture that lacks a leader is old after `LEADERLESS_MAX_AGE_MS`: leaders come back in seconds.
+ * M2  An answer about offsets names every topic that was asked about, also a topic of whose partitions none has a
+ *     leader: kafkajs's consumer reads its part of the answer without a look whether it is there.
+ * M3  Metadata that lacks a leader is read again after `LEADERLESS_MAX_AGE_MS`: leaders come back in seconds.
  */
 import { createRequire } from "node:module";
 

@@ -124,7 +124,7 @@ describe("a broker's shared channel", () => {
 });
 
 describe("a channel that is aside", () => {
-  it("N2: is one of eight of its broker at the most, and makes room when it was answered or failed", () => {
+  it("N2: is one of eight of its broker at the most, and lets another be made when it was answered or failed", () => {
     const { channels, shared, sendOn } = createChannels();
     const aside = Array.from({ length: MAX_ASIDE }, () => channels.aside(ONE));
     expect([aside.includes(null), channels.aside(ONE), channels.aside(TWO) === null]).toEqual([false, null, false]);

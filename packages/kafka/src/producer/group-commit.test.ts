@@ -80,7 +80,7 @@ describe("group commit", () => {
     await createQueue().push([], 0);
   });
 
-  it("GC4: ends a batch before the first record that it has no room for", () => {
+  it("GC4: ends a batch before the first record that would exceed its limits", () => {
     const queue = createQueue({ maxBytes: 25 });
     void queue.push([record("a", 0), record("b", 1), record("c", 0), record("d", 0), record("e", 1)], 0);
     expect(takeAll(queue).map(([, values]) => values)).toEqual([
