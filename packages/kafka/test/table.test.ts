@@ -222,6 +222,67 @@ describe("the joined table", () => {
     expect(contents(table)).toEqual({ a: "new" });
   });
 
+  describe("a record whose schema the registry does not know", () => {
+    /** Frames a text as of schema 7, which the registry knows when `isKnown` says so. */
+    const framed = (text: string) =>
+      Buffer.concat([Buffer.from([0, 0, 0, 0, 7]), Buffer.from(text)]).toString("latin1");
+
+    async function openUnknowing() {
+      const registry = { isKnown: false, asked: 0 };
+      const stale: string[] = [];
+      const unknown = () => new PosthasteError("unknown_schema", "there is no schema 7");
+      const isOf7 = (bytes: Buffer) => bytes.toString("latin1").startsWith(framed(""));
+      const table = await openTable({
+        unknownSchemaRoundMs: 50,
+        onStale: (key) => stale.push(key),
+        prefetch: (bytes) => {
+          if (!isOf7(bytes) || registry.isKnown) return undefined;
+          registry.asked += 1;
+          return Promise.reject(unknown());
+        },
+        decode: (bytes) => {
+          if (isOf7(bytes) && !registry.isKnown) throw unknown();
+          return bytes.toString("latin1").replace(framed(""), "");
+        },
+      });
+      return { table, registry, stale };
+    }
+
+    it("T4: is applied when the registry knows the schema, and holds nothing up until then", async () => {
+      const { table, registry } = await openUnknowing();
+      await write("a", framed("late"), 1);
+      await write("b", "at once", 1);
+      await table.refresh(5000);
+      expect(contents(table)).toEqual({ b: "at once" });
+      registry.isKnown = true;
+      await eventually(() => expect(contents(table)).toEqual({ a: "late", b: "at once" }));
+      expect(table.revisionOf("a")).toBe(1);
+    });
+
+    it("T4, U1: undoes nothing that its key got since, a removal included, and is no late write then", async () => {
+      const { table, registry, stale } = await openUnknowing();
+      await write("a", framed("old"), 1);
+      await write("a", "new", 2);
+      await write("b", framed("old"), 1);
+      await write("b", null, 2);
+      await write("c", framed("the only one"), 1);
+      await table.refresh(5000);
+      registry.isKnown = true;
+      await eventually(() => expect(contents(table)).toEqual({ a: "new", c: "the only one" }));
+      expect(stale).toEqual([]);
+    });
+
+    it("U2: costs the registry one question a round for all records of the schema", async () => {
+      const { table, registry } = await openUnknowing();
+      for (let index = 0; index < 20; index++) await write(`k${index}`, framed("x"), 1);
+      await table.refresh(5000);
+      const askedByReading = registry.asked;
+      expect(askedByReading).toBeGreaterThanOrEqual(20);
+      await eventually(() => expect(registry.asked).toBeGreaterThan(askedByReading));
+      expect(registry.asked - askedByReading).toBeLessThan(20);
+    });
+  });
+
   describe("its state, for readiness and the gauges", () => {
     async function openWatched(behindLimitMs = 300) {
       const proxy = await openFaultProxy(kafkaBrokers()[0] ?? "");

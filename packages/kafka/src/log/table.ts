@@ -10,7 +10,8 @@
  *     called.
  * T4  A record that cannot be decoded leaves what is held as it was, and is logged and counted: one bad record must not
  *     take every destination down. A writer's schema that cannot be fetched is waited for, also while the registry
- *     refuses a login.
+ *     refuses a login. A record whose schema the registry does not know is set aside, and applied when the registry
+ *     knows it, unless its key got a newer record meanwhile (unknown-schema-records.ts).
  * T5  `onStale` is told of an older write only while that write is the newest record of its key. An older write that
  *     stands in the log before its repair is history.
  */
@@ -28,6 +29,7 @@ import { untilAnswered, whenReachable } from "../connection/when-reachable.ts";
 import type { IncomingRecord } from "../wire/incoming-record.ts";
 import { followLog, type LogReader } from "./log-reader.ts";
 import { TableProgress } from "./table-progress.ts";
+import { UnknownSchemaRecords } from "./unknown-schema-records.ts";
 
 export interface Table<T> {
   get(key: string): T | undefined;
@@ -68,6 +70,8 @@ export interface TableOptions<T> {
   readonly onFailure?: (reason: Error) => void;
   /** How long a missing topic is asked for again; default `ADMIN_PATIENCE_MS`. */
   readonly missingPatienceMs?: number;
+  /** Ms between two questions for a schema that the registry does not know (T4); default 5 s. */
+  readonly unknownSchemaRoundMs?: number;
   /** How long the table may not have been at its topic's end before `state` says so; default `BEHIND_LIMIT_MS`. */
   readonly behindLimitMs?: number;
   readonly clock?: Clock;
@@ -91,6 +95,7 @@ class CompactedTable<T> implements Table<T> {
     readonly resolve: () => void;
   }>();
   readonly #progress: TableProgress;
+  readonly #unknownSchema: UnknownSchemaRecords;
   #appliedOffset = -1;
   #reader: LogReader | null = null;
   readonly #closing = new AbortController();
@@ -107,6 +112,11 @@ class CompactedTable<T> implements Table<T> {
       metrics: connection.metrics,
       limitMs: options.behindLimitMs,
       clock: options.clock,
+    });
+    this.#unknownSchema = new UnknownSchemaRecords({
+      prefetch: (bytes) => options.prefetch?.(bytes),
+      onKnown: (record) => this.#applySetAside(record),
+      roundMs: options.unknownSchemaRoundMs,
     });
     this.#askEnd = singleFlight(() => endOffset(connection, options.topic));
   }
@@ -195,6 +205,7 @@ class CompactedTable<T> implements Table<T> {
 
   async close(): Promise<void> {
     this.#closing.abort();
+    this.#unknownSchema.close();
     await this.#reader?.close();
   }
 
@@ -228,8 +239,8 @@ class CompactedTable<T> implements Table<T> {
     });
   }
 
-  #apply({ key: keyBytes, value: bytes, headers, offset }: IncomingRecord): void {
-    const { onChange } = this.#options;
+  #apply(record: IncomingRecord): void {
+    const { key: keyBytes, value: bytes, headers, offset } = record;
     if (keyBytes === null) return;
     const key = keyBytes.toString();
     const revision = Number(headerText(headers, REVISION_HEADER) ?? 0);
@@ -240,11 +251,33 @@ class CompactedTable<T> implements Table<T> {
     }
     const value = bytes === null ? undefined : this.#decode(bytes, key, offset);
     if (value === UNREADABLE) return;
+    if (value === UNKNOWN_SCHEMA) {
+      this.#unknownSchema.add(key, record);
+      return;
+    }
+    this.#unknownSchema.forget(key);
+    this.#set(key, value, { revision, offset });
+  }
+
+  /** A record that was set aside is older than what its key may hold by now, which then stays (T1). */
+  #applySetAside(record: IncomingRecord): void {
+    const { topic } = this.#options;
+    this.#connection.log.info({
+      event: "table_schema_known",
+      topic,
+      key: record.key?.toString(),
+      offset: record.offset,
+    });
+    this.#apply(record);
+    this.#report();
+  }
+
+  #set(key: string, value: T | undefined, { revision, offset }: { revision: number; offset: number }): void {
     this.#revisions.set(key, revision);
     this.#staleKeys?.delete(key);
     if (value === undefined) this.#values.delete(key);
     else this.#values.set(key, value);
-    onChange?.(key, value, offset);
+    this.#options.onChange?.(key, value, offset);
     this.#wakeWaiters(key, revision);
   }
 
@@ -262,7 +295,7 @@ class CompactedTable<T> implements Table<T> {
   }
 
   /** T4. */
-  #decode(bytes: Buffer, key: string, offset: number): T | typeof UNREADABLE {
+  #decode(bytes: Buffer, key: string, offset: number): T | typeof UNREADABLE | typeof UNKNOWN_SCHEMA {
     const { topic, decode } = this.#options;
     try {
       return decode(bytes);
@@ -271,7 +304,7 @@ class CompactedTable<T> implements Table<T> {
       const fields = { event: "table_record_unreadable", topic, key, offset, reason: describe(error) };
       countUnreadable(this.#connection.metrics, topic, { bytes, error });
       this.#connection.log.error(fields, "a record of a table cannot be read: what was held stays");
-      return UNREADABLE;
+      return error.code === "unknown_schema" ? UNKNOWN_SCHEMA : UNREADABLE;
     }
   }
 
@@ -287,6 +320,7 @@ class CompactedTable<T> implements Table<T> {
 }
 
 const UNREADABLE = Symbol("unreadable");
+const UNKNOWN_SCHEMA = Symbol("unknown schema");
 
 /**
  * A registry that lets nobody ask says nothing of the record: what is passed over here is missing until the next start

@@ -1,0 +1,103 @@
+/**
+ * The records of a table whose schema the registry does not know. They are set aside, and the registry is asked again: the
+ * schema may be restored, or known at another node, long after the records were read.
+ *
+ * Owns: the newest such record of each key, and the timer by which the registry is asked.
+ * U1  A record is set aside until its schema can be fetched, or until its key gets a newer record. Nothing waits for it.
+ * U2  The registry is asked for each schema once a round, whatever the number of records that were written with it. A
+ *     registry that gives no answer ends the round.
+ * U3  At most `MOST_RECORDS` are kept, those set aside first.
+ */
+import { isPosthasteError } from "@posthaste/core/errors";
+import { isFramed, schemaIdOf } from "../codec/confluent-frame.ts";
+import type { IncomingRecord } from "../wire/incoming-record.ts";
+
+/** Ms from the end of one round to the next. */
+const ROUND_MS = 5000;
+const MOST_RECORDS = 10_000;
+
+export interface UnknownSchemaOptions {
+  /** Fetches the schema of these bytes; rejects with `unknown_schema` while the registry has none of its id. */
+  readonly prefetch: (bytes: Buffer) => Promise<void> | undefined;
+  /** Takes a record whose schema is known now. */
+  readonly onKnown: (record: IncomingRecord) => void;
+  /** Ms from the end of one round to the next; default 5 s. */
+  readonly roundMs?: number | undefined;
+}
+
+export class UnknownSchemaRecords {
+  readonly #options: UnknownSchemaOptions;
+  readonly #records = new Map<string, IncomingRecord>();
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(options: UnknownSchemaOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#records.size;
+  }
+
+  /** Sets aside the newest record of a key. */
+  add(key: string, record: IncomingRecord): void {
+    if (this.#records.size >= MOST_RECORDS && !this.#records.has(key)) return;
+    this.#records.set(key, record);
+    this.#ask();
+  }
+
+  /** The key has a newer record (U1). */
+  forget(key: string): void {
+    this.#records.delete(key);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    this.#records.clear();
+  }
+
+  #ask(): void {
+    if (this.#timer !== undefined || this.#isClosed || this.#records.size === 0) return;
+    const { roundMs = ROUND_MS } = this.#options;
+    this.#timer = setTimeout(() => void this.#round(), roundMs);
+  }
+
+  /** U2. */
+  async #round(): Promise<void> {
+    for (const [schemaId, bytes] of this.#schemas()) {
+      const answer = await this.#fetch(bytes);
+      if (answer === "silent") break;
+      if (answer === "known") this.#release(schemaId);
+    }
+    this.#timer = undefined;
+    this.#ask();
+  }
+
+  /** One record's bytes for each schema. */
+  #schemas(): ReadonlyMap<number, Buffer> {
+    const schemas = new Map<number, Buffer>();
+    for (const { value } of this.#records.values()) {
+      if (value !== null && isFramed(value)) schemas.set(schemaIdOf(value), value);
+    }
+    return schemas;
+  }
+
+  async #fetch(bytes: Buffer): Promise<"known" | "unknown" | "silent"> {
+    try {
+      await this.#options.prefetch(bytes);
+      return "known";
+    } catch (error) {
+      if (!isPosthasteError(error)) throw error;
+      return error.code === "unknown_schema" ? "unknown" : "silent";
+    }
+  }
+
+  #release(schemaId: number): void {
+    for (const [key, record] of [...this.#records]) {
+      if (record.value === null || !isFramed(record.value) || schemaIdOf(record.value) !== schemaId) continue;
+      this.#records.delete(key);
+      this.#options.onKnown(record);
+    }
+  }
+}
