@@ -11,6 +11,7 @@ import { startReceiver } from "@posthaste/testkit/receiver";
 import { deleteTopics, uniqueName } from "@posthaste/testkit/topics";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { metricNames } from "../checks/metrics-page.ts";
+import { runShownCalls } from "./shown-calls.ts";
 
 const start = fileURLToPath(new URL("../../scripts/start.mjs", import.meta.url));
 const READY = { timeoutMs: 90_000, intervalMs: 100 };
@@ -98,6 +99,23 @@ function isAlive(pid: number): boolean {
   }
 }
 
+/** What README.md and docs/ingest.md show is answered as they say. */
+async function assertPagesHold({ ingest, control }: StackFile, token: string): Promise<void> {
+  const sources = await fetch(`${control}/v1/sources`, { headers: { authorization: `Bearer ${token}` } });
+  const [source] = ((await sources.json()) as { readonly data: { readonly id: string; readonly writeKey: string }[] })
+    .data;
+  const options = { ingest, control, dataDir, writeKey: source?.writeKey ?? "", sourceId: source?.id ?? "" };
+  const [event, configuration, ...others] = await runShownCalls("README.md", options);
+  expect(others).toEqual([]);
+  expect(event?.answers).toEqual([{ success: true }]);
+  await eventually(() => expect(output).toMatch(/received track, signature good: .*"event":"Hello"/));
+  const made = { id: expect.any(String) };
+  expect(configuration?.answers).toMatchObject([made, { ...made, sourceIds: [options.sourceId] }]);
+  const calls = await runShownCalls("docs/ingest.md", options);
+  expect(calls.length).toBe(2);
+  for (const { answers, expected } of calls) expect(answers).toEqual([expected]);
+}
+
 it("shows all seven kinds delivered, says what runs and what dies, and ends within 15 s of SIGTERM", async () => {
   run();
   const stack = await running();
@@ -122,6 +140,8 @@ it("shows all seven kinds delivered, says what runs and what dies, and ends with
   const sources = await fetch(`${stack.control}/v1/sources`, { headers: { authorization: `Bearer ${token.trim()}` } });
   expect(sources.status).toBe(200);
   expect((await stat(join(dataDir, "admin-token"))).mode & 0o077).toBe(0);
+
+  await assertPagesHold(stack, token.trim());
 
   const killed = stack.processes.find(({ name }) => name === "router");
   process.kill(killed?.pid ?? 0, "SIGKILL");
