@@ -1,5 +1,5 @@
-// What every script here begins with: the installed packages and Node 24. No dependencies, and runs on Node 20, since it
-// runs before anything is installed.
+// What every script here begins with: the installed packages and Node 24. No dependencies, and runs on Node 20, since
+// it runs before anything is installed.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -13,7 +13,10 @@ const node24 = join(bin, process.platform === "win32" ? "node.cmd" : "node");
 /** kafkajs sets timers of negative length, which Node 24 warns about at every one. */
 const NODE_FLAGS = ["--disable-warning=TimeoutNegativeWarning"];
 
-/** Installs with `npm ci` when `node_modules` lacks something that the lock file names. Ends the process when that fails. */
+/**
+ * Installs with `npm ci` when `node_modules` lacks something that the lock file names. Ends the process when that
+ * fails.
+ */
 export function install() {
   if (isInstalled()) return;
   console.log("installing packages (npm ci)");

@@ -1,5 +1,6 @@
-// Refuses an action, a base image or an image of compose that is named by something that its owner can move: a tag, a branch.
-// node scripts/check-pins.mjs [FOLDER]   The last line says how many were looked at; the exit code is 1 when one is not pinned.
+// Refuses an action, a base image or an image of compose that is named by something that its owner can move: a tag, a
+// branch. node scripts/check-pins.mjs [FOLDER]   The last line says how many were looked at; the exit code is 1 when
+// one is not pinned.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./bootstrap.mjs";

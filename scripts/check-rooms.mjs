@@ -1,6 +1,7 @@
-// npm run verify: the folders of a package's or service's src are rooms whose arrows point one way. An arrow is an import, types too,
-// from a file of one room to a file of another; a circle of rooms fails the check, and names the imports that make it.
-// node scripts/check-rooms.mjs [FOLDER]   The last line says how many sources were looked at; the exit code is 1 for a circle.
+// npm run verify: the folders of a package's or service's src are rooms whose arrows point one way. An arrow is an
+// import, types too, from a file of one room to a file of another; a circle of rooms fails the check, and names the
+// imports that make it. node scripts/check-rooms.mjs [FOLDER]   The last line says how many sources were looked at; the
+// exit code is 1 for a circle.
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { root } from "./bootstrap.mjs";
@@ -16,7 +17,10 @@ function roomOf(path) {
   return folder === "" ? undefined : src + folder;
 }
 
-/** Arrows between rooms, by the room that they start from: the rooms they end at, each with one import as `file -> file`. */
+/**
+ * Arrows between rooms, by the room that they start from: the rooms they end at, each with one import as `file ->
+ * file`.
+ */
 function arrowsOf(files) {
   const arrows = new Map();
   for (const [path, text] of files) {

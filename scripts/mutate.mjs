@@ -1,6 +1,7 @@
-// npm run test:mutation -- PACKAGE [FILE ...]: StrykerJS damages the sources of a package, one place at a time, and says which
-// damages its tests do not notice. PACKAGE is a folder, such as packages/core; FILE one below its src, such as lanes.ts, or
-// some lines of one, such as lanes.ts:1-60. Of the tests that need no broker those run that reach the file.
+// npm run test:mutation -- PACKAGE [FILE ...]: StrykerJS damages the sources of a package, one place at a time, and
+// says which damages its tests do not notice. PACKAGE is a folder, such as packages/core; FILE one below its src, such
+// as lanes.ts, or some lines of one, such as lanes.ts:1-60. Of the tests that need no broker those run that reach the
+// file.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -47,7 +48,8 @@ function settings() {
       files.length > 0 ? files.map((file) => `src/${file}`) : ["src/**/*.ts", "!src/**/*.test.ts", "!src/main.ts"],
     // What a message says is no rule.
     mutator: { excludedMutations: ["StringLiteral"] },
-    // A damage that runs for ever is found by this, so it needs no long wait; longer than a test may take (packages/tooling/vitest.ts).
+    // A damage that runs for ever is found by this, so it needs no long wait; longer than a test may take
+    // (packages/tooling/vitest.ts).
     timeoutMS: 8000,
     concurrency: Number(process.env.POSTHASTE_MUTATION_CONCURRENCY ?? 1),
     // Their base lies outside of the copy that is damaged, and nothing that runs needs them.
@@ -68,7 +70,8 @@ function print({ files: mutated }) {
   for (const [path, { source, mutants }] of Object.entries(mutated)) {
     const lines = source.split("\n");
     const of = (...states) => mutants.filter(({ status }) => states.includes(status));
-    // What ran for ever was seen to; what ran out of time may have been slow only, and is to be judged as what survived is.
+    // What ran for ever was seen to; what ran out of time may have been slow only, and is to be judged as what survived
+    // is.
     const isSlow = ({ status, statusReason }) => status === "Timeout" && !statusReason?.startsWith("Hit limit");
     for (const mutant of mutants) {
       const { location, replacement, mutatorName, status } = mutant;

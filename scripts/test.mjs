@@ -1,6 +1,6 @@
-// npm test: every test of the project against one real broker and registry. The last line is `N passed, N failed, N skipped`.
-// npm test -- PACKAGE...: those of some packages or services, by the names of their folders (kafka, delivery); or of what stands
-// below a path (packages/kafka/test). A broker is started only for tests that need one.
+// npm test: every test of the project against one real broker and registry. The last line is `N passed, N failed, N
+// skipped`. npm test -- PACKAGE...: those of some packages or services, by the names of their folders (kafka,
+// delivery); or of what stands below a path (packages/kafka/test). A broker is started only for tests that need one.
 // npm run test:faults [-- NAME]: the long forms of the fault tests alone, one file at a time.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -42,7 +42,10 @@ if (counts.passed + counts.failed === 0) {
 console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
 process.exitCode = counts.failed === 0 ? 0 : 1;
 
-/** A package's or service's folder for its name, with the slash that keeps `packages/kafka/` from meaning another; else as it is. */
+/**
+ * A package's or service's folder for its name, with the slash that keeps `packages/kafka/` from meaning another; else
+ * as it is.
+ */
 function folderOf(name) {
   const folder = ["packages", "services"]
     .map((each) => `${each}/${name}/`)

@@ -1,4 +1,5 @@
-// npm run verify: every check that runs nothing of the project, each a line. All of them run, so one run shows all that is wrong.
+// npm run verify: every check that runs nothing of the project, each a line. All of them run, so one run shows all that
+// is wrong.
 import { spawnSync } from "node:child_process";
 import { environment, install, root } from "./bootstrap.mjs";
 
@@ -10,6 +11,7 @@ const STEPS = [
   ],
   ["import direction", "turbo", ["boundaries"]],
   ["rooms: no circle of folders", "node", ["scripts/check-rooms.mjs"]],
+  ["comments: no long lines", "node", ["scripts/check-comments.mjs"]],
   ["format and lint", "biome", ["ci", "--colors=off", "."]],
   ["nothing unused", "knip", []],
   ["actions and images are pinned", "node", ["scripts/check-pins.mjs"]],

@@ -1,6 +1,6 @@
 /**
- * Gives a vitest run a real broker and schema registry: those named by `KAFKA_BROKERS` and `SCHEMA_REGISTRY_URL`, or else
- * a local stack of its own, started as a process so that this package needs none of ours.
+ * Gives a vitest run a real broker and schema registry: those named by `KAFKA_BROKERS` and `SCHEMA_REGISTRY_URL`, or
+ * else a local stack of its own, started as a process so that this package needs none of ours.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,12 +1,15 @@
 /**
- * Begins a run with the test files that take longest, whatever package they are of: one that begins last would be waited for by
- * workers that have nothing left to do. Vitest's own order is package by package.
+ * Begins a run with the test files that take longest, whatever package they are of: one that begins last would be
+ * waited for by workers that have nothing left to do. Vitest's own order is package by package.
  */
 import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Files that take ten seconds and more, the slowest first, as `npm test` prints them at its end. Their order is all that counts. */
+/**
+ * Files that take ten seconds and more, the slowest first, as `npm test` prints them at its end. Their order is all
+ * that counts.
+ */
 const SLOW_TESTS: readonly string[] = [
   "test/faults/brokers.test.ts",
   "test/faults/partitions.test.ts",

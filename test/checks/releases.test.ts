@@ -1,4 +1,7 @@
-/** A client library says the same version wherever it says one: to a package manager, to the server, in its list of changes. */
+/**
+ * A client library says the same version wherever it says one: to a package manager, to the server, in its list of
+ * changes.
+ */
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";

@@ -177,7 +177,8 @@ describe.skipIf("missing" in found)("the real @segment/analytics-next in Chromiu
     const [refused, taken] = sentTo(visit, "POST", "/v1/t");
     const toldS = refused?.answer?.retryAfterS ?? 0;
     expect(toldS).toBeGreaterThan(0);
-    // A header that the page may not read would have it come again within a second. The browser's clocks differ a little.
+    // A header that the page may not read would have it come again within a second. The browser's clocks differ a
+    // little.
     expect((taken?.sentAtS ?? 0) - (refused?.answer?.atS ?? 0)).toBeGreaterThan(toldS - 0.1);
   });
 });

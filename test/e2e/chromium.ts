@@ -1,6 +1,6 @@
 /**
- * The Chromium that browser tests drive: the machine's own, or on a build machine Debian's package. Nothing is downloaded
- * from anywhere else.
+ * The Chromium that browser tests drive: the machine's own, or on a build machine Debian's package. Nothing is
+ * downloaded from anywhere else.
  */
 import { execFile } from "node:child_process";
 import { accessSync, constants, existsSync } from "node:fs";
@@ -21,7 +21,9 @@ export interface ChromiumSearch {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Looks for the browser and, where that is allowed and it can be done, installs it first; or tells why there is none. */
+/**
+ * Looks for the browser and, where that is allowed and it can be done, installs it first; or tells why there is none.
+ */
 export async function provideChromium({ env }: ChromiumSearch): Promise<Chromium> {
   const named = env["CHROMIUM_PATH"];
   if (named) return isExecutable(named) ? { path: named } : { missing: `CHROMIUM_PATH is no program: ${named}` };

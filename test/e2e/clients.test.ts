@@ -1,4 +1,6 @@
-/** The client libraries, each as its users run it, against a whole installation: what they send is what receivers get. */
+/**
+ * The client libraries, each as its users run it, against a whole installation: what they send is what receivers get.
+ */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";

@@ -1,6 +1,6 @@
 /**
- * A whole installation for one test file: the four services as processes, on ports and topics of their own, over the run's
- * brokers. Ends with the file, its topics with it.
+ * A whole installation for one test file: the four services as processes, on ports and topics of their own, over the
+ * run's brokers. Ends with the file, its topics with it.
  */
 import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";

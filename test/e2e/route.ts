@@ -1,4 +1,6 @@
-/** A source, a receiver and a signed destination that joins them, made through control; and what came out at the end. */
+/**
+ * A source, a receiver and a signed destination that joins them, made through control; and what came out at the end.
+ */
 import { randomBytes } from "node:crypto";
 import type { ReceivedRequest, Receiver } from "@posthaste/testkit/receiver";
 import type { Installation } from "./installation.ts";

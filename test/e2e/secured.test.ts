@@ -1,6 +1,6 @@
 /**
- * All of it over a Kafka that asks who calls: each service works with what the access table grants it, needs all of that, and
- * gets nothing else.
+ * All of it over a Kafka that asks who calls: each service works with what the access table grants it, needs all of
+ * that, and gets nothing else.
  *
  * The tests are one story: what happens in the first ones is what the broker's log is asked about in the later ones.
  */

@@ -1,9 +1,10 @@
 /**
- * A backlog of events that become many deliveries each, as after an outage: the router holds no more than it may, and writes every
- * delivery once, in the order of its events (R2).
+ * A backlog of events that become many deliveries each, as after an outage: the router holds no more than it may, and
+ * writes every delivery once, in the order of its events (R2).
  *
- * In `npm test` one backlog, judged by the bytes that wait for the brokers; with POSTHASTE_LONG_FAULTS (`npm run test:faults --
- * backlog`) up to 1.2 million deliveries of 1 KB. The router's resident memory is printed and not judged.
+ * In `npm test` one backlog, judged by the bytes that wait for the brokers; with POSTHASTE_LONG_FAULTS (`npm run
+ * test:faults -- backlog`) up to 1.2 million deliveries of 1 KB. The router's resident memory is printed and not
+ * judged.
  */
 import type { DestinationRecord } from "@posthaste/contracts/destination-codec";
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
@@ -143,7 +144,9 @@ async function route({ prefix, names, connection }: TestTopics, deliveries: numb
   }
 }
 
-/** D2, R2: whoever reads a deliveries partition sees no origin twice or late, so nothing of it is taken for a repeat. */
+/**
+ * D2, R2: whoever reads a deliveries partition sees no origin twice or late, so nothing of it is taken for a repeat.
+ */
 async function expectInOrder({ names, follow }: TestTopics, deliveries: number): Promise<void> {
   const checkpoints = Array.from({ length: PARTITIONS }, () => new OriginCheckpoint());
   let [read, repeats] = [0, 0];

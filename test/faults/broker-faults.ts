@@ -59,7 +59,9 @@ export async function rolesOf(brokers: readonly StackProcess[], { view, names }:
   return ROLES.filter((_, index) => brokers.some(({ name }) => name === brokersNow[index]));
 }
 
-/** Waits until every partition has all of its replicas in sync: what a fault before has left would count for this one. */
+/**
+ * Waits until every partition has all of its replicas in sync: what a fault before has left would count for this one.
+ */
 export function untilWhole({ view }: Cluster): Promise<void> {
   return eventually(
     async () => {
@@ -71,8 +73,8 @@ export function untilWhole({ view }: Cluster): Promise<void> {
 }
 
 /**
- * Answers how many ms from now the cluster did without the broker: it leads nothing, no acknowledgement waits for it, and the
- * active controller is another. As those say that answer; null when it was not so within `timeoutMs`.
+ * Answers how many ms from now the cluster did without the broker: it leads nothing, no acknowledgement waits for it,
+ * and the active controller is another. As those say that answer; null when it was not so within `timeoutMs`.
  */
 export async function untilReplaced(broker: string, { view }: Cluster, timeoutMs: number): Promise<number | null> {
   const startMs = performance.now();

@@ -20,7 +20,10 @@ import type { Gap, Timeline } from "./timeline.ts";
 /** How long a busy machine may take: what timed out on it comes back from a retry topic. */
 const START = { timeoutMs: 60_000 };
 const ARRIVAL = { timeoutMs: 180_000, intervalMs: 100 };
-/** Of the longest gap in commits beyond that in deliveries, after which the round says what the services say of their groups. */
+/**
+ * Of the longest gap in commits beyond that in deliveries, after which the round says what the services say of their
+ * groups.
+ */
 const ODD_COMMITS_MS = 3_000;
 
 export interface Stage {

@@ -1,11 +1,11 @@
 /**
- * A broker of three dies, stops or hangs under load, then two at once: nothing acknowledged is lost, nobody gives up. Bare
- * kafkajs meets the same faults beside the system.
+ * A broker of three dies, stops or hangs under load, then two at once: nothing acknowledged is lost, nobody gives up.
+ * Bare kafkajs meets the same faults beside the system.
  *
- * In `npm test` each row runs once, with hangs of 6 s; with POSTHASTE_LONG_FAULTS (`npm run test:faults -- brokers`) ten times,
- * with hangs of 20 s, round after round: some 40 minutes. Each round is printed when it ends, the tables of what was seen after
- * each ten rows and at the end; a file has them after each round, for a run that is ended early. Times are told, not judged:
- * they are the machine's.
+ * In `npm test` each row runs once, with hangs of 6 s; with POSTHASTE_LONG_FAULTS (`npm run test:faults -- brokers`)
+ * ten times, with hangs of 20 s, round after round: some 40 minutes. Each round is printed when it ends, the tables of
+ * what was seen after each ten rows and at the end; a file has them after each round, for a run that is ended early.
+ * Times are told, not judged: they are the machine's.
  */
 import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,8 +1,9 @@
 /**
- * The delivery process is killed at random moments under load and started again at once: nothing is lost, and nothing is
- * sent again but what was in flight and what finished since the last commit (C1).
+ * The delivery process is killed at random moments under load and started again at once: nothing is lost, and nothing
+ * is sent again but what was in flight and what finished since the last commit (C1).
  *
- * In `npm test` 2 kills in 4,000 events; with POSTHASTE_LONG_FAULTS (`npm run test:faults -- engine`) 20 kills in 50,000.
+ * In `npm test` 2 kills in 4,000 events; with POSTHASTE_LONG_FAULTS (`npm run test:faults -- engine`) 20 kills in
+ * 50,000.
  */
 import { eventually } from "@posthaste/testkit/eventually";
 import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
@@ -114,7 +115,10 @@ function notFinished({ received, isFinished }: Kill, places: ReadonlyMap<string,
   );
 }
 
-/** Rising counts of deliveries after which the process is killed. The last tenth is left out: there must be something to kill. */
+/**
+ * Rising counts of deliveries after which the process is killed. The last tenth is left out: there must be something to
+ * kill.
+ */
 function randomCounts(count: number, events: number): readonly number[] {
   return Array.from({ length: count }, () => 1 + Math.floor(Math.random() * events * 0.9)).sort((a, b) => a - b);
 }

@@ -1,6 +1,7 @@
 /**
- * Partitions that cannot be written, in a cluster of three that is otherwise well: one whose only replica is down, and one that
- * has fewer replicas than it must. Rule P1: they hold up their own records, and no other partition, no new client, no group.
+ * Partitions that cannot be written, in a cluster of three that is otherwise well: one whose only replica is down, and
+ * one that has fewer replicas than it must. Rule P1: they hold up their own records, and no other partition, no new
+ * client, no group.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -11,7 +11,10 @@ export interface Place {
   readonly offset: number;
 }
 
-/** Reads the topic from its beginning until every one of `messageIds` was seen; a record that repeats one counts for nothing. */
+/**
+ * Reads the topic from its beginning until every one of `messageIds` was seen; a record that repeats one counts for
+ * nothing.
+ */
 export async function readPlaces(
   { brokers, schemaRegistry }: Pick<LocalStack, "brokers" | "schemaRegistry">,
   names: TopicNames,

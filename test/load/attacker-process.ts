@@ -1,6 +1,6 @@
 /**
- * An attacker as a process: `attacker-process.ts URL NUMBER` sends an attack of attacks.ts at a megabyte a second until its standard
- * input closes, from an address of its own, and prints what it sent and was answered as one line of JSON.
+ * An attacker as a process: `attacker-process.ts URL NUMBER` sends an attack of attacks.ts at a megabyte a second until
+ * its standard input closes, from an address of its own, and prints what it sent and was answered as one line of JSON.
  */
 import { connect, type Socket } from "node:net";
 import { ATTACKS, type Attack } from "./attacks.ts";
@@ -14,7 +14,10 @@ export interface AttackReport {
 
 const BYTES_PER_SECOND = 1_000_000;
 const TICK_MS = 5;
-/** Requests that wait for their answer at once. Further ones are not sent, so a gateway that answers slowly is sent less. */
+/**
+ * Requests that wait for their answer at once. Further ones are not sent, so a gateway that answers slowly is sent
+ * less.
+ */
 const MOST_AT_ONCE = 256;
 const MOST_HELD = 2_000;
 const ADDRESS = "127.0.0.2";

@@ -1,13 +1,22 @@
-/** Attacks on ingest, as the bytes that an attacker sends. None needs to know more than a write key, which stands in every page. */
+/**
+ * Attacks on ingest, as the bytes that an attacker sends. None needs to know more than a write key, which stands in
+ * every page.
+ */
 import { gzipSync } from "node:zlib";
 
-/** How a connection is used: a request at a time and its answer read, a body that stops just before its end, answers that nobody reads. */
+/**
+ * How a connection is used: a request at a time and its answer read, a body that stops just before its end, answers
+ * that nobody reads.
+ */
 type Manner = "asks" | "stalls" | "never reads";
 
 export interface Attack {
   readonly name: string;
   readonly manner: Manner;
-  /** Makes what its requests have in common, and answers what makes each; `serial` stands in a key that was never sent before. */
+  /**
+   * Makes what its requests have in common, and answers what makes each; `serial` stands in a key that was never sent
+   * before.
+   */
   readonly prepare: () => (serial: number) => Buffer;
   /** Sent before the steady rate begins, as fast as it goes. */
   readonly bytesAtOnce: number;

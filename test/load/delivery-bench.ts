@@ -1,6 +1,7 @@
 /**
  * One delivery process over topics of its own, for the benchmarks: the destinations and deliveries that it finds, and
- * what it costs. Everything is real but the router: the records are written here, with origins as the router gives them.
+ * what it costs. Everything is real but the router: the records are written here, with origins as the router gives
+ * them.
  */
 import { randomBytes } from "node:crypto";
 import { createDestinationCodec, type DestinationRecord } from "@posthaste/contracts/destination-codec";

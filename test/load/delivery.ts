@@ -1,7 +1,8 @@
 /**
- * npm run bench:delivery -- [--short] [--only=throughput|isolation|waiting|destinations]: what delivery costs beside the bare
- * loop, what healthy destinations feel of sick ones, what a million waiting records and ten thousand destinations cost.
- * Ratios in one run, for docs/benchmarks.md. Needs Linux, whose `/proc` tells a process's CPU time and memory.
+ * npm run bench:delivery -- [--short] [--only=throughput|isolation|waiting|destinations]: what delivery costs beside
+ * the bare loop, what healthy destinations feel of sick ones, what a million waiting records and ten thousand
+ * destinations cost. Ratios in one run, for docs/benchmarks.md. Needs Linux, whose `/proc` tells a process's CPU time
+ * and memory.
  */
 import { setUpForBenchmark } from "@posthaste/tooling/kafka-global-setup";
 import { BODY_BYTES } from "./delivery-bench.ts";

@@ -1,7 +1,7 @@
 /**
- * npm run bench:idle -- [--short]: the CPU that an installation takes while no event comes, as a share of one core for each
- * process. A whole installation with a broker of its own, measured over a minute (20 s in short form) after it has come to
- * rest. Needs Linux, whose `/proc` tells a process's CPU time. Ends with 1 when an aim does not hold.
+ * npm run bench:idle -- [--short]: the CPU that an installation takes while no event comes, as a share of one core for
+ * each process. A whole installation with a broker of its own, measured over a minute (20 s in short form) after it has
+ * come to rest. Needs Linux, whose `/proc` tells a process's CPU time. Ends with 1 when an aim does not hold.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { startInstallation } from "../e2e/installation.ts";

@@ -1,4 +1,7 @@
-/** What the measurements of ingest stand on: topics of their own, a source, the service and the bare server as processes. */
+/**
+ * What the measurements of ingest stand on: topics of their own, a source, the service and the bare server as
+ * processes.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";

@@ -1,6 +1,7 @@
 /**
- * What one source can do to another: one sends 200 calls a second while its neighbour sends everything it can, in every form. What
- * must hold: the first is answered 200 every time, 99 in 100 of its calls within 50 ms, and memory stays under a ceiling.
+ * What one source can do to another: one sends 200 calls a second while its neighbour sends everything it can, in every
+ * form. What must hold: the first is answered 200 every time, 99 in 100 of its calls within 50 ms, and memory stays
+ * under a ceiling.
  */
 import { Agent, request } from "node:http";
 import { gzipSync } from "node:zlib";

@@ -1,7 +1,7 @@
 /**
- * At least twice the load that one process takes, for as long as it is told: every batch that is refused is sent again at once,
- * on 1,024 connections. What must hold: nothing but 200, 429 and 503 is answered, every call that was answered 200 is in the
- * topic, and memory stays under a ceiling.
+ * At least twice the load that one process takes, for as long as it is told: every batch that is refused is sent again
+ * at once, on 1,024 connections. What must hold: nothing but 200, 429 and 503 is answered, every call that was answered
+ * 200 is in the topic, and memory stays under a ceiling.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { HEADERS, type IngestBench, type IngestServer } from "./ingest-bench.ts";
@@ -15,7 +15,10 @@ const OVERLOAD_CONNECTIONS = 1024;
 const PENDING_BYTES = 8 * 1024 * 1024;
 /** V8 lets garbage lie while there is room; this is the room, so that the ceiling says something. */
 const HEAP_MB = 256;
-/** The heap, 64 MB of bodies (`MAX_HELD_BODY_BYTES`), what waits for the brokers and its request three times, and Node itself. */
+/**
+ * The heap, 64 MB of bodies (`MAX_HELD_BODY_BYTES`), what waits for the brokers and its request three times, and Node
+ * itself.
+ */
 const CEILING_MB = 512;
 const SAMPLE_MS = 200;
 const CAPACITY_SECONDS = 5;

@@ -1,10 +1,11 @@
 /**
- * What healthy destinations feel of what else one delivery process has to do. The healthy events are the same in every case:
+ * What healthy destinations feel of what else one delivery process has to do. The healthy events are the same in every
+ * case:
  *   - 100 a second: latency, from the writing of the record to the receiver;
  *   - 2,000 a second, far below what the process can do: how many of them are delivered;
  *   - a backlog: how fast they go when the process has no CPU to spare.
- * The neighbours' events, where there are any, are as many again, written in turn with them. Over a backlog they cost CPU
- * however well they are kept apart, so the sick are compared there with neighbours that are healthy too.
+ * The neighbours' events, where there are any, are as many again, written in turn with them. Over a backlog they cost
+ * CPU however well they are kept apart, so the sick are compared there with neighbours that are healthy too.
  */
 import { createDeliveryBench, type DeliveryBench } from "./delivery-bench.ts";
 import { type Sink, startSink } from "./sink.ts";

@@ -1,6 +1,7 @@
 /**
- * What destinations cost a delivery process that serves many of them (I4): its memory and its connections. Every destination
- * has a host of its own, and they are served in turn, so that with more of them than connections each request needs a new one.
+ * What destinations cost a delivery process that serves many of them (I4): its memory and its connections. Every
+ * destination has a host of its own, and they are served in turn, so that with more of them than connections each
+ * request needs a new one.
  */
 import { createDeliveryBench } from "./delivery-bench.ts";
 import { processRssBytes } from "./process-cpu.ts";

@@ -3,7 +3,10 @@
 /** So often that few records, ten at 2,000 a second, are written at once and wait for one another. */
 const WRITE_EVERY_MS = 5;
 
-/** Calls `write` with how many are due, so many times that it is `perSecond` for `seconds`; resolves when all are written. */
+/**
+ * Calls `write` with how many are due, so many times that it is `perSecond` for `seconds`; resolves when all are
+ * written.
+ */
 export async function writeSteadily(
   perSecond: number,
   seconds: number,

@@ -1,6 +1,6 @@
 /**
- * Deliveries a second of one process that finds its records in the topic, beside undici's bare loop with the same bodies and
- * signatures in the same run.
+ * Deliveries a second of one process that finds its records in the topic, beside undici's bare loop with the same
+ * bodies and signatures in the same run.
  */
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -15,7 +15,10 @@ export interface Cost {
 }
 
 const BARE_LOOP = fileURLToPath(new URL("../../packages/webhook/bench/send.ts", import.meta.url));
-/** What of a run is measured: neither the start, while the code is being compiled, nor the last few that wait for their lane. */
+/**
+ * What of a run is measured: neither the start, while the code is being compiled, nor the last few that wait for their
+ * lane.
+ */
 const FROM = 0.4;
 const TO = 0.95;
 const SAMPLE_MS = 20;

@@ -1,7 +1,7 @@
 /**
- * A retry topic in which everything waits at once and then comes due at the rate at which it was written: the memory of the
- * delivery process, and how late what is due leaves. To deliver costs memory too, so another process shows what the same
- * rate takes when nothing ever waited.
+ * A retry topic in which everything waits at once and then comes due at the rate at which it was written: the memory of
+ * the delivery process, and how late what is due leaves. To deliver costs memory too, so another process shows what the
+ * same rate takes when nothing ever waited.
  */
 import { retryTopicName } from "@posthaste/contracts/topics";
 import { createDeliveryBench, type DeliveryBench } from "./delivery-bench.ts";

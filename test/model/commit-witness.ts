@@ -3,8 +3,8 @@
  *
  * Owns: which records were ever finished, and of each window which it finished.
  * K1  A commit says of nothing that it is finished which is not: that would be lost.
- * K2  A commit says of everything that its window finished that it is, and of what the commit said that it began with: what it
- *     leaves out is repeated for nothing.
+ * K2  A commit says of everything that its window finished that it is, and of what the commit said that it began with:
+ *     what it leaves out is repeated for nothing.
  * K3  What the last commit called finished when a partition was gained is not run again.
  * K4  A gained partition is committed soon (C6).
  * K5  The committed offset of a partition never falls.

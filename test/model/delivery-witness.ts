@@ -7,10 +7,10 @@
  * D3  A destination that the process knows to be removed, switched off or changed is not sent to as it was (V3).
  * D4  After a Retry-After its URL is left in peace by that process till then (W5), but for last attempts.
  * D5  No more requests a second than the destination's rate allows.
- * D6  After the window's end there are no attempts but the last one of a delivery that is owed it: it was never attempted (I3), or
- *     waited for a receiver that asked for peace.
- * D7  What was given up when its window ended was attempted before (I3), and what was given up for want of its destination had
- *     none (V1).
+ * D6  After the window's end there are no attempts but the last one of a delivery that is owed it: it was never
+ *     attempted (I3), or waited for a receiver that asked for peace.
+ * D7  What was given up when its window ended was attempted before (I3), and what was given up for want of its
+ *     destination had none (V1).
  * D8  A record of a retry topic waits for its delay (W1), where no clock is stepped.
  */
 
@@ -89,8 +89,8 @@ export class DeliveryWitness {
   }
 
   /**
-   * What stands earlier in its partition says that this was written before (D2), though it was not: a router whose table lacked
-   * the destination wrote the event first.
+   * What stands earlier in its partition says that this was written before (D2), though it was not: a router whose
+   * table lacked the destination wrote the event first.
    */
   isPassedOver(record: LogRecord): boolean {
     return this.#passedOver.has(nameOf(record));

@@ -1,8 +1,8 @@
 /**
  * A consumer group as its coordinator keeps it: members, generations, assignments and committed offsets.
  *
- * Owns: the group. Its states: *empty*, *preparing* (waits for its members to join again), *completing* (waits for the leader's
- * sync), *stable*.
+ * Owns: the group. Its states: *empty*, *preparing* (waits for its members to join again), *completing* (waits for the
+ * leader's sync), *stable*.
  * G1  A commit counts only from a member of this generation, and never while the group is completing.
  * G2  A member that was not heard for its session is dropped, unless it waits for the answer to a join or a sync.
  * G3  A rebalance waits for its members at most for a session.
@@ -192,7 +192,10 @@ export class Group {
     }
   }
 
-  /** Round robin, which every other generation begins with another member: some partitions are kept, and many change hands. */
+  /**
+   * Round robin, which every other generation begins with another member: some partitions are kept, and many change
+   * hands.
+   */
   #assignmentOf(memberId: string): Assignment {
     const ids = [...this.#members.keys()];
     const own = (ids.indexOf(memberId) + (this.#generation >> 1)) % ids.length;

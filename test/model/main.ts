@@ -1,6 +1,6 @@
 /**
- * Runs of the model by hand: `npm run test:model -- --runs=1000000 [--seed=N] [--path=P] [--without=D6,K2]`. The seed and the
- * path that are printed run a failure again; `--without` leaves rules out of account.
+ * Runs of the model by hand: `npm run test:model -- --runs=1000000 [--seed=N] [--path=P] [--without=D6,K2]`. The seed
+ * and the path that are printed run a failure again; `--without` leaves rules out of account.
  */
 import { parseArgs } from "node:util";
 import { checkRuns } from "./check-runs.ts";

@@ -1,8 +1,9 @@
 /**
- * A process's connection to the model's brokers, in the shape that packages/kafka makes of kafkajs: members of groups, readers
- * without a group, and questions about topics.
+ * A process's connection to the model's brokers, in the shape that packages/kafka makes of kafkajs: members of groups,
+ * readers without a group, and questions about topics.
  *
- * Owns: nothing that outlives the process. What a client asked for that was destroyed meanwhile is answered by a cut connection.
+ * Owns: nothing that outlives the process. What a client asked for that was destroyed meanwhile is answered by a cut
+ * connection.
  */
 
 import { SILENT_LOG } from "@posthaste/core/log";

@@ -2,8 +2,8 @@
  * One process's way to the brokers: requests take a while each way, and while the process is cut off nothing passes.
  *
  * Owns: nothing but the process's cut. A request that reached the brokers is served whatever becomes of the process.
- * N1  Of a request that meets a cut, on its way there or back, the process learns nothing but that the connection was cut, and
- *     that when the cut is over.
+ * N1  Of a request that meets a cut, on its way there or back, the process learns nothing but that the connection was
+ *     cut, and that when the cut is over.
  */
 import { connectionError } from "./broker-errors.ts";
 import { type Random, wholeBetween } from "./random.ts";
@@ -51,7 +51,9 @@ export class Network {
     return this.#world.nowMs - this.#lastTroubleMs;
   }
 
-  /** Asks the brokers; `serve` runs when the request has arrived there. `isGone`: the client was destroyed meanwhile. */
+  /**
+   * Asks the brokers; `serve` runs when the request has arrived there. `isGone`: the client was destroyed meanwhile.
+   */
   ask<R>(serve: (answer: Answer<R>) => void, isGone: () => boolean = () => false): Promise<R> {
     const world = this.#world;
     return new Promise<R>((resolve, reject) => {

@@ -1,5 +1,6 @@
 /**
- * What a process's producers ask of the model's brokers: who leads, and records to be written, well or as a fault has it.
+ * What a process's producers ask of the model's brokers: who leads, and records to be written, well or as a fault has
+ * it.
  *
  * Owns: the faults of the next produce requests.
  */

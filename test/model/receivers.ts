@@ -1,5 +1,6 @@
 /**
- * The customers' URLs, and a sender over them in place of packages/webhook: what each answers is scripted and may change.
+ * The customers' URLs, and a sender over them in place of packages/webhook: what each answers is scripted and may
+ * change.
  *
  * Owns: what each URL does now. A request is judged by what its URL does when it arrives.
  */

@@ -187,8 +187,8 @@ class Run {
   }
 
   /**
-   * D2: a second copy, or a delivery to a destination that comes or goes: of two routers whose tables differ the one that did
-   * not know it wrote first, and what the other writes below that is passed over.
+   * D2: a second copy, or a delivery to a destination that comes or goes: of two routers whose tables differ the one
+   * that did not know it wrote first, and what the other writes below that is passed over.
    */
   #isDroppedRightly(record: LogRecord): boolean {
     if (this.#deliveries.isSecondCopy(record)) return true;

@@ -1,4 +1,7 @@
-/** From a scenario that fails to one that fails with as little as possible: fast-check's own way takes ten thousands of runs. */
+/**
+ * From a scenario that fails to one that fails with as little as possible: fast-check's own way takes ten thousands of
+ * runs.
+ */
 import type { Scenario } from "./scenario.ts";
 
 /** `stillFails`: whether a scenario breaks what the first one broke. */

@@ -2,9 +2,11 @@
  * Simulated time: one queue of timers for everything that a run does, in place of the global timers and clocks.
  *
  * Owns: the moment that it is, the timers, and the globals between `install` and `restore`.
- * S1  One timer runs at a time, and everything that it settles runs to its end before the next: a run is its seed's alone.
- * S2  A timer belongs to the process that was running when it was set, and dies with it. So does what that process waits for.
- *     What waits by `node:timers/promises` waits outside of the world: the code under test uses the global timers.
+ * S1  One timer runs at a time, and everything that it settles runs to its end before the next: a run is its seed's
+ *     alone.
+ * S2  A timer belongs to the process that was running when it was set, and dies with it. So does what that process
+ *     waits for. What waits by `node:timers/promises` waits outside of the world: the code under test uses the global
+ *     timers.
  * S3  The monotonic clock is the world's; what a process takes for the time of day is off by its own `clockOffsetMs`.
  */
 
@@ -151,8 +153,8 @@ export class World {
   }
 
   /**
-   * Whether a tick of a repeated timer began anything: it sets a timer then, at once or a few promises on. Most find nothing
-   * to do, and are a third of all steps.
+   * Whether a tick of a repeated timer began anything: it sets a timer then, at once or a few promises on. Most find
+   * nothing to do, and are a third of all steps.
    */
   async #hasBegun(order: number): Promise<boolean> {
     for (let turn = 0; turn < TURNS_TO_BEGIN && this.#order === order; turn += 1) await null;

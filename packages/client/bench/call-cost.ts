@@ -1,7 +1,7 @@
 /**
- * What a `track` call costs its caller, here and in `@segment/analytics-node`, in one run on one machine: each library with its
- * defaults, against a server in a process of its own that takes everything. `call` is the time that the caller waits for,
- * `all` is the processor's time of the whole process until every call was delivered. Prints the ratios.
+ * What a `track` call costs its caller, here and in `@segment/analytics-node`, in one run on one machine: each library
+ * with its defaults, against a server in a process of its own that takes everything. `call` is the time that the caller
+ * waits for, `all` is the processor's time of the whole process until every call was delivered. Prints the ratios.
  *
  *     npm run bench
  */

@@ -1,6 +1,6 @@
 /**
- * Makes 1,000,000 calls against a server that fails one request in ten, and ends with an error unless each call was delivered
- * or handed to `onError`, exactly once, within 150 MB of heap.
+ * Makes 1,000,000 calls against a server that fails one request in ten, and ends with an error unless each call was
+ * delivered or handed to `onError`, exactly once, within 150 MB of heap.
  *
  *     npm run soak [calls]
  */

@@ -1,4 +1,6 @@
-/** A server for benchmarks: takes batches, fails some requests when it is told to, counts the calls by `properties.n`. */
+/**
+ * A server for benchmarks: takes batches, fails some requests when it is told to, counts the calls by `properties.n`.
+ */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 

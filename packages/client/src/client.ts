@@ -4,10 +4,10 @@
  * Owns: the batch that is being gathered, and its timer.
  * A1  A call throws AnalyticsError when it is refused, and at no other time; a refused call leaves no trace.
  * A2  A call that is taken is either delivered or handed to `onError`, once.
- * A3  The calls held, waiting or in flight, are at most `maxQueueBytes`. A call past it is the one that is handed over: what
- *     was taken earlier keeps its place.
- * A4  A batch closes when it has `flushAt` calls, when the next call would take its body past 500 KB, when `flushAfter` has
- *     passed since the last one closed, and at `flush` and `close`.
+ * A3  The calls held, waiting or in flight, are at most `maxQueueBytes`. A call past it is the one that is handed over:
+ *     what was taken earlier keeps its place.
+ * A4  A batch closes when it has `flushAt` calls, when the next call would take its body past 500 KB, when `flushAfter`
+ *     has passed since the last one closed, and at `flush` and `close`.
  * A5  Nothing here keeps the process running, but for `flush` and `close` while they are awaited.
  */
 import { Batch } from "./batch.ts";
@@ -90,7 +90,10 @@ export class Analytics {
     this.#take("alias", call);
   }
 
-  /** Sends what is queued, and resolves when all calls made until now were delivered or handed to `onError`. Never rejects. */
+  /**
+   * Sends what is queued, and resolves when all calls made until now were delivered or handed to `onError`. Never
+   * rejects.
+   */
   async flush(): Promise<void> {
     this.#closeBatch();
     const release = this.#environment.holdProcess();
@@ -102,8 +105,8 @@ export class Analytics {
   }
 
   /**
-   * Flushes, for at most `closeTimeoutMs`; what is left then goes to `onError` with the code `closed`, as calls do that are
-   * made from now on. Never rejects; calling it again answers the same promise.
+   * Flushes, for at most `closeTimeoutMs`; what is left then goes to `onError` with the code `closed`, as calls do that
+   * are made from now on. Never rejects; calling it again answers the same promise.
    */
   close(): Promise<void> {
     this.#closed ??= this.#close();

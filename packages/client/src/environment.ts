@@ -1,4 +1,6 @@
-/** What the library takes from its runtime. Tests give their own; everything else in `src` has no clock and no timers. */
+/**
+ * What the library takes from its runtime. Tests give their own; everything else in `src` has no clock and no timers.
+ */
 
 export interface Environment {
   readonly fetch: typeof globalThis.fetch;
@@ -27,7 +29,9 @@ interface RuntimeGlobals {
 /** Long enough that it never fires in practice, short enough that no runtime clamps it. */
 const HOLD_INTERVAL_MS = 2 ** 30;
 
-/** The runtime's own. `uniqueId` is asked at the first call, since edge runtimes refuse randomness while a module loads. */
+/**
+ * The runtime's own. `uniqueId` is asked at the first call, since edge runtimes refuse randomness while a module loads.
+ */
 export function systemEnvironment(fetch?: typeof globalThis.fetch): Environment {
   const runtime = globalThis as RuntimeGlobals;
   return {
@@ -53,7 +57,9 @@ export function systemEnvironment(fetch?: typeof globalThis.fetch): Environment 
   };
 }
 
-/** 128 bits, at most 28 characters in base 36. Node 18 has no global `crypto`; an id is no secret, and chance will do. */
+/**
+ * 128 bits, at most 28 characters in base 36. Node 18 has no global `crypto`; an id is no secret, and chance will do.
+ */
 function randomWords(): number[] {
   if (typeof crypto === "undefined") return Array.from({ length: 4 }, () => Math.floor(Math.random() * 2 ** 32));
   return Array.from(crypto.getRandomValues(new Uint32Array(4)));

@@ -1,9 +1,9 @@
 /** The one error family of this library. Programs ask `code`; the message is for people. */
 
 /**
- * Thrown to the caller: `invalid_option` by the constructor; `missing_field`, `invalid_field` and `call_too_large` by a call.
- * Handed to `onError`: `rejected` (the server did not take this call), `refused` (the server did not take the request, and
- * would not the next time), `unavailable` (every attempt failed), `queue_full` and `closed` (never sent).
+ * Thrown to the caller: `invalid_option` by the constructor; `missing_field`, `invalid_field` and `call_too_large` by a
+ * call. Handed to `onError`: `rejected` (the server did not take this call), `refused` (the server did not take the
+ * request, and would not the next time), `unavailable` (every attempt failed), `queue_full` and `closed` (never sent).
  */
 export const ANALYTICS_ERROR_CODES = [
   "invalid_option",

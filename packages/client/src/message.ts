@@ -68,7 +68,10 @@ export interface SerializedCall {
   readonly bytes: number;
 }
 
-/** What the client adds to a call that does not bring its own. Functions, so that a value is made only when it is needed. */
+/**
+ * What the client adds to a call that does not bring its own. Functions, so that a value is made only when it is
+ * needed.
+ */
 export interface Defaults {
   readonly messageId: () => string;
   readonly timestamp: () => string;
@@ -205,7 +208,10 @@ const encoder = new TextEncoder();
 /** A text that does not fit is too large: counting stops there. */
 const measuring = new Uint8Array(MAX_CALL_BYTES);
 
-/** The text's length in UTF-8; throws `call_too_large` past the limit. `encodeInto` is the fastest way that all runtimes have. */
+/**
+ * The text's length in UTF-8; throws `call_too_large` past the limit. `encodeInto` is the fastest way that all runtimes
+ * have.
+ */
 function measure(type: CallType, text: string): number {
   const { read, written } = encoder.encodeInto(text, measuring);
   if (read === text.length) return written;

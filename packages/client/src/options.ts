@@ -5,7 +5,10 @@ import type { Message } from "./message.ts";
 export interface AnalyticsOptions {
   /** The source's write key. */
   readonly writeKey: string;
-  /** Base URL of Posthaste's ingest; requests go to `{endpoint}/v1/batch`. Default `http://127.0.0.1:8080`, the local command's. */
+  /**
+   * Base URL of Posthaste's ingest; requests go to `{endpoint}/v1/batch`. Default `http://127.0.0.1:8080`, the local
+   * command's.
+   */
   readonly endpoint?: string | undefined;
   /** Queued calls that trigger a flush; 1 sends each call at once, in a request of its own. Default 20. */
   readonly flushAt?: number | undefined;

@@ -2,8 +2,8 @@
  * Owns every batch that was closed and has not come to its end: delivered, or handed to `onError`.
  *
  * Q1  A call comes to its end exactly once.
- * Q2  Batches are begun in the order in which they were closed, and at most `maxInFlight` are between their first request and
- *     their end. A batch that waits for its retry keeps its place, so a server that is down hears from few.
+ * Q2  Batches are begun in the order in which they were closed, and at most `maxInFlight` are between their first
+ *     request and their end. A batch that waits for its retry keeps its place, so a server that is down hears from few.
  * Q3  A Retry-After holds back all batches, since it is the client as a whole that was too much.
  * Q4  After `abandon` no request begins, and every batch comes to its end at once.
  */
@@ -60,7 +60,10 @@ export class Queue {
     await Promise.all(Array.from(this.#ends.values(), (end) => end.reached));
   }
 
-  /** Hands what is left to `onError` with the code `closed`. Requests in flight are broken off: their calls may still arrive. */
+  /**
+   * Hands what is left to `onError` with the code `closed`. Requests in flight are broken off: their calls may still
+   * arrive.
+   */
   abandon(): void {
     this.#abandoned.abort();
   }

@@ -35,8 +35,8 @@ export interface AttemptCount {
 }
 
 /**
- * 2xx: delivered, but for the calls that the body lists as rejected. 5xx, 408, 425, 429 and no answer: again later, while
- * attempts are left. Anything else would be answered the same the next time: failed.
+ * 2xx: delivered, but for the calls that the body lists as rejected. 5xx, 408, 425, 429 and no answer: again later,
+ * while attempts are left. Anything else would be answered the same the next time: failed.
  */
 export function judge(attempt: Attempt, count: AttemptCount, nowMs: number, random: number): Verdict {
   const { attempts, maxAttempts } = count;
@@ -98,7 +98,10 @@ function refusedError({ status, body }: Answer, attempts: number): AnalyticsErro
   return new AnalyticsError("refused", text, { status, attempts, serverCode: stringOr(code, undefined) });
 }
 
-/** `rejected` of an answer's body. What cannot be read there rejects nothing: the status already said that the batch was taken. */
+/**
+ * `rejected` of an answer's body. What cannot be read there rejects nothing: the status already said that the batch was
+ * taken.
+ */
 function rejectedCalls(body: string): readonly RejectedCall[] {
   const { rejected } = fieldsOf(parseJson(body));
   if (!Array.isArray(rejected)) return [];

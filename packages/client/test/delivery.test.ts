@@ -1,4 +1,7 @@
-/** Calls come to their end exactly once, whatever the server and the program do. A and Q are the invariants of the sources. */
+/**
+ * Calls come to their end exactly once, whatever the server and the program do. A and Q are the invariants of the
+ * sources.
+ */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { eventually } from "@posthaste/testkit/eventually";

@@ -1,4 +1,6 @@
-/** The library asks nothing of its runtime but the web's globals: it runs in a realm that has these and nothing of Node. */
+/**
+ * The library asks nothing of its runtime but the web's globals: it runs in a realm that has these and nothing of Node.
+ */
 import { fileURLToPath } from "node:url";
 import vm from "node:vm";
 import { eventually } from "@posthaste/testkit/eventually";
@@ -33,7 +35,9 @@ const WEB_GLOBALS = {
   URL,
 };
 
-/** Runs `lines`, which find `Analytics` and `endpoint`, in a realm with `globals` alone, and answers what they return. */
+/**
+ * Runs `lines`, which find `Analytics` and `endpoint`, in a realm with `globals` alone, and answers what they return.
+ */
 async function runInRealm(lines: string, globals: Readonly<Record<string, unknown>>): Promise<unknown> {
   const entry = fileURLToPath(new URL("../src/index.ts", import.meta.url));
   const { outputFiles } = await build({

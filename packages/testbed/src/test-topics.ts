@@ -1,6 +1,6 @@
 /**
- * The project's topics under a prefix that no other test has, on the real broker, and what a test does with them: writes
- * what comes before a service and reads what comes after it.
+ * The project's topics under a prefix that no other test has, on the real broker, and what a test does with them:
+ * writes what comes before a service and reads what comes after it.
  *
  * Owns: the topics, and a connection with its producer and its readers; `remove` ends all of it.
  */
@@ -24,7 +24,10 @@ export interface TestTopics {
   readonly openCodec: OpenCodec;
   /** Sends to any of the topics. */
   readonly producer: Producer;
-  /** Hands on what stands in a topic and what comes to it, in the order of each partition, until `remove`; tombstones are left out. */
+  /**
+   * Hands on what stands in a topic and what comes to it, in the order of each partition, until `remove`; tombstones
+   * are left out.
+   */
   readonly follow: <T>(topic: string, take: (value: T, record: IncomingRecord) => void) => Promise<void>;
   /** Call it when the services have ended. */
   readonly remove: () => Promise<void>;

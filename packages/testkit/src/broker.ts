@@ -1,4 +1,6 @@
-/** The real broker and registry that a test talks to, named by the environment (the run's global setup sees to that). */
+/**
+ * The real broker and registry that a test talks to, named by the environment (the run's global setup sees to that).
+ */
 import { type Admin, Kafka, logLevel } from "kafkajs";
 
 /** Addresses from `KAFKA_BROKERS`. Throws when it is not set. */

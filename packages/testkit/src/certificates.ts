@@ -1,6 +1,6 @@
 /**
- * Certificates that are made when they are needed, by tests and by the local command: the little of X.509 that TLS needs,
- * written as DER by hand, so that no key is ever committed and no tool has to be installed.
+ * Certificates that are made when they are needed, by tests and by the local command: the little of X.509 that TLS
+ * needs, written as DER by hand, so that no key is ever committed and no tool has to be installed.
  */
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 import { isIPv4 } from "node:net";
@@ -24,8 +24,8 @@ export interface CertificateOptions {
 const DAY_MS = 86_400_000;
 
 /**
- * A certificate authority. `issue` makes certificates that whoever trusts `cert` trusts. Its key never leaves this object: when
- * that is gone, nobody issues another.
+ * A certificate authority. `issue` makes certificates that whoever trusts `cert` trusts. Its key never leaves this
+ * object: when that is gone, nobody issues another.
  */
 export class CertificateAuthority {
   readonly cert: string;

@@ -1,4 +1,7 @@
-/** A clock that stands still until a test moves it. It has the shape of core's `Clock`, which this package may not import. */
+/**
+ * A clock that stands still until a test moves it. It has the shape of core's `Clock`, which this package may not
+ * import.
+ */
 
 export interface FakeClock {
   /** Milliseconds since the Unix epoch. */

@@ -8,9 +8,9 @@ export interface EventuallyOptions {
 }
 
 /**
- * Calls `check` until it no longer throws and answers what it answered. After `timeoutMs` it rejects with the last thing
- * that `check` threw, so that the test's report shows the assertion and not the wait. `check` runs once at least, one call
- * at a time.
+ * Calls `check` until it no longer throws and answers what it answered. After `timeoutMs` it rejects with the last
+ * thing that `check` threw, so that the test's report shows the assertion and not the wait. `check` runs once at least,
+ * one call at a time.
  */
 export async function eventually<T>(check: () => T | Promise<T>, options: EventuallyOptions = {}): Promise<T> {
   const { timeoutMs = 10_000, intervalMs = 20 } = options;

@@ -3,9 +3,10 @@
  *
  * Owns: one listening socket on a free port of 127.0.0.1 and two sockets a connection.
  * F1  Without a fault every byte passes unchanged, in order, both ways.
- * F2  A lost produce answer is lost after the broker gave it, so the records are written: the connection is cut in its place.
- * F3  While it is held, connections are accepted and stay open and nothing passes, as with a broker that hangs; what was
- *     held up passes at `release`.
+ * F2  A lost produce answer is lost after the broker gave it, so the records are written: the connection is cut in its
+ *     place.
+ * F3  While it is held, connections are accepted and stay open and nothing passes, as with a broker that hangs; what
+ *     was held up passes at `release`.
  */
 import { connect as connectTcp, createServer, type Server, type Socket } from "node:net";
 import { apiKeyOf, correlationIdOf, FrameSplitter, PRODUCE } from "./frames.ts";

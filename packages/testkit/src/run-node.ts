@@ -1,4 +1,6 @@
-/** Runs a program under this process's Node, for what only a whole process shows: its end, its output, its environment. */
+/**
+ * Runs a program under this process's Node, for what only a whole process shows: its end, its output, its environment.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
@@ -19,7 +21,9 @@ export interface RunResult {
   readonly stderr: string;
 }
 
-/** Resolves when the program has ended, whatever its exit code. `args` are Node's own: flags, the file, its arguments. */
+/**
+ * Resolves when the program has ended, whatever its exit code. `args` are Node's own: flags, the file, its arguments.
+ */
 export async function runNode(
   args: readonly string[],
   { env, cwd, stdin = "", during }: RunNodeOptions,

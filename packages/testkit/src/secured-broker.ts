@@ -1,6 +1,6 @@
 /**
- * A broker of a test's own whose clients log in: SASL over TLS on 127.0.0.1, by every mechanism, and beside it a port for
- * whoever shows a certificate. A process of the local stack, started by its path, so that every package may use it.
+ * A broker of a test's own whose clients log in: SASL over TLS on 127.0.0.1, by every mechanism, and beside it a port
+ * for whoever shows a certificate. A process of the local stack, started by its path, so that every package may use it.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

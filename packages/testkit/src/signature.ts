@@ -1,4 +1,7 @@
-/** The receiver's side of the signature, written from the product's description alone and sharing nothing with the sender. */
+/**
+ * The receiver's side of the signature, written from the product's description alone and sharing nothing with the
+ * sender.
+ */
 import { createHmac, timingSafeEqual } from "node:crypto";
 
 /** What a receiver needs of a request to check it. */

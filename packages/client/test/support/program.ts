@@ -1,4 +1,7 @@
-/** Runs a few lines as a program of their own, for what only a whole process shows: its end, its output, its environment. */
+/**
+ * Runs a few lines as a program of their own, for what only a whole process shows: its end, its output, its
+ * environment.
+ */
 import { type RunResult, runNode } from "@posthaste/testkit/run-node";
 
 export interface ProgramOptions {
