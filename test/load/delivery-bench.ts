@@ -56,6 +56,18 @@ export interface DeliveryBench {
   readonly close: () => Promise<void>;
 }
 
+function deliveryOf(of: Pick<Delivery, "messageId" | "destinationId" | "configOffset" | "originOffset">): Delivery {
+  return {
+    ...of,
+    sourceId: "source",
+    type: "track",
+    receivedAtMs: Date.now(),
+    originIncarnation: 1,
+    originPartition: 0,
+    body: BODY,
+  };
+}
+
 export async function createDeliveryBench({
   retryDelaysMs = RETRY_DELAYS_MS,
 }: DeliveryBenchOptions = {}): Promise<DeliveryBench> {
@@ -73,18 +85,8 @@ export async function createDeliveryBench({
 
   const toRecord = (destinationId: string, { stamped, retryDelayMs }: WriteOptions): OutgoingRecord => {
     origins += 1;
-    const delivery: Delivery = {
-      messageId: stamped ? `m-${origins}@${performance.timeOrigin + performance.now()}` : `m-${origins}`,
-      sourceId: "source",
-      destinationId,
-      type: "track",
-      receivedAtMs: Date.now(),
-      configOffset,
-      originIncarnation: 1,
-      originPartition: 0,
-      originOffset: origins,
-      body: BODY,
-    };
+    const messageId = stamped ? `m-${origins}@${performance.timeOrigin + performance.now()}` : `m-${origins}`;
+    const delivery = deliveryOf({ messageId, destinationId, configOffset, originOffset: origins });
     const record = { key: `${destinationId}:user-${origins % USERS}`, value: deliveryCodec.encode(delivery) };
     if (retryDelayMs === undefined) return { topic: names.deliveries, ...record };
     const windowStartMs = Date.now();

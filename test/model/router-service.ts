@@ -1,5 +1,6 @@
 /** The router's own parts over the model's brokers, put together as services/router/src/app.ts does. */
 
+import type { Codec } from "@posthaste/contracts/codec";
 import { originIncarnationOf } from "@posthaste/core/delivery/origin";
 import type { Event } from "@posthaste/core/event/event";
 import { SILENT_LOG } from "@posthaste/core/log";
@@ -7,7 +8,7 @@ import { type RoutableDestination, RoutingTable } from "@posthaste/core/routing/
 import { createWindowedConsumer } from "@posthaste/kafka/consumer/consumer";
 import { createTable } from "@posthaste/kafka/log/table";
 import { GroupCommitProducer, type OutgoingRecord, type Producer } from "@posthaste/kafka/producer/producer";
-import { createDedupe } from "@posthaste/router/dedupe";
+import { createDedupe, type Dedupe } from "@posthaste/router/dedupe";
 import { createRouterMetrics } from "@posthaste/router/metrics";
 import { RecordRouter } from "@posthaste/router/route-records";
 import { Registry } from "prom-client";
@@ -40,16 +41,7 @@ export async function startRouterService(owner: ModelProcess, installation: Inst
   });
   await destinations.caughtUp();
   const { producer, unacknowledged, watchSends } = createWatchedProducer(owner);
-  const dedupe = scenario.dedupes
-    ? createDedupe({
-        connection,
-        eventsTopic: NAMES.events,
-        codec: codecs.event,
-        limits: DEDUPE_LIMITS,
-        seed: { high: scenario.seed, low: 1 },
-        log: SILENT_LOG,
-      })
-    : null;
+  const dedupe = scenario.dedupes ? openDedupe(owner, codecs.event, scenario.seed) : null;
   const router = new RecordRouter({
     context: {
       routing,
@@ -102,6 +94,17 @@ export async function startRouterService(owner: ModelProcess, installation: Inst
       await Promise.all([producer.close(1000), dedupe?.close(), destinations.close()]);
     },
   };
+}
+
+function openDedupe({ connection }: ModelProcess, codec: Codec<Event>, seed: number): Dedupe {
+  return createDedupe({
+    connection,
+    eventsTopic: NAMES.events,
+    codec,
+    limits: DEDUPE_LIMITS,
+    seed: { high: seed, low: 1 },
+    log: SILENT_LOG,
+  });
 }
 
 /** The producer, and the sends of which the process has no acknowledgement yet, each by a name of its own. */
