@@ -1,4 +1,6 @@
-/** The parts of delivery over the model's brokers and receivers, joined as `services/delivery/src/app.ts` joins them. */
+/**
+ * The parts of delivery over the model's brokers and receivers, joined as `services/delivery/src/app.ts` joins them.
+ */
 
 import { headerText, REPUBLISHED_FROM_HEADER } from "@posthaste/contracts/headers";
 import { delayMsFromRetryTopic } from "@posthaste/contracts/topics";

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Starts the command, which is TypeScript that Node runs as it stands from 22.18 on. An older Node hands over to the one
-// that this project installs.
+// Starts the command, which is TypeScript that Node runs as it stands from 22.18 on. An older Node hands over to the
+// one that this project installs.
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 
 if (major > 22 || (major === 22 && minor >= 18)) {

@@ -1,4 +1,6 @@
-/** Where control is and the token that it takes: from an option, the environment, or the local command's data folder. */
+/**
+ * Where control is and the token that it takes: from an option, the environment, or the local command's data folder.
+ */
 import { join } from "node:path";
 import { CliError, EXIT } from "./exit-code.ts";
 import type { Terminal } from "./terminal.ts";
@@ -17,8 +19,8 @@ export interface Access {
 }
 
 /**
- * The token never comes from an argument, where `ps` shows it. That of the data folder is for the control that the folder
- * belongs to: it is not sent to another that `--url` names.
+ * The token never comes from an argument, where `ps` shows it. That of the data folder is for the control that the
+ * folder belongs to: it is not sent to another that `--url` names.
  */
 export async function findAccess(options: AccessOptions, terminal: Terminal, defaultDataDir: string): Promise<Access> {
   const { env } = terminal;

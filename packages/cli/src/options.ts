@@ -35,7 +35,9 @@ export function given(fields: Readonly<Record<string, unknown>>): Record<string,
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-/** A moment as the API takes it: `10m` counts back from now; ISO 8601 stands for itself, without a zone as local time. */
+/**
+ * A moment as the API takes it: `10m` counts back from now; ISO 8601 stands for itself, without a zone as local time.
+ */
 export function moment(text: string): string {
   const agoMs = parseDuration(text);
   if (agoMs !== undefined) return new Date(Date.now() - agoMs).toISOString();

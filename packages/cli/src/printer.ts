@@ -1,4 +1,7 @@
-/** Standard output is data, standard error is talk; `--json`, `--quiet` and a missing terminal change their shape, not that. */
+/**
+ * Standard output is data, standard error is talk; `--json`, `--quiet` and a missing terminal change their shape, not
+ * that.
+ */
 import { cellText } from "./cell.ts";
 import { fitTable } from "./table.ts";
 import type { Terminal } from "./terminal.ts";

@@ -8,7 +8,10 @@ import type { SchemaName } from "./topics.ts";
 export interface Codec<T> {
   /** Throws PosthasteError `invalid_input` when the value does not fit the schema. */
   readonly encode: (value: T) => Buffer;
-  /** Throws PosthasteError `unknown_schema` when `prefetch` was not called for bytes of this writer, `invalid_input` for bytes that are no such value, those of another schema included. */
+  /**
+   * Throws PosthasteError `unknown_schema` when `prefetch` was not called for bytes of this writer, `invalid_input` for
+   * bytes that are no such value, those of another schema included.
+   */
   readonly decode: (bytes: Buffer) => T;
   /**
    * Fetches the writer's schema when it is not known yet; undefined (no promise, no cost) when it is. Rejects with

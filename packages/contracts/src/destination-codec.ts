@@ -2,8 +2,8 @@
  * Destinations as records of `posthaste.destination-config`: what is secret is sealed on the way in and opened on the
  * way out, so that no service handles ciphertext and no topic holds a secret in clear.
  *
- * A secret is sealed for its place and the record's revision: one that is copied from an older record does not open in a
- * newer one. Records from before that were sealed for the place alone; they open until they are written again.
+ * A secret is sealed for its place and the record's revision: one that is copied from an older record does not open in
+ * a newer one. Records from before that were sealed for the place alone; they open until they are written again.
  */
 import { type Destination, type SharedSecrets, WEBHOOKS, type WebhookUrl } from "@posthaste/core/config/destination";
 import { PosthasteError } from "@posthaste/core/errors";

@@ -5,12 +5,15 @@ import { type DeliveryProgress, NO_PROGRESS } from "@posthaste/core/delivery/del
 export const REVISION_HEADER = "revision";
 
 /**
- * Of retry records: the record that was republished, as the topic's id (its name where it has none), partition and offset. A
- * crash between a republish and its commit leaves two copies, which this tells (W6).
+ * Of retry records: the record that was republished, as the topic's id (its name where it has none), partition and
+ * offset. A crash between a republish and its commit leaves two copies, which this tells (W6).
  */
 export const REPUBLISHED_FROM_HEADER = "republished-from";
 
-/** Of retry records: ms since the epoch when they were republished, by the clock of whoever did; the broker's may be behind (W1). */
+/**
+ * Of retry records: ms since the epoch when they were republished, by the clock of whoever did; the broker's may be
+ * behind (W1).
+ */
 export const REPUBLISHED_AT_HEADER = "republished-at-ms";
 
 const ATTEMPTS = "attempts";
@@ -49,7 +52,9 @@ export function encodeProgress(progress: DeliveryProgress): Record<string, strin
   return headers;
 }
 
-/** Reads what `encodeProgress` wrote. A header that cannot be read counts as absent: the delivery is tried, never lost. */
+/**
+ * Reads what `encodeProgress` wrote. A header that cannot be read counts as absent: the delivery is tried, never lost.
+ */
 export function decodeProgress(headers: IncomingHeaders | undefined): DeliveryProgress {
   if (headers === undefined) return NO_PROGRESS;
   return {

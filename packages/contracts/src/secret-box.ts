@@ -27,7 +27,10 @@ export interface Sealed {
   readonly ciphertext: Buffer;
 }
 
-/** Where a secret stands, from the outside in: the destination's id, the slot, and what else tells it from its neighbours. */
+/**
+ * Where a secret stands, from the outside in: the destination's id, the slot, and what else tells it from its
+ * neighbours.
+ */
 export type SecretPlace = readonly string[];
 
 export interface SecretBox {
@@ -35,8 +38,9 @@ export interface SecretBox {
   readonly activeKeyId: string;
   readonly seal: (secret: string, place: SecretPlace) => Sealed;
   /**
-   * The secret, or null when no key here opens it: its key is unknown, or another key goes by that id, or the ciphertext
-   * was sealed for another place. Never throws: a record that cannot be opened waits for its key, it does not stop a table.
+   * The secret, or null when no key here opens it: its key is unknown, or another key goes by that id, or the
+   * ciphertext was sealed for another place. Never throws: a record that cannot be opened waits for its key, it does
+   * not stop a table.
    */
   readonly open: (sealed: Sealed, place: SecretPlace) => string | null;
 }

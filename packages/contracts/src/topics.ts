@@ -1,6 +1,9 @@
 /** The catalogue of topics: the one place that says what each is called, how it is kept and what stands in it. */
 
-/** The prefix of every topic, group and subject; a setting (`POSTHASTE_TOPIC_PREFIX`), so that installations can share a cluster. */
+/**
+ * The prefix of every topic, group and subject; a setting (`POSTHASTE_TOPIC_PREFIX`), so that installations can share a
+ * cluster.
+ */
 export const DEFAULT_TOPIC_PREFIX = "posthaste";
 
 /** The name of a file under `schemas/`, without `.avsc`. */
@@ -24,7 +27,9 @@ export interface TopicNames {
   readonly topicPrefix: string;
   readonly sourceConfig: string;
   readonly destinationConfig: string;
-  /** One record a key: facts that the whole installation must agree on, such as the events topic's topic incarnation. */
+  /**
+   * One record a key: facts that the whole installation must agree on, such as the events topic's topic incarnation.
+   */
   readonly meta: string;
   readonly events: string;
   readonly deliveries: string;
@@ -67,9 +72,14 @@ export function createTopicNames(prefix: string = DEFAULT_TOPIC_PREFIX): TopicNa
   };
 }
 
-/** Key in the meta topic of the events topic's topic incarnation (rule D2); its value is a decimal number as UTF-8 text. */
+/**
+ * Key in the meta topic of the events topic's topic incarnation (rule D2); its value is a decimal number as UTF-8 text.
+ */
 export const EVENTS_INCARNATION_KEY = "events-incarnation";
-/** Key in the meta topic of the Kafka id of the events topic that the topic incarnation is for: the topic incarnation, a space, the topic's id. */
+/**
+ * Key in the meta topic of the Kafka id of the events topic that the topic incarnation is for: the topic incarnation, a
+ * space, the topic's id.
+ */
 export const EVENTS_TOPIC_ID_KEY = "events-topic-id";
 
 /** The registry's subject for a schema: that of the topic it stands in, by the registry's own naming rule. */

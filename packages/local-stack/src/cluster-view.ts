@@ -31,8 +31,8 @@ export interface ClusterAddresses {
   /** `host:port` of the brokers to ask. */
   readonly brokers: readonly string[];
   /**
-   * `host:port` of the controllers. A broker passes the question for the active controller on to the one that it knows, and
-   * says nothing for as long as that one hangs; so each controller is asked for itself.
+   * `host:port` of the controllers. A broker passes the question for the active controller on to the one that it knows,
+   * and says nothing for as long as that one hangs; so each controller is asked for itself.
    */
   readonly controllers: readonly string[];
   /** What to show them, where they ask who calls. */

@@ -1,4 +1,7 @@
-/** A StackProcess as a container: to hang it is to pause the container. Its process id is the host's, where the host is Linux. */
+/**
+ * A StackProcess as a container: to hang it is to pause the container. Its process id is the host's, where the host is
+ * Linux.
+ */
 import { type GenericContainer, getContainerRuntimeClient, type StartedTestContainer } from "testcontainers";
 import { StackError } from "./stack-error.ts";
 import { STOP_DEADLINE_MS, type StackProcess } from "./stack-process.ts";

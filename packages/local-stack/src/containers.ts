@@ -1,6 +1,6 @@
 /**
- * The stack as containers, through testcontainers. Its reaper ends them when this process goes, however it goes; state is
- * kept in named volumes, one set a data folder. Each container is a `ContainerProcess`.
+ * The stack as containers, through testcontainers. Its reaper ends them when this process goes, however it goes; state
+ * is kept in named volumes, one set a data folder. Each container is a `ContainerProcess`.
  */
 import { createHash } from "node:crypto";
 import { GenericContainer, getContainerRuntimeClient, Network, type StartedNetwork, Wait } from "testcontainers";

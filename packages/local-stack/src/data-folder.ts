@@ -1,4 +1,7 @@
-/** What the local command keeps in its data folder beside the brokers' state: the admin token, the key of secrets, stack.json. */
+/**
+ * What the local command keeps in its data folder beside the brokers' state: the admin token, the key of secrets,
+ * stack.json.
+ */
 import { randomBytes } from "node:crypto";
 import { access, chmod, constants, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
@@ -24,8 +27,9 @@ const FOLDER_MODE = 0o700;
 const STICKY = 0o1000;
 
 /**
- * Makes the folder where it lacks, and closes it to everybody but its owner. Throws StackError when it cannot be written to
- * or closed, and for a folder that is everybody's, such as /tmp: to close that would take it from the others.
+ * Makes the folder where it lacks, and closes it to everybody but its owner. Throws StackError when it cannot be
+ * written to or closed, and for a folder that is everybody's, such as /tmp: to close that would take it from the
+ * others.
  */
 export async function makeDataFolder(dataDir: string): Promise<void> {
   let isShared: boolean;

@@ -1,6 +1,6 @@
 /**
- * The demonstration: a source, a destination and a receiver that checks signatures; the seven kinds of event through all of
- * it; a table of what came. The receiver stays for calls of one's own.
+ * The demonstration: a source, a destination and a receiver that checks signatures; the seven kinds of event through
+ * all of it; a table of what came. The receiver stays for calls of one's own.
  */
 import { randomBytes, randomUUID } from "node:crypto";
 import { type ReceivedRequest, type Receiver, startReceiver } from "@posthaste/testkit/receiver";

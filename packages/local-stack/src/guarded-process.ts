@@ -2,12 +2,14 @@
  * A StackProcess as a process of this machine: starts it, and does to it what a fault test does.
  *
  * Owns: the process, by way of guard.sh, and its log file.
- * States: down → starting → up ⇄ hung → down. `start` moves it on from down, its first readiness from starting; `hang` and
+ * States: down → starting → up ⇄ hung → down. `start` moves it on from down, its first readiness from starting; `hang`
+ * and
  *     `resume` go between up and hung; `kill`, `stop` and an end of the process's own lead back to down.
  * U1  The process ends when this one does, however this one ends (guard.sh).
  * U2  `pid` is the process's own, not the guard's, and is undefined exactly while it is down.
  * U3  An end that nobody asked for is told to `onUnexpectedExit`; one before it was ready rejects `start`.
- * U4  It is in a session of its own: a Ctrl-C at the terminal reaches the parent only, which decides the order of the end.
+ * U4  It is in a session of its own: a Ctrl-C at the terminal reaches the parent only, which decides the order of the
+ *     end.
  */
 import { closeSync } from "node:fs";
 import { type Guarded, spawnGuarded } from "./guarded-spawn.ts";

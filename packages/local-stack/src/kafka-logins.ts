@@ -1,11 +1,17 @@
-/** What the services log in to a secured Kafka with: a password each, made at the first start and kept in the data folder. */
+/**
+ * What the services log in to a secured Kafka with: a password each, made at the first start and kept in the data
+ * folder.
+ */
 import { join } from "node:path";
 import { KAFKA_USERS, type KafkaUser } from "@posthaste/contracts/access";
 import { keepSecret, makePassword } from "./data-folder.ts";
 import type { User } from "./secured-listeners.ts";
 
 export interface KafkaLogins {
-  /** The settings of a process that connects to Kafka as this user. The password is in a file, which only its owner reads. */
+  /**
+   * The settings of a process that connects to Kafka as this user. The password is in a file, which only its owner
+   * reads.
+   */
   readonly settingsOf: (user: KafkaUser) => Readonly<Record<string, string>>;
 }
 

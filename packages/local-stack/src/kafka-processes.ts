@@ -145,8 +145,8 @@ async function prepareBroker(id: number, options: BrokerOptions): Promise<StackP
 }
 
 /**
- * A cluster keeps its size: brokers that know nothing would outvote the one that has the topics, and one alone has no majority
- * of three. Throws StackError when the folder began with another size.
+ * A cluster keeps its size: brokers that know nothing would outvote the one that has the topics, and one alone has no
+ * majority of three. Throws StackError when the folder began with another size.
  */
 export async function assertSameSize(dataDir: string, count: number): Promise<void> {
   const last = await readFile(join(dataDir, "kafka-1.properties"), "utf8").catch(() => "");

@@ -52,8 +52,9 @@ export function kafkaSettings(id: number, layout: ClusterLayout, logDir: string)
 }
 
 /**
- * P4: a dead broker is noticed after 3 s; the default is 9 s of refused calls. A follower that asks a new leader before that
- * one knows of it pauses for a fifth of a second; the default is 1 s, once or twice, in which nothing is acknowledged.
+ * P4: a dead broker is noticed after 3 s; the default is 9 s of refused calls. A follower that asks a new leader before
+ * that one knows of it pauses for a fifth of a second; the default is 1 s, once or twice, in which nothing is
+ * acknowledged.
  */
 const FAILOVER = {
   "broker.session.timeout.ms": "3000",

@@ -1,7 +1,7 @@
 /**
- * The questions of Kafka's protocol that kafkajs's admin cannot ask, or not while a broker is down: which node is the active
- * controller (DescribeQuorum), which coordinates a group (FindCoordinator), what the group has committed (OffsetFetch). One
- * connection a question.
+ * The questions of Kafka's protocol that kafkajs's admin cannot ask, or not while a broker is down: which node is the
+ * active controller (DescribeQuorum), which coordinates a group (FindCoordinator), what the group has committed
+ * (OffsetFetch). One connection a question.
  */
 import { connect as connectTcp } from "node:net";
 import { connect as connectTls } from "node:tls";
@@ -48,8 +48,8 @@ export async function readGroupCoordinator(address: string, groupId: string, tls
 }
 
 /**
- * All offsets that the group has committed, over every topic and partition, added up: it rises with every commit that tells
- * something. Throws when the broker at `address` does not coordinate the group.
+ * All offsets that the group has committed, over every topic and partition, added up: it rises with every commit that
+ * tells something. Throws when the broker at `address` does not coordinate the group.
  */
 export async function readCommittedSum(address: string, groupId: string, tls?: OperatorTls): Promise<number> {
   // A count of -1 asks for every topic.
@@ -59,8 +59,8 @@ export async function readCommittedSum(address: string, groupId: string, tls?: O
 }
 
 /**
- * Adds up the offsets of an answer to OffsetFetch, version 2. Each partition counts once: a coordinator that hands its groups
- * over while it stops was seen to name all of them twice. Throws when the answer holds an error.
+ * Adds up the offsets of an answer to OffsetFetch, version 2. Each partition counts once: a coordinator that hands its
+ * groups over while it stops was seen to name all of them twice. Throws when the answer holds an error.
  */
 export function sumOfOffsets(answer: Buffer): number {
   let at = 0;

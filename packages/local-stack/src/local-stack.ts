@@ -1,13 +1,13 @@
 /**
- * Real Kafka and a real schema registry for this machine: those that the environment names, else containers where Docker
- * answers, else the same software as plain processes.
+ * Real Kafka and a real schema registry for this machine: those that the environment names, else containers where
+ * Docker answers, else the same software as plain processes.
  *
  * Owns: what it started, and nothing that was named.
  * K1  What it started ends with this process, whatever ends this process (U1).
  * K2  Everything that is kept lies in `dataDir`: a stack started again there knows its topics and schemas.
  * K3  `start` answers when every broker and the registry do.
- * K4  A folder stays with what it began with, containers or processes, since neither reads the other's state. A fresh folder
- *     takes processes when containers do not start, as where no image can be pulled.
+ * K4  A folder stays with what it began with, containers or processes, since neither reads the other's state. A fresh
+ *     folder takes processes when containers do not start, as where no image can be pulled.
  */
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";

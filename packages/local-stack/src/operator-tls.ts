@@ -1,5 +1,6 @@
 /**
- * The certificates of a secured cluster: made at the first start of a data folder and kept in it, readable by its owner alone.
+ * The certificates of a secured cluster: made at the first start of a data folder and kept in it, readable by its owner
+ * alone.
  *
  * C1  The authority's key is never written: nobody, who reads the folder later, can issue another certificate.
  * C2  A folder is whole or absent: it is filled under another name and renamed.

@@ -2,8 +2,8 @@
 import { createServer } from "node:net";
 
 /**
- * Where ports are looked for: below the range that systems take outgoing ports from. In there, a client that tries again
- * and again to reach a broker that is down can be given the broker's own port, and the broker then cannot start.
+ * Where ports are looked for: below the range that systems take outgoing ports from. In there, a client that tries
+ * again and again to reach a broker that is down can be given the broker's own port, and the broker then cannot start.
  */
 const FIRST_PORT = 20_000;
 const LAST_PORT = 31_999;

@@ -7,7 +7,9 @@ import type { User } from "./secured-listeners.ts";
 
 const ALTER_USER_SCRAM_CREDENTIALS = 51;
 
-/** Kafka's own least number. The passwords are random and long, so that more would slow nobody down but the services. */
+/**
+ * Kafka's own least number. The passwords are random and long, so that more would slow nobody down but the services.
+ */
 const ITERATIONS = 4096;
 
 const KNOWN_TIMEOUT_MS = 30_000;
@@ -22,8 +24,8 @@ const MECHANISMS = [
 type Mechanism = (typeof MECHANISMS)[number];
 
 /**
- * Makes the users, or gives them these passwords, for both of SCRAM's mechanisms. Answers when the cluster has them; each
- * broker knows of it a moment later. Throws when the cluster refuses one.
+ * Makes the users, or gives them these passwords, for both of SCRAM's mechanisms. Answers when the cluster has them;
+ * each broker knows of it a moment later. Throws when the cluster refuses one.
  */
 export async function putScramUsers(
   { brokers: [address = ""], tls }: ClusterAddresses,
@@ -40,8 +42,9 @@ export async function putScramUsers(
 }
 
 /**
- * Answers when every broker lets the last of the users in, and so the ones before: a broker learns of them in their order.
- * `brokers` are the addresses for clients and `ca` a PEM text. Rejects when one still refuses after `KNOWN_TIMEOUT_MS`.
+ * Answers when every broker lets the last of the users in, and so the ones before: a broker learns of them in their
+ * order. `brokers` are the addresses for clients and `ca` a PEM text. Rejects when one still refuses after
+ * `KNOWN_TIMEOUT_MS`.
  */
 export async function untilUsersAreKnown(
   { brokers, ca }: { readonly brokers: readonly string[]; readonly ca: string },

@@ -1,6 +1,6 @@
 /**
- * The settings of brokers that ask who calls: clients log in by SASL over TLS, and whoever runs the cluster (the brokers and
- * controllers among themselves, the local command) shows a certificate and may do everything. Pure.
+ * The settings of brokers that ask who calls: clients log in by SASL over TLS, and whoever runs the cluster (the
+ * brokers and controllers among themselves, the local command) shows a certificate and may do everything. Pure.
  */
 
 /** The ways to log in, as a service's `KAFKA_SASL_MECHANISM` names them. */

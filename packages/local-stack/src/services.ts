@@ -11,8 +11,9 @@ export const SERVICE_NAMES = ["ingest", "router", "delivery", "control"] as cons
 export type ServiceName = (typeof SERVICE_NAMES)[number];
 
 /**
- * As in deploy/Dockerfile. kafkajs sets timers of negative length, which Node 24 warns about at every one. Below 128 MB of old
- * space a full collection gains little and is felt: V8 would make several a second of a small process that keeps much waiting.
+ * As in deploy/Dockerfile. kafkajs sets timers of negative length, which Node 24 warns about at every one. Below 128 MB
+ * of old space a full collection gains little and is felt: V8 would make several a second of a small process that keeps
+ * much waiting.
  */
 export const NODE_FLAGS = ["--disable-warning=TimeoutNegativeWarning", "--initial-old-space-size=128"] as const;
 
@@ -42,7 +43,10 @@ export interface ServicesOptions {
 const ADMIN_TOKEN = "POSTHASTE_ADMIN_TOKEN";
 const SECRET_KEYS = "POSTHASTE_SECRET_KEYS";
 
-/** An environment to inherit without the secrets that were given to this process: a child gets those that it needs by name. */
+/**
+ * An environment to inherit without the secrets that were given to this process: a child gets those that it needs by
+ * name.
+ */
 export function withoutSecrets(
   env: Readonly<Record<string, string | undefined>>,
 ): Readonly<Record<string, string | undefined>> {
@@ -51,8 +55,8 @@ export function withoutSecrets(
 }
 
 /**
- * An environment without the settings of connections to Kafka and the registry: those that a person gave are for the cluster
- * that they named, and one of our own has others.
+ * An environment without the settings of connections to Kafka and the registry: those that a person gave are for the
+ * cluster that they named, and one of our own has others.
  */
 export function withoutKafkaSettings(
   env: Readonly<Record<string, string | undefined>>,
@@ -118,7 +122,8 @@ function secretsOf(name: ServiceName, { adminToken, secretKeys }: ServicesOption
   }
 }
 
-// Control is ready when every service is, so it alone is not waited for here: it would wait for processes not started yet.
+// Control is ready when every service is, so it alone is not waited for here: it would wait for processes not started
+// yet.
 async function isReady(name: ServiceName, { ports }: ServicesOptions): Promise<boolean> {
   if (name === "control") return true;
   return (await fetch(`${adminUrl(ports, name)}/readyz`)).ok;

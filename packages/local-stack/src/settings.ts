@@ -73,7 +73,8 @@ function readArguments(args: readonly string[]): Pick<CommandSettings, "help" | 
   return { help, demo, brokers, secure };
 }
 
-// The services read what is checked here themselves, but only when the brokers are up; a slip of the pen is told at once.
+// The services read what is checked here themselves, but only when the brokers are up; a slip of the pen is told at
+// once.
 
 function checkDurations(env: Readonly<Record<string, string | undefined>>, name: string): void {
   const text = env[name] ?? "";
@@ -115,8 +116,8 @@ function checkTogether(env: Readonly<Record<string, string | undefined>>, one: s
   }
 }
 
-// Settings of a connection are for a cluster that is named; a cluster that is started here has logins of its own, and would
-// pass them over without a word.
+// Settings of a connection are for a cluster that is named; a cluster that is started here has logins of its own, and
+// would pass them over without a word.
 function checkConnection(env: Readonly<Record<string, string | undefined>>): void {
   if (env["KAFKA_BROKERS"]) return;
   const given = Object.keys(env).filter(

@@ -1,6 +1,6 @@
 /**
- * A broker, the registry or a service under its name, and what a test does to it. A `GuardedProcess` is a process of this
- * machine, a `ContainerProcess` one in a container.
+ * A broker, the registry or a service under its name, and what a test does to it. A `GuardedProcess` is a process of
+ * this machine, a `ContainerProcess` one in a container.
  */
 export interface StackProcess {
   readonly name: string;
@@ -12,7 +12,9 @@ export interface StackProcess {
   start(): Promise<void>;
   /** SIGKILL; answers when it is gone. */
   kill(): Promise<void>;
-  /** SIGTERM, and SIGKILL after `deadlineMs`, by default 10 s; answers when it is gone. Also ends a process that hangs. */
+  /**
+   * SIGTERM, and SIGKILL after `deadlineMs`, by default 10 s; answers when it is gone. Also ends a process that hangs.
+   */
   stop(deadlineMs?: number): Promise<void>;
   /** SIGSTOP: its sockets stay open and nobody answers. */
   hang(): Promise<void>;

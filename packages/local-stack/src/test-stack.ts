@@ -1,6 +1,6 @@
 /**
- * A stack for one run of tests, as a process: prints `{"brokers", "schemaRegistry"}` as one line when it is up and ends when
- * its standard input closes. Its data goes with it. `--long-lived`: tuned to run long instead of to start fast.
+ * A stack for one run of tests, as a process: prints `{"brokers", "schemaRegistry"}` as one line when it is up and ends
+ * when its standard input closes. Its data goes with it. `--long-lived`: tuned to run long instead of to start fast.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,8 +1,8 @@
 /**
  * The program that makes the topics and registers the schemas, run once before the services start.
  *
- * It waits for brokers and a registry that do not answer yet, and says so in its log: its lines are passed on while it runs, so
- * that whoever waits knows what for.
+ * It waits for brokers and a registry that do not answer yet, and says so in its log: its lines are passed on while it
+ * runs, so that whoever waits knows what for.
  */
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -36,8 +36,8 @@ export function topicsProgram(options: TopicsOptions): TopicsProgram {
 }
 
 /**
- * Runs the program to its end; it ends with this process too. `onProgress` is told what the program says for people meanwhile.
- * Rejects with StackError, which holds the program's own last words, when it fails.
+ * Runs the program to its end; it ends with this process too. `onProgress` is told what the program says for people
+ * meanwhile. Rejects with StackError, which holds the program's own last words, when it fails.
  */
 export async function runTopicsProgram(
   { args, env }: TopicsProgram,

@@ -1,4 +1,7 @@
-/** What is asked of a container runtime, by a server that stands in for one: it notes what would be made, and makes nothing. */
+/**
+ * What is asked of a container runtime, by a server that stands in for one: it notes what would be made, and makes
+ * nothing.
+ */
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";

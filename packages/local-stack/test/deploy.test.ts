@@ -1,4 +1,7 @@
-/** What stands in the repository for running it as containers: who is given which secret, who reaches it, what gets into an image. */
+/**
+ * What stands in the repository for running it as containers: who is given which secret, who reaches it, what gets into
+ * an image.
+ */
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,7 @@
-/** hold-process.ts LOG_FILE: holds one process of the stack and waits, for the test that kills it. Prints its process id. */
+/**
+ * hold-process.ts LOG_FILE: holds one process of the stack and waits, for the test that kills it. Prints its process
+ * id.
+ */
 import { GuardedProcess } from "../src/guarded-process.ts";
 
 const sleeper = new GuardedProcess({

@@ -1,4 +1,7 @@
-/** Settings: the environment, read once, checked by zod, frozen. An error names every variable at fault and what was expected. */
+/**
+ * Settings: the environment, read once, checked by zod, frozen. An error names every variable at fault and what was
+ * expected.
+ */
 import { z } from "zod";
 
 /** The settings cannot be read; the message has one line a variable. The start must stop. */
@@ -104,7 +107,9 @@ export const wholeNumber = (min: number, max: number) => {
 /** `true` or `false`. */
 export const flag = () => z.enum(["true", "false"], "expected true or false").transform((text) => text === "true");
 
-/** A setting that another module's parser reads; what the parser throws is said as it stands, so it must hold no secret. */
+/**
+ * A setting that another module's parser reads; what the parser throws is said as it stands, so it must hold no secret.
+ */
 export const parsedBy = <T>(parse: (text: string) => T, expected: string) =>
   z.string(expected).transform((text, context): T => {
     try {

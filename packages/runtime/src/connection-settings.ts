@@ -1,6 +1,7 @@
 /**
- * How every process reaches Kafka and the schema registry: the settings, the contradictions among them that stop the start by
- * their names (S1), and what they come to. The named files are read here, once, except the token's, which each login reads.
+ * How every process reaches Kafka and the schema registry: the settings, the contradictions among them that stop the
+ * start by their names (S1), and what they come to. The named files are read here, once, except the token's, which each
+ * login reads.
  */
 import { z } from "zod";
 import { flag, hostPorts } from "./config.ts";
@@ -40,7 +41,10 @@ const connections = z.object({
 });
 export type ConnectionConfig = z.output<typeof connections>;
 
-/** The settings of a process: those of `shape`, and how it reaches Kafka and the registry. Contradictions are refused by name. */
+/**
+ * The settings of a process: those of `shape`, and how it reaches Kafka and the registry. Contradictions are refused by
+ * name.
+ */
 export function withConnections<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.object({ ...connections.shape, ...shape }).superRefine((config, context) => {
     // The generic shape hides what is always there.

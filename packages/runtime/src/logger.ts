@@ -6,7 +6,10 @@ import { redactText } from "./redact-text.ts";
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Writes a line of fields and a message for people. Not pino's own type: it takes values into the message, and would write them as they are. */
+/**
+ * Writes a line of fields and a message for people. Not pino's own type: it takes values into the message, and would
+ * write them as they are.
+ */
 export type WriteLine = (fields: Readonly<Record<string, unknown>>, message?: string) => void;
 export type Logger = Readonly<Record<Exclude<LogLevel, "silent">, WriteLine>>;
 
@@ -17,7 +20,10 @@ export interface LoggerOptions {
   readonly destination?: DestinationStream;
 }
 
-/** A logger whose every line names the service. What may be a secret is masked in it, should a caller pass one by mistake. */
+/**
+ * A logger whose every line names the service. What may be a secret is masked in it, should a caller pass one by
+ * mistake.
+ */
 export function createLogger({ service, level, destination }: LoggerOptions): Logger {
   return pino(
     {

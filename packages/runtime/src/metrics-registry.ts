@@ -4,7 +4,9 @@ import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
 /** Gauges with a counter's name: `promtool check metrics` refuses a page that has them. */
 const REFUSED = ["nodejs_active_handles_total", "nodejs_active_requests_total", "nodejs_active_resources_total"];
 
-/** Node wakes the process so often to measure its event loop: at the default of 10 ms that alone takes 0.005 of a core. */
+/**
+ * Node wakes the process so often to measure its event loop: at the default of 10 ms that alone takes 0.005 of a core.
+ */
 const EVENT_LOOP_PRECISION_MS = 50;
 
 /** A registry with the process's default metrics and `posthaste_build_info`. */

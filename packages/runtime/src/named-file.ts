@@ -1,9 +1,15 @@
-/** Settings that name a file: it is read at the start, and an error names the file and what was expected of it, never what it holds. */
+/**
+ * Settings that name a file: it is read at the start, and an error names the file and what was expected of it, never
+ * what it holds.
+ */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 
-/** A setting with the path of a file that holds `what`; its value is what `read` makes of the text, or a refusal when that is undefined. */
+/**
+ * A setting with the path of a file that holds `what`; its value is what `read` makes of the text, or a refusal when
+ * that is undefined.
+ */
 export const fileOf = <T>(what: string, read: (text: string) => T | undefined) =>
   z.string().transform((path, context): T => {
     const value = readFrom(path, what, read);

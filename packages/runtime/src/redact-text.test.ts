@@ -62,7 +62,8 @@ describe("a text", () => {
     fc.assert(
       fc.property(part, part, fc.string(), fc.constantFrom("", "/", "/p@th", ":80/"), (user, tail, before, path) => {
         const url = `https://${user}:hunter2${tail}@a.example${path}`;
-        // Not where the user name reads as a host, with the password in the path: a parser finds no user part there either.
+        // Not where the user name reads as a host, with the password in the path: a parser finds no user part there
+        // either.
         fc.pre(!URL.canParse(url) || new URL(url).password !== "" || new URL(url).username !== "");
         expect(redactText(`${before} ${url}`)).not.toContain("hunter2");
       }),

@@ -1,7 +1,7 @@
 /**
- * Secrets masked in a text: an error's message or stack, a line for people. What is masked is told by its form, since a log
- * does not know the secrets: the user part of a URL, what is assigned to the name of a secret, what an HTTP scheme introduces.
- * Too much is masked rather than too little. Every step is linear in the text.
+ * Secrets masked in a text: an error's message or stack, a line for people. What is masked is told by its form, since a
+ * log does not know the secrets: the user part of a URL, what is assigned to the name of a secret, what an HTTP scheme
+ * introduces. Too much is masked rather than too little. Every step is linear in the text.
  */
 
 export const MASK = "***";

@@ -3,8 +3,10 @@
  *
  * Z1  What stands under the name of a secret is masked whole; texts everywhere by their form (redact-text.ts).
  * Z2  Errors are written with message, stack, fields, causes and the errors of an AggregateError, wherever they stand.
- * Z3  The copy is bounded in depth, entries and characters, so that a line costs what a line may cost, whatever is logged.
- * Z4  Nothing that is logged can make logging throw: circles, getters and proxies that throw are named in their value's place.
+ * Z3  The copy is bounded in depth, entries and characters, so that a line costs what a line may cost, whatever is
+ *     logged.
+ * Z4  Nothing that is logged can make logging throw: circles, getters and proxies that throw are named in their value's
+ *     place.
  */
 import { types } from "node:util";
 import { MASK, redactText } from "./redact-text.ts";

@@ -1,11 +1,15 @@
 /**
- * Bounds of a server's connections: what somebody may pin who sends requests and does not read the answers, or does nothing at all.
+ * Bounds of a server's connections: what somebody may pin who sends requests and does not read the answers, or does
+ * nothing at all.
  *
  * Owns, for each connection with requests that are not over, their number and since when there are any.
- * K1  A connection with more than `maxOpenRequests` at once is cut off: no client that we know of sends a second one before the
- *     answer to the first. What was read from the socket with them still comes to the server's other listeners.
- * K2  A request that is not over `exchangeMs` after it began, its answer read to the end, is cut off with its connection.
- * K3  A connection on which nothing moves for `idleMs` is cut off, one between two requests by the server's own keep-alive.
+ * K1  A connection with more than `maxOpenRequests` at once is cut off: no client that we know of sends a second one
+ *     before the answer to the first. What was read from the socket with them still comes to the server's other
+ *     listeners.
+ * K2  A request that is not over `exchangeMs` after it began, its answer read to the end, is cut off with its
+ *     connection.
+ * K3  A connection on which nothing moves for `idleMs` is cut off, one between two requests by the server's own
+ *     keep-alive.
  * K4  At most `maxConnections` are open, and each takes at most `maxRequests` before it has to be made anew.
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";

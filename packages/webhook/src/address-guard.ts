@@ -1,8 +1,8 @@
 /**
  * The guard against server-side request forgery: which addresses webhooks may reach.
  *
- * It judges addresses, not names, at the moment of connecting: whatever the URL looked like when it was stored, and whatever
- * DNS said the last time, what counts is the address that the socket is about to be opened to.
+ * It judges addresses, not names, at the moment of connecting: whatever the URL looked like when it was stored, and
+ * whatever DNS said the last time, what counts is the address that the socket is about to be opened to.
  *
  * G1  What the operator denies is refused, whatever else allows it.
  * G2  What the operator allows is let pass; else only ordinary public addresses are.
@@ -14,13 +14,19 @@ import ipaddr from "ipaddr.js";
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Network = [Address, number];
 
-/** The only block of IPv6 that is handed out for use on the internet; `ipaddr.js` calls the rest of the space unicast too. */
+/**
+ * The only block of IPv6 that is handed out for use on the internet; `ipaddr.js` calls the rest of the space unicast
+ * too.
+ */
 const GLOBAL_UNICAST: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse("2000::"), 3];
 
 /** NAT64's well-known prefix: the last 32 bits are the IPv4 address that is reached. */
 const NAT64: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse("64:ff9b::"), 96];
 
-/** Public addresses by their form that are no host of the internet: Azure's host agent, reached from every machine there. */
+/**
+ * Public addresses by their form that are no host of the internet: Azure's host agent, reached from every machine
+ * there.
+ */
 const REFUSED: readonly Network[] = [[ipaddr.IPv4.parse("168.63.129.16"), 32]];
 
 export interface AddressRules {
@@ -39,8 +45,8 @@ export interface AddressGuard {
 }
 
 /**
- * A guard that lets public unicast addresses pass, and those of the operator's networks, and none that the operator denies.
- * Throws PosthasteError `invalid_config` for a network that is not a CIDR.
+ * A guard that lets public unicast addresses pass, and those of the operator's networks, and none that the operator
+ * denies. Throws PosthasteError `invalid_config` for a network that is not a CIDR.
  */
 export function createAddressGuard({ allowNetworks = [], denyNetworks = [], ports = [] }: AddressRules): AddressGuard {
   const allowed = allowNetworks.map(parseNetwork);
@@ -104,7 +110,10 @@ function reached(address: Address): Address {
   return address;
 }
 
-/** The IPv4 address to which an ISATAP router would tunnel: the last 32 bits, behind `5efe` with its two free bits (RFC 5214). */
+/**
+ * The IPv4 address to which an ISATAP router would tunnel: the last 32 bits, behind `5efe` with its two free bits (RFC
+ * 5214).
+ */
 function isatapTarget(address: Address): Address | null {
   if (address instanceof ipaddr.IPv4) return null;
   const [, , , , free = 0, mark] = address.parts;

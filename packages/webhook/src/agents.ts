@@ -1,9 +1,10 @@
 /**
  * Connections: one pool per origin, bounded in all.
  *
- * Owns every connection of a sender. A connection is an undici Client with one request at a time (HTTP/1.1, no pipelining). It is
- * busy (has a request), idle (open, has none) or closed. Invariants:
- *  A1. At most `connectionsPerOrigin` connections of an origin and `connections` in all; a request beyond that waits, and its
+ * Owns every connection of a sender. A connection is an undici Client with one request at a time (HTTP/1.1, no
+ * pipelining). It is busy (has a request), idle (open, has none) or closed. Invariants:
+ *  A1. At most `connectionsPerOrigin` connections of an origin and `connections` in all; a request beyond that waits,
+ *  and its
  *      5 seconds run meanwhile.
  *  A2. The connection that was used last is taken first, so those that are not needed go idle and are closed.
  *  A3. Where there is no room for a connection, the one that has been idle longest, of whatever origin, makes it.
@@ -30,7 +31,9 @@ export interface Sendable extends Dispatcher.DispatchHandler {
 /** Response headers larger than this end the request: they are nothing that a webhook's answer needs. */
 const MAX_HEADER_BYTES = 16 * 1024;
 
-/** A receiver that says `Keep-Alive: timeout=5` is not trusted with the last second: the next request may be under way. */
+/**
+ * A receiver that says `Keep-Alive: timeout=5` is not trusted with the last second: the next request may be under way.
+ */
 const KEEP_ALIVE_MARGIN_MS = 1_000;
 
 export class Connection extends Client {
@@ -175,7 +178,8 @@ export class Agents {
     connection.on("connect", () => {
       connection.served = 0;
     });
-    // A socket that ends while nobody uses it takes its connection with it; a busy one's request says what is to be done.
+    // A socket that ends while nobody uses it takes its connection with it; a busy one's request says what is to be
+    // done.
     const onSocketEnd = () => {
       if (!connection.isBusy) this.discard(connection);
     };

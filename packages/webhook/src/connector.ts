@@ -1,8 +1,8 @@
 /**
  * Opens the connections: resolve, let the guard judge every address, connect to those that passed and to nothing else.
  *
- * The addresses are resolved once and pinned, so a name that changes its answer between check and connect (DNS rebinding)
- * gains nothing. The name itself still goes into SNI and is what the certificate must be for.
+ * The addresses are resolved once and pinned, so a name that changes its answer between check and connect (DNS
+ * rebinding) gains nothing. The name itself still goes into SNI and is what the certificate must be for.
  */
 import { X509Certificate } from "node:crypto";
 import { isIP, type LookupFunction, type Socket } from "node:net";
@@ -75,7 +75,9 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
   };
 }
 
-/** The certificates of a PEM file. OpenSSL ignores what it cannot read, and then every receiver would fail at run time. */
+/**
+ * The certificates of a PEM file. OpenSSL ignores what it cannot read, and then every receiver would fail at run time.
+ */
 function parseAuthorities(pem: string): readonly string[] {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----/gs) ?? [];
   if (blocks.length === 0) throw new PosthasteError("invalid_config", "the extra CA holds no certificate in PEM");

@@ -1,4 +1,6 @@
-/** From the codes of undici, Node and OpenSSL to the closed list of request errors. Codes are asked, never message text. */
+/**
+ * From the codes of undici, Node and OpenSSL to the closed list of request errors. Codes are asked, never message text.
+ */
 import type { RequestError } from "@posthaste/core/delivery/outcome";
 import { errors } from "undici";
 

@@ -1,8 +1,9 @@
 /**
  * HMAC-SHA1 in two one-shot hashes (RFC 2104: the hash of the outer key and the hash of the inner key and the message).
  *
- * node:crypto's own Hmac is an object of native memory for every message, which costs as much again in garbage collection as
- * the hashing; one-shot hashes leave nothing behind. Tried on 1 KB bodies: 1.1 µs against 1.9, before any collection.
+ * node:crypto's own Hmac is an object of native memory for every message, which costs as much again in garbage
+ * collection as the hashing; one-shot hashes leave nothing behind. Tried on 1 KB bodies: 1.1 µs against 1.9, before any
+ * collection.
  */
 import { createHash, createHmac, hash } from "node:crypto";
 

@@ -1,10 +1,10 @@
 /**
  * `100 Continue`, left out of what undici reads.
  *
- * HTTP obliges a client to get over interim answers that it did not ask for, but undici ends the connection at this one, so a
- * receiver behind a server that sends it would never count as delivered. Others (103 …) undici gets over itself. An answer
- * begins where a read begins, since a connection has one request at a time; one that is cut in the middle of its head is left
- * to undici, and the request then fails and is retried.
+ * HTTP obliges a client to get over interim answers that it did not ask for, but undici ends the connection at this
+ * one, so a receiver behind a server that sends it would never count as delivered. Others (103 …) undici gets over
+ * itself. An answer begins where a read begins, since a connection has one request at a time; one that is cut in the
+ * middle of its head is left to undici, and the request then fails and is retried.
  */
 import type { Socket } from "node:net";
 

@@ -1,7 +1,7 @@
 /**
- * Secrets taken out of a text that somebody else wrote. A receiver echoes what it was sent in the encoding of its answer, so
- * the text is read in each usual one, with the place of every character kept, and what is a secret there is masked where it
- * stands. One encoding inside another is not undone.
+ * Secrets taken out of a text that somebody else wrote. A receiver echoes what it was sent in the encoding of its
+ * answer, so the text is read in each usual one, with the place of every character kept, and what is a secret there is
+ * masked where it stands. One encoding inside another is not undone.
  */
 
 const MASK = "***";
@@ -22,7 +22,9 @@ const JSON_LETTERS: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\
 const HTML_NAMES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 const LAST_CODE_POINT = 0x10_ff_ff;
 
-/** A text may mix them, and a secret may hold what looks like one of them: so each by itself, and all of them at once. */
+/**
+ * A text may mix them, and a secret may hold what looks like one of them: so each by itself, and all of them at once.
+ */
 const ENCODINGS = [
   { sign: "\\", escapes: new RegExp(JSON_ESCAPE, "gi") },
   { sign: "&", escapes: new RegExp(HTML_ENTITY, "gi") },

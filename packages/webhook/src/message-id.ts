@@ -7,10 +7,10 @@ const PLAIN = /^[\x21-\x24\x26-\x7e]{1,256}$/;
 const LONGEST = 256;
 
 /**
- * The value of `X-Message-Id` and `webhook-id`: the id itself when it is 1 to 256 printable ASCII characters without `%`.
- * Else the bytes of its UTF-8 that are not are percent-encoded, `%` too, so that different ids stay different; and what
- * is then longer than 256 characters is replaced by `sha256:` and the hash of the id in hex. The same id always gives
- * the same value: it is the receiver's idempotency key.
+ * The value of `X-Message-Id` and `webhook-id`: the id itself when it is 1 to 256 printable ASCII characters without
+ * `%`. Else the bytes of its UTF-8 that are not are percent-encoded, `%` too, so that different ids stay different; and
+ * what is then longer than 256 characters is replaced by `sha256:` and the hash of the id in hex. The same id always
+ * gives the same value: it is the receiver's idempotency key.
  */
 export function messageIdHeader(messageId: string): string {
   if (PLAIN.test(messageId)) return messageId;

@@ -12,7 +12,10 @@ export interface UrlResult {
   readonly durationMs: number;
   /** From an obeyed `Retry-After`, ms since the epoch. */
   readonly notBeforeMs: number | null;
-  /** The start of the response body, known secrets masked; null when there was none, and while the request has not ended. Made when it is read, so a spread lacks it. */
+  /**
+   * The start of the response body, known secrets masked; null when there was none, and while the request has not
+   * ended. Made when it is read, so a spread lacks it.
+   */
   readonly answer: string | null;
 }
 
@@ -29,8 +32,8 @@ export interface AttemptReport {
 export type OutcomeDetails = Pick<UrlResult, "status" | "error" | "notBeforeMs">;
 
 /**
- * Whoever asked for an attempt. An `index` counts the URLs that are called, in the destination's order. Nothing is called before
- * `attempt` has returned; none may throw.
+ * Whoever asked for an attempt. An `index` counts the URLs that are called, in the destination's order. Nothing is
+ * called before `attempt` has returned; none may throw.
  */
 export interface AttemptListener {
   /** A request has its outcome; once for each. */

@@ -73,7 +73,9 @@ export interface DeliveryHeadersInput {
   readonly body: Uint8Array;
 }
 
-/** The headers that all URLs of one attempt share: ids and signatures, names and values in turn. Signs once a secret. */
+/**
+ * The headers that all URLs of one attempt share: ids and signatures, names and values in turn. Signs once a secret.
+ */
 export function deliveryHeaders(
   { destination, messageId, attempt, body }: DeliveryHeadersInput,
   signWith: SigningSecret,

@@ -2,8 +2,8 @@
  * Names to addresses without the thread pool.
  *
  * `dns.lookup` runs in Node's pool of four threads: four names whose servers do not answer would hold up every other
- * destination's. So names are asked of the DNS servers directly, and `dns.lookup` has only those that DNS does not know: names
- * of /etc/hosts, and short names that need a search domain. A name in both is what DNS says it is.
+ * destination's. So names are asked of the DNS servers directly, and `dns.lookup` has only those that DNS does not
+ * know: names of /etc/hosts, and short names that need a search domain. A name in both is what DNS says it is.
  */
 import { lookup, Resolver } from "node:dns/promises";
 

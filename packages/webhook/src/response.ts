@@ -10,7 +10,9 @@ const SHORTEST_BASE64 = 6;
 
 const knownForms = new WeakMap<Destination, readonly string[]>();
 
-/** The secrets of a destination in every form in which a receiver may echo them, the longest first. Made once an object. */
+/**
+ * The secrets of a destination in every form in which a receiver may echo them, the longest first. Made once an object.
+ */
 export function secretForms(destination: Destination): readonly string[] {
   const known = knownForms.get(destination);
   if (known !== undefined) return known;
@@ -50,7 +52,8 @@ function addForms(forms: Set<string>, secret: string): void {
   for (const alphabet of ["base64", "base64url"] as const) {
     const whole = bytes.toString(alphabet);
     forms.add(whole);
-    // In a longer text it begins at any of three places; the characters that it shares with its neighbours are left out.
+    // In a longer text it begins at any of three places; the characters that it shares with its neighbours are left
+    // out.
     for (const before of [0, 1, 2]) {
       const text = Buffer.concat([Buffer.alloc(before), bytes]).toString(alphabet);
       const shared = before === 0 ? 0 : before + 1;
@@ -61,8 +64,8 @@ function addForms(forms: Set<string>, secret: string): void {
 }
 
 /**
- * The answer as it is stored: at most `limit` characters, masked before it is cut, so that no part of a secret is left at
- * the end. Null for an empty body. Bytes that are not UTF-8 become U+FFFD.
+ * The answer as it is stored: at most `limit` characters, masked before it is cut, so that no part of a secret is left
+ * at the end. Null for an empty body. Bytes that are not UTF-8 become U+FFFD.
  */
 export function toAnswer(chunks: readonly Uint8Array[], secrets: readonly string[], limit: number): string | null {
   if (chunks.length === 0) return null;

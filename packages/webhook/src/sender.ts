@@ -53,8 +53,9 @@ const DEFAULT_LIMITS: SenderLimits = {
   bodyTimeoutMs: 5_000,
   answerLength: 1_024,
   bodyBytes: 64 * 1024,
-  // Destinations share hosts, and what hangs at some must leave connections for the others of that host: so it is more than all
-  // that hang from the first may have (rule H3; tried with 512: a hundred that hang left the healthy ones of their host nothing for 5 s).
+  // Destinations share hosts, and what hangs at some must leave connections for the others of that host: so it is more
+  // than all that hang from the first may have (rule H3; tried with 512: a hundred that hang left the healthy ones of
+  // their host nothing for 5 s).
   connectionsPerOrigin: 3_840,
   connections: 4_096,
   idleTimeoutMs: 15_000,
@@ -67,7 +68,10 @@ export interface AttemptRequest {
   readonly body: Uint8Array;
   /** 1 for the first. */
   readonly attempt: number;
-  /** Only these of the destination's URLs (`settle: each`); null or absent for all. URLs that it no longer has are skipped. */
+  /**
+   * Only these of the destination's URLs (`settle: each`); null or absent for all. URLs that it no longer has are
+   * skipped.
+   */
   readonly urls?: readonly string[] | null;
 }
 
@@ -212,5 +216,7 @@ class Sender implements WebhookSender {
 /** For who asks only what came of it in the end. */
 const UNHEARD = { onOutcome: () => undefined, onEnd: () => undefined, onSettled: () => undefined };
 
-/** Bytes of an answer that are kept until it is masked: more than is shown, so that a secret at the cut is seen whole. */
+/**
+ * Bytes of an answer that are kept until it is masked: more than is shown, so that a secret at the cut is seen whole.
+ */
 const KEPT_BYTES = 16 * 1024;

@@ -2,8 +2,8 @@
  * Signatures over the exact bytes that are sent.
  *
  * `X-Signature` is keyed with the UTF-8 bytes of the secret's text, whatever it looks like. For the Standard Webhooks
- * signature a secret of the form `whsec_<base64>` stands for the decoded bytes, as that standard has it; any other secret
- * is again its UTF-8 bytes, which receivers verify with their library's "raw" format.
+ * signature a secret of the form `whsec_<base64>` stands for the decoded bytes, as that standard has it; any other
+ * secret is again its UTF-8 bytes, which receivers verify with their library's "raw" format.
  */
 import { createHmac } from "node:crypto";
 import type { SharedSecrets } from "@posthaste/core/config/destination";

@@ -70,8 +70,8 @@ export interface RawServer {
 }
 
 /**
- * A server that speaks bytes, for what no HTTP server can be made to do. `onRequest` is called when a whole request has arrived
- * on a connection, with the number of that request on that connection, from 1.
+ * A server that speaks bytes, for what no HTTP server can be made to do. `onRequest` is called when a whole request has
+ * arrived on a connection, with the number of that request on that connection, from 1.
  */
 export async function useRawServer(onRequest: (socket: Socket, nth: number) => void): Promise<RawServer> {
   const sockets = new Set<Socket>();

@@ -1,4 +1,7 @@
-/** What endpoints do that they should not. Each case is a real socket; limits are shortened where the default is not the point. */
+/**
+ * What endpoints do that they should not. Each case is a real socket; limits are shortened where the default is not the
+ * point.
+ */
 import type { Socket } from "node:net";
 import { eventually } from "@posthaste/testkit/eventually";
 import { describe, expect, it } from "vitest";

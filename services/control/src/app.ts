@@ -1,6 +1,6 @@
 /**
- * Control's parts and how they are put together: two config tables with their writer, a sender for tests, the read model of
- * attempts and dead letters, the HTTP server.
+ * Control's parts and how they are put together: two config tables with their writer, a sender for tests, the read
+ * model of attempts and dead letters, the HTTP server.
  */
 import { mkdir, readFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";

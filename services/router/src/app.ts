@@ -59,7 +59,8 @@ const DEFAULT_WINDOW: WindowLimits = { maxRecords: 4096, maxBytes: 16 * 1024 * 1
 
 /**
  * Bytes of deliveries that may wait for the brokers before no event is taken in: what an event becomes grows with its
- * destinations, so a bound on events alone bounds nothing. Some full batches for each partition: more wins no throughput.
+ * destinations, so a bound on events alone bounds nothing. Some full batches for each partition: more wins no
+ * throughput.
  */
 const MAX_PENDING_BYTES = 8 * 1024 * 1024;
 
@@ -93,7 +94,8 @@ export async function startRouter(options: RouterOptions): Promise<Router> {
 
   const eventsLog = await settleEventsLog(connection, names);
   const producer = await createProducer(connection, { name: "deliveries", topics: [names.deliveries] });
-  // Read once: a topic that is grown is placed on from the next start, by every router under a topic incarnation of its own.
+  // Read once: a topic that is grown is placed on from the next start, by every router under a topic incarnation of its
+  // own.
   const deliveryPartitions = producer.partitionsOf(names.deliveries) ?? 1;
   // Apart, so that no delivery waits behind what nobody waits for.
   const background = await createProducer(connection, { name: "unrouted", topics: [names.unrouted] });

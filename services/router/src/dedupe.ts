@@ -2,8 +2,9 @@
  * Message ids that each owned events partition saw lately.
  *
  * Owns: a `RecentIds` for each partition that gave an event since it was assigned, and the readers that rebuild them.
- * E1  Routing never waits: a rebuild reads in the background from below the first event of the partition, and until it is
- *     there a duplicate may pass. The dedupe is a help against clients that resend, no part of the delivery guarantee.
+ * E1  Routing never waits: a rebuild reads in the background from below the first event of the partition, and until it
+ *     is there a duplicate may pass. The dedupe is a help against clients that resend, no part of the delivery
+ *     guarantee.
  * E2  A partition that was given up is forgotten with its reader.
  * E3  A rebuild that fails is logged and left: the ids that come from now on are held all the same.
  * E4  Ids are hashed under a seed that is drawn for each process: nobody can name one id that is taken for another's.
@@ -37,7 +38,10 @@ export function drawSeed(): Hash64 {
 }
 
 export interface Dedupe {
-  /** Notes the event's id and answers whether the same source sent it before. Events of a partition come in offset order. */
+  /**
+   * Notes the event's id and answers whether the same source sent it before. Events of a partition come in offset
+   * order.
+   */
   readonly isDuplicate: (event: Event, place: EventPlace) => boolean;
   /** The partition was given up. */
   readonly forget: (partition: number) => void;

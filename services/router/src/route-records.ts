@@ -1,4 +1,7 @@
-/** An event's record into the records of its deliveries; decided in memory, one decode and one body for all destinations. */
+/**
+ * An event's record into the records of its deliveries; decided in memory, one decode and one body for all
+ * destinations.
+ */
 import type { Codec } from "@posthaste/contracts/codec";
 import type { Delivery } from "@posthaste/core/delivery/delivery";
 import type { Event } from "@posthaste/core/event/event";
@@ -34,8 +37,8 @@ export interface RouteContext {
 }
 
 /**
- * The event's deliveries as records, in order of destination id (R2), or why it has none. A delivery is encoded when it is sent:
- * until then those of an event share its body.
+ * The event's deliveries as records, in order of destination id (R2), or why it has none. A delivery is encoded when it
+ * is sent: until then those of an event share its body.
  */
 export function toDeliveries(
   event: Event,

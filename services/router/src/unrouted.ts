@@ -45,7 +45,10 @@ export interface UnroutedLogOptions {
 
 export interface UnroutedLog {
   readonly add: (sourceId: string, event: UnroutedEvent) => void;
-  /** Hands what waits to the producer before it returns, and resolves when that was written or given up: close the producer next to it, for that has an end. */
+  /**
+   * Hands what waits to the producer before it returns, and resolves when that was written or given up: close the
+   * producer next to it, for that has an end.
+   */
   readonly close: () => Promise<void>;
 }
 

@@ -38,7 +38,10 @@ class Reader {
   }
 }
 
-/** The topic, its emitter, and the syncs that were begun and not ended: each goes on whenever it is told to, however late. */
+/**
+ * The topic, its emitter, and the syncs that were begun and not ended: each goes on whenever it is told to, however
+ * late.
+ */
 class World {
   readonly #kind: AudienceKind;
   readonly #log: MembershipRecord[][] = Array.from({ length: PARTITIONS }, () => []);
@@ -56,7 +59,10 @@ class World {
     this.#nowMs += ms;
   }
 
-  /** Takes the lease, from a sync that is paused too, sets its fences, reads, and has something to write; null for the repair alone. */
+  /**
+   * Takes the lease, from a sync that is paused too, sets its fences, reads, and has something to write; null for the
+   * repair alone.
+   */
   begin(wanted: Values | null, clockOffMs: number): number {
     this.#revision += 1;
     const about = {
@@ -81,7 +87,10 @@ class World {
     return this.#syncs.length - 1;
   }
 
-  /** Writes the next record of a sync, or once more the one it wrote last (a batch whose answer was lost). False when it is through. */
+  /**
+   * Writes the next record of a sync, or once more the one it wrote last (a batch whose answer was lost). False when it
+   * is through.
+   */
   write(sync: number, isRepeated = false): boolean {
     const changes = this.#syncs[sync];
     const record = changes?.[0];

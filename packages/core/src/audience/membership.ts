@@ -1,17 +1,20 @@
 /**
  * What stands in `posthaste.audiences`, what a reader makes of it, and what a sync adds to it.
  *
- * A record says what one user's trait became, and when: it is the difference, of which an emitter makes an identify. A reader
- * of the topic holds for each user the newest record, and that is the membership.
+ * A record says what one user's trait became, and when: it is the difference, of which an emitter makes an identify. A
+ * reader of the topic holds for each user the newest record, and that is the membership.
  *
- * U1  Of an audience one sync writes at a time. Its records bear the revision that it took its lease with, which rises from sync to
- *     sync, and each a later time than all that were seen of the user.
- * U2  A sync begins with a fence in every partition, a record of its revision that names no user, and reads the topic to behind
- *     its fences before it compares. So what an earlier sync wrote is either known to it or stands behind a fence.
- * U3  A record that stands behind a fence of a higher revision, or of a record of the same user that is newer, is stale: a process
- *     that was given up wrote it, or a producer's batch that was. It changes nothing that is held, but it is emitted, with its own
- *     time. So the user is marked, and the next writer writes what is held once more with a later time than the stale record's.
- * U4  What an audience of the same name had that was removed (a revision below the fence's `bornRevision`) counts for nothing.
+ * U1  Of an audience one sync writes at a time. Its records bear the revision that it took its lease with, which rises
+ *     from sync to sync, and each a later time than all that were seen of the user.
+ * U2  A sync begins with a fence in every partition, a record of its revision that names no user, and reads the topic
+ *     to behind its fences before it compares. So what an earlier sync wrote is either known to it or stands behind a
+ *     fence.
+ * U3  A record that stands behind a fence of a higher revision, or of a record of the same user that is newer, is
+ *     stale: a process that was given up wrote it, or a producer's batch that was. It changes nothing that is held, but
+ *     it is emitted, with its own time. So the user is marked, and the next writer writes what is held once more with a
+ *     later time than the stale record's.
+ * U4  What an audience of the same name had that was removed (a revision below the fence's `bornRevision`) counts for
+ *     nothing.
  * So in the end the identify with the newest time has the value that the last whole sync gave the user.
  */
 import type { AudienceKind } from "./audience.ts";

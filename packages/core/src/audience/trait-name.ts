@@ -9,15 +9,19 @@ const SPELT_LETTERS = new RegExp(`[${Object.keys(SPELT).join("")}]`, "gu");
 
 /** What a Latin letter is decorated with. Marks of other scripts are part of the letter. */
 const LATIN_MARKS = /(\p{Script=Latin})\p{Mn}+/gu;
-/** Seen by nobody (joiners, the choice of an emoji's look), or drawn around a digit: no part of a word and no end of one. */
+/**
+ * Seen by nobody (joiners, the choice of an emoji's look), or drawn around a digit: no part of a word and no end of
+ * one.
+ */
 const UNSEEN = /\p{Cf}|\p{Me}|\p{Variation_Selector}|['’]/gu;
 /** `fooBar` and `HTMLParser`, `Top10Users`: a word begins at a capital behind a small letter, or before one. */
 const CAMEL_BOUNDARY = /(?<=\p{Ll})(?=\p{Lu})|(?<=[\p{Lu}\p{N}])(?=\p{Lu}\p{Ll})/gu;
 const WORD = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu;
 
 /**
- * `VIP customers (2026)` becomes `vip_customers_2026`, `élanÜber` becomes `elan_uber`. Letters of other scripts stay as they are, in
- * small where they have a small form; everything that is no letter or digit divides words. Null where no word is left.
+ * `VIP customers (2026)` becomes `vip_customers_2026`, `élanÜber` becomes `elan_uber`. Letters of other scripts stay as
+ * they are, in small where they have a small form; everything that is no letter or digit divides words. Null where no
+ * word is left.
  */
 export function traitNameOf(name: string): string | null {
   const plain = name

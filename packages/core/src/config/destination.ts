@@ -9,7 +9,9 @@ export const MAX_WEBHOOK_URLS = 5;
 export const SETTLE_RULES = ["any", "each"] as const;
 export type SettleRule = (typeof SETTLE_RULES)[number];
 
-/** Of which requests the start of the response body stands in the delivery log: of those that failed, of all, of none. */
+/**
+ * Of which requests the start of the response body stands in the delivery log: of those that failed, of all, of none.
+ */
 export const RESPONSE_LOGS = ["failures", "all", "off"] as const;
 export type ResponseLog = (typeof RESPONSE_LOGS)[number];
 
@@ -21,8 +23,8 @@ export interface WebhookUrl {
 
 /**
  * The shared secret through its rotation: active -> active and next -> switched (the next became active, the old one is
- * kept as previous) -> retired (previous forgotten). `X-Signature` is always by `active`; `webhook-signature` carries one
- * signature by each that is not null.
+ * kept as previous) -> retired (previous forgotten). `X-Signature` is always by `active`; `webhook-signature` carries
+ * one signature by each that is not null.
  */
 export interface SharedSecrets {
   readonly active: string | null;

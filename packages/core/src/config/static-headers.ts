@@ -1,4 +1,6 @@
-/** Which static headers a destination may carry: the rule that control checks settings with and the sender relies on. */
+/**
+ * Which static headers a destination may carry: the rule that control checks settings with and the sender relies on.
+ */
 
 /** Names that belong to the protocol or to the service, lower case. */
 const RESERVED_NAMES: ReadonlySet<string> = new Set([

@@ -28,7 +28,9 @@ export interface AttemptRecord {
   readonly urls: readonly UrlAttempt[];
 }
 
-/** One record of `posthaste.attempts`: the attempts of one flush; its fields are those of `schemas/attempt-batch.avsc`. */
+/**
+ * One record of `posthaste.attempts`: the attempts of one flush; its fields are those of `schemas/attempt-batch.avsc`.
+ */
 export interface AttemptBatch {
   readonly attempts: readonly AttemptRecord[];
 }

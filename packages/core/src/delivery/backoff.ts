@@ -20,9 +20,9 @@ export interface JitterTerms {
 
 /**
  * Ms to wait after a delivery came due (W6), evenly spread from 0 up to a tenth of its delay, half of the smallest gap
- * between two attempts, or `LONGEST_JITTER_MS`, whichever is least. It shrinks as the room fills: what waits holds room,
- * so unshortened jitter would let no more through in its own length than the room holds, and make what is due behind
- * it late. Enough is due then to be spread anyway. `random` is from 0 up to but not including 1.
+ * between two attempts, or `LONGEST_JITTER_MS`, whichever is least. It shrinks as the room fills: what waits holds
+ * room, so unshortened jitter would let no more through in its own length than the room holds, and make what is due
+ * behind it late. Enough is due then to be spread anyway. `random` is from 0 up to but not including 1.
  */
 export function jitterMs({ delayMs, delaysMs, fill }: JitterTerms, random: number): number {
   const smallestGapMs = delaysMs.reduce((least, gapMs) => Math.min(least, gapMs), delayMs);

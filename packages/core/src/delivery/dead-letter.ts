@@ -40,8 +40,9 @@ export interface DeadLetter extends Delivery {
   /** The first failed attempt or the first putting-off; null when there was neither. */
   readonly windowStartMs: number | null;
   /**
-   * Of the attempt that ended it; empty when it was given up without one, even after earlier attempts. Under `settle: each`
-   * only the URLs that are dead; those that were still to be served when it was given up without an attempt are named too.
+   * Of the attempt that ended it; empty when it was given up without one, even after earlier attempts. Under `settle:
+   * each` only the URLs that are dead; those that were still to be served when it was given up without an attempt are
+   * named too.
    */
   readonly lastAttempt: readonly DeadUrl[];
 }

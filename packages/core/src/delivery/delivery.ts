@@ -12,7 +12,10 @@ export interface Origin {
   readonly offset: number;
 }
 
-/** One delivery as it stands in `posthaste.deliveries` and the retry topics; its fields are those of `schemas/delivery.avsc`. */
+/**
+ * One delivery as it stands in `posthaste.deliveries` and the retry topics; its fields are those of
+ * `schemas/delivery.avsc`.
+ */
 export interface Delivery {
   readonly messageId: string;
   readonly sourceId: string;
@@ -34,17 +37,23 @@ export interface DeliveryProgress {
   readonly attempts: number;
   /** Times it was deferred without a POST. */
   readonly deferrals: number;
-  /** Start of the retry window: the first failed attempt or the first putting-off, whichever was earlier; null before that. */
+  /**
+   * Start of the retry window: the first failed attempt or the first putting-off, whichever was earlier; null before
+   * that.
+   */
   readonly windowStartMs: number | null;
   /** End of the retry window, ms since the epoch; null before it starts. */
   readonly deadlineMs: number | null;
   /** A receiver asked not to be called before this moment (Retry-After), ms since the epoch; null when none did. */
   readonly notBeforeMs: number | null;
-  /** The URLs still to be served, under `settle: each` and of a replay for some; null means all that the destination has. */
+  /**
+   * The URLs still to be served, under `settle: each` and of a replay for some; null means all that the destination
+   * has.
+   */
   readonly urls: readonly string[] | null;
   /**
-   * Under `settle: any`: the moments, ms since the epoch, before which single URLs are not to be called (Retry-After), where others
-   * may be; null when there are none.
+   * Under `settle: any`: the moments, ms since the epoch, before which single URLs are not to be called (Retry-After),
+   * where others may be; null when there are none.
    */
   readonly urlsNotBeforeMs: Readonly<Record<string, number>> | null;
 }

@@ -4,14 +4,16 @@
  * Every writer of a deliveries partition writes the deliveries of one events partition in rising order of (offset,
  * destination id), without gaps. So the greatest pair that was seen says of every later record whether it is a repeat.
  *
- * Owns: for each (topic incarnation, events partition), the greatest (offset, destination id) of the records noted so far.
- * O1  A record is a repeat when its pair is not greater than the greatest noted of its (topic incarnation, events partition).
- * O2  Of an events partition the newest `KEPT_INCARNATIONS` topic incarnations are held; a record of an older one counts as new:
- *     forgetting costs a repeat, never a record.
+ * Owns: for each (topic incarnation, events partition), the greatest (offset, destination id) of the records noted so
+ * far.
+ * O1  A record is a repeat when its pair is not greater than the greatest noted of its (topic incarnation, events
+ *     partition).
+ * O2  Of an events partition the newest `KEPT_INCARNATIONS` topic incarnations are held; a record of an older one
+ *     counts as new: forgetting costs a repeat, never a record.
  * O3  A record without an origin (a replay) is never a repeat and changes nothing.
- * O4  As text it keeps to `MAX_STATE_BYTES`. What has no room is left out so that it costs repeats and never a record: first
- *     destination ids, so that of one event of an events partition all deliveries count as new, then whole entries, those
- *     that were noted longest ago.
+ * O4  As text it keeps to `MAX_STATE_BYTES`. What has no room is left out so that it costs repeats and never a record:
+ *     first destination ids, so that of one event of an events partition all deliveries count as new, then whole
+ *     entries, those that were noted longest ago.
  */
 import { MAX_STATE_BYTES } from "../window/commit-metadata.ts";
 import { DigitReader, fixed, varint, widthOf } from "../window/digits.ts";
@@ -24,10 +26,10 @@ export const NO_INCARNATION = -1;
 const MOST_PARTITIONS = 65_536;
 
 /**
- * The topic incarnation that a router writes into origins: the events topic's own, and the number of partitions that it places
- * deliveries on. With another number the deliveries of one event lie elsewhere, so writers that place differently must not
- * be held against each other: what one of them left unwritten would be taken for a repeat. Growing the deliveries topic
- * so costs repeats and never a record.
+ * The topic incarnation that a router writes into origins: the events topic's own, and the number of partitions that it
+ * places deliveries on. With another number the deliveries of one event lie elsewhere, so writers that place
+ * differently must not be held against each other: what one of them left unwritten would be taken for a repeat. Growing
+ * the deliveries topic so costs repeats and never a record.
  */
 export function originIncarnationOf(eventsIncarnation: number, deliveryPartitions: number): number {
   return eventsIncarnation * MOST_PARTITIONS + deliveryPartitions;

@@ -27,7 +27,9 @@ export const REQUEST_ERRORS = [
   "bad_response",
   /** The address is in a network that webhooks may not reach; nothing was sent. */
   "address_refused",
-  /** The URL or a header cannot be sent. Settings are checked before they are stored, so this is a bug or an old record. */
+  /**
+   * The URL or a header cannot be sent. Settings are checked before they are stored, so this is a bug or an old record.
+   */
   "invalid_request",
   /** The process gave the request up because it is ending. */
   "shutting_down",
@@ -89,7 +91,9 @@ export interface Settlement {
 /** The settlement of an attempt of which nothing follows. */
 export const DELIVERED: Settlement = { outcome: "delivered", retries: [], dead: [] };
 
-/** Judges the results of all URLs of one attempt. Throws RangeError without results: an attempt has at least one URL. */
+/**
+ * Judges the results of all URLs of one attempt. Throws RangeError without results: an attempt has at least one URL.
+ */
 export function settle(rule: SettleRule, results: readonly UrlOutcome[]): Settlement {
   if (results.length === 0) throw new RangeError("an attempt without URLs cannot be settled");
   return rule === "any" ? settleAny(results) : settleEach(results);

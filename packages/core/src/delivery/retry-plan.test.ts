@@ -31,7 +31,9 @@ interface Situation {
   readonly random: () => number;
 }
 
-/** A delivery's way over simulated time, from its first attempt at 0: when it was attempted, and why it was given up. */
+/**
+ * A delivery's way over simulated time, from its first attempt at 0: when it was attempted, and why it was given up.
+ */
 function simulate({ schedule: terms, afterMs, latenessMs, random }: Situation) {
   const attemptsMs: number[] = [];
   let nowMs = 0;
@@ -274,7 +276,8 @@ describe("whatever the schedule and the moments", () => {
         const afterMs = Math.max(0, any.windowMs + beyondMs);
         const [firstMs = 0] = any.delaysMs;
         const smallestMs = Math.min(...any.delaysMs);
-        // Only what the schedule still leaves an attempt is tried again, and it must leave time for records to arrive late.
+        // Only what the schedule still leaves an attempt is tried again, and it must leave time for records to arrive
+        // late.
         fc.pre(firstMs + 1000 < any.windowMs && afterMs >= any.windowMs - smallestMs);
         const { attemptsMs, reason } = simulate({
           schedule: any,

@@ -1,13 +1,14 @@
 /**
  * What follows when a delivery was not delivered: which retry topic it waits in, or why it waits no more.
  *
- * The retry window starts with the first failed attempt or the first putting-off, whichever is earlier (I3), and no delay
- * is taken that would pass its end. A retry topic holds one fixed delay, so a wait of any other length is made of several
- * (W5). Attempts use the schedule up one delay at a time; putting-off uses none of it.
+ * The retry window starts with the first failed attempt or the first putting-off, whichever is earlier (I3), and no
+ * delay is taken that would pass its end. A retry topic holds one fixed delay, so a wait of any other length is made of
+ * several (W5). Attempts use the schedule up one delay at a time; putting-off uses none of it.
  *
- * No attempt starts after the window's end, but the last one that a delivery is owed: one that was never attempted (I3), or
- * that waited for a receiver which asked for peace till the window's end or beyond (W5). The latter's is planned so that it
- * comes before the end, by the smallest tier, and is late only where its record or the room for it is.
+ * No attempt starts after the window's end, but the last one that a delivery is owed: one that was never attempted
+ * (I3), or that waited for a receiver which asked for peace till the window's end or beyond (W5). The latter's is
+ * planned so that it comes before the end, by the smallest tier, and is late only where its record or the room for it
+ * is.
  */
 import type { DeadLetterReason } from "./dead-letter.ts";
 import type { DeliveryProgress } from "./delivery.ts";
@@ -41,7 +42,10 @@ export interface LastAttemptPlan {
 
 /** Waiting room is refilled from retry topics this often, so that a destination that recovered is served soon (I2). */
 const LONGEST_QUICK_TIER_MS = 300_000;
-/** From so many waiting deliveries of one destination on, putting-off uses every tier: reading them all again every few minutes would cost more than it brings (I2). */
+/**
+ * From so many waiting deliveries of one destination on, putting-off uses every tier: reading them all again every few
+ * minutes would cost more than it brings (I2).
+ */
 const QUICK_WAITING_LIMIT = 100_000;
 
 export interface FailedAttempt {
@@ -82,7 +86,9 @@ export interface Deferral {
   readonly waiting: number;
 }
 
-/** What follows when a delivery is deferred without an attempt. Its `progress` counts the putting-off and no attempt. */
+/**
+ * What follows when a delivery is deferred without an attempt. Its `progress` counts the putting-off and no attempt.
+ */
 export function planDeferral(deferral: Deferral): RetryPlan | DeadPlan | LastAttemptPlan {
   const { schedule, progress, nowMs, waiting } = deferral;
   const started = startWindow(progress, schedule, nowMs);
@@ -115,8 +121,8 @@ export interface Hold {
 }
 
 /**
- * Waits for something that is nobody's fault but the operator's (a secret's key that this process lacks): the window neither
- * starts meanwhile nor ends before the delivery is back.
+ * Waits for something that is nobody's fault but the operator's (a secret's key that this process lacks): the window
+ * neither starts meanwhile nor ends before the delivery is back.
  */
 export function planHold({ schedule, progress, nowMs }: Hold): RetryPlan {
   const plan = planAdmissionHold({ schedule, progress });
@@ -149,12 +155,18 @@ function expired(progress: DeliveryProgress): DeadPlan {
   return { kind: "dead_letter", reason: "window_expired", progress };
 }
 
-/** A receiver that asks for more than the window is tried once more: at this moment or, as tiers are coarse, up to a smallest tier before. */
+/**
+ * A receiver that asks for more than the window is tried once more: at this moment or, as tiers are coarse, up to a
+ * smallest tier before.
+ */
 function lastTryOf({ deadlineMs }: Started, schedule: RetrySchedule): number {
   return deadlineMs - smallestTier(schedule);
 }
 
-/** True when the delivery waits, or waited, because a receiver asked for peace till so near the window's end that its coming back may be late. */
+/**
+ * True when the delivery waits, or waited, because a receiver asked for peace till so near the window's end that its
+ * coming back may be late.
+ */
 function wasAskedToOutwait(started: Started, schedule: RetrySchedule): boolean {
   const { notBeforeMs } = started;
   return notBeforeMs !== null && notBeforeMs > lastTryOf(started, schedule) - smallestTier(schedule);
@@ -168,7 +180,10 @@ interface DeferralWait {
   readonly waiting: number;
 }
 
-/** Towards a known moment as far as the tiers reach (W5); else longer with each putting-off, among the quick tiers while few wait (I2). */
+/**
+ * Towards a known moment as far as the tiers reach (W5); else longer with each putting-off, among the quick tiers while
+ * few wait (I2).
+ */
 function deferralDelay({ schedule, deferrals, nowMs, notBeforeMs, waiting }: DeferralWait): number {
   if (notBeforeMs !== null) return tierTowards(notBeforeMs - nowMs, schedule);
   const tiers = waiting < QUICK_WAITING_LIMIT ? quickTiers(schedule) : allTiers(schedule);

@@ -80,7 +80,10 @@ it("a field that the call did not have is null, an object empty, so that a type'
   expect(parseJson(toWebhookBody({ ...base, type: "group" }))).toMatchObject({ groupId: null, traits: {} });
 });
 
-/** JSON that callers can send, with what trips serialisers: keys that look like indices, `__proto__`, lone surrogates, -0, 1e21. */
+/**
+ * JSON that callers can send, with what trips serialisers: keys that look like indices, `__proto__`, lone surrogates,
+ * -0, 1e21.
+ */
 const hardString = fc.oneof(
   fc.string(),
   fc.string({ unit: "binary" }),

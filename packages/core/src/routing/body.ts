@@ -1,12 +1,12 @@
 /**
  * The body that leaves: an event as the JSON object that receivers get, in the shapes of product.md and no others.
  *
- * The body is put together from the event's JSON fragments, which are outputs of `JSON.stringify`. Nothing is parsed, and
- * what comes out is a fixed point again: `JSON.stringify(JSON.parse(body)) === body`. Receivers verify the signature over
- * their own re-serialisation, so that is part of the signature's contract.
+ * The body is put together from the event's JSON fragments, which are outputs of `JSON.stringify`. Nothing is parsed,
+ * and what comes out is a fixed point again: `JSON.stringify(JSON.parse(body)) === body`. Receivers verify the
+ * signature over their own re-serialisation, so that is part of the signature's contract.
  *
- * A field of a type's shape that the call did not have is `null` (an object: `{}`), so that a receiver finds the same keys
- * in every body of a type. `anonymousId` is the one exception: it is there only when the call had one.
+ * A field of a type's shape that the call did not have is `null` (an object: `{}`), so that a receiver finds the same
+ * keys in every body of a type. `anonymousId` is the one exception: it is there only when the call had one.
  */
 import type { Event } from "../event/event.ts";
 import { toIsoTime } from "../event/iso-time.ts";

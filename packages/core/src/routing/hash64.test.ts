@@ -44,8 +44,8 @@ it("changes about half of its bits with any one bit of the text", () => {
 });
 
 it("two texts that meet under one seed do not meet under another", () => {
-  // Units that differ in their highest bit alone leave the lower fifteen bits of both halves as they are: among a million
-  // texts of this form several have one hash.
+  // Units that differ in their highest bit alone leave the lower fifteen bits of both halves as they are: among a
+  // million texts of this form several have one hash.
   const [one, other] = ["01000111001000110011", "10100000100001101010"].map((bits) =>
     bits.replaceAll("0", "a").replaceAll("1", "\u8061"),
   ) as [string, string];

@@ -1,6 +1,6 @@
 /**
- * A 64-bit hash of text under a seed, as two halves of 32 bits; for sets of ids. Whoever knows the seed finds two texts of
- * one hash within a second, so what strangers name is hashed under a seed that nobody outside the process knows.
+ * A 64-bit hash of text under a seed, as two halves of 32 bits; for sets of ids. Whoever knows the seed finds two texts
+ * of one hash within a second, so what strangers name is hashed under a seed that nobody outside the process knows.
  */
 
 export interface Hash64 {

@@ -1,6 +1,6 @@
 /**
- * Record keys, and with them what stays in order: the events of one user from one source, and the deliveries of one user
- * to one destination.
+ * Record keys, and with them what stays in order: the events of one user from one source, and the deliveries of one
+ * user to one destination.
  */
 
 /** Who an event is about. A call that names nobody (ingest refuses those) would be its own user. */

@@ -16,9 +16,9 @@ export const UNROUTED_CAUSES = [
 export type UnroutedCause = (typeof UNROUTED_CAUSES)[number];
 
 /**
- * The integrations rule: a destination named in the map is on or off as it says; `All: false` switches off those that are
- * not named; all are on otherwise. Names are case sensitive, but for `all: false`, which a widespread Go client writes
- * when its user asks for `All: false`: it counts where `All` itself is absent.
+ * The integrations rule: a destination named in the map is on or off as it says; `All: false` switches off those that
+ * are not named; all are on otherwise. Names are case sensitive, but for `all: false`, which a widespread Go client
+ * writes when its user asks for `All: false`: it counts where `All` itself is absent.
  */
 export function isEnabledByIntegrations(integrations: Readonly<Record<string, boolean>>, name: string): boolean {
   return own(integrations, name) ?? own(integrations, "All") ?? own(integrations, "all") ?? true;

@@ -1,11 +1,11 @@
 /**
- * What travels with a committed offset: which log it is of, which offsets above it are finished (C1), and a state over the
- * records below it (D3).
+ * What travels with a committed offset: which log it is of, which offsets above it are finished (C1), and a state over
+ * the records below it (D3).
  *
- * Text of at most 4,096 bytes, a broker's default limit: `2.checksum.base.topic id.runs` and perhaps `.state`. Where the cluster
- * gives topics no ids, and as it was written before: `1.checksum.base.runs` and perhaps `.state`.
- * M1  It always fits: runs are cut from the top, and a state that alone does not fit is left out. Both cost repeats. A state
- *     that keeps to `MAX_STATE_BYTES` fits, and leaves runs some four hundred.
+ * Text of at most 4,096 bytes, a broker's default limit: `2.checksum.base.topic id.runs` and perhaps `.state`. Where
+ * the cluster gives topics no ids, and as it was written before: `1.checksum.base.runs` and perhaps `.state`.
+ * M1  It always fits: runs are cut from the top, and a state that alone does not fit is left out. Both cost repeats. A
+ *     state that keeps to `MAX_STATE_BYTES` fits, and leaves runs some four hundred.
  * M2  Text that is damaged, of another version or of another base offset counts as nothing. It never makes an
  *     unfinished offset finished: a checksum stands over all of it.
  */
@@ -15,7 +15,10 @@ import type { OffsetRun } from "./offset-tracker.ts";
 /** `offset.metadata.max.bytes` of a broker, by default. */
 export const MAX_METADATA_BYTES = 4096;
 
-/** What a state should keep to. Runs have 1,000 bytes then: two or three bytes each, and no more of them than a window has records. */
+/**
+ * What a state should keep to. Runs have 1,000 bytes then: two or three bytes each, and no more of them than a window
+ * has records.
+ */
 export const MAX_STATE_BYTES = 3072;
 
 export interface CommitMetadata {

@@ -1,4 +1,7 @@
-/** Whole numbers from 0 as text of the 64 characters that any commit's metadata may hold: of a fixed width, or as short as they are. */
+/**
+ * Whole numbers from 0 as text of the 64 characters that any commit's metadata may hold: of a fixed width, or as short
+ * as they are.
+ */
 
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 

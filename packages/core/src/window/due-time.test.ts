@@ -46,7 +46,10 @@ describe("a record of a retry topic", () => {
   });
   type Course = typeof course extends fc.Arbitrary<infer T> ? T : never;
 
-  /** When the record is found due, in true ms from the republished record; the reader's wall clock is set `stepMs` further on the way. */
+  /**
+   * When the record is found due, in true ms from the republished record; the reader's wall clock is set `stepMs`
+   * further on the way.
+   */
   function dueAtMs({ delayMs, appendLatencyMs, ...at }: Course, stepMs = 0): number {
     const record = {
       delayMs,

@@ -1,15 +1,15 @@
 /**
  * Order within a key while everything else runs at once: a pure scheduler that says what may start.
  *
- * Owns: for each lane that has work, its newest member, found by the lane's hash; members of a lane are linked in the order they
- * came.
+ * Owns: for each lane that has work, its newest member, found by the lane's hash; members of a lane are linked in the
+ * order they came.
  * N1  Members of one lane run one at a time, in the order they were added.
  * N2  A member without a lane, or alone in its lane, may start at once.
  * N3  A lane without work costs nothing: it is forgotten.
  * N4  Nothing is kept of a member that is finished, and nothing is allocated for one.
  *
- * The table is our own for N4: a Map that names come into and leave is made anew every few hundred of them, which cost 3 % of a
- * delivery's CPU (tried in turns).
+ * The table is our own for N4: a Map that names come into and leave is made anew every few hundred of them, which cost
+ * 3 % of a delivery's CPU (tried in turns).
  */
 
 /** What runs in lanes. The fields that can be written are the scheduler's to set. */

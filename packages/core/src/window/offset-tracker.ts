@@ -1,15 +1,19 @@
 /**
- * Which offset of a partition may be committed while its records finish in any order (C1), and what is finished above it.
+ * Which offset of a partition may be committed while its records finish in any order (C1), and what is finished above
+ * it.
  *
- * Owns: the unfinished entries in offset order, what is finished between each and the next, and what an earlier owner had
- * finished.
- * T1  Entries come in rising offset order. Offsets may be missing between them (compaction, markers): what was never there
- *     holds nothing up (C9).
- * T2  The committable offset is that of the lowest unfinished entry, or the position when there is none. It never falls.
- * T3  An entry's note is passed once, when everything up to it is finished: that is what lies below the committable offset, and
- *     what a state saved with it must cover (D3). Notes that others make needless are left out; the rest comes in any order.
+ * Owns: the unfinished entries in offset order, what is finished between each and the next, and what an earlier owner
+ * had finished.
+ * T1  Entries come in rising offset order. Offsets may be missing between them (compaction, markers): what was never
+ *     there holds nothing up (C9).
+ * T2  The committable offset is that of the lowest unfinished entry, or the position when there is none. It never
+ *     falls.
+ * T3  An entry's note is passed once, when everything up to it is finished: that is what lies below the committable
+ *     offset, and what a state saved with it must cover (D3). Notes that others make needless are left out; the rest
+ *     comes in any order.
  * T4  Runs that an earlier owner finished stay reported until they were read again, so that no commit forgets them.
- * T5  A finished entry keeps nothing but its note: memory follows what is unfinished and what notes differ, not the span.
+ * T5  A finished entry keeps nothing but its note: memory follows what is unfinished and what notes differ, not the
+ *     span.
  */
 
 /** A record while it is unfinished. Its links and its mark are the tracker's to set. */
@@ -134,7 +138,10 @@ export class OffsetTracker<N> {
     for (const note of finishedAbove?.notes ?? []) this.#onPassed(note);
   }
 
-  /** What is finished above the committable offset: rising runs, apart from one another by something unfinished; the lowest `most` of them. */
+  /**
+   * What is finished above the committable offset: rising runs, apart from one another by something unfinished; the
+   * lowest `most` of them.
+   */
   finishedRuns(most: number = Number.POSITIVE_INFINITY): OffsetRun[] {
     const runs: OffsetRun[] = [];
     for (let entry = this.#lowest; entry !== undefined && runs.length < most; entry = entry.above) {
@@ -149,7 +156,10 @@ export class OffsetTracker<N> {
     return runs;
   }
 
-  /** A finished entry, and what is finished above it, becomes a part of what is finished above the unfinished one below it. */
+  /**
+   * A finished entry, and what is finished above it, becomes a part of what is finished above the unfinished one below
+   * it.
+   */
   #keep(below: TrackedOffset<N>, { offset, note, finishedAbove }: TrackedOffset<N>): void {
     const lower = below.finishedAbove ?? { from: offset, to: offset, notes: [], condensed: 0 };
     lower.to = finishedAbove?.to ?? offset + 1;

@@ -218,7 +218,8 @@ export class GroupSession {
       },
       offsetFetch: (request) => movedOn(requests.offsetFetch(request)),
       offsetCommit: (request) => {
-        // The session commits by `commit` alone: kafkajs makes this commit when it resets a partition that is out of range.
+        // The session commits by `commit` alone: kafkajs makes this commit when it resets a partition that is out of
+        // range.
         for (const { topic, partitions } of (request as { topics: TopicPlaces[] }).topics) {
           for (const { partition } of partitions) this.#hooks.onOutOfRange(topic, partition);
         }

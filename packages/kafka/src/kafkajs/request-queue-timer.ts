@@ -3,8 +3,9 @@
  *
  * A queue of kafkajs looks for requests that throttling held back, and asks for the next look after `throttledUntil`
  * less the present moment: below zero unless a broker throttles, and so after one millisecond, for ever, on each
- * connection that ever answered. With this patch it asks only while a request is held back. A request that is sent later
- * asks by itself (`push`), and so does each answer (`fulfillRequest`). An idle service woke 900 times a second, and now some 20 times.
+ * connection that ever answered. With this patch it asks only while a request is held back. A request that is sent
+ * later asks by itself (`push`), and so does each answer (`fulfillRequest`). An idle service woke 900 times a second,
+ * and now some 20 times.
  */
 import { createRequire } from "node:module";
 

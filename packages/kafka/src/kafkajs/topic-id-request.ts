@@ -1,7 +1,8 @@
 /**
  * The one request of Kafka's "flexible" encoding that is needed here: Metadata in version 10, the first that says a
  * topic's id. kafkajs ends at version 6. A compact string or array has its length and one before it, as an unsigned
- * varint; 0 is null; each structure ends with its tagged fields, of which none are sent, and those that come are skipped.
+ * varint; 0 is null; each structure ends with its tagged fields, of which none are sent, and those that come are
+ * skipped.
  */
 import { PosthasteError } from "@posthaste/core/errors";
 

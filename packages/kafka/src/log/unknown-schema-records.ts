@@ -1,9 +1,10 @@
 /**
- * The records of a table whose schema the registry does not know. They are set aside, and the registry is asked again: the
- * schema may be restored, or known at another node, long after the records were read.
+ * The records of a table whose schema the registry does not know. They are set aside, and the registry is asked again:
+ * the schema may be restored, or known at another node, long after the records were read.
  *
  * Owns: the newest such record of each key, and the timer by which the registry is asked.
- * U1  A record is set aside until its schema can be fetched, or until its key gets a newer record. Nothing waits for it.
+ * U1  A record is set aside until its schema can be fetched, or until its key gets a newer record. Nothing waits for
+ *     it.
  * U2  The registry is asked for each schema once a round, whatever the number of records that were written with it. A
  *     registry that gives no answer ends the round.
  * U3  At most `MOST_RECORDS` are kept, those set aside first.

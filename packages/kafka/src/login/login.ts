@@ -2,8 +2,8 @@
  * How a connection logs in at a broker, by any mechanism: kafkajs's connections and the liveness watch's go the same
  * way.
  *
- * kafkajs's own mechanisms are not used: they report a connection that is lost during the login as a refused login, which
- * kafkajs then never tries again, and a token that the broker refuses as a token that it took.
+ * kafkajs's own mechanisms are not used: they report a connection that is lost during the login as a refused login,
+ * which kafkajs then never tries again, and a token that the broker refuses as a token that it took.
  */
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";

@@ -1,8 +1,8 @@
 /**
  * One config topic as control writes it: a table to read from, and changes that nobody's other change undoes.
  *
- * Owns: the table of its topic, the changes under way, and by `WrittenRecords` the keys that want repair. The producer is the
- * caller's.
+ * Owns: the table of its topic, the changes under way, and by `WrittenRecords` the keys that want repair. The producer
+ * is the caller's.
  *
  * S1  A change is answered when the brokers have it and the table here has applied it.
  * S2  Changes of one key run one at a time in a process. Each starts from the topic's present end.
@@ -10,9 +10,9 @@
  *     process, so two that write at once never choose the same.
  * S4  Kafka has no compare-and-set, so two processes may write one key at once, each from the same base. The topic's
  *     order, which both read, then tells each what it wrote over: it makes its change again on top of that, so that
- *     neither change is lost. A change whose record came second and lower was ignored by every table; it is made again too.
- *     What this does not cover: a process that ends between its two records, and one whose next change of the key comes
- *     before the other has made its own again. Callers that must know send the revision that they changed from.
+ *     neither change is lost. A change whose record came second and lower was ignored by every table; it is made again
+ *     too. What this does not cover: a process that ends between its two records, and one whose next change of the key
+ *     comes before the other has made its own again. Callers that must know send the revision that they changed from.
  * S5  A lower revision below a higher one (a batch that the producer gave up, P5) is ignored by tables, but compaction
  *     would keep it. Who sees one writes the newest again.
  */
@@ -105,7 +105,9 @@ export class ConfigStore<T extends ConfigRecord> {
     this.#written.repairBy((ids) => this.#repair(ids));
   }
 
-  /** Resolves with what the key holds after the change (S1). Rejects with what `change` threw, or `deadline_exceeded`. */
+  /**
+   * Resolves with what the key holds after the change (S1). Rejects with what `change` threw, or `deadline_exceeded`.
+   */
   change(id: string, change: Change<T>): Promise<T | undefined> {
     const before = this.#lanes.get(id) ?? Promise.resolve();
     const result = before.then(() => this.#changeAlone(id, change));

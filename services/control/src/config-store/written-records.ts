@@ -1,8 +1,8 @@
 /**
  * What became of the records that a config store wrote, as its table comes to them.
  *
- * Owns: the records that a change waits for, the keys that want repair (rule S5 of config-store.ts), and the value that each
- * key held before the record that the table is at.
+ * Owns: the records that a change waits for, the keys that want repair (rule S5 of config-store.ts), and the value that
+ * each key held before the record that the table is at.
  */
 
 /** How a record of ours stood in the topic when the table came to it. */
@@ -26,8 +26,8 @@ export class WrittenRecords<T> {
   #repair: ((ids: Iterable<string>) => void) | undefined;
 
   /**
-   * The table applied a record of the key: `undefined` removed it. `revisionHeld` is asked only where a change waits, since the
-   * first records come before whoever made the table has it.
+   * The table applied a record of the key: `undefined` removed it. `revisionHeld` is asked only where a change waits,
+   * since the first records come before whoever made the table has it.
    */
   handleChange(id: string, value: T | undefined, revisionHeld: () => number | undefined): void {
     const over = this.#held.get(id);

@@ -1,4 +1,6 @@
-/** Test-sends: one event made up for the purpose, sent at once to every URL of a destination, and what each answered. */
+/**
+ * Test-sends: one event made up for the purpose, sent at once to every URL of a destination, and what each answered.
+ */
 
 import type { Destination } from "@posthaste/core/config/destination";
 import { ATTEMPT_OUTCOMES } from "@posthaste/core/delivery/outcome";

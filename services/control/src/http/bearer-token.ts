@@ -1,7 +1,9 @@
 /** The admin token of the control API. */
 import { createHash, timingSafeEqual } from "node:crypto";
 
-/** Tells whether an `Authorization` header holds the token, in a time that says nothing about how much of it was right. */
+/**
+ * Tells whether an `Authorization` header holds the token, in a time that says nothing about how much of it was right.
+ */
 export function createTokenCheck(token: string): (authorization: string | undefined) => boolean {
   const expected = digest(token);
   return (authorization) => {

@@ -34,8 +34,8 @@ export interface Page<T> {
 }
 
 /**
- * One page of `all`. The cursor names the last entry that was shown, not a number of entries, so what is made or removed
- * between two pages moves nothing from one to the other.
+ * One page of `all`. The cursor names the last entry that was shown, not a number of entries, so what is made or
+ * removed between two pages moves nothing from one to the other.
  */
 export function pageFrom<T extends Listed>(all: Iterable<T>, { limit, cursor }: PageQuery): Page<T> {
   const after = cursor === undefined ? undefined : decodeCursor(cursor);

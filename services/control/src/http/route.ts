@@ -1,4 +1,7 @@
-/** A route of the API as one value: what it takes, what it answers, what it does. The server and `/openapi.json` read the same. */
+/**
+ * A route of the API as one value: what it takes, what it answers, what it does. The server and `/openapi.json` read
+ * the same.
+ */
 import type { z } from "zod";
 import { checkInput, type ProblemKind } from "./problem.ts";
 

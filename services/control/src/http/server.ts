@@ -1,4 +1,7 @@
-/** The HTTP side of control: routes behind the admin token, problems as problem+json, `/openapi.json`, `/readyz`, `/healthz`. */
+/**
+ * The HTTP side of control: routes behind the admin token, problems as problem+json, `/openapi.json`, `/readyz`,
+ * `/healthz`.
+ */
 import type { Log } from "@posthaste/core/log";
 import { isReady, type Readiness } from "@posthaste/runtime/admin-server";
 import { limitSockets } from "@posthaste/runtime/socket-limits";

@@ -2,9 +2,10 @@
  * What happened, newest first: one table of the read model.
  *
  * Owns: its table and indexes in a database that is its caller's.
- * J1  An entry is named by where it stands in its topic: partition, offset, place in the record. Adding it again changes
- *     nothing.
- * J2  The order is time, then that name. It is the same in every process and after every rebuild, so a cursor outlives both.
+ * J1  An entry is named by where it stands in its topic: partition, offset, place in the record. Adding it again
+ *     changes nothing.
+ * J2  The order is time, then that name. It is the same in every process and after every rebuild, so a cursor outlives
+ *     both.
  * J3  It holds the newest `maxEntries` at the most, and shows nothing older than `keepMs`.
  * J4  Every page is read along an index: what it costs does not depend on how much is held. Counting alone reads each
  *     index entry that it counts.
@@ -61,7 +62,9 @@ export interface JournalOptions extends JournalBounds {
   readonly nowMs: () => number;
 }
 
-/** Dropped at a time beside what is added, so that a journal that was given lower bounds shrinks without a long pause. */
+/**
+ * Dropped at a time beside what is added, so that a journal that was given lower bounds shrinks without a long pause.
+ */
 const DROP_STEP = 1000;
 
 export class Journal {

@@ -1,10 +1,10 @@
 /**
- * The delivery log and the dead letters as control answers for them: a cache of two topics, behind by about as long as a
- * record takes to be read.
+ * The delivery log and the dead letters as control answers for them: a cache of two topics, behind by about as long as
+ * a record takes to be read.
  *
  * Owns: the store and the two followers that fill it.
- * Q1  Nothing of control waits for it: it is opened beside the start, runs on a thread of its own, and while it cannot be
- *     asked only its own questions are refused.
+ * Q1  Nothing of control waits for it: it is opened beside the start, runs on a thread of its own, and while it cannot
+ *     be asked only its own questions are refused.
  * Q2  Whatever goes wrong in it ends all of it, and it is opened again after a pause: one way back, from every state.
  */
 import { setTimeout as delay } from "node:timers/promises";
@@ -105,7 +105,10 @@ export function openReadModel(options: ReadModelOptions): ReadModel {
   };
 }
 
-/** Opens the store, follows both topics, and resolves when `signal` says so, everything closed; rejects when something failed. */
+/**
+ * Opens the store, follows both topics, and resolves when `signal` says so, everything closed; rejects when something
+ * failed.
+ */
 async function runOnce(
   options: ReadModelOptions,
   signal: AbortSignal,

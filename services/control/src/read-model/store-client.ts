@@ -1,8 +1,8 @@
 /**
  * The store as the rest of control sees it: the same calls, answered by its thread.
  *
- * Owns: the thread. When that ends, every call that waits rejects, and so does every later one; whoever opened the store
- * opens another.
+ * Owns: the thread. When that ends, every call that waits rejects, and so does every later one; whoever opened the
+ * store opens another.
  */
 import { Worker } from "node:worker_threads";
 import { PosthasteError } from "@posthaste/core/errors";

@@ -1,13 +1,14 @@
 /**
- * The read model's database: the journals, and how far each topic was read. Synchronous, as SQLite is here: it runs on a
- * thread of its own (`store-worker.ts`), so that no disk holds up the API.
+ * The read model's database: the journals, and how far each topic was read. Synchronous, as SQLite is here: it runs on
+ * a thread of its own (`store-worker.ts`), so that no disk holds up the API.
  *
  * Owns: the database, its file included, and the open transaction.
- * M1  What was read and how far is written in one transaction: whatever ends the process, reading goes on without a gap.
- * M2  Transactions span `COMMIT_ENTRIES` entries, or what came within `COMMIT_INTERVAL_MS`: committing each step would write
- *     each page of the indexes many times over. What a crash takes is read again.
- * M3  It is a cache. A file of another cluster, of another layout, or one that cannot be read is made anew; one that cannot
- *     be opened (another process has it, the folder cannot be written) is done without, in memory.
+ * M1  What was read and how far is written in one transaction: whatever ends the process, reading goes on without a
+ *     gap.
+ * M2  Transactions span `COMMIT_ENTRIES` entries, or what came within `COMMIT_INTERVAL_MS`: committing each step would
+ *     write each page of the indexes many times over. What a crash takes is read again.
+ * M3  It is a cache. A file of another cluster, of another layout, or one that cannot be read is made anew; one that
+ *     cannot be opened (another process has it, the folder cannot be written) is done without, in memory.
  */
 import { rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";

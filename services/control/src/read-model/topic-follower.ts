@@ -5,8 +5,9 @@
  * F1  A reader starts at the position that stands in the store (M1), or at the topic's start.
  * F2  It starts no further back than as many records as the journal has room for: each holds an entry at least, so what
  *     lies below would be dropped again.
- * F3  A reader that fails is started again at the next look, from the store's position. When the topic was made anew (B3),
- *     its journal is emptied first. A topic that is not there yet is waited for; partitions that were added are followed.
+ * F3  A reader that fails is started again at the next look, from the store's position. When the topic was made anew
+ *     (B3), its journal is emptied first. A topic that is not there yet is waited for; partitions that were added are
+ *     followed.
  * F4  A record that cannot be decoded is logged, counted and passed over.
  */
 import type { Codec } from "@posthaste/contracts/codec";

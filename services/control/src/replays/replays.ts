@@ -2,13 +2,14 @@
  * Replays: dead letters that are sent again, as deliveries.
  *
  * Owns: the replays that this process was asked for, the running one and what is remembered of the others.
- * Z1  A replayed delivery keeps its key, message id and body, and carries no origin (O3): it is new to whoever drops repeats,
- *     and the receiver's idempotency key says what it is.
- * Z2  A replay reads the topic itself, up to where it ended at the start and to letters from before that moment: what dies
- *     again is not taken up by the same replay.
+ * Z1  A replayed delivery keeps its key, message id and body, and carries no origin (O3): it is new to whoever drops
+ *     repeats, and the receiver's idempotency key says what it is.
+ * Z2  A replay reads the topic itself, up to where it ended at the start and to letters from before that moment: what
+ *     dies again is not taken up by the same replay.
  * Z3  One runs at a time, a partition after the other, each from its start: the order of a key stays.
  * Z4  Its records go through a producer of its own: no write of control's waits behind them.
- * Z5  A replay ends with its process. What it had not sent is a dead letter still; what it had would be sent again by another.
+ * Z5  A replay ends with its process. What it had not sent is a dead letter still; what it had would be sent again by
+ *     another.
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import { encodeProgress } from "@posthaste/contracts/headers";
