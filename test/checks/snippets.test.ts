@@ -1,8 +1,8 @@
 /**
- * The blocks of the pages that people copy from. Here are checked: that TypeScript compiles, that an npm command names a script,
- * a test and a package that there are, that JSON parses. Others run what they are nearest to: docs/control-api.md's commands
- * `services/control/test/docs.test.ts`, docs/webhooks.md's JavaScript `packages/webhook/test/docs.test.ts`, and the calls of
- * README.md and docs/ingest.md `test/e2e/local-command.test.ts`.
+ * The blocks of the pages that people copy from. Here are checked: that TypeScript compiles, that an npm command names
+ * a script, a test and a package that there are, that JSON parses. Others run what they are nearest to:
+ * docs/control-api.md's commands `services/control/test/docs.test.ts`, docs/webhooks.md's JavaScript
+ * `packages/webhook/test/docs.test.ts`, and the calls of README.md and docs/ingest.md `test/e2e/local-command.test.ts`.
  */
 import { execFile } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
