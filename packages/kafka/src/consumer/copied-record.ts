@@ -3,6 +3,7 @@
  * of a whole fetch, and one record that waits would keep megabytes alive that no limit counts.
  */
 import type { IncomingHeaders } from "@posthaste/contracts/headers";
+import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
 import type { KafkaMessage } from "kafkajs";
 import type { IncomingRecord } from "../wire/incoming-record.ts";
 import type { TopicPartition } from "./rebalance.ts";
@@ -32,4 +33,11 @@ function textHeaders(headers: IncomingHeaders): IncomingHeaders {
     else if (value !== undefined) texts[name] = value.toString();
   }
   return texts ?? NO_HEADERS;
+}
+
+/** Why what a record needs cannot be fetched, with the record's place; what is no PosthasteError is left as it is. */
+export function unreadable({ topic, partition, offset }: IncomingRecord, error: unknown): unknown {
+  if (!isPosthasteError(error)) return error;
+  const where = `offset ${offset} of ${topic} partition ${partition}`;
+  return new PosthasteError(error.code, `${where} cannot be read: ${error.message}`, { cause: error });
 }

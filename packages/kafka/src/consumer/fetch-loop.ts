@@ -13,7 +13,7 @@ import { isPassingFailure, toPosthasteError } from "../connection/kafka-errors.t
 import { setFetchWait } from "../kafkajs/kafkajs-internals.ts";
 import { CLIENT_RETRY, consumerSettings } from "./consumer-settings.ts";
 import type { PartitionFetch } from "./fetch-position.ts";
-import type { FetchedBatch } from "./partition-intake.ts";
+import type { FetchedBatch } from "./fetched-backlog.ts";
 import type { Assigned, TopicPartition } from "./rebalance.ts";
 import type { ConsumerTiming, WindowedConsumerOptions } from "./windowed-consumer.ts";
 

@@ -4,6 +4,14 @@
  * Owns: the records. They are kept as kafkajs fetched them until they are taken, since most wait for no time at all.
  */
 import type { KafkaMessage } from "kafkajs";
+import type { FetchedSpan } from "./fetch-position.ts";
+
+/** What one fetch brought of the partition. */
+export interface FetchedBatch extends FetchedSpan {
+  readonly messages: readonly KafkaMessage[];
+  /** The partition's end offset at the time. */
+  readonly endOffset: number;
+}
 
 export class FetchedBacklog {
   #messages: readonly KafkaMessage[] = [];

@@ -16,13 +16,11 @@
  * B3  While the intake is frozen nothing is taken in.
  * B4  What is taken in is a copy (copied-record.ts).
  */
-import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";
-import type { KafkaMessage } from "kafkajs";
 import type { IncomingRecord } from "../wire/incoming-record.ts";
-import { copiedRecord } from "./copied-record.ts";
-import { type FetchedSpan, FetchPosition, type PartitionFetch } from "./fetch-position.ts";
-import { FetchedBacklog } from "./fetched-backlog.ts";
+import { copiedRecord, unreadable } from "./copied-record.ts";
+import { FetchPosition, type PartitionFetch } from "./fetch-position.ts";
+import { FetchedBacklog, type FetchedBatch } from "./fetched-backlog.ts";
 import type { CommitPoint } from "./group-session.ts";
 import { OwnedPartitionWindow } from "./partition-window.ts";
 import type { OwnedPartition, TopicPartition } from "./rebalance.ts";
@@ -36,13 +34,6 @@ export interface IntakeHooks {
   onFailure(reason: Error): void;
   /** Every task that was started is finished. Called only while the intake is frozen. */
   onIdle(): void;
-}
-
-/** What one fetch brought of the partition. */
-export interface FetchedBatch extends FetchedSpan {
-  readonly messages: readonly KafkaMessage[];
-  /** The partition's end offset at the time. */
-  readonly endOffset: number;
 }
 
 /**
@@ -93,7 +84,6 @@ export class PartitionIntake<T, F> implements TopicPartition {
     return this.#mode === "locating";
   }
 
-  /** The next fetch leaves it out. */
   get isPaused(): boolean {
     return this.#position.isPaused;
   }
@@ -107,14 +97,11 @@ export class PartitionIntake<T, F> implements TopicPartition {
     return this.#window.committableOffset;
   }
 
-  /** The highest end offset that was seen. */
   get endOffset(): number {
     return this.#position.endOffset;
   }
 
-  /**
-   * Append time of the lowest record that is known and not finished, in ms since the epoch; null when there is none.
-   */
+  /** Append time of the lowest record that is known and not finished, in ms since the epoch; null without one. */
   get oldestUnfinishedMs(): number | null {
     const waiting = this.#backlog.head;
     return (
@@ -166,7 +153,6 @@ export class PartitionIntake<T, F> implements TopicPartition {
     this.#gate?.noteEnd(end);
   }
 
-  /** Whether the partition has a leader. */
   noteLeader(isLed: boolean): void {
     this.#position.noteLeader(isLed);
   }
@@ -280,13 +266,7 @@ export class PartitionIntake<T, F> implements TopicPartition {
         this.#prefetching = false;
         this.#pump();
       },
-      (error: unknown) => {
-        const where = `offset ${record.offset} of ${this.topic} partition ${this.partition}`;
-        const reason = isPosthasteError(error)
-          ? new PosthasteError(error.code, `${where} cannot be read: ${error.message}`, { cause: error })
-          : error;
-        this.#window.fail("learning what a record needs", reason);
-      },
+      (error: unknown) => this.#window.fail("learning what a record needs", unreadable(record, error)),
     );
     return true;
   }
