@@ -1,4 +1,4 @@
-/** Calls that were not taken, packed for the topic where a data engineer finds them. */
+/** Calls that were not accepted, packed for the topic where a data engineer finds them. */
 
 /** One entry of `schemas/rejected-calls.avsc`. */
 export interface RejectedCallEntry {

@@ -23,11 +23,33 @@ export type OpenedBody = { readonly content: Buffer } | { readonly refusal: Refu
 /** Nobody hears this: the sender of the body has left. */
 export const GONE = malformed("malformed_request", "The sender of the request is gone.");
 
-/** The content of a body as its caller wrote it; the one place where a body is inflated. */
-export function openBody({ bytes, encoding }: SentBody): OpenedBody {
-  if (bytes === null) return { refusal: GONE };
-  const content = decompress(bytes, encoding);
-  return Buffer.isBuffer(content) ? { content } : { refusal: content };
+/** Opens bodies. */
+export interface BodyOpener {
+  /** The content of a body as its caller wrote it; the one place where a body is inflated. */
+  open(body: SentBody): OpenedBody;
+}
+
+/**
+ * The key of a body is looked for in its content, and a moment later the same body is worked on. So the last content
+ * that was inflated is kept for the next time that its body is opened: one content at the most, of `MAX_REQUEST_BYTES`.
+ */
+export function createBodyOpener(): BodyOpener {
+  let last: { readonly body: SentBody; readonly opened: OpenedBody } | undefined;
+  return {
+    open: (body) => {
+      const { bytes, encoding } = body;
+      if (bytes === null) return { refusal: GONE };
+      if (last?.body === body) {
+        const { opened } = last;
+        last = undefined;
+        return opened;
+      }
+      const content = decompress(bytes, encoding);
+      const opened = Buffer.isBuffer(content) ? { content } : { refusal: content };
+      if (content !== bytes) last = { body, opened };
+      return opened;
+    },
+  };
 }
 
 /**

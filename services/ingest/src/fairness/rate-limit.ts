@@ -2,7 +2,7 @@
  * How much one source may send: for each a bucket of one second's calls and one of a second's bytes, filled
  * continuously.
  *
- * A request is taken whole while anything is left in both buckets and leaves a debt that the next ones wait for: a
+ * A request is accepted whole while anything is left in both buckets and leaves a debt that the next ones wait for: a
  * client that sends large batches is slowed down, and never refused for their size. So whether a source may send is
  * known before anything is made of a request, and what it sent is taken from the buckets as soon as that is known.
  */

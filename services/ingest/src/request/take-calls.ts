@@ -13,7 +13,8 @@ import type { Accept, CallRequest } from "../accept/accept.ts";
 import type { Admission } from "../accept/admission.ts";
 import { type Answer, malformed, type Refusal, tooLarge } from "../answer/answer.ts";
 import type { LateRefusals } from "../answer/late-refusals.ts";
-import { GONE, type OpenedBody, openBody } from "../body/decompress.ts";
+import type { BodySender } from "../body/body-budget.ts";
+import { createBodyOpener, GONE, type OpenedBody } from "../body/decompress.ts";
 import { saysTooMuch } from "../body/inflated-body.ts";
 import { type BodyReader, isSentBody, type ReadBody } from "../body/read-body.ts";
 import type { SentBody } from "../body/sent-body.ts";
@@ -54,10 +55,11 @@ const TOO_MUCH = tooLarge(
 );
 
 export function createTakeCalls(parts: TakeCallsParts): TakeCalls {
-  const { admission, authenticator } = parts;
+  const { admission, authenticator, addresses } = parts;
   const steps = new PathSteps(parts);
 
   const answerTo = async (request: FastifyRequest, exchange: Exchange, form: CallForm): Promise<Answer> => {
+    const address = requestAddress(request, addresses);
     const lagging = admission.ofAnybody();
     if (lagging !== null) return steps.refuse(lagging);
 
@@ -72,11 +74,11 @@ export function createTakeCalls(parts: TakeCallsParts): TakeCalls {
     }
 
     // The body, as it was sent.
-    const body = await steps.readBody(request, exchange, named?.source ?? null);
+    const body = await steps.readBody(request, exchange, { source: named?.source.id ?? null, address: address ?? "" });
     if (!isSentBody(body)) return steps.refuse(body);
 
     // The key, where only the body has it (S2), and the bounds of work.
-    const found = named ?? (await steps.sourceInBody(request, body));
+    const found = named ?? (await steps.sourceInBody(body, address ?? ""));
     if ("refusal" in found) return steps.refuse(found.refusal);
     const { source } = found;
     const crowded = admission.ofWork(workSender(source)) ?? (named === null ? admission.ofActiveRequest(source) : null);
@@ -84,7 +86,8 @@ export function createTakeCalls(parts: TakeCallsParts): TakeCalls {
     if (named === null) steps.beginRequest(exchange, source);
 
     // Inflating, parsing and accepting are work in fair order.
-    const call = steps.toCallRequest(request, named?.source ?? null, source);
+    const userAgent = request.headers["user-agent"] ?? null;
+    const call = { source: named?.source ?? null, countedFor: source.id, ip: address, userAgent };
     return form === "batch" ? steps.acceptBatch(body, source, call) : steps.acceptSingle(form, body, source, call);
   };
 
@@ -95,6 +98,7 @@ export function createTakeCalls(parts: TakeCallsParts): TakeCalls {
 /** The steps of the path, in the order in which a request takes them. */
 class PathSteps {
   readonly #parts: TakeCallsParts;
+  readonly #opener = createBodyOpener();
 
   constructor(parts: TakeCallsParts) {
     this.#parts = parts;
@@ -108,14 +112,13 @@ class PathSteps {
 
   /** Counts the request among its source's active ones until its response closes. */
   beginRequest(exchange: Exchange, { id }: Source): void {
-    if (!exchange.isOver) exchange.untilClose(this.#parts.activeRequests.begin(id));
+    exchange.untilClose(this.#parts.activeRequests.begin(id));
   }
 
-  async readBody(request: FastifyRequest, exchange: Exchange, source: Source | null): Promise<ReadBody> {
-    const { raw } = request;
+  readBody({ raw }: FastifyRequest, exchange: Exchange, sender: BodySender): ReadBody | Promise<ReadBody> {
     if (raw.headers["content-length"] === undefined && raw.headers["transfer-encoding"] === undefined) return NO_BODY;
     if (exchange.isOver) return GONE;
-    const held = this.#parts.bodies.read(raw, { source: source?.id ?? null, address: this.#addressOf(request) ?? "" });
+    const held = this.#parts.bodies.read(raw, sender);
     exchange.untilClose(() => held.release());
     return held.content;
   }
@@ -124,13 +127,13 @@ class PathSteps {
    * Whose a body is that names a key which is known. It need not be the key that counts, and what was inflated to find
    * it is not kept (S3).
    */
-  sourceInBody(request: FastifyRequest, body: SentBody): Authentication | Promise<Authentication> {
+  sourceInBody(body: SentBody, address: string): Authentication | Promise<Authentication> {
     const { admission, authenticator, work } = this.#parts;
-    const sender: WorkSender = { source: null, address: this.#addressOf(request) ?? "" };
+    const sender: WorkSender = { source: null, address };
     const refusal = admission.ofAnybody() ?? admission.ofWork(sender);
     if (refusal !== null) return { refusal };
     return work.run(sender, () => {
-      const opened = openBody(body);
+      const opened = this.#opener.open(body);
       return "refusal" in opened ? opened : authenticator.authenticate(findWriteKeys(opened.content));
     });
   }
@@ -163,22 +166,9 @@ class PathSteps {
     const { admission } = this.#parts;
     const refusal = admission.ofSource(source);
     if (refusal !== null) return { refusal };
-    const opened = openBody(body);
+    const opened = this.#opener.open(body);
     admission.countSent(source, { calls: 1, bytes: openedBytes(opened, body) });
     return opened;
-  }
-
-  /**
-   * What the request's headers say; `source` is the source that its header or address names, `counted` the source it
-   * was counted for.
-   */
-  toCallRequest(request: FastifyRequest, source: Source | null, counted: Source): CallRequest {
-    return {
-      source,
-      countedFor: counted.id,
-      ip: this.#addressOf(request),
-      userAgent: request.headers["user-agent"] ?? null,
-    };
   }
 
   refuse(refusal: Refusal): Refusal {
@@ -189,10 +179,6 @@ class PathSteps {
   /** The refusal, later for a source that goes on sending (late-refusals.ts). */
   refuseLater({ id }: Source, refusal: Refusal): Promise<Refusal> {
     return new Promise((resolve) => this.#parts.lateRefusals.refuse(id, () => resolve(this.refuse(refusal))));
-  }
-
-  #addressOf(request: FastifyRequest): string | null {
-    return requestAddress(request, this.#parts.addresses);
   }
 }
 
