@@ -13,7 +13,7 @@ function wrap(value: unknown, levels: number): Record<string, unknown> {
 }
 
 describe("fields of a line", () => {
-  it("Z1: are masked under the name of a secret, at every depth that is written", () => {
+  it("RD1: are masked under the name of a secret, at every depth that is written", () => {
     for (let levels = 1; levels <= 12; levels++) {
       expect(shown(wrap({ sharedSecret: SECRET }, levels))).not.toContain(SECRET);
     }
@@ -26,14 +26,14 @@ describe("fields of a line", () => {
     ...["authorization", "Proxy-Authorization", "password", "SASL_PASSWORD", "passwd", "sslPassphrase", "clientSecret"],
     ...["accessToken", "set-cookie", "credentials", "X-Signature", "apiKey", "x-api-key", "privateKey", "writeKeys"],
     ...["POSTHASTE_SECRET_KEYS", "key", "auth", "body", "headers", "rawHeaders"],
-  ])("Z1: are masked under %s, whatever stands there", (name) => {
+  ])("RD1: are masked under %s, whatever stands there", (name) => {
     for (const value of [SECRET, [SECRET], { of: SECRET }, Buffer.from(SECRET), 4711]) {
       expect(redact({ [name]: value })).toEqual({ [name]: "***" });
     }
     expect(redact({ [name]: null, also: { [name]: true } })).toEqual({ [name]: null, also: { [name]: true } });
   });
 
-  it("Z1: that hold no secret are written as JSON writes them", () => {
+  it("RD1: that hold no secret are written as JSON writes them", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.stringMatching(/^[b-d]{1,6}$/), fc.jsonValue({ maxDepth: 5 })), (fields) => {
         // A name that jsonValue makes may by chance be one of a secret's.
@@ -47,7 +47,7 @@ describe("fields of a line", () => {
     ).toEqual({ at: at.toISOString(), url: "http://***@host/", size: "10", bytes: "[3 bytes]", left: undefined });
   });
 
-  it("Z2: show errors wherever they stand, with causes and the errors of an AggregateError, without secrets", () => {
+  it("RD2: show errors wherever they stand, with causes and the errors of an AggregateError, without secrets", () => {
     const root = new Error(`connect http://user:${SECRET}@registry:8081 failed`);
     const wrapped = new TypeError("asking failed", { cause: root });
     const all = new AggregateError(
@@ -74,7 +74,7 @@ describe("fields of a line", () => {
     expect(JSON.stringify(copy)).not.toContain(SECRET);
   });
 
-  it("Z2: show the input of a URL that cannot be read without its password", () => {
+  it("RD2: show the input of a URL that cannot be read without its password", () => {
     let refused: unknown;
     try {
       new URL(`http://user:${SECRET}/x@registry:port`);
@@ -86,7 +86,7 @@ describe("fields of a line", () => {
     expect(JSON.stringify(copy)).not.toContain(SECRET);
   });
 
-  it("Z3: are bounded, however deep, wide or long they are", () => {
+  it("RD3: are bounded, however deep, wide or long they are", () => {
     let deep: object = { sharedSecret: SECRET };
     for (let level = 0; level < 100_000; level++) deep = { deep };
     const wide = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`f${index}`, index]));
@@ -101,7 +101,7 @@ describe("fields of a line", () => {
     expect(shown({ long })).toContain("[no room]");
   });
 
-  it("Z4: never throw, and say what could not be read", () => {
+  it("RD4: never throw, and say what could not be read", () => {
     const circle: Record<string, unknown> = { name: "circle" };
     circle["self"] = [circle];
     const fails = (): never => {

@@ -1,12 +1,12 @@
 /**
  * A log line's fields as they may be written: a copy, in which what may hold a secret is masked at any depth.
  *
- * Z1  What stands under the name of a secret is masked whole; texts everywhere by their form (redact-text.ts).
- * Z2  Errors are written with message, stack, fields, causes and the errors of an AggregateError, wherever they stand.
- * Z3  The copy is bounded in depth, entries and characters, so that a line costs what a line may cost, whatever is
- *     logged.
- * Z4  Nothing that is logged can make logging throw: circles, getters and proxies that throw are named in their value's
- *     place.
+ * RD1  What stands under the name of a secret is masked whole; texts everywhere by their form (redact-text.ts).
+ * RD2  Errors are written with message, stack, fields, causes and the errors of an AggregateError, wherever they stand.
+ * RD3  The copy is bounded in depth, entries and characters, so that a line costs what a line may cost, whatever is
+ *      logged.
+ * RD4  Nothing that is logged can make logging throw: circles, getters and proxies that throw are named in their
+ *      value's place.
  */
 import { types } from "node:util";
 import { MASK, redactText } from "./redact-text.ts";

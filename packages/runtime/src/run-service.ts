@@ -2,12 +2,12 @@
  * The frame of a service's process: settings, logger, metrics, admin server, start, signals, stop, exit code.
  *
  * Owns: the process's signal handlers and its exit.
- * S1  A setting that cannot be read ends the process with code 2 and the variable's name, before anything is opened.
- * S2  SIGINT and SIGTERM stop the service once; a second signal, or `STOP_DEADLINE_MS`, ends the process at once with
- *     code 1.
- * S3  What nobody caught ends the process with code 1: uncommitted records are read again.
- * S4  Standard input that closes stops the service when POSTHASTE_STOP_ON_STDIN_CLOSE is set: a child never outlives
- *     its parent.
+ * SV1  A setting that cannot be read ends the process with code 2 and the variable's name, before anything is opened.
+ * SV2  SIGINT and SIGTERM stop the service once; a second signal, or `STOP_DEADLINE_MS`, ends the process at once with
+ *      code 1.
+ * SV3  What nobody caught ends the process with code 1: uncommitted records are read again.
+ * SV4  Standard input that closes stops the service when POSTHASTE_STOP_ON_STDIN_CLOSE is set: a child never outlives
+ *      its parent.
  */
 import type { Registry } from "prom-client";
 import { z } from "zod";

@@ -3,14 +3,14 @@
  * nothing at all.
  *
  * Owns, for each connection with requests that are not over, their number and since when there are any.
- * K1  A connection with more than `maxOpenRequests` at once is cut off: no client that we know of sends a second one
- *     before the answer to the first. What was read from the socket with them still comes to the server's other
- *     listeners.
- * K2  A request that is not over `exchangeMs` after it began, its answer read to the end, is cut off with its
- *     connection.
- * K3  A connection on which nothing moves for `idleMs` is cut off, one between two requests by the server's own
- *     keep-alive.
- * K4  At most `maxConnections` are open, and each takes at most `maxRequests` before it has to be made anew.
+ * SL1  A connection with more than `maxOpenRequests` at once is cut off: no client that we know of sends a second one
+ *      before the answer to the first. What was read from the socket with them still comes to the server's other
+ *      listeners.
+ * SL2  A request that is not over `exchangeMs` after it began, its answer read to the end, is cut off with its
+ *      connection.
+ * SL3  A connection on which nothing moves for `idleMs` is cut off, one between two requests by the server's own
+ *      keep-alive.
+ * SL4  At most `maxConnections` are open, and each takes at most `maxRequests` before it has to be made anew.
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -21,7 +21,7 @@ export interface SocketLimits {
   readonly maxOpenRequests: number;
   readonly idleMs: number;
   readonly exchangeMs: number;
-  /** How often K2 is looked at. */
+  /** How often SL2 is looked at. */
   readonly checkMs: number;
 }
 

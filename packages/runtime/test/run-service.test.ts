@@ -27,14 +27,14 @@ function run(env: Record<string, string>) {
   return { child, output, exited, says };
 }
 
-it("S1: a setting that cannot be read ends the process with code 2 and the variable's name", async () => {
+it("SV1: a setting that cannot be read ends the process with code 2 and the variable's name", async () => {
   const service = run({ EXAMPLE_STOP: "perhaps" });
   expect(await service.exited).toBe(2);
   expect(service.output.stderr).toContain("EXAMPLE_STOP");
   expect(service.output.stdout).toBe("");
 });
 
-it("S2: SIGTERM stops the service and ends with code 0", async () => {
+it("SV2: SIGTERM stops the service and ends with code 0", async () => {
   const service = run({});
   await service.says("started");
   service.child.kill("SIGTERM");
@@ -42,7 +42,7 @@ it("S2: SIGTERM stops the service and ends with code 0", async () => {
   expect(service.output.stdout).toBe("started\nstopping\nstopped\n");
 });
 
-it("S2: a second signal ends a stop that hangs", async () => {
+it("SV2: a second signal ends a stop that hangs", async () => {
   const service = run({ EXAMPLE_STOP: "never" });
   await service.says("started");
   service.child.kill("SIGTERM");
@@ -51,7 +51,7 @@ it("S2: a second signal ends a stop that hangs", async () => {
   expect(await service.exited).toBe(1);
 });
 
-it("S3: a start that fails, and a service that says it cannot go on, end with code 1 and the reason", async () => {
+it("SV3: a start that fails, and a service that says it cannot go on, end with code 1 and the reason", async () => {
   const atStart = run({ EXAMPLE_FAIL: "at start" });
   expect(await atStart.exited).toBe(1);
   expect(atStart.output.stderr).toContain("no broker answers");
@@ -60,7 +60,7 @@ it("S3: a start that fails, and a service that says it cannot go on, end with co
   expect(late.output.stderr).toContain("the group stalled");
 });
 
-it("S4: standard input that closes stops the service where it was asked to", async () => {
+it("SV4: standard input that closes stops the service where it was asked to", async () => {
   const service = run({ POSTHASTE_STOP_ON_STDIN_CLOSE: "true" });
   await service.says("started");
   service.child.stdin.end();

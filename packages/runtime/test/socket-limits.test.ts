@@ -46,7 +46,7 @@ const openConnections = () =>
 /** Looked at on the server's side: who does not read does not see that it was cut off. */
 const eventuallyOpen = (count: number) => vi.waitFor(async () => expect(await openConnections()).toBe(count), 8_000);
 
-it("K1: cuts off who sends request after request and reads no answer", async () => {
+it("SL1: cuts off who sends request after request and reads no answer", async () => {
   await start((_request, response) => response.end(Buffer.alloc(1_000_000)), { maxOpenRequests: 16 });
   const socket = await open();
   await eventuallyOpen(1);
@@ -54,7 +54,7 @@ it("K1: cuts off who sends request after request and reads no answer", async () 
   await eventuallyOpen(0);
 });
 
-it("K1: lets as many requests as anybody has at once be answered", async () => {
+it("SL1: lets as many requests as anybody has at once be answered", async () => {
   await start((_request, response) => response.end("x"), { maxOpenRequests: 16 });
   const socket = await open();
   let received = "";
@@ -68,7 +68,7 @@ it("K1: lets as many requests as anybody has at once be answered", async () => {
   await answered;
 });
 
-it("K2: cuts off who does not read an answer to its end", async () => {
+it("SL2: cuts off who does not read an answer to its end", async () => {
   await start((_request, response) => response.end(Buffer.alloc(20_000_000)), { exchangeMs: 200 });
   const socket = await open();
   await eventuallyOpen(1);
@@ -76,7 +76,7 @@ it("K2: cuts off who does not read an answer to its end", async () => {
   await eventuallyOpen(0);
 });
 
-it("K2: gives each request its time, however old its connection is", async () => {
+it("SL2: gives each request its time, however old its connection is", async () => {
   await start(
     (_request, response) => {
       setTimeout(() => response.end("x"), 100);
@@ -94,7 +94,7 @@ it("K2: gives each request its time, however old its connection is", async () =>
   expect(socket.destroyed).toBe(false);
 });
 
-it("K3: cuts off a connection on which nothing moves", async () => {
+it("SL3: cuts off a connection on which nothing moves", async () => {
   await start(() => {}, { idleMs: 200 });
   const socket = await open();
   await eventuallyOpen(1);
@@ -102,7 +102,7 @@ it("K3: cuts off a connection on which nothing moves", async () => {
   await eventuallyOpen(0);
 });
 
-it("K4: has so many connections and no more, each for so many requests", async () => {
+it("SL4: has so many connections and no more, each for so many requests", async () => {
   await start((_request, response) => response.end("x"), { maxConnections: 2, maxRequests: 1 });
   const socket = await open();
   await open();

@@ -123,7 +123,7 @@ describe("address guard", () => {
     }
   });
 
-  it("G1: refuses what the operator denies, in every notation, whether it is public or allowed besides", () => {
+  it("AG1: refuses what the operator denies, in every notation, whether it is public or allowed besides", () => {
     const guard = createAddressGuard({
       allowNetworks: ["10.0.0.0/8"],
       denyNetworks: ["10.1.0.0/16", "8.8.8.0/24", "64:ff9b::/96", "2a00:1450::/32"],

@@ -4,9 +4,9 @@
  * It judges addresses, not names, at the moment of connecting: whatever the URL looked like when it was stored, and
  * whatever DNS said the last time, what counts is the address that the socket is about to be opened to.
  *
- * G1  What the operator denies is refused, whatever else allows it.
- * G2  What the operator allows is let pass; else only ordinary public addresses are.
- * G3  An address that leads to another one is judged by both: IPv4-mapped, NAT64, ISATAP.
+ * AG1  What the operator denies is refused, whatever else allows it.
+ * AG2  What the operator allows is let pass; else only ordinary public addresses are.
+ * AG3  An address that leads to another one is judged by both: IPv4-mapped, NAT64, ISATAP.
  */
 import { PosthasteError } from "@posthaste/core/errors";
 import ipaddr from "ipaddr.js";

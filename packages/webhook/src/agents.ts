@@ -3,13 +3,12 @@
  *
  * Owns every connection of a sender. A connection is an undici Client with one request at a time (HTTP/1.1, no
  * pipelining). It is busy (has a request), idle (open, has none) or closed. Invariants:
- *  A1. At most `connectionsPerOrigin` connections of an origin and `connections` in all; a request beyond that waits,
- *  and its
- *      5 seconds run meanwhile.
- *  A2. The connection that was used last is taken first, so those that are not needed go idle and are closed.
- *  A3. Where there is no room for a connection, the one that has been idle longest, of whatever origin, makes it.
- *  A4. A connection whose request failed or was cut short is closed, never used again.
- *  A5. A pool without connections and without waiting requests is forgotten, so that memory follows what is in use.
+ *  AP1. At most `connectionsPerOrigin` connections of an origin and `connections` in all; a request beyond that waits,
+ *       and its 5 seconds run meanwhile.
+ *  AP2. The connection that was used last is taken first, so those that are not needed go idle and are closed.
+ *  AP3. Where there is no room for a connection, the one that has been idle longest, of whatever origin, makes it.
+ *  AP4. A connection whose request failed or was cut short is closed, never used again.
+ *  AP5. A pool without connections and without waiting requests is forgotten, so that memory follows what is in use.
  */
 import { type buildConnector, Client, type Dispatcher } from "undici";
 
@@ -128,7 +127,7 @@ export class Agents {
     if (this.#starved.size > 0) this.#feedStarved();
   }
 
-  /** The connection's request failed or was cut short (A4). */
+  /** The connection's request failed or was cut short (AP4). */
   discard(connection: Connection): void {
     if (!this.#connections.has(connection)) return;
     this.#close(connection);

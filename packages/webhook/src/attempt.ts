@@ -2,13 +2,11 @@
  * One attempt: its requests to all URLs at once, settled by the destination's rule.
  *
  * Owns its posts from `start` on. Posts are left to run when it is settled: nothing waits for them.
- *  U1. It is settled once, at the first moment at which its settlement can no longer change; it is finished once, when
- *  it
- *      is settled and the last post has ended.
- *  U2. The listener hears nothing while `start` runs: it may start the next attempt when it hears of one, and a
- *  thousand that
- *      fail as they start would fill the stack.
- *  U3. The listener hears of each post its outcome, once, and then its end, once.
+ *  AT1. It is settled once, at the first moment at which its settlement can no longer change; it is finished once, when
+ *       it is settled and the last post has ended.
+ *  AT2. The listener hears nothing while `start` runs: it may start the next attempt when it hears of one, and a
+ *       thousand that fail as they start would fill the stack.
+ *  AT3. The listener hears of each post its outcome, once, and then its end, once.
  */
 import type { Destination } from "@posthaste/core/config/destination";
 import {
@@ -88,7 +86,7 @@ export class Attempt implements PostListener {
     if (post.outcome !== null) this.#listener.onOutcome(this.#posts.indexOf(post), post.outcome, post);
   }
 
-  /** U2: what happened meanwhile, in the order in which it would have been told. */
+  /** AT2: what happened meanwhile, in the order in which it would have been told. */
   #tellAfterStart(): void {
     this.#isStarting = false;
     for (const post of this.#posts) this.#tellOutcome(post);

@@ -45,7 +45,7 @@ it("brings every byte, in order, and says when the far end has ended", async () 
   expect(Buffer.concat(chunks).equals(sent)).toBe(true);
 });
 
-it("gives chunks that later reads, of this socket or another, leave as they are (K2)", async () => {
+it("gives chunks that later reads, of this socket or another, leave as they are (US2)", async () => {
   const [one, two] = [await connect(), await connect()];
   const chunks = readAll(one.socket);
   const others = readAll(two.socket);
@@ -57,7 +57,7 @@ it("gives chunks that later reads, of this socket or another, leave as they are 
   await eventually(() => expect(textOf(chunks)).toBe("firstsecond"));
 });
 
-it("keeps what its listener left, and brings what came behind it after it (K1)", async () => {
+it("keeps what its listener left, and brings what came behind it after it (US1)", async () => {
   const { socket, far } = await connect();
   let isReading = false;
   const chunks: Buffer[] = [];

@@ -3,11 +3,12 @@
  *
  * undici reads what a socket has as soon as it is there. The way through a stream costs an allocation of 64 KB a read,
  * its being cut to size, its collection, and the bookkeeping of a buffer that never holds anything: a tenth of a
- * request. net's `onread` brings the bytes in a buffer that is used again instead (https://nodejs.org/api/net.html#socketconnectoptions-connectlistener).
+ * request. net's `onread` brings the bytes in a buffer that is used again instead
+ * (https://nodejs.org/api/net.html#socketconnectoptions-connectlistener).
  *
- * K1  What a read brought stands for the length of one `readable`; what nobody has read by then goes the stream's
- *     ordinary way, and so does all that concerns the end of the socket.
- * K2  A chunk is the reader's own: the shared buffer is overwritten by the next read of any socket.
+ * US1  What a read brought stands for the length of one `readable`; what nobody has read by then goes the stream's
+ *      ordinary way, and so does all that concerns the end of the socket.
+ * US2  A chunk is the reader's own: the shared buffer is overwritten by the next read of any socket.
  */
 import { Socket, type SocketConstructorOpts } from "node:net";
 

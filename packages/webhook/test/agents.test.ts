@@ -14,7 +14,7 @@ async function useHoldingServer() {
 }
 
 describe("the connections of one origin", () => {
-  it("A1: are bounded; what is beyond waits for the first that is free", async () => {
+  it("AP1: are bounded; what is beyond waits for the first that is free", async () => {
     const { server, held, answerOne } = await useHoldingServer();
     const sender = useSender({ limits: { connectionsPerOrigin: 2 } });
     const attempts = [1, 2, 3].map(() => attemptTo(sender, [server.url]));
@@ -29,7 +29,7 @@ describe("the connections of one origin", () => {
     expect(server.connections).toBe(2);
   });
 
-  it("A1: a request that waits for a connection has its time running, and is then never sent", async () => {
+  it("AP1: a request that waits for a connection has its time running, and is then never sent", async () => {
     const answering: Socket[] = [];
     const server = await useRawServer((socket) => {
       socket.write("HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\n");
@@ -46,7 +46,7 @@ describe("the connections of one origin", () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it("A1: are enough for a hundred destinations that hang at one host with eight requests each, and for others there", async () => {
+  it("AP1: are enough for a hundred destinations that hang at one host with eight requests each, and for others there", async () => {
     const server = await useRawServer((socket) => {
       if (server.requests.at(-1)?.startsWith("POST /healthy ")) socket.write(OK);
     });
@@ -57,7 +57,7 @@ describe("the connections of one origin", () => {
     expect((await settled).settlement.outcome).toBe("delivered");
   });
 
-  it("A2: the one that was used last is taken first", async () => {
+  it("AP2: the one that was used last is taken first", async () => {
     const { server, held, answerOne } = await useHoldingServer();
     const sender = useSender();
     const both = [attemptTo(sender, [server.url]), attemptTo(sender, [server.url])];
@@ -76,7 +76,7 @@ describe("the connections of one origin", () => {
     }
   });
 
-  it("A4: one whose request timed out is closed and not used again", async () => {
+  it("AP4: one whose request timed out is closed and not used again", async () => {
     const { server, held, answerOne } = await useHoldingServer();
     const sender = useSender({ limits: { headersTimeoutMs: 1_000 } });
     await attemptTo(sender, [server.url]).finished;
@@ -91,7 +91,7 @@ describe("the connections of one origin", () => {
 });
 
 describe("the connections of all origins", () => {
-  it("A3: are bounded; the one that has been idle longest makes room", async () => {
+  it("AP3: are bounded; the one that has been idle longest makes room", async () => {
     const servers = await Promise.all([1, 2, 3].map(() => useRawServer((socket) => socket.write(OK))));
     const sender = useSender({ limits: { connections: 2 } });
     for (const { url } of servers) await attemptTo(sender, [url]).finished;
@@ -103,7 +103,7 @@ describe("the connections of all origins", () => {
     expect(first?.connections).toBe(2);
   });
 
-  it("A3: where none is idle, an origin waits until another lets one go", async () => {
+  it("AP3: where none is idle, an origin waits until another lets one go", async () => {
     const { server: busy, held, answerOne } = await useHoldingServer();
     const other = await useRawServer((socket) => socket.write(OK));
     const sender = useSender({ limits: { connections: 1 } });
@@ -117,7 +117,7 @@ describe("the connections of all origins", () => {
     expect(sender.openConnections).toBe(1);
   });
 
-  it("A5: leave nothing behind for hundreds of receivers that were called once", async () => {
+  it("AP5: leave nothing behind for hundreds of receivers that were called once", async () => {
     const server = await useRawServer((socket) => socket.write(OK));
     const sender = useSender({ limits: { idleTimeoutMs: 100, connections: 50 } });
     // Every address of 127.0.0.0/8 is this machine, so each is an origin of its own.

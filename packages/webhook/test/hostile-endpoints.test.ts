@@ -226,7 +226,7 @@ describe("kept-alive connections", () => {
     expect(server.requests).toHaveLength(5);
   });
 
-  it("S4: that close as the next request leaves cost one resend on a new connection, not a retry", async () => {
+  it("SD4: that close as the next request leaves cost one resend on a new connection, not a retry", async () => {
     const server = await useRawServer((socket, nth) => {
       if (nth === 1) socket.write(OK);
       else socket.destroy();
@@ -238,7 +238,7 @@ describe("kept-alive connections", () => {
     expect(server.requests).toHaveLength(3);
   });
 
-  it("S4: that are reset as the next request leaves cost one resend too", async () => {
+  it("SD4: that are reset as the next request leaves cost one resend too", async () => {
     const server = await useRawServer((socket, nth) => {
       if (nth === 1) socket.write(OK);
       else socket.resetAndDestroy();
@@ -249,7 +249,7 @@ describe("kept-alive connections", () => {
     expect(server.requests).toHaveLength(3);
   });
 
-  it("S4: that close again on the new connection are a failure: one resend, no more", async () => {
+  it("SD4: that close again on the new connection are a failure: one resend, no more", async () => {
     let answered = 0;
     const server = await useRawServer((socket) => {
       answered += 1;
@@ -262,7 +262,7 @@ describe("kept-alive connections", () => {
     expect(server.requests).toHaveLength(3);
   });
 
-  it("S4: that break after the first byte of an answer are a failure at once", async () => {
+  it("SD4: that break after the first byte of an answer are a failure at once", async () => {
     const server = await useRawServer((socket, nth) => {
       if (nth === 1) socket.write(OK);
       else socket.write("HTTP/1.1 200", () => socket.destroy());

@@ -191,7 +191,7 @@ describe("an attempt to several URLs", () => {
     expect(receiver.requests.map(({ path }) => path)).toEqual(["/b"]);
   });
 
-  it("U2: tells nothing before the call has returned, also of what ends at once", () => {
+  it("AT2: tells nothing before the call has returned, also of what ends at once", () => {
     const sender = useSender();
     const destination = aDestination({ urls: [{ url: "gopher://receiver.example/", headers: {} }] });
     const request = { destination, messageId: "message-1", body: BODY, attempt: 1 };
@@ -207,7 +207,7 @@ describe("an attempt to several URLs", () => {
     return told.promise.then(() => expect(heard).toEqual(["0 permanent invalid_request", "settled", "0 ended"]));
   });
 
-  it("U3: tells of each URL what it came to and when it ended, also after the attempt is settled", async () => {
+  it("AT3: tells of each URL what it came to and when it ended, also after the attempt is settled", async () => {
     const receiver = await useReceiver();
     receiver.script("/slow", { status: 503, delayMs: 200 });
     const urls = [`${receiver.url}/slow`, "gopher://receiver.example/", `${receiver.url}/quick`];

@@ -80,7 +80,7 @@ class SimulatedWindow {
   readonly partition: number;
   readonly maxRecords: number;
   readonly #run: (task: SimulatedTask) => void;
-  readonly #lanes = new Lanes<SimulatedTask>();
+  readonly #lanes = new Lanes<SimulatedTask>(1);
   readonly #ownedBy = new Map<string, number>();
   readonly #behind: (() => SimulatedTask)[] = [];
   #firstBehind = 0;

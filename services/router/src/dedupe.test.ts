@@ -87,7 +87,7 @@ function readingOf(index = 0): Reading {
   return reading;
 }
 
-it("E4: every drawing gives another seed, in both of its halves", () => {
+it("DD4: every drawing gives another seed, in both of its halves", () => {
   const seeds = Array.from({ length: 50 }, drawSeed);
   expect(new Set(seeds.map(({ high }) => high)).size).toBeGreaterThan(48);
   expect(new Set(seeds.map(({ low }) => low)).size).toBeGreaterThan(48);
@@ -108,7 +108,7 @@ describe("an event", () => {
 });
 
 describe("a partition that was gained", () => {
-  it("E1: is read again in the background from below its first event, once, and routing does not wait for it", async () => {
+  it("DD1: is read again in the background from below its first event, once, and routing does not wait for it", async () => {
     const { dedupe, prefetched } = open();
     expect(dedupe.isDuplicate(eventOf("old"), { partition: 3, offset: 100 })).toBe(false);
     expect(dedupe.isDuplicate(eventOf("new"), { partition: 3, offset: 101 })).toBe(false);
@@ -129,7 +129,7 @@ describe("a partition that was gained", () => {
     await dedupe.close();
   });
 
-  it("E1: is read from its beginning where less stands below", async () => {
+  it("DD1: is read from its beginning where less stands below", async () => {
     const { dedupe } = open();
     dedupe.isDuplicate(eventOf("a"), { partition: 3, offset: 4 });
     await turn();
@@ -139,7 +139,7 @@ describe("a partition that was gained", () => {
     await closed;
   });
 
-  it("E3: holds the ids that come from now on where the reading fails, and says so", async () => {
+  it("DD3: holds the ids that come from now on where the reading fails, and says so", async () => {
     const { dedupe, warnings } = open();
     dedupe.isDuplicate(eventOf("a"), { partition: 3, offset: 100 });
     await turn();
@@ -151,7 +151,7 @@ describe("a partition that was gained", () => {
     await dedupe.close();
   });
 
-  it("E3: takes for a failure what is none of a record that no schema reads, and a reader that cannot begin", async () => {
+  it("DD3: takes for a failure what is none of a record that no schema reads, and a reader that cannot begin", async () => {
     const { dedupe, warnings } = open();
     dedupe.isDuplicate(eventOf("a"), { partition: 3, offset: 100 });
     await turn();
@@ -167,7 +167,7 @@ describe("a partition that was gained", () => {
 });
 
 describe("a partition that is given up", () => {
-  it("E2: is forgotten with its reader", async () => {
+  it("DD2: is forgotten with its reader", async () => {
     const { dedupe, warnings, prefetched } = open();
     const isDuplicate = (offset: number) => dedupe.isDuplicate(eventOf("a"), { partition: 3, offset });
     isDuplicate(100);
@@ -189,7 +189,7 @@ describe("a partition that is given up", () => {
     await dedupe.close();
   });
 
-  it("E3: says what failed of its reader otherwise than by being closed", async () => {
+  it("DD3: says what failed of its reader otherwise than by being closed", async () => {
     const { dedupe, warnings } = open();
     dedupe.isDuplicate(eventOf("a"), { partition: 3, offset: 100 });
     await turn();
@@ -199,7 +199,7 @@ describe("a partition that is given up", () => {
     expect(warnings).toMatchObject([{ event: "dedupe_rebuild_failed", partition: 3 }]);
   });
 
-  it("E2: is awaited with its reader, as all are, when the router ends", async () => {
+  it("DD2: is awaited with its reader, as all are, when the router ends", async () => {
     const { dedupe } = open();
     for (const partition of [3, 4]) dedupe.isDuplicate(eventOf("a"), { partition, offset: 100 });
     await turn();

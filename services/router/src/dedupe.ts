@@ -2,12 +2,12 @@
  * Message ids that each owned events partition saw lately.
  *
  * Owns: a `RecentIds` for each partition that gave an event since it was assigned, and the readers that rebuild them.
- * E1  Routing never waits: a rebuild reads in the background from below the first event of the partition, and until it
- *     is there a duplicate may pass. The dedupe is a help against clients that resend, no part of the delivery
- *     guarantee.
- * E2  A partition that was given up is forgotten with its reader.
- * E3  A rebuild that fails is logged and left: the ids that come from now on are held all the same.
- * E4  Ids are hashed under a seed that is drawn for each process: nobody can name one id that is taken for another's.
+ * DD1  Routing never waits: a rebuild reads in the background from below the first event of the partition, and until it
+ *      is there a duplicate may pass. The dedupe is a help against clients that resend, no part of the delivery
+ *      guarantee.
+ * DD2  A partition that was given up is forgotten with its reader.
+ * DD3  A rebuild that fails is logged and left: the ids that come from now on are held all the same.
+ * DD4  Ids are hashed under a seed that is drawn for each process: nobody can name one id that is taken for another's.
  */
 import { randomInt } from "node:crypto";
 import type { Codec } from "@posthaste/contracts/codec";

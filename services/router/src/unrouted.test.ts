@@ -93,7 +93,7 @@ describe("the log of events without a delivery", () => {
     await closed;
   });
 
-  it("U2: drops and counts while too much waits for the brokers, or when the producer refuses", async () => {
+  it("PK2: drops and counts while too much waits for the brokers, or when the producer refuses", async () => {
     const nearlyFull = open({ pendingBytes: 8 * 1024 * 1024 });
     nearlyFull.log.add("s1", entry("m1"));
     await nearlyFull.log.close();

@@ -1,16 +1,15 @@
 /**
- * Events that became no delivery, packed: one record for each source and flush, so that a switched-off source costs a
- * fraction of a record an event.
+ * Events that became no delivery, packed: one record for each source and flush, so that a source that is switched off
+ * costs a fraction of a record an event.
  *
- * Owns: what is not flushed yet, a timer, and nothing else; the producer is its caller's.
- * U1  Nothing waits for it: an event's offset may be committed before its entry is written. The event itself stands in
- *     the events topic for as long as the entry would.
- * U2  At most `MAX_PENDING_BYTES` wait for the brokers; what comes beyond is counted and dropped.
+ * Nothing waits for it (rule PK1 of packed-log.ts): an event's offset may be committed before its entry is written. The
+ * event itself stands in the events topic for as long as the entry would.
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import type { EventType } from "@posthaste/core/event/event";
 import type { Log } from "@posthaste/core/log";
 import type { UnroutedCause } from "@posthaste/core/routing/routing";
+import { PackedLog } from "@posthaste/kafka/producer/packed-log";
 import type { Producer } from "@posthaste/kafka/producer/producer";
 
 /** One entry of `schemas/unrouted-events.avsc`. */
@@ -40,56 +39,25 @@ export interface UnroutedLogOptions {
   readonly codec: Codec<UnroutedEvents>;
   readonly nowMs: () => number;
   readonly log: Log;
+  /** So many events were not written. */
   readonly onDropped: (events: number) => void;
 }
 
-export interface UnroutedLog {
-  readonly add: (sourceId: string, event: UnroutedEvent) => void;
-  /**
-   * Hands what waits to the producer before it returns, and resolves when that was written or given up: close the
-   * producer next to it, for that has an end.
-   */
-  readonly close: () => Promise<void>;
-}
+/** A packed log of events by their source. */
+export type UnroutedLog = Pick<PackedLog<UnroutedEvent, string>, "add" | "close">;
 
-export function createUnroutedLog(options: UnroutedLogOptions): UnroutedLog {
-  const { producer, topic, codec, nowMs, log, onDropped } = options;
-  const waiting = new Map<string, UnroutedEvent[]>();
-  let sending: Promise<void> = Promise.resolve();
-
-  const write = (sourceId: string, events: readonly UnroutedEvent[]): void => {
-    if (producer.pendingBytes > MAX_PENDING_BYTES) {
-      onDropped(events.length);
-      return;
-    }
-    const value = codec.encode({ sourceId, unroutedAtMs: nowMs(), events });
-    sending = producer.send([{ topic, key: sourceId, value }]).catch((error: unknown) => {
-      log.warn({ event: "unrouted_not_written", err: error, events: events.length });
-      onDropped(events.length);
-    });
-  };
-  const flush = (): void => {
-    for (const [sourceId, events] of waiting) write(sourceId, events);
-    waiting.clear();
-  };
-  const timer = setInterval(flush, FLUSH_INTERVAL_MS);
-
-  return {
-    add: (sourceId, event) => {
-      const events = waiting.get(sourceId);
-      if (events === undefined) {
-        waiting.set(sourceId, [event]);
-        return;
-      }
-      events.push(event);
-      if (events.length < FLUSH_EVENTS) return;
-      write(sourceId, events);
-      waiting.delete(sourceId);
+export function createUnroutedLog({ producer, topic, codec, nowMs, log, onDropped }: UnroutedLogOptions): UnroutedLog {
+  return new PackedLog<UnroutedEvent, string>({
+    producer,
+    topic,
+    encode: (events, sourceId) => codec.encode({ sourceId, unroutedAtMs: nowMs(), events }),
+    flushIntervalMs: FLUSH_INTERVAL_MS,
+    flushEntries: FLUSH_EVENTS,
+    flushLength: Number.POSITIVE_INFINITY,
+    maxPendingBytes: MAX_PENDING_BYTES,
+    onDropped: (events, error) => {
+      if (error !== null) log.warn({ event: "unrouted_not_written", err: error, events });
+      onDropped(events);
     },
-    close: async () => {
-      clearInterval(timer);
-      flush();
-      await sending;
-    },
-  };
+  });
 }

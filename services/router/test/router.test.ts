@@ -91,7 +91,7 @@ describe("what is not passed on", () => {
     });
   });
 
-  it("E4: is not an event whose id was chosen to have the hash of another's", async () => {
+  it("DD4: is not an event whose id was chosen to have the hash of another's", async () => {
     // Both have one hash without a seed; they were found in a second.
     const [one, other] = ["01000111001000110011", "10100000100001101010"].map((bits) =>
       bits.replaceAll("0", "a").replaceAll("1", "\u8061"),

@@ -1,5 +1,5 @@
 /**
- * A call's own JSON as fragments of text (rule J1 of json-fragment.ts): its properties, its traits, its context, and
+ * A call's own JSON as fragments of text (rule JF1 of json-fragment.ts): its properties, its traits, its context, and
  * the rest.
  */
 import type { Event } from "../event/event.ts";
@@ -46,7 +46,7 @@ function toTraitsFragment(
   return isJsonObject(context["traits"]) ? toFragment(context["traits"], INNER_LEVELS) : "{}";
 }
 
-/** The two additions are plain words at the end, so the result is a fragment again (J1). */
+/** The two additions are plain words at the end, so the result is a fragment again (JF1). */
 function toContextFragment(own: JsonObject, { context, ip, userAgent }: CallArrival): string | null {
   let json = mergedFragment(context, own, INNER_LEVELS);
   if (json === null) return null;

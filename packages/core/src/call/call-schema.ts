@@ -22,7 +22,7 @@ const jsonObject = z
 const id = z
   .union([z.string(), z.int()], "must be a string or a whole number")
   .nullish()
-  .describe("A whole number is taken as its decimal text.");
+  .describe("A whole number stands for its decimal text.");
 const text = z.string("must be a string").nullish();
 const timestamp = z
   .string("must be ISO 8601 text, such as 2026-11-21T03:24:17.269Z")
@@ -44,7 +44,7 @@ const commonFields = {
       `must be a string of at most ${MAX_MESSAGE_ID_LENGTH} printable ASCII characters`,
     )
     .nullish()
-    .describe("The same id within ten minutes is taken once. Made where it is absent."),
+    .describe("The same id within ten minutes is accepted once. Made where it is absent."),
   userId: id,
   anonymousId: id,
   timestamp: timestamp,

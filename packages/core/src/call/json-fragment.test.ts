@@ -4,7 +4,7 @@ import { isJsonObject, MAX_NESTING, toFragment } from "./json-fragment.ts";
 import { parseJson } from "./parse-json.ts";
 
 describe("fragments", () => {
-  it("are fixed points of parse and stringify for any JSON text (J1)", () => {
+  it("are fixed points of parse and stringify for any JSON text (JF1)", () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
         const fragment = toFragment(parseJson(text), MAX_NESTING);
@@ -28,7 +28,7 @@ describe("fragments", () => {
     expect(toFragment(parseJson(text), MAX_NESTING)).toBe(expected);
   });
 
-  it("may nest as deep as allowed and not one level more (J2)", () => {
+  it("may nest as deep as allowed and not one level more (JF2)", () => {
     const nested = (levels: number) => parseJson("[".repeat(levels) + "]".repeat(levels));
     expect(toFragment(nested(MAX_NESTING), MAX_NESTING)).not.toBeNull();
     expect(toFragment(nested(MAX_NESTING + 1), MAX_NESTING)).toBeNull();

@@ -1,9 +1,9 @@
 /**
  * Pieces of a caller's JSON as text.
  *
- * J1  A fragment is an output of `JSON.stringify` for a value that `JSON.parse` made, so it is a fixed point: parsing
- *     and stringifying it again gives the same text, and joining fragments by plain keys gives a fixed point again.
- * J2  Nothing nests deeper than `MAX_NESTING`, so no reader downstream, ours or a receiver's, runs out of stack.
+ * JF1  A fragment is an output of `JSON.stringify` for a value that `JSON.parse` made, so it is a fixed point: parsing
+ *      and stringifying it again gives the same text, and joining fragments by plain keys gives a fixed point again.
+ * JF2  Nothing nests deeper than `MAX_NESTING`, so no reader downstream, ours or a receiver's, runs out of stack.
  */
 
 /** An object out of `JSON.parse`. A key `__proto__` is an own property of it and must be copied as one. */

@@ -55,7 +55,7 @@ describe("parseJson", () => {
     expect(() => parseJson('{"\\x":1}')).toThrow(SyntaxError);
   });
 
-  it("answers a value, and no error of the stack, for text that nests beyond anything that is taken", () => {
+  it("answers a value, and no error of the stack, for text that nests beyond anything that is accepted", () => {
     const deep = `{"\\n":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
     expect(parseJson(deep)).toBeTypeOf("object");
   });

@@ -17,7 +17,7 @@ const NEEDS_ESCAPE = /["\\\p{Cc}]/u;
 /** Stand-ins begin with a run of these that is longer than any in the text, so that no key that is written out does. */
 const MARK = "\ue000";
 const MARKS = /\ue000+/g;
-/** Deeper than anything that is taken, and far from the end of the stack. */
+/** Deeper than anything that is accepted, and far from the end of the stack. */
 const DEEPEST = 1000;
 
 /** Keys of one text, each counted once, in which a quote, a backslash or a control character stands. */

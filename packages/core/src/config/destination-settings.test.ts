@@ -4,7 +4,7 @@ import { destinationInput, destinationPatch, nextSecretInput } from "./destinati
 
 const withUrls = (urls: unknown) => ({ type: "Webhooks", name: "n", settings: { urls } });
 
-/** `path: message` of each fault; empty when the input is taken. */
+/** `path: message` of each fault; empty when the input is accepted. */
 function faults(
   input: unknown,
   schema: typeof destinationInput | typeof destinationPatch = destinationInput,
@@ -46,7 +46,7 @@ describe("a webhook URL", () => {
     expect(faults(withUrls([{ url }])).join("\n")).toMatch(reason);
   });
 
-  it("that is taken reads the same to a parser: http or https, and nobody's name or password in it", () => {
+  it("that is accepted reads the same to a parser: http or https, and nobody's name or password in it", () => {
     const scheme = fc.constantFrom("http://", "https://", "HTTP://");
     const piece = fc.constantFrom(
       ":",

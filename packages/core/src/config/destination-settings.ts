@@ -1,6 +1,6 @@
 /**
- * What the control API takes about destinations: zod schemas, the one check of an operator's input. The JSON Schema of
- * the catalogue and of `/openapi.json` is made from them.
+ * The settings of a destination that the control API accepts: zod schemas, the one check of an operator's input. The
+ * JSON Schema of the catalogue and of `/openapi.json` is made from them.
  */
 import { z } from "zod";
 import { MAX_WEBHOOK_URLS, RESPONSE_LOGS, SETTLE_RULES, WEBHOOKS } from "./destination.ts";

@@ -16,7 +16,7 @@ const next: SharedSecrets = { active: "a", next: "b", previous: null };
 const switched: SharedSecrets = { active: "b", next: null, previous: "a" };
 
 const stateAfter = (step: RotationStep): SharedSecrets | string =>
-  step.outcome === "taken" ? step.secrets : step.reason;
+  step.outcome === "accepted" ? step.secrets : step.reason;
 
 describe("rotation of a shared secret", () => {
   it("goes from active to next to switched to active again", () => {
@@ -53,8 +53,8 @@ describe("rotation of a shared secret", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
         const end = steps.reduce((secrets, take) => {
-          const taken = take(secrets);
-          return taken.outcome === "taken" ? taken.secrets : secrets;
+          const accepted = take(secrets);
+          return accepted.outcome === "accepted" ? accepted.secrets : secrets;
         }, active);
         expect(end.active).not.toBeNull();
         expect(end.next === null || end.previous === null).toBe(true);

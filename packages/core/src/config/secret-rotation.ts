@@ -14,9 +14,9 @@ export type SecretStage = (typeof SECRET_STAGES)[number];
 
 export const NO_SECRETS: SharedSecrets = { active: null, next: null, previous: null };
 
-/** What a step came to: the secrets after it, or why it cannot be taken now. */
+/** What a step came to: the secrets after it, or why it is refused now. */
 export type RotationStep =
-  | { readonly outcome: "taken"; readonly secrets: SharedSecrets }
+  | { readonly outcome: "accepted"; readonly secrets: SharedSecrets }
   | { readonly outcome: "refused"; readonly reason: string };
 
 export function secretStage(secrets: SharedSecrets): SecretStage {
@@ -35,31 +35,31 @@ export function nameNextSecret(secrets: SharedSecrets, next: string): RotationSt
     case "active":
     case "next":
       if (next === secrets.active) return refused("the next secret is the active one");
-      return taken({ ...secrets, next });
+      return accepted({ ...secrets, next });
   }
 }
 
 /** next -> switched: the next secret signs from now on, the old one is kept for undo. */
 export function switchSecret(secrets: SharedSecrets): RotationStep {
   if (secrets.next === null) return refused("no next secret is named");
-  return taken({ active: secrets.next, next: null, previous: secrets.active });
+  return accepted({ active: secrets.next, next: null, previous: secrets.active });
 }
 
 /** switched -> next: the old secret signs again. next -> active: the next secret is forgotten. */
 export function undoRotation(secrets: SharedSecrets): RotationStep {
-  if (secrets.previous !== null) return taken({ active: secrets.previous, next: secrets.active, previous: null });
-  if (secrets.next !== null) return taken({ ...secrets, next: null });
+  if (secrets.previous !== null) return accepted({ active: secrets.previous, next: secrets.active, previous: null });
+  if (secrets.next !== null) return accepted({ ...secrets, next: null });
   return refused("no rotation is under way");
 }
 
 /** switched -> active: the old secret is forgotten; there is no undo after this. */
 export function retireSecret(secrets: SharedSecrets): RotationStep {
   if (secrets.previous === null) return refused("no old secret is kept");
-  return taken({ ...secrets, previous: null });
+  return accepted({ ...secrets, previous: null });
 }
 
-function taken(secrets: SharedSecrets): RotationStep {
-  return { outcome: "taken", secrets };
+function accepted(secrets: SharedSecrets): RotationStep {
+  return { outcome: "accepted", secrets };
 }
 
 function refused(reason: string): RotationStep {

@@ -1,4 +1,4 @@
-/** What the control API takes about sources: zod schemas, the one check of an operator's input. */
+/** The settings of a source that the control API accepts: zod schemas, the one check of an operator's input. */
 import { z } from "zod";
 import { SOURCE_KINDS } from "./source.ts";
 
@@ -32,7 +32,7 @@ export const sourcePatch = z.strictObject({
 });
 export type SourcePatch = z.output<typeof sourcePatch>;
 
-/** How long a key that was rotated out is still taken, unless the caller says otherwise, in seconds: one day. */
+/** How long a key that was rotated out is still accepted, unless the caller says otherwise, in seconds: one day. */
 export const DEFAULT_KEY_GRACE_SECONDS = 24 * 60 * 60;
 /** A year: more is no rotation. */
 const MAX_KEY_GRACE_SECONDS = 365 * 24 * 60 * 60;
@@ -43,5 +43,5 @@ export const writeKeyRotationInput = z.strictObject({
     .min(0)
     .max(MAX_KEY_GRACE_SECONDS)
     .default(DEFAULT_KEY_GRACE_SECONDS)
-    .describe("For how many seconds calls with the old key are still taken; 0 refuses them at once."),
+    .describe("For how many seconds calls with the old key are still accepted; 0 refuses them at once."),
 });

@@ -23,7 +23,7 @@ it("W6: jitter stays below the smallest gap between attempts, a tenth of the del
   );
 });
 
-it("W6: jitter shrinks as the room fills, and a full room adds none", () => {
+it("W6: jitter shrinks as the window fills, and a full window adds none", () => {
   fc.assert(
     fc.property(delays, share, share, (delaysMs, fill, random) => {
       const [delayMs = 1] = delaysMs;

@@ -10,19 +10,20 @@ const LONGEST_JITTER_MS = 900;
 
 /** What a delivery's jitter depends on. */
 export interface JitterTerms {
-  /** That it waited for, in ms. */
+  /** What it waited for in its retry topic. */
   readonly delayMs: number;
   /** The retry schedule. */
   readonly delaysMs: readonly number[];
-  /** The share of the room that is taken where it waits for its jitter, 0 to 1. */
+  /** How full the window is in which it waits for its jitter, 0 to 1. */
   readonly fill: number;
 }
 
 /**
  * Ms to wait after a delivery came due (W6), evenly spread from 0 up to a tenth of its delay, half of the smallest gap
- * between two attempts, or `LONGEST_JITTER_MS`, whichever is least. It shrinks as the room fills: what waits holds
- * room, so unshortened jitter would let no more through in its own length than the room holds, and make what is due
- * behind it late. Enough is due then to be spread anyway. `random` is from 0 up to but not including 1.
+ * between two attempts, or `LONGEST_JITTER_MS`, whichever is least. It shrinks as the window fills: a delivery that
+ * waits holds a place there, so a whole jitter would let no more through in its own length than the window holds, and
+ * make the deliveries behind it late. Enough is due then to be spread anyway. `random` is from 0 up to but not
+ * including 1.
  */
 export function jitterMs({ delayMs, delaysMs, fill }: JitterTerms, random: number): number {
   const smallestGapMs = delaysMs.reduce((least, gapMs) => Math.min(least, gapMs), delayMs);

@@ -24,7 +24,7 @@ export const NOT_ATTEMPTED = "not_attempted";
 /** What a URL answered. */
 export interface DeadUrl {
   readonly url: string;
-  /** Null when none arrived. */
+  /** Null when no status arrived. */
   readonly status: number | null;
   /** A code, null when a status arrived; `URL_REMOVED` or `NOT_ATTEMPTED` where nothing was sent. */
   readonly error: string | null;
@@ -37,7 +37,7 @@ export interface DeadLetter extends Delivery {
   readonly deadAtMs: number;
   readonly attempts: number;
   readonly deferrals: number;
-  /** The first failed attempt or the first putting-off; null when there was neither. */
+  /** The first failed attempt or the first deferral; null when there was neither. */
   readonly windowStartMs: number | null;
   /**
    * Of the attempt that ended it; empty when it was given up without one, even after earlier attempts. Under `settle:

@@ -6,7 +6,7 @@ import type { EventType } from "../event/event.ts";
  * destination id it names the delivery for ever, whoever wrote it and however often (rules D1 to D3).
  */
 export interface Origin {
-  /** Made with the events topic and raised by whoever resets the router's offsets. */
+  /** Made with the events topic, and raised when that is made anew or an operator sets the router back. */
   readonly incarnation: number;
   readonly partition: number;
   readonly offset: number;
@@ -35,11 +35,10 @@ export interface Delivery {
 export interface DeliveryProgress {
   /** Attempts made so far; 0 for a delivery that was never sent. */
   readonly attempts: number;
-  /** Times it was deferred without a POST. */
+  /** Deferrals so far. */
   readonly deferrals: number;
   /**
-   * Start of the retry window: the first failed attempt or the first putting-off, whichever was earlier; null before
-   * that.
+   * Start of the retry window: the first failed attempt or the first deferral, whichever was earlier; null before that.
    */
   readonly windowStartMs: number | null;
   /** End of the retry window, ms since the epoch; null before it starts. */

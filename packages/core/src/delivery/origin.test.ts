@@ -124,7 +124,7 @@ describe("repeats by origin", () => {
 });
 
 describe("the text of a checkpoint that is damaged", () => {
-  /** Two events partitions at offsets 100 and 105; of an id that has no room none is written. */
+  /** Two events partitions at offsets 100 and 105; of an id that does not fit none is written. */
   const textOf = (id: string) => {
     const checkpoint = new OriginCheckpoint();
     checkpoint.note(delivery(1, 0, 100, id));
@@ -212,7 +212,7 @@ describe("the checkpoint's text (O4)", () => {
     }
   });
 
-  it("keeps the ids of the most entries, as many as there is room for", () => {
+  it("keeps the ids of the most entries, as many as fit", () => {
     const checkpoint = new OriginCheckpoint();
     const common = "dst_common_0123456789abc";
     for (let partition = 0; partition < 256; partition++) {

@@ -11,7 +11,7 @@
  * O2  Of an events partition the newest `KEPT_INCARNATIONS` topic incarnations are held; a record of an older one
  *     counts as new: forgetting costs a repeat, never a record.
  * O3  A record without an origin (a replay) is never a repeat and changes nothing.
- * O4  As text it keeps to `MAX_STATE_BYTES`. What has no room is left out so that it costs repeats and never a record:
+ * O4  As text it keeps to `MAX_STATE_BYTES`. What does not fit is left out so that it costs repeats and never a record:
  *     first destination ids, so that of one event of an events partition all deliveries count as new, then whole
  *     entries, those that were noted longest ago.
  */
@@ -28,8 +28,8 @@ const MOST_PARTITIONS = 65_536;
 /**
  * The topic incarnation that a router writes into origins: the events topic's own, and the number of partitions that it
  * places deliveries on. With another number the deliveries of one event lie elsewhere, so writers that place
- * differently must not be held against each other: what one of them left unwritten would be taken for a repeat. Growing
- * the deliveries topic so costs repeats and never a record.
+ * differently must not be held against each other: what one of them left unwritten would count as a repeat. Growing the
+ * deliveries topic so costs repeats and never a record.
  */
 export function originIncarnationOf(eventsIncarnation: number, deliveryPartitions: number): number {
   return eventsIncarnation * MOST_PARTITIONS + deliveryPartitions;
@@ -53,7 +53,7 @@ interface Greatest {
   notedAt: number;
 }
 
-/** What the text of a checkpoint had no room for. */
+/** What the text of a checkpoint had no space for. */
 export interface LeftOut {
   readonly entries: number;
   /** Entries that were kept without their destination id. */
@@ -188,13 +188,13 @@ function sizeOf(groups: readonly Group[]): number {
   return size;
 }
 
-/** The ids of the most entries, each with its number from 1; those for which there is no room are not in it. */
-function idsThatFit(entries: readonly Greatest[], room: number): ReadonlyMap<string, number> {
+/** The destination ids that most entries have, each with its number from 1; ids that do not fit are not in it. */
+function idsThatFit(entries: readonly Greatest[], freeBytes: number): ReadonlyMap<string, number> {
   const uses = new Map<string, number>();
   for (const { destinationId } of entries) uses.set(destinationId, (uses.get(destinationId) ?? 0) + 1);
   const byUse = [...uses.keys()].sort((a, b) => (uses.get(b) ?? 0) - (uses.get(a) ?? 0));
   const ids = new Map<string, number>();
-  let left = room - entries.length * widthOf(byUse.length);
+  let left = freeBytes - entries.length * widthOf(byUse.length);
   for (const id of byUse) {
     left -= encodeURIComponent(id).length + 1;
     if (left < 0) break;

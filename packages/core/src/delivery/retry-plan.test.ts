@@ -337,7 +337,7 @@ describe("held for the operator", () => {
   });
 });
 
-describe("held for room for its last attempt", () => {
+describe("held for its last attempt", () => {
   it("stays owed it, after the window's end too: what was never attempted, and what a receiver asked to outwait it", () => {
     const never = { ...NO_PROGRESS, deferrals: 9, windowStartMs: 0, deadlineMs: 4 * HOUR };
     const asked = { ...never, attempts: 1, notBeforeMs: 10 * HOUR };

@@ -1,14 +1,14 @@
 /**
  * What follows when a delivery was not delivered: which retry topic it waits in, or why it waits no more.
  *
- * The retry window starts with the first failed attempt or the first putting-off, whichever is earlier (I3), and no
- * delay is taken that would pass its end. A retry topic holds one fixed delay, so a wait of any other length is made of
- * several (W5). Attempts use the schedule up one delay at a time; putting-off uses none of it.
+ * The retry window starts with the first failed attempt or the first deferral, whichever is earlier (I3), and no delay
+ * is chosen that would pass its end. A retry topic holds one fixed delay, so a wait of any other length is made of
+ * several (W5). Attempts use the schedule up one delay at a time; deferrals use none of it.
  *
- * No attempt starts after the window's end, but the last one that a delivery is owed: one that was never attempted
- * (I3), or that waited for a receiver which asked for peace till the window's end or beyond (W5). The latter's is
- * planned so that it comes before the end, by the smallest tier, and is late only where its record or the room for it
- * is.
+ * No attempt starts after the window's end, but the last attempt that a delivery is owed: because it was never
+ * attempted (I3), or because it waited for a receiver whose `Retry-After` ends with the window or beyond (W5). The
+ * latter's is planned so that it comes before the end, by the smallest tier, and is late only where its record or its
+ * permit is.
  */
 import type { DeadLetterReason } from "./dead-letter.ts";
 import type { DeliveryProgress } from "./delivery.ts";
@@ -19,14 +19,14 @@ export interface RetrySchedule {
   readonly windowMs: number;
 }
 
-/** Wait in the retry topic of `delayMs`, with `progress` in the headers (W2). */
+/** The delivery waits in the retry topic of `delayMs`, with `progress` in the headers (W2). */
 export interface RetryPlan {
   readonly kind: "retry";
   readonly delayMs: number;
   readonly progress: DeliveryProgress;
 }
 
-/** Waits no more: to the dead letters. */
+/** The delivery waits no more and goes to the dead letters. */
 export interface DeadPlan {
   readonly kind: "dead_letter";
   readonly reason: DeadLetterReason;
@@ -36,14 +36,17 @@ export interface DeadPlan {
 /** The window ends and the delivery is owed an attempt: it is sent once, whatever stands against it. */
 export interface LastAttemptPlan {
   readonly kind: "last_attempt";
-  /** Says still that the attempt is owed, should there be no room for it now. */
+  /** Says still that the attempt is owed, should no permit be given for it now. */
   readonly progress: DeliveryProgress;
 }
 
-/** Waiting room is refilled from retry topics this often, so that a destination that recovered is served soon (I2). */
+/**
+ * Deliveries come back from retry topics at least this often while few wait, so that a destination that recovered is
+ * served soon (I2).
+ */
 const LONGEST_QUICK_TIER_MS = 300_000;
 /**
- * From so many waiting deliveries of one destination on, putting-off uses every tier: reading them all again every few
+ * From so many waiting deliveries of one destination on, deferrals use every tier: to read all of them again every few
  * minutes would cost more than it brings (I2).
  */
 const QUICK_WAITING_LIMIT = 100_000;
@@ -53,7 +56,7 @@ export interface FailedAttempt {
   /** Before this attempt. */
   readonly progress: DeliveryProgress;
   readonly nowMs: number;
-  /** From `Retry-After`, ms since the epoch; null when no receiver asked for peace. */
+  /** From `Retry-After`, ms since the epoch; null when no receiver sent one. */
   readonly notBeforeMs: number | null;
   /** The URLs that the next attempt goes to; null for all. */
   readonly urls: readonly string[] | null;
@@ -68,10 +71,10 @@ export function planRetry({ schedule, progress, nowMs, notBeforeMs, urls }: Fail
   if (notBeforeMs === null || notBeforeMs <= nowMs + scheduledMs) {
     return { kind: "retry", delayMs: scheduledMs, progress: counted };
   }
-  const lastTryMs = lastTryOf(started, schedule);
-  // It was tried once more already.
-  if (notBeforeMs >= lastTryMs && wasAskedToOutwait(started, schedule)) return expired(counted);
-  const cappedMs = Math.min(notBeforeMs, lastTryMs);
+  const lastAttemptMs = lastAttemptOf(started, schedule);
+  // It had its last attempt already.
+  if (notBeforeMs >= lastAttemptMs && wasAskedToOutwait(started, schedule)) return expired(counted);
+  const cappedMs = Math.min(notBeforeMs, lastAttemptMs);
   const delayMs = Math.max(scheduledMs, tierTowards(cappedMs - nowMs, schedule));
   return { kind: "retry", delayMs, progress: { ...counted, notBeforeMs: cappedMs } };
 }
@@ -80,23 +83,23 @@ export interface Deferral {
   readonly schedule: RetrySchedule;
   readonly progress: DeliveryProgress;
   readonly nowMs: number;
-  /** The destination's gate is shut till then by `Retry-After`; null when it is not, or not for a known time. */
+  /**
+   * The end of the destination's `Retry-After`, ms since the epoch; null when none is running, or its end is not known.
+   */
   readonly notBeforeMs: number | null;
   /** Deliveries of the destination that wait in retry topics, as far as this process knows (I2). */
   readonly waiting: number;
 }
 
-/**
- * What follows when a delivery is deferred without an attempt. Its `progress` counts the putting-off and no attempt.
- */
+/** What follows when a delivery is deferred. Its `progress` counts the deferral and no attempt. */
 export function planDeferral(deferral: Deferral): RetryPlan | DeadPlan | LastAttemptPlan {
   const { schedule, progress, nowMs, waiting } = deferral;
   const started = startWindow(progress, schedule, nowMs);
   const wanted = latest(progress.notBeforeMs, deferral.notBeforeMs);
-  const lastTryMs = lastTryOf(started, schedule);
-  if (wanted !== null && wanted >= lastTryMs && nowMs < started.deadlineMs) {
-    const owed = { ...started, notBeforeMs: lastTryMs };
-    const tierMs = largestTier(schedule, lastTryMs - nowMs);
+  const lastAttemptMs = lastAttemptOf(started, schedule);
+  if (wanted !== null && wanted >= lastAttemptMs && nowMs < started.deadlineMs) {
+    const owed = { ...started, notBeforeMs: lastAttemptMs };
+    const tierMs = largestTier(schedule, lastAttemptMs - nowMs);
     if (tierMs === null) return { kind: "last_attempt", progress: owed };
     return { kind: "retry", delayMs: tierMs, progress: { ...owed, deferrals: progress.deferrals + 1 } };
   }
@@ -121,7 +124,7 @@ export interface Hold {
 }
 
 /**
- * Waits for something that is nobody's fault but the operator's (a secret's key that this process lacks): the window
+ * A wait for something that the operator alone can mend (a secret's key that this process lacks): the retry window
  * neither starts meanwhile nor ends before the delivery is back.
  */
 export function planHold({ schedule, progress, nowMs }: Hold): RetryPlan {
@@ -132,7 +135,7 @@ export function planHold({ schedule, progress, nowMs }: Hold): RetryPlan {
   return { ...plan, progress: { ...plan.progress, deadlineMs: Math.max(deadlineMs, backMs) } };
 }
 
-/** Waits for room for the last attempt that it is owed, its window's end or none. */
+/** A wait for a permit for the last attempt that the delivery is owed, whether its retry window is over or not. */
 export function planAdmissionHold({ schedule, progress }: Omit<Hold, "nowMs">): RetryPlan {
   const tiers = quickTiers(schedule);
   const delayMs = tiers[Math.min(progress.deferrals, tiers.length - 1)] ?? smallestTier(schedule);
@@ -156,20 +159,20 @@ function expired(progress: DeliveryProgress): DeadPlan {
 }
 
 /**
- * A receiver that asks for more than the window is tried once more: at this moment or, as tiers are coarse, up to a
- * smallest tier before.
+ * The moment of the last attempt for a receiver whose `Retry-After` goes beyond the window. As tiers are coarse, the
+ * attempt comes then or up to a smallest tier earlier.
  */
-function lastTryOf({ deadlineMs }: Started, schedule: RetrySchedule): number {
+function lastAttemptOf({ deadlineMs }: Started, schedule: RetrySchedule): number {
   return deadlineMs - smallestTier(schedule);
 }
 
 /**
- * True when the delivery waits, or waited, because a receiver asked for peace till so near the window's end that its
- * coming back may be late.
+ * True when the delivery waits, or waited, for a `Retry-After` that ends so near the window's end that its last attempt
+ * may be late.
  */
 function wasAskedToOutwait(started: Started, schedule: RetrySchedule): boolean {
   const { notBeforeMs } = started;
-  return notBeforeMs !== null && notBeforeMs > lastTryOf(started, schedule) - smallestTier(schedule);
+  return notBeforeMs !== null && notBeforeMs > lastAttemptOf(started, schedule) - smallestTier(schedule);
 }
 
 interface DeferralWait {
@@ -181,8 +184,8 @@ interface DeferralWait {
 }
 
 /**
- * Towards a known moment as far as the tiers reach (W5); else longer with each putting-off, among the quick tiers while
- * few wait (I2).
+ * Towards a known moment as far as the tiers reach (W5). Otherwise longer with each deferral, by the quick tiers alone
+ * while few deliveries wait (I2).
  */
 function deferralDelay({ schedule, deferrals, nowMs, notBeforeMs, waiting }: DeferralWait): number {
   if (notBeforeMs !== null) return tierTowards(notBeforeMs - nowMs, schedule);

@@ -19,7 +19,7 @@ export interface Event {
   readonly anonymousId: string | null;
   /** The caller's time corrected for its clock, in ms since the epoch. */
   readonly timestampMs: number;
-  /** When ingest took the call, in ms since the epoch. */
+  /** When ingest accepted the call, in ms since the epoch. */
   readonly receivedAtMs: number;
   /** Destination name to enabled; an options object counts as true. */
   readonly integrations: Readonly<Record<string, boolean>>;

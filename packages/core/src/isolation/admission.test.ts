@@ -48,7 +48,7 @@ function told(permit: Given): readonly string[] {
 
 function given(admission: Admission, nowMs: number, request = one): Given {
   const permit = admission.admit(request, nowMs, () => AMONG_OTHERS);
-  if (permit === null || !permit.isGiven) throw new Error("the delivery was not admitted");
+  if (permit === null || !permit.isGiven) throw new Error("the delivery got no permit");
   return permit;
 }
 
@@ -81,7 +81,7 @@ function broken(admission: Admission, outcome: RequestOutcome, nowMs: number, ur
 }
 
 describe("admission to one URL", () => {
-  it("G1: is given up to the limit, then there is a wait, and what ends makes room for the next", () => {
+  it("AD1: is given up to the limit, then there is a wait, and a request that ends makes way for the next", () => {
     const admission = admissionOf();
     const permits = Array.from({ length: 4 }, () => given(admission, 0));
     expect([arrive(admission, 0), arrive(admission, 0), admission.next(1)]).toEqual([null, null, null]);
@@ -100,7 +100,7 @@ describe("admission to one URL", () => {
     expect(admission.urls.map(({ out }) => out)).toEqual([1]);
   });
 
-  it("G2, I1: is waited for while the expected wait is under the smallest retry delay, and no longer", () => {
+  it("AD2, I1: is waited for while the expected wait is under the smallest retry delay, and no longer", () => {
     const slow = practised(4000);
     fill(slow, 5000);
     // Two at once, 4 s each: the sixth of those that wait would wait for 10 s and more.
@@ -108,28 +108,28 @@ describe("admission to one URL", () => {
     expect(more).toEqual([null, null, null, null, ["concurrency_limit"]]);
   });
 
-  it("G2, I1: is waited for by a destination that is alone, however slow", () => {
+  it("AD2, I1: is waited for by a destination that is alone, however slow", () => {
     const slow = practised(4000);
     fill(slow, 5000);
     for (let index = 0; index < 500; index++) expect(arrive(slow, 5000, ALONE)).toBeNull();
     expect(slow.overdue(5900, () => ALONE)).toBeNull();
   });
 
-  it("G2: is waited for, however long the queue, by one that is quick and was not congested", () => {
+  it("AD2: is waited for, however long the queue, by one that is quick and was not congested", () => {
     const quick = admissionOf();
     finish(given(quick, 0), "delivered", 100);
     fill(quick, 100);
     for (let index = 0; index < 5000; index++) expect(arrive(quick, 100, CROWDING)).toBeNull();
   });
 
-  it("G2, I1: is waited for where nothing comes back, as long as the window does not fill", () => {
+  it("AD2, I1: is waited for where nothing comes back, as long as the window does not fill", () => {
     const hanging = admissionOf();
     fill(hanging, 0);
     hanging.passed(4900);
     expect([arrive(hanging, 4900), hanging.overdue(4900, () => AMONG_OTHERS)]).toEqual([null, null]);
   });
 
-  it("G3: is not waited for, in a window that fills, where nothing came back for a second and a half that this process saw pass", () => {
+  it("AD3: is not waited for, in a window that fills, where nothing came back for a second and a half that this process saw pass", () => {
     const hanging = admissionOf();
     fill(hanging, 0);
     hanging.passed(1500);
@@ -140,7 +140,7 @@ describe("admission to one URL", () => {
     expect(arrive(hanging, 60_001, { ...CROWDING, isAlone: true })).toEqual(["concurrency_limit"]);
   });
 
-  it("G3: is waited for less in a full window that the destination holds most of", () => {
+  it("AD3: is waited for less in a full window that the destination holds most of", () => {
     const hanging = admissionOf();
     fill(hanging, 0);
     hanging.passed(201);
@@ -150,7 +150,7 @@ describe("admission to one URL", () => {
     expect([arrive(slow, 1000, FILLING), arrive(slow, 1000, CROWDING)]).toEqual([null, ["window_full"]]);
   });
 
-  it("G3: is waited for less in a window that fills while others get through, by one that nothing comes back from", () => {
+  it("AD3: is waited for less in a window that fills while others get through, by one that nothing comes back from", () => {
     const hanging = admissionOf();
     fill(hanging, 0);
     hanging.passed(199);
@@ -165,7 +165,7 @@ describe("admission to one URL", () => {
     expect(arrive(slow, 1601, SCARCE)).toEqual(["window_full"]);
   });
 
-  it("G3: turns away what need not wait to be deferred, and nothing while the window has room, the destination is alone or something comes back", () => {
+  it("AD3: is deferred on arrival in a window that fills while nothing comes back, and in no other, nor where the destination is alone", () => {
     const hanging = admissionOf();
     expect(hanging.deferralOnArrival(SCARCE)).toBeNull();
     const permit = given(hanging, 0);
@@ -180,7 +180,7 @@ describe("admission to one URL", () => {
     expect(answers()).toEqual([null, null, null, null, null, null]);
   });
 
-  it("I2: goes to first attempts and retries in turn while both wait", () => {
+  it("I2: goes to first attempts and retries alternately while both wait", () => {
     const busy = admissionOf();
     const permits = Array.from({ length: 4 }, () => given(busy, 0));
     for (let index = 0; index < 10; index++) arrive(busy, 0);
@@ -197,7 +197,7 @@ describe("admission to one URL", () => {
     expect(order.slice(0, 8).filter((isRetry) => isRetry)).toHaveLength(4);
   });
 
-  it("G4: what waited is deferred when the breaker opens, all of it", () => {
+  it("AD4: what waited is deferred when the breaker opens, all of it", () => {
     const failing = admissionOf();
     const permits = Array.from({ length: 4 }, () => given(failing, 0));
     arrive(failing, 0);
@@ -213,7 +213,7 @@ describe("admission to one URL", () => {
     expect(failing.waiting).toBe(0);
   });
 
-  it("W5: is shut till the moment that a receiver asked for: deferred when that is far, waited for when it is near", () => {
+  it("W5: is not called before its `Retry-After` ends: deferred when that is far, waited for when it is near", () => {
     const shut = admissionOf();
     shut.urls[0]?.shutUntil(5000);
     const permit = shut.admit(one, 0, () => ALONE);
@@ -253,7 +253,7 @@ describe("admission to one URL", () => {
     expect([changed.waiting, arrive(changed, 1)]).toEqual([0, [A, B]]);
   });
 
-  it("H2: is one delivery's at once, until the URL is healthy, while many are out to those that are not", () => {
+  it("CB2: is one delivery's at once, until the URL is healthy, while many are out to those that are not", () => {
     const shared = new ConnectionBudget(64);
     shared.changed(8, 8);
     const unknown = admissionOf([A], "any", shared);
@@ -266,7 +266,7 @@ describe("admission to one URL", () => {
 });
 
 describe("admission of last attempts", () => {
-  it("G7, I3: is given whatever the breaker says or the receiver asked for, and takes no probe", () => {
+  it("AD5, I3: is given whatever the breaker says or the receiver asked for, and takes no probe", () => {
     const admission = admissionOf();
     broken(admission, "failed", 0);
     admission.urls[0]?.shutUntil(60_000);
@@ -275,7 +275,7 @@ describe("admission of last attempts", () => {
     expect(permit !== null && permit !== "full" && permit.wasProbe(0)).toBe(false);
   });
 
-  it("G7, I1: keeps to the destination's rate: waits for it, or comes again later where many wait", () => {
+  it("AD5, I1: keeps to the destination's rate: waits for it, or comes again later where many wait", () => {
     const admission = admissionOf();
     admission.setRate(1, 0);
     const answers = Array.from({ length: 13 }, () => admission.admitLast(one, 0));
@@ -290,7 +290,7 @@ describe("admission of last attempts", () => {
     expect([sent, admission.waiting]).toEqual([10, 0]);
   });
 
-  it("G7: waits behind other last attempts alone: what waits in queues goes after it", () => {
+  it("AD5: waits behind other last attempts alone: what waits in queues goes after it", () => {
     const admission = admissionOf();
     admission.setRate(1, 0);
     expect(arrive(admission, 0, ALONE)).toEqual([A]);
@@ -304,7 +304,7 @@ describe("admission of last attempts", () => {
     expect(admission.admitLast(one, 1000)).toBeNull();
   });
 
-  it("H3: comes again later while the room that all share has none for a first request", () => {
+  it("CB3: comes again later while the connection budget refuses a first request", () => {
     const shared = new ConnectionBudget(64);
     const admission = admissionOf([A], "any", shared);
     finish(given(admission, 0), "timed_out", 5000);
@@ -314,7 +314,7 @@ describe("admission of last attempts", () => {
 });
 
 describe("admission to several URLs under `settle: any`", () => {
-  it("G5: calls all that are well, and what a slow one still owes does not hold up the next delivery", () => {
+  it("UC1: calls all that are well, and what a slow one still owes does not hold up the next delivery", () => {
     const admission = admissionOf([A, B]);
     finish(given(admission, 0), "delivered", 1, B);
     for (let index = 0; index < 20; index++) {
@@ -324,7 +324,7 @@ describe("admission to several URLs under `settle: any`", () => {
     }
   });
 
-  it("I5: leaves out a URL that stalls, whose breaker is open or that asked for peace, and probes it beside the other", () => {
+  it("I5: leaves out a URL that stalls, whose breaker is open or that sent a `Retry-After`, and probes it beside the other", () => {
     const admission = admissionOf([A, B]);
     for (let index = 0; index < 4; index++) finish(given(admission, 0), "delivered", 1, A);
     // B has its fill and is not known to answer: that is waited for, and not for long.
@@ -344,7 +344,7 @@ describe("admission to several URLs under `settle: any`", () => {
     expect(permit?.deferred).toMatchObject([{ urls: [A, B], cause: "breaker_open", notBeforeMs: null }]);
   });
 
-  it("G5: waits for room at the URL that works, and does not go to the one alone of which the last request timed out", () => {
+  it("UC1: waits for capacity of the URL that works, and does not go to the one alone of which the last request timed out", () => {
     const admission = admissionOf([A, B]);
     finish(given(admission, 0, { owed: [B], isRetry: true }), "timed_out", 5000, B);
     finish(given(admission, 5000, { owed: [A], isRetry: true }), "refused", 5000, A);
@@ -361,7 +361,7 @@ describe("admission to several URLs under `settle: any`", () => {
     expect([admission.next(199), admission.next(200)?.isGiven]).toEqual([null, true]);
   });
 
-  it("W5: is deferred till the first URL may be called again when all asked for peace", () => {
+  it("W5: is deferred till the first URL may be called again when all sent a `Retry-After`", () => {
     const admission = admissionOf([A, B]);
     admission.urls[0]?.shutUntil(9000);
     admission.urls[1]?.shutUntil(5000);
@@ -378,7 +378,7 @@ describe("admission to several URLs under `settle: any`", () => {
     return admission;
   }
 
-  it("G5, I5: goes to the URL that is well alone where a window fills, and another one is not to be waited for any longer", () => {
+  it("UC1, I5: goes to the URL that is well alone where a window fills, and another one is not to be waited for any longer", () => {
     const waited = waitingForB();
     const permit = waited.overdue(203, () => SCARCE);
     expect([permit && told(permit), permit?.isGiven, waited.waiting]).toEqual([[A], true, 0]);
@@ -386,7 +386,7 @@ describe("admission to several URLs under `settle: any`", () => {
     expect(arrive(waitingForB(), 203, SCARCE)).toEqual([A]);
   });
 
-  it("G5: is deferred where a window fills and no other URL is sound, and for its own cause", () => {
+  it("UC1: is deferred where a window fills and no other URL is sound, and for its own cause", () => {
     const doubted = waitingForB();
     doubted.urls[0]?.shutUntil(3_600_000);
     const permit = doubted.admit(one, 203, () => SCARCE);
@@ -397,7 +397,7 @@ describe("admission to several URLs under `settle: any`", () => {
     expect(arrive(timedOut, 203, SCARCE)).toEqual(["window_full"]);
   });
 
-  it("G5: is deferred for all of its URLs, and till nobody's moment, when the one that was left asks for peace too", () => {
+  it("UC1: is deferred for all of its URLs, and without a moment, when the one that was left sends a `Retry-After` too", () => {
     const admission = waitingForB();
     const ofA: Given[] = [];
     while (admission.urls[0]?.hasCapacity()) ofA.push(given(admission, 203, { owed: [A], isRetry: true }));
@@ -408,7 +408,7 @@ describe("admission to several URLs under `settle: any`", () => {
     expect(permit?.deferred).toEqual([{ urls: [A, B], cause: "concurrency_limit", notBeforeMs: null }]);
   });
 
-  it("G4: goes by another URL when the one that it waits for asks for peace", () => {
+  it("AD4: goes by another URL when the one that it waits for sends a `Retry-After`", () => {
     const admission = admissionOf([A, B]);
     const permits = Array.from({ length: 4 }, () => given(admission, 0));
     expect(arrive(admission, 0)).toBeNull();
@@ -420,7 +420,7 @@ describe("admission to several URLs under `settle: any`", () => {
 });
 
 describe("admission to several URLs under `settle: each`", () => {
-  it("G6, I5: leaves out and defers apart what asked for peace or has an open breaker, and nothing else", () => {
+  it("UC2, I5: leaves out and defers apart a URL with a `Retry-After` or an open breaker, and nothing else", () => {
     const admission = admissionOf([A, B], "each");
     admission.urls[1]?.shutUntil(60_000);
     const permit = given(admission, 0);
@@ -431,7 +431,7 @@ describe("admission to several URLs under `settle: each`", () => {
     expect(arrive(admission, 1, AMONG_OTHERS, { owed: [B], isRetry: true })).toEqual(["retry_after"]);
   });
 
-  it("G6: leaves a breaker's probe to a delivery that owes that URL alone", () => {
+  it("UC2: leaves a breaker's probe to a delivery that owes that URL alone", () => {
     const admission = admissionOf([A, B], "each");
     broken(admission, "failed", 0, B);
     const permit = given(admission, 1000);
@@ -440,7 +440,7 @@ describe("admission to several URLs under `settle: each`", () => {
     expect([told(probe), probe.wasProbe(0)]).toEqual([[B], true]);
   });
 
-  it("G6: does not wait for a URL that hangs, once that is seen, nor stand behind those that do", () => {
+  it("UC2: does not wait for a URL that hangs, once that is seen, nor stand behind those that do", () => {
     const admission = admissionOf([A, B], "each");
     for (let index = 0; index < 4; index++) finish(given(admission, 0), "delivered", 1, A);
     expect(arrive(admission, 2)).toBeNull();
@@ -453,7 +453,7 @@ describe("admission to several URLs under `settle: each`", () => {
     expect(admission.waiting).toBe(1);
   });
 
-  it("G6: does not stand behind those that wait for a URL that is not sound, though it has room", () => {
+  it("UC2: does not stand behind those that wait for a URL that is not sound, though it has capacity", () => {
     const admission = admissionOf([A, B], "each");
     finish(given(admission, 0, { owed: [B], isRetry: true }), "timed_out", 5000, B);
     admission.urls[1]?.shutUntil(5500);
@@ -461,7 +461,7 @@ describe("admission to several URLs under `settle: each`", () => {
     expect(arrive(admission, 5000)).toEqual([A]);
   });
 
-  /** Takes all the room that there is at a URL. */
+  /** Uses up the capacity of a URL. */
   function fillUrl(admission: Admission, url: string, nowMs: number): readonly Given[] {
     const permits: Given[] = [];
     const health = admission.urls.find((each) => each.url === url);
@@ -475,7 +475,7 @@ describe("admission to several URLs under `settle: each`", () => {
     finish(given(admission, nowMs + takesMs, { owed: [url], isRetry: true }), "failed", nowMs + 2 * takesMs, url);
   }
 
-  it("G4: leaves out only the URL that would be waited for too long", () => {
+  it("AD4: leaves out only the URL that would be waited for too long", () => {
     const admission = admissionOf([A, B], "each");
     slowed(admission, A, 4000, 0);
     slowed(admission, B, 1000, 6000);
@@ -488,7 +488,7 @@ describe("admission to several URLs under `settle: each`", () => {
     expect([late && told(late), late?.deferred]).toMatchObject([[B], [{ urls: [A], cause: "concurrency_limit" }]]);
   });
 
-  it("G6: goes at once to the URL that can take it, and does not wait for one whose turn comes late", () => {
+  it("UC2: goes at once to the URL that can take it, and does not wait for a late one", () => {
     const admission = admissionOf([A, B], "each");
     slowed(admission, B, 1000, 0);
     fillUrl(admission, B, 3000);
@@ -497,7 +497,7 @@ describe("admission to several URLs under `settle: each`", () => {
     expect(admission.waiting).toBe(0);
   });
 
-  it("G6: waits for a URL whose turn comes soon, and for whichever does where none can take it", () => {
+  it("UC2: waits for a URL that will take it soon, and for whichever will where none can take it now", () => {
     const admission = admissionOf([A, B], "each");
     finish(given(admission, 0), "delivered", 5, A);
     const permits = fillUrl(admission, A, 10);
@@ -515,7 +515,7 @@ describe("admission to several URLs under `settle: each`", () => {
     expect([went && told(went), went?.deferred]).toMatchObject([[B], [{ urls: [A], cause: "concurrency_limit" }]]);
   });
 
-  it("G6: leaves nothing out while all wait for the rate", () => {
+  it("UC2: leaves nothing out while all wait for the rate", () => {
     const admission = admissionOf([A, B], "each");
     for (const url of [A, B]) slowed(admission, url, 1000, 0);
     admission.setRate(10, 2000);
@@ -523,13 +523,13 @@ describe("admission to several URLs under `settle: each`", () => {
     expect([arrive(admission, 2000), arrive(admission, 2000)]).toEqual([null, null]);
     expect(admission.overdue(2001, () => AMONG_OTHERS)).toBeNull();
     expect(admission.waiting).toBe(2);
-    // There is a token, and the one before it waits for it too: A has room, and is left out by none.
+    // There is a token, and the one before it waits for it too: A has capacity, and is left out by none.
     const next = admission.admit(one, 2200, () => AMONG_OTHERS);
     expect(next).toBeNull();
     expect(told(admission.next(2200) as Given)).toEqual([A, B]);
   });
 
-  it("G6: leaves out no late URL while the rate holds up the delivery anyway", () => {
+  it("UC2: leaves out no late URL while the rate holds up the delivery anyway", () => {
     const admission = admissionOf([A, B], "each");
     slowed(admission, B, 1000, 0);
     const ofB = fillUrl(admission, B, 3000);
@@ -541,7 +541,7 @@ describe("admission to several URLs under `settle: each`", () => {
     expect([permit && told(permit), permit?.deferred]).toEqual([[A, B], []]);
   });
 
-  it("G6: goes on, from behind others that wait for it alone, when a URL begins to hang", () => {
+  it("UC2: goes on, from behind others that wait for it alone, when a URL begins to hang", () => {
     const admission = admissionOf([A, B], "each");
     finish(given(admission, 0, { owed: [B], isRetry: true }), "delivered", 5, B);
     fillUrl(admission, B, 10);
@@ -563,7 +563,7 @@ describe("admission to several URLs under `settle: each`", () => {
     expect([admission.overdue(211, () => AMONG_OTHERS), admission.waiting]).toEqual([null, 1]);
   });
 
-  it("G6: gives out what was taken from a queue and not yet judged when the destination is changed", () => {
+  it("UC2: answers the deliveries that were diverted and not yet decided on when the destination is changed", () => {
     const admission = admissionOf([A, B], "each");
     finish(given(admission, 0, { owed: [B], isRetry: true }), "delivered", 5, B);
     fillUrl(admission, B, 10);
@@ -681,7 +681,7 @@ describe("whatever happens", () => {
             const permit = admission.admit(request, nowMs, () => ALONE);
             if (permit !== null) take(permit);
           }
-          for (let turn = 0; turn < 2000 && (admission.waiting > 0 || out.length > 0); turn++) {
+          for (let round = 0; round < 2000 && (admission.waiting > 0 || out.length > 0); round++) {
             nowMs += 50;
             const ended = out.shift();
             const health = ended?.permit.lines[ended.index]?.health;
@@ -701,7 +701,7 @@ describe("whatever happens", () => {
   );
 
   it.each(["any", "each"] as const)(
-    "J1, J2, settle %s: a change of the URLs and a permit that is given back lose no delivery and leave no room taken",
+    "settle %s: a change of the URLs and a permit that is given back lose no delivery and leave no request counted",
     (settle) => {
       const anyStep = fc.record({
         what: fc.constantFrom("arrive", "arrive", "last", "outcome", "cancel", "change", "serve", "shut", "break"),
@@ -772,7 +772,7 @@ describe("whatever happens", () => {
             expect(shared.unconfirmed).toBeLessThanOrEqual(shared.out);
           }
           send();
-          for (let turn = 0; turn < 5000 && (out.length > 0 || admission.waiting > 0); turn += 1) {
+          for (let round = 0; round < 5000 && (out.length > 0 || admission.waiting > 0); round += 1) {
             nowMs += 20;
             end(steps.length % 2 === 0 ? "delivered" : "failed", 0);
             serve();

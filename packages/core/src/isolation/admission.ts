@@ -1,19 +1,19 @@
 /**
  * The admission of one destination's deliveries in one process, so that one bad destination harms nobody else (rules I1
- * to I6): which go now and to which URLs, which wait in the window, and which are deferred to a retry topic.
+ * to I6 of docs/design.md): which go now, which wait in the window, and which are deferred to a retry topic.
  *
  * Owns: the health of each URL, the queue of the deliveries that wait for it, the destination's rate and the last
  * attempts that wait for it. Performs nothing.
- * G1  A delivery goes when no obstacle stands against its URLs, each has capacity, and the rate lets it.
- * G2  Without capacity a delivery waits in the window. It is deferred when the wait would be longer than the smallest
- *     retry delay: then waiting costs the delivery itself more. While no other destination is active it is not deferred
- *     for want of capacity.
- * G3  In a window that fills, other deliveries stand behind the one that waits: there it is deferred when its URL
- *     stalls and, where the window is full and the destination holds most of it, from 200 ms of expected wait on.
- * G4  Of the deliveries that wait, the newest is deferred first when the wait became too long; all of them are deferred
- *     when the breaker opened or the receiver sent a `Retry-After`.
- * G5, G6  Which URLs of a delivery are called is decided in url-choice.ts.
- * G7  A last attempt (I3) goes whatever stands against its URLs but for the rate and the connection budget.
+ * AD1  A delivery goes when no obstacle stands against its URLs, each has capacity, and the rate lets it. Which of its
+ *      URLs it goes to is decided in url-choice.ts (UC1, UC2).
+ * AD2  Without capacity a delivery waits in the window. It is deferred when the wait would be longer than the smallest
+ *      retry delay: then waiting costs the delivery itself more. While no other destination is active it is not
+ *      deferred for want of capacity.
+ * AD3  In a window that fills, other deliveries stand behind the one that waits: there it is deferred when its URL
+ *      stalls and, where the window is full and the destination holds most of it, from 200 ms of expected wait on.
+ * AD4  Of the deliveries that wait, the newest is deferred first when the wait became too long; all of them are
+ *      deferred when the breaker opened or the receiver sent a `Retry-After`.
+ * AD5  A last attempt (I3) goes whatever stands against its URLs but for the rate and the connection budget.
  */
 import type { SettleRule } from "../config/destination.ts";
 import type { ConnectionBudget } from "./connection-budget.ts";
@@ -22,6 +22,7 @@ import { LastAttempts } from "./last-attempts.ts";
 import { LateQueueDiversion } from "./late-queue-diversion.ts";
 import { type ContextOf, causeToDefer, isShortWait, type LoadContext, stallCause } from "./load-context.ts";
 import { type AdmissionRequest, type DeferralCause, Permit, type UrlLine } from "./permit.ts";
+import type { RememberedLimitOf } from "./remembered-limits.ts";
 import { isSoundNow, lastingObstacle, UrlChooser } from "./url-choice.ts";
 import { UrlHealth, type UrlHealthSettings } from "./url-health.ts";
 import { WaitingQueue } from "./waiting-queue.ts";
@@ -30,9 +31,6 @@ export interface AdmissionSettings extends UrlHealthSettings {
   /** The smallest retry delay: what would wait longer in the window is deferred. */
   readonly longestWaitMs: number;
 }
-
-/** What a URL was seen to manage at an earlier time; null when nothing is known. */
-export type RememberedLimitOf = (url: string) => number | null;
 
 /** So many deliveries may change from one URL's queue to another's before the queues are looked at again later. */
 const MOST_MOVES = 16;
@@ -118,7 +116,7 @@ export class DestinationAdmission<T extends AdmissionRequest> {
     return this.#admit(new Permit(request, this.#owedLines(request.owed)), nowMs, contextOf);
   }
 
-  /** The same for a last attempt (G7); "full" when it should come again later. */
+  /** The same for a last attempt (AD5); "full" when it should come again later. */
   admitLast(request: T, nowMs: number): Permit<T> | "full" | null {
     const permit = new Permit(request, this.#owedLines(request.owed), true);
     const arrival = this.#last.arrive(permit, nowMs);
@@ -142,7 +140,7 @@ export class DestinationAdmission<T extends AdmissionRequest> {
   }
 
   /**
-   * A delivery that waited and must not any longer (G4): its permit is given for other URLs, or refused. Null when all
+   * A delivery that waited and must not any longer (AD4): its permit is given for other URLs, or refused. Null when all
    * may wait.
    */
   overdue(nowMs: number, contextOf: ContextOf<T>): Permit<T> | null {
@@ -285,7 +283,7 @@ export class DestinationAdmission<T extends AdmissionRequest> {
     return permit;
   }
 
-  /** Why a delivery must not wait for the URL behind `ahead` others (G2, G3); null when it may. */
+  /** Why a delivery must not wait for the URL behind `ahead` others (AD2, AD3); null when it may. */
   #causeToDefer(
     permit: Permit<T>,
     { health }: UrlLine<T>,

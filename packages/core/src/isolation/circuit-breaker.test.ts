@@ -11,7 +11,7 @@ function opened(nowMs: number): CircuitBreaker {
 }
 
 describe("a breaker", () => {
-  it("K1: opens at so many failures in a row, and not when a success is among them", () => {
+  it("BR1: opens at so many failures in a row, and not when a success is among them", () => {
     const breaker = new CircuitBreaker(SETTINGS);
     breaker.failed(0, false);
     breaker.failed(0, false);
@@ -24,21 +24,21 @@ describe("a breaker", () => {
     expect(breaker.admit(99)).toBe("refuse");
   });
 
-  it("K2: lets one probe through when its time has passed", () => {
+  it("BR2: lets one probe through when its time has passed", () => {
     const breaker = opened(0);
     expect(breaker.admit(100)).toBe("probe");
     expect(breaker.admit(100)).toBe("refuse");
     expect(breaker.state).toBe("half_open");
   });
 
-  it("K3: closes when the probe succeeds", () => {
+  it("BR3: closes when the probe succeeds", () => {
     const breaker = opened(0);
     breaker.admit(100);
     breaker.succeeded();
     expect(breaker.admit(100)).toBe("pass");
   });
 
-  it("K3: stays open for twice as long after each probe that fails, up to its longest", () => {
+  it("BR3: stays open for twice as long after each probe that fails, up to its longest", () => {
     const breaker = opened(0);
     let nowMs = 0;
     for (const openMs of [100, 200, 350, 350]) {
@@ -49,7 +49,7 @@ describe("a breaker", () => {
     }
   });
 
-  it("K4: takes no notice of failures of calls that began before it opened", () => {
+  it("BR4: takes no notice of failures of calls that began before it opened", () => {
     const breaker = opened(0);
     breaker.failed(50, false);
     expect(breaker.admit(100)).toBe("probe");
@@ -74,7 +74,7 @@ describe("a breaker", () => {
     expect(breaker.state).toBe("closed");
   });
 
-  it("K1, K3: opens by default at twenty failures, for a second at first and for half a minute at the most", () => {
+  it("BR1, BR3: opens by default at twenty failures, for a second at first and for half a minute at the most", () => {
     const breaker = new CircuitBreaker();
     for (let failures = 0; failures < 19; failures++) breaker.failed(0, false);
     expect(breaker.state).toBe("closed");
@@ -88,7 +88,7 @@ describe("a breaker", () => {
     expect(probedAtMs).toEqual([1000, 3000, 7000, 15_000, 31_000, 61_000, 91_000]);
   });
 
-  it("K2: never has two probes out, whatever happens", () => {
+  it("BR2: never has two probes out, whatever happens", () => {
     const step = fc.constantFrom("admit", "succeed", "fail", "probe-fails", "cancel", "wait");
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {

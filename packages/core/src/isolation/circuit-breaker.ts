@@ -1,12 +1,12 @@
 /**
- * The breaker of one destination: after many failures in a row it is not called, but for single probes.
+ * The circuit breaker of one URL: after many failures in a row the URL is not called, but for single probes.
  *
- * States: *closed* (called freely), *open* (not called before a moment), *half open* (one call is out to see).
- * K1  closed -> open at `threshold` failures without a success between them.
- * K2  open -> half open when a call is admitted after the moment; while it is out no other is admitted.
- * K3  half open -> closed when any call succeeds; -> open, for twice as long up to `longestOpenMs`, when the probe
- *     fails.
- * K4  Failures of calls that began before it opened change nothing.
+ * States: *closed* (requests go freely), *open* (none goes before a moment), *half open* (one probe is out).
+ * BR1  closed -> open at `threshold` failures without a success between them.
+ * BR2  open -> half open when a request is let through after the moment; while that probe is out no other request goes.
+ * BR3  half open -> closed when any request succeeds; -> open, for twice as long up to `longestOpenMs`, when the probe
+ *      fails.
+ * BR4  The failure of a request that began before the breaker opened changes nothing.
  */
 
 export const BREAKER_STATES = ["closed", "open", "half_open"] as const;
@@ -18,7 +18,7 @@ export interface BreakerSettings {
   readonly longestOpenMs: number;
 }
 
-/** Twenty in a row are no accident; a receiver that restarts is called again after a second. */
+/** Twenty failures in a row are no accident; a receiver that restarts is called again after a second. */
 export const DEFAULT_BREAKER: BreakerSettings = { threshold: 20, firstOpenMs: 1000, longestOpenMs: 30_000 };
 
 export class CircuitBreaker {
@@ -37,12 +37,12 @@ export class CircuitBreaker {
     return this.#state;
   }
 
-  /** Whether a call would be admitted now. */
+  /** Whether a request could go now, as a probe or freely. */
   canAdmit(nowMs: number): boolean {
     return this.#state === "closed" || (this.#state === "open" && nowMs >= this.#openUntilMs);
   }
 
-  /** Whether a call may go now. A `probe` takes the one place there is: its outcome must be told. */
+  /** Lets a request through or refuses it. Of a `probe`, which is the only one, the outcome must be told. */
   admit(nowMs: number): "pass" | "probe" | "refuse" {
     if (this.#state === "closed") return "pass";
     if (!this.canAdmit(nowMs)) return "refuse";
@@ -50,17 +50,19 @@ export class CircuitBreaker {
     return "probe";
   }
 
-  /** The probe that was admitted did not take place: the next call may be it. */
+  /** The probe was not sent: the next request may be the probe. */
   cancelProbe(): void {
     if (this.#state === "half_open") this.#state = "open";
   }
 
+  /** A request succeeded. */
   succeeded(): void {
     this.#state = "closed";
     this.#failures = 0;
     this.#openMs = this.#settings.firstOpenMs;
   }
 
+  /** A request failed. */
   failed(nowMs: number, wasProbe: boolean): void {
     if (this.#state === "closed") {
       this.#failures += 1;

@@ -11,12 +11,12 @@ function watch(detector: ClogDetector, out: number, answersEach: number, usualMs
 }
 
 describe("the clog detector", () => {
-  it("L1: finds a clog where most of what is out does not come back, though some is answered all the time", () => {
+  it("CD1: finds a clog where most of what is out does not come back, though some is answered all the time", () => {
     expect(watch(new ClogDetector(), 64, 31)).toBe(true);
     expect(watch(new ClogDetector(), 64, 33)).toBe(false);
   });
 
-  it("L1: finds none where requests take long and come back as they should, and forgets one that is over", () => {
+  it("CD1: finds none where requests take long and come back as they should, and forgets one that is over", () => {
     const detector = new ClogDetector();
     expect(watch(detector, 100, 5, 400)).toBe(false);
     expect(watch(detector, 100, 0, 100)).toBe(true);
@@ -26,7 +26,7 @@ describe("the clog detector", () => {
     expect(detector.isClogged).toBe(false);
   });
 
-  it("L2: does not count what began within the period, nor what has ended by its end", () => {
+  it("CD2: does not count what began within the period, nor what has ended by its end", () => {
     const burst = new ClogDetector();
     burst.passed(190, 1, 20);
     burst.passed(20, 64, 20);
@@ -40,7 +40,7 @@ describe("the clog detector", () => {
     expect(burst.isClogged).toBe(false);
   });
 
-  it("L1: looks for longer at requests that take long: half as long again as one", () => {
+  it("CD1: looks for longer at requests that take long: half as long again as one", () => {
     const detector = new ClogDetector();
     detector.passed(600, 10, 400);
     detector.passed(599, 10, 400);

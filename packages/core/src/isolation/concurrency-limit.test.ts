@@ -13,7 +13,7 @@ function round(limit: ConcurrencyLimit, holdMs = SLOW_MS): void {
 }
 
 describe("an adaptive limit", () => {
-  it("A2: doubles with each round until the first congestion, and rises by one a round after it", () => {
+  it("CL2: doubles with each round until the first congestion, and rises by one a round after it", () => {
     const limit = new ConcurrencyLimit(SETTINGS);
     round(limit);
     round(limit);
@@ -26,13 +26,13 @@ describe("an adaptive limit", () => {
     expect(limit.value).toBeLessThanOrEqual(10);
   });
 
-  it("A3: does not rise while less than half of it is used", () => {
+  it("CL3: does not rise while less than half of it is used", () => {
     const limit = new ConcurrencyLimit(SETTINGS);
     for (let request = 0; request < 100; request++) limit.succeeded(1, SLOW_MS);
     expect(limit.value).toBe(4);
   });
 
-  it("A5: falls to what a quick receiver has enough of, and rises for a slow one", () => {
+  it("CL5: falls to what a quick receiver has enough of, and rises for a slow one", () => {
     const limit = new ConcurrencyLimit(SETTINGS);
     for (let times = 0; times < 10; times++) round(limit);
     expect(limit.value).toBe(64);
@@ -42,13 +42,13 @@ describe("an adaptive limit", () => {
     expect(limit.value).toBe(64);
   });
 
-  it("A3: rises when half of it is used", () => {
+  it("CL3: rises when half of it is used", () => {
     const limit = new ConcurrencyLimit(SETTINGS);
     limit.succeeded(2, SLOW_MS);
     expect(limit.value).toBe(5);
   });
 
-  it("A5: rises to what a quick receiver has enough of as for any other, and falls to it by one a success", () => {
+  it("CL5: rises to what a quick receiver has enough of as for any other, and falls to it by one a success", () => {
     const limit = new ConcurrencyLimit(SETTINGS);
     limit.succeeded(4, QUICK_MS);
     expect(limit.value).toBe(5);
@@ -59,14 +59,14 @@ describe("an adaptive limit", () => {
     expect([high.value, low.value]).toEqual([63, 16]);
   });
 
-  it("A5: takes a receiver for quick that answers within twenty milliseconds", () => {
+  it("CL5: takes a receiver for quick that answers within twenty milliseconds", () => {
     const [quick, slow] = [new ConcurrencyLimit(SETTINGS, 64), new ConcurrencyLimit(SETTINGS, 32)];
     quick.succeeded(64, 20);
     slow.succeeded(64, 21);
     expect([quick.value, slow.value]).toEqual([63, 33]);
   });
 
-  it("A4: is halved once for all requests that began before the halving", () => {
+  it("CL4: is halved once for all requests that began before the halving", () => {
     const limit = new ConcurrencyLimit(SETTINGS);
     for (let request = 0; request < 4; request++) limit.congested(request, 5000);
     expect(limit.value).toBe(2);
@@ -74,7 +74,7 @@ describe("an adaptive limit", () => {
     expect(limit.value).toBe(1);
   });
 
-  it("A1: stays within its bounds, whatever happens", () => {
+  it("CL1: stays within its bounds, whatever happens", () => {
     const step = fc.tuple(fc.boolean(), fc.nat(100), fc.nat(10));
     fc.assert(
       fc.property(fc.array(step, { maxLength: 300 }), (steps) => {

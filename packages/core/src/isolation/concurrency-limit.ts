@@ -1,14 +1,17 @@
 /**
- * How many requests a destination gets at once: raised while it keeps up, halved when it does not.
+ * How many requests a URL may have out at once: raised while the receiver keeps up, halved when it does not.
  *
- * A1  Between `least` and `most`, whatever happens.
- * A2  Until the first congestion every success raises it by one, which doubles it a round; after that by one a round.
- * A3  It rises only while at least half of it is used: room that nobody needs proves nothing.
- * A4  It is halved once a round: congestion met by a request that began before the last halving is the same congestion.
- * A5  A receiver that can answer within `QUICK_HOLD_MS` gets `enough` at the most: that many at once are more than a
- *     process can send, and more of them only wait in sockets. What rose above it before the receiver was known falls
- *     again. Tried on two cores: 23 thousand deliveries a second and 47 µs of CPU each with 512 at once, 28 thousand
- *     and 39 µs with 64.
+ * Modes: *doubling* until the first congestion, *linear* from then on; `reset` leads back to doubling.
+ * CL1  The limit stays between `least` and `most`, whatever happens.
+ * CL2  While it doubles, every success raises it by one, so it doubles in the time of one request; while it is linear,
+ *      by one in that time.
+ * CL3  It rises only while at least half of it is used: capacity that nobody needs shows nothing about the receiver.
+ * CL4  It is halved once for each congestion: where a request that began before the last halving meets congestion, that
+ *      is the same one.
+ * CL5  A receiver that can answer within `QUICK_HOLD_MS` gets `enough` at the most: that many at once are more than a
+ *      process can send, and more of them only wait in sockets. A limit that rose above it before the receiver was
+ *      known falls again. Tried on two cores: 23 thousand deliveries a second and 47 µs of CPU each with 512 at once,
+ *      28 thousand and 39 µs with 64.
  */
 
 export interface LimitSettings {
@@ -22,8 +25,8 @@ export interface LimitSettings {
 const QUICK_HOLD_MS = 20;
 
 /**
- * The first is small, since destinations that hang hold so many connections each before anything is known of them; see
- * rule H1 too.
+ * The first is small: a destination that hangs from the start holds as many connections before anything is known of it.
+ * See rule CB1 of connection-budget.ts as well.
  */
 export const DEFAULT_LIMIT: LimitSettings = { first: 8, least: 1, enough: 64, most: 512 };
 
@@ -39,7 +42,7 @@ export class ConcurrencyLimit {
     this.#value = Math.min(Math.max(startAt, settings.least), settings.most);
   }
 
-  /** Requests that may be in flight. */
+  /** Requests that may be out at once. */
   get value(): number {
     return Math.floor(this.#value);
   }
@@ -49,13 +52,11 @@ export class ConcurrencyLimit {
     return nowMs - this.#halvedAtMs < periodMs;
   }
 
-  /**
-   * Ms until `requests` have had room, when each holds it for `holdMs`. A limit that doubles is not reached for long.
-   */
+  /** Ms until so many requests have begun, when each is out for `holdMs`. A limit that doubles grows meanwhile. */
   waitMs(requests: number, holdMs: number): number {
     const { most } = this.#settings;
     if (this.#congestedOnce || this.#value >= most) return (holdMs * requests) / this.#value;
-    // It doubles a round until it is at the most; by then so many have had room.
+    // The limit doubles every `holdMs` until it is at `most`; by then so many requests have begun.
     const whileRising = most - this.#value;
     if (requests <= whileRising) return holdMs * Math.log2(1 + requests / this.#value);
     return holdMs * (Math.log2(most / this.#value) + (requests - whileRising) / most);
@@ -81,7 +82,7 @@ export class ConcurrencyLimit {
     this.#value = Math.max(this.#value / 2, this.#settings.least);
   }
 
-  /** Starts again as with a destination that nothing is known of. */
+  /** Begins again as with a URL of which nothing is known. */
   reset(): void {
     this.#value = this.#settings.first;
     this.#congestedOnce = false;

@@ -16,100 +16,100 @@ const SETTINGS: AdmissionSettings = {
 const AMONG_OTHERS: LoadContext = { isAlone: false, isFilling: false, isCrowding: false, isScarce: false };
 const one: AdmissionRequest = { owed: null, isRetry: false };
 
-function admissionIn(shared: ConnectionBudget): DestinationAdmission<AdmissionRequest> {
-  const admission = new DestinationAdmission<AdmissionRequest>(SETTINGS, shared);
+function admissionIn(budget: ConnectionBudget): DestinationAdmission<AdmissionRequest> {
+  const admission = new DestinationAdmission<AdmissionRequest>(SETTINGS, budget);
   admission.configure(["https://a.example/"], "any");
   return admission;
 }
 
 /** Takes for new destinations of the state, one each, what they are let; answers how many were. */
-function takeOneEach(shared: ConnectionBudget, state: HealthState): number {
-  let taken = 0;
-  while (taken < 1000 && shared.allows(1, 0, state)) {
-    shared.changed(1, state === "healthy" ? 0 : 1);
-    taken += 1;
+function takeOneEach(budget: ConnectionBudget, state: HealthState): number {
+  let begun = 0;
+  while (begun < 1000 && budget.allows(1, 0, state)) {
+    budget.changed(1, state === "healthy" ? 0 : 1);
+    begun += 1;
   }
-  return taken;
+  return begun;
 }
 
 /** As many as one destination is let. */
-function takeAll(shared: ConnectionBudget, state: HealthState): number {
+function takeAll(budget: ConnectionBudget, state: HealthState): number {
   let inFlight = 0;
-  while (inFlight < 1000 && shared.allows(1, inFlight, state)) {
-    shared.changed(1, state === "healthy" ? 0 : 1);
+  while (inFlight < 1000 && budget.allows(1, inFlight, state)) {
+    budget.changed(1, state === "healthy" ? 0 : 1);
     inFlight += 1;
   }
   return inFlight;
 }
 
-describe("the shared room", () => {
-  it("H1, H2: gives eight to each of the first few that nothing is known of, and one to each that follows", () => {
-    const shared = new ConnectionBudget(CONNECTIONS);
-    expect(takeAll(shared, "unknown")).toBe(8);
-    expect([takeAll(shared, "unknown"), takeAll(shared, "suspect")]).toEqual([1, 1]);
+describe("the connection budget", () => {
+  it("CB1, CB2: gives eight to each of the first few that nothing is known of, and one to each that follows", () => {
+    const budget = new ConnectionBudget(CONNECTIONS);
+    expect(takeAll(budget, "unknown")).toBe(8);
+    expect([takeAll(budget, "unknown"), takeAll(budget, "suspect")]).toEqual([1, 1]);
   });
 
-  it("H3: leaves an eighth to the healthy, and what those that hung may not have to those that nothing is known of", () => {
-    const shared = new ConnectionBudget(CONNECTIONS);
-    expect(takeOneEach(shared, "suspect")).toBe(32);
-    expect(takeOneEach(shared, "unknown")).toBe(24);
-    expect(shared.unconfirmed).toBe(56);
-    expect(shared.allows(1, 0, "healthy")).toBe(true);
+  it("CB3: leaves an eighth to the healthy, and what those that hung may not have to those that nothing is known of", () => {
+    const budget = new ConnectionBudget(CONNECTIONS);
+    expect(takeOneEach(budget, "suspect")).toBe(32);
+    expect(takeOneEach(budget, "unknown")).toBe(24);
+    expect(budget.unconfirmed).toBe(56);
+    expect(budget.allows(1, 0, "healthy")).toBe(true);
   });
 
-  it("H2: is there for a delivery of many requests when nobody else that is unconfirmed is out", () => {
-    const shared = new ConnectionBudget(2);
-    expect(shared.allows(5, 0, "unknown")).toBe(true);
-    shared.changed(5, 5);
-    expect(shared.allows(5, 0, "unknown")).toBe(false);
+  it("CB2: is there for a delivery of many requests when nobody else that is unconfirmed is out", () => {
+    const budget = new ConnectionBudget(2);
+    expect(budget.allows(5, 0, "unknown")).toBe(true);
+    budget.changed(5, 5);
+    expect(budget.allows(5, 0, "unknown")).toBe(false);
   });
 
   it("is busy while a quarter of all is out", () => {
-    const shared = new ConnectionBudget(CONNECTIONS);
-    shared.changed(15, 0);
-    expect(shared.isBusy).toBe(false);
-    shared.changed(1, 0);
-    expect(shared.isBusy).toBe(true);
-    shared.changed(-1, 0);
-    expect([shared.isBusy, shared.out]).toEqual([false, 15]);
+    const budget = new ConnectionBudget(CONNECTIONS);
+    budget.changed(15, 0);
+    expect(budget.isBusy).toBe(false);
+    budget.changed(1, 0);
+    expect(budget.isBusy).toBe(true);
+    budget.changed(-1, 0);
+    expect([budget.isBusy, budget.out]).toEqual([false, 15]);
   });
 
-  it("H4: never refuses a healthy destination its first delivery, and gives it half of what is left for more", () => {
-    const shared = new ConnectionBudget(CONNECTIONS);
-    shared.changed(32, 0);
-    expect(shared.most("healthy")).toBe(16);
-    expect([shared.allows(4, 12, "healthy"), shared.allows(5, 12, "healthy")]).toEqual([true, false]);
-    shared.changed(1000, 0);
-    expect([shared.allows(5, 0, "healthy"), shared.allows(1, 1, "healthy"), shared.most("healthy")]).toEqual([
+  it("CB4: never refuses a healthy destination its first delivery, and gives it half of what is left for more", () => {
+    const budget = new ConnectionBudget(CONNECTIONS);
+    budget.changed(32, 0);
+    expect(budget.most("healthy")).toBe(16);
+    expect([budget.allows(4, 12, "healthy"), budget.allows(5, 12, "healthy")]).toEqual([true, false]);
+    budget.changed(1000, 0);
+    expect([budget.allows(5, 0, "healthy"), budget.allows(1, 1, "healthy"), budget.most("healthy")]).toEqual([
       true,
       false,
       1,
     ]);
   });
 
-  it("H1, H2: lets a destination that is not known to be healthy count on any number while few are out, and on one then", () => {
-    const shared = new ConnectionBudget(CONNECTIONS);
-    shared.changed(7, 7);
-    expect([shared.most("unknown"), shared.most("suspect")]).toEqual([Infinity, Infinity]);
-    shared.changed(1, 1);
-    expect([shared.most("unknown"), shared.most("suspect"), shared.most("healthy")]).toEqual([1, 1, 28]);
+  it("CB1, CB2: lets a destination that is not known to be healthy count on any number while few are out, and on one then", () => {
+    const budget = new ConnectionBudget(CONNECTIONS);
+    budget.changed(7, 7);
+    expect([budget.most("unknown"), budget.most("suspect")]).toEqual([Infinity, Infinity]);
+    budget.changed(1, 1);
+    expect([budget.most("unknown"), budget.most("suspect"), budget.most("healthy")]).toEqual([1, 1, 28]);
   });
 
-  it("H1: requests to healthy destinations, however many, hold no newcomer back", () => {
-    const shared = new ConnectionBudget(CONNECTIONS);
-    shared.changed(1000, 0);
-    expect(shared.allows(8, 0, "unknown")).toBe(true);
+  it("CB1: requests to healthy destinations, however many, hold no newcomer back", () => {
+    const budget = new ConnectionBudget(CONNECTIONS);
+    budget.changed(1000, 0);
+    expect(budget.allows(8, 0, "unknown")).toBe(true);
   });
 
-  it("H4: healthy destinations that take all they are let leave connections free, however many they are", () => {
+  it("CB4: healthy destinations that take all they are let leave connections free, however many they are", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 40 }), (sizes) => {
-        const shared = new ConnectionBudget(CONNECTIONS);
+        const budget = new ConnectionBudget(CONNECTIONS);
         for (const size of sizes) {
-          for (let inFlight = 0; shared.allows(size, inFlight, "healthy"); inFlight += size) {
+          for (let inFlight = 0; budget.allows(size, inFlight, "healthy"); inFlight += size) {
             const isFirst = inFlight === 0;
-            shared.changed(size, 0);
-            if (!isFirst) expect(shared.out).toBeLessThan(CONNECTIONS);
+            budget.changed(size, 0);
+            if (!isFirst) expect(budget.out).toBeLessThan(CONNECTIONS);
           }
         }
       }),
@@ -117,18 +117,18 @@ describe("the shared room", () => {
   });
 });
 
-describe("destinations that share the room", () => {
+describe("destinations that share the connections", () => {
   const step = fc.record({
     of: fc.nat(79),
     what: fc.constantFrom("arrive", "arrive", "arrive", "answer", "pass", "time out"),
   });
 
-  it("H3: those that never answer hold at most seven eighths, whatever happens, and a healthy one gets its turn", () => {
+  it("CB3: those that never answer hold at most seven eighths, whatever happens, and a healthy one gets its request", () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 100, maxLength: 500 }), (steps) => {
-        const shared = new ConnectionBudget(FEW_CONNECTIONS);
+        const budget = new ConnectionBudget(FEW_CONNECTIONS);
         const destinations = Array.from({ length: 80 }, () => ({
-          admission: admissionIn(shared),
+          admission: admissionIn(budget),
           out: [] as Permit<AdmissionRequest>[],
           hasAnswered: false,
         }));
@@ -165,9 +165,9 @@ describe("destinations that share the room", () => {
           const hanging = destinations
             .filter((_, index) => index % 4 > 0)
             .reduce((sum, each) => sum + each.out.length, 0);
-          expect(shared.out).toBe(all);
-          expect(shared.unconfirmed).toBeLessThanOrEqual(all);
-          expect(hanging).toBeLessThanOrEqual(shared.unconfirmed);
+          expect(budget.out).toBe(all);
+          expect(budget.unconfirmed).toBeLessThanOrEqual(all);
+          expect(hanging).toBeLessThanOrEqual(budget.unconfirmed);
           expect(hanging).toBeLessThanOrEqual((FEW_CONNECTIONS * 7) / 8);
         }
       }),

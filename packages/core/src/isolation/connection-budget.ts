@@ -1,20 +1,20 @@
 /**
- * The room that all destinations of a process share: as many requests as its sender has connections for, so that those
- * which hang from the first, however many they are, never hold all of them.
+ * The connections of a process, which all of its destinations share: as many requests as its sender has connections
+ * for, divided so that destinations which hang from the first, however many they are, never hold all of them.
  *
- * Owns: two counts, of the requests that are out and of those among them that nothing came back for yet: *unconfirmed*,
- * which each destination's room keeps. Performs nothing.
- * H1  While few unconfirmed requests are out nobody is held back: a cold start is as quick as the receivers are.
- * H2  Beyond that a destination that is not known to be healthy gets one delivery at once.
- * H3  One that nothing is known of gets it while an eighth of all is left to the healthy, one that hung while half is:
- *     so those that hang give way to those that may be well.
- * H4  A healthy one is never refused its first, and has at most half of what is left for more: those that are healthy
- *     and begin to hang leave something to the others.
+ * Owns: two counts, of the requests that are out, and of the *unconfirmed* ones among them, those to URLs that are not
+ * healthy. Each URL's health tells it the changes of its own. Performs nothing.
+ * CB1  While few unconfirmed requests are out nobody is held back: a cold start is as quick as the receivers are.
+ * CB2  Beyond that a URL that is not healthy gets one request at once.
+ * CB3  An `unknown` URL gets that request while an eighth of the connections is left to the healthy ones, a `suspect`
+ *      URL while half of them is: so those that hang give way to those that may be well.
+ * CB4  A healthy URL is never refused its first request, and gets at most half of what is left for more: healthy URLs
+ *      that begin to hang leave something to the others.
  */
 
 /**
- * What is known of a destination. `healthy`: answers come back from it. `unknown`: nothing came back yet, and nothing
- * was missed. `suspect`: requests hang there, or what came of it last was a timeout or a plea for less.
+ * What is known of a URL. `unknown`: nothing came back yet, and no answer is missing. `healthy`: answers come back from
+ * it. `suspect`: its last request timed out or was answered 429, or nothing comes back from the requests that are out.
  */
 export type HealthState = "healthy" | "unknown" | "suspect";
 
@@ -30,7 +30,7 @@ export class ConnectionBudget {
   #out = 0;
   #unconfirmed = 0;
 
-  /** `connections`: what the sender has at the most. */
+  /** `connections`: as many as the sender opens at the most. */
   constructor(connections: number) {
     this.#connections = connections;
   }
@@ -40,17 +40,17 @@ export class ConnectionBudget {
     return this.#out;
   }
 
-  /** Requests out to destinations that are not known to be healthy. */
+  /** Requests that are out to URLs that are not healthy. */
   get unconfirmed(): number {
     return this.#unconfirmed;
   }
 
-  /** So much is out that it matters who hangs. */
+  /** So many requests are out that it matters which of them hang. */
   get isBusy(): boolean {
     return this.#out >= this.#connections * BUSY;
   }
 
-  /** Whether a destination that has `inFlight` requests out may have a delivery of so many more. */
+  /** Whether a URL that has `inFlight` requests out may have so many more. */
   allows(requests: number, inFlight: number, state: HealthState): boolean {
     if (state === "healthy") return inFlight === 0 || inFlight + requests <= this.most(state);
     const unconfirmed = this.#unconfirmed + requests;
@@ -59,13 +59,13 @@ export class ConnectionBudget {
     return unconfirmed <= this.#connections * (state === "unknown" ? MOST_UNKNOWN : MOST_SUSPECT);
   }
 
-  /** Requests that a destination may count on to have out at once while things are as they are. */
+  /** Requests that a URL may count on to have out at once while the load stays as it is. */
   most(state: HealthState): number {
     if (state === "healthy") return Math.max(1, (this.#connections - this.#out) * MOST_OF_WHAT_IS_LEFT);
     return this.#unconfirmed < this.#connections * FEW_UNCONFIRMED ? Number.POSITIVE_INFINITY : 1;
   }
 
-  /** A destination's counts changed by so much. */
+  /** A URL's counts changed by so much. */
   changed(out: number, unconfirmed: number): void {
     this.#out += out;
     this.#unconfirmed += unconfirmed;

@@ -1,6 +1,6 @@
 /**
  * The last attempts of a destination's deliveries (rule I3): they go whatever stands against their URLs, but for the
- * destination's rate and the connection budget (rule G7 of admission.ts).
+ * destination's rate and the connection budget (rule AD5 of admission.ts).
  *
  * Owns: the last attempts that wait for the rate, in the order of their coming. They go before every other delivery
  * that waits.

@@ -1,5 +1,5 @@
 /**
- * The deliveries that were taken out of a late URL's queue because they owe a URL that is not late as well (rule G6 of
+ * The deliveries that were taken out of a late URL's queue because they owe a URL that is not late as well (rule UC2 of
  * url-choice.ts).
  *
  * Behind the others of that queue such a delivery would wait for long, and so would what it owes to the other URL, and

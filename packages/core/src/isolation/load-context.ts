@@ -1,7 +1,7 @@
 /**
  * What a delivery's window and the other destinations ask of a delivery that would wait: how long it may, and for what.
  *
- * `DestinationAdmission` asks here (rules G2 and G3 of admission.ts) when a URL cannot take a delivery now.
+ * `DestinationAdmission` asks here (rules AD2 and AD3 of admission.ts) when a URL cannot take a delivery now.
  */
 import type { DeferralCause } from "./permit.ts";
 import type { UrlHealth } from "./url-health.ts";
@@ -32,11 +32,11 @@ export function isShortWait(health: UrlHealth, waitMs: number): boolean {
 export interface ExpectedWait {
   /** How long the delivery would wait for the URL. */
   readonly waitMs: number;
-  /** The smallest retry delay: a longer wait costs the delivery itself more than a deferral does (G2). */
+  /** The smallest retry delay: a longer wait costs the delivery itself more than a deferral does (AD2). */
   readonly longestWaitMs: number;
 }
 
-/** Why a delivery must not wait for the URL (G2, G3); null when it may. */
+/** Why a delivery must not wait for the URL (AD2, AD3); null when it may. */
 export function causeToDefer(
   health: UrlHealth,
   context: LoadContext,
@@ -49,8 +49,8 @@ export function causeToDefer(
 }
 
 /**
- * Why a delivery that waits for the URL would only hold a place of the window that others need (G3); null when it would
- * not.
+ * Why a delivery that waits for the URL would only hold a place of the window that others need (AD3); null when it
+ * would not.
  */
 export function stallCause(health: UrlHealth, context: LoadContext): DeferralCause | null {
   if (!context.isFilling) return null;

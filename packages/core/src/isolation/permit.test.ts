@@ -28,7 +28,7 @@ function shutLine(url: string, untilMs: number): UrlLine<AdmissionRequest> {
 }
 
 describe("a permit that is given", () => {
-  it("takes room at each of its URLs, and knows which of their breakers wait for it", () => {
+  it("counts a request at each of its URLs, and knows which of them are probes", () => {
     const lines = [lineOf("a"), brokenLine("b"), lineOf("c"), brokenLine("d")];
     const permit = new Permit(request, []);
     expect([permit.isGiven, permit.isRetry]).toEqual([false, true]);

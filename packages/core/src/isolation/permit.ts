@@ -1,7 +1,7 @@
 /**
  * The permit of one delivery to call its destination's URLs: asked for, perhaps waited for, and then given or refused.
  *
- * Owned by its destination's admission until it is given, and then by whoever sends. It is one object from the request
+ * Its destination's admission owns it until it is given, and then whoever sends. It is one object from the request
  * to the end of the attempt, since this is the hot path.
  */
 import type { UrlHealth } from "./url-health.ts";
@@ -12,7 +12,7 @@ import type { Waiter, WaitingQueue } from "./waiting-queue.ts";
  */
 export type DeferralCause = "breaker_open" | "concurrency_limit" | "window_full" | "retry_after";
 
-/** Some of a delivery's URLs, or all, that are not to be called now. */
+/** URLs of a delivery, some or all, that are not called now. */
 export interface DeferredPart {
   readonly urls: readonly string[];
   readonly cause: DeferralCause;
@@ -28,7 +28,7 @@ export interface AdmissionRequest {
   readonly isRetry: boolean;
 }
 
-/** One URL of a destination and those that wait for it. */
+/** One URL of a destination and the deliveries that wait for it. */
 export interface UrlLine<T extends AdmissionRequest> {
   readonly health: UrlHealth;
   readonly queue: WaitingQueue<Permit<T>>;
@@ -39,7 +39,7 @@ const NOTHING: readonly DeferredPart[] = [];
 export class Permit<T extends AdmissionRequest> implements Waiter {
   readonly request: T;
   readonly isRetry: boolean;
-  /** The attempt goes whatever stands against its URLs, but for the rate: the delivery's window is over (I3). */
+  /** The attempt goes whatever stands against its URLs but for the rate: the delivery's retry window is over (I3). */
   readonly isLast: boolean;
   /** Once given: the URLs to call, in the destination's order. */
   lines: readonly UrlLine<T>[];
@@ -50,7 +50,7 @@ export class Permit<T extends AdmissionRequest> implements Waiter {
   startedMs = 0;
   /** What this process had been blocked for in all when it was given; whole, so that it costs no allocation. */
   blockedMs = 0;
-  /** One bit for each of `lines`: its breaker waits for the outcome. */
+  /** One bit for each of `lines`: the request to it is its breaker's probe. */
   #probes = 0;
 
   constructor(request: T, lines: readonly UrlLine<T>[], isLast = false) {
@@ -60,7 +60,7 @@ export class Permit<T extends AdmissionRequest> implements Waiter {
     this.isLast = isLast;
   }
 
-  /** Takes room at these URLs for it. */
+  /** Counts a request at each of these URLs: the delivery is sent to them now. */
   give(lines: readonly UrlLine<T>[], nowMs: number): void {
     this.lines = lines;
     this.isGiven = true;
@@ -77,7 +77,7 @@ export class Permit<T extends AdmissionRequest> implements Waiter {
     return (this.#probes & (1 << index)) !== 0;
   }
 
-  /** Leaves a URL out: it is deferred apart, or with those that were left out for the same. */
+  /** Leaves a URL out: it is deferred by itself, or with the URLs that were left out for the same cause. */
   leaveOut(line: UrlLine<T>, cause: DeferralCause): void {
     this.lines = this.lines.filter((each) => each !== line);
     const part = partOf([line], cause);
@@ -88,7 +88,7 @@ export class Permit<T extends AdmissionRequest> implements Waiter {
         : this.deferred.map((each) => (each === alike ? { ...each, urls: [...each.urls, ...part.urls] } : each));
   }
 
-  /** Leaves out all that is left: nothing of the delivery goes now. */
+  /** Leaves out every URL that is left: nothing of the delivery goes now. */
   refuse(cause: DeferralCause): void {
     if (this.deferred.length === 0) this.deferred = [partOf(this.lines, cause)];
     else for (const line of this.lines) this.leaveOut(line, cause);

@@ -4,7 +4,7 @@ import { RememberedLimits } from "./remembered-limits.ts";
 const HOUR_MS = 3_600_000;
 
 describe("remembered limits", () => {
-  it("P1: are remembered for hours, less and less, and forgotten after twelve", () => {
+  it("RL1: are remembered for hours, less and less, and forgotten after twelve", () => {
     const limits = new RememberedLimits(8);
     limits.note("a", 512, 0);
     const then = (hours: number) => limits.of("a", hours * HOUR_MS);
@@ -13,7 +13,7 @@ describe("remembered limits", () => {
     expect(then(12)).toBeNull();
   });
 
-  it("P1: age from the moment at which they were noted", () => {
+  it("RL1: age from the moment at which they were noted", () => {
     const limits = new RememberedLimits(8);
     limits.note("a", 512, 7 * HOUR_MS);
     expect([limits.of("a", 9 * HOUR_MS), limits.of("a", 19 * HOUR_MS)]).toEqual([260, null]);

@@ -1,11 +1,14 @@
 /**
  * The concurrency limits that URLs were seen to manage, remembered beyond the time for which their destinations are
- * known: a receiver that is called once an hour need not prove itself anew each time.
+ * known: a receiver that is called once an hour need not start from the smallest limit each time.
  *
  * Owns: a limit for each key, at most `MOST_KEYS`, those noted last.
- * P1  What is remembered decays: its part above `first` halves each `HALF_LIFE_MS`, and nothing is known after
- *     `FORGOTTEN_MS`.
+ * RL1  What is remembered decays: its part above `first` halves each `HALF_LIFE_MS`, and nothing is known after
+ *      `FORGOTTEN_MS`.
  */
+
+/** What a URL was seen to manage at an earlier time; null when nothing is known. */
+export type RememberedLimitOf = (url: string) => number | null;
 
 const MOST_KEYS = 20_000;
 const HALF_LIFE_MS = 2 * 3_600_000;
@@ -25,6 +28,7 @@ export class RememberedLimits {
     this.#first = first;
   }
 
+  /** Remembers what a URL manages now. */
   note(key: string, limit: number, nowMs: number): void {
     this.#noted.delete(key);
     if (limit <= this.#first) return;

@@ -3,7 +3,7 @@ import { SlidingMinimum } from "./sliding-minimum.ts";
 
 const MINUTE_MS = 60_000;
 
-it("M1: holds the least value of this minute and the one before, and no older one", () => {
+it("SM1: holds the least value of this minute and the one before, and no older one", () => {
   const least = new SlidingMinimum();
   expect(least.value).toBe(Number.POSITIVE_INFINITY);
   least.note(5, 0);
@@ -15,7 +15,7 @@ it("M1: holds the least value of this minute and the one before, and no older on
   expect(least.value).toBe(7);
 });
 
-it("M1: forgets everything over a long pause", () => {
+it("SM1: forgets everything over a long pause", () => {
   const least = new SlidingMinimum();
   least.note(1, 0);
   least.note(6, 10 * MINUTE_MS);

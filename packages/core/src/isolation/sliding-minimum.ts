@@ -1,10 +1,10 @@
-/** The least of the values of late, in constant memory. */
+/** The least of the values of the last minute or two, in constant memory. */
 
 const PERIOD_MS = 60_000;
 
 /**
  * Owns: the least value of this period and of the one before.
- * M1  `value` is the least of those noted within the last one to two periods; Infinity when there was none.
+ * SM1  `value` is the least of those noted within the last one to two periods; Infinity when there was none.
  */
 export class SlidingMinimum {
   #startedMs = Number.NEGATIVE_INFINITY;

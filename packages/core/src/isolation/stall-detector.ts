@@ -1,17 +1,17 @@
 /**
  * Tells when requests are out to a URL and nothing comes back.
  *
- * Owns: how long it has been quiet. The time is told and not read from a clock: whoever tells it leaves out the time
- * for which the process was blocked itself and could not have seen an answer.
+ * Owns: for how long nothing came back. Its owner tells it the time that passed, and leaves out the time for which this
+ * process was blocked and could not have seen an answer.
  */
 
-/** A URL that usually needs a while gets that while, and half of it more, before it counts as stalled. */
+/** A URL counts as stalled after one and a half times the time that its requests usually need, at the earliest. */
 const STALL_FACTOR = 1.5;
 
 export class StallDetector {
   #quietMs = 0;
 
-  /** So many ms went by while requests were out. */
+  /** So many ms passed while requests were out. */
   passed(ms: number): void {
     this.#quietMs += ms;
   }
@@ -22,7 +22,7 @@ export class StallDetector {
   }
 
   /**
-   * True when it was quiet for longer than `patienceMs`, and for longer than requests that usually take `usualMs`
+   * True when nothing came back for longer than `patienceMs`, and for longer than requests that usually need `usualMs`
    * explain.
    */
   isStalled(patienceMs: number, usualMs: number): boolean {

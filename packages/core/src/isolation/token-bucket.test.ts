@@ -47,7 +47,7 @@ it("counts the time before a change at the rate that was", () => {
   expect(rate.hasToken(50)).toBe(false);
 });
 
-it("gains nothing for time that went by before what was taken, whether or not it was asked for room", () => {
+it("gains nothing for time that went by before what was taken, whether or not it was asked meanwhile", () => {
   const rate = new TokenBucket(10, 0);
   rate.take(1, 1000);
   expect(rate.hasToken(1000)).toBe(false);

@@ -29,23 +29,25 @@ export class TokenBucket {
     this.#tokens = Math.min(this.#tokens, this.#most);
   }
 
+  /** Whether an attempt may go now. */
   hasToken(nowMs: number): boolean {
     this.#fill(nowMs);
     // A bucket that was filled in many small steps may lack the last 1e-12 of a token.
     return this.#tokens > 1 - 1e-9;
   }
 
+  /** Counts the requests of an attempt that goes. */
   take(requests: number, nowMs: number): void {
     this.#fill(nowMs);
     this.#tokens -= requests;
   }
 
-  /** What was taken was not sent. */
+  /** Gives back the tokens of requests that were not sent. */
   giveBack(requests: number): void {
     this.#tokens = Math.min(this.#tokens + requests, this.#most);
   }
 
-  /** Ms until the requests that wait are through. */
+  /** Ms until so many requests have gone. */
   waitMs(requests: number, nowMs: number): number {
     this.#fill(nowMs);
     return Math.max(0, ((requests - this.#tokens) / this.#perSecond) * 1000);

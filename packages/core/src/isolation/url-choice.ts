@@ -1,15 +1,15 @@
 /**
  * Which of a delivery's URLs are called now, by the state of each and by the destination's settle rule. Changes nothing
- * but the permit's list of URLs that are left out. Rules G1 to G4 and G7 are those of admission.ts.
+ * but the permit's list of URLs that are left out. Rules AD1 to AD4 and AD5 are those of admission.ts.
  *
- * G5  Under `settle: any` a delivery goes when one sound URL can take it. A delivery waits for its sound URLs, unless
- *     they are known to answer and have the limit's `most` requests out. A URL that is not sound is called beside the
- *     others while it has capacity, and is left out otherwise. A URL that must not be waited for any longer is left out
- *     where another is sound.
- * G6  Under `settle: each` a URL with an obstacle, or that is neither sound nor has capacity, is left out and deferred
- *     apart, as long as another URL is sound. So is a URL without capacity that does not get some soon (rule U6 of
- *     url-health.ts), where another URL can take the delivery now. A breaker's probe is then left to a delivery that
- *     owes that URL alone, since a probe that hangs holds up the deliveries behind it.
+ * UC1  Under `settle: any` a delivery goes when one sound URL can take it. A delivery waits for its sound URLs, unless
+ *      they are known to answer and have the limit's `most` requests out. A URL that is not sound is called beside the
+ *      others while it has capacity, and is left out otherwise. A URL that must not be waited for any longer is left
+ *      out where another is sound.
+ * UC2  Under `settle: each` a URL with an obstacle, or that is neither sound nor has capacity, is left out and deferred
+ *      apart, as long as another URL is sound. So is a URL without capacity that does not get some soon (rule UH6 of
+ *      url-health.ts), where another URL can take the delivery now. A breaker's probe is then left to a delivery that
+ *      owes that URL alone, since a probe that hangs holds up the deliveries behind it.
  */
 import type { SettleRule } from "../config/destination.ts";
 import type { DestinationRate } from "./destination-rate.ts";
@@ -48,7 +48,7 @@ export class UrlChooser<T extends AdmissionRequest> {
     return isFree && this.#rate.allows(nowMs) && line.health.hasCapacity() ? permit.lines : line;
   }
 
-  /** G5. */
+  /** UC1. */
   #chooseAny({ lines }: Permit<T>, nowMs: number, isHead: boolean): UrlChoice<T> {
     const usable = lines.filter(({ health }) => lastingObstacle(health.obstacle(nowMs)) === null);
     if (usable.length === 0) {
@@ -72,7 +72,7 @@ export class UrlChooser<T extends AdmissionRequest> {
     return called;
   }
 
-  /** G6. */
+  /** UC2. */
   #chooseEach(permit: Permit<T>, nowMs: number, isHead: boolean): UrlChoice<T> {
     leaveOutUnsound(permit, nowMs);
     if (permit.lines.length === 0) return permit.lines;
@@ -94,7 +94,7 @@ export class UrlChooser<T extends AdmissionRequest> {
 }
 
 /**
- * G6: leaves out the URLs with a lasting obstacle and, beside a sound one, those that are not sound and have no
+ * UC2: leaves out the URLs with a lasting obstacle and, beside a sound one, those that are not sound and have no
  * capacity.
  */
 function leaveOutUnsound<T extends AdmissionRequest>(permit: Permit<T>, nowMs: number): void {
@@ -115,13 +115,14 @@ function isFree<T extends AdmissionRequest>({ health, queue }: UrlLine<T>, nowMs
   return health.obstacle(nowMs) === null && (isHead || queue.length === 0) && health.hasCapacity();
 }
 
-/** Whether the URL is sound (rule U3 of url-health.ts) and nothing lasting stands against it. */
+/** Whether the URL is sound (rule UH3 of url-health.ts) and nothing lasting stands against it. */
 export function isSoundNow<T extends AdmissionRequest>({ health }: UrlLine<T>, nowMs: number): boolean {
   return health.isSound && lastingObstacle(health.obstacle(nowMs)) === null;
 }
 
 /**
- * G6: whether a delivery that another of its URLs could take at once does not wait for this one, behind `ahead` others.
+ * UC2: whether a delivery that another of its URLs could take at once does not wait for this one, behind `ahead`
+ * others.
  */
 export function isLate<T extends AdmissionRequest>({ health }: UrlLine<T>, ahead: number, nowMs: number): boolean {
   if (health.obstacle(nowMs) === null && health.hasCapacity()) return false;

@@ -14,14 +14,14 @@ function healthIn(
   return new UrlHealth("https://a.example/", SETTINGS, shared, rememberedLimit);
 }
 
-/** Takes what there is room for. */
+/** Begins as many requests as there is capacity for. */
 function fill(health: UrlHealth, nowMs: number): number {
-  let taken = 0;
+  let begun = 0;
   while (health.hasCapacity()) {
     health.take(nowMs);
-    taken += 1;
+    begun += 1;
   }
-  return taken;
+  return begun;
 }
 
 function finish(health: UrlHealth, outcome: RequestOutcome, startedMs: number, nowMs: number): void {
@@ -30,7 +30,7 @@ function finish(health: UrlHealth, outcome: RequestOutcome, startedMs: number, n
 }
 
 describe("the health of a URL", () => {
-  it("U1: counts a request towards the limit until its outcome, and apart from then to its end", () => {
+  it("UH1: counts a request towards the limit until its outcome, and apart from then to its end", () => {
     const health = healthIn();
     expect([fill(health, 0), health.unsettled, health.out]).toEqual([4, 4, 4]);
     health.settled("refused", { startedMs: 0, wasProbe: false }, 10);
@@ -39,7 +39,7 @@ describe("the health of a URL", () => {
     expect([health.unsettled, health.out]).toEqual([3, 3]);
   });
 
-  it("U1: has a bound for what runs on: a receiver whose bodies never end is not called without end", () => {
+  it("UH1: has a bound for what runs on: a receiver whose bodies never end is not called without end", () => {
     const health = healthIn();
     let begun = 0;
     for (; health.hasCapacity() && begun < 100; begun++) {
@@ -51,7 +51,7 @@ describe("the health of a URL", () => {
     expect(health.hasCapacity()).toBe(true);
   });
 
-  it("U1: an outcome is a sign of life, whatever still runs", () => {
+  it("UH1: an outcome is a sign of life, whatever still runs", () => {
     const health = healthIn();
     fill(health, 0);
     health.passed(1501);
@@ -73,7 +73,7 @@ describe("the health of a URL", () => {
     expect([health.isQuiet, health.isStalled]).toEqual([true, true]);
   });
 
-  it("U2: says what stands against a request: the breaker's time, a receiver's wish, or one that ends soon", () => {
+  it("UH2: says what stands against a request: the breaker's time, a receiver's wish, or one that ends soon", () => {
     const health = healthIn();
     expect(health.obstacle(0)).toBeNull();
     for (let index = 0; index < 5; index++) {
@@ -89,7 +89,7 @@ describe("the health of a URL", () => {
     ]);
   });
 
-  it("U3: is not sound after a timeout or a plea for less until something else comes back, nor while its breaker is open", () => {
+  it("UH3: is not sound after a timeout or a plea for less until something else comes back, nor while its breaker is open", () => {
     const health = healthIn();
     expect(health.isSound).toBe(true);
     health.take(0);
@@ -108,7 +108,7 @@ describe("the health of a URL", () => {
     expect(health.isSound).toBe(false);
   });
 
-  it("has more room than its limit beside another URL that settles, once it is known to answer", () => {
+  it("has more capacity than its limit beside another URL that settles, once it is known to answer", () => {
     const health = healthIn();
     fill(health, 0);
     expect(health.hasCapacityBeside()).toBe(false);
@@ -144,7 +144,7 @@ describe("the health of a URL", () => {
     expect(health.limit).toBeGreaterThanOrEqual(4);
   });
 
-  it("U4: is counted among those not known to be healthy until something comes back", () => {
+  it("UH4: is counted among those not known to be healthy until something comes back", () => {
     const shared = new ConnectionBudget(1000);
     const health = healthIn(shared);
     fill(health, 0);
@@ -157,7 +157,7 @@ describe("the health of a URL", () => {
     expect([shared.out, shared.unconfirmed]).toEqual([3, 3]);
   });
 
-  it("U4: stalls as one that hangs does while the room that all share refuses it its first request", () => {
+  it("UH4: stalls as one that hangs does while the connection budget refuses it its first request", () => {
     const shared = new ConnectionBudget(64);
     shared.changed(56, 56);
     const health = healthIn(shared);
@@ -199,7 +199,7 @@ describe("the health of a URL", () => {
     expect(slow.expectedWaitMs(10, 400)).toBe(2000);
   });
 
-  it("U6: is waited for beside another URL while its turn comes soon: not when it is quiet, asked for peace or was congested", () => {
+  it("UH6: is waited for beside another URL while it will have capacity soon: not when it is quiet, sent a `Retry-After` or was congested", () => {
     const well = healthIn();
     expect(well.isWaitedForBeside(1000, 0)).toBe(true);
     well.take(0);
@@ -222,7 +222,7 @@ describe("the health of a URL", () => {
     expect([congested.isWaitedForBeside(2, 200), congested.isWaitedForBeside(3, 200)]).toEqual([true, false]);
   });
 
-  it("U6: is not waited for beside another URL while most of its requests hang, though others come back quickly", () => {
+  it("UH6: is not waited for beside another URL while most of its requests hang, though others come back quickly", () => {
     const health = healthIn();
     for (let hanging = 0; hanging < 3; hanging++) health.take(0);
     const answerOne = (nowMs: number) => {
@@ -238,7 +238,7 @@ describe("the health of a URL", () => {
     expect(health.isWaitedForBeside(0, 400)).toBe(true);
   });
 
-  it("U6: is waited for beside another URL while as many answers come back as its requests take", () => {
+  it("UH6: is waited for beside another URL while as many answers come back as its requests take", () => {
     const health = healthIn();
     for (let nowMs = 0; nowMs <= 400; nowMs += 20) {
       fill(health, nowMs);

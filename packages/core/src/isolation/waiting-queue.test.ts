@@ -8,16 +8,16 @@ interface Numbered {
 }
 
 function takeAll(queue: WaitingQueue<Numbered>): Numbered[] {
-  const taken: Numbered[] = [];
+  const served: Numbered[] = [];
   for (let next = queue.peek(); next !== undefined; next = queue.peek()) {
-    taken.push(next);
+    served.push(next);
     queue.shift();
   }
-  return taken;
+  return served;
 }
 
 describe("a waiting queue", () => {
-  it("Q1: serves first attempts and retries in turn while both wait, each in the order of their coming", () => {
+  it("WQ1: serves first attempts and retries alternately while both wait, each in the order of their coming", () => {
     const queue = new WaitingQueue<Numbered>();
     for (let number = 0; number < 4; number++) queue.push({ isRetry: false, number });
     for (let number = 0; number < 2; number++) queue.push({ isRetry: true, number });
@@ -31,7 +31,7 @@ describe("a waiting queue", () => {
     ]);
   });
 
-  it("Q2: gives up the newest of the longer kind first", () => {
+  it("WQ2: gives up the newest of the longer kind first", () => {
     const queue = new WaitingQueue<Numbered>();
     for (let number = 0; number < 3; number++) queue.push({ isRetry: true, number });
     queue.push({ isRetry: false, number: 9 });
@@ -51,7 +51,7 @@ describe("a waiting queue", () => {
         const ahead = queue.ahead(isRetry);
         queue.push({ isRetry, number: -1 });
         const served = takeAll(queue).findIndex(({ number }) => number === -1);
-        // By one at most, since it depends on whose turn it is.
+        // By one at most, since it depends on which kind is next.
         expect(Math.abs(served - ahead)).toBeLessThanOrEqual(1);
       }),
     );

@@ -1,9 +1,9 @@
 /**
- * The deliveries that wait for one URL: first attempts and retries apart, served in turn.
+ * The deliveries that wait for one URL: first attempts and retries in a queue each, served alternately.
  *
- * Q1  Where both kinds wait they are taken in turn, so that retries do not starve behind what is new, nor the reverse
- *     (I2).
- * Q2  What is deferred is taken from the end: what came first is served first.
+ * WQ1  Where both kinds wait, a first attempt and a retry are served alternately, so that neither starves behind the
+ *      other (I2).
+ * WQ2  A delivery that is deferred is taken from the end: the delivery that came first is served first.
  */
 import Denque from "denque";
 
@@ -26,7 +26,7 @@ export class WaitingQueue<W extends Waiter> {
     (waiter.isRetry ? this.#retries : this.#firstAttempts).push(waiter);
   }
 
-  /** The next to be served (Q1). */
+  /** The next to be served (WQ1). */
   peek(): W | undefined {
     return this.#next().peekFront();
   }
@@ -38,7 +38,7 @@ export class WaitingQueue<W extends Waiter> {
     this.#firstAttemptIsNext = queue === this.#retries;
   }
 
-  /** The one to be deferred first (Q2). */
+  /** The one to be deferred first (WQ2). */
   peekLast(): W | undefined {
     return this.#longer().peekBack();
   }
@@ -48,12 +48,12 @@ export class WaitingQueue<W extends Waiter> {
     this.#longer().pop();
   }
 
-  /** Takes out those that are meant, and leaves the others in their order. */
+  /** Takes out the waiters of which `isMeant` is true, and leaves the others in their order. */
   takeOut(isMeant: (waiter: W) => boolean): readonly W[] {
     return [...takeOut(this.#firstAttempts, isMeant), ...takeOut(this.#retries, isMeant)];
   }
 
-  /** Takes out all, in the order of their coming within each kind. */
+  /** Takes out all waiters, those of a kind in the order of their coming. */
   drain(): readonly W[] {
     const all = [...this.#firstAttempts.toArray(), ...this.#retries.toArray()];
     this.#firstAttempts.clear();
@@ -62,8 +62,8 @@ export class WaitingQueue<W extends Waiter> {
   }
 
   /**
-   * How many go before a newcomer of this kind: where both kinds wait each has half of the turns, so twice its own
-   * queue.
+   * How many waiters go before a new one of this kind. Where both kinds wait, each is served every other time, so twice
+   * as many as its own kind has.
    */
   ahead(isRetry: boolean): number {
     const [own, other] = isRetry
@@ -85,9 +85,9 @@ export class WaitingQueue<W extends Waiter> {
 
 function takeOut<W>(queue: Denque<W>, isMeant: (waiter: W) => boolean): readonly W[] {
   const waiters = queue.toArray();
-  const taken = waiters.filter(isMeant);
-  if (taken.length === 0) return taken;
+  const meant = waiters.filter(isMeant);
+  if (meant.length === 0) return meant;
   queue.clear();
   for (const waiter of waiters) if (!isMeant(waiter)) queue.push(waiter);
-  return taken;
+  return meant;
 }

@@ -3,7 +3,7 @@
  * user to one destination.
  */
 
-/** Who an event is about. A call that names nobody (ingest refuses those) would be its own user. */
+/** Whom an event is about. A call that names nobody (ingest refuses those) would be its own user. */
 export interface EventSubject {
   readonly userId: string | null;
   readonly anonymousId: string | null;

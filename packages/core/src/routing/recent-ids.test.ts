@@ -6,34 +6,34 @@ import { RecentIds } from "./recent-ids.ts";
 const SEED = { high: 1, low: 2 };
 const ids = (limit: number, windowMs = 1000) => new RecentIds({ limit, windowMs });
 
-it("M2: a record whose id stood earlier in the window is a duplicate", () => {
+it("RI2: a record whose id stood earlier in the window is a duplicate", () => {
   const recent = ids(100);
   expect(recent.isDuplicate(hash64(SEED, "s", "m"), 5, 0)).toBe(false);
   expect(recent.isDuplicate(hash64(SEED, "s", "m"), 6, 1000)).toBe(true);
   expect(recent.isDuplicate(hash64(SEED, "t", "m"), 7, 1000)).toBe(false);
 });
 
-it("M2: what is read again after a restart does not meet itself", () => {
+it("RI2: what is read again after a restart does not meet itself", () => {
   const recent = ids(100);
   expect(recent.isDuplicate(hash64(SEED, "m"), 5, 0)).toBe(false);
   expect(recent.isDuplicate(hash64(SEED, "m"), 5, 0)).toBe(false);
 });
 
-it("M2: an id counts again once the window has passed, and its duplicates from then on", () => {
+it("RI2: an id counts again once the window has passed, and its duplicates from then on", () => {
   const recent = ids(100, 1000);
   recent.isDuplicate(hash64(SEED, "m"), 1, 0);
   expect(recent.isDuplicate(hash64(SEED, "m"), 2, 1001)).toBe(false);
   expect(recent.isDuplicate(hash64(SEED, "m"), 3, 1500)).toBe(true);
 });
 
-it("M3: a rebuild that comes late puts the earlier record in its place", () => {
+it("RI3: a rebuild that comes late puts the earlier record in its place", () => {
   const recent = ids(100);
   expect(recent.isDuplicate(hash64(SEED, "m"), 9, 20)).toBe(false);
   expect(recent.isDuplicate(hash64(SEED, "m"), 4, 10)).toBe(false);
   expect(recent.isDuplicate(hash64(SEED, "m"), 9, 20)).toBe(true);
 });
 
-it("M1: holds the newest ids up to the limit, and never more than twice as many", () => {
+it("RI1: holds the newest ids up to the limit, and never more than twice as many", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 50 }), fc.array(fc.nat(200), { maxLength: 400 }), (limit, keys) => {
       const recent = ids(limit, Number.MAX_SAFE_INTEGER);
@@ -48,7 +48,7 @@ it("M1: holds the newest ids up to the limit, and never more than twice as many"
   );
 });
 
-it("M1: forgets the older generation as a whole when the younger one is full, and no sooner", () => {
+it("RI1: forgets the older generation as a whole when the younger one is full, and no sooner", () => {
   const recent = ids(2, 1000);
   for (const offset of [0, 1, 2, 3]) recent.isDuplicate({ high: 0, low: offset }, offset, 0);
   expect(recent.size).toBe(4);
@@ -58,7 +58,7 @@ it("M1: forgets the older generation as a whole when the younger one is full, an
   expect([0, 1].map((low) => recent.isDuplicate({ high: 0, low }, 20, 0))).toEqual([false, false]);
 });
 
-it("M2: ids that meet in one place of the table are told apart, whichever half of them is equal", () => {
+it("RI2: ids that meet in one place of the table are told apart, whichever half of them is equal", () => {
   const recent = ids(100);
   const meeting = [
     { high: 7, low: 0 },

@@ -3,11 +3,11 @@
  * send a call again.
  *
  * Owns: two generations of hashes in flat arrays; the older one is forgotten as a whole when the younger one is full.
- * M1  An id is held for at least the newest `limit` additions, and never more than twice as many ids are held.
- * M2  A record is a duplicate when its id is held with a *lower* offset (else it would meet itself when it is read
- *     again) and came at most `windowMs` before it.
- * M3  Of an id that is added twice the lower offset is held: what a rebuild adds late is judged as if it had come
- *     first.
+ * RI1  An id is held for at least the newest `limit` additions, and never more than twice as many ids are held.
+ * RI2  A record is a duplicate when its id is held with a *lower* offset (else it would meet itself when it is read
+ *      again) and came at most `windowMs` before it.
+ * RI3  Of an id that is added twice the lower offset is held: what a rebuild adds late is judged as if it had come
+ *      first.
  */
 import type { Hash64 } from "./hash64.ts";
 

@@ -36,7 +36,7 @@ describe("routing table", () => {
   const sources = fc.array(fc.constantFrom("s1", "s2", "s3"), { maxLength: 4 });
   const change = fc.record({ id: ids, sourceIds: sources, enabled: fc.boolean(), removed: fc.boolean() });
 
-  it("T2: lists exactly the enabled destinations of a source, ids ascending, after any changes", () => {
+  it("RT2: lists exactly the enabled destinations of a source, ids ascending, after any changes", () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 30 }), (changes) => {
         const table = new RoutingTable();
@@ -57,7 +57,7 @@ describe("routing table", () => {
     );
   });
 
-  it("T1: answers the same list until a destination of the source changes", () => {
+  it("RT1: answers the same list until a destination of the source changes", () => {
     const table = new RoutingTable();
     table.set("d1", destination("d1", ["s1"]));
     const list = table.destinationsOf("s1");

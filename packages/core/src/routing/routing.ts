@@ -34,8 +34,8 @@ const NONE: readonly RoutableDestination[] = [];
  * Destinations by source, as the router needs them for every event: those that are switched on, in order of id (R2).
  *
  * Owns: the newest state of every destination it was told of, and the lists made from it.
- * T1  `destinationsOf` answers the same array until a destination of that source changes.
- * T2  A list holds exactly the enabled destinations whose `sourceIds` name the source, ids ascending by code unit.
+ * RT1  `destinationsOf` answers the same array until a destination of that source changes.
+ * RT2  A list holds exactly the enabled destinations whose `sourceIds` name the source, ids ascending by code unit.
  */
 export class RoutingTable {
   readonly #destinations = new Map<string, RoutableDestination>();

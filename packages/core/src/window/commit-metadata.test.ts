@@ -55,7 +55,7 @@ describe("a commit's metadata", () => {
     expect(decodeCommitMetadata(7, null)).toEqual(NOTHING);
   });
 
-  it("always fits: runs are cut from the top, and a state that alone does not fit is left out (M1)", () => {
+  it("always fits: runs are cut from the top, and a state that alone does not fit is left out (CM1)", () => {
     const state = fc.option(fc.string({ unit: "binary", maxLength: 5000, size: "max" }));
     fc.assert(
       fc.property(placeWithRuns(3000), topicIds, state, ({ base, finishedRuns }, topicId, text) => {
@@ -70,7 +70,7 @@ describe("a commit's metadata", () => {
     );
   });
 
-  it("has room beside the largest state for what a window of 400 records leaves open", () => {
+  it("has space beside the largest state for what a window of 400 records leaves open", () => {
     const finishedRuns = Array.from({ length: 400 }, (_, index) => ({ from: 20 * index + 1, to: 20 * index + 20 }));
     const whole = { topicId: "t".repeat(22), finishedRuns, state: "s".repeat(MAX_STATE_BYTES) };
     expect(decodeCommitMetadata(0, encodeCommitMetadata(0, whole))).toEqual(whole);
@@ -80,9 +80,9 @@ describe("a commit's metadata", () => {
     "keeps a state of %j to the last byte that fits, and none that is a byte longer",
     (character) => {
       const topicId = "t".repeat(22);
-      const room = MAX_METADATA_BYTES - 24 - 23;
+      const freeBytes = MAX_METADATA_BYTES - 24 - 23;
       const each = Buffer.byteLength(character);
-      const state = character.repeat(Math.floor(room / each)) + "a".repeat(room % each);
+      const state = character.repeat(Math.floor(freeBytes / each)) + "a".repeat(freeBytes % each);
       expect(decodeCommitMetadata(0, encodeCommitMetadata(0, { topicId, finishedRuns: [], state })).state).toBe(state);
       const runs = [{ from: 1, to: 2 }];
       const longer = encodeCommitMetadata(0, { topicId, finishedRuns: runs, state: `${state}a` });
@@ -90,7 +90,7 @@ describe("a commit's metadata", () => {
     },
   );
 
-  it("has room for exactly as many of the shortest runs as it says", () => {
+  it("has space for exactly as many of the shortest runs as it says", () => {
     const finishedRuns = Array.from({ length: 3000 }, (_, index) => ({ from: 2 * index + 1, to: 2 * index + 2 }));
     const decoded = decodeCommitMetadata(0, encodeCommitMetadata(0, { ...NOTHING, finishedRuns }));
     expect(decoded.finishedRuns).toEqual(finishedRuns.slice(0, MAX_METADATA_RUNS));
@@ -106,12 +106,12 @@ describe("a commit's metadata", () => {
 });
 
 describe("metadata that cannot be trusted", () => {
-  it("counts as nothing beside another offset than its own (M2)", () => {
+  it("counts as nothing beside another offset than its own (CM2)", () => {
     const text = encodeCommitMetadata(100, { topicId: "t", finishedRuns: [{ from: 105, to: 110 }], state: "x" });
     expect(decodeCommitMetadata(101, text)).toEqual(NOTHING);
   });
 
-  it("never makes an unfinished offset finished, however it was damaged (M2)", () => {
+  it("never makes an unfinished offset finished, however it was damaged (CM2)", () => {
     const damage = fc.record({ at: fc.nat(), character: fc.string({ minLength: 1, maxLength: 1 }), cut: fc.boolean() });
     fc.assert(
       fc.property(placeWithRuns(40), topicIds, fc.string(), damage, ({ base, finishedRuns }, topicId, state, hit) => {
@@ -125,7 +125,7 @@ describe("metadata that cannot be trusted", () => {
     );
   });
 
-  it("is not read as another version's, whose runs stand elsewhere (M2)", () => {
+  it("is not read as another version's, whose runs stand elsewhere (CM2)", () => {
     const finishedRuns = [{ from: 105, to: 110 }];
     for (const topicId of [null, "t".repeat(22)]) {
       const text = encodeCommitMetadata(100, { topicId, finishedRuns, state: "x" });

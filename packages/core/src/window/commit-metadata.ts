@@ -4,10 +4,10 @@
  *
  * Text of at most 4,096 bytes, a broker's default limit: `2.checksum.base.topic id.runs` and perhaps `.state`. Where
  * the cluster gives topics no ids, and as it was written before: `1.checksum.base.runs` and perhaps `.state`.
- * M1  It always fits: runs are cut from the top, and a state that alone does not fit is left out. Both cost repeats. A
- *     state that keeps to `MAX_STATE_BYTES` fits, and leaves runs some four hundred.
- * M2  Text that is damaged, of another version or of another base offset counts as nothing. It never makes an
- *     unfinished offset finished: a checksum stands over all of it.
+ * CM1  It always fits: runs are cut from the top, and a state that alone does not fit is left out. Both cost repeats. A
+ *      state that keeps to `MAX_STATE_BYTES` fits, and leaves runs some four hundred.
+ * CM2  Text that is damaged, of another version or of another base offset counts as nothing. It never makes an
+ *      unfinished offset finished: a checksum stands over all of it.
  */
 import { DigitReader, varint } from "./digits.ts";
 import type { OffsetRun } from "./offset-tracker.ts";
@@ -40,8 +40,8 @@ export function encodeCommitMetadata(base: number, { topicId, finishedRuns, stat
   const frameBytes = FRAME_BYTES + (topicId === null ? 0 : topicId.length + 1);
   const stateBytes = state === null ? 0 : utf8Length(state);
   const kept = state !== null && stateBytes + frameBytes <= MAX_METADATA_BYTES ? state : null;
-  const room = MAX_METADATA_BYTES - frameBytes - (kept === null ? 0 : stateBytes);
-  const runs = encodeRuns(base, finishedRuns, room);
+  const freeBytes = MAX_METADATA_BYTES - frameBytes - (kept === null ? 0 : stateBytes);
+  const runs = encodeRuns(base, finishedRuns, freeBytes);
   if (topicId === null && runs === "" && kept === null) return "";
   const rest = `${runs}${kept === null ? "" : `.${kept}`}`;
   if (topicId === null) return frame(1, `${base.toString(36)}.${rest}`);
@@ -73,13 +73,13 @@ export function decodeCommitMetadata(base: number, text: string | null): CommitM
   return { topicId: topicId || null, finishedRuns: decodeRuns(base, runs), state };
 }
 
-/** Lengths in turn, unfinished then finished. */
-function encodeRuns(base: number, runs: readonly OffsetRun[], room: number): string {
+/** Lengths of runs, an unfinished one and a finished one alternately, starting with the unfinished one. */
+function encodeRuns(base: number, runs: readonly OffsetRun[], freeBytes: number): string {
   let text = "";
   let at = base;
   for (const { from, to } of runs) {
     const pair = varint(from - at) + varint(to - from);
-    if (text.length + pair.length > room) break;
+    if (text.length + pair.length > freeBytes) break;
     text += pair;
     at = to;
   }

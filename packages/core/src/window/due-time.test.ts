@@ -100,7 +100,7 @@ describe("a record of a retry topic", () => {
 });
 
 describe("when offsets were first known", () => {
-  it("one end offset dates everything below it (F1)", () => {
+  it("one end offset dates everything below it (DT1)", () => {
     const known = new FirstKnown(10);
     known.note(100, 5);
     known.note(1_000_000, 1000);
@@ -111,7 +111,7 @@ describe("when offsets were first known", () => {
     expect(known.of(1_000_000)).toBeUndefined();
   });
 
-  it("ends within a grain share a mark of the later moment, and those that bring nothing new change none (F2)", () => {
+  it("ends within a grain share a mark of the later moment, and those that bring nothing new change none (DT2)", () => {
     const known = new FirstKnown(10);
     known.note(10, 1000);
     known.note(20, 1005);
@@ -122,7 +122,7 @@ describe("when offsets were first known", () => {
     expect(known.of(20)).toBe(1010);
   });
 
-  it("an end that comes a grain after its mark was opened has a mark of its own (F2)", () => {
+  it("an end that comes a grain after its mark was opened has a mark of its own (DT2)", () => {
     const known = new FirstKnown(10);
     known.note(10, 1000);
     known.note(20, 1009);
@@ -130,7 +130,7 @@ describe("when offsets were first known", () => {
     expect([known.of(0), known.of(20)]).toEqual([1009, 1010]);
   });
 
-  it("is never earlier than it was, and later by less than a grain (F2)", () => {
+  it("is never earlier than it was, and later by less than a grain (DT2)", () => {
     const grainMs = 50;
     const step = fc.record({ grow: fc.nat(20), afterMs: fc.nat(40) });
     fc.assert(

@@ -2,22 +2,22 @@
  * When a record of a retry topic is due (W1): its delay after it was written there, by two clocks that may each be
  * wrong.
  *
- * The broker dated the record, and whoever handed it off said by its own clock when that was. Of the two moments the
+ * The broker dated the record, and whoever republished it said by its own clock when that was. Of the two moments the
  * later one counts, so that a broker whose clock is behind does not shorten the delay to nothing. A clock that is ahead
  * must not stall anything: a record waits no longer than its delay from the moment when it was first known here, by a
  * clock that does not step.
  *
  * Owns (FirstKnown): for offsets of one partition, when each was first known to exist.
- * F1  An offset below an end offset that was seen at some moment existed at that moment, read or not. So one mark an
- *     end offset serves for all records behind a head that waits.
- * F2  A merged mark keeps its later moment: it may release late, by a grain, and never early.
+ * DT1  An offset below an end offset that was seen at some moment existed at that moment, read or not. So one mark an
+ *      end offset serves for all records behind a head that waits.
+ * DT2  A merged mark keeps its later moment: it may release late, by a grain, and never early.
  */
 import type { Clock } from "../time.ts";
 
 export interface WaitingRecord {
   /** By the broker's clock. */
   readonly appendedAtMs: number;
-  /** By the clock of the process that handed it off, which stands in for ours; null for a record that does not say. */
+  /** By the clock of the process that republished it, which stands in for ours; null for a record that does not say. */
   readonly republishedAtMs: number | null;
   readonly delayMs: number;
   /** By the monotonic clock. */

@@ -3,13 +3,13 @@
  *
  * Owns: for each lane that has work, its newest member, found by the lane's hash; members of a lane are linked in the
  * order they came.
- * N1  Members of one lane run one at a time, in the order they were added.
- * N2  A member without a lane, or alone in its lane, may start at once.
- * N3  A lane without work costs nothing: it is forgotten.
- * N4  Nothing is kept of a member that is finished, and nothing is allocated for one.
+ * LN1  Members of one lane run one at a time, in the order they were added.
+ * LN2  A member without a lane, or alone in its lane, may start at once.
+ * LN3  A lane without work costs nothing: it is forgotten.
+ * LN4  Nothing is kept of a member that is finished, and nothing is allocated for one.
  *
- * The table is our own for N4: a Map that names come into and leave is made anew every few hundred of them, which cost
- * 3 % of a delivery's CPU (tried in turns).
+ * The table is our own for LN4: a Map that names come into and leave is made anew every few hundred of them, which cost
+ * 3 % of a delivery's CPU.
  */
 
 /** What runs in lanes. The fields that can be written are the scheduler's to set. */
@@ -27,8 +27,12 @@ export class Lanes<M extends LaneMember<M>> {
   /** As many as a power of two, and not fewer than there are lanes. */
   #buckets: (M | undefined)[] = emptyBuckets(FEWEST_BUCKETS);
   #size = 0;
-  /** Who chooses keys cannot know which of them meet in a bucket. */
-  readonly #seed = Math.floor(Math.random() * 2 ** 32);
+  readonly #seed: number;
+
+  /** `seed`: 32 bits, drawn at random, so that who chooses keys cannot know which of them meet in a bucket. */
+  constructor(seed: number) {
+    this.#seed = seed;
+  }
 
   /** Lanes that have work. */
   get size(): number {

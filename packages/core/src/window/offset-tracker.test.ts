@@ -34,7 +34,7 @@ describe("the committable offset", () => {
     expect(tracker.committableOffset).toBe(20);
   });
 
-  it("never falls, though less is skipped to than was before (T2)", () => {
+  it("never falls, though less is skipped to than was before (OT2)", () => {
     const tracker = new OffsetTracker<number>(10);
     tracker.skipTo(20);
     tracker.skipTo(15);
@@ -49,7 +49,7 @@ describe("the committable offset", () => {
 });
 
 describe("what is finished above it", () => {
-  it("includes what an earlier owner finished and was not read again yet (T4)", () => {
+  it("includes what an earlier owner finished and was not read again yet (OT4)", () => {
     const finishedBefore = [
       { from: 12, to: 14 },
       { from: 20, to: 25 },
@@ -75,7 +75,7 @@ describe("what is finished above it", () => {
     expect(tracker.wasFinishedBefore(22)).toBe(true);
   });
 
-  it("includes of what an earlier owner finished exactly what was not read again, wherever reading stands (T4)", () => {
+  it("includes of what an earlier owner finished exactly what was not read again, wherever reading stands (OT4)", () => {
     const lengths = fc.array(fc.tuple(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 4 })), {
       maxLength: 8,
     });
@@ -161,7 +161,7 @@ describe("what is finished above it", () => {
   });
 });
 
-describe("what is told of it when it is passed (T3)", () => {
+describe("what is told of it when it is passed (OT3)", () => {
   it("is condensed on the way, and suffices: the greatest of each kind, whatever finishes in which order", () => {
     /** Notes are numbers; of those that are equal modulo 3 the greatest suffices. */
     const condense = (notes: readonly number[]): number[] => {
@@ -233,7 +233,7 @@ describe("what is told of it when it is passed (T3)", () => {
   });
 });
 
-it("T5: keeps of ten thousand finished entries behind one that is stuck as many notes as differ, and no entry", () => {
+it("OT5: keeps of ten thousand finished entries behind one that is stuck as many notes as differ, and no entry", () => {
   const condense = (notes: readonly number[]): number[] => [Math.max(...notes)];
   let told = 0;
   const tracker = new OffsetTracker<number>(0, { onPassed: () => (told += 1), condense });

@@ -4,16 +4,16 @@
  *
  * Owns: the unfinished entries in offset order, what is finished between each and the next, and what an earlier owner
  * had finished.
- * T1  Entries come in rising offset order. Offsets may be missing between them (compaction, markers): what was never
- *     there holds nothing up (C9).
- * T2  The committable offset is that of the lowest unfinished entry, or the position when there is none. It never
- *     falls.
- * T3  An entry's note is passed once, when everything up to it is finished: that is what lies below the committable
- *     offset, and what a state saved with it must cover (D3). Notes that others make needless are left out; the rest
- *     comes in any order.
- * T4  Runs that an earlier owner finished stay reported until they were read again, so that no commit forgets them.
- * T5  A finished entry keeps nothing but its note: memory follows what is unfinished and what notes differ, not the
- *     span.
+ * OT1  Entries come in rising offset order. Offsets may be missing between them (compaction, markers): what was never
+ *      there holds nothing up (C9).
+ * OT2  The committable offset is that of the lowest unfinished entry, or the position when there is none. It never
+ *      falls.
+ * OT3  An entry's note is passed once, when everything up to it is finished: that is what lies below the committable
+ *      offset, and what a state saved with it must cover (D3). Notes that others make needless are left out; the rest
+ *      comes in any order.
+ * OT4  Runs that an earlier owner finished stay reported until they were read again, so that no commit forgets them.
+ * OT5  A finished entry keeps nothing but its note: memory follows what is unfinished and what notes differ, not the
+ *      span.
  */
 
 /** A record while it is unfinished. Its links and its mark are the tracker's to set. */
@@ -54,7 +54,7 @@ export interface OffsetRun {
 export interface OffsetTrackerOptions<N> {
   /** Runs above the position, rising and apart, that were finished before this tracker began. */
   readonly finishedBefore?: readonly OffsetRun[];
-  /** T3. */
+  /** OT3. */
   readonly onPassed?: (note: N) => void;
   /** Of notes of one run those that suffice; without it all are kept. */
   readonly condense?: ((notes: readonly N[]) => N[]) | undefined;

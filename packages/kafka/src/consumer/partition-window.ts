@@ -7,12 +7,13 @@
  * Q2  While the window is frozen no task is started; what runs may finish.
  * Q3  The window's limits bound what is unfinished. Of a finished record that the committable offset has not passed,
  *     the window keeps what the checkpoint needs to note of it, and the commit's metadata names the run of finished
- *     offsets that it is in (T5 of offset-tracker.ts). The offsets above an unfinished record are bounded too, by
+ *     offsets that it is in (OT5 of offset-tracker.ts). The offsets above an unfinished record are bounded too, by
  *     `MAX_SPAN` (C3): a record that is stuck, as a republish may be, stops the partition in the end, and a crash
  *     repeats no more than that.
  * Q4  `#passedState` covers exactly the records below the committable offset (D3). `#intakeState` covers all records
  *     that were taken in, also those that an earlier owner had finished.
  */
+import { randomInt } from "node:crypto";
 import { PosthasteError } from "@posthaste/core/errors";
 import { decodeCommitMetadata, encodeCommitMetadata, MAX_METADATA_RUNS } from "@posthaste/core/window/commit-metadata";
 import { Lanes } from "@posthaste/core/window/lanes";
@@ -40,7 +41,7 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
   readonly topicId: string | undefined;
   readonly #options: WindowedConsumerOptions<T, F>;
   readonly #hooks: OwnedPartitionWindowHooks;
-  readonly #lanes = new Lanes<WindowTask<T, F>>();
+  readonly #lanes = new Lanes<WindowTask<T, F>>(randomInt(2 ** 32));
   readonly #owners = new Map<string, RecordOwner>();
   /** Most records belong to the owner of the one before: it is found without looking it up. */
   #lastOwner: RecordOwner | undefined;

@@ -1,14 +1,13 @@
 /**
  * The attempt log: attempts packed, many to a record, since a produced record costs about what a POST costs.
  *
- * Owns: the attempts that are not flushed yet and a timer; the producer is its caller's.
- * L1  It never slows the window: nothing waits for it, and an attempt's record is finished without it.
- * L2  At most `MAX_PENDING_BYTES` wait for the brokers; what comes beyond is counted and dropped.
- * L3  One flush is one record; records go to the partitions in turn.
+ * It never slows the window (rule PK1 of packed-log.ts): an attempt's record is finished without it. Its records have
+ * no key, so they go to the partitions one after the other.
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import type { AttemptBatch, AttemptRecord } from "@posthaste/core/delivery/attempt-record";
 import type { Log } from "@posthaste/core/log";
+import { PackedLog } from "@posthaste/kafka/producer/packed-log";
 import type { Producer } from "@posthaste/kafka/producer/producer";
 
 /** Which attempts the log keeps. */
@@ -56,14 +55,24 @@ export interface AttemptLogOptions {
 
 export class AttemptLog {
   readonly #options: AttemptLogOptions;
-  readonly #timer: NodeJS.Timeout;
-  #waiting: AttemptRecord[] = [];
-  #waitingLength = 0;
-  #sending: Promise<void> = Promise.resolve();
+  readonly #packed: PackedLog<AttemptRecord, null>;
 
   constructor(options: AttemptLogOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => this.#flush(), FLUSH_INTERVAL_MS);
+    const { producer, topic, codec, log, onDropped } = options;
+    this.#packed = new PackedLog({
+      producer,
+      topic,
+      encode: (attempts) => codec.encode({ attempts }),
+      flushIntervalMs: FLUSH_INTERVAL_MS,
+      flushEntries: FLUSH_ATTEMPTS,
+      flushLength: FLUSH_LENGTH,
+      maxPendingBytes: MAX_PENDING_BYTES,
+      onDropped: (attempts, error) => {
+        if (error !== null) log.warn({ event: "attempts_not_logged", err: error, attempts });
+        onDropped(attempts);
+      },
+    });
   }
 
   /** True when nothing of an attempt with this outcome will be logged, so that it need not be put together. */
@@ -74,35 +83,16 @@ export class AttemptLog {
   }
 
   add(attempt: AttemptRecord): void {
-    this.#waiting.push(attempt);
-    for (const { url, answer } of attempt.urls) this.#waitingLength += url.length + (answer?.length ?? 0);
-    if (this.#waiting.length >= FLUSH_ATTEMPTS || this.#waitingLength >= FLUSH_LENGTH) this.#flush();
+    let length = 0;
+    for (const { url, answer } of attempt.urls) length += url.length + (answer?.length ?? 0);
+    this.#packed.add(null, attempt, length);
   }
 
   /**
    * Gives what waits to the producer before it returns, and resolves when that was written or given up. Close the
    * producer right after the call, since only the producer's close has an end.
    */
-  async close(): Promise<void> {
-    clearInterval(this.#timer);
-    this.#flush();
-    await this.#sending;
-  }
-
-  #flush(): void {
-    const attempts = this.#waiting;
-    if (attempts.length === 0) return;
-    this.#waiting = [];
-    this.#waitingLength = 0;
-    const { producer, topic, codec, log, onDropped } = this.#options;
-    if (producer.pendingBytes > MAX_PENDING_BYTES) {
-      onDropped(attempts.length);
-      return;
-    }
-    const value = codec.encode({ attempts });
-    this.#sending = producer.send([{ topic, key: null, value }]).catch((error: unknown) => {
-      log.warn({ event: "attempts_not_logged", err: error, attempts: attempts.length });
-      onDropped(attempts.length);
-    });
+  close(): Promise<void> {
+    return this.#packed.close();
   }
 }
