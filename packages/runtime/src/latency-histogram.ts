@@ -1,5 +1,5 @@
 /**
- * A histogram without labels for a path that is taken tens of thousands of times a second.
+ * A histogram without labels for a path that runs tens of thousands of times a second.
  *
  * prom-client looks a histogram's counts up by its labels, and each bucket by its bound as text: 1 µs an observation,
  * where a delivery is 30. Here an observation is a search among the bounds and three additions; the page is

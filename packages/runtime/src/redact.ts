@@ -23,28 +23,28 @@ const SECRET_PART =
 /** Names of secrets as they are; headers and bodies are customers' data. */
 const SECRET_NAMES = new Set(["auth", "body", "headers", "rawheaders", "key", "keys", "pass", "pwd"]);
 
-/** What is left of a line's bounds, and where in it the value at hand stands. */
-interface Room {
+/** What is left of a line's bounds, and the objects that the value at hand stands in. */
+interface Bounds {
   entries: number;
   characters: number;
-  readonly around: Set<object>;
+  readonly ancestors: Set<object>;
 }
 
 /** A copy of `fields` that JSON can say, without what may be a secret. Never throws. */
 export function redact(fields: object): Record<string, unknown> {
-  const room: Room = { entries: MAX_ENTRIES, characters: MAX_CHARACTERS, around: new Set() };
-  const copy = copyObject(fields, room, 0);
+  const bounds: Bounds = { entries: MAX_ENTRIES, characters: MAX_CHARACTERS, ancestors: new Set() };
+  const copy = copyObject(fields, bounds, 0);
   return typeof copy === "object" && copy !== null ? { ...copy } : { fields: copy };
 }
 
-function copyValue(value: unknown, room: Room, depth: number): unknown {
+function copyValue(value: unknown, bounds: Bounds, depth: number): unknown {
   switch (typeof value) {
     case "string":
-      return copyText(value, room);
+      return copyText(value, bounds);
     case "bigint":
       return String(value);
     case "object":
-      return value === null ? null : copyObject(value, room, depth);
+      return value === null ? null : copyObject(value, bounds, depth);
     case "function":
     case "symbol":
       return undefined;
@@ -53,75 +53,75 @@ function copyValue(value: unknown, room: Room, depth: number): unknown {
   }
 }
 
-function copyText(text: string, room: Room): string {
-  if (room.characters <= 0) return "[no room]";
+function copyText(text: string, bounds: Bounds): string {
+  if (bounds.characters <= 0) return "[no room]";
   const redacted = redactText(text);
-  room.characters -= redacted.length;
+  bounds.characters -= redacted.length;
   return redacted;
 }
 
-function copyObject(value: object, room: Room, depth: number): unknown {
+function copyObject(value: object, bounds: Bounds, depth: number): unknown {
   if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
   if (depth > MAX_DEPTH) return "[too deep]";
-  if (room.around.has(value)) return "[circular]";
-  room.around.add(value);
+  if (bounds.ancestors.has(value)) return "[circular]";
+  bounds.ancestors.add(value);
   try {
-    if (types.isNativeError(value) || value instanceof Error) return copyError(value, room, depth);
-    if ("toJSON" in value && typeof value.toJSON === "function") return copyValue(value.toJSON(), room, depth + 1);
-    if (Array.isArray(value)) return copyItems(value, room, depth);
-    return copyFields(Object.keys(value), (name) => Reflect.get(value, name), { room, depth });
+    if (types.isNativeError(value) || value instanceof Error) return copyError(value, bounds, depth);
+    if ("toJSON" in value && typeof value.toJSON === "function") return copyValue(value.toJSON(), bounds, depth + 1);
+    if (Array.isArray(value)) return copyItems(value, bounds, depth);
+    return copyFields(Object.keys(value), (name) => Reflect.get(value, name), { bounds, depth });
   } catch {
     return "[unreadable]";
   } finally {
-    room.around.delete(value);
+    bounds.ancestors.delete(value);
   }
 }
 
 /** What an error has without showing it, under pino's names; its own fields are those that it shows. */
 const ERROR_FIELDS: readonly string[] = ["type", "message", "stack", "cause", "aggregateErrors"];
 
-function copyError(error: Error, room: Room, depth: number): object {
+function copyError(error: Error, bounds: Bounds, depth: number): object {
   const own = Object.keys(error).filter((name) => name !== "errors" && !ERROR_FIELDS.includes(name));
   const fieldOf = (name: string): unknown => {
     if (name === "type") return error.constructor.name;
     return Reflect.get(error, name === "aggregateErrors" ? "errors" : name);
   };
-  return copyFields([...ERROR_FIELDS, ...own], fieldOf, { room, depth });
+  return copyFields([...ERROR_FIELDS, ...own], fieldOf, { bounds, depth });
 }
 
-function copyItems(items: readonly unknown[], room: Room, depth: number): readonly unknown[] {
+function copyItems(items: readonly unknown[], bounds: Bounds, depth: number): readonly unknown[] {
   const copy: unknown[] = [];
   for (const item of items) {
-    if (room.entries <= 0) return [...copy, `[${items.length - copy.length} more]`];
-    room.entries -= 1;
-    copy.push(copyValue(item, room, depth + 1) ?? null);
+    if (bounds.entries <= 0) return [...copy, `[${items.length - copy.length} more]`];
+    bounds.entries -= 1;
+    copy.push(copyValue(item, bounds, depth + 1) ?? null);
   }
   return copy;
 }
 
 interface Place {
-  readonly room: Room;
+  readonly bounds: Bounds;
   readonly depth: number;
 }
 
-function copyFields(names: readonly string[], fieldOf: (name: string) => unknown, { room, depth }: Place): object {
+function copyFields(names: readonly string[], fieldOf: (name: string) => unknown, { bounds, depth }: Place): object {
   const copy: Record<string, unknown> = {};
   for (const [index, name] of names.entries()) {
-    if (room.entries <= 0) {
+    if (bounds.entries <= 0) {
       copy["…"] = `[${names.length - index} more]`;
       break;
     }
-    room.entries -= 1;
-    copy[name] = copyField(name, fieldOf, { room, depth });
+    bounds.entries -= 1;
+    copy[name] = copyField(name, fieldOf, { bounds, depth });
   }
   return copy;
 }
 
-function copyField(name: string, fieldOf: (name: string) => unknown, { room, depth }: Place): unknown {
+function copyField(name: string, fieldOf: (name: string) => unknown, { bounds, depth }: Place): unknown {
   try {
     const value = fieldOf(name);
     const isPlain = value === null || value === undefined || typeof value === "boolean";
-    return isPlain || !isSecretName(name) ? copyValue(value, room, depth + 1) : MASK;
+    return isPlain || !isSecretName(name) ? copyValue(value, bounds, depth + 1) : MASK;
   } catch {
     return "[unreadable]";
   }

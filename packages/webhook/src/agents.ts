@@ -5,8 +5,9 @@
  * pipelining). It is busy (has a request), idle (open, has none) or closed. Invariants:
  *  AP1. At most `connectionsPerOrigin` connections of an origin and `connections` in all; a request beyond that waits,
  *       and its 5 seconds run meanwhile.
- *  AP2. The connection that was used last is taken first, so those that are not needed go idle and are closed.
- *  AP3. Where there is no room for a connection, the one that has been idle longest, of whatever origin, makes it.
+ *  AP2. A request gets the connection that was used last, so those that are not needed go idle and are closed.
+ *  AP3. Where no more connections may be opened, the one that has been idle longest, of whatever origin, is closed for
+ *       a new one.
  *  AP4. A connection whose request failed or was cut short is closed, never used again.
  *  AP5. A pool without connections and without waiting requests is forgotten, so that memory follows what is in use.
  */
@@ -201,7 +202,7 @@ export class Agents {
     if (isUnused && this.#pools.get(pool.origin) === pool) this.#pools.delete(pool.origin);
   }
 
-  /** Opens a connection for the next request that waits in the pool, when there is room again. */
+  /** Opens a connection for the next request that waits in the pool, when one may be opened again. */
   #refill(pool: OriginPool): void {
     const next = pool.nextWaiting();
     if (next === undefined) {

@@ -18,7 +18,7 @@ const inner = Buffer.allocUnsafe(BLOCK_BYTES + LONGEST_MESSAGE);
 export class HmacSha1 {
   readonly #key: Buffer;
   readonly #innerKey: Buffer;
-  /** The outer key, and room for the inner digest. */
+  /** The outer key, and space for the inner digest. */
   readonly #outer = Buffer.alloc(BLOCK_BYTES + DIGEST_BYTES);
 
   constructor(key: Buffer) {

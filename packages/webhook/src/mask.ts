@@ -1,5 +1,5 @@
 /**
- * Secrets taken out of a text that somebody else wrote. A receiver echoes what it was sent in the encoding of its
+ * Secrets masked in a text that somebody else wrote. A receiver echoes what it was sent in the encoding of its
  * answer, so the text is read in each usual one, with the place of every character kept, and what is a secret there is
  * masked where it stands. One encoding inside another is not undone.
  */

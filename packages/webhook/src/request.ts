@@ -17,7 +17,7 @@ export interface Target {
   readonly origin: string | null;
   /** Path and query. */
   readonly path: string;
-  /** Names and values in turn. */
+  /** Names and values alternately. */
   readonly fixedHeaders: readonly string[];
 }
 
@@ -74,7 +74,8 @@ export interface DeliveryHeadersInput {
 }
 
 /**
- * The headers that all URLs of one attempt share: ids and signatures, names and values in turn. Signs once a secret.
+ * The headers that all URLs of one attempt share: ids and signatures, names and values alternately. Signs once a
+ * secret.
  */
 export function deliveryHeaders(
   { destination, messageId, attempt, body }: DeliveryHeadersInput,

@@ -86,7 +86,7 @@ describe("TimerWheel", () => {
     expect(entry.firedAtMs).not.toBeNull();
   });
 
-  it("TW2: fires what is due after a block longer than the wheel's turn, and leaves what is not", () => {
+  it("TW2: fires what is due after a block longer than the wheel's round, and leaves what is not", () => {
     const wheel = new TimerWheel(clock, 1_000);
     const [due, later] = [new Entry(clock.monotonicMs), new Entry(clock.monotonicMs)];
     wheel.add(due, 500);

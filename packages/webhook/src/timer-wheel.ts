@@ -41,7 +41,7 @@ export class TimerWheel {
   #wasLate = false;
   #size = 0;
 
-  /** `longestMs` is the longest delay that is expected; longer ones work and are looked at once a turn. */
+  /** `longestMs` is the longest delay that is expected; longer ones work and are looked at once a round. */
   constructor(clock: Clock, longestMs: number) {
     this.#clock = clock;
     this.#slots = Array.from({ length: Math.ceil(longestMs / TICK_MS) + 4 }, () => new Slot());

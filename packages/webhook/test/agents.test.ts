@@ -57,7 +57,7 @@ describe("the connections of one origin", () => {
     expect((await settled).settlement.outcome).toBe("delivered");
   });
 
-  it("AP2: the one that was used last is taken first", async () => {
+  it("AP2: the one that was used last gets the next request", async () => {
     const { server, held, answerOne } = await useHoldingServer();
     const sender = useSender();
     const both = [attemptTo(sender, [server.url]), attemptTo(sender, [server.url])];
@@ -91,7 +91,7 @@ describe("the connections of one origin", () => {
 });
 
 describe("the connections of all origins", () => {
-  it("AP3: are bounded; the one that has been idle longest makes room", async () => {
+  it("AP3: are bounded; the one that has been idle longest is closed for a new one", async () => {
     const servers = await Promise.all([1, 2, 3].map(() => useRawServer((socket) => socket.write(OK))));
     const sender = useSender({ limits: { connections: 2 } });
     for (const { url } of servers) await attemptTo(sender, [url]).finished;

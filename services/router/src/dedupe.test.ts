@@ -78,7 +78,7 @@ function open() {
   return { dedupe, warnings, prefetched };
 }
 
-const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+const nextTick = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** The reading of the n-th rebuild. */
 function readingOf(index = 0): Reading {
@@ -112,7 +112,7 @@ describe("a partition that was gained", () => {
     const { dedupe, prefetched } = open();
     expect(dedupe.isDuplicate(eventOf("old"), { partition: 3, offset: 100 })).toBe(false);
     expect(dedupe.isDuplicate(eventOf("new"), { partition: 3, offset: 101 })).toBe(false);
-    await turn();
+    await nextTick();
     expect(readings).toHaveLength(1);
     const { options, until } = readingOf();
     expect([options.topic, options.partition, options.from, until]).toEqual(["events", 3, 90, 100]);
@@ -124,7 +124,7 @@ describe("a partition that was gained", () => {
     expect([isDuplicate("first", 104), isDuplicate("another", 105)]).toEqual([false, false]);
     expect(readingOf().isClosed).toBe(false);
     readingOf().reached.resolve();
-    await turn();
+    await nextTick();
     expect(readingOf().isClosed).toBe(true);
     await dedupe.close();
   });
@@ -132,7 +132,7 @@ describe("a partition that was gained", () => {
   it("DD1: is read from its beginning where less stands below", async () => {
     const { dedupe } = open();
     dedupe.isDuplicate(eventOf("a"), { partition: 3, offset: 4 });
-    await turn();
+    await nextTick();
     expect(readingOf().options.from).toBe(0);
     const closed = dedupe.close();
     readingOf().reached.resolve();
@@ -142,9 +142,9 @@ describe("a partition that was gained", () => {
   it("DD3: holds the ids that come from now on where the reading fails, and says so", async () => {
     const { dedupe, warnings } = open();
     dedupe.isDuplicate(eventOf("a"), { partition: 3, offset: 100 });
-    await turn();
+    await nextTick();
     readingOf().options.onFailure(new Error("the topic is gone"));
-    await turn();
+    await nextTick();
     expect(warnings).toMatchObject([{ event: "dedupe_rebuild_failed", partition: 3, err: expect.any(Error) }]);
     expect(readingOf().isClosed).toBe(true);
     expect(dedupe.isDuplicate(eventOf("a"), { partition: 3, offset: 101 })).toBe(true);
@@ -154,11 +154,11 @@ describe("a partition that was gained", () => {
   it("DD3: takes for a failure what is none of a record that no schema reads, and a reader that cannot begin", async () => {
     const { dedupe, warnings } = open();
     dedupe.isDuplicate(eventOf("a"), { partition: 3, offset: 100 });
-    await turn();
+    await nextTick();
     await expect(readingOf().options.onRecords([recordOf(90, "bug")])).rejects.toThrow("a bug");
     vi.mocked(followLog).mockRejectedValueOnce(new PosthasteError("closed", "the connection is closed"));
     dedupe.isDuplicate(eventOf("a"), { partition: 4, offset: 100 });
-    await turn();
+    await nextTick();
     expect(warnings).toMatchObject([{ event: "dedupe_rebuild_failed", partition: 4 }]);
     const closed = dedupe.close();
     readingOf().reached.resolve();
@@ -171,7 +171,7 @@ describe("a partition that is given up", () => {
     const { dedupe, warnings, prefetched } = open();
     const isDuplicate = (offset: number) => dedupe.isDuplicate(eventOf("a"), { partition: 3, offset });
     isDuplicate(100);
-    await turn();
+    await nextTick();
     const { options, reached } = readingOf();
     expect(options.signal?.aborted).toBe(false);
     dedupe.forget(3);
@@ -179,10 +179,10 @@ describe("a partition that is given up", () => {
     await options.onRecords([recordOf(90, "b")]);
     expect(prefetched).toEqual([]);
     reached.reject(new PosthasteError("closed", "the reader is closed"));
-    await turn();
+    await nextTick();
     expect([warnings, readingOf().isClosed]).toEqual([[], true]);
     expect(isDuplicate(101)).toBe(false);
-    await turn();
+    await nextTick();
     expect(readingOf(1).options.from).toBe(91);
     dedupe.forget(9);
     readingOf(1).reached.resolve();
@@ -192,24 +192,24 @@ describe("a partition that is given up", () => {
   it("DD3: says what failed of its reader otherwise than by being closed", async () => {
     const { dedupe, warnings } = open();
     dedupe.isDuplicate(eventOf("a"), { partition: 3, offset: 100 });
-    await turn();
+    await nextTick();
     dedupe.forget(3);
     readingOf().reached.reject(new Error("it broke"));
-    await turn();
+    await nextTick();
     expect(warnings).toMatchObject([{ event: "dedupe_rebuild_failed", partition: 3 }]);
   });
 
   it("DD2: is awaited with its reader, as all are, when the router ends", async () => {
     const { dedupe } = open();
     for (const partition of [3, 4]) dedupe.isDuplicate(eventOf("a"), { partition, offset: 100 });
-    await turn();
+    await nextTick();
     let isClosed = false;
     const closed = dedupe.close().then(() => {
       isClosed = true;
     });
     expect(readings.map(({ options }) => options.signal?.aborted)).toEqual([true, true]);
     readingOf(0).reached.resolve();
-    await turn();
+    await nextTick();
     expect(isClosed).toBe(false);
     readingOf(1).reached.resolve();
     await closed;

@@ -7,7 +7,7 @@
  *      guarantee.
  * DD2  A partition that was given up is forgotten with its reader.
  * DD3  A rebuild that fails is logged and left: the ids that come from now on are held all the same.
- * DD4  Ids are hashed under a seed that is drawn for each process: nobody can name one id that is taken for another's.
+ * DD4  Ids are hashed under a seed that is drawn for each process: nobody can name an id that counts as another's.
  */
 import { randomInt } from "node:crypto";
 import type { Codec } from "@posthaste/contracts/codec";

@@ -154,7 +154,7 @@ function createRouter(parts: Partial<RecordRouterParts> = {}) {
 }
 
 describe("a record of the events topic", () => {
-  it("is taken as its event", () => {
+  it("is decoded to its event", () => {
     const { router, record, did } = createRouter();
     expect(router.take(record("event"))).toBe(event);
     expect(did.errors).toEqual([]);

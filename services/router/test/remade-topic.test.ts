@@ -55,10 +55,10 @@ describe("the events topic, made anew behind the project's back", () => {
     await expectPassed(old);
     await first.stop();
     await remakeEvents();
-    const fresh = idsOf("new", 40);
-    await send(fresh);
+    const remade = idsOf("new", 40);
+    await send(remade);
     await installation.startRouter();
-    await expectPassed([...old, ...fresh]);
+    await expectPassed([...old, ...remade]);
     // D2 has nothing to drop here, so that what is missing cannot hide behind it.
     expect(passed()).toHaveLength(100);
   });
@@ -69,12 +69,12 @@ describe("the events topic, made anew behind the project's back", () => {
     await expectPassed(["a", "b"]);
     await remakeEvents();
     // Soon more than the old one had: the running router's position lies within the new log, and means nothing there.
-    const fresh = idsOf("new", 80);
-    await send(fresh);
+    const remade = idsOf("new", 80);
+    await send(remade);
     await eventually(() => expect(first.failures).toHaveLength(1), { timeoutMs: 20_000 });
     await first.stop();
     const second = await installation.startRouter();
-    await expectPassed(["a", "b", ...fresh]);
+    await expectPassed(["a", "b", ...remade]);
     expect(second.failures).toEqual([]);
   });
 
@@ -89,8 +89,8 @@ describe("the events topic, made anew behind the project's back", () => {
       withAdmin((admin) => admin.fetchOffsets({ groupId: names.routerGroup, topics: [names.events] }));
     const [committed] = await groupOffsets();
     await remakeEvents();
-    const fresh = idsOf("new", 60);
-    await send(fresh);
+    const remade = idsOf("new", 60);
+    await send(remade);
     // A late commit of the old router, after Kafka forgot those of the topic that is gone.
     const consumer = createTestKafka().consumer({ groupId: names.routerGroup });
     await consumer.connect();
@@ -101,7 +101,7 @@ describe("the events topic, made anew behind the project's back", () => {
     await consumer.disconnect();
     expect((await groupOffsets())[0]?.partitions).toEqual(committed?.partitions);
     await installation.startRouter();
-    await expectPassed([...old, ...fresh]);
+    await expectPassed([...old, ...remade]);
   });
 });
 
