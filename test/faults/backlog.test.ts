@@ -13,6 +13,7 @@ import { OriginCheckpoint } from "@posthaste/core/delivery/origin";
 import type { Event } from "@posthaste/core/event/event";
 import { eventKey } from "@posthaste/core/routing/partition-key";
 import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
+import { testEvent } from "@posthaste/testbed/test-event";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
 import { afterAll, expect, it } from "vitest";
@@ -163,24 +164,11 @@ async function expectInOrder({ names, follow }: TestTopics, deliveries: number):
 }
 
 function eventOf(index: number): Event {
-  return {
-    messageId: `message-${index}`,
+  return testEvent(`message-${index}`, {
     sourceId: "source",
-    type: "track",
     userId: `user-${index % USERS}`,
-    anonymousId: null,
-    timestampMs: 1_700_000_000_000,
-    receivedAtMs: 1_700_000_000_000,
-    integrations: {},
-    event: "Backlog",
-    name: null,
-    groupId: null,
-    previousId: null,
     propertiesJson: PROPERTIES,
-    traitsJson: null,
-    contextJson: "{}",
-    restJson: null,
-  };
+  });
 }
 
 function destinationOf(id: string): DestinationRecord {

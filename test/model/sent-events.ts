@@ -1,7 +1,7 @@
 /** Events that clients sent and ingest acknowledged, as they are appended to the events topic. */
-import type { Event } from "@posthaste/core/event/event";
 import { eventKey } from "@posthaste/core/routing/partition-key";
 import { partitionOf } from "@posthaste/kafka/wire/murmur2";
+import { testEvent } from "@posthaste/testbed/test-event";
 import { createCodecs, NAMES, SOURCE_ID } from "./installation.ts";
 import type { ModelLog } from "./model-log.ts";
 import type { AcknowledgedEvent } from "./outcome-check.ts";
@@ -37,25 +37,11 @@ export class SentEvents {
     const key = Buffer.from(eventKey(SOURCE_ID, { userId, anonymousId: null, messageId }));
     const partition = partitionOf(key, partitions);
     const nowMs = Math.floor(world.dayMs);
-    const value = this.#codec.encode({ ...EVENT, messageId, userId, timestampMs: nowMs, receivedAtMs: nowMs });
+    const event = testEvent(messageId, { sourceId: SOURCE_ID, userId, timestampMs: nowMs, receivedAtMs: nowMs });
+    const value = this.#codec.encode(event);
     for (const isDuplicate of isRepeated ? [false, true] : [false]) {
       const { offset } = log.append(NAMES.events, partition, { key, value, timestampMs: nowMs });
       this.#acknowledged.push({ partition, offset, messageId, isDuplicate });
     }
   }
 }
-
-const EVENT: Omit<Event, "messageId" | "userId" | "timestampMs" | "receivedAtMs"> = {
-  sourceId: SOURCE_ID,
-  type: "track",
-  anonymousId: null,
-  integrations: {},
-  event: "Tried",
-  name: null,
-  groupId: null,
-  previousId: null,
-  propertiesJson: "{}",
-  traitsJson: null,
-  contextJson: "{}",
-  restJson: null,
-};

@@ -10,6 +10,7 @@ import type { AttemptBatch, AttemptRecord } from "@posthaste/core/delivery/attem
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import type { Delivery, DeliveryProgress } from "@posthaste/core/delivery/delivery";
 import { SILENT_LOG } from "@posthaste/core/log";
+import { STRAY_SOURCE } from "@posthaste/testbed/stray-source";
 import { createTestTopics } from "@posthaste/testbed/test-topics";
 import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
@@ -108,7 +109,7 @@ export async function createInstallation(delaysMs: readonly number[]): Promise<I
     attempts,
     waiting,
     encode,
-    strayValue: sourceCodec.encode(SOURCE),
+    strayValue: sourceCodec.encode(STRAY_SOURCE),
     configure: async (id, change, key = secretKey) => {
       revision += 1;
       const codec = createDestinationCodec(destinationRecords, createSecretBox([key]));
@@ -166,17 +167,6 @@ function expectReady(service: DeliveryService): void {
   const missing = Object.entries(service.readiness()).filter(([, state]) => state !== true);
   if (missing.length > 0) throw new Error(`not ready: ${JSON.stringify(missing)}`);
 }
-
-const SOURCE: SourceRecord = {
-  id: "src_1",
-  revision: 9,
-  name: "stray",
-  kind: "server",
-  writeKeys: [],
-  enabled: true,
-  createdAtMs: 0,
-  updatedAtMs: 0,
-};
 
 function destination(id: string, revision: number): Destination {
   return {

@@ -5,29 +5,22 @@ import { RoutingTable } from "@posthaste/core/routing/routing";
 import type { Task } from "@posthaste/kafka/consumer/windowed-consumer";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
 import { makeValue } from "@posthaste/kafka/producer/record-value";
+import { testEvent } from "@posthaste/testbed/test-event";
 import { describe, expect, it } from "vitest";
 import type { RouterMetrics } from "./metrics.ts";
 import { RecordRouter, type RecordRouterParts, type RouteContext, toDeliveries } from "./route-records.ts";
 import type { UnroutedEvent } from "./unrouted.ts";
 
-const event: Event = {
-  messageId: "m1",
+const event: Event = testEvent("m1", {
   sourceId: "s1",
   type: "identify",
   userId: null,
   anonymousId: "a1",
-  timestampMs: 0,
   receivedAtMs: 5,
-  integrations: {},
   event: null,
-  name: null,
-  groupId: null,
-  previousId: null,
   propertiesJson: null,
   traitsJson: '{"plan":"P"}',
-  contextJson: "{}",
-  restJson: null,
-};
+});
 
 function context(written: Delivery[]): RouteContext {
   const routing = new RoutingTable();

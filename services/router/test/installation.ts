@@ -8,6 +8,7 @@ import type { Event } from "@posthaste/core/event/event";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { eventKey } from "@posthaste/core/routing/partition-key";
 import type { OutgoingRecord } from "@posthaste/kafka/producer/producer";
+import { STRAY_SOURCE } from "@posthaste/testbed/stray-source";
 import { createTestTopics } from "@posthaste/testbed/test-topics";
 import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
 import { Registry } from "prom-client";
@@ -77,7 +78,7 @@ export async function createInstallation(): Promise<Installation> {
         })),
       ),
     sendRaw: (value, place = {}) => producer.send([{ topic: names.events, key: "k", value, ...place }]),
-    strayValue: sourceCodec.encode(SOURCE),
+    strayValue: sourceCodec.encode(STRAY_SOURCE),
     startRouter: async (options = {}) => {
       const registry = new Registry();
       const failures: Error[] = [];
@@ -101,17 +102,6 @@ export async function createInstallation(): Promise<Installation> {
   };
 }
 
-const SOURCE: SourceRecord = {
-  id: "src_1",
-  revision: 9,
-  name: "stray",
-  kind: "server",
-  writeKeys: [],
-  enabled: true,
-  createdAtMs: 0,
-  updatedAtMs: 0,
-};
-
 function destination(id: string, revision: number): DestinationRecord {
   return {
     id,
@@ -130,28 +120,5 @@ function destination(id: string, revision: number): DestinationRecord {
     urls: [{ url: "https://receiver.test/", headers: {} }],
     createdAtMs: 0,
     updatedAtMs: 0,
-  };
-}
-
-/** A track event of `src_1` that is complete but for what `change` says. */
-export function event(messageId: string, change: Partial<Event> = {}): Event {
-  return {
-    messageId,
-    sourceId: "src_1",
-    type: "track",
-    userId: "u1",
-    anonymousId: null,
-    timestampMs: Date.parse("2020-01-02T03:04:05.678Z"),
-    receivedAtMs: 1_600_000_000_000,
-    integrations: {},
-    event: "E",
-    name: null,
-    groupId: null,
-    previousId: null,
-    propertiesJson: "{}",
-    traitsJson: null,
-    contextJson: "{}",
-    restJson: null,
-    ...change,
   };
 }

@@ -1,9 +1,10 @@
 import { OriginCheckpoint } from "@posthaste/core/delivery/origin";
+import { testEvent } from "@posthaste/testbed/test-event";
 import { createTestKafka, withAdmin } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
 import { createTopic, deleteTopics } from "@posthaste/testkit/topics";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createInstallation, event, type Installation } from "./installation.ts";
+import { createInstallation, type Installation } from "./installation.ts";
 
 const PARTITIONS = 2;
 
@@ -30,7 +31,7 @@ async function remakeEvents(): Promise<void> {
 
 const idsOf = (prefix: string, count: number) => Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
 const send = (ids: readonly string[]) =>
-  installation.send(ids.map((id, index) => event(id, { userId: `u${index % 7}` })));
+  installation.send(ids.map((id, index) => testEvent(id, { userId: `u${index % 7}` })));
 
 /** The message ids that delivery would send of what the routers wrote (D2), in the order of the log. */
 function passed(): readonly string[] {

@@ -1,7 +1,8 @@
 import { EVENT_TYPES } from "@posthaste/core/event/event";
+import { testEvent } from "@posthaste/testbed/test-event";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createInstallation, event, type Installation, type ReadDelivery, type TestRouter } from "./installation.ts";
+import { createInstallation, type Installation, type ReadDelivery, type TestRouter } from "./installation.ts";
 
 let installation: Installation;
 let router: TestRouter;
@@ -25,7 +26,7 @@ const causesOf = (messageId: string) =>
 
 describe("an event", () => {
   it("R2: becomes one delivery for each enabled destination of its source, in order of id, with its origin", async () => {
-    await installation.send([event("two")]);
+    await installation.send([testEvent("two")]);
     const found = await eventually(() => {
       const deliveries = deliveriesOf("two");
       expect(deliveries).toHaveLength(2);
@@ -46,13 +47,13 @@ describe("an event", () => {
   });
 
   it.each(EVENT_TYPES)("of type %s passes", async (type) => {
-    await installation.send([event(`type-${type}`, { type })]);
+    await installation.send([testEvent(`type-${type}`, { type })]);
     await eventually(() => expect(deliveriesOf(`type-${type}`).map((delivery) => delivery.type)).toEqual([type, type]));
   });
 
   it("keeps its user's order, to each destination", async () => {
     const ids = Array.from({ length: 200 }, (_, index) => `order-${index}`);
-    await installation.send(ids.map((id) => event(id, { userId: "ordered" })));
+    await installation.send(ids.map((id) => testEvent(id, { userId: "ordered" })));
     await eventually(() => {
       for (const destinationId of ["dst_a", "dst_b"]) {
         const passed = installation.deliveries.filter(({ key }) => key === `${destinationId}:ordered`);
@@ -65,10 +66,10 @@ describe("an event", () => {
 describe("what is not passed on", () => {
   it("stands in the unrouted topic with its cause", async () => {
     await installation.send([
-      event("nowhere", { sourceId: "src_3" }),
-      event("all-off", { integrations: { All: false } }),
-      event("go-off", { integrations: { all: false } }),
-      event("named", { integrations: { All: false, Webhooks: true } }),
+      testEvent("nowhere", { sourceId: "src_3" }),
+      testEvent("all-off", { integrations: { All: false } }),
+      testEvent("go-off", { integrations: { all: false } }),
+      testEvent("named", { integrations: { All: false, Webhooks: true } }),
     ]);
     await eventually(() => {
       expect(causesOf("nowhere")).toMatchObject([{ cause: "no_destination", type: "track" }]);
@@ -80,7 +81,7 @@ describe("what is not passed on", () => {
   });
 
   it("is a second event with the message id of the same source, and not one of another source", async () => {
-    await installation.send([event("again"), event("again"), event("again", { sourceId: "src_2" })]);
+    await installation.send([testEvent("again"), testEvent("again"), testEvent("again", { sourceId: "src_2" })]);
     await eventually(() => {
       expect(causesOf("again")).toMatchObject([{ cause: "duplicate" }]);
       expect(
@@ -96,7 +97,7 @@ describe("what is not passed on", () => {
     const [one, other] = ["01000111001000110011", "10100000100001101010"].map((bits) =>
       bits.replaceAll("0", "a").replaceAll("1", "\u8061"),
     );
-    await installation.send([event(String(one)), event(String(other)), event("behind-both")]);
+    await installation.send([testEvent(String(one)), testEvent(String(other)), testEvent("behind-both")]);
     await eventually(() => expect(deliveriesOf("behind-both")).toHaveLength(2));
     expect([deliveriesOf(String(one)).length, deliveriesOf(String(other)).length]).toEqual([2, 2]);
   });
@@ -104,7 +105,7 @@ describe("what is not passed on", () => {
   it("is a record that nothing reads, and it stops nothing", async () => {
     await installation.sendRaw(Buffer.from("no event"));
     await installation.sendRaw(null);
-    await installation.send([event("after-poison", { userId: "k" }), event("after-poison-2", { userId: "l" })]);
+    await installation.send([testEvent("after-poison", { userId: "k" }), testEvent("after-poison-2", { userId: "l" })]);
     await eventually(() => {
       expect(deliveriesOf("after-poison")).toHaveLength(2);
       expect(deliveriesOf("after-poison-2")).toHaveLength(2);
@@ -113,7 +114,7 @@ describe("what is not passed on", () => {
 
   it("is a record of another schema that the registry knows, and it stops nothing", async () => {
     await installation.sendRaw(installation.strayValue, { key: "src_1:k" });
-    await installation.send([event("after-stray", { userId: "k" })]);
+    await installation.send([testEvent("after-stray", { userId: "k" })]);
     await eventually(() => expect(deliveriesOf("after-stray")).toHaveLength(2));
     expect(router.failures).toEqual([]);
     expect(await router.registry.metrics()).toContain('posthaste_routed_events_total{outcome="unreadable"} 3');
@@ -133,7 +134,7 @@ describe("a record of another schema among the destinations", () => {
         `posthaste_unreadable_records_total{topic="${names.destinationConfig}",reason="not_of_schema"} 1`,
       ),
     );
-    await installation.send([event("after-table-stray")]);
+    await installation.send([testEvent("after-table-stray")]);
     await eventually(() => expect(deliveriesOf("after-table-stray")).toHaveLength(2));
     expect(router.failures).toEqual([]);
   });
@@ -144,14 +145,14 @@ describe("a change of a destination", () => {
     await installation.configure("dst_new", {});
     await eventually(async () => {
       const id = `probe-${performance.now()}`;
-      await installation.send([event(id)]);
+      await installation.send([testEvent(id)]);
       await eventually(() => expect(deliveriesOf(id).length).toBeGreaterThanOrEqual(2));
       expect(deliveriesOf(id)).toHaveLength(3);
     });
     await installation.configure("dst_new", undefined);
     await eventually(async () => {
       const id = `probe-${performance.now()}`;
-      await installation.send([event(id)]);
+      await installation.send([testEvent(id)]);
       await eventually(() => expect(deliveriesOf(id).length).toBeGreaterThanOrEqual(2));
       expect(deliveriesOf(id)).toHaveLength(2);
     });

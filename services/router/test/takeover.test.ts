@@ -1,7 +1,8 @@
 import { OriginCheckpoint } from "@posthaste/core/delivery/origin";
+import { testEvent } from "@posthaste/testbed/test-event";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createInstallation, event, type Installation, type ReadDelivery } from "./installation.ts";
+import { createInstallation, type Installation, type ReadDelivery } from "./installation.ts";
 
 let installation: Installation;
 
@@ -29,7 +30,7 @@ describe("one router after another", () => {
   it("R4, D2: nothing is missing and nothing is sent twice, while routers come and go", async () => {
     const ids = Array.from({ length: 600 }, (_, index) => `m-${index}`);
     const send = (from: number, to: number) =>
-      installation.send(ids.slice(from, to).map((id, index) => event(id, { userId: `u${index % 7}` })));
+      installation.send(ids.slice(from, to).map((id, index) => testEvent(id, { userId: `u${index % 7}` })));
     const first = await installation.startRouter();
     await send(0, 200);
     const second = await installation.startRouter();
@@ -48,7 +49,7 @@ describe("one router after another", () => {
   it("knows the message ids of the events before its time, soon after it took over", async () => {
     const first = await installation.startRouter();
     const old = Array.from({ length: 40 }, (_, index) => `old-${index}`);
-    await installation.send(old.map((id) => event(id)));
+    await installation.send(old.map((id) => testEvent(id)));
     // What cannot be read does not end the reading of what can.
     await installation.sendRaw(installation.strayValue, { key: "src_1:u1" });
     await eventually(() => expect(installation.deliveries).toHaveLength(80));
@@ -58,7 +59,7 @@ describe("one router after another", () => {
     await eventually(async () => {
       const id = old.shift();
       if (id === undefined) throw new Error("none was known");
-      await installation.send([event(id)]);
+      await installation.send([testEvent(id)]);
       const causes = await eventually(
         () => {
           const found = installation.unrouted.flatMap(({ events }) => events.filter((each) => each.messageId === id));
@@ -79,7 +80,7 @@ describe("one router after another", () => {
         expect(ids.filter((id) => !seen.has(id))).toEqual([]);
       });
     const send = (ids: readonly string[]) =>
-      installation.send(ids.map((id, index) => event(id, { userId: `u${index % 24}` })));
+      installation.send(ids.map((id, index) => testEvent(id, { userId: `u${index % 24}` })));
     const make = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}-${index}`);
     const first = await installation.startRouter();
     // It has ids of every partition before it gives some up.
