@@ -28,7 +28,7 @@ force found free from gauge get grace grant grow has head held hold how in incom
 letter level line list load locate long look make mask measure message meter miss moment most move next no none not note now obey
 of often old on only open or out outcome outgoing over own pair patch patient patiently pause place problem program progress question quick quote raise range
 reach ready reason recent recheck refuse remove repeat retire rotate rule same sample seed send sent share short shut side silent since single size slow
-so span split start static step still stop such take than that the there till timed trouble unknown unreachable verify until up away turn
+so span split start static step still stop such take than that the there till timed trouble unknown unreachable verify until up
 use wait want watch well when where whole width with within without
 `;
 

@@ -27,7 +27,7 @@ import { replicationAdvice } from "./topics/replication-advice.ts";
 const settings = withConnections({
   POSTHASTE_TOPIC_PREFIX: z.string().default(DEFAULT_TOPIC_PREFIX),
   POSTHASTE_RETRY_SCHEDULE: durations().default(DEFAULT_RETRY_DELAYS_MS),
-  /** So many are told apart by what a commit of the deliveries can hold (O4). */
+  /** So many are told apart by what a commit of the deliveries can hold (rule O4 of origin.ts). */
   POSTHASTE_PARTITIONS: wholeNumber(1, 256).default(6),
   POSTHASTE_REPLICATION_FACTOR: wholeNumber(1, 10).default(1),
   POSTHASTE_MIN_INSYNC_REPLICAS: wholeNumber(1, 10).default(1),

@@ -79,7 +79,7 @@ describe("a URL that works", () => {
     [200, 1000, 0.2],
     [1000, 20, 0.01],
   ])(
-    "G6: costs few records beside one that is slow and well: at %i a second and %i ms at most %d a delivery",
+    "UC2: costs few records beside one that is slow and well: at %i a second and %i ms at most %d a delivery",
     (perSecond, takesMs, most) => {
       const { beside, retries } = sharesBeside(() => ok(takesMs), { settle: "each", perSecond, minutes: 1 });
       expect(retries).toBeLessThanOrEqual(most);

@@ -10,7 +10,7 @@ beforeEach(() => {
 afterEach(() => observed.end());
 
 describe("last attempts", () => {
-  it("J5, H3: leaves a connection to a newcomer beside last attempts of more that hang than the sender has connections for", () => {
+  it("J5, CB3: leaves a connection to a newcomer beside last attempts of more that hang than the sender has connections for", () => {
     for (let index = 0; index < 100; index++) {
       observed.admit(checked(`hang-${index}`));
       observed.finish(observed.sent.at(-1), "timed_out");

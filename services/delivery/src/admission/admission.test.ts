@@ -60,7 +60,7 @@ describe("admission", () => {
     expect(observed.nowMs - startedMs).toBeLessThanOrEqual(4000);
   });
 
-  it("H3: has a place for a newcomer beside more that hang than the sender has connections for, once they were seen to hang", () => {
+  it("CB3: has a place for a newcomer beside more that hang than the sender has connections for, once they were seen to hang", () => {
     const window = fillingWindow();
     for (let index = 0; index < 100; index++) observed.admit(checked(`hang-${index}`, { window }));
     expect(observed.sent).toHaveLength(56);
@@ -74,7 +74,7 @@ describe("admission", () => {
     expect(observed.sent.at(-1)?.request.destination.id).toBe("new");
   });
 
-  it("G6, J4: sees of a healthy destination that it hangs now, though nothing waits for it", () => {
+  it("UC2, J4: sees of a healthy destination that it hangs now, though nothing waits for it", () => {
     for (let index = 0; index < 30; index++) {
       observed.admit(checked(`well-${index}`));
       observed.finish(observed.sent.at(-1), "delivered");

@@ -19,7 +19,7 @@ beforeEach(() => {
 afterEach(() => observed.end());
 
 describe("a window that fills", () => {
-  it("I1, G3: defers what hangs in a full window of which its destination holds more than half, and no less", () => {
+  it("I1, AD3: defers what hangs in a full window of which its destination holds more than half, and no less", () => {
     const window = { ...openWindow(), isFull: true, records: 500, ownedBy: () => 250 };
     observed.admit(checked("b"));
     for (let index = 0; index < 10; index++) observed.admit(checked("a", { window }));
@@ -30,7 +30,7 @@ describe("a window that fills", () => {
     expect(observed.causes()).toEqual(Array(8).fill("window_full"));
   });
 
-  it("G3: a window fills from three quarters on", () => {
+  it("AD3: a window fills from three quarters on", () => {
     const deferralOnArrival = (records: number) =>
       observed.admission.deferralOnArrival("a", { ...openWindow(), records } as unknown as PartitionWindow);
     observed.admit(checked("b"));
@@ -40,7 +40,7 @@ describe("a window that fills", () => {
     expect([deferralOnArrival(375), deferralOnArrival(376)]).toEqual([null, "concurrency_limit"]);
   });
 
-  it("J4, G3: turns away what would stand behind requests that hang, when the window grows full and others get through", () => {
+  it("J4, AD3: turns away what would stand behind requests that hang, when the window grows full and others get through", () => {
     const deferralOnArrival = (window: FakeWindow) =>
       observed.admission.deferralOnArrival("a", window as unknown as PartitionWindow);
     observed.admit(checked("a"));

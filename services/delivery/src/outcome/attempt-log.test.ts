@@ -65,7 +65,7 @@ afterEach(() => {
 });
 
 describe("the attempt log", () => {
-  it("L3: packs the attempts of a moment into one record", async () => {
+  it("PK3: packs the attempts of a moment into one record", async () => {
     const { log, batches } = open({});
     log.add(attempt("m1"));
     log.add(attempt("m2"));
@@ -110,7 +110,7 @@ describe("the attempt log", () => {
     await closed;
   });
 
-  it("L2: drops and counts while too much waits for the brokers, or when the producer refuses", async () => {
+  it("PK2: drops and counts while too much waits for the brokers, or when the producer refuses", async () => {
     const full = open({ pendingBytes: 20_000_000 });
     full.log.add(attempt("m1"));
     await full.log.close();

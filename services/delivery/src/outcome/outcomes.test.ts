@@ -67,7 +67,7 @@ describe("an attempt of several URLs", () => {
   const [a, b] = ["https://a.example/", "https://b.example/"];
   const asked = { status: 429, error: null, notBeforeMs: 1_030_000 };
 
-  it("W5, G6: under `settle: each` defers apart the URL whose receiver asked for it, with what became of the others", () => {
+  it("W5, UC2: under `settle: each` defers apart the URL whose receiver asked for it, with what became of the others", () => {
     observed.destination = { ...DESTINATION, settle: "each" };
     observed.run(observed.retry(0, "deliveries/0/7/0", {}));
     observed.listener.onOutcome(1, "retryable", asked);
@@ -83,7 +83,7 @@ describe("an attempt of several URLs", () => {
     expect(observed.pipeline.retryBacklog.sizeOf("dst")).toBe(1);
   });
 
-  it("G6: under `settle: each` deferred in parts, has a dead letter for the URL that the destination no longer has", () => {
+  it("UC2: under `settle: each` deferred in parts, has a dead letter for the URL that the destination no longer has", () => {
     observed.destination = { ...DESTINATION, settle: "each" };
     observed.run(observed.retry(0, "deliveries/0/7/0", {}));
     observed.listener.onOutcome(0, "retryable", { ...asked, notBeforeMs: 1_020_000 });
