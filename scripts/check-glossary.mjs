@@ -1,7 +1,9 @@
-// npm run verify: every word of an exported name stands in docs/glossary.md or in the lists below, so that each thing keeps one name.
-// A word counts in all its forms: `deferral` and `deferrals`, `seal` and `sealed`. Words of ours go to the glossary, with a meaning;
-// only what any programmer, or any user of Kafka or HTTP, reads without being told goes here.
-// node scripts/check-glossary.mjs [FOLDER]   The last line says how many names were looked at; the exit code is 1 for a stray word.
+// npm run verify: every word of an exported name stands in docs/glossary.md or in the lists below, so that each thing
+// keeps one name. A word counts in all its forms: `deferral` and `deferrals`, `seal` and `sealed`. Words of ours go to
+// the glossary, with a meaning; only what any programmer, or any user of Kafka or HTTP, reads without being told goes
+// here.
+// node scripts/check-glossary.mjs [FOLDER]   The last line says how many names were looked at; the exit code is 1 for a
+// stray word.
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./bootstrap.mjs";

@@ -1,6 +1,6 @@
 /**
- * What an attempt costs beside the bare loop: undici's dispatch and an HMAC-SHA1 of the same 1 KB body, to the same receiver,
- * alternately in one run. Prints microseconds of CPU a request for each, and their ratio.
+ * What an attempt costs beside the bare loop: undici's dispatch and an HMAC-SHA1 of the same 1 KB body, to the same
+ * receiver, alternately in one run. Prints microseconds of CPU a request for each, and their ratio.
  *
  *     node packages/webhook/bench/send.ts [requests a round] [rounds] [bare|ours, to profile one alone]
  */

@@ -17,8 +17,8 @@ export interface DestinationsOptions {
 }
 
 /**
- * Follows the destinations. Of each only what routing needs is kept, and no secret is opened. Resolves when the topic was
- * read to its end.
+ * Follows the destinations. Of each only what routing needs is kept, and no secret is opened. Resolves when the topic
+ * was read to its end.
  */
 export async function followDestinations(
   connection: KafkaConnection,

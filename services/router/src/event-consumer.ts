@@ -13,12 +13,15 @@ import type { RecordRouter } from "./route-records.ts";
 const DEFAULT_WINDOW: WindowLimits = { maxRecords: 4096, maxBytes: 16 * 1024 * 1024 };
 
 /**
- * Bytes of deliveries that may wait for the brokers before no more events are read: what an event becomes grows with its
- * destinations, so a bound on events alone bounds nothing. Some full batches for each partition: more wins no throughput.
+ * Bytes of deliveries that may wait for the brokers before no more events are read: what an event becomes grows with
+ * its destinations, so a bound on events alone bounds nothing. Some full batches for each partition: more wins no
+ * throughput.
  */
 const MAX_PENDING_BYTES = 8 * 1024 * 1024;
 
-/** Without a new topic incarnation the events that are read again would count as repeats of those routed before (D2). */
+/**
+ * Without a new topic incarnation the events that are read again would count as repeats of those routed before (D2).
+ */
 const OUT_OF_RANGE_ADVICE =
   "stop the routers, set their group's offset with kafka-consumer-groups.sh --reset-offsets, " +
   `run ${TOPICS_PROGRAM} --raise-incarnation, and start them`;
