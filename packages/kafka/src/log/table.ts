@@ -16,7 +16,7 @@
  *     stands in the log before its repair is history.
  */
 import { headerText, REVISION_HEADER } from "@posthaste/contracts/headers";
-import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
+import { isPosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";
 import { countUnreadable, startUnreadableCount } from "../codec/unreadable.ts";
 import type { KafkaConnection } from "../connection/connect.ts";
@@ -25,10 +25,12 @@ import { describe } from "../connection/kafka-errors.ts";
 import { singleFlight } from "../connection/single-flight.ts";
 import { SYSTEM_CLOCK } from "../connection/system-clock.ts";
 import { endOffset } from "../connection/topic-offsets.ts";
-import { untilAnswered, whenReachable } from "../connection/when-reachable.ts";
+import { whenReachable } from "../connection/when-reachable.ts";
 import type { IncomingRecord } from "../wire/incoming-record.ts";
 import { followLog, type LogReader } from "./log-reader.ts";
+import { RevisionWaiters } from "./revision-waiters.ts";
 import { TableProgress } from "./table-progress.ts";
+import { fetchTableSchema } from "./table-schema.ts";
 import { UnknownSchemaRecords } from "./unknown-schema-records.ts";
 
 export interface Table<T> {
@@ -89,11 +91,7 @@ class CompactedTable<T> implements Table<T> {
   readonly #options: TableOptions<T>;
   readonly #values = new Map<string, T>();
   readonly #revisions = new Map<string, number>();
-  readonly #revisionWaiters = new Set<{
-    readonly key: string;
-    readonly revision: number;
-    readonly resolve: () => void;
-  }>();
+  readonly #revisionWaiters: RevisionWaiters;
   readonly #progress: TableProgress;
   readonly #unknownSchema: UnknownSchemaRecords;
   #appliedOffset = -1;
@@ -107,6 +105,7 @@ class CompactedTable<T> implements Table<T> {
   constructor(connection: KafkaConnection, options: TableOptions<T>) {
     this.#connection = connection;
     this.#options = options;
+    this.#revisionWaiters = new RevisionWaiters(options.topic);
     this.#progress = new TableProgress({
       topic: options.topic,
       metrics: connection.metrics,
@@ -196,11 +195,7 @@ class CompactedTable<T> implements Table<T> {
 
   waitForRevision(key: string, revision: number, timeoutMs: number): Promise<void> {
     if ((this.#revisions.get(key) ?? -1) >= revision) return Promise.resolve();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const waiter = { key, revision, resolve };
-    this.#revisionWaiters.add(waiter);
-    const what = `reading revision ${revision} of a record of ${this.#options.topic}`;
-    return withDeadline(promise, timeoutMs, what).finally(() => this.#revisionWaiters.delete(waiter));
+    return this.#revisionWaiters.wait(key, revision, timeoutMs);
   }
 
   async close(): Promise<void> {
@@ -219,24 +214,9 @@ class CompactedTable<T> implements Table<T> {
     this.#report();
   }
 
-  async #prefetch(bytes: Buffer): Promise<void> {
+  #prefetch(bytes: Buffer): Promise<void> {
     const { topic, prefetch } = this.#options;
-    let first = prefetch?.(bytes);
-    if (first === undefined) return;
-    const ask = async () => {
-      const asked = first ?? prefetch?.(bytes);
-      first = undefined;
-      await asked?.catch(refusedIsUnanswered);
-    };
-    await untilAnswered(ask, {
-      log: this.#connection.log,
-      fields: { event: "table_waits_for_schema", topic },
-      message: "the schema of a record cannot be fetched: trying on",
-      signal: this.#closing.signal,
-    }).catch((error: unknown) => {
-      // The registry has no such schema: decoding says so, and T4 holds.
-      if (!isPosthasteError(error)) throw error;
-    });
+    return fetchTableSchema(bytes, { topic, prefetch, log: this.#connection.log, signal: this.#closing.signal });
   }
 
   #apply(record: IncomingRecord): void {
@@ -278,7 +258,7 @@ class CompactedTable<T> implements Table<T> {
     if (value === undefined) this.#values.delete(key);
     else this.#values.set(key, value);
     this.#options.onChange?.(key, value, offset);
-    this.#wakeWaiters(key, revision);
+    this.#revisionWaiters.wake(key, revision);
   }
 
   /** T5. */
@@ -308,12 +288,6 @@ class CompactedTable<T> implements Table<T> {
     }
   }
 
-  #wakeWaiters(key: string, revision: number): void {
-    for (const waiter of this.#revisionWaiters) {
-      if (waiter.key === key && waiter.revision <= revision) waiter.resolve();
-    }
-  }
-
   #report(): void {
     this.#connection.metrics?.tableRecords.set({ topic: this.#options.topic }, this.#values.size);
   }
@@ -321,15 +295,6 @@ class CompactedTable<T> implements Table<T> {
 
 const UNREADABLE = Symbol("unreadable");
 const UNKNOWN_SCHEMA = Symbol("unknown schema");
-
-/**
- * A registry that lets nobody ask says nothing of the record: what is passed over here is missing until the next start
- * (T4).
- */
-function refusedIsUnanswered(error: unknown): never {
-  if (!isPosthasteError(error, "registry_unavailable")) throw error;
-  throw new PosthasteError(error.code, error.message, { retryable: true, cause: error });
-}
 
 function throwUncaught(reason: Error): void {
   queueMicrotask(() => {
