@@ -42,7 +42,7 @@ describe("TimerWheel", () => {
     }
   }
 
-  it("TW1: fires nothing early, and everything within two ticks", () => {
+  it("WH1: fires nothing early, and everything within two ticks", () => {
     // The wheel's clock and its interval are one here: what fires knows the moment at which it does.
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
     const exact: Clock = { nowMs: () => 0, monotonicMs: () => performance.now() };
@@ -73,7 +73,7 @@ describe("TimerWheel", () => {
     );
   });
 
-  it("TW2: gives up one tick after the event loop was blocked, so that what arrived is read first", () => {
+  it("WH2: gives up one tick after the event loop was blocked, so that what arrived is read first", () => {
     const wheel = new TimerWheel(clock, 5_000);
     const entry = new Entry(clock.monotonicMs);
     wheel.add(entry, 1_000);
@@ -86,7 +86,7 @@ describe("TimerWheel", () => {
     expect(entry.firedAtMs).not.toBeNull();
   });
 
-  it("TW2: fires what is due after a block longer than the wheel's round, and leaves what is not", () => {
+  it("WH2: fires what is due after a block longer than the wheel's round, and leaves what is not", () => {
     const wheel = new TimerWheel(clock, 1_000);
     const [due, later] = [new Entry(clock.monotonicMs), new Entry(clock.monotonicMs)];
     wheel.add(due, 500);
