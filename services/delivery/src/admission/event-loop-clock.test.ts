@@ -1,38 +1,73 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { CONNECTIONS, checked, fillingWindow, ObservedAdmission, SETTINGS } from "../../test/observed-admission.ts";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { EventLoopClock } from "./event-loop-clock.ts";
 
-let observed: ObservedAdmission;
+describe("the clock of the event loop", () => {
+  let nowMs: number;
+  let passed: number[];
+  let clock: EventLoopClock;
 
-beforeEach(() => {
-  observed = new ObservedAdmission(SETTINGS, CONNECTIONS);
-});
-
-afterEach(() => observed.end());
-
-describe("a process that was blocked", () => {
-  it("J6: does not blame a destination for the time that this process was blocked", () => {
-    observed.admit(checked("b"));
-    const window = fillingWindow();
-    for (let index = 0; index < 10; index++) observed.admit(checked("a", { window }));
-    observed.nowMs += 900;
-    observed.finish(observed.sent[1], "delivered");
-    observed.pass(100);
-    expect([observed.deferred.length, observed.admission.waiting]).toEqual([0, 6]);
+  beforeEach(() => {
+    vi.useFakeTimers();
+    nowMs = 1000;
+    passed = [];
+    clock = new EventLoopClock({ monotonicMs: () => nowMs, onTick: (_, passedMs) => passed.push(passedMs) });
+  });
+  afterEach(() => {
+    clock.close();
+    vi.useRealTimers();
   });
 
-  it("J6: does not take a receiver for a quick one because its answer came while this process was blocked", () => {
-    observed.end();
-    observed = new ObservedAdmission({ ...SETTINGS, limit: { first: 4, least: 1, enough: 2, most: 64 } }, CONNECTIONS);
-    for (let index = 0; index < 5; index++) observed.admit(checked("watched"));
-    observed.nowMs += 200;
-    observed.admit(checked("slow"));
-    observed.nowMs += 900;
-    observed.finish(observed.sent.at(-1), "delivered");
-    observed.sent = [];
-    for (let index = 0; index < 4; index++) observed.admit(checked("slow"));
-    observed.pass(400);
-    for (const permit of observed.sent.splice(0)) observed.finish(permit, "delivered");
-    for (let index = 0; index < 6; index++) observed.admit(checked("slow"));
-    expect(observed.sent).toHaveLength(6);
+  /** One tick, which comes `afterMs` after the one before. */
+  function tick(afterMs: number): void {
+    nowMs += afterMs;
+    vi.advanceTimersByTime(20);
+  }
+
+  it("B1: passes on the time since the tick before, and 50 ms of a tick that came late", () => {
+    clock.run();
+    tick(20);
+    tick(300);
+    tick(20);
+    expect(passed).toEqual([20, 50, 20]);
+  });
+
+  it("B2: counts the rest of every late tick as blocked", () => {
+    clock.run();
+    tick(150);
+    tick(20);
+    tick(80);
+    expect(clock.blockedMs(nowMs)).toBe(100 + 30);
+  });
+
+  it("B2: counts what the next tick would find now", () => {
+    clock.run();
+    tick(150);
+    nowMs += 90;
+    expect(clock.blockedMs(nowMs)).toBe(100 + 40);
+    nowMs += 10.7;
+    expect(clock.blockedMs(nowMs)).toBe(100 + 50);
+  });
+
+  it("B2: counts no time in which no tick runs as blocked", () => {
+    nowMs += 5000;
+    expect(clock.blockedMs(nowMs)).toBe(0);
+    clock.run();
+    tick(150);
+    clock.stop();
+    nowMs += 5000;
+    expect(clock.blockedMs(nowMs)).toBe(100);
+    clock.run();
+    nowMs += 20;
+    expect(clock.blockedMs(nowMs)).toBe(100);
+  });
+
+  it("does not tick again after its close, nor twice as often when it is started twice", () => {
+    clock.run();
+    clock.run();
+    tick(20);
+    clock.close();
+    clock.run();
+    tick(20);
+    expect(passed).toEqual([20]);
   });
 });
