@@ -272,6 +272,19 @@ describe("the joined table", () => {
       expect(stale).toEqual([]);
     });
 
+    it("U1, P5: outlasts an older write that comes late, readable or not", async () => {
+      const { table, registry } = await openUnknowing();
+      await write("a", framed("new"), 2);
+      await write("a", "old", 1);
+      await write("b", framed("new"), 2);
+      await write("b", framed("old"), 1);
+      await table.refresh(5000);
+      expect(contents(table)).toEqual({ a: "old" });
+      registry.isKnown = true;
+      await eventually(() => expect(contents(table)).toEqual({ a: "new", b: "new" }));
+      expect([table.revisionOf("a"), table.revisionOf("b")]).toEqual([2, 2]);
+    });
+
     it("U2: costs the registry one question a round for all records of the schema", async () => {
       const { table, registry } = await openUnknowing();
       for (let index = 0; index < 20; index++) await write(`k${index}`, framed("x"), 1);

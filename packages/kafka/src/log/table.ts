@@ -232,10 +232,10 @@ class CompactedTable<T> implements Table<T> {
     const value = bytes === null ? undefined : this.#decode(bytes, key, offset);
     if (value === UNREADABLE) return;
     if (value === UNKNOWN_SCHEMA) {
-      this.#unknownSchema.add(key, record);
+      this.#unknownSchema.add(key, record, revision);
       return;
     }
-    this.#unknownSchema.forget(key);
+    this.#unknownSchema.forget(key, revision);
     this.#set(key, value, { revision, offset });
   }
 

@@ -2,13 +2,15 @@
  * The records of a table whose schema the registry does not know. They are set aside, and the registry is asked again:
  * the schema may be restored, or known at another node, long after the records were read.
  *
- * Owns: the newest such record of each key, and the timer by which the registry is asked.
- * U1  A record is set aside until its schema can be fetched, or until its key gets a newer record. Nothing waits for
- *     it.
+ * Owns: the newest such record of each key, by revision, and the timer by which the registry is asked.
+ * U1  A record is set aside until its schema can be fetched, or until its key gets a record of no lower revision: an
+ *     older write that comes late takes nothing from it (P5). Nothing waits for it.
  * U2  The registry is asked for each schema once a round, whatever the number of records that were written with it. A
  *     registry that gives no answer ends the round.
- * U3  At most `MOST_RECORDS` are kept, those set aside first.
+ * U3  At most `MOST_RECORDS` are kept, those set aside first, each with bytes of its own: a fetched record is a view of
+ *     its whole fetch.
  */
+import { REVISION_HEADER } from "@posthaste/contracts/headers";
 import { isPosthasteError } from "@posthaste/core/errors";
 import { isFramed, schemaIdOf } from "../codec/confluent-frame.ts";
 import type { IncomingRecord } from "../wire/incoming-record.ts";
@@ -26,9 +28,14 @@ export interface UnknownSchemaOptions {
   readonly roundMs?: number | undefined;
 }
 
+interface SetAside {
+  readonly record: IncomingRecord;
+  readonly revision: number;
+}
+
 export class UnknownSchemaRecords {
   readonly #options: UnknownSchemaOptions;
-  readonly #records = new Map<string, IncomingRecord>();
+  readonly #records = new Map<string, SetAside>();
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -40,16 +47,18 @@ export class UnknownSchemaRecords {
     return this.#records.size;
   }
 
-  /** Sets aside the newest record of a key. */
-  add(key: string, record: IncomingRecord): void {
-    if (this.#records.size >= MOST_RECORDS && !this.#records.has(key)) return;
-    this.#records.set(key, record);
+  /** Sets a record of a key aside, unless one of a higher revision is. */
+  add(key: string, record: IncomingRecord, revision: number): void {
+    const before = this.#records.get(key);
+    if (before === undefined ? this.#records.size >= MOST_RECORDS : revision < before.revision) return;
+    this.#records.set(key, { record: withOwnBytes(record, revision), revision });
     this.#ask();
   }
 
-  /** The key has a newer record (U1). */
-  forget(key: string): void {
-    this.#records.delete(key);
+  /** The key has a record of this revision (U1). */
+  forget(key: string, revision: number): void {
+    const setAside = this.#records.get(key);
+    if (setAside !== undefined && !(revision < setAside.revision)) this.#records.delete(key);
   }
 
   close(): void {
@@ -78,7 +87,8 @@ export class UnknownSchemaRecords {
   /** One record's bytes for each schema. */
   #schemas(): ReadonlyMap<number, Buffer> {
     const schemas = new Map<number, Buffer>();
-    for (const { value } of this.#records.values()) {
+    for (const { record } of this.#records.values()) {
+      const { value } = record;
       if (value !== null && isFramed(value)) schemas.set(schemaIdOf(value), value);
     }
     return schemas;
@@ -95,10 +105,20 @@ export class UnknownSchemaRecords {
   }
 
   #release(schemaId: number): void {
-    for (const [key, record] of [...this.#records]) {
+    for (const [key, { record }] of [...this.#records]) {
       if (record.value === null || !isFramed(record.value) || schemaIdOf(record.value) !== schemaId) continue;
       this.#records.delete(key);
       this.#options.onKnown(record);
     }
   }
+}
+
+function withOwnBytes(record: IncomingRecord, revision: number): IncomingRecord {
+  const { key, value } = record;
+  return {
+    ...record,
+    key: key === null ? null : Buffer.from(key),
+    value: value === null ? null : Buffer.from(value),
+    headers: { [REVISION_HEADER]: String(revision) },
+  };
 }
