@@ -36,7 +36,7 @@ const SERVICES: Readonly<Record<string, (registry: Registry) => void>> = {
   control(registry) {
     createKafkaMetrics(registry);
     createSenderMetrics(registry, () => 0);
-    createControlMetrics(registry, []);
+    createControlMetrics(registry);
   },
 };
 

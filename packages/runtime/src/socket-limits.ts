@@ -11,6 +11,7 @@
  * SL3  A connection on which nothing moves for `idleMs` is cut off, one between two requests by the server's own
  *      keep-alive.
  * SL4  At most `maxConnections` are open, and each takes at most `maxRequests` before it has to be made anew.
+ * SL5  A request that is let last is bound by neither SL2 nor SL3: whoever takes it bounds it.
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -39,9 +40,15 @@ interface Open {
   sinceMs: number;
 }
 
+export interface LimitedSockets {
+  /** SL5, until the request is over. */
+  letLast(request: IncomingMessage): void;
+}
+
 /** Puts the bounds on a server until it closes. */
-export function limitSockets(server: Server, limits: SocketLimits = DEFAULT_SOCKET_LIMITS): void {
+export function limitSockets(server: Server, limits: SocketLimits = DEFAULT_SOCKET_LIMITS): LimitedSockets {
   const open = new Map<Socket, Open>();
+  const lasting = new Set<Socket>();
   server.maxConnections = limits.maxConnections;
   server.maxRequestsPerSocket = limits.maxRequests;
   server.setTimeout(limits.idleMs);
@@ -52,6 +59,7 @@ export function limitSockets(server: Server, limits: SocketLimits = DEFAULT_SOCK
     of.requests++;
     response.once("close", () => {
       of.requests--;
+      if (lasting.delete(socket)) socket.setTimeout(limits.idleMs);
       // The others waited behind this one; each has its time from then.
       of.sinceMs = performance.now();
       if (of.requests === 0) open.delete(socket);
@@ -61,8 +69,14 @@ export function limitSockets(server: Server, limits: SocketLimits = DEFAULT_SOCK
 
   const checking = setInterval(() => {
     const latestMs = performance.now() - limits.exchangeMs;
-    for (const [socket, { sinceMs }] of open) if (sinceMs < latestMs) socket.destroy();
+    for (const [socket, { sinceMs }] of open) if (sinceMs < latestMs && !lasting.has(socket)) socket.destroy();
   }, limits.checkMs);
   checking.unref();
   server.once("close", () => clearInterval(checking));
+  return {
+    letLast: ({ socket }) => {
+      lasting.add(socket);
+      socket.setTimeout(0);
+    },
+  };
 }

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { afterEach, expect, it, vi } from "vitest";
-import { DEFAULT_SOCKET_LIMITS, limitSockets, type SocketLimits } from "../src/socket-limits.ts";
+import { DEFAULT_SOCKET_LIMITS, type LimitedSockets, limitSockets, type SocketLimits } from "../src/socket-limits.ts";
 
 let server: Server | undefined;
 let sockets: Socket[] = [];
@@ -17,14 +17,15 @@ afterEach(async () => {
 
 const GET = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 
-async function start(listener: RequestListener, limits: Partial<SocketLimits>): Promise<void> {
+async function start(listener: RequestListener, limits: Partial<SocketLimits>): Promise<LimitedSockets["letLast"]> {
   server = createServer(listener);
   // What ends a connection here is one of the bounds.
   server.keepAliveTimeout = 60_000;
-  limitSockets(server, { ...DEFAULT_SOCKET_LIMITS, checkMs: 20, ...limits });
+  const { letLast } = limitSockets(server, { ...DEFAULT_SOCKET_LIMITS, checkMs: 20, ...limits });
   await new Promise<void>((resolve) => {
     server?.listen(0, "127.0.0.1", resolve);
   });
+  return letLast;
 }
 
 /** A connection that reads nothing until it is told to. */
@@ -73,6 +74,31 @@ it("SL2: cuts off who does not read an answer to its end", async () => {
   const socket = await open();
   await eventuallyOpen(1);
   socket.write(GET);
+  await eventuallyOpen(0);
+});
+
+it("SL5: lets a request last that it is told to, and that one alone", async () => {
+  const limits: Partial<SocketLimits> = { exchangeMs: 500, idleMs: 1500 };
+  const answers: string[] = [];
+  const letLast = await start(({ url }, response) => {
+    answers.push(url ?? "");
+    if (url === "/long") setTimeout(() => response.end("x"), 3000);
+  }, limits);
+  server?.prependListener("request", (request) => {
+    if (request.url === "/long") letLast(request);
+  });
+  const [long, short] = [await open(), await open()];
+  let received = "";
+  long.on("data", (chunk: Buffer) => {
+    received += chunk.toString();
+  });
+  long.write("GET /long HTTP/1.1\r\nHost: x\r\n\r\n");
+  short.write(GET);
+  await eventuallyOpen(1);
+  await vi.waitFor(() => expect(received).toMatch(/^HTTP\/1.1 200/), 8_000);
+  expect(answers.sort()).toEqual(["/", "/long"]);
+  // What comes after it on the same connection has no more time than others.
+  long.write(GET);
   await eventuallyOpen(0);
 });
 

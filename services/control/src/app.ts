@@ -1,6 +1,6 @@
 /**
  * Control's parts and how they are put together: two config tables with their writer, a sender for tests, the read
- * model of attempts and dead letters, the HTTP server.
+ * model of attempts and dead letters, the audiences, the HTTP server.
  */
 import { mkdir, readFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
@@ -22,6 +22,7 @@ import type { Readiness } from "@posthaste/runtime/admin-server";
 import { kafkaAccess, registryAccess } from "@posthaste/runtime/connection-settings";
 import { createWebhookSender } from "@posthaste/webhook/sender";
 import type { Registry } from "prom-client";
+import { openAudiences } from "./audiences/open-audiences.ts";
 import type { ControlConfig } from "./config.ts";
 import { drawWriter, openConfigStore } from "./config-store/config-store.ts";
 import { deletionRoutes } from "./deletions/deletion-routes.ts";
@@ -99,7 +100,8 @@ export async function startControl({ config, host, version, log, registry, fail 
     name: "control",
     topics: [names.sourceConfig, names.destinationConfig, names.events],
   });
-  const store = { producer, clock, log, writer: drawWriter(Math.random()) };
+  const writer = drawWriter(Math.random());
+  const store = { producer, clock, log, writer };
   const [sources, destinations] = await Promise.all([
     openConfigStore(connection, { ...store, topic: names.sourceConfig, codec: createSourceCodec(sourceCodec) }),
     openConfigStore(connection, {
@@ -118,18 +120,29 @@ export async function startControl({ config, host, version, log, registry, fail 
     keepMs: config.POSTHASTE_DELIVERY_LOG_KEEP,
   });
 
+  const metrics = createControlMetrics(registry);
+  const audiences = await openAudiences({
+    ...{ connection, openCodec, names, sources, clock, writer, fail },
+    onEmitted: (identifies) => metrics.audienceIdentifies.inc(identifies),
+    folder: config.POSTHASTE_CONTROL_DATA_DIR ?? null,
+    ratePerSecond: config.POSTHASTE_AUDIENCE_RATE,
+    leaseMs: config.POSTHASTE_AUDIENCE_LEASE,
+  });
+
   const settlesEach = (destinationId: string): boolean => destinations.get(destinationId)?.settle === "each";
   const replays = new Replays({ connection, names, letters, deliveries, settlesEach, clock });
 
   let isCaughtUp = false;
-  const caughtUp = Promise.all([sources.caughtUp(), destinations.caughtUp()]).then(() => {
+  const caughtUp = Promise.all([sources.caughtUp(), destinations.caughtUp(), audiences.caughtUp()]).then(() => {
     isCaughtUp = true;
     log.info({ event: "tables_caught_up" });
   });
   caughtUp.catch(fail);
 
   const readiness = async (): Promise<Readiness> => ({
-    tables: isCaughtUp ? tablesState(sources.state, destinations.state) : "reading the configuration",
+    tables: isCaughtUp
+      ? tablesState([sources.state, destinations.state, audiences.state])
+      : "reading the configuration",
     brokers:
       producer.oldestPendingMs < STALLED_MS ? connection.brokersState() : `no acknowledgement for ${STALLED_MS} ms`,
     ...(await askServices(config.POSTHASTE_READY_URLS)),
@@ -145,13 +158,14 @@ export async function startControl({ config, host, version, log, registry, fail 
     ...deliveryRoutes(readModel),
     ...deadLetterRoutes(readModel),
     ...replayRoutes({ readModel, replays, clock }),
+    ...audiences.routes,
   ];
   const server = createServer({
     routes,
     adminToken,
     version,
     log,
-    metrics: createControlMetrics(registry, routes),
+    metrics,
     readiness,
     information: readModel.state,
     isCaughtUp: () => isCaughtUp,
@@ -167,7 +181,7 @@ export async function startControl({ config, host, version, log, registry, fail 
     readiness,
     stop: async () => {
       await server.close();
-      await Promise.all([readModel.close(), replays.close()]);
+      await Promise.all([readModel.close(), replays.close(), audiences.close()]);
       await sender.close();
       await producer.close();
       await Promise.all([sources.close(), destinations.close()]);
@@ -176,9 +190,9 @@ export async function startControl({ config, host, version, log, registry, fail 
   };
 }
 
-/** What the first says that is not as it should be; true when both are. */
-function tablesState(sources: true | string, destinations: true | string): true | string {
-  return sources === true ? destinations : sources;
+/** What the first says that is not as it should be; true when all are. */
+function tablesState(states: readonly (true | string)[]): true | string {
+  return states.find((state) => state !== true) ?? true;
 }
 
 /** Null, which is memory, also for a folder that cannot be made: the log is a cache, and no reason not to start. */

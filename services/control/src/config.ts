@@ -49,6 +49,10 @@ export const controlSettings = withConnections({
   POSTHASTE_EXTRA_CA: z.string().optional(),
   /** A folder in which the delivery log's cache outlives a restart; without one it is kept in memory. */
   POSTHASTE_CONTROL_DATA_DIR: z.string().optional(),
+  /** Identifies of audiences and computed traits a second at the most, of this process. */
+  POSTHASTE_AUDIENCE_RATE: wholeNumber(1, 1_000_000).default(500),
+  /** How long a sync of a process that was killed keeps others from the audience. */
+  POSTHASTE_AUDIENCE_LEASE: duration().default(15_000),
   /** Attempts, and as many dead letters, that are held to be asked for; by default more with a folder than without. */
   POSTHASTE_DELIVERY_LOG_ENTRIES: wholeNumber(1, 1_000_000_000).optional(),
   /** How long attempts are held. */

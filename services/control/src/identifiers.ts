@@ -1,19 +1,30 @@
 /** Ids and keys that control makes up. */
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 
 /** Lower-case letters and digits without those that are read as another (i, l, o, u). */
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 
 /** Random text of `length` characters, five bits each. */
 function randomText(length: number): string {
-  return Array.from(randomBytes(length), (byte) => ALPHABET[byte % ALPHABET.length]).join("");
+  return textOf(randomBytes(length));
 }
 
-export type IdPrefix = "src" | "dst" | "del" | "test" | "rpl";
+/** Five bits of each byte. */
+function textOf(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => ALPHABET[byte % ALPHABET.length]).join("");
+}
+
+export type IdPrefix = "src" | "dst" | "del" | "test" | "rpl" | "aud" | "sync";
 
 /** An id such as `src_4k2v…`: 80 random bits behind a prefix that says what it names. */
 export function createId(prefix: IdPrefix): string {
   return `${prefix}_${randomText(16)}`;
+}
+
+/** The id that these texts have, and no others, as far as 80 bits tell. */
+export function derivedId(prefix: IdPrefix, ...texts: readonly string[]): string {
+  const digest = createHash("sha256").update(JSON.stringify(texts)).digest();
+  return `${prefix}_${textOf(digest.subarray(0, 16))}`;
 }
 
 /** A write key: 160 random bits. */

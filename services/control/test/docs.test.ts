@@ -21,7 +21,7 @@ const [definitions = "", ...blocks] = [...page.matchAll(/^```sh\n(.*?)^```$/gms)
 function commandsOf(block: string): readonly string[] {
   return block
     .replaceAll(/^#.*\n/gm, "")
-    .split(/^(?=posthaste-api )/m)
+    .split(/^(?=posthaste-(?:api|lines) )/m)
     .filter((command) => command.trim() !== "");
 }
 
@@ -35,6 +35,8 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "posthaste-docs-"));
   await mkdir(join(folder, ".posthaste"));
   await writeFile(join(folder, ".posthaste", "admin-token"), `${ADMIN_TOKEN}\n`);
+  await writeFile(join(folder, "members.ndjson"), '"ada"\n17\n{"userId": "bob"}\n');
+  await writeFile(join(folder, "values.ndjson"), '{"userId": "ada", "value": 12.5}\n');
   topics = await createTestTopics("control");
   control = await startTestControl(topics);
 });
@@ -48,6 +50,7 @@ afterAll(async () => {
 interface Made {
   readonly source: string;
   readonly destination: string;
+  readonly audience: string;
   readonly replay: string;
 }
 
@@ -57,6 +60,7 @@ async function make(): Promise<Made> {
   const settings = { urls: [{ url: "http://127.0.0.1:1/hook" }] };
   const input = { type: "Webhooks", name: "Billing", sourceIds: [source], settings };
   const destination = (await control.call("POST", "/v1/destinations", input)).body.id;
+  const audience = (await control.call("POST", "/v1/audiences", { name: "Made", sourceId: source })).body.id;
   const writer = await createLogWriter(topics);
   await writer.deadLetters([deadLetterAt(1, { destinationId: destination })]);
   const replay = await eventually(async () => {
@@ -64,7 +68,7 @@ async function make(): Promise<Made> {
     expect(body.id).toMatch(/^rpl_/);
     return body.id;
   });
-  return { source, destination, replay };
+  return { source, destination, audience, replay };
 }
 
 interface Ran {
@@ -73,12 +77,12 @@ interface Ran {
   readonly stderr: string;
 }
 
-async function run(command: string, { source, destination, replay }: Made): Promise<Ran> {
+async function run(command: string, { source, destination, audience, replay }: Made): Promise<Ran> {
   const withStatus = 'curl() { command curl -w "\\n%{http_code}" "$@"; }';
   const script = `${definitions.replace(LOCAL_CONTROL, control.url)}\n${withStatus}\n${command}`;
   const shell = spawn("bash", ["--norc", "-euc", script], {
     cwd: folder,
-    env: { PATH: process.env["PATH"], SOURCE: source, DESTINATION: destination, REPLAY: replay },
+    env: { PATH: process.env["PATH"], SOURCE: source, DESTINATION: destination, AUDIENCE: audience, REPLAY: replay },
   });
   const [[code], stdout, stderr] = await Promise.all([once(shell, "exit"), text(shell.stdout), text(shell.stderr)]);
   return { exitCode: code, status: Number(stdout.trimEnd().split("\n").at(-1)), stderr };

@@ -113,6 +113,16 @@ describe("/openapi.json", () => {
         "GET /v1/dead-letters/counts",
         "POST /v1/dead-letters/replay",
         "GET /v1/replays/{id}",
+        "GET /v1/audiences",
+        "POST /v1/audiences",
+        "GET /v1/audiences/{id}",
+        "DELETE /v1/audiences/{id}",
+        "PUT /v1/audiences/{id}/members",
+        "PATCH /v1/audiences/{id}/members",
+        "GET /v1/audiences/{id}/members/{userId}",
+        "GET /v1/computed-traits",
+        "PUT /v1/computed-traits/{name}",
+        "DELETE /v1/computed-traits/{name}",
       ].sort(),
     );
     expect(document.paths["/v1/destinations"].post).toMatchObject({

@@ -8,17 +8,27 @@ export type RequestEnd = (typeof ANSWERS)[number];
 
 export interface ControlMetrics {
   readonly requests: Counter<"operation" | "answer">;
+  readonly audienceIdentifies: Counter;
 }
 
-export function createControlMetrics(registry: Registry, routes: readonly Route[]): ControlMetrics {
+export function createControlMetrics(registry: Registry): ControlMetrics {
   const requests = new Counter({
     name: "posthaste_control_requests_total",
     help: "Requests to the control API by operation and how they ended: done, refused (4xx), failed (5xx).",
     labelNames: ["operation", "answer"] as const,
     registers: [registry],
   });
+  const audienceIdentifies = new Counter({
+    name: "posthaste_audience_identifies_total",
+    help: "Identifies that were made of changes of audiences and computed traits.",
+    registers: [registry],
+  });
+  return { requests, audienceIdentifies };
+}
+
+/** Every operation is counted from 0, so that a rate sees the first request. */
+export function startRequestCounts({ requests }: ControlMetrics, routes: readonly Route[]): void {
   for (const { operation } of routes) for (const answer of ANSWERS) requests.inc({ operation, answer }, 0);
-  return { requests };
 }
 
 export function requestEnd(status: number): RequestEnd {

@@ -42,13 +42,21 @@ export function openApiDocument(routes: readonly Route[], version: string): Json
 }
 
 function describeOperation(route: Route): Json {
-  const { answer, body } = route;
+  const { answer, body, upload } = route;
   return {
     operationId: route.operation,
     summary: route.summary,
     ...(parameters(route).length > 0 && { parameters: parameters(route) }),
     ...(body !== null && {
-      requestBody: { required: isRequired(body.schema), content: { "application/json": { schema: reference(body) } } },
+      requestBody: {
+        required: isRequired(body.schema),
+        content: {
+          "application/json": { schema: reference(body) },
+          ...(upload !== null && {
+            [upload.mediaType]: { schema: { type: "string", description: upload.description } },
+          }),
+        },
+      },
     }),
     responses: {
       [answer.status]: {

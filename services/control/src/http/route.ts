@@ -16,13 +16,22 @@ export type PathParams<Path extends string> = Path extends `${string}{${infer Na
   ? { readonly [Key in Name]: string } & PathParams<Rest>
   : unknown;
 
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** A body that is read as it comes, beside the JSON one. */
+export interface Upload {
+  readonly mediaType: string;
+  /** What stands in it, for `/openapi.json`. */
+  readonly description: string;
+}
+
 export interface RouteDefinition<
   Path extends string,
   Query extends z.ZodObject,
   Body extends z.ZodType,
   Answer extends z.ZodType,
 > {
-  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly method: Method;
   /** With parameters in braces: `/v1/sources/{id}`. */
   readonly path: Path;
   /** Unique; the operation's id and its label in metrics. */
@@ -30,6 +39,18 @@ export interface RouteDefinition<
   readonly summary: string;
   readonly query?: Query;
   readonly body?: Named<Body>;
+  /** Of the JSON body, in bytes, where it may be larger than others. */
+  readonly bodyLimit?: number;
+  readonly upload?: Upload & {
+    readonly handle: (request: {
+      readonly params: PathParams<Path>;
+      readonly query: z.output<Query>;
+      /** Fails when the upload breaks off. */
+      readonly chunks: AsyncIterable<Uint8Array>;
+    }) => Promise<z.input<Answer>>;
+  };
+  /** It may take longer than other requests are let. */
+  readonly isLong?: boolean;
   /** The success. Without a schema the answer has no body. */
   readonly answer: { readonly status: number; readonly description: string; readonly body?: Named<Answer> };
   /** Refusals beside those that every route knows. */
@@ -47,16 +68,21 @@ export interface RouteRequest {
   readonly query: unknown;
   /** Undefined when there was none. */
   readonly body: unknown;
+  /** The body where it came as the route's upload. */
+  readonly chunks: AsyncIterable<Uint8Array> | null;
 }
 
 /** A route with its types forgotten, ready to be served and described. */
 export interface Route {
-  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly method: Method;
   readonly path: string;
   readonly operation: string;
   readonly summary: string;
   readonly query: z.ZodObject | null;
   readonly body: Named | null;
+  readonly bodyLimit: number | null;
+  readonly upload: Upload | null;
+  readonly isLong: boolean;
   readonly answer: { readonly status: number; readonly description: string; readonly body: Named | null };
   readonly refusals: readonly ProblemKind[];
   /** Checks the input, does the work, and lets out what the answer's schema names and nothing else. */
@@ -69,7 +95,7 @@ export function defineRoute<
   Body extends z.ZodType,
   Answer extends z.ZodType,
 >(definition: RouteDefinition<Path, Query, Body, Answer>): Route {
-  const { query, body, answer, handle } = definition;
+  const { query, body, upload, answer, handle } = definition;
   return {
     method: definition.method,
     path: definition.path,
@@ -77,15 +103,21 @@ export function defineRoute<
     summary: definition.summary,
     query: query ?? null,
     body: body ?? null,
+    bodyLimit: definition.bodyLimit ?? null,
+    upload: upload ?? null,
+    isLong: definition.isLong ?? false,
     answer: { status: answer.status, description: answer.description, body: answer.body ?? null },
     refusals: definition.refusals ?? [],
     run: async (request) => {
-      const result = await handle({
-        // The router matched the path, so its parameters are there.
-        params: request.params as PathParams<Path>,
-        query: (query === undefined ? {} : checkInput(query, request.query)) as z.output<Query>,
-        body: (body === undefined ? undefined : checkInput(body.schema, request.body ?? {})) as z.output<Body>,
-      });
+      // The router matched the path, so its parameters are there.
+      const params = request.params as PathParams<Path>;
+      const asked = (query === undefined ? {} : checkInput(query, request.query)) as z.output<Query>;
+      const checkedBody = () =>
+        (body === undefined ? undefined : checkInput(body.schema, request.body ?? {})) as z.output<Body>;
+      const result =
+        upload !== undefined && request.chunks !== null
+          ? await upload.handle({ params, query: asked, chunks: request.chunks })
+          : await handle({ params, query: asked, body: checkedBody() });
       return answer.body === undefined ? undefined : answer.body.schema.parse(result);
     },
   };

@@ -37,7 +37,7 @@ function serve(handle: () => unknown, isCaughtUp = true): FastifyInstance {
     adminToken: TOKEN,
     version: "0",
     log,
-    metrics: createControlMetrics(new Registry(), [route]),
+    metrics: createControlMetrics(new Registry()),
     readiness: async () => ({}),
     isCaughtUp: () => isCaughtUp,
   });

@@ -7,14 +7,15 @@ import { isReady, type Readiness } from "@posthaste/runtime/admin-server";
 import { limitSockets } from "@posthaste/runtime/socket-limits";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { createTokenCheck } from "./bearer-token.ts";
-import { type ControlMetrics, requestEnd } from "./metrics.ts";
+import { type ControlMetrics, requestEnd, startRequestCounts } from "./metrics.ts";
 import { openApiDocument } from "./openapi.ts";
 import { Problem, problemFrom } from "./problem.ts";
 import type { Route } from "./route.ts";
+import { readUploads, uploadOf } from "./uploads.ts";
 
 /** Five URLs with fifty headers each fit many times over. */
 const MAX_BODY_BYTES = 1024 * 1024;
-/** From the first byte of a request to its last: a caller that trickles holds no connection for ever. */
+/** For a request's head, and then for its body: a caller that trickles holds no connection for ever. */
 const REQUEST_TIMEOUT_MS = 30_000;
 /** A refusal with 503 may be tried again after this. */
 const RETRY_AFTER_SECONDS = 1;
@@ -36,10 +37,14 @@ export interface ServerOptions {
 /** The server, not listening yet. */
 export function createServer(options: ServerOptions): FastifyInstance {
   const { routes, log, metrics, readiness, isCaughtUp } = options;
+  startRequestCounts(metrics, routes);
   const isAllowed = createTokenCheck(options.adminToken);
   const server = fastify({
     bodyLimit: MAX_BODY_BYTES,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    // Node's own bound is for every request alike, and an upload may take its time: `boundBody` has one for each of the
+    // others.
+    requestTimeout: 0,
+    http: { headersTimeout: REQUEST_TIMEOUT_MS },
     forceCloseConnections: true,
     exposeHeadRoutes: false,
     routerOptions: { ignoreTrailingSlash: true },
@@ -47,7 +52,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     frameworkErrors: (error, _, reply) => sendProblem(reply, problemFrom(error)),
   });
 
-  limitSockets(server.server);
+  const limits = limitSockets(server.server);
 
   server.setErrorHandler((error, request, reply) => {
     const problem = problemFrom(error);
@@ -63,6 +68,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     return sendProblem(reply, new Problem("not_found", `there is no ${request.method} ${path}: see /openapi.json`));
   });
   readJsonBodies(server);
+  readUploads(server, routes);
 
   const document = JSON.stringify(openApiDocument(routes, options.version));
   server.get("/openapi.json", (_, reply) => reply.header("content-type", "application/json").send(document));
@@ -81,13 +87,16 @@ export function createServer(options: ServerOptions): FastifyInstance {
       onRequest: async (request: FastifyRequest) => {
         if (!isAllowed(request.headers.authorization)) throw unauthorized();
         if (!isCaughtUp()) throw new Problem("unavailable", "the configuration is still being read: try again soon");
+        if (route.isLong) limits.letLast(request.raw);
+        else boundBody(request);
       },
+      ...(route.bodyLimit === null ? {} : { bodyLimit: route.bodyLimit }),
       onResponse: async (_, reply) => {
         metrics.requests.inc({ operation: route.operation, answer: requestEnd(reply.statusCode) });
       },
       handler: async (request, reply) => {
         const params = request.params as Readonly<Record<string, string>>;
-        const answer = await route.run({ params, query: request.query, body: request.body });
+        const answer = await route.run({ params, query: request.query, ...uploadOf(request, route) });
         // Write keys stand in answers.
         reply.code(route.answer.status).header("cache-control", "no-store");
         return answer === undefined ? reply.send() : reply.send(answer);
@@ -103,6 +112,16 @@ function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
   // Bytes, since fastify adds a charset to texts, and this media type has none.
   const body = Buffer.from(JSON.stringify(problem.toAnswer()));
   return reply.code(problem.status).header("content-type", "application/problem+json").send(body);
+}
+
+/** Cuts off a request whose body is not there in time. */
+function boundBody({ raw }: FastifyRequest): void {
+  if (raw.complete) return;
+  const timer = setTimeout(() => raw.destroy(), REQUEST_TIMEOUT_MS);
+  timer.unref();
+  const clear = () => clearTimeout(timer);
+  raw.once("end", clear);
+  raw.once("close", clear);
 }
 
 function unauthorized(): Problem {

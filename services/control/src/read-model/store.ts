@@ -7,13 +7,12 @@
  *     gap.
  * M2  Transactions span `COMMIT_ENTRIES` entries, or what came within `COMMIT_INTERVAL_MS`: committing each step would
  *     write each page of the indexes many times over. What a crash takes is read again.
- * M3  It is a cache. A file of another cluster, of another layout, or one that cannot be read is made anew; one that
- *     cannot be opened (another process has it, the folder cannot be written) is done without, in memory.
+ * M3  It is a cache (SC1 of `sqlite-cache.ts`).
  */
-import { rmSync } from "node:fs";
-import { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import { DEAD_LETTER_REASONS } from "@posthaste/core/delivery/dead-letter";
 import { ATTEMPT_OUTCOMES } from "@posthaste/core/delivery/outcome";
+import { openCache } from "../sqlite-cache.ts";
 import {
   type CountQuery,
   Journal,
@@ -25,10 +24,15 @@ import {
 
 /** Raised with every change of the tables. */
 const LAYOUT = 2;
-/** For all of the database, also for what is not committed yet: memory stays at this whatever is held in the file. */
 const CACHE_KIB = 48 * 1024;
 const COMMIT_ENTRIES = 5000;
 const COMMIT_INTERVAL_MS = 1000;
+
+const TABLES = `
+  CREATE TABLE IF NOT EXISTS positions (
+    journal TEXT NOT NULL, partition INTEGER NOT NULL, next INTEGER NOT NULL, PRIMARY KEY (journal, partition)
+  ) WITHOUT ROWID, STRICT;
+`;
 
 export const JOURNALS = { attempts: ATTEMPT_OUTCOMES, dead_letters: DEAD_LETTER_REASONS } as const;
 export type JournalName = keyof typeof JOURNALS;
@@ -69,7 +73,9 @@ export class Store {
   #timer: NodeJS.Timeout | null = null;
 
   constructor(options: StoreOptions, nowMs: () => number) {
-    const { database, trouble, isFile } = open(options);
+    const { path, identity } = options;
+    const cache = { path, identity, layout: LAYOUT, cacheKib: CACHE_KIB, tables: TABLES, holds: "the delivery log" };
+    const { database, trouble, isFile } = openCache(cache);
     this.#database = database;
     const bounds = isFile ? options.bounds : options.memoryBounds;
     const journal = (name: JournalName) =>
@@ -127,75 +133,4 @@ export class Store {
     const rows = this.#database.prepare("SELECT partition, next FROM positions WHERE journal = ?").all(name);
     return rows.map((row) => ({ partition: Number(row["partition"]), next: Number(row["next"]) }));
   }
-}
-
-interface Opened {
-  readonly database: DatabaseSync;
-  readonly trouble: string | null;
-  readonly isFile: boolean;
-}
-
-/** M3. */
-function open({ path, identity }: StoreOptions): Opened {
-  if (path === null) return { database: prepare(":memory:", identity), trouble: null, isFile: false };
-  try {
-    return { database: prepare(path, identity), trouble: null, isFile: true };
-  } catch (first) {
-    if (!isForeign(first)) return withoutFile(identity, first);
-    try {
-      for (const suffix of ["", "-wal", "-shm"]) rmSync(`${path}${suffix}`, { force: true });
-      const trouble = `${path} is read anew: ${wordsOf(first)}`;
-      return { database: prepare(path, identity), trouble, isFile: true };
-    } catch (second) {
-      return withoutFile(identity, second);
-    }
-  }
-}
-
-function withoutFile(identity: string, reason: unknown): Opened {
-  const trouble = `the delivery log is kept in memory: ${wordsOf(reason)}`;
-  return { database: prepare(":memory:", identity), trouble, isFile: false };
-}
-
-class ForeignFile extends Error {}
-
-function prepare(path: string, identity: string): DatabaseSync {
-  const database = new DatabaseSync(path);
-  try {
-    // A cache: losing the last commits to a power cut is nothing, but the file must stay whole, and WAL keeps it so.
-    database.exec(`
-      PRAGMA locking_mode = EXCLUSIVE;
-      PRAGMA journal_mode = WAL;
-      PRAGMA synchronous = NORMAL;
-      PRAGMA cache_size = -${CACHE_KIB};
-      CREATE TABLE IF NOT EXISTS about (layout INTEGER NOT NULL, identity TEXT NOT NULL) STRICT;
-    `);
-    const about = database.prepare("SELECT layout, identity FROM about").get();
-    if (about === undefined) {
-      database.prepare("INSERT INTO about VALUES (?, ?)").run(LAYOUT, identity);
-    } else if (about["layout"] !== LAYOUT || about["identity"] !== identity) {
-      throw new ForeignFile("it was made for another cluster or by another version");
-    }
-    database.exec(`
-      CREATE TABLE IF NOT EXISTS positions (
-        journal TEXT NOT NULL, partition INTEGER NOT NULL, next INTEGER NOT NULL, PRIMARY KEY (journal, partition)
-      ) WITHOUT ROWID, STRICT;
-    `);
-    return database;
-  } catch (error) {
-    database.close();
-    throw error;
-  }
-}
-
-/** SQLite's own codes for a file that is damaged, and for one that is no database. */
-const UNREADABLE = [11, 26];
-
-function isForeign(error: unknown): boolean {
-  if (error instanceof ForeignFile) return true;
-  return error instanceof Error && "errcode" in error && UNREADABLE.some((code) => code === error.errcode);
-}
-
-function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

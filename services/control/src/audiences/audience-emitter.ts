@@ -1,0 +1,167 @@
+/**
+ * Makes an identify of every record of `posthaste.audiences`, no faster than it is allowed to.
+ *
+ * Owns: the consumer of the emitter's group and the tasks that wait for their turn.
+ * AE1  A record is finished when its identify is acknowledged, so a crash loses none; what is repeated has the message
+ *      id that it had, which is of what the record says.
+ * AE2  Identifies go out in the order in which the records of a partition stand.
+ * AE3  They go out at a rate, so that they do not stand in front of what sources send. What waits is in the topic, and
+ *      costs nothing.
+ */
+import { createHash } from "node:crypto";
+import type { Codec } from "@posthaste/contracts/codec";
+import type { TopicNames } from "@posthaste/contracts/topics";
+import type { MembershipRecord } from "@posthaste/core/audience/membership";
+import type { Event } from "@posthaste/core/event/event";
+import { TokenBucket } from "@posthaste/core/isolation/token-bucket";
+import { eventKey } from "@posthaste/core/routing/partition-key";
+import type { Clock } from "@posthaste/core/time";
+import { countUnreadable, isUnreadable, startUnreadableCount } from "@posthaste/kafka/codec/unreadable";
+import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { createWindowedConsumer } from "@posthaste/kafka/consumer/consumer";
+import type { Task, WindowedConsumer } from "@posthaste/kafka/consumer/windowed-consumer";
+import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
+import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
+import { bareEvent } from "../events/bare-event.ts";
+
+/** Of each partition: what waits for its turn here waits as well in the topic. */
+const WINDOW = { maxRecords: 500, maxBytes: 4 * 1024 * 1024 };
+/**
+ * Between two steps while something waits: a few identifies a step and no bursts, in front of which an event would
+ * wait.
+ */
+const STEP_MS = 5;
+/** Tasks that wait for their turn are read again by whoever is next. */
+const DRAIN_MS = 1000;
+
+export interface AudienceEmitterOptions {
+  readonly names: TopicNames;
+  readonly codec: Codec<MembershipRecord>;
+  readonly events: Codec<Event>;
+  readonly producer: Producer;
+  /** Identifies a second at the most, of this process. */
+  readonly ratePerSecond: number;
+  readonly clock: Clock;
+  readonly onEmitted: (identifies: number) => void;
+  /** It cannot go on; the process should end. */
+  readonly onFailure: (reason: Error) => void;
+}
+
+/** A member record: one that names a user. */
+type Told = MembershipRecord & { readonly userId: string; readonly valueJson: string };
+
+export class AudienceEmitter {
+  readonly #connection: KafkaConnection;
+  readonly #options: AudienceEmitterOptions;
+  readonly #consumer: WindowedConsumer;
+  readonly #bucket: TokenBucket;
+  #waiting: Task<Told | null>[] = [];
+  #timer: NodeJS.Timeout | null = null;
+  #isClosed = false;
+
+  constructor(connection: KafkaConnection, options: AudienceEmitterOptions) {
+    const { names, codec, ratePerSecond, clock, onFailure } = options;
+    this.#connection = connection;
+    this.#options = options;
+    this.#bucket = new TokenBucket(ratePerSecond, clock.monotonicMs());
+    startUnreadableCount(connection.metrics, names.audiences);
+    this.#consumer = createWindowedConsumer<Told | null>(connection, {
+      groupId: names.audienceEmitterGroup,
+      topics: [names.audiences],
+      window: WINDOW,
+      prefetch: ({ value }) => (value === null ? undefined : codec.prefetch(value)),
+      take: (record) => this.#take(record),
+      laneOf: () => null,
+      run: (task) => this.#run(task),
+      onFailure,
+      timing: { stopDrainMs: DRAIN_MS },
+    });
+  }
+
+  /** Resolves when the group was joined. */
+  start(): Promise<void> {
+    return this.#consumer.start();
+  }
+
+  async stop(): Promise<void> {
+    this.#isClosed = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    await this.#consumer.stop();
+  }
+
+  /** Null for what becomes no identify: a fence, a tombstone, a record that no schema reads. */
+  #take({ topic, partition, offset, value }: IncomingRecord): Told | null {
+    if (value === null) return null;
+    try {
+      const record = this.#options.codec.decode(value);
+      const { userId, valueJson } = record;
+      return userId === null || valueJson === null ? null : { ...record, userId, valueJson };
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      countUnreadable(this.#connection.metrics, topic, { bytes: value, error });
+      this.#connection.log.error({ event: "membership_unreadable", topic, partition, offset, err: error });
+      return null;
+    }
+  }
+
+  #run(task: Task<Told | null>): void {
+    if (task.item === null) {
+      task.finish();
+      return;
+    }
+    this.#waiting.push(task);
+    if (this.#timer === null) this.#step();
+  }
+
+  /** AE2, AE3. */
+  #step(): void {
+    this.#timer = null;
+    if (this.#isClosed) return;
+    const { clock } = this.#options;
+    const nowMs = clock.monotonicMs();
+    let ready = 0;
+    while (ready < this.#waiting.length && this.#bucket.hasToken(nowMs)) {
+      // What was given up meanwhile is another's to send.
+      if (this.#waiting[ready]?.window.isRevoked !== true) this.#bucket.take(1, nowMs);
+      ready += 1;
+    }
+    if (ready > 0) this.#send(this.#waiting.splice(0, ready));
+    if (this.#waiting.length === 0) return;
+    this.#timer = setTimeout(() => this.#step(), Math.max(STEP_MS, this.#bucket.waitMs(1, nowMs)));
+  }
+
+  /** AE1. */
+  #send(tasks: readonly Task<Told | null>[]): void {
+    const { producer, onEmitted, onFailure } = this.#options;
+    const owned = tasks.filter(({ window }) => !window.isRevoked);
+    const records = owned.flatMap(({ item }) => (item === null ? [] : [this.#toRecord(item)]));
+    producer.send(records).then(
+      () => {
+        for (const task of owned) task.finish();
+        onEmitted(records.length);
+      },
+      (reason: Error) => {
+        if (!this.#isClosed) onFailure(reason);
+      },
+    );
+  }
+
+  #toRecord(told: Told): OutgoingRecord {
+    const { names, events, clock } = this.#options;
+    const { audienceId, kind, sourceId, userId, trait, valueJson, changedAtMs } = told;
+    const messageId = messageIdOf(told);
+    const event: Event = {
+      ...bareEvent({ messageId, sourceId, type: "identify", userId, nowMs: clock.nowMs() }),
+      timestampMs: changedAtMs,
+      traitsJson: `{${JSON.stringify(trait)}:${valueJson}}`,
+      contextJson: JSON.stringify({ posthaste: { kind, id: audienceId } }),
+    };
+    return { topic: names.events, key: eventKey(sourceId, event), value: events.encode(event) };
+  }
+}
+
+/** The same for a record that was written or read twice, and for no other. */
+function messageIdOf({ audienceId, userId, revision, changedAtMs }: Told): string {
+  const said = JSON.stringify([audienceId, userId, revision, changedAtMs]);
+  return `${audienceId}-${createHash("sha256").update(said).digest("base64url").slice(0, 22)}`;
+}

@@ -1,0 +1,166 @@
+/**
+ * What is done for each call about audiences and computed traits. Its input is checked; a refusal is thrown as a
+ * Problem.
+ */
+import type { Audience, AudienceKind, SyncSummary } from "@posthaste/core/audience/audience";
+import { type audienceInput, traitValueInput } from "@posthaste/core/audience/audience-settings";
+import { traitNameOf } from "@posthaste/core/audience/trait-name";
+import type { Source } from "@posthaste/core/config/source";
+import type { Clock } from "@posthaste/core/time";
+import type { z } from "zod";
+import type { ConfigStore } from "../config-store/config-store.ts";
+import { type Page, type PageQuery, pageFrom } from "../http/page.ts";
+import { checkInput, invalidInput, Problem } from "../http/problem.ts";
+import { derivedId } from "../identifiers.ts";
+import { type AudienceSyncs, assertSourceTakes, type Said } from "./audience-sync.ts";
+import { iso, viewAudience } from "./audience-view.ts";
+import type { Membership } from "./membership.ts";
+
+/** For what was written a moment ago to be read. */
+const REFRESH_MS = 5000;
+
+export interface AudienceHandlersOptions {
+  readonly audiences: ConfigStore<Audience>;
+  readonly sources: ConfigStore<Source>;
+  readonly syncs: AudienceSyncs;
+  readonly membership: Membership;
+  /** How many records are to become identifies still. */
+  readonly waiting: () => Promise<number>;
+  readonly clock: Clock;
+}
+
+export interface NamedTrait {
+  readonly name: string;
+  readonly sourceId: string;
+}
+
+type SaidInBatches = AsyncIterable<readonly Said[]> | Iterable<readonly Said[]>;
+type View = ReturnType<typeof viewAudience>;
+
+export class AudienceHandlers {
+  readonly #options: AudienceHandlersOptions;
+
+  constructor(options: AudienceHandlersOptions) {
+    this.#options = options;
+  }
+
+  async list(kind: AudienceKind, query: PageQuery): Promise<Page<View>> {
+    const { audiences } = this.#options;
+    const { data, nextCursor } = pageFrom(
+      [...audiences.values()].filter((audience) => audience.kind === kind),
+      query,
+    );
+    return { data: await Promise.all(data.map((audience) => this.#view(audience))), nextCursor };
+  }
+
+  async create({ name, sourceId }: z.output<typeof audienceInput>): Promise<View> {
+    return this.#view(await this.#create("audience", { name, sourceId }));
+  }
+
+  async get(id: string): Promise<View & { readonly identifiesWaiting: number }> {
+    const audience = this.#find(id);
+    return { ...(await this.#view(audience)), identifiesWaiting: await this.#options.waiting() };
+  }
+
+  async member(id: string, userId: string) {
+    this.#find(id);
+    const table = await this.#options.membership.refresh(REFRESH_MS);
+    const held = await table.member(id, userId);
+    const since = held === null || held.changedAtMs === 0 ? null : iso(held.changedAtMs);
+    return { userId, member: held?.valueJson === "true", since };
+  }
+
+  /** The whole membership, or changes of it. */
+  setMembers(id: string, said: SaidInBatches, isWhole: boolean): Promise<SyncSummary> {
+    const { sources, syncs } = this.#options;
+    const { sourceId } = this.#find(id);
+    assertSourceTakes(sources.get(sourceId), sourceId);
+    return syncs.sync({ audienceId: id, said, isWhole });
+  }
+
+  remove(id: string): Promise<void> {
+    return this.#options.syncs.remove(this.#find(id).id);
+  }
+
+  async setValues(named: NamedTrait, said: SaidInBatches) {
+    const { sources, syncs } = this.#options;
+    const { id } = await this.#create("computed_trait", named);
+    assertSourceTakes(sources.get(named.sourceId), named.sourceId);
+    const { added, unchanged } = await syncs.sync({ audienceId: id, said, isWhole: false });
+    return { changed: added, unchanged };
+  }
+
+  removeTrait({ name, sourceId }: NamedTrait): Promise<void> {
+    const id = derivedId("aud", sourceId, traitOf(name));
+    const found = this.#options.audiences.get(id);
+    if (found?.kind !== "computed_trait") throw new Problem("not_found", `${sourceId} has no computed trait ${name}`);
+    return this.#options.syncs.remove(id);
+  }
+
+  /**
+   * The id is made of the source and the trait, so that of two who make one trait at once, under whatever names, one is
+   * refused. A computed trait of that very name is there already, as often as it is made.
+   */
+  async #create(kind: AudienceKind, { name, sourceId }: NamedTrait): Promise<Audience> {
+    const { audiences, sources, clock } = this.#options;
+    if (sources.get(sourceId) === undefined) {
+      throw invalidInput([{ path: "sourceId", message: `there is no source ${sourceId}` }]);
+    }
+    const trait = traitOf(name);
+    const id = derivedId("aud", sourceId, trait);
+    const known = audiences.get(id);
+    if (kind === "computed_trait" && known?.kind === kind && known.name === name) return known;
+    const created = await audiences.change(id, (current, revision) => {
+      if (current?.kind === "computed_trait" && kind === current.kind && current.name === name)
+        return { ...current, revision };
+      if (current !== undefined) throw taken(current, name);
+      const nowMs = clock.nowMs();
+      return {
+        ...{ id, revision, kind, name, trait, sourceId, bornRevision: revision, lease: null, lastSync: null },
+        ...{ createdAtMs: nowMs, updatedAtMs: nowMs },
+      };
+    });
+    if (created === undefined) throw new Problem("not_found", `there is no audience ${id}`);
+    return created;
+  }
+
+  #find(id: string): Audience {
+    const audience = this.#options.audiences.get(id);
+    if (audience?.kind !== "audience") throw new Problem("not_found", `there is no audience ${id}`);
+    return audience;
+  }
+
+  async #view(audience: Audience): Promise<View> {
+    const { membership, syncs, clock } = this.#options;
+    const table = await membership.refresh(REFRESH_MS);
+    const held = await table.held(audience.id);
+    return viewAudience(audience, { held, progress: syncs.progressOf(audience.id), nowMs: clock.nowMs() });
+  }
+}
+
+/** Users as one batch, all with this value. */
+export function saidOf(userIds: readonly string[], valueJson: string): readonly Said[] {
+  return userIds.map((userId): Said => [userId, valueJson]);
+}
+
+/** Values by user id, as one batch. */
+export function saidOfValues(values: Readonly<Record<string, unknown>>): readonly Said[] {
+  return Object.entries(values).map(([userId, value]): Said => [userId, checkInput(traitValueInput, value)]);
+}
+
+function traitOf(name: string): string {
+  const trait = traitNameOf(name);
+  if (trait !== null) return trait;
+  throw invalidInput([{ path: "name", message: "a name needs a letter or a digit: the trait's name is made of them" }]);
+}
+
+function taken({ id, kind, name: other, trait }: Audience, name: string): Problem {
+  const what =
+    kind === "audience"
+      ? `the audience ${JSON.stringify(other)} (${id})`
+      : `the computed trait ${JSON.stringify(other)}`;
+  return new Problem(
+    "conflict",
+    `${JSON.stringify(name)} would be the trait ${trait}, which ${what} of this source has`,
+  );
+}

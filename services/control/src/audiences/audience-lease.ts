@@ -1,0 +1,140 @@
+/**
+ * The right to write an audience's records, for as long as one sync runs: a lease in the audience's own record, so that
+ * every control process knows of it.
+ *
+ * Owns: the timer that asks for more time.
+ * AL1  It is taken by a change of the record, which the config store makes on top of what stands there (S2 to S4): of
+ *      two that ask at once, in one process or two, one gets it.
+ * AL2  Its holder asks for more time three times within it, and stops writing at its end by the monotonic clock: so
+ *      whoever waits for a process that was killed waits no longer than one lease. What a holder had on the way at its
+ *      end is what fences are for (U2).
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import { type Audience, takeLease } from "@posthaste/core/audience/audience";
+import { PosthasteError } from "@posthaste/core/errors";
+import type { Log } from "@posthaste/core/log";
+import type { Clock } from "@posthaste/core/time";
+import type { ConfigStore } from "../config-store/config-store.ts";
+import { Problem } from "../http/problem.ts";
+import { createId } from "../identifiers.ts";
+
+/** Between two looks at a lease that another has. */
+const LOOK_MS = 100;
+
+export interface LeaseOptions {
+  readonly audiences: ConfigStore<Audience>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly leaseMs: number;
+}
+
+/** Another has it. */
+class Held extends Problem {}
+
+export class AudienceLease {
+  readonly #options: LeaseOptions;
+  readonly #holder: string;
+  readonly #timer: NodeJS.Timeout;
+  /** The audience as it was when the lease was taken: its revision is that of the sync's records (U1). */
+  readonly audience: Audience;
+  #heldUntilMs: number;
+  #lost: Error | null = null;
+  #renewing: Promise<void> = Promise.resolve();
+
+  private constructor(options: LeaseOptions, holder: string, taken: { audience: Audience; askedAtMs: number }) {
+    this.#options = options;
+    this.#holder = holder;
+    this.audience = taken.audience;
+    this.#heldUntilMs = taken.askedAtMs + options.leaseMs;
+    this.#timer = setInterval(() => {
+      this.#renewing = this.#renewing.then(() => this.#renew());
+    }, options.leaseMs / 3);
+  }
+
+  /**
+   * Resolves when the lease is taken. Rejects with the Problem `conflict` when another sync has it for `waitMs`,
+   * `not_found` when there is no such audience.
+   */
+  static async take(options: LeaseOptions, audienceId: string, waitMs: number): Promise<AudienceLease> {
+    const { clock } = options;
+    const holder = createId("sync");
+    const giveUpAtMs = clock.monotonicMs() + waitMs;
+    for (;;) {
+      const askedAtMs = clock.monotonicMs();
+      try {
+        const audience = await change(options, audienceId, holder);
+        return new AudienceLease(options, holder, { audience, askedAtMs });
+      } catch (error) {
+        if (!(error instanceof Held) || clock.monotonicMs() >= giveUpAtMs) throw error;
+      }
+      await delay(LOOK_MS);
+    }
+  }
+
+  /** Throws when the lease is lost or has run out: nothing may be written from then on (AL2). */
+  assertHeld(): void {
+    if (this.#lost !== null) throw this.#lost;
+    if (this.#options.clock.monotonicMs() < this.#heldUntilMs) return;
+    throw new PosthasteError("deadline_exceeded", "the sync's lease ran out before it could be renewed", {
+      retryable: true,
+    });
+  }
+
+  /** Gives the lease up, with what the sync came to where it came to its end. */
+  async release(summary: Audience["lastSync"]): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#renewing;
+    await this.#options.audiences.change(this.audience.id, (current, revision) => {
+      if (current?.lease?.holder !== this.#holder) throw lostTo(this.audience.id);
+      return { ...current, revision, lease: null, lastSync: summary ?? current.lastSync };
+    });
+  }
+
+  /** Ends it with the audience: its record is removed. */
+  async removeAudience(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#renewing;
+    await this.#options.audiences.change(this.audience.id, (current) => {
+      if (current?.lease?.holder !== this.#holder) throw lostTo(this.audience.id);
+      return null;
+    });
+  }
+
+  async #renew(): Promise<void> {
+    const { clock, audiences, leaseMs, log } = this.#options;
+    const askedAtMs = clock.monotonicMs();
+    try {
+      await audiences.change(this.audience.id, (current, revision) => {
+        if (current?.lease?.holder !== this.#holder) throw lostTo(this.audience.id);
+        const untilMs = clock.nowMs() + leaseMs;
+        return { ...current, revision, lease: { ...current.lease, untilMs } };
+      });
+      this.#heldUntilMs = askedAtMs + leaseMs;
+    } catch (error) {
+      // Brokers that do not answer are asked again at the next turn; the lease runs out if they do not by then.
+      if (error instanceof Problem) this.#lost = error;
+      log.warn({ event: "audience_lease_not_renewed", audienceId: this.audience.id, err: error });
+    }
+  }
+}
+
+async function change({ audiences, clock, leaseMs }: LeaseOptions, id: string, holder: string): Promise<Audience> {
+  const changed = await audiences.change(id, (current, revision) => {
+    if (current === undefined) throw new Problem("not_found", `there is no audience ${id}`);
+    const attempt = takeLease(current.lease, { holder, nowMs: clock.nowMs(), leaseMs });
+    if (attempt.outcome === "held") {
+      const since = new Date(attempt.sinceMs).toISOString();
+      throw new Held("conflict", `${id} is being synced since ${since}: try again when that has ended`);
+    }
+    return { ...current, revision, lease: attempt.lease };
+  });
+  if (changed === undefined) throw new Problem("not_found", `there is no audience ${id}`);
+  return changed;
+}
+
+function lostTo(id: string): Problem {
+  return new Problem(
+    "conflict",
+    `${id} was taken over by another sync: what this one wrote last may count for nothing`,
+  );
+}

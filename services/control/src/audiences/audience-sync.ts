@@ -1,0 +1,267 @@
+/**
+ * Syncs: what a caller says of an audience's users becomes records of `posthaste.audiences`, one for each user whose
+ * value is another.
+ *
+ * Owns: the syncs under way in this process, and the timer of the next repair.
+ * AS1  A sync holds the audience's lease from before it reads the first user to its end (AL1).
+ * AS2  What the caller sends is put aside first, whole; nothing is written for an upload that breaks off.
+ * AS3  Then fences are set in every partition, the topic is read to its end, and only then is anything compared (U2).
+ * AS4  It is answered when every record is acknowledged and read back.
+ * AS5  Users that a late record of a sync that ended made stale (U3) are written again soon, by whichever process gets
+ *      the lease.
+ */
+import type { Codec } from "@posthaste/contracts/codec";
+import { REVISION_HEADER } from "@posthaste/contracts/headers";
+import type { Audience, SyncSummary } from "@posthaste/core/audience/audience";
+import { changeTimeMs, type MembershipRecord } from "@posthaste/core/audience/membership";
+import { PosthasteError } from "@posthaste/core/errors";
+import { withDeadline } from "@posthaste/kafka/connection/deadline";
+import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
+import { Problem } from "../http/problem.ts";
+import { AudienceLease, type LeaseOptions } from "./audience-lease.ts";
+import type { Membership } from "./membership.ts";
+import type { MembershipClient } from "./membership-client.ts";
+import { membershipKey } from "./membership-entry.ts";
+import type { Change, Page } from "./membership-table.ts";
+
+/** Users that are looked at in one go: enough that batches are full, few enough that questions come in between. */
+const PAGE_USERS = 2000;
+/** For the topic's end to be read: a whole topic after a restart without a data folder. */
+const CATCH_UP_MS = 120_000;
+/** For a page's records to be acknowledged: longer than a broker's failure takes. */
+const SEND_MS = 30_000;
+/** A sync that finds another at work waits this long for its end. */
+export const WAIT_MS = 5000;
+const REPAIR_AFTER_MS = 1000;
+const REPAIR_AGAIN_MS = 5000;
+
+/** What one user's value is said to be. */
+export type Said = readonly [userId: string, valueJson: string];
+
+export interface SyncRequest {
+  readonly audienceId: string;
+  /** Everything the caller says, in batches. Rejects when it breaks off. */
+  readonly said: AsyncIterable<readonly Said[]> | Iterable<readonly Said[]>;
+  /** Whether users that are not named become absent. */
+  readonly isWhole: boolean;
+  readonly waitMs?: number;
+}
+
+/** How far a sync of this process is. */
+export interface SyncProgress {
+  readonly startedAtMs: number;
+  /** Users that the caller named so far. */
+  received: number;
+  /** Users that were compared so far, those who are removed included. */
+  compared: number;
+}
+
+export interface AudienceSyncsOptions extends LeaseOptions {
+  readonly topic: string;
+  readonly codec: Codec<MembershipRecord>;
+  readonly membership: Membership;
+  /** Of its own: no write of control's waits behind a membership. */
+  readonly producer: Producer;
+}
+
+type NextPage = (table: MembershipClient, after: string | null) => Promise<Page>;
+
+export class AudienceSyncs {
+  readonly #options: AudienceSyncsOptions;
+  readonly #progress = new Map<string, SyncProgress>();
+  readonly #running = new Set<Promise<unknown>>();
+  #repair: NodeJS.Timeout | null = null;
+  #isClosed = false;
+
+  constructor(options: AudienceSyncsOptions) {
+    this.#options = options;
+  }
+
+  /** Of the sync of an audience that runs in this process. */
+  progressOf(audienceId: string): SyncProgress | undefined {
+    return this.#progress.get(audienceId);
+  }
+
+  /**
+   * Resolves by AS4. Rejects with the Problems of `AudienceLease.take`, and with what reading the upload failed with.
+   */
+  sync({ audienceId, said, isWhole, waitMs = WAIT_MS }: SyncRequest): Promise<SyncSummary> {
+    return this.#run(audienceId, waitMs, async (lease, progress) => {
+      const table = await this.#options.membership.refresh(CATCH_UP_MS);
+      const upload = await table.openUpload();
+      try {
+        for await (const users of said) {
+          this.#assertOpen();
+          await table.addToUpload(upload, users);
+          progress.received += users.length;
+        }
+        const summary = await this.#compare(lease, progress, { upload, isWhole });
+        await lease.release(summary);
+        return summary;
+      } finally {
+        table.dropUpload(upload).catch(() => undefined);
+      }
+    });
+  }
+
+  /** Removes an audience and what is held of its users; nobody is told of it. */
+  remove(audienceId: string): Promise<void> {
+    return this.#run(audienceId, WAIT_MS, async (lease) => {
+      const { id, revision } = lease.audience;
+      const { topic } = this.#options;
+      const headers = { [REVISION_HEADER]: String(revision) };
+      await this.#fence(lease);
+      await this.#write(lease, (table, after) => table.everybody(id, after, PAGE_USERS), {
+        toRecord: ({ userId }) => ({ topic, key: membershipKey(id, userId), value: null, headers }),
+      });
+      await lease.removeAudience();
+    });
+  }
+
+  /** AS5. To be called when records were read. */
+  repairSoon(afterMs = REPAIR_AFTER_MS): void {
+    if (this.#repair !== null || this.#isClosed) return;
+    this.#repair = setTimeout(() => {
+      this.#repair = null;
+      this.#repairAll().catch((error: unknown) => {
+        this.#options.log.warn({ event: "membership_repair_failed", err: error });
+        this.repairSoon(REPAIR_AGAIN_MS);
+      });
+    }, afterMs);
+  }
+
+  /** Ends what runs: a sync that is not through changes nothing more. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    if (this.#repair !== null) clearTimeout(this.#repair);
+    await Promise.allSettled(this.#running);
+  }
+
+  async #repairAll(): Promise<void> {
+    const { membership, audiences } = this.#options;
+    for (const audienceId of await membership.table.stale()) {
+      if (audiences.get(audienceId) === undefined) continue;
+      await this.#run(audienceId, 0, async (lease) => {
+        await this.#fence(lease);
+        const next: NextPage = (table, after) => table.staleMembers(audienceId, after, PAGE_USERS);
+        await this.#write(lease, next, { toRecord: (change) => this.#toRecord(lease.audience, change) });
+        await lease.release(null);
+      });
+      this.#options.log.info({ event: "membership_repaired", audienceId });
+    }
+  }
+
+  /** AS1. */
+  async #run<T>(
+    audienceId: string,
+    waitMs: number,
+    work: (lease: AudienceLease, progress: SyncProgress) => Promise<T>,
+  ): Promise<T> {
+    this.#assertOpen();
+    const lease = await AudienceLease.take(this.#options, audienceId, waitMs);
+    const progress: SyncProgress = { startedAtMs: this.#options.clock.nowMs(), received: 0, compared: 0 };
+    this.#progress.set(audienceId, progress);
+    const running = work(lease, progress);
+    this.#running.add(running);
+    try {
+      return await running;
+    } catch (error) {
+      await lease.release(null).catch(() => undefined);
+      throw error;
+    } finally {
+      this.#running.delete(running);
+      this.#progress.delete(audienceId);
+    }
+  }
+
+  async #compare(
+    lease: AudienceLease,
+    progress: SyncProgress,
+    { upload, isWhole }: { readonly upload: number; readonly isWhole: boolean },
+  ): Promise<SyncSummary> {
+    const { id: audienceId, kind } = lease.audience;
+    let [added, removed, unchanged] = [0, 0, 0];
+    const toRecord = (change: Change): OutgoingRecord => {
+      if (kind === "audience" && change.valueJson === "false") removed += 1;
+      else added += 1;
+      return this.#toRecord(lease.audience, change);
+    };
+    await this.#fence(lease);
+    const query = { audienceId, kind, upload, limit: PAGE_USERS };
+    await this.#write(lease, (table, after) => table.changed({ ...query, after }), {
+      toRecord,
+      onPage: (page) => {
+        unchanged += page.unchanged;
+        progress.compared += page.unchanged + page.changes.length;
+      },
+    });
+    if (isWhole) await this.#write(lease, (table, after) => table.missing({ ...query, after }), { toRecord });
+    await this.#options.membership.refresh(CATCH_UP_MS);
+    return { startedAtMs: progress.startedAtMs, endedAtMs: this.#options.clock.nowMs(), added, removed, unchanged };
+  }
+
+  /** AS3. */
+  async #fence(lease: AudienceLease): Promise<void> {
+    const { topic, codec, producer, membership } = this.#options;
+    const { id, kind, sourceId, trait, revision, bornRevision } = lease.audience;
+    const about = { audienceId: id, kind, sourceId, trait, revision, bornRevision };
+    const value = codec.encode({ ...about, userId: null, valueJson: null, changedAtMs: this.#options.clock.nowMs() });
+    const partitions = producer.partitionsOf(topic) ?? 0;
+    lease.assertHeld();
+    const fences = Array.from({ length: partitions }, (_, partition) => ({ topic, partition, key: id, value }));
+    await withDeadline(producer.send(fences), SEND_MS, "the brokers");
+    await membership.refresh(CATCH_UP_MS);
+  }
+
+  /** Page after page; the next one is looked for while the last one's records are on their way. */
+  async #write(
+    lease: AudienceLease,
+    nextPage: NextPage,
+    {
+      toRecord,
+      onPage,
+    }: { readonly toRecord: (change: Change) => OutgoingRecord; readonly onPage?: (page: Page) => void },
+  ): Promise<void> {
+    const { producer, membership } = this.#options;
+    let sent: Promise<void> = Promise.resolve();
+    let after: string | null = null;
+    do {
+      const page: Page = await nextPage(membership.table, after);
+      await sent;
+      this.#assertOpen();
+      lease.assertHeld();
+      onPage?.(page);
+      sent =
+        page.changes.length === 0
+          ? sent
+          : withDeadline(
+              producer.send(page.changes.map(toRecord)),
+              SEND_MS,
+              "the brokers (some of the changes are made)",
+            );
+      sent.catch(() => undefined);
+      after = page.after;
+    } while (after !== null);
+    await sent;
+  }
+
+  #toRecord(audience: Audience, { userId, valueJson, newestMs }: Change): OutgoingRecord {
+    const { topic, codec, clock } = this.#options;
+    const { id, kind, sourceId, trait, revision, bornRevision } = audience;
+    const changedAtMs = changeTimeMs(clock.nowMs(), newestMs === null ? undefined : { newestMs });
+    const about = { audienceId: id, kind, sourceId, trait, revision, bornRevision };
+    return { topic, key: membershipKey(id, userId), value: codec.encode({ ...about, userId, valueJson, changedAtMs }) };
+  }
+
+  #assertOpen(): void {
+    if (this.#isClosed)
+      throw new PosthasteError("closed", "control is ending: the sync is not through", { retryable: true });
+  }
+}
+
+/** Throws the Problem `conflict` for a source that takes no events. */
+export function assertSourceTakes(source: { readonly enabled: boolean } | undefined, sourceId: string): void {
+  if (source?.enabled === true) return;
+  const why = source === undefined ? "was removed" : "is switched off";
+  throw new Problem("conflict", `the source ${sourceId} ${why}: its audiences can be synced when it is back`);
+}

@@ -1,0 +1,184 @@
+/**
+ * Reads every partition of `posthaste.audiences` into the membership's table, for as long as the process runs.
+ *
+ * Owns: a reader for each partition, and the timer of the next look at the topic.
+ * MF1  A reader starts at the position that stands in the table (MT1), or at the topic's start.
+ * MF2  One partition's records are taken at a time, so that not all of a long topic is in memory at once.
+ * MF3  A reader that fails is started again at the next look, from the table's position. When the topic was made anew
+ *      (B3), the table is emptied first. A topic that is not there yet is waited for; partitions that were added are
+ *      followed.
+ * MF4  A record that cannot be decoded is logged, counted and passed over.
+ */
+import type { Codec } from "@posthaste/contracts/codec";
+import type { MembershipRecord } from "@posthaste/core/audience/membership";
+import { isPosthasteError } from "@posthaste/core/errors";
+import { countUnreadable, isUnreadable, startUnreadableCount } from "@posthaste/kafka/codec/unreadable";
+import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { withDeadline } from "@posthaste/kafka/connection/deadline";
+import { ledOffsets, topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
+import { followLog, type LogReader } from "@posthaste/kafka/log/log-reader";
+import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
+import type { MembershipClient } from "./membership-client.ts";
+import { type MembershipEntry, toMembershipEntry } from "./membership-entry.ts";
+
+/** Between two looks at the topic while something is amiss; and otherwise. */
+const LOOK_MS = 500;
+const IDLE_LOOK_MS = 30_000;
+/** Records that go to the table at a time, so that questions come in between. */
+const STEP_RECORDS = 500;
+
+export interface MembershipFollowerOptions {
+  readonly topic: string;
+  readonly table: MembershipClient;
+  readonly codec: Codec<MembershipRecord>;
+  /** A record was taken that may have left somebody to be written again (U3). */
+  readonly onTaken: () => void;
+}
+
+export class MembershipFollower {
+  readonly #connection: KafkaConnection;
+  readonly #options: MembershipFollowerOptions;
+  readonly #readers = new Map<number, LogReader>();
+  readonly #positions: Map<number, number>;
+  readonly #waiting = new Set<() => void>();
+  #taking: Promise<unknown> = Promise.resolve();
+  #timer: NodeJS.Timeout | null = null;
+  #wasRemade = false;
+  #isTold = false;
+  #isClosed = false;
+
+  constructor(connection: KafkaConnection, options: MembershipFollowerOptions) {
+    this.#connection = connection;
+    this.#options = options;
+    startUnreadableCount(connection.metrics, options.topic);
+    this.#positions = new Map(options.table.start.positions.map(({ partition, next }) => [partition, next]));
+    this.#lookLater(0);
+  }
+
+  /** Resolves when all that stands in the topic now is in the table. Rejects with `deadline_exceeded`. */
+  async refresh(timeoutMs: number): Promise<void> {
+    const { topic } = this.#options;
+    const giveUpAtMs = performance.now() + timeoutMs;
+    const ends = await withDeadline(topicOffsets(this.#connection, topic), timeoutMs, `asking where ${topic} ends`);
+    const isThere = (): boolean =>
+      ends.every(({ partition, start, end }) => end <= start || (this.#positions.get(partition) ?? 0) >= end);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const look = (): void => {
+      if (isThere()) resolve();
+    };
+    this.#waiting.add(look);
+    look();
+    await withDeadline(promise, Math.max(0, giveUpAtMs - performance.now()), `reading ${topic} to its end`).finally(
+      () => this.#waiting.delete(look),
+    );
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    await Promise.all([...this.#readers.values()].map((reader) => reader.close()));
+  }
+
+  #lookLater(afterMs: number): void {
+    if (this.#isClosed) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      this.#look().then(
+        (isWhole) => this.#lookLater(isWhole ? IDLE_LOOK_MS : LOOK_MS),
+        (reason: unknown) => {
+          // Once, not at every look.
+          if (!this.#isTold) this.#say("topic_not_followed", reason);
+          this.#isTold = true;
+          this.#lookLater(LOOK_MS);
+        },
+      );
+    }, afterMs);
+  }
+
+  /** MF3. Answers whether every partition is followed. */
+  async #look(): Promise<boolean> {
+    const { topic, table } = this.#options;
+    const { offsets, leaderless } = await ledOffsets(this.#connection, topic);
+    if (this.#wasRemade) {
+      await Promise.all([...this.#readers.values()].map((reader) => reader.close()));
+      this.#readers.clear();
+      await table.clear();
+      this.#positions.clear();
+      this.#wasRemade = false;
+    }
+    for (const { partition } of offsets) {
+      if (this.#readers.has(partition) || this.#isClosed) continue;
+      const reader = await followLog(this.#connection, {
+        topic,
+        partition,
+        from: this.#positions.get(partition) ?? "start",
+        onRecords: (records) => this.#takeInTurn(partition, records),
+        onFetched: ({ position }) => this.#reached(partition, position),
+        onFailure: (reason) => this.#drop(partition, reason),
+      });
+      if (this.#isClosed) await reader.close();
+      else this.#readers.set(partition, reader);
+    }
+    this.#isTold = false;
+    return leaderless.length === 0 && this.#readers.size === offsets.length;
+  }
+
+  /** MF2. */
+  #takeInTurn(partition: number, records: readonly IncomingRecord[]): Promise<void> {
+    const taken = this.#taking.then(() => this.#take(partition, records));
+    this.#taking = taken.catch(() => undefined);
+    return taken;
+  }
+
+  async #take(partition: number, records: readonly IncomingRecord[]): Promise<void> {
+    const { table, onTaken } = this.#options;
+    for (let from = 0; from < records.length; from += STEP_RECORDS) {
+      const step = records.slice(from, from + STEP_RECORDS);
+      const entries: MembershipEntry[] = [];
+      for (const record of step) entries.push(...(await this.#read(record)));
+      const next = (step.at(-1)?.offset ?? 0) + 1;
+      if (this.#isClosed) return;
+      await table.take(partition, next, entries);
+      this.#reached(partition, next);
+    }
+    onTaken();
+  }
+
+  /** Behind offsets that hold no record too: compaction leaves such. */
+  #reached(partition: number, position: number): void {
+    if (position <= (this.#positions.get(partition) ?? -1)) return;
+    this.#positions.set(partition, position);
+    for (const look of this.#waiting) look();
+  }
+
+  /** MF4. A registry that does not answer ends the reader instead: the record is read again. */
+  async #read(record: IncomingRecord): Promise<readonly MembershipEntry[]> {
+    const { codec, topic } = this.#options;
+    try {
+      if (record.value !== null) await codec.prefetch(record.value);
+      const entry = toMembershipEntry(record, codec);
+      return entry === null ? [] : [entry];
+    } catch (error) {
+      if (!isUnreadable(error) || record.value === null) throw error;
+      countUnreadable(this.#connection.metrics, topic, { bytes: record.value, error });
+      this.#say("record_not_read", error, { partition: record.partition, offset: record.offset });
+      return [];
+    }
+  }
+
+  #drop(partition: number, reason: Error): void {
+    this.#readers.delete(partition);
+    if (this.#isClosed) return;
+    if (isPosthasteError(reason, "offset_out_of_range")) this.#wasRemade = true;
+    this.#say("topic_reader_failed", reason, { partition });
+    // Without a timer a look is under way, and sets one when it ends.
+    if (this.#timer === null) return;
+    clearTimeout(this.#timer);
+    this.#lookLater(LOOK_MS);
+  }
+
+  #say(event: string, reason: unknown, fields: Record<string, unknown> = {}): void {
+    const { log } = this.#connection;
+    log.warn({ event, topic: this.#options.topic, ...fields, err: reason }, "the audiences' membership is behind");
+  }
+}

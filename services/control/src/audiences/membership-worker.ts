@@ -1,0 +1,21 @@
+/**
+ * The membership's table on a thread of its own: answers calls in the order in which they come. A call that fails ends
+ * the thread.
+ */
+import { parentPort, workerData } from "node:worker_threads";
+import type { MembershipCall, MembershipReply } from "./membership-client.ts";
+import { MembershipTable } from "./membership-table.ts";
+
+const port = parentPort;
+if (port === null) throw new Error("this runs as a worker thread");
+
+const table = new MembershipTable(workerData);
+const reply = (answer: MembershipReply): void => port.postMessage(answer);
+
+port.on("message", ({ id, method, args }: MembershipCall) => {
+  // The client's types say what each method takes.
+  const run = table[method] as (...given: readonly unknown[]) => unknown;
+  reply({ id, value: run.apply(table, [...args]) });
+  if (method === "close") port.close();
+});
+reply({ id: 0, value: table.start });

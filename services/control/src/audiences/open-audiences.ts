@@ -1,0 +1,132 @@
+/** Everything of control that is about audiences and computed traits, put together. */
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { type AudienceRecord, createAudienceCodec } from "@posthaste/contracts/audience-codec";
+import type { OpenCodec } from "@posthaste/contracts/codec";
+import type { TopicNames } from "@posthaste/contracts/topics";
+import type { MembershipRecord } from "@posthaste/core/audience/membership";
+import type { Source } from "@posthaste/core/config/source";
+import type { Event } from "@posthaste/core/event/event";
+import type { Log } from "@posthaste/core/log";
+import type { Clock } from "@posthaste/core/time";
+import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
+import { createProducer } from "@posthaste/kafka/producer/producer";
+import { type ConfigStore, openConfigStore } from "../config-store/config-store.ts";
+import type { Route } from "../http/route.ts";
+import { AudienceEmitter } from "./audience-emitter.ts";
+import { AudienceHandlers } from "./audience-handlers.ts";
+import { audienceRoutes, memberRoutes } from "./audience-routes.ts";
+import { AudienceSyncs } from "./audience-sync.ts";
+import { computedTraitRoutes } from "./computed-trait-routes.ts";
+import { Membership } from "./membership.ts";
+
+export interface AudiencesOptions {
+  readonly connection: KafkaConnection;
+  readonly openCodec: OpenCodec;
+  readonly names: TopicNames;
+  readonly sources: ConfigStore<Source>;
+  readonly clock: Clock;
+  /** So many identifies were acknowledged. */
+  readonly onEmitted: (identifies: number) => void;
+  /** The config store's: what names this process in revisions. */
+  readonly writer: number;
+  /** For the membership's cache; null for memory. */
+  readonly folder: string | null;
+  readonly ratePerSecond: number;
+  readonly leaseMs: number;
+  /** Ends the process. */
+  readonly fail: (reason: Error) => void;
+}
+
+export interface Audiences {
+  readonly routes: readonly Route[];
+  caughtUp(): Promise<void>;
+  /** Of the table of audiences, for `/readyz`. */
+  readonly state: true | string;
+  close(): Promise<void>;
+}
+
+export async function openAudiences(options: AudiencesOptions): Promise<Audiences> {
+  const { connection, openCodec, names, sources, clock, onEmitted, writer, leaseMs, ratePerSecond, fail } = options;
+  const { log } = connection;
+  const [records, codec, events] = await Promise.all([
+    openCodec<AudienceRecord>("audience"),
+    openCodec<MembershipRecord>("membership"),
+    openCodec<Event>("event"),
+  ]);
+  // One each, so that no lease waits behind a membership, and no membership behind identifies.
+  const [configProducer, producer, identifies] = await Promise.all([
+    createProducer(connection, { name: "audience-config", topics: [names.audienceConfig] }),
+    createProducer(connection, { name: "audiences", topics: [names.audiences] }),
+    createProducer(connection, { name: "audience-identifies", topics: [names.events] }),
+  ]);
+  const audiences = await openConfigStore(connection, {
+    ...{ producer: configProducer, clock, log, writer },
+    topic: names.audienceConfig,
+    codec: createAudienceCodec(records),
+  });
+  const membership = new Membership({
+    ...{ connection, codec, topic: names.audiences },
+    path: await cachePath(options.folder, log),
+    onTaken: () => syncs.repairSoon(),
+  });
+  const syncs = new AudienceSyncs({
+    audiences,
+    clock,
+    log,
+    leaseMs,
+    topic: names.audiences,
+    codec,
+    membership,
+    producer,
+  });
+  const emitter = new AudienceEmitter(connection, {
+    ...{ names, codec, events, producer: identifies, ratePerSecond, clock, onEmitted, onFailure: fail },
+  });
+  emitter.start().catch(fail);
+  const waiting = () => recordsWaiting(connection, names);
+  const handlers = new AudienceHandlers({ audiences, sources, syncs, membership, waiting, clock });
+
+  return {
+    routes: [...audienceRoutes(handlers), ...memberRoutes(handlers), ...computedTraitRoutes(handlers)],
+    caughtUp: () => audiences.caughtUp(),
+    get state() {
+      return audiences.state;
+    },
+    close: async () => {
+      await Promise.all([syncs.close(), emitter.stop()]);
+      await Promise.all([membership.close(), audiences.close()]);
+      await Promise.all([configProducer.close(), producer.close(), identifies.close()]);
+    },
+  };
+}
+
+/** Of the emitter's group: what its processes have committed. */
+async function recordsWaiting(connection: KafkaConnection, names: TopicNames): Promise<number> {
+  const topic = names.audiences;
+  const [ends, groups] = await Promise.all([
+    topicOffsets(connection, topic),
+    connection.withAdmin((admin) => admin.fetchOffsets({ groupId: names.audienceEmitterGroup, topics: [topic] })),
+  ]);
+  const committed = new Map(
+    groups.flatMap(({ partitions }) => partitions.map((each) => [each.partition, Number(each.offset)])),
+  );
+  return ends.reduce((sum, { partition, start, end }) => {
+    return sum + Math.max(0, end - Math.max(start, committed.get(partition) ?? -1));
+  }, 0);
+}
+
+/**
+ * Null, which is memory, also for a folder that cannot be made: the membership is a cache, and no reason not to start.
+ */
+async function cachePath(folder: string | null, log: Log): Promise<string | null> {
+  if (folder === null) return null;
+  try {
+    await mkdir(folder, { recursive: true });
+    return join(folder, "audiences.sqlite");
+  } catch (error) {
+    log.warn({ event: "membership_not_kept", reason: String(error) }, "POSTHASTE_CONTROL_DATA_DIR cannot be used");
+    return null;
+  }
+}

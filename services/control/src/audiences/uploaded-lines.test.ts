@@ -1,0 +1,90 @@
+import fc from "fast-check";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import type { Said } from "./audience-sync.ts";
+import { type ParseLine, parseMember, parseValue, readSaid } from "./uploaded-lines.ts";
+
+afterEach(() => vi.useRealTimers());
+
+/** The bytes of a text in pieces of these sizes, the last one repeated. */
+async function* pieces(text: string, sizes: readonly number[]): AsyncGenerator<Uint8Array> {
+  const bytes = Buffer.from(text);
+  let [from, index] = [0, 0];
+  while (from < bytes.length) {
+    const size = sizes[Math.min(index, sizes.length - 1)] ?? 1;
+    yield bytes.subarray(from, from + size);
+    from += size;
+    index += 1;
+  }
+}
+
+async function read(text: string, parse: ParseLine = parseMember, sizes: readonly number[] = [7]): Promise<Said[]> {
+  const said: Said[] = [];
+  for await (const batch of readSaid(pieces(text, sizes), parse)) said.push(...batch);
+  return said;
+}
+
+describe("an upload", () => {
+  it("says the same in whatever pieces it comes, and whether its last line ends or not", async () => {
+    const id = fc.string({ unit: "grapheme", minLength: 1, maxLength: 8 });
+    const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(id, { minLength: 1 }),
+        sizes,
+        fc.constantFrom("", "\n", "\r\n"),
+        async (ids, cut, end) => {
+          const text = ids.map((userId) => JSON.stringify(userId)).join("\n") + end;
+          const wellFormed = ids.map((userId) => [userId.replace(/\p{Surrogate}/gu, "\ufffd"), "true"]);
+          expect(await read(text, parseMember, cut)).toEqual(wellFormed);
+        },
+      ),
+    );
+  });
+
+  it("takes a user as text, as a whole number and as an object", async () => {
+    expect(await read('"a"\n\n17\n{"userId": "b", "name": "x"}\n')).toEqual([
+      ["a", "true"],
+      ["17", "true"],
+      ["b", "true"],
+    ]);
+  });
+
+  it("takes any JSON value of a computed trait", async () => {
+    const text = '{"userId": "a", "value": {"b": [1]}}\n{"userId": 2, "value": null}';
+    expect(await read(text, parseValue)).toEqual([
+      ["a", '{"b":[1]}'],
+      ["2", "null"],
+    ]);
+  });
+
+  it.each([
+    ["what is no JSON", "x", parseMember, /^line 2: is not JSON$/],
+    ["an object without a user", "{}", parseMember, /^line 2: /],
+    ["an empty user", '""', parseMember, /^line 2: a user id is needed$/],
+    ["a value that is not there", '{"userId": "a"}', parseValue, /^line 2: expected an object such as/],
+    ["a line without an end", `"${"x".repeat(70_000)}`, parseMember, /^line 2: a line has at most 65536/],
+  ] as const)("names the line of %s", async (_, line, parse, message) => {
+    const good = parse === parseMember ? '"a"' : '{"userId": "a", "value": 1}';
+    await expect(read(`${good}\n${line}`, parse, [5000])).rejects.toThrow(message);
+  });
+
+  it("is refused when there is nothing in it", async () => {
+    await expect(read("")).rejects.toThrow(/the upload is empty/);
+  });
+
+  it("is given up when nothing comes for half a minute", async () => {
+    vi.useFakeTimers();
+    const hanging = {
+      async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+        yield Buffer.from('"a"\n');
+        await new Promise(() => {});
+      },
+    };
+    const reading = (async () => {
+      for await (const batch of readSaid(hanging, parseMember)) expect(batch).toEqual([]);
+    })();
+    const given = expect(reading).rejects.toThrow(/nothing came of the upload for 30 seconds/);
+    await vi.advanceTimersByTimeAsync(30_000);
+    await given;
+  });
+});

@@ -1,0 +1,115 @@
+/** An upload as lines of JSON: read as it comes, a batch at a time, never whole. */
+import { traitValueInput, userIdInput } from "@posthaste/core/audience/audience-settings";
+import { isJsonObject } from "@posthaste/core/call/json-fragment";
+import { parseJson } from "@posthaste/core/call/parse-json";
+import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
+import type { z } from "zod";
+import { inputWords } from "../http/input-words.ts";
+import { invalidInput } from "../http/problem.ts";
+import type { Said } from "./audience-sync.ts";
+
+/** Longer lines hold no user: an id of 8 KB and a value of 16 KB fit twice. */
+const MAX_LINE_LENGTH = 65_536;
+/** Users that are handed on at a time. */
+const BATCH_USERS = 1000;
+/** An upload of which nothing comes for so long has broken off. */
+const STALL_MS = 30_000;
+
+/** What one line says; throws the Problem `invalid_input`, which names the line. */
+export type ParseLine = (line: string, lineNumber: number) => Said;
+
+/**
+ * What the lines of an upload say, in batches. Throws the Problem `invalid_input` for a line that says nothing and for
+ * an upload without a line, `deadline_exceeded` for one that stalls, and what reading the stream failed with when it
+ * breaks off.
+ */
+export async function* readSaid(chunks: AsyncIterable<Uint8Array>, parse: ParseLine): AsyncGenerator<readonly Said[]> {
+  let batch: Said[] = [];
+  let lineNumber = 0;
+  for await (const line of lines(chunks)) {
+    lineNumber += 1;
+    if (line.trim() === "") continue;
+    batch.push(parse(line, lineNumber));
+    if (batch.length < BATCH_USERS) continue;
+    yield batch;
+    batch = [];
+  }
+  // A file that came out empty by mistake must not empty an audience.
+  if (lineNumber === 0)
+    throw invalidInput([
+      { path: "", message: "the upload is empty: to say that nobody is in it, send the JSON array []" },
+    ]);
+  if (batch.length > 0) yield batch;
+}
+
+/** `"user-7"`, `17` or `{"userId": "user-7"}`: somebody who is in an audience. */
+export const parseMember: ParseLine = (line, lineNumber) => {
+  const value = valueIn(line, lineNumber);
+  const userId = isJsonObject(value) ? value["userId"] : value;
+  return [checked(userIdInput, userId, lineNumber), "true"];
+};
+
+/** `{"userId": "user-7", "value": 12.5}`: somebody's value of a computed trait. */
+export const parseValue: ParseLine = (line, lineNumber) => {
+  const fields = valueIn(line, lineNumber);
+  if (!isJsonObject(fields) || !Object.hasOwn(fields, "value")) {
+    throw atLine(lineNumber, 'expected an object such as {"userId": "user-7", "value": 12.5}');
+  }
+  return [checked(userIdInput, fields["userId"], lineNumber), checked(traitValueInput, fields["value"], lineNumber)];
+};
+
+async function* lines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  let number = 0;
+  for await (const chunk of untilStalled(chunks)) {
+    rest += decoder.decode(chunk, { stream: true });
+    let from = 0;
+    for (let end = rest.indexOf("\n"); end !== -1; end = rest.indexOf("\n", from)) {
+      number += 1;
+      yield rest.slice(from, end);
+      from = end + 1;
+    }
+    rest = rest.slice(from);
+    if (rest.length > MAX_LINE_LENGTH) throw atLine(number + 1, `a line has at most ${MAX_LINE_LENGTH} characters`);
+  }
+  rest += decoder.decode();
+  if (rest !== "") yield rest;
+}
+
+async function* untilStalled(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const { promise: stalled, reject } = Promise.withResolvers<never>();
+      const what = `nothing came of the upload for ${STALL_MS / 1000} seconds: nobody was changed`;
+      const timer = setTimeout(() => reject(new PosthasteError("deadline_exceeded", what)), STALL_MS);
+      const next = await Promise.race([iterator.next(), stalled]).finally(() => clearTimeout(timer));
+      if (next.done === true) return;
+      yield next.value;
+    }
+  } finally {
+    // Not waited for: a stream that hangs does not end.
+    Promise.resolve(iterator.return?.()).catch(() => undefined);
+  }
+}
+
+function valueIn(line: string, lineNumber: number): unknown {
+  try {
+    return parseJson(line);
+  } catch (error) {
+    // The parser's own words quote the line.
+    if (isPosthasteError(error)) throw atLine(lineNumber, error.message);
+    throw atLine(lineNumber, "is not JSON");
+  }
+}
+
+function checked<Schema extends z.ZodType>(schema: Schema, value: unknown, lineNumber: number): z.output<Schema> {
+  const result = schema.safeParse(value, { error: inputWords });
+  if (result.success) return result.data;
+  throw atLine(lineNumber, result.error.issues[0]?.message ?? "cannot be taken");
+}
+
+function atLine(lineNumber: number, message: string): Error {
+  return invalidInput([{ path: `line ${lineNumber}`, message }]);
+}
