@@ -3,6 +3,7 @@ import { PosthasteError } from "@posthaste/core/errors";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { GatewayOptions } from "../src/gateway.ts";
+import { sendRaw, toRequestBytes } from "./raw-request.ts";
 import { RECEIVED_AT_MS, SOURCE, startTestGateway, type TestGateway, WRITE_KEY } from "./test-gateway.ts";
 
 let gateway: TestGateway;
@@ -42,6 +43,14 @@ describe("the write key", () => {
     expect(response.status).toBe(401);
     expect(await response.json()).toEqual({ code, message: expect.stringMatching(/\.$/) });
     expect(gateway.producer.sent).toEqual([]);
+  });
+
+  it("is missed too in a request without a body, whichever way its headers say so", async () => {
+    await start();
+    for (const headers of [[], ["Content-Length: 0"]]) {
+      const response = await sendRaw(gateway.url, toRequestBytes("POST", "/v1/track", headers));
+      expect([response?.status, response?.body]).toEqual([401, expect.stringContaining("missing_write_key")]);
+    }
   });
 
   it("in the header stands over the one in the body", async () => {

@@ -11,7 +11,7 @@ import type { Source } from "@posthaste/core/config/source";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Accept, CallRequest } from "../accept/accept.ts";
 import type { Admission } from "../accept/admission.ts";
-import { type Answer, malformed, type Refusal, tooLarge } from "../answer/answer.ts";
+import { type Answer, type Refusal, tooLarge } from "../answer/answer.ts";
 import type { LateRefusals } from "../answer/late-refusals.ts";
 import type { BodySender } from "../body/body-budget.ts";
 import { createBodyOpener, GONE, type OpenedBody } from "../body/decompress.ts";
@@ -46,8 +46,6 @@ export type CallForm = CallType | "batch";
 
 /** Sends the answer to a request once its calls are acknowledged or refused. */
 export type TakeCalls = (request: FastifyRequest, reply: FastifyReply, form: CallForm) => Promise<FastifyReply>;
-
-const NO_BODY = malformed("empty_body", "The request has no body; send a JSON object.");
 
 const TOO_MUCH = tooLarge(
   "request_too_large",
@@ -116,7 +114,6 @@ class PathSteps {
   }
 
   readBody({ raw }: FastifyRequest, exchange: Exchange, sender: BodySender): ReadBody | Promise<ReadBody> {
-    if (raw.headers["content-length"] === undefined && raw.headers["transfer-encoding"] === undefined) return NO_BODY;
     if (exchange.isOver) return GONE;
     const held = this.#parts.bodies.read(raw, sender);
     exchange.untilClose(() => held.release());
