@@ -1,6 +1,7 @@
 /** The control API over fetch: the only thing that the command talks to. */
 import { CliError, EXIT, type ExitCode } from "./exit-code.ts";
 import type { Entry } from "./printer.ts";
+import { upload } from "./upload.ts";
 
 /** As many as one page may have. */
 const PAGE = 200;
@@ -27,6 +28,11 @@ export interface ReadList {
 export interface ApiClient {
   /** The answer's document. Throws CliError with the code that the refusal stands for. */
   call(method: string, path: string, body?: unknown): Promise<Entry>;
+  /**
+   * Puts lines as they are read, and waits for the answer for as long as it takes; `onSent` is told of lines. Throws as
+   * `call` does.
+   */
+  upload(path: string, chunks: AsyncIterable<Uint8Array>, onSent: (lines: number) => void): Promise<Entry>;
   /** Entries of a list through all its pages, at most `limit`. */
   list(path: string, limit: number): Promise<readonly Entry[]>;
   /** The same for a list that control reads from a topic; `query` narrows it. */
@@ -53,14 +59,26 @@ export function createApiClient({ url, token, timeoutMs }: ApiClientOptions): Ap
     }
   };
 
-  const call: ApiClient["call"] = async (method, path, body) => {
-    if (token === null) throw noToken();
-    const answer = await request(method, path, { authorization: `Bearer ${token}` }, body);
+  const documentOf = (answer: ApiAnswer): Entry => {
     if (answer.status >= 400) throw refusal(answer);
     if (answer.status === 204) return {};
     if (!isEntry(answer.body))
       throw new CliError(EXIT.failed, `${url} does not answer as Posthaste's control API does`);
     return answer.body;
+  };
+
+  const call: ApiClient["call"] = async (method, path, body) => {
+    if (token === null) throw noToken();
+    return documentOf(await request(method, path, { authorization: `Bearer ${token}` }, body));
+  };
+
+  const uploadLines: ApiClient["upload"] = async (path, chunks, onSent) => {
+    if (token === null) throw noToken();
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/x-ndjson" };
+    const { status, text } = await upload({ url: `${url}${path}`, headers, chunks, onSent }).catch((cause: unknown) => {
+      throw notReachable(url, timeoutMs, cause);
+    });
+    return documentOf({ status, body: parseJson(text) });
   };
 
   const listRead: ApiClient["listRead"] = async (path, limit, filter) => {
@@ -80,6 +98,7 @@ export function createApiClient({ url, token, timeoutMs }: ApiClientOptions): Ap
 
   return {
     call,
+    upload: uploadLines,
     list: async (path, limit) => (await listRead(path, limit, {})).entries,
     listRead,
     probe: (path) => request("GET", path, {}),
@@ -99,7 +118,8 @@ function notReachable(url: string, timeoutMs: number, cause: unknown): CliError 
       cause,
     });
   }
-  const reason = cause instanceof Error && cause.cause instanceof Error ? cause.cause.message : String(cause);
+  const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
+  const reason = inner instanceof Error ? inner.message : String(inner);
   return new CliError(EXIT.notReachable, `${url} cannot be reached: ${reason || "no connection"}`, {
     hint: "is control running? npm start brings it up; --url names another",
     cause,

@@ -22,6 +22,8 @@ export interface Context {
   readonly terminal: Terminal;
   readonly api: ApiClient;
   readonly printer: Printer;
+  /** The bytes of a file as they are read; `-` is standard input. Rejects with CliError. */
+  readonly openFile: (path: string) => Promise<AsyncIterable<Uint8Array>>;
   /** Resolves when the question is answered with yes, or `--yes` was given; rejects with CliError otherwise. */
   readonly confirm: (question: string) => Promise<void>;
 }
@@ -51,6 +53,11 @@ export async function createContext(
     terminal,
     api: createApiClient({ url, token, timeoutMs }),
     printer: createPrinter({ terminal, json: options.json === true, quiet: options.quiet === true, color }),
+    openFile: (path) =>
+      terminal.openFile(path).catch((cause: unknown) => {
+        const reason = cause instanceof Error ? cause.message : String(cause);
+        throw new CliError(EXIT.usage, `${path} cannot be read: ${reason}`, { cause });
+      }),
     confirm: async (question) => {
       if (options.yes === true) return;
       if (!terminal.canAsk) {

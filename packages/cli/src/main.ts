@@ -1,5 +1,5 @@
 /** The command as a process: the only reader of `process` in this package. */
-import { readFile } from "node:fs/promises";
+import { open, readFile } from "node:fs/promises";
 import { createInterface } from "node:readline/promises";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
@@ -15,11 +15,13 @@ const DEFAULT_COLUMNS = 80;
 const terminal: Terminal = {
   env: process.env,
   isTerminal: process.stdout.isTTY === true,
+  isTalkTerminal: process.stderr.isTTY === true,
   columns: process.stdout.columns || DEFAULT_COLUMNS,
   canAsk: process.stdin.isTTY === true && process.stderr.isTTY === true,
   out: (data) => process.stdout.write(data),
   err: (talk) => process.stderr.write(talk),
   readFile: (path) => (path === "-" ? text(process.stdin) : readFile(path, "utf8")),
+  openFile: async (path) => (path === "-" ? process.stdin : (await open(path)).createReadStream()),
   ask: async (question) => {
     const lines = createInterface({ input: process.stdin, output: process.stderr });
     // Ctrl-C reaches the interface instead of the process while it reads.

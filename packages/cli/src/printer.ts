@@ -30,6 +30,8 @@ export interface Printer {
   document(entry: Entry): void;
   /** Something a person may like to know; nothing under `--quiet`. */
   say(text: string): void;
+  /** The same over the line that was written so before, without ending it; an empty text takes it away. */
+  rewrite(text: string): void;
 }
 
 export function createPrinter({ terminal, json, quiet, color }: PrinterOptions): Printer {
@@ -56,6 +58,9 @@ export function createPrinter({ terminal, json, quiet, color }: PrinterOptions):
     },
     say: (text) => {
       if (!quiet) terminal.err(`${text}\n`);
+    },
+    rewrite: (text) => {
+      if (!quiet) terminal.err(`\r\u001b[2K${text}`);
     },
   };
 }

@@ -1,5 +1,6 @@
 /** The command line: what can be typed, and how it ends. */
 import { Command, CommanderError } from "commander";
+import { addAudiences } from "./commands/audiences.ts";
 import { addDeadLetters } from "./commands/dead-letters.ts";
 import { addDeletions } from "./commands/deletions.ts";
 import { addDeliveries } from "./commands/deliveries.ts";
@@ -8,6 +9,7 @@ import { addDoctor } from "./commands/doctor.ts";
 import { addSecret } from "./commands/secret.ts";
 import { addSend } from "./commands/send.ts";
 import { addSources } from "./commands/sources.ts";
+import { addTraits } from "./commands/traits.ts";
 import { type ContextOptions, createContext, type GlobalOptions, type Perform } from "./context.ts";
 import { examples } from "./examples.ts";
 import { CliError, EXIT, type ExitCode } from "./exit-code.ts";
@@ -65,6 +67,8 @@ export function createProgram({ terminal, version }: ProgramOptions, perform: Pe
   addDeliveries(program, perform);
   addDeadLetters(program, perform);
   addDeletions(program, perform);
+  addAudiences(program, perform);
+  addTraits(program, perform);
   addDoctor(program, perform);
   configure(program, (command) =>
     command

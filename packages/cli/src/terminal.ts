@@ -3,6 +3,8 @@ export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Standard output is a terminal. */
   readonly isTerminal: boolean;
+  /** Standard error is a terminal. */
+  readonly isTalkTerminal: boolean;
   /** Width of that terminal in characters. */
   readonly columns: number;
   /** There is somebody to ask: standard input and standard error are terminals. */
@@ -13,6 +15,8 @@ export interface Terminal {
   readonly err: (text: string) => void;
   /** The text of a file; `-` is standard input. Rejects with what the system says. */
   readonly readFile: (path: string) => Promise<string>;
+  /** The bytes of a file as they are read; `-` is standard input. Rejects with what the system says. */
+  readonly openFile: (path: string) => Promise<AsyncIterable<Uint8Array>>;
   /** Puts a question on standard error and resolves with the line that is typed. */
   readonly ask: (question: string) => Promise<string>;
 }

@@ -17,6 +17,8 @@ const terminal: Terminal = {
   },
   err: () => {},
   readFile: () => Promise.reject(new Error("no files here")),
+  openFile: () => Promise.reject(new Error("no files here")),
+  isTalkTerminal: false,
   ask: () => Promise.reject(new Error("nobody here")),
 };
 
@@ -49,6 +51,8 @@ describe("help", () => {
     control = await startFakeControl();
     dir = await mkdtemp(join(tmpdir(), "posthaste-help-"));
     await writeFile(join(dir, "secret.txt"), "s3cret\n");
+    await writeFile(join(dir, "members.ndjson"), '"ada"\n');
+    await writeFile(join(dir, "values.ndjson"), '{"userId": "ada", "value": 1}\n');
     await writeFile(join(dir, "settings.json"), JSON.stringify({ urls: [{ url: "https://a.example/" }] }));
     const source = "src_4k2v8m1n0p3q5r7s";
     const destination = "dst_4k2v8m1n0p3q5r7s";
@@ -74,6 +78,17 @@ describe("help", () => {
     }
     control.script("POST /v1/dead-letters/replay", { id: "rpl_1", matched: 1 }, 202);
     control.script("GET /v1/replays/rpl_1", { id: "rpl_1", state: "done", matched: 1, replayed: 1, endedAt: "now" });
+    const audience = "/v1/audiences/aud_4k2v8m1n0p3q5r7s";
+    for (const path of ["audiences", "computed-traits"]) {
+      control.script(`GET /v1/${path}`, { data: [document], nextCursor: null });
+    }
+    control.script("POST /v1/audiences", document, 201);
+    control.script(`GET ${audience}`, document);
+    control.script(`DELETE ${audience}`, undefined, 204);
+    control.script(`PUT ${audience}/members`, { added: 1, removed: 0, unchanged: 0 });
+    control.script(`PATCH ${audience}/members`, { added: 1, removed: 0, unchanged: 0 });
+    control.script(`GET ${audience}/members/ada`, { userId: "ada", member: true, since: null });
+    control.script("PUT /v1/computed-traits/lifetime_value", { changed: 1, unchanged: 0 });
     control.script("GET /readyz", { ready: true, checks: { tables: true } });
   });
 

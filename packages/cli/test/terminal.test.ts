@@ -29,6 +29,8 @@ async function onTerminal(args: readonly string[], { answer = "", env = {} } = {
       stderr += text;
     },
     readFile: () => Promise.reject(new Error("no files here")),
+    openFile: () => Promise.reject(new Error("no files here")),
+    isTalkTerminal: true,
     ask: async (question) => {
       stderr += question;
       return answer;

@@ -70,6 +70,39 @@ describe("the command line", () => {
     await receiver.close();
   });
 
+  it("hands over a membership as it is read, and values of a computed trait", async () => {
+    const source = JSON.parse(
+      (await posthaste(["sources", "create", "--name", "crm", "--kind", "server", "--json"])).stdout,
+    );
+    const create = ["audiences", "create", "--name", "Big spenders", "--source-id", source.id, "--json"];
+    const { id, trait } = JSON.parse((await posthaste(create)).stdout);
+    expect(trait).toBe("big_spenders");
+    expect((await posthaste(create)).code).toBe(3);
+    const lines = Array.from({ length: 20_000 }, (_, index) => `"user-${index}"\n`).join("");
+    const synced = await posthaste(["audiences", "sync", id, "-", "--json", "--quiet"], lines);
+    expect([synced.code, synced.stderr]).toEqual([0, ""]);
+    expect(JSON.parse(synced.stdout)).toEqual({ added: 20_000, removed: 0, unchanged: 0 });
+    const changed = await posthaste(["audiences", "members", id, "--add", "a,user-1", "--remove", "user-2"]);
+    expect(changed.stdout).toBe("added\t1\nremoved\t1\nunchanged\t1\n");
+    expect((await posthaste(["audiences", "members", id, "--user-id", "a"])).code).toBe(0);
+    expect((await posthaste(["audiences", "members", id, "--user-id", "user-2"])).code).toBe(3);
+    expect((await posthaste(["audiences", "members", id])).code).toBe(2);
+    expect((await posthaste(["audiences", "get", id, "--json"])).stdout).toContain('"size": 20000');
+    const bad = await posthaste(["audiences", "sync", id, "-"], '"a"\nnot JSON\n');
+    expect([bad.code, bad.stderr]).toEqual([2, "posthaste: line 2: is not JSON\n"]);
+    const missing = await posthaste(["audiences", "sync", id, "/nonexistent/members.ndjson"]);
+    expect([missing.code, missing.stderr]).toEqual([2, expect.stringMatching(/members.ndjson cannot be read: ENOENT/)]);
+
+    const put = ["traits", "put", "lifetime value", "-", "--source-id", source.id];
+    expect(await posthaste(put, '{"userId": "a", "value": 1}\n')).toEqual({
+      ...{ code: 0, stderr: "" },
+      stdout: "changed\t1\nunchanged\t0\n",
+    });
+    expect((await posthaste(["traits", "list"])).stdout).toMatch(/^lifetime value\tlifetime_value\t/);
+    expect((await posthaste(["audiences", "remove", id])).code).toBe(0);
+    expect((await posthaste(["audiences", "list"])).stdout).toBe("");
+  });
+
   it("passes on why control refuses", async () => {
     const refused = await posthaste(["destinations", "create", "--name", "x", "--urls", "https://u:p@a.example/"]);
     expect([refused.code, refused.stdout, refused.stderr]).toEqual([

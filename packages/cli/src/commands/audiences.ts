@@ -1,0 +1,168 @@
+/** `posthaste audiences`: who is in which audience. */
+import { setTimeout as delay } from "node:timers/promises";
+import type { Command } from "commander";
+import type { Context, Perform } from "../context.ts";
+import { examples } from "../examples.ts";
+import { CliError, EXIT } from "../exit-code.ts";
+import { collect, given, wholeNumber } from "../options.ts";
+import { type Progress, startProgress } from "../progress.ts";
+import { removeEach } from "./remove.ts";
+
+const PATH = "/v1/audiences";
+const COLUMNS = ["id", "name", "trait", "sourceId", "size", "lastSync.endedAt"];
+/** Between two looks at a sync whose users were all sent. */
+const LOOK_MS = 500;
+
+export function addAudiences(program: Command, perform: Perform): void {
+  const audiences = program.command("audiences").description("lists of users, each told as a trait when it changes");
+  addReading(audiences, perform);
+  addMaking(audiences, perform);
+  addMembers(audiences, perform);
+}
+
+function addReading(audiences: Command, perform: Perform): void {
+  audiences
+    .command("list")
+    .description("list audiences, oldest first")
+    .option("--limit <n>", "at most this many", wholeNumber)
+    .action((options: { limit?: number }, command: Command) =>
+      perform(command, async ({ api, printer }) => {
+        printer.list(await api.list(PATH, options.limit ?? Number.POSITIVE_INFINITY), COLUMNS);
+        return EXIT.done;
+      }),
+    )
+    .addHelpText("after", examples(["posthaste audiences list", "posthaste audiences list --json"]));
+
+  audiences
+    .command("get <id>")
+    .description("show one audience: its size, its last sync, and how many identifies wait")
+    .action((id: string, _: object, command: Command) =>
+      perform(command, async ({ api, printer }) => {
+        printer.document(await api.call("GET", pathOf(id)));
+        return EXIT.done;
+      }),
+    )
+    .addHelpText("after", examples(["posthaste audiences get aud_4k2v8m1n0p3q5r7s"]));
+}
+
+function addMaking(audiences: Command, perform: Perform): void {
+  audiences
+    .command("create")
+    .description("make an audience; nobody is in it yet")
+    .requiredOption("--name <name>", "a name for people; the trait is its snake_case form")
+    .requiredOption("--source-id <id>", "the source that the identifies are of")
+    .action((options: { name: string; sourceId: string }, command: Command) =>
+      perform(command, async ({ api, printer }) => {
+        const { name, sourceId } = options;
+        printer.document(await api.call("POST", PATH, { name, sourceId }));
+        return EXIT.done;
+      }),
+    )
+    .addHelpText(
+      "after",
+      examples(['posthaste audiences create --name "VIP customers" --source-id src_4k2v8m1n0p3q5r7s']),
+    );
+
+  audiences
+    .command("remove <ids...>")
+    .description("remove audiences; nobody is told of it")
+    .option("--dry-run", "show what would be removed")
+    .action((ids: string[], options: { dryRun?: boolean }, command: Command) =>
+      perform(command, (context) =>
+        removeEach(context, { kind: "audience", path: PATH, ids, dryRun: options.dryRun === true }),
+      ),
+    )
+    .addHelpText("after", examples(["posthaste audiences remove aud_4k2v8m1n0p3q5r7s"]));
+}
+
+function addMembers(audiences: Command, perform: Perform): void {
+  audiences
+    .command("sync <id> <file>")
+    .description(
+      'the whole membership: a file with a user a line ("user-7", 17 or {"userId": "user-7"}), - for standard input',
+    )
+    .action((id: string, file: string, _: object, command: Command) =>
+      perform(command, async (context) => {
+        context.printer.document(await sync(context, id, file));
+        return EXIT.done;
+      }),
+    )
+    .addHelpText("after", examples(["posthaste audiences sync aud_4k2v8m1n0p3q5r7s members.ndjson"]));
+
+  audiences
+    .command("members <id>")
+    .description("add and remove users, or tell whether one is a member; ends with 3 when it is none")
+    .option("--add <ids>", "users who come, divided by commas", collect)
+    .option("--remove <ids>", "users who go, divided by commas", collect)
+    .option("--user-id <id>", "tell whether this one is a member")
+    .action((id: string, options: MembersOptions, command: Command) =>
+      perform(command, async ({ api, printer }) => {
+        const { add, remove, userId } = options;
+        const isChange = add !== undefined || remove !== undefined;
+        if (isChange === (userId !== undefined)) {
+          throw new CliError(EXIT.usage, "name users by --add and --remove, or one by --user-id");
+        }
+        if (userId === undefined) {
+          printer.document(await api.call("PATCH", `${pathOf(id)}/members`, given({ add, remove })));
+          return EXIT.done;
+        }
+        const found = await api.call("GET", `${pathOf(id)}/members/${encodeURIComponent(userId)}`);
+        printer.document(found);
+        return found.member === true ? EXIT.done : EXIT.no;
+      }),
+    )
+    .addHelpText(
+      "after",
+      examples([
+        "posthaste audiences members aud_4k2v8m1n0p3q5r7s --add ada,bob --remove cyd",
+        "posthaste audiences members aud_4k2v8m1n0p3q5r7s --user-id ada",
+      ]),
+    );
+}
+
+interface MembersOptions {
+  readonly add?: readonly string[];
+  readonly remove?: readonly string[];
+  readonly userId?: string;
+}
+
+function pathOf(id: string): string {
+  return `${PATH}/${encodeURIComponent(id)}`;
+}
+
+/** Sends the file, then looks how far control is with comparing. */
+async function sync(context: Context, id: string, file: string) {
+  const progress = startProgress(context);
+  const ended = new AbortController();
+  let lastSentMs = performance.now();
+  const answered = context.api.upload(`${pathOf(id)}/members`, await context.openFile(file), (lines) => {
+    lastSentMs = performance.now();
+    progress.report("users sent:", lines);
+  });
+  const looking = look(context, { id, progress, isSent: () => performance.now() - lastSentMs > LOOK_MS, ended });
+  try {
+    return await answered;
+  } finally {
+    ended.abort();
+    await looking;
+    progress.end();
+  }
+}
+
+interface Looking {
+  readonly id: string;
+  readonly progress: Progress;
+  readonly isSent: () => boolean;
+  readonly ended: AbortController;
+}
+
+async function look({ api }: Context, { id, progress, isSent, ended: { signal } }: Looking): Promise<void> {
+  while (!signal.aborted) {
+    await delay(LOOK_MS, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted || !isSent()) continue;
+    // What cannot be asked is no reason to end: the sync's own answer says what became of it.
+    const { syncing } = await api.call("GET", pathOf(id)).catch(() => ({ syncing: null }));
+    if (typeof syncing !== "object" || syncing === null || !("compared" in syncing)) continue;
+    if (typeof syncing.compared === "number") progress.report("users compared:", syncing.compared);
+  }
+}
