@@ -73,11 +73,13 @@ describe("with nothing but what is its own", () => {
     const { destinationId } = route;
     await eventually(async () => {
       const answer = await control.call("POST", "/v1/dead-letters/replay", { destinationId, dryRun: true });
-      expect(answer).toEqual({ id: null, matched: 1 });
+      expect(answer).toMatchObject({ id: null, matched: 1 });
     }, ARRIVAL);
     receiver.script(route.path, { status: 200 });
+    const { id: unaffected } = await control.createSource("suppressed");
     await control.call("POST", "/v1/dead-letters/replay", { destinationId });
     await control.call("POST", "/v1/deletions", { userId: "user", sourceIds: [route.sourceId] });
+    await control.call("POST", "/v1/deletions", { userId: "other", sourceIds: [unaffected], suppress: true });
     // The refused one twice, and the deletion.
     await eventually(() => expect(receiver.requestsTo(route.path)).toHaveLength(5), ARRIVAL);
     await eventually(async () => {

@@ -27,6 +27,13 @@ const METRICS = createDeliveryMetrics(new Registry(), RETRY_TOPICS);
 const CLOCK: Clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
 const NO_ATTEMPT_LOG: PipelineOptions["attemptLog"] = { skips: () => true, add: () => {} };
 
+const NOBODY_SUPPRESSED: PipelineOptions["suppressed"] = {
+  size: 0,
+  has: () => false,
+  isCurrent: true,
+  whenCurrent: (goOn) => goOn(),
+};
+
 /** Resolves when both groups were joined. */
 export async function startDeliveryService(owner: ModelProcess, installation: Installation): Promise<RunningService> {
   const { world, random, scenario, receivers, commits, deliveries } = installation;
@@ -112,6 +119,7 @@ export async function startDeliveryService(owner: ModelProcess, installation: In
   };
   const pipeline = createPipeline({
     destinations,
+    suppressed: NOBODY_SUPPRESSED,
     sender,
     publisher,
     attemptLog: NO_ATTEMPT_LOG,

@@ -51,6 +51,7 @@ export async function startRouterService(owner: ModelProcess, installation: Inst
       deliveryCodec: codecs.delivery,
       configOffset: () => destinations.appliedOffset,
     },
+    suppressed: new Set(),
     eventCodec: codecs.event,
     producer,
     dedupe,

@@ -26,8 +26,11 @@ export interface ReadList {
 }
 
 export interface ApiClient {
-  /** The answer's document. Throws CliError with the code that the refusal stands for. */
-  call(method: string, path: string, body?: unknown): Promise<Entry>;
+  /**
+   * The answer's document. Throws CliError with the code that the refusal stands for. `extraMs`: how much longer than
+   * another call the answer may take.
+   */
+  call(method: string, path: string, body?: unknown, extraMs?: number): Promise<Entry>;
   /**
    * Puts lines as they are read, and waits for the answer for as long as it takes; `onSent` is told of lines. Throws as
    * `call` does.
@@ -42,7 +45,12 @@ export interface ApiClient {
 }
 
 export function createApiClient({ url, token, timeoutMs }: ApiClientOptions): ApiClient {
-  const request = async (method: string, path: string, headers: Record<string, string>, body?: unknown) => {
+  const request = async (
+    method: string,
+    path: string,
+    { headers = {}, body, extraMs = 0 }: { headers?: Record<string, string>; body?: unknown; extraMs?: number } = {},
+  ) => {
+    const patienceMs = timeoutMs + extraMs;
     try {
       const response = await fetch(`${url}${path}`, {
         method,
@@ -50,12 +58,12 @@ export function createApiClient({ url, token, timeoutMs }: ApiClientOptions): Ap
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         // The token is for this server and no other.
         redirect: "error",
-        signal: AbortSignal.timeout(timeoutMs),
+        signal: AbortSignal.timeout(patienceMs),
       });
       const text = await response.text();
       return { status: response.status, body: parseJson(text) };
     } catch (cause) {
-      throw notReachable(url, timeoutMs, cause);
+      throw notReachable(url, patienceMs, cause);
     }
   };
 
@@ -67,9 +75,10 @@ export function createApiClient({ url, token, timeoutMs }: ApiClientOptions): Ap
     return answer.body;
   };
 
-  const call: ApiClient["call"] = async (method, path, body) => {
+  const call: ApiClient["call"] = async (method, path, body, extraMs = 0) => {
     if (token === null) throw noToken();
-    return documentOf(await request(method, path, { authorization: `Bearer ${token}` }, body));
+    const headers = { authorization: `Bearer ${token}` };
+    return documentOf(await request(method, path, { headers, body, extraMs }));
   };
 
   const uploadLines: ApiClient["upload"] = async (path, chunks, onSent) => {
@@ -101,7 +110,7 @@ export function createApiClient({ url, token, timeoutMs }: ApiClientOptions): Ap
     upload: uploadLines,
     list: async (path, limit) => (await listRead(path, limit, {})).entries,
     listRead,
-    probe: (path) => request("GET", path, {}),
+    probe: (path) => request("GET", path),
   };
 }
 

@@ -9,6 +9,7 @@ import { addDoctor } from "./commands/doctor.ts";
 import { addSecret } from "./commands/secret.ts";
 import { addSend } from "./commands/send.ts";
 import { addSources } from "./commands/sources.ts";
+import { addSuppressions } from "./commands/suppressions.ts";
 import { addTraits } from "./commands/traits.ts";
 import { type ContextOptions, createContext, type GlobalOptions, type Perform } from "./context.ts";
 import { examples } from "./examples.ts";
@@ -69,6 +70,7 @@ export function createProgram({ terminal, version }: ProgramOptions, perform: Pe
   addDeletions(program, perform);
   addAudiences(program, perform);
   addTraits(program, perform);
+  addSuppressions(program, perform);
   addDoctor(program, perform);
   configure(program, (command) =>
     command

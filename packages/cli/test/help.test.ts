@@ -53,6 +53,7 @@ describe("help", () => {
     await writeFile(join(dir, "secret.txt"), "s3cret\n");
     await writeFile(join(dir, "members.ndjson"), '"ada"\n');
     await writeFile(join(dir, "values.ndjson"), '{"userId": "ada", "value": 1}\n');
+    await writeFile(join(dir, "users.txt"), "user-7\nuser-8\n");
     await writeFile(join(dir, "settings.json"), JSON.stringify({ urls: [{ url: "https://a.example/" }] }));
     const source = "src_4k2v8m1n0p3q5r7s";
     const destination = "dst_4k2v8m1n0p3q5r7s";
@@ -73,7 +74,12 @@ describe("help", () => {
     const url = { url: "https://a.example/", outcome: "delivered" };
     control.script(`POST /v1/destinations/${destination}/test`, { messageId: "m", urls: [url] });
     control.script("POST /v1/deletions", { id: "del_1", notifications: 1 }, 202);
-    for (const path of ["deliveries", "dead-letters", "dead-letters/counts"]) {
+    control.script("GET /v1/deletions", { data: [document], nextCursor: null });
+    control.script("GET /v1/deletions/ticket-4711", document);
+    control.script("GET /v1/suppressions", { userId: "user-7", sourceIds: [source] });
+    control.script("DELETE /v1/suppressions", { userId: "user-7", ended: [source] });
+    const notifications = "deletions/ticket-4711/notifications";
+    for (const path of ["deliveries", "dead-letters", "dead-letters/counts", notifications]) {
       control.script(`GET /v1/${path}`, { data: [document], nextCursor: null, complete: true });
     }
     control.script("POST /v1/dead-letters/replay", { id: "rpl_1", matched: 1 }, 202);

@@ -13,6 +13,52 @@ describe("deletions", () => {
     command.control.script("POST /v1/deletions", { id: "del_2", notifications: 0 }, 202);
     expect((await posthaste(["deletions", "create", "--user-id", "user-7"])).code).toBe(3);
   });
+
+  it("of many users are a request for each five thousand, each user once, with progress and an id for each", async () => {
+    const users = Array.from({ length: 7000 }, (_, index) => `user-${index}`);
+    const stdin = `${[...users, "user-0", ""].join("\r\n")}\n`;
+    command.control.script("POST /v1/deletions", { id: "del_1", notifications: 2, suppressed: 9 }, 202);
+    const create = ["deletions", "create", "--file", "-", "--id", "ticket-4711", "--suppress"];
+    const { code, stdout, stderr } = await posthaste(create, { stdin });
+    expect([code, stdout]).toEqual([0, "del_1\t2\ndel_1\t2\n"]);
+    expect(stderr).toBe("5000 of 7000 users\n7000 of 7000 users\n");
+    expect(lastBody()).toEqual({ userIds: users.slice(5000), suppress: true, id: "ticket-4711-2" });
+  });
+
+  it.each([
+    [["--user-id", "u", "--file", "-"], "name whose data is to be deleted by either --user-id or --file"],
+    [[], "name whose data is to be deleted by either --user-id or --file"],
+    [["--file", "missing.txt"], "--file: missing.txt cannot be read"],
+    [["--file", "-"], "--file: - has no user id"],
+  ])("are refused with %j", async (args, message) => {
+    const { code, stderr } = await posthaste(["deletions", "create", ...args]);
+    expect([code, stderr]).toEqual([2, `posthaste: ${message}\n`]);
+  });
+
+  it("are listed, and one is shown with its notifications", async () => {
+    const deletion = { id: "del_1", state: "sent", users: 2, notifications: 4, suppress: false };
+    command.control.script("GET /v1/deletions", { data: [deletion], nextCursor: null });
+    expect((await posthaste(["deletions", "list"])).stdout).toBe("del_1\tsent\t2\t4\tfalse\t\t\n");
+    command.control.script("GET /v1/deletions/del_1", { ...deletion, states: { sent: 1, dead: 3 } });
+    expect((await posthaste(["deletions", "get", "del_1"])).stdout).toContain("states.dead\t3\n");
+    const told = { userId: "u", destinationId: "dst_1", state: "delivered", attempts: 1, lastAttemptAt: "now" };
+    command.control.script("GET /v1/deletions/del_1/notifications", { data: [told], nextCursor: null, complete: true });
+    const notifications = await posthaste(["deletions", "get", "del_1", "--notifications"]);
+    expect(notifications.stdout).toBe("u\tdst_1\tdelivered\t1\tnow\n");
+  });
+});
+
+describe("suppressions", () => {
+  it("of a user are shown and ended; with 3 where there are none", async () => {
+    command.control.script("GET /v1/suppressions", { userId: "u &7", sourceIds: ["src_1"] });
+    const found = await posthaste(["suppressions", "get", "--user-id", "u &7"]);
+    expect([found.code, found.stdout]).toEqual([0, "userId\tu &7\nsourceIds\tsrc_1\n"]);
+    expect(command.control.requests.at(-1)?.target).toBe("/v1/suppressions?userId=u+%267");
+    command.control.script("DELETE /v1/suppressions", { userId: "u", ended: [] });
+    const ended = await posthaste(["suppressions", "remove", "--user-id", "u", "--source-id", "src_1"]);
+    expect([ended.code, ended.stderr]).toEqual([3, "nothing of this user was suppressed\n"]);
+    expect(command.control.requests.at(-1)?.target).toBe("/v1/suppressions?userId=u&sourceId=src_1");
+  });
 });
 
 describe("deliveries", () => {

@@ -38,6 +38,8 @@ describe("the access table", () => {
     expect(usersOf(names.sourceConfig, "write")).toEqual(["posthaste-control"]);
     expect(usersOf(names.sourceConfig, "read")).toEqual(["posthaste-ingest", "posthaste-control"]);
     expect(usersOf(names.events, "read")).toEqual(["posthaste-router"]);
+    expect(usersOf(names.suppressions, "write")).toEqual(["posthaste-control"]);
+    expect(usersOf(names.deletions, "read")).toEqual(["posthaste-control"]);
     expect(usersOf(names.deliveries, "read")).toEqual(["posthaste-delivery"]);
     expect(usersOf(names.audiences, "read")).toEqual(["posthaste-control"]);
     expect(usersOf(names.audiences, "write")).toEqual(["posthaste-control"]);

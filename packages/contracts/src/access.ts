@@ -38,6 +38,7 @@ export function accessTable(names: TopicNames): readonly Grant[] {
       group(names.routerGroup),
       topic(names.events, "read"),
       topic(names.destinationConfig, "read"),
+      topic(names.suppressions, "read"),
       // It writes a higher topic incarnation when the events topic is not the one that the last was made for (D2).
       topic(names.meta, "read", "write"),
       topic(names.deliveries, "write"),
@@ -47,6 +48,7 @@ export function accessTable(names: TopicNames): readonly Grant[] {
       group(names.deliveryGroup),
       group(names.retryGroup),
       topic(names.destinationConfig, "read"),
+      topic(names.suppressions, "read"),
       topic(names.deliveries, "read"),
       // By prefix, since topics of earlier schedules are read until they are empty (W4).
       topicsFrom(names.retryPrefix, "read", "write"),
@@ -57,6 +59,8 @@ export function accessTable(names: TopicNames): readonly Grant[] {
       topic(names.sourceConfig, "read", "write"),
       topic(names.destinationConfig, "read", "write"),
       // Deletions, and what the audiences' emitter makes.
+      topic(names.deletions, "read", "write"),
+      topic(names.suppressions, "read", "write"),
       topic(names.events, "write"),
       topic(names.audienceConfig, "read", "write"),
       topic(names.audiences, "read", "write"),

@@ -64,9 +64,10 @@ describe("topicCatalogue", () => {
   it("keeps tables compacted, in one partition and without a retention", () => {
     const compacted = catalogue.filter((topic) => topic.cleanup === "compact");
     const tables = [names.sourceConfig, names.destinationConfig, names.meta, names.audienceConfig];
-    expect(compacted.map((topic) => topic.name)).toEqual([...tables, names.audiences]);
+    const deletionTables = [names.suppressions, names.deletions];
+    expect(compacted.map((topic) => topic.name)).toEqual([...tables, names.audiences, ...deletionTables]);
     for (const topic of compacted) {
-      expect(topic).toMatchObject({ partitions: tables.includes(topic.name) ? 1 : 6, retentionMs: null });
+      expect(topic).toMatchObject({ partitions: topic.name === names.audiences ? 6 : 1, retentionMs: null });
     }
   });
 

@@ -18,6 +18,8 @@ export const SCHEMA_NAMES = [
   "unrouted-events",
   "audience",
   "membership",
+  "suppression",
+  "deletion",
 ] as const;
 export type SchemaName = (typeof SCHEMA_NAMES)[number];
 
@@ -41,6 +43,10 @@ export interface TopicNames {
   readonly audienceConfig: string;
   /** What each user's traits became by them: the newest record of a user is the membership. */
   readonly audiences: string;
+  /** Users whose events are delivered no more, one record each; null for one whose suppression ended. */
+  readonly suppressions: string;
+  /** Deletion requests and how far each is. */
+  readonly deletions: string;
   /** What every retry topic's name begins with. */
   readonly retryPrefix: string;
   readonly routerGroup: string;
@@ -64,6 +70,8 @@ export function createTopicNames(prefix: string = DEFAULT_TOPIC_PREFIX): TopicNa
     unrouted: `${prefix}.unrouted`,
     audienceConfig: `${prefix}.audience-config`,
     audiences: `${prefix}.audiences`,
+    suppressions: `${prefix}.suppressions`,
+    deletions: `${prefix}.deletions`,
     retryPrefix: `${prefix}.deliveries.retry-`,
     routerGroup: `${prefix}.router`,
     deliveryGroup: `${prefix}.delivery`,
@@ -95,6 +103,8 @@ export function subjectOf(names: TopicNames, schema: SchemaName): string {
     "unrouted-events": names.unrouted,
     audience: names.audienceConfig,
     membership: names.audiences,
+    suppression: names.suppressions,
+    deletion: names.deletions,
   };
   return `${topics[schema]}-value`;
 }
@@ -184,6 +194,8 @@ export function topicCatalogue({ names, partitions, retryDelaysMs }: CatalogueOp
       partitions,
       minCompactionLagMs: DAY_MS,
     },
+    table(names.suppressions, "suppression", "sourceId:userId"),
+    table(names.deletions, "deletion", "deletionId"),
     log(names.events, "event", "sourceId:userId or anonymousId"),
     log(names.deliveries, "delivery", "destinationId:user"),
     ...retryTopics,

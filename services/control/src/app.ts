@@ -1,6 +1,6 @@
 /**
  * Control's parts and how they are put together: two config tables with their writer, a sender for tests, the read
- * model of attempts and dead letters, the audiences, the HTTP server.
+ * model of attempts and dead letters, deletion requests and suppressions, the audiences, the HTTP server.
  */
 import { mkdir, readFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
@@ -11,7 +11,6 @@ import { createSourceCodec, type SourceRecord } from "@posthaste/contracts/sourc
 import { createTopicNames } from "@posthaste/contracts/topics";
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import type { Delivery } from "@posthaste/core/delivery/delivery";
-import type { Event } from "@posthaste/core/event/event";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
 import { createOpenCodec } from "@posthaste/kafka/codec/registry";
@@ -25,9 +24,10 @@ import type { Registry } from "prom-client";
 import { openAudiences } from "./audiences/open-audiences.ts";
 import type { ControlConfig } from "./config.ts";
 import { drawWriter, openConfigStore } from "./config-store/config-store.ts";
-import { deletionRoutes } from "./deletions/deletion-routes.ts";
+import { openDeletions } from "./deletions/open-deletions.ts";
 import { deadLetterRoutes } from "./deliveries/dead-letter-routes.ts";
 import { deliveryRoutes } from "./deliveries/delivery-routes.ts";
+import { VisibleLetters } from "./deliveries/visible-letters.ts";
 import { catalogRoutes } from "./destinations/catalog-routes.ts";
 import { destinationRoutes } from "./destinations/destination-routes.ts";
 import { destinationSecretRoutes } from "./destinations/secret-routes.ts";
@@ -89,16 +89,15 @@ export async function startControl({ config, host, version, log, registry, fail 
     metrics: createKafkaMetrics(registry),
   });
   const openCodec = createOpenCodec({ ...registryAccess(config), names, log });
-  const [sourceCodec, destinationRecords, eventCodec, letters, deliveries] = await Promise.all([
+  const [sourceCodec, destinationRecords, letterCodec, deliveries] = await Promise.all([
     openCodec<SourceRecord>("source"),
     openCodec<DestinationRecord>("destination"),
-    openCodec<Event>("event"),
     openCodec<DeadLetter>("dead-letter"),
     openCodec<Delivery>("delivery"),
   ]);
   const producer = await createProducer(connection, {
     name: "control",
-    topics: [names.sourceConfig, names.destinationConfig, names.events],
+    topics: [names.sourceConfig, names.destinationConfig, names.events, names.deletions, names.suppressions],
   });
   const writer = drawWriter(Math.random());
   const store = { producer, clock, log, writer };
@@ -130,18 +129,30 @@ export async function startControl({ config, host, version, log, registry, fail 
   });
 
   const settlesEach = (destinationId: string): boolean => destinations.get(destinationId)?.settle === "each";
-  const replays = new Replays({ connection, names, letters, deliveries, settlesEach, clock });
+  const deletions = await openDeletions({
+    ...{ ...store, connection, openCodec, names, sources, destinations, readModel, fail },
+    suppressionDays: config.POSTHASTE_SUPPRESSION_DAYS,
+  });
+  const { suppressed } = deletions;
+  const replays = new Replays({ connection, names, letters: letterCodec, deliveries, suppressed, settlesEach, clock });
+  const letters = new VisibleLetters(readModel, suppressed);
 
   let isCaughtUp = false;
-  const caughtUp = Promise.all([sources.caughtUp(), destinations.caughtUp(), audiences.caughtUp()]).then(() => {
+  const caughtUp = Promise.all([
+    sources.caughtUp(),
+    destinations.caughtUp(),
+    audiences.caughtUp(),
+    deletions.caughtUp(),
+  ]).then(() => {
     isCaughtUp = true;
     log.info({ event: "tables_caught_up" });
+    deletions.start();
   });
   caughtUp.catch(fail);
 
   const readiness = async (): Promise<Readiness> => ({
     tables: isCaughtUp
-      ? tablesState([sources.state, destinations.state, audiences.state])
+      ? tablesState([sources.state, destinations.state, audiences.state, ...deletions.states])
       : "reading the configuration",
     brokers:
       producer.oldestPendingMs < STALLED_MS ? connection.brokersState() : `no acknowledgement for ${STALLED_MS} ms`,
@@ -154,10 +165,10 @@ export async function startControl({ config, host, version, log, registry, fail 
     ...destinationRoutes({ destinations, sources, clock }),
     ...destinationSecretRoutes({ destinations, sources, clock }),
     ...destinationTestRoutes({ destinations, sender, clock }),
-    ...deletionRoutes({ sources, destinations, producer, eventsTopic: names.events, eventCodec, clock, log }),
+    ...deletions.routes,
     ...deliveryRoutes(readModel),
-    ...deadLetterRoutes(readModel),
-    ...replayRoutes({ readModel, replays, clock }),
+    ...deadLetterRoutes(letters),
+    ...replayRoutes({ letters, replays, clock }),
     ...audiences.routes,
   ];
   const server = createServer({
@@ -181,7 +192,7 @@ export async function startControl({ config, host, version, log, registry, fail 
     readiness,
     stop: async () => {
       await server.close();
-      await Promise.all([readModel.close(), replays.close(), audiences.close()]);
+      await Promise.all([readModel.close(), replays.close(), audiences.close(), deletions.close()]);
       await sender.close();
       await producer.close();
       await Promise.all([sources.close(), destinations.close()]);

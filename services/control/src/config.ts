@@ -55,6 +55,8 @@ export const controlSettings = withConnections({
   POSTHASTE_AUDIENCE_LEASE: duration().default(15_000),
   /** Attempts, and as many dead letters, that are held to be asked for; by default more with a folder than without. */
   POSTHASTE_DELIVERY_LOG_ENTRIES: wholeNumber(1, 1_000_000_000).optional(),
+  /** After so many days a suppression ends by itself; never when unset. */
+  POSTHASTE_SUPPRESSION_DAYS: wholeNumber(1, 36_500).optional(),
   /** How long attempts are held. */
   POSTHASTE_DELIVERY_LOG_KEEP: duration().default(7 * 24 * 60 * 60 * 1000),
 });

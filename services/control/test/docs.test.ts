@@ -52,6 +52,7 @@ interface Made {
   readonly destination: string;
   readonly audience: string;
   readonly replay: string;
+  readonly deletion: string;
 }
 
 /** What the page's variables name, made anew for each command: some of the commands remove it. */
@@ -68,7 +69,8 @@ async function make(): Promise<Made> {
     expect(body.id).toMatch(/^rpl_/);
     return body.id;
   });
-  return { source, destination, audience, replay };
+  const deletion = (await control.call("POST", "/v1/deletions", { userId: "user-7" })).body.id;
+  return { source, destination, audience, replay, deletion };
 }
 
 interface Ran {
@@ -77,12 +79,16 @@ interface Ran {
   readonly stderr: string;
 }
 
-async function run(command: string, { source, destination, audience, replay }: Made): Promise<Ran> {
+async function run(command: string, made: Made): Promise<Ran> {
+  const { source, destination, audience, replay, deletion } = made;
   const withStatus = 'curl() { command curl -w "\\n%{http_code}" "$@"; }';
   const script = `${definitions.replace(LOCAL_CONTROL, control.url)}\n${withStatus}\n${command}`;
   const shell = spawn("bash", ["--norc", "-euc", script], {
     cwd: folder,
-    env: { PATH: process.env["PATH"], SOURCE: source, DESTINATION: destination, AUDIENCE: audience, REPLAY: replay },
+    env: {
+      PATH: process.env["PATH"],
+      ...{ SOURCE: source, DESTINATION: destination, AUDIENCE: audience, REPLAY: replay, DELETION: deletion },
+    },
   });
   const [[code], stdout, stderr] = await Promise.all([once(shell, "exit"), text(shell.stdout), text(shell.stderr)]);
   return { exitCode: code, status: Number(stdout.trimEnd().split("\n").at(-1)), stderr };

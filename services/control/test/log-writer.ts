@@ -6,7 +6,8 @@ import type { TestTopics } from "@posthaste/testbed/test-topics";
 export interface LogWriter {
   /** The attempts of one flush, in one record. */
   readonly attempts: (attempts: readonly AttemptRecord[], partition?: number) => Promise<void>;
-  readonly deadLetters: (letters: readonly DeadLetter[], partition?: number) => Promise<void>;
+  /** As of `user`, user-7 by default. */
+  readonly deadLetters: (letters: readonly DeadLetter[], partition?: number, user?: string) => Promise<void>;
   /** Bytes that are no attempts. */
   readonly rubbish: () => Promise<void>;
   /** A batch of attempts among the dead letters: of another schema that the registry knows. */
@@ -21,11 +22,11 @@ export async function createLogWriter({ names, openCodec, producer }: TestTopics
   return {
     attempts: (attempts, partition = 0) =>
       producer.send([{ topic: names.attempts, key: null, value: attemptCodec.encode({ attempts }), partition }]),
-    deadLetters: (letters, partition = 0) =>
+    deadLetters: (letters, partition = 0, user = "user-7") =>
       producer.send(
         letters.map((letter) => ({
           topic: names.deadLetters,
-          key: `${letter.destinationId}:user-7`,
+          key: `${letter.destinationId}:${user}`,
           value: letterCodec.encode(letter),
           partition,
         })),

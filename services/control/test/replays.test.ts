@@ -93,9 +93,9 @@ describe("a replay", () => {
 
   it("only counts under dryRun, and sends nothing when nothing matches", async () => {
     const dry = await control.call("POST", "/v1/dead-letters/replay", { dryRun: true });
-    expect([dry.status, dry.body]).toEqual([202, { id: null, matched: 4 }]);
+    expect([dry.status, dry.body]).toEqual([202, { id: null, matched: 4, leftOut: { suppressed: 0 } }]);
     const none = await control.call("POST", "/v1/dead-letters/replay", { destinationId: "dst_none" });
-    expect([none.status, none.body]).toEqual([202, { id: null, matched: 0 }]);
+    expect([none.status, none.body]).toEqual([202, { id: null, matched: 0, leftOut: { suppressed: 0 } }]);
   });
 
   it("that nobody asked for is not found, and a wrong reason is refused", async () => {

@@ -63,7 +63,10 @@ export interface DeliveryService {
 const DEFAULT_WINDOW_RECORDS = 2000;
 const SYSTEM_CLOCK: Clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
 
-/** Resolves when the table of destinations was read and both groups were joined; nothing is sent before. */
+/**
+ * Resolves when the tables of destinations and of suppressed users were read and both groups were joined; nothing is
+ * sent before.
+ */
 export async function startDelivery(options: DeliveryOptions): Promise<DeliveryService> {
   const { log, registry, schedule, onFailure, clock = SYSTEM_CLOCK, random = Math.random } = options;
   const names = createTopicNames(options.topicPrefix);
@@ -74,7 +77,7 @@ export async function startDelivery(options: DeliveryOptions): Promise<DeliveryS
     metrics: createKafkaMetrics(registry),
   });
   const topics = await openTopics(connection, { ...options, names });
-  const { destinations, deadLetterCodec, republisher, attempts, attemptCodec, retryTopics } = topics;
+  const { destinations, suppressed, deadLetterCodec, republisher, attempts, attemptCodec, retryTopics } = topics;
 
   const metrics = createDeliveryMetrics(registry, retryTopics);
   const attemptLog = new AttemptLog({
@@ -101,6 +104,7 @@ export async function startDelivery(options: DeliveryOptions): Promise<DeliveryS
   });
   const pipeline = createPipeline({
     destinations,
+    suppressed,
     sender,
     publisher,
     attemptLog,
@@ -132,7 +136,7 @@ export async function startDelivery(options: DeliveryOptions): Promise<DeliveryS
   return {
     readiness: () => ({
       brokers: connection.brokersState(),
-      tables: destinations.state,
+      tables: destinations.state === true ? suppressed.state : destinations.state,
       group: isJoined(firstAttempts),
       retryGroup: isJoined(retries),
     }),

@@ -15,6 +15,7 @@ import { RetryBacklog } from "./admission/retry-backlog.ts";
 import { Attempts } from "./attempt/attempts.ts";
 import { Check } from "./check/check.ts";
 import { DestinationCheck } from "./check/destination-check.ts";
+import { type KnownSuppressions, SuppressionCheck } from "./check/suppression-check.ts";
 import { Intake } from "./intake/intake.ts";
 import type { DeliveryMetrics } from "./metrics.ts";
 import type { AttemptLog } from "./outcome/attempt-log.ts";
@@ -23,6 +24,7 @@ import { Outcomes } from "./outcome/outcomes.ts";
 
 export interface PipelineOptions {
   readonly destinations: Pick<Table<Destination>, "get" | "appliedOffset" | "waitForOffset" | "refresh">;
+  readonly suppressed: KnownSuppressions;
   readonly sender: Pick<WebhookSender, "attempt" | "maxConnections">;
   readonly publisher: Pick<OutcomePublisher, "publish">;
   readonly attemptLog: Pick<AttemptLog, "skips" | "add">;
@@ -61,15 +63,21 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   const outcomes = new Outcomes({ ...options, retryBacklog });
   const attempts = new Attempts({ ...options, outcomes });
   const destinationCheck = new DestinationCheck({ ...options, refusals: outcomes });
+  const suppressionCheck = new SuppressionCheck({
+    suppressed: options.suppressed,
+    destinationCheck,
+    refusals: outcomes,
+    checkAgain: (task, delivery) => check.check(task, delivery),
+  });
   const admission = new Admission({
     destinations: activeDestinations,
     attempts,
     deferrals: outcomes,
-    recheck: destinationCheck,
+    recheck: suppressionCheck,
     retryWindowMs: schedule.windowMs,
     clock,
   });
-  const check = new Check({ ...options, destinationCheck, admission });
+  const check: Check = new Check({ ...options, suppressionCheck, admission });
   const intake = new Intake({ ...options, check, retryBacklog });
   return {
     intake,

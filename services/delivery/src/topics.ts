@@ -1,6 +1,6 @@
 /**
- * What delivery reads and writes in Kafka: the table of destinations, codecs, producers, and which retry topics there
- * are.
+ * What delivery reads and writes in Kafka: the tables of destinations and of suppressed users, codecs, producers, and
+ * which retry topics there are.
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import { createDestinationCodec, type DestinationRecord } from "@posthaste/contracts/destination-codec";
@@ -14,6 +14,7 @@ import type { RetrySchedule } from "@posthaste/core/delivery/retry-plan";
 import type { Log } from "@posthaste/core/log";
 import { createOpenCodec } from "@posthaste/kafka/codec/registry";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { followSuppressedUsers, type SuppressedUsersTable } from "@posthaste/kafka/log/suppressed-users";
 import { createTable, type Table, type TableOptions } from "@posthaste/kafka/log/table";
 import { createProducer, DRAINED_FLUSH_MS, type Producer } from "@posthaste/kafka/producer/producer";
 import { existingRetryTopics, verifyTopics } from "@posthaste/kafka/topics/topic-admin";
@@ -36,6 +37,8 @@ export interface OpenTopics {
   readonly retryTopics: readonly string[];
   /** The table was caught up when `openTopics` resolved. */
   readonly destinations: Table<Destination>;
+  /** Caught up when it is handed over. */
+  readonly suppressed: SuppressedUsersTable;
   readonly deliveryCodec: Codec<Delivery>;
   readonly deadLetterCodec: Codec<DeadLetter>;
   readonly attemptCodec: Codec<AttemptBatch>;
@@ -65,7 +68,11 @@ export async function openTopics(connection: KafkaConnection, options: OpenTopic
     onFailure: options.onFailure,
     ...options.table,
   });
-  await destinations.caughtUp();
+  const suppressed = await followSuppressedUsers(connection, {
+    topic: names.suppressions,
+    onFailure: options.onFailure,
+  });
+  await Promise.all([destinations.caughtUp(), suppressed.caughtUp()]);
   const republisher = await createProducer(connection, {
     name: "republish",
     topics: [names.deadLetters, ...retryTopics],
@@ -75,13 +82,19 @@ export async function openTopics(connection: KafkaConnection, options: OpenTopic
     names,
     retryTopics,
     destinations,
+    suppressed,
     deliveryCodec,
     deadLetterCodec,
     attemptCodec,
     republisher,
     attempts,
     close: async () => {
-      await Promise.all([republisher.close(DRAINED_FLUSH_MS), attempts.close(DRAINED_FLUSH_MS), destinations.close()]);
+      await Promise.all([
+        republisher.close(DRAINED_FLUSH_MS),
+        attempts.close(DRAINED_FLUSH_MS),
+        destinations.close(),
+        suppressed.close(),
+      ]);
     },
   };
 }

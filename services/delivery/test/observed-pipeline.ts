@@ -29,11 +29,28 @@ export const DESTINATION = {
   ],
 } as unknown as Destination;
 
+/** Who is suppressed, and whether that is known of the present. */
+export class ObservedSuppressions extends Set<string> {
+  isCurrent = true;
+  #waiting: (() => void)[] = [];
+
+  whenCurrent(goOn: () => void): void {
+    if (this.isCurrent) goOn();
+    else this.#waiting.push(goOn);
+  }
+
+  becomeCurrent(): void {
+    this.isCurrent = true;
+    for (const goOn of this.#waiting.splice(0)) goOn();
+  }
+}
+
 /** Owns vitest's fake timers until `end`. */
 export class ObservedPipeline {
   /** What the table holds; undefined for a destination that was removed. */
   destination: Destination | undefined = DESTINATION;
   readonly tableReached = Promise.withResolvers<void>();
+  readonly suppressions = new ObservedSuppressions();
   random = 0;
   nowMs = 1_000_000;
   published: FollowUp[] = [];
@@ -57,6 +74,7 @@ export class ObservedPipeline {
         get: () => this.destination,
         waitForOffset: () => this.tableReached.promise,
       },
+      suppressed: this.suppressions,
       sender: {
         maxConnections: 4096,
         attempt: (
@@ -120,6 +138,11 @@ export class ObservedPipeline {
   run(task: Task<IncomingDelivery>): void {
     this.pipeline.intake.run(task);
     vi.advanceTimersByTime(1);
+  }
+
+  /** Lets so much time pass, on the timers. */
+  pass(ms: number): void {
+    vi.advanceTimersByTime(ms);
   }
 
   /** What the URLs answered, a and b in turn. */

@@ -157,6 +157,7 @@ export class SimulatedDelivery {
     const schedule = { delaysMs, windowMs: 4 * 3_600_000 };
     this.#pipeline = createPipeline({
       destinations: { appliedOffset: 0, get: (id: string) => destinations.find((each) => each.id === id) },
+      suppressed: { size: 0, isCurrent: true },
       sender: {
         maxConnections: 4096,
         attempt: (request: AttemptRequest, listener: AttemptListener) => this.#attempt(request, listener),

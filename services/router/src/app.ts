@@ -19,6 +19,7 @@ import { createOpenCodec } from "@posthaste/kafka/codec/registry";
 import { connectKafka } from "@posthaste/kafka/connection/connect";
 import { createKafkaMetrics } from "@posthaste/kafka/connection/metrics";
 import type { ConsumerTiming, WindowLimits } from "@posthaste/kafka/consumer/windowed-consumer";
+import { followSuppressedUsers } from "@posthaste/kafka/log/suppressed-users";
 import { createProducer, DRAINED_FLUSH_MS } from "@posthaste/kafka/producer/producer";
 import { settleEventsLog } from "@posthaste/kafka/topics/incarnation";
 import type { KafkaAccess, RegistryAccess } from "@posthaste/runtime/connection-settings";
@@ -52,7 +53,10 @@ export interface Router {
   readonly stop: () => Promise<void>;
 }
 
-/** Resolves when the destinations are known and the group was joined; no event is read before that. */
+/**
+ * Resolves when the destinations and the suppressed users are known and the group was joined; no event is read before
+ * that.
+ */
 export async function startRouter(options: RouterOptions): Promise<Router> {
   const { log, registry, nowMs = Date.now, onFailure, window, timing, table: terms } = options;
   const names = createTopicNames(options.topicPrefix);
@@ -63,6 +67,8 @@ export async function startRouter(options: RouterOptions): Promise<Router> {
   const routing = new RoutingTable();
   const followed = { topic: names.destinationConfig, codec: codecs.destination, routing, onFailure, terms };
   const destinations = await followDestinations(connection, followed);
+  const suppressed = await followSuppressedUsers(connection, { topic: names.suppressions, onFailure });
+  await suppressed.caughtUp();
   const eventsLog = await settleEventsLog(connection, names);
   const producer = await createProducer(connection, { name: "deliveries", topics: [names.deliveries] });
   // Read once: a topic that is grown is placed on from the next start, by every router under an incarnation of its own.
@@ -70,15 +76,8 @@ export async function startRouter(options: RouterOptions): Promise<Router> {
   // A producer of its own, so that no delivery waits behind entries that nobody waits for.
   const background = await createProducer(connection, { name: "unrouted", topics: [names.unrouted] });
   const onDropped = (events: number) => metrics.unroutedDropped.inc(events);
-  const unroutedOptions = {
-    producer: background,
-    topic: names.unrouted,
-    codec: codecs.unrouted,
-    nowMs,
-    log,
-    onDropped,
-  };
-  const unrouted = createUnroutedLog(unroutedOptions);
+  const unroutedTo = { producer: background, topic: names.unrouted, codec: codecs.unrouted };
+  const unrouted = createUnroutedLog({ ...unroutedTo, nowMs, log, onDropped });
   const dedupeOptions = { connection, eventsTopic: names.events, codec: codecs.event, limits: options.dedupe, log };
   const dedupe = options.dedupe.limit === 0 ? null : createDedupe({ ...dedupeOptions, seed: drawSeed() });
   const context = {
@@ -89,7 +88,8 @@ export async function startRouter(options: RouterOptions): Promise<Router> {
     deliveryCodec: codecs.delivery,
     configOffset: () => destinations.appliedOffset,
   };
-  const router = new RecordRouter({ context, eventCodec: codecs.event, producer, dedupe, unrouted, metrics, log });
+  const routed = { context, suppressed, eventCodec: codecs.event, producer, dedupe, unrouted };
+  const router = new RecordRouter({ ...routed, metrics, log });
   const source = { groupId: names.routerGroup, topic: names.events, topicId: eventsLog.topicId };
   const parts = { codec: codecs.event, router, producer, dedupe };
   const consumer = createEventConsumer(connection, { ...source, ...parts, onFailure, window, timing });
@@ -97,7 +97,7 @@ export async function startRouter(options: RouterOptions): Promise<Router> {
   return {
     readiness: () => ({
       brokers: connection.brokersState(),
-      tables: destinations.state,
+      tables: destinations.state === true ? suppressed.state : destinations.state,
       group: consumer.isReady || "joining the group",
     }),
     stop: async () => {
@@ -109,6 +109,7 @@ export async function startRouter(options: RouterOptions): Promise<Router> {
         producer.close(DRAINED_FLUSH_MS),
         dedupe?.close(),
         destinations.close(),
+        suppressed.close(),
       ]);
       await connection.close();
     },

@@ -81,6 +81,7 @@ it("R4: an event is finished when its deliveries are acknowledged, and not befor
   const counter = { inc: () => {} };
   const router = new RecordRouter({
     context: context([]),
+    suppressed: new Set(),
     eventCodec: { encode: () => Buffer.alloc(0), decode: () => event, prefetch: () => undefined },
     producer: { send: () => acknowledged.promise } as Partial<Producer> as Producer,
     dedupe: null,
@@ -110,6 +111,7 @@ function createRouter(parts: Partial<RecordRouterParts> = {}) {
   };
   const router = new RecordRouter({
     context: context([]),
+    suppressed: new Set(),
     eventCodec: {
       encode: () => Buffer.alloc(0),
       decode: (bytes) => {
@@ -191,6 +193,27 @@ describe("a record of the events topic", () => {
       ["s9", { ...entry, messageId: "m2", cause: "no_destination" }],
     ]);
     expect([did.counted, did.finished, did.sent]).toEqual([["duplicate", "no_destination"], 2, []]);
+  });
+
+  it("of a suppressed user becomes nothing, with that cause, and its id is not noted as seen", async () => {
+    const asked: unknown[] = [];
+    const dedupe = {
+      isDuplicate: (each: Event) => {
+        asked.push(each.messageId);
+        return false;
+      },
+      forget: () => {},
+      close: async () => {},
+    };
+    const suppressed = new Set(["s1:u9"]);
+    const { run, did } = createRouter({ dedupe, suppressed });
+    expect(run({ ...event, userId: "u9" })).toBeUndefined();
+    const entry = { type: "identify", originPartition: 2, originOffset: 9 };
+    expect(did.unrouted).toEqual([["s1", { ...entry, messageId: "m1", cause: "suppressed" }]]);
+    expect([did.counted, did.finished, did.sent, asked]).toEqual([["suppressed"], 1, [], []]);
+    suppressed.clear();
+    await run({ ...event, userId: "u9" });
+    expect([did.sent.length, asked]).toEqual([1, ["m1"]]);
   });
 
   it("is weighed by what its deliveries take, which is never more than it says", () => {

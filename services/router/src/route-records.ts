@@ -3,6 +3,7 @@
  * destinations.
  */
 import type { Codec } from "@posthaste/contracts/codec";
+import { isEventSuppressed, type SuppressedUsers } from "@posthaste/core/deletion/suppression";
 import type { Delivery } from "@posthaste/core/delivery/delivery";
 import type { Event } from "@posthaste/core/event/event";
 import type { Log } from "@posthaste/core/log";
@@ -44,7 +45,7 @@ export function toDeliveries(
   event: Event,
   place: EventPlace,
   context: RouteContext,
-): readonly OutgoingRecord[] | Exclude<UnroutedCause, "duplicate"> {
+): readonly OutgoingRecord[] | "no_destination" | "integrations" {
   const destinations = routeEvent(event, context.routing);
   if (typeof destinations === "string") return destinations;
   const { messageId, sourceId, type, receivedAtMs } = event;
@@ -79,6 +80,8 @@ export function toDeliveries(
 
 export interface RecordRouterParts {
   readonly context: RouteContext;
+  /** Their events become no delivery. Delivery holds to that whatever is known here (V6). */
+  readonly suppressed: SuppressedUsers;
   readonly eventCodec: Codec<Event>;
   readonly producer: Producer;
   /** Null when it is switched off. */
@@ -109,13 +112,13 @@ export class RecordRouter {
   /** Sends the event's deliveries; the promise is their acknowledgement (R4). Finishes at once what becomes none. */
   run(task: Task<Event | null>): Promise<void> | undefined {
     const { item: event, record } = task;
-    const { context, producer, dedupe, metrics } = this.#parts;
+    const { producer, metrics } = this.#parts;
     if (event === null) {
       metrics.events.inc({ outcome: "unreadable" });
       task.finish();
       return undefined;
     }
-    const routed = dedupe?.isDuplicate(event, record) ? "duplicate" : toDeliveries(event, record, context);
+    const routed = this.#route(event, record);
     if (typeof routed === "string") {
       this.#leave(event, record, routed);
       task.finish();
@@ -124,6 +127,14 @@ export class RecordRouter {
     metrics.events.inc({ outcome: "routed" });
     metrics.deliveries.inc(routed.length);
     return producer.send(routed);
+  }
+
+  #route(event: Event, record: IncomingRecord): readonly OutgoingRecord[] | UnroutedCause {
+    const { context, suppressed, dedupe } = this.#parts;
+    // Before its id is noted: when the suppression has ended, a call that is sent again is no duplicate of one that was
+    // dropped.
+    if (isEventSuppressed(suppressed, event)) return "suppressed";
+    return dedupe?.isDuplicate(event, record) ? "duplicate" : toDeliveries(event, record, context);
   }
 
   #leave({ sourceId, messageId, type }: Event, { partition, offset }: EventPlace, cause: UnroutedCause): void {

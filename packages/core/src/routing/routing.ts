@@ -12,6 +12,8 @@ export const UNROUTED_CAUSES = [
   "integrations",
   /** The source sent this message id before. */
   "duplicate",
+  /** A deletion request stopped the user's events. */
+  "suppressed",
 ] as const;
 export type UnroutedCause = (typeof UNROUTED_CAUSES)[number];
 
@@ -79,7 +81,7 @@ export class RoutingTable {
 export function routeEvent(
   event: { readonly sourceId: string; readonly integrations: Readonly<Record<string, boolean>> },
   table: RoutingTable,
-): readonly RoutableDestination[] | Exclude<UnroutedCause, "duplicate"> {
+): readonly RoutableDestination[] | "no_destination" | "integrations" {
   const destinations = table.destinationsOf(event.sourceId);
   if (destinations.length === 0) return "no_destination";
   return isEnabledByIntegrations(event.integrations, WEBHOOKS) ? destinations : "integrations";

@@ -25,6 +25,7 @@ import { SYSTEM_CLOCK } from "../connection/system-clock.ts";
 import { type Broker, type Cluster, createCluster } from "../kafkajs/kafkajs-internals.ts";
 import type { IncomingRecord } from "../wire/incoming-record.ts";
 import { readFetched } from "./fetched-records.ts";
+import { type Moment, momentOf } from "./moment.ts";
 
 export interface LogReaderOptions {
   readonly topic: string;
@@ -33,10 +34,10 @@ export interface LogReaderOptions {
   readonly from: number | "start" | "end";
   /** Called with records in offset order, one call at a time; reading goes on when it is finished. */
   readonly onRecords: (records: readonly IncomingRecord[]) => Promise<void> | void;
-  /**
-   * Told when a fetch was answered, and again when its records were taken: where the reading stands, and the log's end.
-   */
-  readonly onFetched?: (at: { readonly position: number; readonly end: number }) => void;
+  /** Told when a fetch was answered, and again when its records were taken. */
+  readonly onFetched?: (at: FetchedTo) => void;
+  /** How long a broker may keep a fetch that it has nothing for, in ms; default `MAX_WAIT_MS`. */
+  readonly maxWaitMs?: number;
   /** Reading has stopped for good: `onRecords` failed, or the topic was removed or made anew. */
   readonly onFailure: (reason: Error) => void;
   /** How long a missing topic or partition is asked for again (LR4). Default `ADMIN_PATIENCE_MS`. */
@@ -44,6 +45,16 @@ export interface LogReaderOptions {
   /** Closes the reader, also one that has not begun: then `followLog` rejects with `closed`. */
   readonly signal?: AbortSignal;
   readonly clock?: Clock | undefined;
+}
+
+/** How far a fetch brought the reading. */
+export interface FetchedTo {
+  /** Where the reading stands. */
+  readonly position: number;
+  /** The log's end, as it was at `askedAt` or later. */
+  readonly end: number;
+  /** When the fetch was sent. */
+  readonly askedAt: Moment;
 }
 
 export interface LogReader {
@@ -214,9 +225,10 @@ class PartitionReader implements LogReader {
   }
 
   async #fetch(broker: Broker): Promise<void> {
-    const { topic, partition, onRecords, onFetched } = this.#options;
+    const { topic, partition, onRecords, onFetched, maxWaitMs = MAX_WAIT_MS } = this.#options;
+    const askedAt = momentOf(this.#options.clock ?? SYSTEM_CLOCK);
     const { responses } = await broker.fetch({
-      maxWaitTime: MAX_WAIT_MS,
+      maxWaitTime: maxWaitMs,
       minBytes: 1,
       maxBytes: MAX_BYTES,
       isolationLevel: 0,
@@ -226,10 +238,10 @@ class PartitionReader implements LogReader {
     if (fetched === undefined || this.#closing.signal.aborted) return;
     const { records, next } = readFetched(topic, fetched, this.#position);
     const end = Number(fetched.highWatermark);
-    onFetched?.({ position: this.#position, end });
+    onFetched?.({ position: this.#position, end, askedAt });
     if (records.length > 0) await callOnRecords(onRecords, records);
     this.#moveTo(next);
-    onFetched?.({ position: next, end });
+    onFetched?.({ position: next, end, askedAt });
   }
 
   #moveTo(position: number): void {

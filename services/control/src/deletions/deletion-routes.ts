@@ -1,89 +1,161 @@
-/** Deletion requests: a `delete` event for each affected source, so that receivers can start their own automation. */
-import type { Codec } from "@posthaste/contracts/codec";
-import type { Destination } from "@posthaste/core/config/destination";
-import type { Source } from "@posthaste/core/config/source";
-import type { Event } from "@posthaste/core/event/event";
-import type { Log } from "@posthaste/core/log";
-import { eventKey } from "@posthaste/core/routing/partition-key";
-import type { Clock } from "@posthaste/core/time";
-import { withDeadline } from "@posthaste/kafka/connection/deadline";
-import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
+/**
+ * Deletion requests: a `delete` event for each user and affected source, so that receivers can start their own
+ * automation.
+ */
+import { DELETION_STATES } from "@posthaste/core/deletion/deletion";
 import { z } from "zod";
-import { type ConfigStore, WRITE_DEADLINE_MS } from "../config-store/config-store.ts";
-import { bareEvent } from "../events/bare-event.ts";
+import { isComplete } from "../deliveries/journal-page.ts";
+import { pageOf, pageQuery } from "../http/page.ts";
 import { defineRoute, type Route } from "../http/route.ts";
-import { createId } from "../identifiers.ts";
-import { assertSources } from "../sources/source-access.ts";
+import type { DeletionHandlers } from "./deletion-handlers.ts";
+import { deletionInput } from "./deletion-input.ts";
+import type { DeletionLine } from "./deletion-store.ts";
+import { NOTIFICATION_STATES, type NotificationState } from "./notification-states.ts";
 
-export interface DeletionRoutesOptions {
-  readonly sources: ConfigStore<Source>;
-  readonly destinations: ConfigStore<Destination>;
-  readonly producer: Producer;
-  readonly eventsTopic: string;
-  readonly eventCodec: Codec<Event>;
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
-const deletionInput = z.strictObject({
-  userId: z.string().min(1, "a user id is needed").max(8192).describe("Whose data is to be deleted."),
-  sourceIds: z
-    .array(z.string())
-    .min(1, "name at least one source, or leave this out for all")
-    .optional()
-    .describe("The sources that the request concerns; all when absent."),
-});
+const time = z.iso.datetime();
+const suppressed = z
+  .int()
+  .describe("Users times sources of which nothing is delivered; absent where nobody is suppressed.");
 
 const deletionAnswer = z.object({
   id: z.string(),
   notifications: z
     .int()
-    .describe("How many notifications are forwarded: one for each affected source to each enabled destination of it."),
+    .describe(
+      "Notifications that are forwarded: one for each user and each enabled destination of each affected source.",
+    ),
+  suppressed: suppressed.optional(),
 });
 
-export function deletionRoutes(options: DeletionRoutesOptions): readonly Route[] {
-  const { sources, destinations, producer, eventsTopic, eventCodec, clock, log } = options;
-  const send = (records: readonly OutgoingRecord[]) =>
-    withDeadline(producer.send(records, { patienceMs: WRITE_DEADLINE_MS }), WRITE_DEADLINE_MS, "the brokers");
+const listedDeletion = z.object({
+  id: z.string(),
+  state: z
+    .enum(DELETION_STATES)
+    .describe("requested: on record, and carried out even if control ends; sent: the brokers have all of it."),
+  users: z.int(),
+  sourceIds: z.array(z.string()).describe("The affected sources."),
+  notifications: z.int(),
+  suppress: z.boolean(),
+  suppressionEndsAt: time.nullable().describe("Null for never, and where nobody is suppressed."),
+  createdAt: time,
+  sentAt: time.nullable(),
+});
 
+const deletionStatus = listedDeletion.extend({
+  states: z
+    .object(Object.fromEntries(NOTIFICATION_STATES.map((state) => [state, z.int()])))
+    .describe("Its notifications by what is known of them: sent, retrying, delivered, dead."),
+  complete: isComplete,
+});
+
+const notification = z.object({
+  userId: z.string(),
+  sourceId: z.string(),
+  destinationId: z.string(),
+  messageId: z.string().describe("X-Message-Id of the requests."),
+  state: z.enum(NOTIFICATION_STATES),
+  attempts: z.int(),
+  firstAttemptAt: time.nullable(),
+  lastAttemptAt: time.nullable(),
+  deliveredAt: time.nullable().describe("When the attempt that was delivered started."),
+  deadAt: time.nullable(),
+});
+
+export function deletionRoutes(handlers: DeletionHandlers): readonly Route[] {
   return [
     defineRoute({
       method: "POST",
       path: "/v1/deletions",
       operation: "createDeletion",
-      summary: "Tell receivers to delete a user: a delete event for each source that has a destination enabled",
+      summary: "Tell receivers to delete users: a delete event for each user and source that has a destination enabled",
       body: { name: "DeletionInput", schema: deletionInput },
       answer: {
         status: 202,
-        description: "The brokers have the events.",
+        description: "The brokers have the events. With suppress: no attempt for the users begins from now on.",
         body: { name: "Deletion", schema: deletionAnswer },
       },
-      handle: async ({ body: { userId, sourceIds } }) => {
-        const affected = sourceIds ?? [...sources.values()].map(({ id }) => id);
-        assertSources(affected, sources);
-        const id = createId("del");
-        const receivers = countReceivers(destinations.values());
-        const notified = [...new Set(affected)].filter((sourceId) => receivers.has(sourceId));
-        const records = notified.map((sourceId) => {
-          const messageId = `${id}:${sourceId}`;
-          const event = bareEvent({ messageId, sourceId, type: "delete", userId, nowMs: clock.nowMs() });
-          return { topic: eventsTopic, key: eventKey(sourceId, event), value: eventCodec.encode(event) };
-        });
-        if (records.length > 0) await send(records);
-        const notifications = notified.reduce((sum, sourceId) => sum + (receivers.get(sourceId) ?? 0), 0);
-        log.info({ event: "deletion_requested", deletionId: id, sources: notified.length, notifications });
-        return { id, notifications };
+      refusals: ["conflict"],
+      handle: ({ body }) => handlers.create(body),
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/deletions",
+      operation: "listDeletions",
+      summary: "Deletion requests, oldest first",
+      query: pageQuery,
+      answer: {
+        status: 200,
+        description: "One page of requests.",
+        body: { name: "DeletionPage", schema: pageOf(listedDeletion) },
+      },
+      handle: ({ query }) => {
+        const { data, nextCursor } = handlers.list(query);
+        return { data: data.map(listed), nextCursor };
+      },
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/deletions/{id}",
+      operation: "getDeletion",
+      summary: "How far a deletion request is",
+      answer: { status: 200, description: "The request.", body: { name: "DeletionStatus", schema: deletionStatus } },
+      refusals: ["not_found"],
+      handle: async ({ params: { id } }) => {
+        const line = handlers.find(id);
+        const complete = handlers.isComplete;
+        return { ...listed(line), states: await handlers.count(line), complete };
+      },
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/deletions/{id}/notifications",
+      operation: "listDeletionNotifications",
+      summary: "The notifications of a deletion request, user by user",
+      query: pageQuery,
+      answer: {
+        status: 200,
+        description: "One page of notifications.",
+        body: {
+          name: "DeletionNotificationPage",
+          schema: pageOf(notification).extend({ complete: isComplete }),
+        },
+      },
+      refusals: ["not_found"],
+      handle: async ({ params: { id }, query }) => {
+        const complete = handlers.isComplete;
+        const { data, nextCursor } = await handlers.notifications(id, query);
+        return { data: data.map(viewNotification), nextCursor, complete };
       },
     }),
   ];
 }
 
-/** Source id to how many enabled destinations it has; a source without any is absent. */
-function countReceivers(destinations: Iterable<Destination>): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const { enabled, sourceIds } of destinations) {
-    if (!enabled) continue;
-    for (const sourceId of sourceIds) counts.set(sourceId, (counts.get(sourceId) ?? 0) + 1);
-  }
-  return counts;
+function listed(line: DeletionLine): z.input<typeof listedDeletion> {
+  const { createdAtMs, sentAtMs, suppressionEndsAtMs, users, receivers } = line;
+  return {
+    id: line.id,
+    state: line.state,
+    users,
+    sourceIds: [...line.sourceIds],
+    notifications: users * receivers.reduce((sum, { destinationIds }) => sum + destinationIds.length, 0),
+    suppress: line.suppress,
+    suppressionEndsAt: momentOf(suppressionEndsAtMs),
+    createdAt: new Date(createdAtMs).toISOString(),
+    sentAt: momentOf(sentAtMs),
+  };
+}
+
+function viewNotification(of: NotificationState): z.input<typeof notification> {
+  const { userId, sourceId, destinationId, messageId, state, attempts } = of;
+  return {
+    ...{ userId, sourceId, destinationId, messageId, state, attempts },
+    firstAttemptAt: momentOf(of.firstAttemptMs),
+    lastAttemptAt: momentOf(of.lastAttemptMs),
+    deliveredAt: momentOf(of.deliveredMs),
+    deadAt: momentOf(of.deadMs),
+  };
+}
+
+function momentOf(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
 }

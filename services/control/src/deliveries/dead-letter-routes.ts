@@ -8,9 +8,10 @@ import { pageOf, pageQuery } from "../http/page.ts";
 import { defineRoute, type Route } from "../http/route.ts";
 import { deadLetterFromEntry } from "../read-model/dead-letter-entry.ts";
 import type { JournalEntry } from "../read-model/journal.ts";
-import type { ReadModel } from "../read-model/read-model.ts";
+import { decodeCursor, encodeCursor } from "../read-model/journal-cursor.ts";
 import { decodeCountCursor, encodeCountCursor } from "./count-cursor.ts";
-import { isComplete, journalPage, journalPageOf } from "./journal-page.ts";
+import { isComplete, journalPageOf } from "./journal-page.ts";
+import type { VisibleLetters } from "./visible-letters.ts";
 
 const reason = z.enum(DEAD_LETTER_REASONS, `expected one of ${DEAD_LETTER_REASONS.join(", ")}`);
 const time = z.iso.datetime();
@@ -53,7 +54,11 @@ const deadLetterCount = z.object({
   count: z.int(),
 });
 
-export function deadLetterRoutes(readModel: ReadModel): readonly Route[] {
+const leftOut = z
+  .object({ suppressed: z.int().describe("Dead letters of users whose events a deletion request stopped.") })
+  .describe("How many fitted and are not shown.");
+
+export function deadLetterRoutes(letters: VisibleLetters): readonly Route[] {
   return [
     defineRoute({
       method: "GET",
@@ -64,10 +69,19 @@ export function deadLetterRoutes(readModel: ReadModel): readonly Route[] {
       answer: {
         status: 200,
         description: "One page of dead letters.",
-        body: { name: "DeadLetterPage", schema: journalPageOf(deadLetter) },
+        body: { name: "DeadLetterPage", schema: journalPageOf(deadLetter).extend({ leftOut }) },
       },
-      handle: ({ query: { reason: kind, since, until, ...named } }) =>
-        journalPage(readModel, "dead_letters", { ...named, kind, sinceMs: since, untilMs: until }, view),
+      handle: async ({ query: { reason: kind, since, until, cursor, ...named } }) => {
+        const after = cursor === undefined ? undefined : decodeCursor(cursor);
+        const complete = letters.isComplete;
+        const page = await letters.page({ ...named, kind, sinceMs: since, untilMs: until, after });
+        return {
+          data: page.entries.map(view),
+          nextCursor: page.next === null ? null : encodeCursor(page.next),
+          complete,
+          leftOut: { suppressed: page.leftOut },
+        };
+      },
     }),
     defineRoute({
       method: "GET",
@@ -80,24 +94,21 @@ export function deadLetterRoutes(readModel: ReadModel): readonly Route[] {
         description: "One page of counts, in order of destination and reason.",
         body: {
           name: "DeadLetterCountPage",
-          schema: pageOf(deadLetterCount).extend({ complete: isComplete }),
+          schema: pageOf(deadLetterCount).extend({ complete: isComplete, leftOut }),
         },
       },
       handle: async ({ query: { reason: kind, since, until, destinationId, limit, cursor } }) => {
         const after = cursor === undefined ? undefined : decodeCountCursor(cursor);
-        const complete = readModel.isComplete("dead_letters");
+        const complete = letters.isComplete;
         const filter = { destinationId, kind, sinceMs: since, untilMs: until };
-        const counts = await readModel.counts("dead_letters", { ...filter, limit: limit + 1, after });
-        const shown = counts.slice(0, limit);
-        const last = shown.at(-1);
+        const { counts, leftOut: hidden, next } = await letters.counts({ ...filter, limit, after });
         return {
-          data: shown.map(({ count, ...of }) => ({
-            destinationId: of.destinationId,
-            reason: reason.parse(of.kind),
-            count,
-          })),
-          nextCursor: last !== undefined && counts.length > limit ? encodeCountCursor(last) : null,
+          data: counts
+            .filter(({ count }) => count > 0)
+            .map(({ count, ...of }) => ({ destinationId: of.destinationId, reason: reason.parse(of.kind), count })),
+          nextCursor: next === null ? null : encodeCountCursor(next),
           complete,
+          leftOut: { suppressed: hidden },
         };
       },
     }),

@@ -13,7 +13,7 @@ export function attemptEntries(
   return attempts.map(({ startedAtMs, destinationId, outcome, messageId, sourceId, type, attempt, urls }, place) => {
     const detail: AttemptDetail = { sourceId, type, attempt, urls };
     const named = { partition, offset, place, destinationId, messageId };
-    return { ...named, timeMs: startedAtMs, kind: outcome, detail: JSON.stringify(detail) };
+    return { ...named, timeMs: startedAtMs, kind: outcome, detail: JSON.stringify(detail), users: "" };
   });
 }
 

@@ -1,7 +1,10 @@
 /** Dead letters as entries of their journal, and back: everything but the body, which stays in the topic. */
+import { DIGEST_LENGTH } from "@posthaste/core/deletion/digest-set";
+import { suppressionKeysOf } from "@posthaste/core/deletion/suppression";
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
+import { suppressionDigest } from "@posthaste/kafka/log/suppressed-users";
+import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import type { JournalEntry } from "./journal.ts";
-import type { JournalCursor } from "./journal-cursor.ts";
 
 type DeadLetterDetail = Pick<
   DeadLetter,
@@ -14,13 +17,17 @@ export type ListedDeadLetter = DeadLetterDetail &
 
 export function deadLetterEntries(
   letter: DeadLetter,
-  { partition, offset }: Pick<JournalCursor, "partition" | "offset">,
+  { partition, offset, key }: Pick<IncomingRecord, "partition" | "offset" | "key">,
 ): readonly JournalEntry[] {
   const { sourceId, type, receivedAtMs, attempts, deferrals, windowStartMs, lastAttempt } = letter;
   const detail: DeadLetterDetail = { sourceId, type, receivedAtMs, attempts, deferrals, windowStartMs, lastAttempt };
   const { deadAtMs, destinationId, reason, messageId } = letter;
   const named = { partition, offset, place: 0, destinationId, messageId };
-  return [{ ...named, timeMs: deadAtMs, kind: reason, detail: JSON.stringify(detail) }];
+  const bodyText = () => Buffer.from(letter.body).toString();
+  const users = suppressionKeysOf({ delivery: letter, key: key?.toString() ?? null, bodyText })
+    .map((each) => suppressionDigest(each).slice(0, DIGEST_LENGTH))
+    .join("");
+  return [{ ...named, timeMs: deadAtMs, kind: reason, detail: JSON.stringify(detail), users }];
 }
 
 /** Reads back what `deadLetterEntries` made. */

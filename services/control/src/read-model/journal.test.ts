@@ -33,6 +33,7 @@ const entry = fc.record({
   kind: fc.constantFrom(...KINDS),
   messageId: fc.constantFrom("m", "n"),
   detail: fc.constant("{}"),
+  users: fc.constantFrom("", "\u0000\u00ff", "1234567890123456"),
 });
 const entries = fc.uniqueArray(entry, { selector: nameOf, maxLength: 60 });
 const filter = fc.record(
@@ -112,6 +113,29 @@ describe("a journal", () => {
     );
   });
 
+  it("tells what became of messages, by destination and kind, as going through all of it would", () => {
+    const asked = fc.subarray(["m", "n", "none"]);
+    fc.assert(
+      fc.property(entries, asked, (all, messageIds) => {
+        const journal = createJournal();
+        journal.add(all);
+        const expected = new Map<string, object>();
+        for (const { messageId, destinationId, kind } of all.filter((each) => messageIds.includes(each.messageId))) {
+          const same = all.filter(
+            (each) => each.messageId === messageId && each.destinationId === destinationId && each.kind === kind,
+          );
+          const times = same.map(({ timeMs }) => timeMs);
+          const [firstMs, newestMs] = [Math.min(...times), Math.max(...times)];
+          const outcome = { messageId, destinationId, kind, entries: same.length, firstMs, newestMs };
+          expected.set(`${messageId} ${destinationId} ${kind}`, outcome);
+        }
+        const found = journal.outcomes(messageIds);
+        expect(found).toHaveLength(expected.size);
+        expect(found).toEqual(expect.arrayContaining([...expected.values()]));
+      }),
+    );
+  });
+
   it("shows nothing that became too old since it was added, and drops it with the next (J3)", () => {
     let nowMs = 100;
     const journal = new Journal(database, {
@@ -123,7 +147,7 @@ describe("a journal", () => {
     });
     const at = (timeMs: number): JournalEntry => ({
       ...{ timeMs, partition: 0, offset: timeMs, place: 0 },
-      ...{ destinationId: "a", kind: "delivered", messageId: "m", detail: "{}" },
+      ...{ destinationId: "a", kind: "delivered", messageId: "m", detail: "{}", users: "" },
     });
     journal.add([at(60), at(99)]);
     nowMs = 111;

@@ -20,6 +20,8 @@ export interface JournalEntry extends JournalCursor {
   readonly messageId: string;
   /** Everything else, as JSON. */
   readonly detail: string;
+  /** Whom it is about, as the digests of their suppression keys one after the other; empty where that is not noted. */
+  readonly users: string;
 }
 
 export interface JournalFilter {
@@ -36,6 +38,13 @@ export interface JournalQuery extends JournalFilter {
   readonly limit: number;
   /** Only what stands behind this in the list. */
   readonly after?: JournalCursor | undefined;
+}
+
+/** What happened under one message id to one destination, of one kind. */
+export interface MessageOutcome extends Pick<JournalEntry, "messageId" | "destinationId" | "kind"> {
+  readonly entries: number;
+  readonly firstMs: number;
+  readonly newestMs: number;
 }
 
 export type CountedKind = Pick<JournalEntry, "destinationId" | "kind">;
@@ -88,6 +97,7 @@ export class Journal {
         kind TEXT NOT NULL,
         message_id TEXT NOT NULL,
         detail TEXT NOT NULL,
+        users BLOB NOT NULL,
         PRIMARY KEY (time, log_partition, log_offset, place)
       ) WITHOUT ROWID, STRICT;
       CREATE INDEX IF NOT EXISTS ${name}_by_kind ON ${name} (kind, time);
@@ -105,12 +115,13 @@ export class Journal {
   /** Adds entries and drops what the bounds no longer allow (J3). */
   add(entries: readonly JournalEntry[]): void {
     const { name, maxEntries } = this.#options;
-    const insert = this.#prepare(`INSERT OR IGNORE INTO ${name} VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
+    const insert = this.#prepare(`INSERT OR IGNORE INTO ${name} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
     const horizonMs = this.#horizonMs();
     for (const entry of entries) {
       if (entry.timeMs < horizonMs) continue;
       const { timeMs, partition, offset, place, destinationId, kind, messageId, detail } = entry;
-      const added = insert.run(timeMs, partition, offset, place, destinationId, kind, messageId, detail);
+      const users = Buffer.from(entry.users, "latin1");
+      const added = insert.run(timeMs, partition, offset, place, destinationId, kind, messageId, detail, users);
       this.#size += Number(added.changes);
     }
     this.#drop(horizonMs, DROP_STEP);
@@ -149,6 +160,25 @@ export class Journal {
       destinationId: String(row["destination_id"]),
       kind: String(row["kind"]),
       count: Number(row["entries"]),
+    }));
+  }
+
+  /** What became of these messages; one that has no entry is absent. */
+  outcomes(messageIds: readonly string[]): readonly MessageOutcome[] {
+    const { name } = this.#options;
+    const rows = this.#prepare(
+      `SELECT message_id, destination_id, kind, count(*) AS entries, min(time) AS first, max(time) AS newest
+       FROM ${name} INDEXED BY ${name}_by_message
+       WHERE time >= ? AND message_id IN (SELECT value FROM json_each(?))
+       GROUP BY message_id, destination_id, kind`,
+    ).all(this.#horizonMs(), JSON.stringify(messageIds));
+    return rows.map((row) => ({
+      messageId: String(row["message_id"]),
+      destinationId: String(row["destination_id"]),
+      kind: String(row["kind"]),
+      entries: Number(row["entries"]),
+      firstMs: Number(row["first"]),
+      newestMs: Number(row["newest"]),
     }));
   }
 
@@ -230,5 +260,10 @@ function toEntry(row: Record<string, unknown>): JournalEntry {
     kind: String(row["kind"]),
     messageId: String(row["message_id"]),
     detail: String(row["detail"]),
+    users: usersOf(row["users"]),
   };
+}
+
+function usersOf(blob: unknown): string {
+  return blob instanceof Uint8Array ? Buffer.from(blob).toString("latin1") : "";
 }

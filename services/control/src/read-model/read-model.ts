@@ -16,7 +16,7 @@ import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { Problem } from "../http/problem.ts";
 import { attemptEntries } from "./attempt-entry.ts";
 import { deadLetterEntries } from "./dead-letter-entry.ts";
-import type { CountQuery, JournalBounds, JournalEntry, JournalQuery, KindCount } from "./journal.ts";
+import type { CountQuery, JournalBounds, JournalEntry, JournalQuery, KindCount, MessageOutcome } from "./journal.ts";
 import type { JournalName } from "./store.ts";
 import { openStore, type StoreClient } from "./store-client.ts";
 import { TopicFollower } from "./topic-follower.ts";
@@ -52,6 +52,8 @@ export interface ReadModel {
   /** Throws a Problem while it cannot be asked. */
   newest(journal: JournalName, query: JournalQuery): Promise<readonly JournalEntry[]>;
   counts(journal: JournalName, query: CountQuery): Promise<readonly KindCount[]>;
+  /** What became of these messages, so far as their entries are held. */
+  outcomes(journal: JournalName, messageIds: readonly string[]): Promise<readonly MessageOutcome[]>;
   close(): Promise<void>;
 }
 
@@ -96,6 +98,7 @@ export function openReadModel(options: ReadModelOptions): ReadModel {
     state: () => ({ deliveryLog: state("attempts"), deadLetters: state("dead_letters") }),
     newest: async (journal, query) => store().newest(journal, query),
     counts: async (journal, query) => store().counts(journal, query),
+    outcomes: async (journal, messageIds) => store().outcomes(journal, messageIds),
     close: async () => {
       closing.abort();
       const enough = new AbortController();

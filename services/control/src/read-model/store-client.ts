@@ -6,7 +6,7 @@
  */
 import { Worker } from "node:worker_threads";
 import { PosthasteError } from "@posthaste/core/errors";
-import type { CountQuery, JournalEntry, JournalQuery, KindCount } from "./journal.ts";
+import type { CountQuery, JournalEntry, JournalQuery, KindCount, MessageOutcome } from "./journal.ts";
 import type { JournalName, StoreOptions, StoreStart, Taken } from "./store.ts";
 
 export type StoreCall =
@@ -14,6 +14,7 @@ export type StoreCall =
   | { readonly method: "clear"; readonly journal: JournalName }
   | { readonly method: "newest"; readonly journal: JournalName; readonly query: JournalQuery }
   | { readonly method: "counts"; readonly journal: JournalName; readonly query: CountQuery }
+  | { readonly method: "outcomes"; readonly journal: JournalName; readonly messageIds: readonly string[] }
   | { readonly method: "close" };
 
 /** Calls are numbered from 1; 0 is the store's start. */
@@ -28,6 +29,7 @@ export interface StoreClient {
   clear(journal: JournalName): Promise<void>;
   newest(journal: JournalName, query: JournalQuery): Promise<readonly JournalEntry[]>;
   counts(journal: JournalName, query: CountQuery): Promise<readonly KindCount[]>;
+  outcomes(journal: JournalName, messageIds: readonly string[]): Promise<readonly MessageOutcome[]>;
   /** Writes what is not written yet and ends the thread. */
   close(): Promise<void>;
 }
@@ -81,6 +83,7 @@ export async function openStore(options: StoreOptions, onFailure: (reason: Error
     clear: (journal) => ask({ method: "clear", journal }),
     newest: (journal, query) => ask({ method: "newest", journal, query }),
     counts: (journal, query) => ask({ method: "counts", journal, query }),
+    outcomes: (journal, messageIds) => ask({ method: "outcomes", journal, messageIds }),
     close: async () => {
       await ask({ method: "close" }).catch(() => undefined);
       await worker.terminate();

@@ -27,6 +27,8 @@ function run(call: StoreCall): unknown {
       return store.newest(call.journal, call.query);
     case "counts":
       return store.counts(call.journal, call.query);
+    case "outcomes":
+      return store.outcomes(call.journal, call.messageIds);
     case "close":
       return store.close();
   }

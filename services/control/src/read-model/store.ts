@@ -20,10 +20,11 @@ import {
   type JournalEntry,
   type JournalQuery,
   type KindCount,
+  type MessageOutcome,
 } from "./journal.ts";
 
 /** Raised with every change of the tables. */
-const LAYOUT = 2;
+const LAYOUT = 3;
 const CACHE_KIB = 48 * 1024;
 const COMMIT_ENTRIES = 5000;
 const COMMIT_INTERVAL_MS = 1000;
@@ -107,6 +108,10 @@ export class Store {
 
   counts(name: JournalName, query: CountQuery): readonly KindCount[] {
     return this.#journals[name].counts(query);
+  }
+
+  outcomes(name: JournalName, messageIds: readonly string[]): readonly MessageOutcome[] {
+    return this.#journals[name].outcomes(messageIds);
   }
 
   commit(): void {

@@ -33,7 +33,10 @@ export interface TopicFollowerOptions<T> {
   readonly journal: JournalName;
   readonly store: StoreClient;
   readonly codec: Codec<T>;
-  readonly toEntries: (value: T, record: Pick<IncomingRecord, "partition" | "offset">) => readonly JournalEntry[];
+  readonly toEntries: (
+    value: T,
+    record: Pick<IncomingRecord, "partition" | "offset" | "key">,
+  ) => readonly JournalEntry[];
 }
 
 export class TopicFollower<T> {

@@ -10,10 +10,13 @@
  * Z4  Its records go through a producer of its own: no write of control's waits behind them.
  * Z5  A replay ends with its process. What it had not sent is a dead letter still; what it had would be sent again by
  *     another.
+ * Z6  What is of a suppressed user is passed over and counted, and so is what was dropped for a suppression, which has
+ *     no body.
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import { encodeProgress } from "@posthaste/contracts/headers";
 import type { TopicNames } from "@posthaste/contracts/topics";
+import { isDeliverySuppressed, type SuppressedUsers } from "@posthaste/core/deletion/suppression";
 import type { DeadLetter, DeadLetterReason } from "@posthaste/core/delivery/dead-letter";
 import { type Delivery, NO_PROGRESS } from "@posthaste/core/delivery/delivery";
 import { NO_INCARNATION } from "@posthaste/core/delivery/origin";
@@ -46,6 +49,8 @@ export interface Replay {
   readonly matched: number;
   /** Deliveries that the brokers have. */
   readonly replayed: number;
+  /** Dead letters that fitted and were passed over, since their user is suppressed or was when they died. */
+  readonly leftOut: number;
   readonly createdAtMs: number;
   /** Null before its end. */
   readonly endedAtMs: number | null;
@@ -56,6 +61,7 @@ export interface ReplaysOptions {
   readonly names: TopicNames;
   readonly letters: Codec<DeadLetter>;
   readonly deliveries: Codec<Delivery>;
+  readonly suppressed: SuppressedUsers;
   /** Whether each URL of this destination is retried on its own. */
   readonly settlesEach: (destinationId: string) => boolean;
   readonly clock: Clock;
@@ -78,7 +84,7 @@ export class Replays {
   /** Starts a replay, or has it wait for those before it. */
   start(id: string, filter: ReplayFilter, matched: number): void {
     const createdAtMs = this.#options.clock.nowMs();
-    this.#replays.set(id, { id, state: "waiting", matched, replayed: 0, createdAtMs, endedAtMs: null });
+    this.#replays.set(id, { id, state: "waiting", matched, replayed: 0, leftOut: 0, createdAtMs, endedAtMs: null });
     for (const old of [...this.#replays.values()].filter(({ endedAtMs }) => endedAtMs !== null).slice(0, -REMEMBERED)) {
       this.#replays.delete(old.id);
     }
@@ -129,11 +135,15 @@ export class Replays {
       onRecords: async (records) => {
         if (this.#isClosed) failed.reject(new PosthasteError("closed", "control is ending"));
         const outgoing: OutgoingRecord[] = [];
+        let leftOut = 0;
         for (const record of records) {
           if (record.offset >= end || record.value === null) continue;
           const letter = await this.#read(record, record.value);
-          if (letter !== null && fits(filter, letter)) outgoing.push(this.#toDelivery(letter, record));
+          if (letter === null || !fits(filter, letter)) continue;
+          if (this.#isLeftOut(letter, record)) leftOut += 1;
+          else outgoing.push(this.#toDelivery(letter, record));
         }
+        this.#change(id, { leftOut: this.#find(id).leftOut + leftOut });
         if (outgoing.length === 0 || this.#isClosed) return;
         await producer.send(outgoing);
         this.#change(id, { replayed: this.#find(id).replayed + outgoing.length });
@@ -158,6 +168,13 @@ export class Replays {
       connection.log.warn({ event: "dead_letter_unreadable", topic, partition, offset, err: error });
       return null;
     }
+  }
+
+  /** Z6 */
+  #isLeftOut(letter: DeadLetter, { key }: IncomingRecord): boolean {
+    if (letter.reason === "suppressed") return true;
+    const bodyText = () => Buffer.from(letter.body).toString();
+    return isDeliverySuppressed(this.#options.suppressed, { delivery: letter, key: key?.toString() ?? null, bodyText });
   }
 
   /** Z1. Where each URL is on its own, only those that are dead are sent to. */

@@ -1,6 +1,6 @@
 /**
  * The second stage of a delivery: once this process knows the destinations well enough, the newest state of the
- * delivery's own destination lets it go on to admission, or ends it.
+ * delivery's own destination lets it go on to admission, or ends it; a delivery of a suppressed user ends before that.
  *
  * Owns: the wait of deliveries for the table of destinations.
  * V1  A delivery is checked only when the table has read as far as the config offset that the router routed it by: a
@@ -20,11 +20,11 @@ import type { IncomingDelivery } from "../intake/incoming-delivery.ts";
 import { toError } from "../to-error.ts";
 import type { AdmissionPort } from "./admission-port.ts";
 import { ConfigWait } from "./config-wait.ts";
-import type { DestinationCheck } from "./destination-check.ts";
+import type { SuppressionCheck } from "./suppression-check.ts";
 
 export interface CheckOptions {
   readonly destinations: Pick<Table<Destination>, "appliedOffset" | "waitForOffset" | "refresh">;
-  readonly destinationCheck: DestinationCheck;
+  readonly suppressionCheck: SuppressionCheck;
   readonly admission: AdmissionPort;
   readonly log: Log;
   /** This or a later stage threw where nobody catches: a bug. */
@@ -50,9 +50,9 @@ export class Check {
   }
 
   #checkNow(task: Task<IncomingDelivery>, delivery: Delivery): void {
-    const { destinationCheck, admission, onFailure } = this.#options;
+    const { suppressionCheck, admission, onFailure } = this.#options;
     try {
-      const checked = destinationCheck.check(task, delivery);
+      const checked = suppressionCheck.check(task, delivery);
       if (checked !== null) admission.admit(checked);
     } catch (error) {
       onFailure(toError(error));

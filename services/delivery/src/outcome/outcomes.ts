@@ -66,12 +66,14 @@ export class Outcomes implements OutcomePort, RefusalPort, DeferralPort {
     else this.#publish(task, followUps);
   }
 
-  /** Logs the attempt, unless the attempt log skips it or nothing was sent. */
+  /** Logs the attempt, unless nothing was sent, or the attempt log skips it and it is of no deletion request. */
   finished({ request }: DeliveryPermit, report: AttemptReport): void {
     const { attemptLog } = this.#options;
     const { outcome } = report.settlement;
-    if (attemptLog.skips(outcome === "delivered") || report.urls.length === 0) return;
     const { messageId, sourceId, destinationId, type } = request.delivery;
+    // The state of a deletion request is made of its notifications' attempts, so all of those are logged.
+    const isSkipped = type !== "delete" && attemptLog.skips(outcome === "delivered");
+    if (isSkipped || report.urls.length === 0) return;
     attemptLog.add({
       messageId,
       sourceId,

@@ -1,0 +1,154 @@
+/** What each call about deletion requests does. */
+import { setTimeout as delay } from "node:timers/promises";
+import type { Destination } from "@posthaste/core/config/destination";
+import type { Source } from "@posthaste/core/config/source";
+import { countNotifications, notificationsOf } from "@posthaste/core/deletion/deletion";
+import { SUPPRESSION_LEASE_MS } from "@posthaste/core/deletion/suppression";
+import type { Log } from "@posthaste/core/log";
+import type { Clock } from "@posthaste/core/time";
+import type { ConfigStore } from "../config-store/config-store.ts";
+import { type Page, type PageQuery, pageFrom } from "../http/page.ts";
+import { invalidInput, Problem } from "../http/problem.ts";
+import type { ReadModel } from "../read-model/read-model.ts";
+import { assertSources } from "../sources/source-access.ts";
+import { type DeletionInput, toDeletion } from "./deletion-input.ts";
+import type { DeletionRunner } from "./deletion-runner.ts";
+import type { DeletionLine, DeletionStore } from "./deletion-store.ts";
+import {
+  NOTIFICATION_STATES,
+  type NotificationState,
+  type NotificationStateName,
+  statesOf,
+} from "./notification-states.ts";
+
+/** Beyond what is taken for the lease: timers of two processes do not run alike. */
+const LEASE_MARGIN_MS = 250;
+/** Who asks for a request again so soon after it was carried out may be the first to be answered. */
+const JUST_SENT_MS = 60_000;
+/** Notifications whose state is looked up at a time. */
+const COUNT_STEP = 5000;
+
+export interface DeletionHandlersOptions {
+  readonly sources: ConfigStore<Source>;
+  readonly destinations: ConfigStore<Destination>;
+  readonly store: DeletionStore;
+  readonly runner: DeletionRunner;
+  readonly readModel: ReadModel;
+  /** How long suppressions last, ms; null for good. */
+  readonly suppressionMs: number | null;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** A request as it was answered. */
+export interface RequestedDeletion {
+  readonly id: string;
+  readonly notifications: number;
+  /** Users times sources that are suppressed; absent for a request that suppresses nobody. */
+  readonly suppressed?: number;
+}
+
+export type NotificationCounts = Readonly<Record<NotificationStateName, number>>;
+
+export class DeletionHandlers {
+  readonly #options: DeletionHandlersOptions;
+
+  constructor(options: DeletionHandlersOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Resolves when the brokers have all of it, and for a request that suppresses, when nobody sends any more who does
+   * not know it.
+   */
+  async create(input: DeletionInput): Promise<RequestedDeletion> {
+    const { sources, destinations, store, runner, suppressionMs, clock, log } = this.#options;
+    if (input.sourceIds !== undefined) assertSources(input.sourceIds, sources);
+    const context = { sources: sources.values(), destinations: destinations.values() };
+    const deletion = toDeletion(input, { ...context, suppressionMs, nowMs: clock.nowMs() });
+    const before = await store.record(deletion);
+    if (before === null) {
+      log.info({ event: "deletion_requested", deletionId: deletion.id, users: deletion.userIds.length });
+      await runner.run(deletion);
+    } else if (before.state === "requested") await runner.runRecorded(deletion.id);
+    const line = store.get(deletion.id) ?? { ...deletion, users: deletion.userIds.length };
+    if (line.suppress) await this.#untilNobodySends(line);
+    return answerOf(line);
+  }
+
+  list(query: PageQuery): Page<DeletionLine> {
+    return pageFrom(this.#options.store.values(), query);
+  }
+
+  /** Throws the Problem `not_found`. */
+  find(id: string): DeletionLine {
+    const line = this.#options.store.get(id);
+    if (line === undefined) throw new Problem("not_found", `there is no deletion request ${id}`);
+    return line;
+  }
+
+  /** True when every entry of the delivery log and of the dead letters was read. */
+  get isComplete(): boolean {
+    const { readModel } = this.#options;
+    return readModel.isComplete("attempts") && readModel.isComplete("dead_letters");
+  }
+
+  async count(line: DeletionLine): Promise<NotificationCounts> {
+    const counts = Object.fromEntries(NOTIFICATION_STATES.map((state) => [state, 0])) as Record<
+      NotificationStateName,
+      number
+    >;
+    const total = countNotifications(line.users, line.receivers);
+    if (total === 0) return counts;
+    const deletion = await this.#options.store.read(line.id);
+    for (let from = 0; from < total; from += COUNT_STEP) {
+      for (const { state } of await this.#statesOf(notificationsOf(deletion, from, from + COUNT_STEP)))
+        counts[state] += 1;
+    }
+    return counts;
+  }
+
+  /** Throws the Problem `not_found`, and `invalid_input` for a cursor of something else. */
+  async notifications(id: string, { limit, cursor }: PageQuery): Promise<Page<NotificationState>> {
+    const line = this.find(id);
+    const from = cursor === undefined ? 0 : numberOf(cursor);
+    const total = countNotifications(line.users, line.receivers);
+    if (from >= total) return { data: [], nextCursor: null };
+    const deletion = await this.#options.store.read(id);
+    const data = await this.#statesOf(notificationsOf(deletion, from, from + limit));
+    const next = from + data.length;
+    return { data: [...data], nextCursor: next < total ? Buffer.from(`n${next}`).toString("base64url") : null };
+  }
+
+  #statesOf(notifications: ReturnType<typeof notificationsOf>): Promise<readonly NotificationState[]> {
+    const { readModel, destinations } = this.#options;
+    return statesOf(readModel, notifications, (id) => destinations.get(id)?.settle === "each");
+  }
+
+  /** V6 of delivery's suppression check: the suppressions were acknowledged before the request counts as sent. */
+  async #untilNobodySends({ sentAtMs }: Pick<DeletionLine, "sentAtMs">): Promise<void> {
+    const sinceMs = sentAtMs === null ? 0 : Math.abs(this.#options.clock.nowMs() - sentAtMs);
+    // By the clock of whoever carried it out, which may differ: so the whole lease, whenever it may have been a moment
+    // ago.
+    if (sinceMs < JUST_SENT_MS) await delay(SUPPRESSION_LEASE_MS + LEASE_MARGIN_MS, undefined, { ref: false });
+  }
+}
+
+function answerOf({
+  id,
+  users,
+  receivers,
+  suppress,
+  sourceIds,
+}: Pick<DeletionLine, "id" | "users" | "receivers" | "suppress" | "sourceIds">): RequestedDeletion {
+  const notifications = countNotifications(users, receivers);
+  return { id, notifications, ...(suppress ? { suppressed: users * sourceIds.length } : {}) };
+}
+
+function numberOf(cursor: string): number {
+  const [, number] = /^n(\d{1,9})$/.exec(Buffer.from(cursor, "base64url").toString()) ?? [];
+  if (number === undefined) {
+    throw invalidInput([{ path: "cursor", message: "expected the nextCursor of the page before" }]);
+  }
+  return Number(number);
+}

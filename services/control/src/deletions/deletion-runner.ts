@@ -1,0 +1,131 @@
+/**
+ * Carries out deletion requests that are on record: suppressions first, then the notifications, then the record says
+ * so.
+ *
+ * Owns: the requests that this process is at, and the timer that looks for what was left.
+ * E1  Whatever ends a process, a request that is on record is carried out by the next one that looks, from its start:
+ *     its suppressions are the same records, its notifications have the same message ids, so the router and receivers
+ *     know the repeats.
+ * E2  One request is at work once in a process; who asks for it again waits for the same work.
+ */
+import type { Codec } from "@posthaste/contracts/codec";
+import { type Deletion, notificationId } from "@posthaste/core/deletion/deletion";
+import type { Event } from "@posthaste/core/event/event";
+import type { Log } from "@posthaste/core/log";
+import { eventKey } from "@posthaste/core/routing/partition-key";
+import { withDeadline } from "@posthaste/kafka/connection/deadline";
+import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
+import { WRITE_DEADLINE_MS } from "../config-store/config-store.ts";
+import { bareEvent } from "../events/bare-event.ts";
+import type { SuppressionWriter } from "../suppressions/suppression-writer.ts";
+import type { DeletionStore } from "./deletion-store.ts";
+
+/** Events that are sent at a time: each step has a deadline of its own. */
+const STEP = 1000;
+/** A request that another process of control is at now is not taken over by the first look. */
+const LOOK_MS = 60_000;
+
+export interface DeletionRunnerOptions {
+  readonly store: Pick<DeletionStore, "values" | "read" | "markSent">;
+  readonly suppressions: Pick<SuppressionWriter, "suppress">;
+  readonly producer: Producer;
+  readonly eventsTopic: string;
+  readonly eventCodec: Codec<Event>;
+  readonly log: Log;
+}
+
+export class DeletionRunner {
+  readonly #options: DeletionRunnerOptions;
+  readonly #running = new Map<string, Promise<void>>();
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(options: DeletionRunnerOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Resolves when the brokers have all of it; rejects with `deadline_exceeded`, and then it is left for the next look.
+   */
+  run(deletion: Deletion): Promise<void> {
+    return this.#once(deletion.id, () => this.#run(deletion));
+  }
+
+  /** The same for a request that is on record, unless it was carried out by now. */
+  runRecorded(id: string): Promise<void> {
+    return this.#once(id, async () => {
+      const deletion = await this.#options.store.read(id);
+      if (deletion.state === "requested") await this.#run(deletion);
+    });
+  }
+
+  /** Carries out what is left, now and from time to time; call it when the store has caught up. */
+  resume(): void {
+    this.#timer = setInterval(() => void this.#runLeft(), LOOK_MS);
+    void this.#runLeft();
+  }
+
+  close(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+  }
+
+  /** E2 */
+  #once(id: string, work: () => Promise<void>): Promise<void> {
+    const running = this.#running.get(id);
+    if (running !== undefined) return running;
+    const run = work().finally(() => this.#running.delete(id));
+    this.#running.set(id, run);
+    return run;
+  }
+
+  /** E1. Never rejects. */
+  async #runLeft(): Promise<void> {
+    const { store, log } = this.#options;
+    const left = [...store.values()].filter(({ id, state }) => state === "requested" && !this.#running.has(id));
+    for (const { id } of left) {
+      try {
+        await this.runRecorded(id);
+        log.info({ event: "deletion_resumed", deletionId: id });
+      } catch (error) {
+        log.warn({ event: "deletion_left", deletionId: id, err: error }, "a deletion request is tried again later");
+      }
+    }
+  }
+
+  async #run(deletion: Deletion): Promise<void> {
+    const { store, suppressions, log } = this.#options;
+    const { id, suppress, userIds, sourceIds, createdAtMs, suppressionEndsAtMs } = deletion;
+    if (suppress) {
+      const common = { deletionId: id, suppressedAtMs: createdAtMs, endsAtMs: suppressionEndsAtMs };
+      await suppressions.suppress(
+        sourceIds.flatMap((sourceId) => userIds.map((userId) => ({ sourceId, userId, ...common }))),
+      );
+    }
+    await this.#notify(deletion);
+    await store.markSent(deletion);
+    log.info({ event: "deletion_sent", deletionId: id, users: userIds.length, suppress });
+  }
+
+  async #notify(deletion: Deletion): Promise<void> {
+    const { producer } = this.#options;
+    const { userIds } = deletion;
+    const usersAtATime = Math.max(1, Math.floor(STEP / Math.max(1, deletion.receivers.length)));
+    for (let from = 0; from < userIds.length; from += usersAtATime) {
+      const records = userIds
+        .slice(from, from + usersAtATime)
+        .flatMap((userId, index) => this.#eventsOf(deletion, userId, from + index));
+      if (records.length === 0) return;
+      const sent = producer.send(records, { patienceMs: WRITE_DEADLINE_MS });
+      await withDeadline(sent, WRITE_DEADLINE_MS, "the brokers (the request is carried out when they do)");
+    }
+  }
+
+  /** The events that tell of one user, one for each source that has somebody to notify. */
+  #eventsOf({ id, createdAtMs, receivers }: Deletion, userId: string, index: number): readonly OutgoingRecord[] {
+    const { eventsTopic, eventCodec } = this.#options;
+    return receivers.map(({ sourceId }) => {
+      const messageId = notificationId(id, sourceId, index);
+      const event = bareEvent({ messageId, sourceId, type: "delete", userId, nowMs: createdAtMs });
+      return { topic: eventsTopic, key: eventKey(sourceId, event), value: eventCodec.encode(event) };
+    });
+  }
+}

@@ -1,0 +1,228 @@
+/**
+ * Deletion requests as records of their compacted topic. In memory stands a line for each, not the user ids, of which
+ * there may be millions: those are read from the topic when they are asked for.
+ *
+ * Owns: the table of lines, where the records of each request stand, and the writes under way. The producer is its
+ * caller's.
+ * X1  A request is on record before anything of it is done, and its id stands for what was asked for first: the same
+ *     again is the same request, anything else under the id is refused.
+ * X2  Of two processes that put one id on record at once with different contents, one is refused: who wrote over the
+ *     other's record sees so in the topic's order, puts that record back, and refuses.
+ */
+import type { Codec } from "@posthaste/contracts/codec";
+import { REVISION_HEADER } from "@posthaste/contracts/headers";
+import type { Deletion } from "@posthaste/core/deletion/deletion";
+import type { Clock } from "@posthaste/core/time";
+import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { withDeadline } from "@posthaste/kafka/connection/deadline";
+import { createTable, type Table } from "@posthaste/kafka/log/table";
+import type { Producer } from "@posthaste/kafka/producer/producer";
+import { nextRevision, WRITE_DEADLINE_MS } from "../config-store/config-store.ts";
+import { type Applied, WrittenRecords } from "../config-store/written-records.ts";
+import { Problem } from "../http/problem.ts";
+import { readRecord } from "./read-record.ts";
+
+/** What is held of a request: everything but its user ids, of which the number stands. */
+export interface DeletionLine extends Omit<Deletion, "userIds"> {
+  readonly users: number;
+}
+
+export interface DeletionStoreOptions {
+  readonly connection: KafkaConnection;
+  readonly topic: string;
+  readonly codec: Codec<Deletion>;
+  readonly producer: Producer;
+  readonly clock: Clock;
+  /** See ConfigStoreOptions. */
+  readonly writer: number;
+  /** The topic cannot be followed any more. */
+  readonly onFailure: (reason: Error) => void;
+}
+
+/** Where the newest record of a request stands, and where the one before it stood; null for the first. */
+interface Place {
+  readonly offset: number;
+  readonly before: number | null;
+}
+
+/** Resolves when the table is being read; its lines are there when `caughtUp` resolves. */
+export async function openDeletionStore(options: DeletionStoreOptions): Promise<DeletionStore> {
+  const { connection, topic, codec, onFailure } = options;
+  const written = new WrittenRecords<DeletionLine>();
+  const places = new Map<string, Place>();
+  const table: Table<DeletionLine> = await createTable<DeletionLine>(connection, {
+    ...{ topic, onFailure },
+    prefetch: codec.prefetch,
+    decode: (bytes) => lineOf(codec.decode(bytes)),
+    onChange: (id, line, offset) => {
+      places.set(id, { offset, before: places.get(id)?.offset ?? null });
+      written.handleChange(id, line, () => table.revisionOf(id));
+    },
+    onStale: (id, revision) => written.handleStale(id, revision),
+  });
+  return new DeletionStore(options, { table, written, places });
+}
+
+interface DeletionStoreParts {
+  readonly table: Table<DeletionLine>;
+  readonly written: WrittenRecords<DeletionLine>;
+  readonly places: ReadonlyMap<string, Place>;
+}
+
+export class DeletionStore {
+  readonly #options: DeletionStoreOptions;
+  readonly #parts: DeletionStoreParts;
+  /** The last write of each request that has one under way: they are made one after the other. */
+  readonly #lanes = new Map<string, Promise<unknown>>();
+
+  /** For `openDeletionStore`. */
+  constructor(options: DeletionStoreOptions, parts: DeletionStoreParts) {
+    this.#options = options;
+    this.#parts = parts;
+  }
+
+  get(id: string): DeletionLine | undefined {
+    return this.#parts.table.get(id);
+  }
+
+  *values(): Iterable<DeletionLine> {
+    for (const [, line] of this.#parts.table.entries()) yield line;
+  }
+
+  /** For `/readyz`; see Table. */
+  get state(): true | string {
+    return this.#parts.table.state;
+  }
+
+  async caughtUp(): Promise<void> {
+    const { table, written } = this.#parts;
+    await table.caughtUp();
+    written.repairBy((ids) => {
+      for (const id of ids) this.#repair(id);
+    });
+  }
+
+  /**
+   * Puts a request on record and answers null, or answers the one that is on record under its id (X1). Throws a Problem
+   * when that one asked for something else.
+   */
+  record(deletion: Deletion): Promise<DeletionLine | null> {
+    const { id } = deletion;
+    return this.#inTurn(id, async () => {
+      const { table, places } = this.#parts;
+      await table.refresh(WRITE_DEADLINE_MS);
+      const held = table.get(id);
+      if (held !== undefined) return sameRequest(held, deletion);
+      const applied = await this.#write(id, this.#options.codec.encode(deletion));
+      const other = applied.outcome === "applied" ? applied.over : table.get(id);
+      if (other === undefined) return null;
+      const before = places.get(id)?.before ?? null;
+      // X2
+      if (applied.outcome === "applied" && other.content !== deletion.content && before !== null) {
+        const bytes = await this.#bytesAt(id, before);
+        if (bytes !== null) await this.#write(id, bytes);
+      }
+      return sameRequest(other, deletion);
+    });
+  }
+
+  markSent(deletion: Deletion): Promise<void> {
+    const sent: Deletion = { ...deletion, state: "sent", sentAtMs: this.#options.clock.nowMs() };
+    return this.#inTurn(deletion.id, async () => {
+      await this.#write(deletion.id, this.#options.codec.encode(sent));
+    });
+  }
+
+  /** The whole request, read from the topic. Rejects with `deadline_exceeded` while the brokers do not answer. */
+  async read(id: string): Promise<Deletion> {
+    const { codec } = this.#options;
+    const { places } = this.#parts;
+    for (;;) {
+      const place = places.get(id);
+      if (place === undefined) throw new Problem("not_found", `there is no deletion request ${id}`);
+      const bytes = await this.#bytesAt(id, place.offset);
+      if (bytes !== null) {
+        await codec.prefetch(bytes);
+        return codec.decode(bytes);
+      }
+      // Compaction took the record after a newer one was written, of which the table hears soon.
+      await this.#parts.table.refresh(WRITE_DEADLINE_MS);
+      if (places.get(id) === place) throw new Problem("unavailable", `the record of ${id} cannot be found: try again`);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#parts.table.close();
+  }
+
+  #inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
+    const result = (this.#lanes.get(id) ?? Promise.resolve()).then(work);
+    const lane = result
+      .catch(() => undefined)
+      .then(() => {
+        if (this.#lanes.get(id) === lane) this.#lanes.delete(id);
+      });
+    this.#lanes.set(id, lane);
+    return result;
+  }
+
+  /** Writes the newest record of a request and waits until the table here has come to it. */
+  #write(id: string, value: Buffer): Promise<Applied<DeletionLine>> {
+    const { clock, writer } = this.#options;
+    const { table, written } = this.#parts;
+    const revision = nextRevision(clock.nowMs(), table.revisionOf(id) ?? 0, writer);
+    return written.whileAwaited(id, revision, (applied) =>
+      withDeadline(
+        this.#send(id, value, revision).then(() => applied),
+        WRITE_DEADLINE_MS,
+        "the brokers (the request may still take effect)",
+      ),
+    );
+  }
+
+  #send(id: string, value: Buffer, revision: number): Promise<void> {
+    const { producer, topic } = this.#options;
+    const headers = { [REVISION_HEADER]: String(revision) };
+    return producer.send([{ topic, key: id, value, headers }], { patienceMs: WRITE_DEADLINE_MS });
+  }
+
+  #bytesAt(id: string, offset: number): Promise<Buffer | null> {
+    const { connection, topic } = this.#options;
+    return readRecord(connection, { topic, offset, key: id, timeoutMs: WRITE_DEADLINE_MS });
+  }
+
+  /**
+   * Writes the newest record again as it stands, since compaction would keep the older write that came after it (P5).
+   */
+  #repair(id: string): void {
+    const { log } = this.#options.connection;
+    const { table, places } = this.#parts;
+    const [revision, place] = [table.revisionOf(id), places.get(id)];
+    if (revision === undefined || place === undefined) return;
+    this.#bytesAt(id, place.offset)
+      .then((bytes) => (bytes === null ? undefined : this.#send(id, bytes, revision)))
+      .then(() => log.warn({ event: "deletion_repaired", deletionId: id, revision }))
+      .catch((error: unknown) => log.error({ event: "deletion_repair_failed", deletionId: id, err: error }));
+  }
+}
+
+/** The request that is on record, which must be the one that is asked for. Throws a Problem otherwise. */
+function sameRequest(held: DeletionLine, { id, content }: Deletion): DeletionLine {
+  if (held.content === content) return held;
+  throw new Problem("conflict", `the id ${id} is that of another deletion request: take another id for this one`);
+}
+
+function lineOf({ userIds, sourceIds, receivers, ...fields }: Deletion): DeletionLine {
+  return {
+    id: fields.id,
+    state: fields.state,
+    createdAtMs: fields.createdAtMs,
+    sentAtMs: fields.sentAtMs,
+    suppress: fields.suppress,
+    suppressionEndsAtMs: fields.suppressionEndsAtMs,
+    content: fields.content,
+    users: userIds.length,
+    sourceIds: [...sourceIds],
+    receivers: receivers.map(({ sourceId, destinationIds }) => ({ sourceId, destinationIds: [...destinationIds] })),
+  };
+}

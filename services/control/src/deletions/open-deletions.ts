@@ -1,0 +1,85 @@
+/** Deletion requests and suppressions, joined: their tables, who carries requests out, and the calls about them. */
+import type { OpenCodec } from "@posthaste/contracts/codec";
+import type { TopicNames } from "@posthaste/contracts/topics";
+import type { Destination } from "@posthaste/core/config/destination";
+import type { Source } from "@posthaste/core/config/source";
+import type { Deletion } from "@posthaste/core/deletion/deletion";
+import type { Event } from "@posthaste/core/event/event";
+import type { Log } from "@posthaste/core/log";
+import type { Clock } from "@posthaste/core/time";
+import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import type { SuppressedUsersTable } from "@posthaste/kafka/log/suppressed-users";
+import type { Producer } from "@posthaste/kafka/producer/producer";
+import type { ConfigStore } from "../config-store/config-store.ts";
+import type { Route } from "../http/route.ts";
+import type { ReadModel } from "../read-model/read-model.ts";
+import { openSuppressions } from "../suppressions/open-suppressions.ts";
+import { suppressionRoutes } from "../suppressions/suppression-routes.ts";
+import { DeletionHandlers } from "./deletion-handlers.ts";
+import { deletionRoutes } from "./deletion-routes.ts";
+import { DeletionRunner } from "./deletion-runner.ts";
+import { openDeletionStore } from "./deletion-store.ts";
+
+export interface OpenDeletionsOptions {
+  readonly connection: KafkaConnection;
+  readonly openCodec: OpenCodec;
+  readonly names: TopicNames;
+  readonly sources: ConfigStore<Source>;
+  readonly destinations: ConfigStore<Destination>;
+  readonly readModel: ReadModel;
+  readonly producer: Producer;
+  /** After so many days suppressions end by themselves; undefined for never. */
+  readonly suppressionDays: number | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** See ConfigStoreOptions. */
+  readonly writer: number;
+  /** A topic cannot be followed any more. */
+  readonly fail: (reason: Error) => void;
+}
+
+export interface Deletions {
+  readonly routes: readonly Route[];
+  readonly suppressed: SuppressedUsersTable;
+  /** For `/readyz`; see Table. */
+  readonly states: readonly (true | string)[];
+  caughtUp(): Promise<void>;
+  /** Carries out what another process left, and ends what is over, from now on; call it when everything caught up. */
+  start(): void;
+  close(): Promise<void>;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Resolves when the tables are being read. */
+export async function openDeletions(options: OpenDeletionsOptions): Promise<Deletions> {
+  const { connection, openCodec, names, sources, readModel, suppressionDays, fail: onFailure } = options;
+  const [codec, eventCodec] = await Promise.all([openCodec<Deletion>("deletion"), openCodec<Event>("event")]);
+  const [store, { suppressed, writer, expiry }] = await Promise.all([
+    openDeletionStore({ ...options, topic: names.deletions, codec, onFailure }),
+    openSuppressions({ ...options, topic: names.suppressions, onFailure }),
+  ]);
+  const events = { eventsTopic: names.events, eventCodec };
+  const runner = new DeletionRunner({ ...options, ...events, store, suppressions: writer });
+  const suppressionMs = suppressionDays === undefined ? null : suppressionDays * DAY_MS;
+  const handlers = new DeletionHandlers({ ...options, store, runner, readModel, suppressionMs });
+  return {
+    routes: [...deletionRoutes(handlers), ...suppressionRoutes({ sources, suppressed, writer })],
+    suppressed,
+    get states() {
+      return [store.state, suppressed.state];
+    },
+    caughtUp: async () => {
+      await Promise.all([store.caughtUp(), suppressed.caughtUp()]);
+      connection.log.info({ event: "suppressions_read", users: suppressed.size });
+    },
+    start: () => {
+      runner.resume();
+      expiry.start();
+    },
+    close: async () => {
+      runner.close();
+      await Promise.all([expiry.close(), store.close(), suppressed.close()]);
+    },
+  };
+}

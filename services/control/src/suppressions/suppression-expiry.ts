@@ -1,0 +1,115 @@
+/**
+ * Ends the suppressions whose days are over: once a day the topic is streamed, since no process holds when each ends.
+ *
+ * Owns: the timer, and the pass that is under way.
+ * A1  A suppression is ended only when its newest record says that it is over. What is written while a pass runs
+ *     stands: the end has the next revision after the record that was found, which is below that of anything written
+ *     since.
+ * A2  A pass holds `MAX_FOUND` keys at the most; where there are more, another pass follows at once.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import type { Codec } from "@posthaste/contracts/codec";
+import { headerText, REVISION_HEADER } from "@posthaste/contracts/headers";
+import type { SuppressedUsers, Suppression } from "@posthaste/core/deletion/suppression";
+import type { Clock } from "@posthaste/core/time";
+import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { endOffset } from "@posthaste/kafka/connection/topic-offsets";
+import { followLog } from "@posthaste/kafka/log/log-reader";
+import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
+import type { SuppressionWriter } from "./suppression-writer.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** After the start, so that a process that ends again and again does nothing else. */
+const FIRST_MS = 60_000;
+const MAX_FOUND = 100_000;
+
+export interface SuppressionExpiryOptions {
+  readonly connection: KafkaConnection;
+  readonly topic: string;
+  readonly codec: Codec<Suppression>;
+  readonly suppressed: Pick<SuppressedUsers, "size">;
+  readonly writer: Pick<SuppressionWriter, "endFound">;
+  readonly clock: Clock;
+  /** Of the first pass after the start; default a minute. */
+  readonly firstMs?: number;
+}
+
+export class SuppressionExpiry {
+  readonly #options: SuppressionExpiryOptions;
+  readonly #closing = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(options: SuppressionExpiryOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#running = this.#runDaily();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#running;
+  }
+
+  /** Never rejects. */
+  async #runDaily(): Promise<void> {
+    const { connection, suppressed, firstMs = FIRST_MS } = this.#options;
+    const { signal } = this.#closing;
+    const pause = (ms: number) => delay(ms, undefined, { signal }).catch(() => undefined);
+    for (await pause(firstMs); !signal.aborted; await pause(DAY_MS)) {
+      if (suppressed.size === 0) continue;
+      try {
+        const ended = await this.#endAll();
+        connection.log.info({ event: "suppressions_ended", ended });
+      } catch (error) {
+        if (!signal.aborted)
+          connection.log.warn({ event: "suppressions_not_ended", err: error }, "tried again tomorrow");
+      }
+    }
+  }
+
+  /** Answers how many were ended. */
+  async #endAll(): Promise<number> {
+    let ended = 0;
+    for (;;) {
+      const found = await this.#find();
+      await this.#options.writer.endFound(found);
+      ended += found.length;
+      if (found.length < MAX_FOUND || this.#closing.signal.aborted) return ended;
+    }
+  }
+
+  /** One pass over the topic (A2). */
+  async #find(): Promise<readonly { readonly key: string; readonly revision: number }[]> {
+    const { connection, topic } = this.#options;
+    const over = new Map<string, number>();
+    const failed = Promise.withResolvers<never>();
+    const end = await endOffset(connection, topic);
+    const reader = await followLog(connection, {
+      ...{ topic, partition: 0, from: "start", signal: this.#closing.signal },
+      onRecords: async (records) => {
+        for (const record of records) if (record.offset < end) await this.#note(record, over);
+      },
+      onFailure: failed.reject,
+    });
+    try {
+      await Promise.race([reader.reached(end), failed.promise]);
+    } finally {
+      await reader.close();
+    }
+    return [...over].map(([key, revision]) => ({ key, revision }));
+  }
+
+  /** A1: what a later record of the key says counts. */
+  async #note({ key, value, headers }: IncomingRecord, over: Map<string, number>): Promise<void> {
+    if (key === null) return;
+    const { codec, clock } = this.#options;
+    over.delete(key.toString());
+    if (value === null || over.size >= MAX_FOUND) return;
+    await codec.prefetch(value);
+    const { endsAtMs } = codec.decode(value);
+    if (endsAtMs === null || endsAtMs > clock.nowMs()) return;
+    over.set(key.toString(), Number(headerText(headers, REVISION_HEADER) ?? 0));
+  }
+}

@@ -1,0 +1,73 @@
+/** Suppressions of one user: asked for, and ended. They are made by deletion requests. */
+import type { Source } from "@posthaste/core/config/source";
+import { suppressionKey } from "@posthaste/core/deletion/suppression";
+import type { SuppressedUsersTable } from "@posthaste/kafka/log/suppressed-users";
+import { z } from "zod";
+import { type ConfigStore, WRITE_DEADLINE_MS } from "../config-store/config-store.ts";
+import { defineRoute, type Route } from "../http/route.ts";
+import { findSource } from "../sources/source-access.ts";
+import type { SuppressedUser, SuppressionWriter } from "./suppression-writer.ts";
+
+export interface SuppressionRoutesOptions {
+  readonly sources: ConfigStore<Source>;
+  readonly suppressed: SuppressedUsersTable;
+  readonly writer: SuppressionWriter;
+}
+
+const suppressionQuery = z.strictObject({
+  userId: z.string("a user id is needed").min(1, "a user id is needed").max(8192),
+  sourceId: z.string().optional().describe("Only this source; every source when absent."),
+});
+
+const suppressionAnswer = z.object({
+  userId: z.string(),
+  sourceIds: z.array(z.string()).describe("The sources of which nothing about the user is delivered."),
+});
+
+const endedAnswer = z.object({
+  userId: z.string(),
+  ended: z.array(z.string()).describe("The sources of which events are delivered again from now on."),
+});
+
+export function suppressionRoutes({ sources, suppressed, writer }: SuppressionRoutesOptions): readonly Route[] {
+  const find = async (userId: string, sourceId: string | undefined): Promise<readonly SuppressedUser[]> => {
+    if (sourceId !== undefined) findSource(sources.get(sourceId), sourceId);
+    // What another process of control wrote a moment ago counts.
+    await suppressed.refresh(WRITE_DEADLINE_MS);
+    const ids = sourceId === undefined ? [...sources.values()].map(({ id }) => id) : [sourceId];
+    return ids.filter((id) => suppressed.has(suppressionKey(id, userId))).map((id) => ({ sourceId: id, userId }));
+  };
+  return [
+    defineRoute({
+      method: "GET",
+      path: "/v1/suppressions",
+      operation: "getSuppressions",
+      summary: "Of which sources nothing about a user is delivered",
+      query: suppressionQuery,
+      answer: { status: 200, description: "The sources.", body: { name: "Suppressions", schema: suppressionAnswer } },
+      refusals: ["not_found"],
+      handle: async ({ query: { userId, sourceId } }) => {
+        const found = await find(userId, sourceId);
+        return { userId, sourceIds: found.map((each) => each.sourceId) };
+      },
+    }),
+    defineRoute({
+      method: "DELETE",
+      path: "/v1/suppressions",
+      operation: "endSuppressions",
+      summary: "Deliver a user's events again, from those that the sources send from now on",
+      query: suppressionQuery,
+      answer: {
+        status: 200,
+        description: "The brokers have it; empty where nothing was suppressed.",
+        body: { name: "EndedSuppressions", schema: endedAnswer },
+      },
+      refusals: ["not_found"],
+      handle: async ({ query: { userId, sourceId } }) => {
+        const found = await find(userId, sourceId);
+        await writer.end(found);
+        return { userId, ended: found.map((each) => each.sourceId) };
+      },
+    }),
+  ];
+}

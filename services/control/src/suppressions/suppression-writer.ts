@@ -1,0 +1,86 @@
+/**
+ * Suppressions as control writes them: one record for each user and source, a null one when it ends.
+ *
+ * Owns nothing: the producer, and the table by which every process knows them, are its caller's.
+ * Z1  A call resolves when the brokers have all of it and the table here has read it.
+ * Z2  Revisions rise, as in the config topics (S3): an older write that comes late changes nothing, and the newest is
+ *     written again (`rewrite`), since compaction would keep the older one.
+ */
+import type { Codec } from "@posthaste/contracts/codec";
+import { REVISION_HEADER } from "@posthaste/contracts/headers";
+import { type Suppression, suppressionKey } from "@posthaste/core/deletion/suppression";
+import type { Clock } from "@posthaste/core/time";
+import { withDeadline } from "@posthaste/kafka/connection/deadline";
+import type { KeyRecord } from "@posthaste/kafka/log/key-table";
+import type { SuppressedUsersTable } from "@posthaste/kafka/log/suppressed-users";
+import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
+import { nextRevision, WRITE_DEADLINE_MS } from "../config-store/config-store.ts";
+
+/** Records that are sent at a time: each step has a deadline of its own. */
+const STEP = 1000;
+
+export interface SuppressionWriterOptions {
+  readonly topic: string;
+  readonly codec: Codec<Suppression>;
+  readonly producer: Producer;
+  readonly suppressed: Pick<SuppressedUsersTable, "revisionOf" | "refresh">;
+  readonly clock: Clock;
+  /** See ConfigStoreOptions. */
+  readonly writer: number;
+}
+
+/** A user of a source. */
+export type SuppressedUser = Pick<Suppression, "sourceId" | "userId">;
+
+export class SuppressionWriter {
+  readonly #options: SuppressionWriterOptions;
+
+  constructor(options: SuppressionWriterOptions) {
+    this.#options = options;
+  }
+
+  async suppress(suppressions: readonly Suppression[]): Promise<void> {
+    const { codec } = this.#options;
+    await this.#write(suppressions, (suppression) => codec.encode(suppression));
+  }
+
+  async end(users: readonly SuppressedUser[]): Promise<void> {
+    await this.#write(users, () => null);
+  }
+
+  /**
+   * Ends what was found to be over, each as the next revision of the record that was found: what was written since
+   * stands.
+   */
+  async endFound(found: readonly { readonly key: string; readonly revision: number }[]): Promise<void> {
+    await this.#send(found.map(({ key, revision }) => this.#record(key, null, revision + 1)));
+  }
+
+  /** Z2. Nobody waits for it: what is not written now is found again at the next start. */
+  rewrite({ key, value, revision }: KeyRecord): Promise<void> {
+    return this.#options.producer.send([this.#record(key, value, revision)], { patienceMs: WRITE_DEADLINE_MS });
+  }
+
+  async #write<T extends SuppressedUser>(users: readonly T[], encode: (user: T) => Buffer | null): Promise<void> {
+    const { suppressed, clock, writer } = this.#options;
+    const nowMs = clock.nowMs();
+    const records = users.map((user) => {
+      const key = suppressionKey(user.sourceId, user.userId);
+      return this.#record(key, encode(user), nextRevision(nowMs, suppressed.revisionOf(key) ?? 0, writer));
+    });
+    await this.#send(records);
+  }
+
+  async #send(records: readonly OutgoingRecord[]): Promise<void> {
+    const { producer, suppressed } = this.#options;
+    for (let from = 0; from < records.length; from += STEP) {
+      const step = producer.send(records.slice(from, from + STEP), { patienceMs: WRITE_DEADLINE_MS });
+      await withDeadline(step, WRITE_DEADLINE_MS, "the brokers (suppressions may still take effect)");
+    }
+    await suppressed.refresh(WRITE_DEADLINE_MS);
+  }
+
+  #record(key: string, value: Buffer | null, revision: number): OutgoingRecord {
+    return { topic: this.#options.topic, key, value, headers: { [REVISION_HEADER]: String(revision) } };
+  }
+}

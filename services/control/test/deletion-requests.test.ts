@@ -1,0 +1,214 @@
+import { REVISION_HEADER } from "@posthaste/contracts/headers";
+import type { Deletion } from "@posthaste/core/deletion/deletion";
+import type { Suppression } from "@posthaste/core/deletion/suppression";
+import type { Event } from "@posthaste/core/event/event";
+import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
+import { eventually } from "@posthaste/testkit/eventually";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startTestControl, type TestControl } from "./control.ts";
+import { attemptAt, createLogWriter, deadLetterAt, type LogWriter, momentOf } from "./log-writer.ts";
+
+let topics: TestTopics;
+let control: TestControl;
+let writer: LogWriter;
+let sourceId: string;
+let destinationIds: readonly [string, string];
+const events: Event[] = [];
+const suppressions: Suppression[] = [];
+const records: Deletion[] = [];
+
+beforeAll(async () => {
+  topics = await createTestTopics("control");
+  control = await startTestControl(topics);
+  writer = await createLogWriter(topics);
+  await topics.follow<Event>(topics.names.events, (event) => events.push(event));
+  await topics.follow<Suppression>(topics.names.suppressions, (suppression) => suppressions.push(suppression));
+  await topics.follow<Deletion>(topics.names.deletions, (deletion) => records.push(deletion));
+  sourceId = (await control.call("POST", "/v1/sources", { name: "s", kind: "web" })).body.id;
+  const create = async (): Promise<string> => {
+    const settings = { urls: [{ url: "https://a.example/" }] };
+    const input = { type: "Webhooks", name: "d", sourceIds: [sourceId], enabled: true, settings };
+    return (await control.call("POST", "/v1/destinations", input)).body.id;
+  };
+  const [one, other] = [await create(), await create()];
+  destinationIds = one < other ? [one, other] : [other, one];
+});
+
+afterAll(async () => {
+  await control.stop();
+  await topics.remove();
+});
+
+const usersOf = (deletionId: string) =>
+  events.filter(({ messageId }) => messageId.startsWith(`${deletionId}:`)).map(({ userId }) => userId);
+
+describe("a deletion request with an id of the caller's", () => {
+  it("is carried out once, however often it is asked for, and answered alike", async () => {
+    const input = { id: "ticket-1", userIds: ["a", "b", "a"] };
+    const answers = await Promise.all([1, 2, 3].map(() => control.call("POST", "/v1/deletions", input)));
+    answers.push(await control.call("POST", "/v1/deletions", { ...input, userIds: ["a", "b"] }));
+    for (const { status, body } of answers) expect([status, body]).toEqual([202, { id: "ticket-1", notifications: 4 }]);
+    await control.call("POST", "/v1/deletions", { id: "behind-it", userId: "z" });
+    await eventually(() => expect(usersOf("behind-it")).toEqual(["z"]));
+    expect(usersOf("ticket-1").sort()).toEqual(["a", "b"]);
+    expect(new Set(events.map(({ messageId }) => messageId)).size).toBe(events.length);
+  });
+
+  it.each([
+    ["other users", { userIds: ["a", "c"] }],
+    ["another source", { userIds: ["a", "b"], sourceIds: [] as string[] }],
+    ["a suppression", { userIds: ["a", "b"], suppress: true }],
+  ])("that asks for %s is refused", async (_, other) => {
+    const input = { ...other, ...("sourceIds" in other ? { sourceIds: [sourceId] } : {}), id: "ticket-1" };
+    const { status, body } = await control.call("POST", "/v1/deletions", input);
+    expect(status).toBe(409);
+    expect(body.detail).toBe("the id ticket-1 is that of another deletion request: take another id for this one");
+  });
+
+  it.each(["", "a:b", "ü", "x".repeat(65)])("is refused as %j", async (id) => {
+    const { status, body } = await control.call("POST", "/v1/deletions", { id, userId: "u" });
+    expect([status, body.detail]).toEqual([400, expect.stringMatching(/^id: expected 1 to 64 letters/)]);
+  });
+});
+
+describe("the users of a deletion request", () => {
+  it("may be 5,000, each of whom becomes one event", async () => {
+    const userIds = Array.from({ length: 5000 }, (_, index) => `user-${index}-4f1c2e3d-aaaa-bbbb-cccc`);
+    const { status, body } = await control.call("POST", "/v1/deletions", { id: "many", userIds });
+    expect([status, body.notifications]).toEqual([202, 10_000]);
+    await eventually(() => expect(usersOf("many")).toHaveLength(5000));
+    expect(new Set(usersOf("many"))).toEqual(new Set(userIds));
+    expect(new Set(events.map(({ messageId }) => messageId)).size).toBe(events.length);
+  });
+
+  it.each([
+    [{ userIds: [] }, /^userIds: name at least one user$/],
+    [{ userIds: Array(5001).fill("u") }, /^userIds: name at most 5000 users in one request$/],
+    [{ userId: "u", userIds: ["v"] }, /^userId: expected either userId or userIds$/],
+    [{ userIds: ["u", "x".repeat(8193)] }, /^userIds\[1\]: a user id is too long: 8,192 characters at the most$/],
+    [
+      { userIds: Array.from({ length: 110 }, (_, index) => `${index}${"x".repeat(8000)}`) },
+      /^userIds: the user ids take 880\d\d\d bytes: 800000 at the most in one request$/,
+    ],
+  ])("are refused beyond the limits (%#)", async (input, detail) => {
+    const { status, body } = await control.call("POST", "/v1/deletions", input);
+    expect([status, body.detail]).toEqual([400, expect.stringMatching(detail)]);
+  });
+
+  it("are those of the sources that are enabled, unless sources are named", async () => {
+    const { id } = (await control.call("POST", "/v1/sources", { name: "off", kind: "web" })).body;
+    await control.call("PATCH", `/v1/sources/${id}`, { enabled: false });
+    await control.call("POST", "/v1/deletions", { id: "all", userId: "u" });
+    expect((await control.call("GET", "/v1/deletions/all")).body.sourceIds).toEqual([sourceId]);
+    await control.call("POST", "/v1/deletions", { id: "named", userId: "u", sourceIds: [id] });
+    expect((await control.call("GET", "/v1/deletions/named")).body.sourceIds).toEqual([id]);
+  });
+});
+
+describe("a deletion request that a process left when it was killed", () => {
+  /** What stands in the topic after a process put the request on record and did no more. */
+  async function leave(id: string, differing: Partial<Deletion> = {}): Promise<void> {
+    const codec = await topics.openCodec<Deletion>("deletion");
+    const value = codec.encode({
+      ...{ id, state: "requested", createdAtMs: 1_700_000_000_000, sentAtMs: null, content: "as it was" },
+      ...{ suppress: true, suppressionEndsAtMs: null, userIds: ["left-1", "left-2"], sourceIds: [sourceId] },
+      receivers: [{ sourceId, destinationIds: [...destinationIds] }],
+      ...differing,
+    });
+    const headers = { [REVISION_HEADER]: "5" };
+    await topics.producer.send([{ topic: topics.names.deletions, key: id, value, headers }]);
+  }
+
+  it("is carried out by the next, from its start, with the message ids and the time that it had", async () => {
+    await leave("left");
+    const next = await startTestControl(topics);
+    try {
+      await eventually(async () =>
+        expect((await next.call("GET", "/v1/deletions/left")).body).toMatchObject({ state: "sent", notifications: 4 }),
+      );
+      await eventually(() => expect(usersOf("left").sort()).toEqual(["left-1", "left-2"]));
+      const [event] = events.filter(({ userId }) => userId === "left-2");
+      expect(event).toMatchObject({ messageId: `left:${sourceId}:1`, type: "delete", timestampMs: 1_700_000_000_000 });
+      expect(suppressions.filter(({ deletionId }) => deletionId === "left").map(({ userId }) => userId)).toEqual([
+        "left-1",
+        "left-2",
+      ]);
+      expect(records.filter(({ id }) => id === "left").map(({ state }) => state)).toEqual(["requested", "sent"]);
+      expect(next.logged()).toContain("deletion_resumed");
+    } finally {
+      await next.stop();
+    }
+  });
+});
+
+describe("the state of a deletion request", () => {
+  it("says of each notification what became of it, and counts them", async () => {
+    const { body } = await control.call("POST", "/v1/deletions", { id: "seen", userIds: ["p", "q"] });
+    expect(body.notifications).toBe(4);
+    const of = (index: number) => (index === 0 ? `seen:${sourceId}` : `seen:${sourceId}:${index}`);
+    const [one, other] = destinationIds;
+    const common = { sourceId, type: "delete" as const };
+    await writer.attempts([
+      attemptAt(1, { ...common, messageId: of(0), destinationId: one, outcome: "retryable" }),
+      attemptAt(2, { ...common, messageId: of(0), destinationId: one, attempt: 2 }),
+      attemptAt(3, { ...common, messageId: of(0), destinationId: other, outcome: "retryable" }),
+      attemptAt(4, { ...common, messageId: of(1), destinationId: one, outcome: "permanent" }),
+    ]);
+    await writer.deadLetters([
+      deadLetterAt(5, { ...common, messageId: of(1), destinationId: one, reason: "rejected_by_receiver" }),
+    ]);
+    const nothing = { attempts: 0, firstAttemptAt: null, lastAttemptAt: null, deliveredAt: null, deadAt: null };
+    const expected = [
+      {
+        ...{ ...nothing, userId: "p", sourceId, destinationId: one, messageId: of(0), state: "delivered", attempts: 2 },
+        ...{ firstAttemptAt: momentOf(1), lastAttemptAt: momentOf(2), deliveredAt: momentOf(2) },
+      },
+      {
+        ...{ ...nothing, userId: "p", sourceId, destinationId: other, messageId: of(0), state: "retrying" },
+        ...{ attempts: 1, firstAttemptAt: momentOf(3), lastAttemptAt: momentOf(3) },
+      },
+      {
+        ...{ ...nothing, userId: "q", sourceId, destinationId: one, messageId: of(1), state: "dead", attempts: 1 },
+        ...{ firstAttemptAt: momentOf(4), lastAttemptAt: momentOf(4), deadAt: momentOf(5) },
+      },
+      { ...nothing, userId: "q", sourceId, destinationId: other, messageId: of(1), state: "sent" },
+    ];
+    await eventually(async () => {
+      const page = await control.call("GET", "/v1/deletions/seen/notifications");
+      expect(page.body).toEqual({ data: expected, nextCursor: null, complete: true });
+    });
+    const status = await control.call("GET", "/v1/deletions/seen");
+    expect(status.body).toEqual({
+      ...{ id: "seen", state: "sent", users: 2, sourceIds: [sourceId], notifications: 4, suppress: false },
+      ...{ suppressionEndsAt: null, createdAt: expect.any(String), sentAt: expect.any(String) },
+      ...{ states: { sent: 1, retrying: 1, delivered: 1, dead: 1 }, complete: true },
+    });
+    const pages: unknown[] = [];
+    for (let cursor: string | null = ""; cursor !== null; ) {
+      const path: string = `/v1/deletions/seen/notifications?limit=3${cursor === "" ? "" : `&cursor=${cursor}`}`;
+      const page = (await control.call("GET", path)).body;
+      pages.push(...page.data);
+      cursor = page.nextCursor;
+    }
+    expect(pages).toEqual(expected);
+  });
+
+  it("is in the list of all, oldest first, in pages", async () => {
+    const ids: string[] = [];
+    for (let cursor: string | null = ""; cursor !== null; ) {
+      const path: string = `/v1/deletions?limit=2${cursor === "" ? "" : `&cursor=${cursor}`}`;
+      const page = (await control.call("GET", path)).body;
+      ids.push(...page.data.map(({ id }: { id: string }) => id));
+      cursor = page.nextCursor;
+    }
+    // What was left by a killed process was created long before.
+    expect(ids.slice(0, 3)).toEqual(["left", "ticket-1", "behind-it"]);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it("of no such request is not found, and a cursor of something else is refused", async () => {
+    expect((await control.call("GET", "/v1/deletions/none")).status).toBe(404);
+    expect((await control.call("GET", "/v1/deletions/none/notifications")).status).toBe(404);
+    expect((await control.call("GET", "/v1/deletions/seen/notifications?cursor=x")).status).toBe(400);
+  });
+});

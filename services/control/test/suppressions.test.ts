@@ -1,0 +1,209 @@
+import { REVISION_HEADER } from "@posthaste/contracts/headers";
+import { SUPPRESSION_LEASE_MS, type Suppression } from "@posthaste/core/deletion/suppression";
+import type { Delivery } from "@posthaste/core/delivery/delivery";
+import { followSuppressedUsers } from "@posthaste/kafka/log/suppressed-users";
+import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
+import { eventually } from "@posthaste/testkit/eventually";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { SuppressionExpiry } from "../src/suppressions/suppression-expiry.ts";
+import { SuppressionWriter } from "../src/suppressions/suppression-writer.ts";
+import { startTestControl, type TestControl } from "./control.ts";
+import { createLogWriter, deadLetterAt, type LogWriter } from "./log-writer.ts";
+
+let topics: TestTopics;
+let control: TestControl;
+let writer: LogWriter;
+let sourceIds: readonly [string, string];
+const deliveries: Delivery[] = [];
+const suppressions: (Suppression & { readonly key: string })[] = [];
+
+const WAIT_MS = SUPPRESSION_LEASE_MS + 20_000;
+
+beforeAll(async () => {
+  topics = await createTestTopics("control");
+  control = await startTestControl(topics, { env: { POSTHASTE_SUPPRESSION_DAYS: "30" } });
+  writer = await createLogWriter(topics);
+  await topics.follow<Delivery>(topics.names.deliveries, (delivery) => deliveries.push(delivery));
+  await topics.follow<Suppression>(topics.names.suppressions, (suppression, { key }) =>
+    suppressions.push({ ...suppression, key: String(key) }),
+  );
+  const create = async (): Promise<string> =>
+    (await control.call("POST", "/v1/sources", { name: "s", kind: "web" })).body.id;
+  sourceIds = [await create(), await create()];
+});
+
+afterAll(async () => {
+  await control.stop();
+  await topics.remove();
+});
+
+const suppressedAt = async (userId: string): Promise<string[]> =>
+  (await control.call("GET", `/v1/suppressions?userId=${userId}`)).body.sourceIds;
+
+describe("a request that suppresses", () => {
+  it(
+    "is answered when the suppressions stood in their topic for as long as anyone goes by an old view of it",
+    async () => {
+      const fromMs = performance.now();
+      const answered = control.call("POST", "/v1/deletions", { id: "one", userIds: ["gone", "left"], suppress: true });
+      await eventually(() => expect(suppressions).toHaveLength(4));
+      const stoodFromMs = performance.now();
+      const { status, body } = await answered;
+      expect([status, body]).toEqual([202, { id: "one", notifications: 0, suppressed: 4 }]);
+      expect(performance.now() - stoodFromMs).toBeGreaterThan(SUPPRESSION_LEASE_MS - 500);
+      expect(performance.now() - fromMs).toBeGreaterThan(SUPPRESSION_LEASE_MS);
+      expect(suppressions.map(({ key }) => key).sort()).toEqual(
+        sourceIds.flatMap((sourceId) => [`${sourceId}:gone`, `${sourceId}:left`]).sort(),
+      );
+      const { suppressedAtMs, endsAtMs } = suppressions[0] ?? { suppressedAtMs: 0, endsAtMs: 0 };
+      expect((endsAtMs ?? 0) - suppressedAtMs).toBe(30 * 24 * 60 * 60 * 1000);
+      expect(await suppressedAt("gone")).toEqual([...sourceIds]);
+      expect(await suppressedAt("here")).toEqual([]);
+    },
+    WAIT_MS,
+  );
+
+  it("does not wait again for a request that is long done, and does for one just done", {
+    timeout: WAIT_MS,
+  }, async () => {
+    const fromMs = performance.now();
+    await control.call("POST", "/v1/deletions", { id: "one", userIds: ["gone", "left"], suppress: true });
+    expect(performance.now() - fromMs).toBeGreaterThan(SUPPRESSION_LEASE_MS);
+    expect(suppressions).toHaveLength(4);
+  });
+});
+
+describe("dead letters of suppressed users", () => {
+  const matchesOf = (user: string) => `user=${user}`;
+
+  beforeAll(async () => {
+    const of = (n: number, sourceId: string) => deadLetterAt(n, { sourceId, messageId: `${matchesOf("x")}-${n}` });
+    const [first] = sourceIds;
+    await writer.deadLetters([of(1, first), of(2, first)], 0, "gone");
+    await writer.deadLetters([of(3, first), of(4, "src_other")], 0, "here");
+    await writer.deadLetters([of(5, "src_other")], 0, "gone");
+    const dropped = { reason: "suppressed" as const, body: Buffer.alloc(0) };
+    await writer.deadLetters([deadLetterAt(6, { sourceId: first, messageId: "dropped", ...dropped })], 1, "gone");
+    await writer.deadLetters([deadLetterAt(7, { sourceId: first, messageId: "told", type: "delete" })], 1, "gone");
+    const alias = { type: "alias" as const, body: Buffer.from('{"Previous ID":"gone","User ID":"here"}') };
+    await writer.deadLetters([deadLetterAt(8, { sourceId: first, messageId: "aliased", ...alias })], 1, "here");
+    await eventually(async () => {
+      const { body } = await control.call("GET", "/v1/dead-letters");
+      expect([body.complete, body.data.length + body.leftOut.suppressed]).toEqual([true, 8]);
+    });
+  });
+
+  it("are left out of the list, of whatever page, and counted; what was dropped and notifications are not", async () => {
+    const { body } = await control.call("GET", "/v1/dead-letters");
+    expect(body.data.map(({ messageId }: { messageId: string }) => messageId)).toEqual([
+      ...["told", "dropped"],
+      ...[5, 4, 3].map((n) => `${matchesOf("x")}-${n}`),
+    ]);
+    expect(body.leftOut).toEqual({ suppressed: 3 });
+    const seen: string[] = [];
+    let leftOut = 0;
+    for (let cursor: string | null = ""; cursor !== null; ) {
+      const path: string = `/v1/dead-letters?limit=1${cursor === "" ? "" : `&cursor=${cursor}`}`;
+      const page = (await control.call("GET", path)).body;
+      seen.push(...page.data.map(({ messageId }: { messageId: string }) => messageId));
+      leftOut += page.leftOut.suppressed;
+      cursor = page.nextCursor;
+    }
+    expect([seen.length, leftOut]).toEqual([5, 3]);
+  });
+
+  it("are left out of the counts, and told beside them", async () => {
+    const { body } = await control.call("GET", "/v1/dead-letters/counts");
+    expect(body).toMatchObject({
+      data: [
+        { destinationId: "dst_1", reason: "suppressed", count: 1 },
+        { destinationId: "dst_1", reason: "window_expired", count: 4 },
+      ],
+      leftOut: { suppressed: 3 },
+    });
+  });
+
+  it("are not sent again, nor is what was dropped, and the replay says of how many", async () => {
+    const { body } = await control.call("POST", "/v1/dead-letters/replay", {});
+    expect(body).toMatchObject({ matched: 4, leftOut: { suppressed: 4 } });
+    await eventually(async () => {
+      const replay = await control.call("GET", `/v1/replays/${body.id}`);
+      expect(replay.body).toMatchObject({ state: "done", matched: 4, replayed: 4, leftOut: { suppressed: 4 } });
+    });
+    await eventually(() => expect(deliveries).toHaveLength(4));
+    const sent = deliveries.map(({ messageId }) => messageId).sort();
+    expect(sent).toEqual(["told", ...[3, 4, 5].map((n) => `${matchesOf("x")}-${n}`)].sort());
+  });
+
+  it("are seen again when the suppression was ended, but for what was dropped, which has no body", async () => {
+    const [first, second] = sourceIds;
+    const one = await control.call("DELETE", `/v1/suppressions?userId=gone&sourceId=${first}`);
+    expect([one.status, one.body]).toEqual([200, { userId: "gone", ended: [first] }]);
+    expect(await suppressedAt("gone")).toEqual([second]);
+    expect((await control.call("GET", "/v1/dead-letters")).body).toMatchObject({ leftOut: { suppressed: 0 } });
+    const all = await control.call("DELETE", "/v1/suppressions?userId=gone");
+    expect(all.body.ended).toEqual([second]);
+    expect((await control.call("DELETE", "/v1/suppressions?userId=gone")).body.ended).toEqual([]);
+    const replay = await control.call("POST", "/v1/dead-letters/replay", { dryRun: true });
+    expect(replay.body).toEqual({ id: null, matched: 7, leftOut: { suppressed: 1 } });
+  });
+
+  it("of a source that there is not are asked for in vain", async () => {
+    expect((await control.call("DELETE", "/v1/suppressions?userId=u&sourceId=src_none")).status).toBe(404);
+    expect((await control.call("DELETE", "/v1/suppressions")).status).toBe(400);
+  });
+});
+
+describe("suppressions whose days are over", () => {
+  it("A1: are ended by the pass, and those that were renewed or never end are not", async () => {
+    const other = await createTestTopics("control");
+    const { names, connection, producer, openCodec } = other;
+    const codec = await openCodec<Suppression>("suppression");
+    const suppressed = await followSuppressedUsers(connection, {
+      topic: names.suppressions,
+      onFailure: (reason) => {
+        throw reason;
+      },
+    });
+    const clock = { nowMs: () => 1000, monotonicMs: () => performance.now() };
+    const parts = { topic: names.suppressions, codec, suppressed, clock };
+    const suppressionWriter = new SuppressionWriter({ ...parts, producer, writer: 0 });
+    const suppress = (userId: string, endsAtMs: number | null) =>
+      suppressionWriter.suppress([{ sourceId: "src_1", userId, deletionId: "d", suppressedAtMs: 1, endsAtMs }]);
+    const expiry = new SuppressionExpiry({ ...parts, connection, writer: suppressionWriter, firstMs: 1 });
+    try {
+      await suppress("over", 900);
+      await suppress("renewed", 900);
+      await suppress("renewed", 2000);
+      await suppress("for-good", null);
+      await suppress("still", 1001);
+      await suppress("ended", 900);
+      await suppressionWriter.end([{ sourceId: "src_1", userId: "ended" }]);
+      expiry.start();
+      await eventually(() => expect(suppressed.has("src_1:over")).toBe(false));
+      await suppressed.refresh(5000);
+      const held = ["over", "renewed", "for-good", "still", "ended"].filter((user) => suppressed.has(`src_1:${user}`));
+      expect(held).toEqual(["renewed", "for-good", "still"]);
+    } finally {
+      await expiry.close();
+      await suppressed.close();
+      await other.remove();
+    }
+  });
+
+  it(
+    "A1: an end of what was renewed meanwhile comes to nothing, and is repaired in the topic",
+    async () => {
+      const [sourceId] = sourceIds;
+      await control.call("POST", "/v1/deletions", { userId: "renewed", sourceIds: [sourceId], suppress: true });
+      const key = `${sourceId}:renewed`;
+      const before = suppressions.filter((each) => each.key === key).length;
+      // The end of the suppression as it was before it was renewed.
+      const headers = { [REVISION_HEADER]: "7" };
+      await topics.producer.send([{ topic: topics.names.suppressions, key, value: null, headers }]);
+      await eventually(() => expect(suppressions.filter((each) => each.key === key)).toHaveLength(before + 1));
+      expect(await suppressedAt("renewed")).toEqual([sourceId]);
+    },
+    WAIT_MS,
+  );
+});

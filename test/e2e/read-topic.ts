@@ -1,0 +1,45 @@
+/** Reads a topic as a data engineer does: every record, decoded by its schema. */
+import type { SchemaName, TopicNames } from "@posthaste/contracts/topics";
+import { SILENT_LOG } from "@posthaste/core/log";
+import { createOpenCodec } from "@posthaste/kafka/codec/registry";
+import { connectKafka } from "@posthaste/kafka/connection/connect";
+import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
+import { followLog } from "@posthaste/kafka/log/log-reader";
+
+export interface ReadTopicOptions {
+  readonly brokers: readonly string[];
+  readonly schemaRegistry: string;
+  readonly names: TopicNames;
+  readonly topic: string;
+  readonly schema: SchemaName;
+}
+
+/** All values that stand in the topic now, in the order of each partition; tombstones are left out. */
+export async function readTopic<T>(options: ReadTopicOptions): Promise<readonly T[]> {
+  const { brokers, schemaRegistry, names, topic, schema } = options;
+  const connection = connectKafka({ brokers, clientId: "e2e", log: SILENT_LOG });
+  const found: T[] = [];
+  try {
+    const codec = await createOpenCodec({ url: schemaRegistry, names })<T>(schema);
+    for (const { partition, end } of await topicOffsets(connection, topic)) {
+      const reader = await followLog(connection, {
+        topic,
+        partition,
+        from: "start",
+        onFailure: () => {},
+        onRecords: async (records) => {
+          for (const { value } of records) {
+            if (!value) continue;
+            await codec.prefetch(value);
+            found.push(codec.decode(value));
+          }
+        },
+      });
+      await reader.reached(end);
+      await reader.close();
+    }
+  } finally {
+    await connection.close();
+  }
+  return found;
+}

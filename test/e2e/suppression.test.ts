@@ -1,0 +1,192 @@
+import { retryTopicName } from "@posthaste/contracts/topics";
+import type { Delivery } from "@posthaste/core/delivery/delivery";
+import { eventually } from "@posthaste/testkit/eventually";
+import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Call, sendBatch } from "./calls.ts";
+import { readDeadLetters } from "./dead-letters.ts";
+import { type Installation, startInstallation } from "./installation.ts";
+import { readTopic } from "./read-topic.ts";
+import { bodyOf, createRoute, type Route } from "./route.ts";
+
+const ARRIVAL = { timeoutMs: 60_000, intervalMs: 100 };
+const DELAYS_MS = [2000, 4000, 25_000];
+
+interface UnroutedEvents {
+  readonly events: readonly { readonly messageId: string; readonly cause: string }[];
+}
+
+let installation: Installation;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  const settings = { POSTHASTE_RETRY_SCHEDULE: "2s,4s,25s", POSTHASTE_RETRY_WINDOW: "60s" };
+  [installation, receiver] = await Promise.all([startInstallation({ settings }), startReceiver()]);
+});
+
+afterAll(async () => {
+  await installation.close();
+  await receiver.close();
+  expect(installation.unexpectedExits).toEqual([]);
+});
+
+const call = (messageId: string, userId: string): Call => ({ type: "track", userId, event: "E", messageId });
+const send = async ({ writeKey }: Route, ...calls: Call[]) =>
+  expect(await sendBatch(installation.system.ingestUrl, writeKey, calls)).toBe(200);
+const read = <T>(topic: string, schema: "delivery" | "unrouted-events") => {
+  const { brokers, schemaRegistry } = installation.system.stack;
+  return readTopic<T>({ brokers, schemaRegistry, names: installation.names, topic, schema });
+};
+const deadLetters = () => readDeadLetters({ ...installation.system.stack, names: installation.names });
+const suppress = async (input: object) =>
+  (await installation.control.call("POST", "/v1/deletions", { suppress: true, ...input })) as {
+    id: string;
+    notifications: number;
+  };
+
+/** The user of a request. */
+const userOf = (request: Parameters<typeof bodyOf>[0]) => bodyOf(request)["userId"];
+
+describe("a suppressed user with events in every place", () => {
+  it("gets none delivered after the answer; the notification comes once, and the others' events all do", async () => {
+    const route = await createRoute(installation, receiver, "/everywhere");
+    const { control, names, system } = installation;
+    const deadOnes = new Set(["dead-0"]);
+    receiver.script(route.path, (request) => {
+      const id = String(request.headers["x-message-id"]);
+      if (deadOnes.has(id)) return { status: 410 };
+      return { status: userOf(request) === "gone" && id.startsWith("retried") ? 503 : 200 };
+    });
+    const attemptsOf = (messageId: string) =>
+      receiver.requestsTo(route.path).filter(({ headers }) => headers["x-message-id"] === messageId).length;
+    // Among others that are delivered, so that no breaker opens.
+    const others = Array.from({ length: 40 }, (_, index) => call(`here-${index}`, `here-${index}`));
+    const sendRetried = async (index: number) => {
+      await send(route, call(`retried-${index}`, "gone"), ...others.slice(index * 10, index * 10 + 10));
+    };
+    await sendRetried(0);
+    await send(route, call("dead-0", "gone"));
+    await eventually(() => expect(attemptsOf("retried-0")).toBe(2), ARRIVAL);
+    await sendRetried(1);
+    await eventually(() => expect(attemptsOf("retried-0")).toBe(3), ARRIVAL);
+    await eventually(() => expect(attemptsOf("retried-1")).toBe(2), ARRIVAL);
+    await sendRetried(2);
+    await eventually(() => expect(attemptsOf("retried-2")).toBe(1), ARRIVAL);
+    for (const [index, delayMs] of [...DELAYS_MS].reverse().entries()) {
+      const waiting = await read<Delivery>(retryTopicName(names, delayMs), "delivery");
+      expect(
+        waiting.map(({ messageId }) => messageId),
+        `${delayMs}`,
+      ).toContain(`retried-${index}`);
+    }
+    await system.process("delivery").stop();
+    await send(route, call("delivery-0", "gone"), ...others.slice(30));
+    await eventually(async () => {
+      const deliveries = await read<Delivery>(names.deliveries, "delivery");
+      expect(deliveries.map(({ messageId }) => messageId)).toContain("delivery-0");
+    }, ARRIVAL);
+    await system.process("router").stop();
+    await send(route, call("event-0", "gone"), call("here-too", "here"));
+
+    const answer = await suppress({ userId: "gone" });
+    const answeredMs = Date.now();
+    expect(answer.notifications).toBe(1);
+    await Promise.all([system.process("router").start(), system.process("delivery").start()]);
+    const dropped = ["retried-0", "retried-1", "retried-2", "delivery-0"];
+    await eventually(async () => {
+      const found = (await deadLetters()).filter(({ reason }) => reason === "suppressed");
+      expect(found.map(({ messageId }) => messageId).sort()).toEqual([...dropped].sort());
+      expect(found.map(({ body }) => body.length)).toEqual([0, 0, 0, 0]);
+    }, ARRIVAL);
+    await eventually(async () => {
+      const unrouted = (await read<UnroutedEvents>(names.unrouted, "unrouted-events")).flatMap(({ events }) => events);
+      expect(unrouted).toMatchObject([{ messageId: "event-0", cause: "suppressed" }]);
+    }, ARRIVAL);
+    await eventually(() => {
+      const arrived = new Set(receiver.requestsTo(route.path).map(userOf));
+      for (const { userId } of [...others, { userId: "here" }]) expect(arrived).toContain(userId);
+    }, ARRIVAL);
+    const late = receiver
+      .requestsTo(route.path)
+      .filter((request) => userOf(request) === "gone" && request.receivedAtMs >= answeredMs);
+    const timestamp = expect.any(String);
+    await eventually(() => {
+      const told = receiver.requestsTo(route.path).filter((request) => bodyOf(request)["type"] === "delete");
+      expect(told.map(bodyOf)).toEqual([{ type: "delete", userId: "gone", timestamp }]);
+    }, ARRIVAL);
+    expect(late.filter((request) => bodyOf(request)["type"] !== "delete")).toEqual([]);
+
+    const list = (await control.call("GET", "/v1/dead-letters")) as { data: { reason: string }[]; leftOut: object };
+    expect(list.data.map(({ reason }) => reason)).toEqual(dropped.map(() => "suppressed"));
+    expect(list.leftOut).toEqual({ suppressed: 1 });
+    const replay = await control.call("POST", "/v1/dead-letters/replay", {});
+    expect(replay).toEqual({ id: null, matched: 0, leftOut: { suppressed: 5 } });
+    const { states } = (await control.call("GET", `/v1/deletions/${answer.id}`)) as { states: object };
+    expect(states).toEqual({ sent: 0, retrying: 0, delivered: 1, dead: 0 });
+
+    await control.call("DELETE", "/v1/suppressions?userId=gone");
+    await eventually(async () => {
+      await send(route, call(`again-${performance.now()}`, "gone"));
+      const again = receiver.requestsTo(route.path).map(({ headers }) => String(headers["x-message-id"]));
+      expect(again.some((messageId) => messageId.startsWith("again-"))).toBe(true);
+    }, ARRIVAL);
+  }, 180_000);
+
+  it("gets none delivered after the answer while new ones come all the time", async () => {
+    const route = await createRoute(installation, receiver, "/stream");
+    let sent = 0;
+    let isStreaming = true;
+    const stream = (async () => {
+      while (isStreaming) {
+        await send(route, call(`stream-${sent}`, "streamed"), call(`beside-${sent}`, "beside"));
+        sent += 1;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    })();
+    await eventually(() => expect(receiver.requestsTo(route.path).length).toBeGreaterThan(20), ARRIVAL);
+    await suppress({ userId: "streamed", sourceIds: [route.sourceId] });
+    const answeredMs = Date.now();
+    await new Promise((resolve) => setTimeout(resolve, 3000));
+    isStreaming = false;
+    await stream;
+    await eventually(() => {
+      const beside = receiver.requestsTo(route.path).filter((request) => userOf(request) === "beside");
+      expect(new Set(beside.map(({ headers }) => headers["x-message-id"])).size).toBe(sent);
+    }, ARRIVAL);
+    const late = receiver
+      .requestsTo(route.path)
+      .filter(({ receivedAtMs }) => receivedAtMs >= answeredMs)
+      .filter((request) => userOf(request) === "streamed" && bodyOf(request)["type"] !== "delete");
+    expect(late).toEqual([]);
+  }, 90_000);
+});
+
+describe("control that is killed in the middle of a request for 5,000 users", () => {
+  it.each([30, 150, 400])(
+    "after %d ms, and started again: each user is notified, and the request is whole",
+    async (afterMs) => {
+      const route = await createRoute(installation, receiver, `/killed-${afterMs}`);
+      const { control, system } = installation;
+      const userIds = Array.from({ length: 5000 }, (_, index) => `killed-${afterMs}-${index}`);
+      const id = `request-${afterMs}`;
+      const input = { id, userIds, sourceIds: [route.sourceId], suppress: true };
+      const refused = control.call("POST", "/v1/deletions", input).catch((error: unknown) => error);
+      await new Promise((resolve) => setTimeout(resolve, afterMs));
+      await system.process("control").kill();
+      await refused;
+      await system.process("control").start();
+      // As a real client does: the same request under the same id.
+      await eventually(() => control.call("POST", "/v1/deletions", input), { timeoutMs: 60_000, intervalMs: 500 });
+      await eventually(async () => {
+        const status = await control.call("GET", `/v1/deletions/${id}`);
+        expect(status).toMatchObject({ state: "sent", users: 5000, states: { delivered: 5000 } });
+      }, ARRIVAL);
+      const requests = receiver.requestsTo(route.path);
+      expect(new Set(requests.map(userOf))).toEqual(new Set(userIds));
+      expect(new Set(requests.map(({ headers }) => headers["x-message-id"])).size).toBe(5000);
+      const gone = (await control.call("GET", `/v1/suppressions?userId=${userIds[4999]}`)) as { sourceIds: string[] };
+      expect(gone.sourceIds).toEqual([route.sourceId]);
+    },
+    120_000,
+  );
+});
