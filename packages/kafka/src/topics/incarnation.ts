@@ -32,7 +32,17 @@ export interface EventsLog {
 
 /** What stands in the meta topic; null when nothing does. Rejects with `topic_missing` when there is no meta topic. */
 export async function findEventsLog(connection: KafkaConnection, names: TopicNames): Promise<EventsLog | null> {
-  /** The first topic id that stood beside a topic incarnation, as text (IN4). */
+  return (await readIncarnations(connection, names)).present;
+}
+
+interface Incarnations {
+  /** The newest; null when nothing was written. */
+  readonly present: EventsLog | null;
+  /** The first topic id that stood beside each topic incarnation, as text (IN4). */
+  readonly owners: ReadonlyMap<string, string>;
+}
+
+async function readIncarnations(connection: KafkaConnection, names: TopicNames): Promise<Incarnations> {
   const owners = new Map<string, string>();
   const table = await createTable(connection, {
     topic: names.meta,
@@ -46,9 +56,8 @@ export async function findEventsLog(connection: KafkaConnection, names: TopicNam
     await table.caughtUp();
     const text = table.get(EVENTS_INCARNATION_KEY);
     const incarnation = Number(text);
-    return text === undefined || !Number.isSafeInteger(incarnation)
-      ? null
-      : { incarnation, topicId: owners.get(text) ?? null };
+    if (text === undefined || !Number.isSafeInteger(incarnation)) return { present: null, owners };
+    return { present: { incarnation, topicId: owners.get(text) ?? null }, owners };
   } finally {
     await table.close();
   }
@@ -101,10 +110,11 @@ export async function raiseEventsLog(
   } finally {
     await producer.close();
   }
-  const written = await findEventsLog(connection, names);
+  const { present, owners } = await readIncarnations(connection, names);
   // Another process may have written a higher one at the same time: then that is everybody's.
-  if (written !== null && written.incarnation > incarnation && written.topicId === topicId) return written;
-  const isTaken = topicId !== null && written?.incarnation === incarnation && written.topicId !== topicId;
+  if (present !== null && present.incarnation > incarnation && present.topicId === topicId) return present;
+  // Also of a number that somebody has raised since: whose it is was settled by who wrote it first (IN4).
+  const isTaken = topicId !== null && owners.get(String(incarnation)) !== topicId;
   return isTaken ? raiseEventsLog(connection, names, topicId, nowMs) : { incarnation, topicId };
 }
 
