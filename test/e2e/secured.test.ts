@@ -61,7 +61,7 @@ async function asOperator<T>(work: (connection: KafkaConnection) => Promise<T>):
 }
 
 describe("with nothing but what is its own", () => {
-  it("every service does its work: deliveries, retries, dead letters, replays, deletions, and what is left out", async () => {
+  it("every service does its work: deliveries, retries, dead letters, replays, deletions, audiences, and what is left out", async () => {
     const { control } = installation;
     const route = await createRoute(installation, receiver, "/secured");
     receiver.script(route.path, [{ status: 503 }, { status: 200 }]);
@@ -80,6 +80,11 @@ describe("with nothing but what is its own", () => {
     await control.call("POST", "/v1/dead-letters/replay", { destinationId });
     await control.call("POST", "/v1/deletions", { userId: "user", sourceIds: [route.sourceId] });
     await control.call("POST", "/v1/deletions", { userId: "other", sourceIds: [unaffected], suppress: true });
+    const { id: audienceId } = (await control.call("POST", "/v1/audiences", {
+      name: "Buyers",
+      sourceId: unaffected,
+    })) as { id: string };
+    await control.call("PATCH", `/v1/audiences/${audienceId}/members`, { add: ["user"] });
     // The refused one twice, and the deletion.
     await eventually(() => expect(receiver.requestsTo(route.path)).toHaveLength(5), ARRIVAL);
     await eventually(async () => {
