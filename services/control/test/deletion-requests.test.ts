@@ -71,6 +71,30 @@ describe("a deletion request with an id of the caller's", () => {
   });
 });
 
+describe("one id that two processes of control take at once for different users", () => {
+  it("X2: is that of one of the two requests, and the other is refused", async () => {
+    const second = await startTestControl(topics);
+    try {
+      for (let round = 0; round < 5; round += 1) {
+        const id = `both-${round}`;
+        const asked = [control, second].map((each, index) =>
+          each.call("POST", "/v1/deletions", { id, userIds: [`of-${index}`] }),
+        );
+        const answers = await Promise.all(asked);
+        expect(answers.map(({ status }) => status).sort()).toEqual([202, 409]);
+        const winner = answers.findIndex(({ status }) => status === 202);
+        await eventually(async () => {
+          const { body } = await second.call("GET", `/v1/deletions/${id}/notifications`);
+          expect(body.data.map(({ userId }: { userId: string }) => userId)).toEqual([`of-${winner}`, `of-${winner}`]);
+        });
+        await eventually(() => expect(new Set(usersOf(id))).toEqual(new Set([`of-${winner}`])));
+      }
+    } finally {
+      await second.stop();
+    }
+  });
+});
+
 describe("the users of a deletion request", () => {
   it("may be 5,000, each of whom becomes one event", async () => {
     const userIds = Array.from({ length: 5000 }, (_, index) => `user-${index}-4f1c2e3d-aaaa-bbbb-cccc`);
@@ -202,7 +226,7 @@ describe("the state of a deletion request", () => {
       cursor = page.nextCursor;
     }
     // What was left by a killed process was created long before.
-    expect(ids.slice(0, 3)).toEqual(["left", "ticket-1", "behind-it"]);
+    expect(ids.slice(0, 4)).toEqual(["left", "ticket-1", "behind-it", "both-0"]);
     expect(new Set(ids).size).toBe(ids.length);
   });
 

@@ -57,6 +57,21 @@ describe("a set of digests", () => {
     );
   });
 
+  it("K3: whichever text of a crowd is removed, the others are found, also where the crowd goes around the table's end", () => {
+    for (const homes of [
+      [3, 3, 3, 4, 4, 5],
+      [254, 255, 255, 255, 255, 0],
+    ]) {
+      const crowd = homes.map((home, tail) => placed(home, tail + 2));
+      for (const removed of crowd) {
+        const set = new DigestSet((text) => text);
+        for (const digest of crowd) set.add(digest);
+        expect(set.delete(removed)).toBe(true);
+        expect(crowd.filter((digest) => set.has(digest))).toEqual(crowd.filter((digest) => digest !== removed));
+      }
+    }
+  });
+
   it("K1: tells digests apart by each of their sixteen bytes, one of zeros among them", () => {
     const set = new DigestSet((text) => text);
     const zeros = "\0".repeat(16);

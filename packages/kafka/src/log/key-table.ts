@@ -153,7 +153,6 @@ class FollowedKeys implements KeyTable {
   }
 
   async close(): Promise<void> {
-    this.#waiting = [];
     await this.#reader?.close();
   }
 

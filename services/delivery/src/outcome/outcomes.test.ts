@@ -42,6 +42,14 @@ describe("an attempt", () => {
     expect(observed.logged).toHaveLength(1);
   });
 
+  it("is logged whatever the log skips, where it told of a deletion", () => {
+    const task = observed.retry(4, "deliveries/0/7/0", {});
+    const delivery = { ...deliveryOf(task), type: "delete" as const };
+    observed.run({ ...task, item: { ...task.item, delivery } });
+    observed.listener.onFinished(observed.answered(200, 200));
+    expect(observed.logged).toMatchObject([{ type: "delete", outcome: "delivered" }]);
+  });
+
   it("counts the time to the first 2xx once for a delivery, and not for what is left of one", async () => {
     observed.destination = { ...DESTINATION, settle: "each" };
     const seen = vi.spyOn(observed.metrics.endToEnd, "record");
