@@ -123,6 +123,10 @@ describe("an audience", () => {
     const member = async (userId: string) =>
       (await control.call("GET", `/v1/audiences/${id}/members/${encodeURIComponent(userId)}`)).body;
     expect(await member("user-0")).toEqual({ userId: "user-0", member: true, since: expect.any(String) });
+    const last = told("first_members")
+      .filter(({ userId }) => userId === "user-0")
+      .at(-1);
+    expect(last?.timestampMs).toBe(Date.parse((await member("user-0")).since));
     expect(await member("user-1")).toEqual({ userId: "user-1", member: false, since: expect.any(String) });
     expect(await member("a:b/c")).toEqual({ userId: "a:b/c", member: false, since: null });
   });
@@ -154,6 +158,14 @@ describe("an audience", () => {
     expect((await putLines(path, ["a", "b"])).body).toEqual({ added: 0, removed: 1, unchanged: 2 });
     await eventually(() => expect(toldValues("broken")).toHaveLength(4));
     expect(newest("broken")).toEqual({ a: true, b: true, c: false });
+  });
+
+  it("answers an upload with its faulty line before it has ended, on a connection that stands", async () => {
+    const id = await create("Early answer");
+    const upload = openUpload(`/v1/audiences/${id}/members`);
+    upload.outgoing.write("not JSON\n");
+    expect(await upload.answered).toMatchObject({ status: 400, text: expect.stringMatching(/line 1: is not JSON/) });
+    upload.outgoing.destroy();
   });
 
   it("is synced by one at a time: a second is told since when the first runs, in another process too", async () => {

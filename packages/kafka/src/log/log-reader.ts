@@ -42,6 +42,10 @@ export interface LogReaderOptions {
   readonly onFailure: (reason: Error) => void;
   /** How long a missing topic or partition is asked for again (LR4). Default `ADMIN_PATIENCE_MS`. */
   readonly missingPatienceMs?: number;
+  /**
+   * Of one answer, where many partitions are read at once and all their answers would be too much; at most `MAX_BYTES`.
+   */
+  readonly maxBytes?: number;
   /** Closes the reader, also one that has not begun: then `followLog` rejects with `closed`. */
   readonly signal?: AbortSignal;
   readonly clock?: Clock | undefined;
@@ -225,14 +229,14 @@ class PartitionReader implements LogReader {
   }
 
   async #fetch(broker: Broker): Promise<void> {
-    const { topic, partition, onRecords, onFetched, maxWaitMs = MAX_WAIT_MS } = this.#options;
+    const { topic, partition, onRecords, onFetched, maxWaitMs = MAX_WAIT_MS, maxBytes = MAX_BYTES } = this.#options;
     const askedAt = momentOf(this.#options.clock ?? SYSTEM_CLOCK);
     const { responses } = await broker.fetch({
       maxWaitTime: maxWaitMs,
       minBytes: 1,
-      maxBytes: MAX_BYTES,
+      maxBytes,
       isolationLevel: 0,
-      topics: [{ topic, partitions: [{ partition, fetchOffset: String(this.#position), maxBytes: MAX_BYTES }] }],
+      topics: [{ topic, partitions: [{ partition, fetchOffset: String(this.#position), maxBytes }] }],
     });
     const fetched = responses[0]?.partitions[0];
     if (fetched === undefined || this.#closing.signal.aborted) return;

@@ -25,7 +25,7 @@ import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import { bareEvent } from "../events/bare-event.ts";
 
 /** Of each partition: what waits for its turn here waits as well in the topic. */
-const WINDOW = { maxRecords: 500, maxBytes: 4 * 1024 * 1024 };
+const WINDOW = { maxRecords: 200, maxBytes: 1024 * 1024 };
 /**
  * Between two steps while something waits: a few identifies a step and no bursts, in front of which an event would
  * wait.

@@ -6,6 +6,7 @@ import type { Audience, AudienceKind, SyncSummary } from "@posthaste/core/audien
 import { type audienceInput, traitValueInput } from "@posthaste/core/audience/audience-settings";
 import { traitNameOf } from "@posthaste/core/audience/trait-name";
 import type { Source } from "@posthaste/core/config/source";
+import { isPosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";
 import type { z } from "zod";
 import type { ConfigStore } from "../config-store/config-store.ts";
@@ -15,9 +16,10 @@ import { derivedId } from "../identifiers.ts";
 import { type AudienceSyncs, assertSourceTakes, type Said } from "./audience-sync.ts";
 import { iso, viewAudience } from "./audience-view.ts";
 import type { Membership } from "./membership.ts";
+import type { MembershipClient } from "./membership-client.ts";
 
-/** For what was written a moment ago to be read. */
-const REFRESH_MS = 5000;
+/** For what another process wrote a moment ago to be read. While a sync writes more than that, what is held is told. */
+const REFRESH_MS = 1000;
 
 export interface AudienceHandlersOptions {
   readonly audiences: ConfigStore<Audience>;
@@ -64,7 +66,7 @@ export class AudienceHandlers {
 
   async member(id: string, userId: string) {
     this.#find(id);
-    const table = await this.#options.membership.refresh(REFRESH_MS);
+    const table = await this.#table();
     const held = await table.member(id, userId);
     const since = held === null || held.changedAtMs === 0 ? null : iso(held.changedAtMs);
     return { userId, member: held?.valueJson === "true", since };
@@ -130,9 +132,18 @@ export class AudienceHandlers {
     return audience;
   }
 
+  /** What a sync of this process wrote is there already (AS4). */
+  async #table(): Promise<MembershipClient> {
+    const { membership } = this.#options;
+    return await membership.refresh(REFRESH_MS).catch((error: unknown) => {
+      if (!isPosthasteError(error, "deadline_exceeded")) throw error;
+      return membership.table;
+    });
+  }
+
   async #view(audience: Audience): Promise<View> {
-    const { membership, syncs, clock } = this.#options;
-    const table = await membership.refresh(REFRESH_MS);
+    const { syncs, clock } = this.#options;
+    const table = await this.#table();
     const held = await table.held(audience.id);
     return viewAudience(audience, { held, progress: syncs.progressOf(audience.id), nowMs: clock.nowMs() });
   }

@@ -25,7 +25,7 @@ import { membershipKey } from "./membership-entry.ts";
 import type { Change, Page } from "./membership-table.ts";
 
 /** Users that are looked at in one go: enough that batches are full, few enough that questions come in between. */
-const PAGE_USERS = 2000;
+const PAGE_USERS = 1000;
 /** For the topic's end to be read: a whole topic after a restart without a data folder. */
 const CATCH_UP_MS = 120_000;
 /** For a page's records to be acknowledged: longer than a broker's failure takes. */

@@ -34,6 +34,9 @@ export type MembershipClient = {
   ) => Promise<ReturnType<MembershipTable[Method]>>;
 } & { readonly start: MembershipStart };
 
+/** Of the thread's heap, which would grow as the process's does: pages of users, no more. The database is beside it. */
+const HEAP_LIMITS = { maxOldGenerationSizeMb: 48, maxYoungGenerationSizeMb: 8 };
+
 interface Waiting {
   readonly resolve: (value: unknown) => void;
   readonly reject: (reason: Error) => void;
@@ -44,7 +47,10 @@ export async function openMembershipTable(
   options: MembershipTableOptions,
   onFailure: (reason: Error) => void,
 ): Promise<MembershipClient> {
-  const worker = new Worker(new URL("./membership-worker.ts", import.meta.url), { workerData: options });
+  const worker = new Worker(new URL("./membership-worker.ts", import.meta.url), {
+    workerData: options,
+    resourceLimits: HEAP_LIMITS,
+  });
   const waiting = new Map<number, Waiting>();
   let calls = 0;
   let ended: Error | null = null;

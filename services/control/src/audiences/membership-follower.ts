@@ -24,6 +24,8 @@ import { type MembershipEntry, toMembershipEntry } from "./membership-entry.ts";
 /** Between two looks at the topic while something is amiss; and otherwise. */
 const LOOK_MS = 500;
 const IDLE_LOOK_MS = 30_000;
+/** Of each partition's answer: some thousand records, of which those of all partitions are in memory at once. */
+const FETCH_BYTES = 128 * 1024;
 /** Records that go to the table at a time, so that questions come in between. */
 const STEP_RECORDS = 500;
 
@@ -112,6 +114,7 @@ export class MembershipFollower {
         topic,
         partition,
         from: this.#positions.get(partition) ?? "start",
+        maxBytes: FETCH_BYTES,
         onRecords: (records) => this.#takeInTurn(partition, records),
         onFetched: ({ position }) => this.#reached(partition, position),
         onFailure: (reason) => this.#drop(partition, reason),

@@ -17,7 +17,7 @@ import { type Held, MemberRows, Statements } from "./member-rows.ts";
 import type { MembershipEntry } from "./membership-entry.ts";
 
 const LAYOUT = 1;
-const CACHE_KIB = 48 * 1024;
+const CACHE_KIB = 16 * 1024;
 const COMMIT_ENTRIES = 5000;
 const COMMIT_INTERVAL_MS = 1000;
 
