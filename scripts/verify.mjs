@@ -12,6 +12,7 @@ const STEPS = [
   ["import direction", "turbo", ["boundaries"]],
   ["rooms: no circle of folders", "node", ["scripts/check-rooms.mjs"]],
   ["comments: no long lines", "node", ["scripts/check-comments.mjs"]],
+  ["rules: one owner each", "node", ["scripts/check-rules.mjs"]],
   ["words: exported names are in the glossary", "node", ["scripts/check-glossary.mjs"]],
   ["format and lint", "biome", ["ci", "--colors=off", "."]],
   ["nothing unused", "knip", []],

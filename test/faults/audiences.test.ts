@@ -1,6 +1,7 @@
 /**
  * Syncs of an audience whose control, emitter and router are killed at random moments, repeated after: what a receiver
- * holds of each user in the end, by the newest timestamp.
+ * holds of each user in the end, by the newest timestamp. Rules: AE1 of audience-emitter.ts, U1 and U3 of
+ * membership.ts.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { eventually } from "@posthaste/testkit/eventually";

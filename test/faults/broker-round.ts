@@ -1,8 +1,8 @@
 /**
  * One round of a row: the system and bare kafkajs under load, the fault, and what came of it at both.
  *
- * N1  A round begins when every partition has all of its replicas in sync, so that it shows its own fault alone.
- * N2  What it started is ended with it, however it ends; the brokers are the caller's to mend.
+ * RO1  A round begins when every partition has all of its replicas in sync, so that it shows its own fault alone.
+ * RO2  What it started is ended with it, however it ends; the brokers are the caller's to mend.
  */
 import { eventually } from "@posthaste/testkit/eventually";
 import type { Receiver } from "@posthaste/testkit/receiver";

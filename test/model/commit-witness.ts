@@ -2,14 +2,15 @@
  * Watches what is finished and what is committed, of every group.
  *
  * Owns: which records were ever finished, and of each window which it finished.
- * K1  A commit says of nothing that it is finished which is not: that would be lost.
- * K2  A commit says of everything that its window finished that it is, and of what the commit said that it began with:
- *     what it leaves out is repeated for nothing.
- * K3  What the last commit called finished when a partition was gained is not run again.
- * K4  A gained partition is committed soon (C6).
- * K5  The committed offset of a partition never falls.
- * K6  What was finished is committed soon, where nothing stands in the way.
- * K7  While a process joins it starts nothing (C4).
+ * CW0  Only what was gained is run, and once in one window.
+ * CW1  A commit says of nothing that it is finished which is not: that would be lost.
+ * CW2  A commit says of everything that its window finished that it is, and of what the commit said that it began with:
+ *      what it leaves out is repeated for nothing.
+ * CW3  What the last commit called finished when a partition was gained is not run again.
+ * CW4  A gained partition is committed soon (C6).
+ * CW5  The committed offset of a partition never falls.
+ * CW6  What was finished is committed soon, where nothing stands in the way.
+ * CW7  While a process joins it starts nothing (C4).
  */
 import { decodeCommitMetadata } from "@posthaste/core/window/commit-metadata";
 import type { PartitionWindow, Task } from "@posthaste/kafka/consumer/windowed-consumer";
@@ -80,7 +81,7 @@ export class CommitWitness {
     const holding = this.#holdings.get(`${processId} ${keyOf(groupId, record)}`);
     const where = `${processId}: ${groupId} ${nameOf(record)}`;
     if (holding === undefined) {
-      this.#options.onViolation(`K0 ${where} was run by a process that never gained it`);
+      this.#options.onViolation(`CW0 ${where} was run by a process that never gained it`);
       return;
     }
     if (holding.window !== window) {
@@ -88,11 +89,11 @@ export class CommitWitness {
       holding.finished.clear();
       holding.started.clear();
     }
-    if (connection.isJoining(groupId)) this.#options.onViolation(`K7 ${where} was started during a join`);
-    if (holding.started.has(record.offset)) this.#options.onViolation(`K0 ${where} was run twice in one window`);
+    if (connection.isJoining(groupId)) this.#options.onViolation(`CW7 ${where} was started during a join`);
+    if (holding.started.has(record.offset)) this.#options.onViolation(`CW0 ${where} was run twice in one window`);
     holding.started.add(record.offset);
     if (holding.covered.covers(record.offset)) {
-      this.#options.onViolation(`K3 ${where} was run again though a commit called it finished`);
+      this.#options.onViolation(`CW3 ${where} was run again though a commit called it finished`);
     }
     const finish = task.finish.bind(task);
     task.finish = () => {
@@ -118,7 +119,7 @@ export class CommitWitness {
       for (const offset of [...holding.covered.above, ...holding.finished.keys()]) {
         if (coverage.covers(offset)) continue;
         this.#options.onViolation(
-          `K2 ${processId}: a commit of ${nameOf(point)} leaves out ${offset}, which is finished`,
+          `CW2 ${processId}: a commit of ${nameOf(point)} leaves out ${offset}, which is finished`,
         );
       }
     }
@@ -127,19 +128,19 @@ export class CommitWitness {
   accepted(groupId: string, { topic, partition, offset }: Committed): void {
     const key = keyOf(groupId, { topic, partition });
     const before = this.#accepted.get(key) ?? 0;
-    if (offset < before) this.#options.onViolation(`K5 the commit of ${key} fell from ${before} to ${offset}`);
+    if (offset < before) this.#options.onViolation(`CW5 the commit of ${key} fell from ${before} to ${offset}`);
     this.#accepted.set(key, offset);
   }
 
-  /** K4; `isOwned`: the process has it still, and nothing stood in the way of its commits. */
+  /** CW4; `isOwned`: the process has it still, and nothing stood in the way of its commits. */
   checkGained(processId: string, groupId: string, place: Place, gainedBeforeMs: number): void {
     const holding = this.#holdings.get(`${processId} ${keyOf(groupId, place)}`);
     if (holding === undefined || holding.isCommitted || holding.gainedMs > gainedBeforeMs) return;
-    this.#options.onViolation(`K4 ${processId} gained ${keyOf(groupId, place)} and committed nothing`);
+    this.#options.onViolation(`CW4 ${processId} gained ${keyOf(groupId, place)} and committed nothing`);
     holding.isCommitted = true;
   }
 
-  /** K6; asked like `checkGained`. `committed`: what the group holds. */
+  /** CW6; asked like `checkGained`. `committed`: what the group holds. */
   checkCommitted(
     processId: string,
     groupId: string,
@@ -152,12 +153,14 @@ export class CommitWitness {
     const { covers } = coverageOf(committed?.offset ?? 0, committed?.metadata ?? null);
     for (const [offset, atMs] of holding.finished) {
       if (atMs > beforeMs || covers(offset)) continue;
-      this.#options.onViolation(`K6 ${processId} finished ${keyOf(groupId, place)}/${offset} and has not committed it`);
+      this.#options.onViolation(
+        `CW6 ${processId} finished ${keyOf(groupId, place)}/${offset} and has not committed it`,
+      );
       return;
     }
   }
 
-  /** K1. */
+  /** CW1. */
   #checkSafe(groupId: string, { topic, partition }: Place, { covers }: Coverage): void {
     const key = keyOf(groupId, { topic, partition });
     const finished = this.#finishedOf(key);
@@ -165,7 +168,7 @@ export class CommitWitness {
       if (!covers(record.offset) || finished.has(record.offset)) continue;
       if (this.#options.isFinishedUnrun(groupId, record)) finished.add(record.offset);
       else {
-        this.#options.onViolation(`K1 a commit of ${key} calls ${record.offset} finished, which is not: it is lost`);
+        this.#options.onViolation(`CW1 a commit of ${key} calls ${record.offset} finished, which is not: it is lost`);
         finished.add(record.offset);
       }
     }

@@ -84,10 +84,10 @@ export async function startDeliveryService(owner: ModelProcess, installation: In
           startedByClockMs: Date.now(),
         };
         seen.set(request, attempt);
-        if (window.isRevoked) installation.onViolation(`D0 ${owner.id} sends from a partition that it gave up`);
+        if (window.isRevoked) installation.onViolation(`DW0 ${owner.id} sends from a partition that it gave up`);
         const { id, revision } = request.destination;
         if (revision < installation.newestRevision(id, destinations.appliedOffset)) {
-          installation.onViolation(`D3 ${owner.id} sends to ${id} as it was at revision ${revision} (P5)`);
+          installation.onViolation(`DW3 ${owner.id} sends to ${id} as it was at revision ${revision} (P5)`);
         }
         const republish = headerText(record.headers, REPUBLISHED_FROM_HEADER);
         deliveries.attempted(attempt, destinations.get(request.destination.id), republish);

@@ -2,16 +2,18 @@
  * Watches deliveries: what stands in the log, what was attempted, taken by a receiver, republished and given up.
  *
  * Owns: an index of the deliveries, the republished records and the dead letters that were written, and every attempt.
- * D1  A task is finished only for a reason: taken by a receiver, republished, given up, or a second copy (C2).
- * D2  A second copy of an origin is never attempted, nor, in one process, a second copy of a republished record (W6).
- * D3  A destination that the process knows to be removed, switched off or changed is not sent to as it was (V3).
- * D4  After a Retry-After its URL is left in peace by that process till then (W5), but for last attempts.
- * D5  No more requests a second than the destination's rate allows.
- * D6  After the window's end there are no attempts but the last one of a delivery that is owed it: it was never
- *     attempted (I3), or waited for a receiver that asked for peace.
- * D7  What was given up when its window ended was attempted before (I3), and what was given up for want of its
- *     destination had none (V1).
- * D8  A record of a retry topic waits for its delay (W1), where no clock is stepped.
+ * DW0  Nothing is sent from a partition that was given up.
+ * DW1  A task is finished only for a reason: taken by a receiver, republished, given up, or a second copy (C2).
+ * DW2  A second copy of an origin is never attempted, nor, in one process, a second copy of a republished record (W6).
+ * DW3  A destination that the process knows to be removed, switched off or changed is not sent to as it was (V3 of
+ *      destination-check.ts).
+ * DW4  After a Retry-After its URL is left in peace by that process till then (W5), but for last attempts.
+ * DW5  No more requests a second than the destination's rate allows.
+ * DW6  After the window's end there are no attempts but the last one of a delivery that is owed it: it was never
+ *      attempted (I3), or waited for a receiver that asked for peace.
+ * DW7  What was given up when its window ended was attempted before (I3), and what was given up for want of its
+ *      destination had none (V1 of check.ts).
+ * DW8  A record of a retry topic waits for its delay (W1), where no clock is stepped.
  */
 
 import type { Codec } from "@posthaste/contracts/codec";
@@ -109,7 +111,7 @@ export class DeliveryWitness {
     return this.#dead.get(origin) ?? [];
   }
 
-  /** A record is run: D8. */
+  /** A record is run: DW8. */
   started(processId: string, record: IncomingRecord, nowMs: number): void {
     const { names, log, clocksAreTrue } = this.#options;
     const delayMs = delayMsFromRetryTopic(names, record.topic);
@@ -117,7 +119,7 @@ export class DeliveryWitness {
     const [written] = log.partition(record.topic, record.partition).from(record.offset, 1);
     const waitedMs = nowMs - (written?.writtenMs ?? 0);
     if (waitedMs < delayMs - 1)
-      this.#options.onViolation(`D8 ${processId} runs ${nameOf(record)} after ${waitedMs} ms`);
+      this.#options.onViolation(`DW8 ${processId} runs ${nameOf(record)} after ${waitedMs} ms`);
   }
 
   attempted(attempt: AttemptSeen, current: Destination | undefined, republish: string | undefined): void {
@@ -125,27 +127,28 @@ export class DeliveryWitness {
     this.attempts.push(attempt);
     const where = `${processId} attempts ${nameOf(record)} (${originOf(delivery)}, ${JSON.stringify(progress)}, by its clock ${attempt.startedByClockMs})`;
     const violated = (rule: string, what: string) => this.#options.onViolation(`${rule} ${where}: ${what}`);
-    if (!attempt.isRetry && this.#secondCopies.has(nameOf(record))) violated("D2", "it is a second copy of its origin");
+    if (!attempt.isRetry && this.#secondCopies.has(nameOf(record)))
+      violated("DW2", "it is a second copy of its origin");
     if (republish !== undefined) {
       const key = `${processId} ${republish} ${progress.urls?.join(" ") ?? ""}`;
       const before = this.#attemptedRepublishes.get(key);
       if (before !== undefined && before !== nameOf(record))
-        violated("D2", "it is a second copy of its republished record");
+        violated("DW2", "it is a second copy of its republished record");
       this.#attemptedRepublishes.set(key, nameOf(record));
     }
-    if (current !== destination) violated("D3", "its destination was changed or removed, and the process knows");
-    else if (!destination.enabled) violated("D3", "its destination is switched off");
+    if (current !== destination) violated("DW3", "its destination was changed or removed, and the process knows");
+    else if (!destination.enabled) violated("DW3", "its destination is switched off");
     const { deadlineMs, attempts } = progress;
     const askedForPeace = (url: string) => this.#peaceUntilMs.has(`${processId} ${destination.id} ${url}`);
     const isOwed = attempts === 0 || progress.notBeforeMs !== null || urls.some(askedForPeace);
     if (deadlineMs !== null && attempt.startedByClockMs > deadlineMs && !(isLast && isOwed)) {
-      violated("D6", `its window ended ${attempt.startedByClockMs - deadlineMs} ms ago, and it was attempted before`);
+      violated("DW6", `its window ended ${attempt.startedByClockMs - deadlineMs} ms ago, and it was attempted before`);
     }
     for (const url of urls) {
       const peace = this.#peaceUntilMs.get(`${processId} ${destination.id} ${url}`);
       if (peace === undefined || isLast || destination.revision !== peace.revision) continue;
       if (startedMs < peace.untilMs - 1)
-        violated("D4", `${url} asked for peace for ${peace.untilMs - startedMs} ms more`);
+        violated("DW4", `${url} asked for peace for ${peace.untilMs - startedMs} ms more`);
     }
     this.#checkRate(attempt, violated);
   }
@@ -169,7 +172,7 @@ export class DeliveryWitness {
     this.#peaceUntilMs.set(`${processId} ${destination.id} ${url}`, { untilMs, revision: destination.revision });
   }
 
-  /** D1. */
+  /** DW1. */
   finished(
     processId: string,
     record: IncomingRecord,
@@ -185,7 +188,7 @@ export class DeliveryWitness {
     if (this.deadOf(originOf(delivery)).length > 0) return;
     const from = record.headers[REPUBLISHED_FROM_HEADER];
     if (from !== undefined && (this.#copies.get(String(from))?.length ?? 0) > 1) return;
-    this.#options.onViolation(`D1 ${processId} finished ${place} (${originOf(delivery)}) for no reason`);
+    this.#options.onViolation(`DW1 ${processId} finished ${place} (${originOf(delivery)}) for no reason`);
   }
 
   #onAppend({ topic }: PartitionLog, record: LogRecord): void {
@@ -217,7 +220,7 @@ export class DeliveryWitness {
     }
   }
 
-  /** D5: in no second more than the rate, what may go at once, and one attempt of five that overdraws. */
+  /** DW5: in no second more than the rate, what may go at once, and one attempt of five that overdraws. */
   #checkRate(attempt: AttemptSeen, violated: (rule: string, what: string) => void): void {
     const { processId, destination, urls, startedMs } = attempt;
     const rate = destination.rateLimitPerSecond;
@@ -228,7 +231,7 @@ export class DeliveryWitness {
     this.#requests.set(key, times);
     const lately = times.filter((at) => at > startedMs - 1000).length;
     const most = rate + Math.max(1, rate * 0.1) + 5;
-    if (lately > most) violated("D5", `${lately} requests in a second at a rate of ${rate}`);
+    if (lately > most) violated("DW5", `${lately} requests in a second at a rate of ${rate}`);
   }
 }
 

@@ -3,9 +3,9 @@
  *
  * Owns: the group. Its states: *empty*, *preparing* (waits for its members to join again), *completing* (waits for the
  * leader's sync), *stable*.
- * G1  A commit counts only from a member of this generation, and never while the group is completing.
- * G2  A member that was not heard for its session is dropped, unless it waits for the answer to a join or a sync.
- * G3  A rebalance waits for its members at most for a session.
+ * MG1  A commit counts only from a member of this generation, and never while the group is completing.
+ * MG2  A member that was not heard for its session is dropped, unless it waits for the answer to a join or a sync.
+ * MG3  A rebalance waits for its members at most for a session.
  */
 import { protocolError } from "./broker-errors.ts";
 import type { Answer } from "./network.ts";
@@ -157,7 +157,7 @@ export class Group {
     return true;
   }
 
-  /** G3. */
+  /** MG3. */
   #prepare(): void {
     if (this.#state === "preparing") return;
     this.#state = "preparing";
@@ -208,7 +208,7 @@ export class Group {
     return assignment;
   }
 
-  /** G2. */
+  /** MG2. */
   #watch(member: Member): void {
     const { world, sessionMs } = this.#options;
     world.after(member.heardMs + sessionMs - world.nowMs, null, () => {

@@ -1,6 +1,7 @@
 /**
- * Runs of the model by hand: `npm run test:model -- --runs=1000000 [--seed=N] [--path=P] [--without=D6,K2]`. The seed
- * and the path that are printed run a failure again; `--without` leaves rules out of account.
+ * Runs of the model by hand: `npm run test:model -- --runs=1000000 [--seed=N] [--path=P] [--without=DW6,CW2]`. The seed
+ * and the path that are printed run a failure again; `--without` leaves rules of the witnesses and of
+ * outcome-check.ts out of account (DW6 of delivery-witness.ts, CW2 of commit-witness.ts).
  */
 import { parseArgs } from "node:util";
 import { checkRuns } from "./check-runs.ts";

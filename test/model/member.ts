@@ -2,9 +2,10 @@
  * kafkajs's consumer as far as our consumer uses it, over the model's coordinator and logs.
  *
  * Owns: the membership, what is paused and sought, and one fetch at a time of each partition.
- * M1  It joins by the cluster that its assigner was given, as kafkajs does: what is wrapped there is awaited (C4, C10).
- * M2  What is paused outlives assignments; positions do not (C5).
- * M3  A fetch that was asked for before a join, a seek or a pause brings nothing, with few exceptions.
+ * MM1  It joins by the cluster that its assigner was given, as kafkajs does: what is wrapped there is awaited (C4,
+ *      C10).
+ * MM2  What is paused outlives assignments; positions do not (C5).
+ * MM3  A fetch that was asked for before a join, a seek or a pause brings nothing, with few exceptions.
  */
 import { errorType } from "./broker-errors.ts";
 import type { Assignment, JoinAnswer, Place } from "./group.ts";
@@ -59,7 +60,7 @@ interface Fetching extends Place {
   isAssigned: boolean;
   /** Null until it was sought. */
   position: number | null;
-  /** Rises with everything that makes an outstanding fetch void (M3). */
+  /** Rises with everything that makes an outstanding fetch void (MM3). */
   round: number;
   seeks: number;
   isOut: boolean;
@@ -192,7 +193,7 @@ export class Member {
     }
   }
 
-  /** M2. */
+  /** MM2. */
   #assign(assignment: Assignment): void {
     for (const fetching of this.#partitions.values()) {
       fetching.isAssigned = assignment[fetching.topic]?.includes(fetching.partition) ?? false;
@@ -251,7 +252,7 @@ export class Member {
     this.#look(fetching.topic, fetching.partition);
   }
 
-  /** M3; a batch that was asked for before a seek may come all the same. */
+  /** MM3; a batch that was asked for before a seek may come all the same. */
   #isWanted({ round, isPaused, isAssigned }: Fetching, askedInRound: number): boolean {
     if (this.#isStopped) return false;
     return round === askedInRound || (isAssigned && !isPaused && this.#options.random() < STALE_SHARE);

@@ -2,7 +2,7 @@
  * The brokers' logs, in memory: topics of partitions of records, and a broker's clock that may step.
  *
  * Owns: the records. A record that was appended stays and keeps its offset.
- * A1  Offsets rise; some are left out, as markers and compaction do (C9).
+ * ML1  Offsets rise; some are left out, as markers and compaction do (C9).
  */
 import type { World } from "./world.ts";
 
@@ -104,7 +104,7 @@ export class ModelLog {
     return record;
   }
 
-  /** The next offsets hold no record (A1). */
+  /** The next offsets hold no record (ML1). */
   leaveOut(topic: string, partition: number, offsets: number): void {
     const log = this.partition(topic, partition);
     log.end += offsets;

@@ -1,7 +1,7 @@
 /**
  * One process of the model: its clock, its way to the brokers, and whether it lives.
  *
- * Owns: nothing of the service that runs in it; that hangs on timers, which die with it (S2).
+ * Owns: nothing of the service that runs in it; that hangs on timers, which die with it (WD2).
  */
 import type { ModelConnection } from "./model-connection.ts";
 import type { Network } from "./network.ts";

@@ -2,8 +2,8 @@
  * One process's way to the brokers: requests take a while each way, and while the process is cut off nothing passes.
  *
  * Owns: nothing but the process's cut. A request that reached the brokers is served whatever becomes of the process.
- * N1  Of a request that meets a cut, on its way there or back, the process learns nothing but that the connection was
- *     cut, and that when the cut is over.
+ * NW1  Of a request that meets a cut, on its way there or back, the process learns nothing but that the connection was
+ *      cut, and that when the cut is over.
  */
 import { connectionError } from "./broker-errors.ts";
 import { type Random, wholeBetween } from "./random.ts";
@@ -75,7 +75,7 @@ export class Network {
     });
   }
 
-  /** N1. */
+  /** NW1. */
   #pass(settle: () => void, reject: (error: Error) => void): void {
     const heldMs = this.#cutUntilMs - this.#world.nowMs;
     if (heldMs <= 0) settle();

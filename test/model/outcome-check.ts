@@ -1,10 +1,12 @@
 /**
  * What must hold when a run is over: acknowledged = delivered + dead, in order where order is promised.
  *
- * E1  An event that was acknowledged has a delivery for each destination that was there throughout.
- * E2  Every delivery in the log was taken by a receiver or is a dead letter; under `settle: each` that holds by URL.
- * E3  First attempts of a key are in the order of its events, but of what was deferred or republished before.
- * E4  A dead letter has its reason.
+ * OC0  Nothing is thrown, and no service fails, but for what a scenario does to it.
+ * OC1  An event that was acknowledged has a delivery for each destination that was there throughout.
+ * OC2  Every delivery in the log was taken by a receiver or is a dead letter; under `settle: each` that holds by URL.
+ * OC3  First attempts of a key are in the order of its events, but of what was deferred or republished before.
+ * OC4  A dead letter has its reason.
+ * OC5  Nothing waits for ever.
  */
 import type { Delivery } from "@posthaste/core/delivery/delivery";
 import type { AttemptSeen, DeadSeen, DeliveryWitness } from "./delivery-witness.ts";
@@ -48,18 +50,18 @@ export function checkOutcome(check: OutcomeCheck): void {
   checkDeadLetters(check);
 }
 
-/** E1. */
+/** OC1. */
 function checkRouted({ events, destinations, deliveries, dedupes, onViolation }: OutcomeCheck): void {
   for (const { partition, offset, isDuplicate } of events) {
     if (dedupes && isDuplicate) continue;
     for (const { id, isSteady } of destinations) {
       if (!isSteady || deliveries.first.has(`${partition}/${offset}/${id}`)) continue;
-      onViolation(`E1 the event at ${partition}/${offset} was acknowledged and never routed to ${id}`);
+      onViolation(`OC1 the event at ${partition}/${offset} was acknowledged and never routed to ${id}`);
     }
   }
 }
 
-/** E2. */
+/** OC2. */
 function checkEnds({ destinations, deliveries, onViolation }: OutcomeCheck): void {
   const byId = new Map(destinations.map((each) => [each.id, each]));
   for (const [origin, { delivery, record }] of deliveries.first) {
@@ -68,11 +70,11 @@ function checkEnds({ destinations, deliveries, onViolation }: OutcomeCheck): voi
     const took = deliveries.taken.get(origin) ?? new Set();
     const dead = deliveries.deadOf(origin);
     if (took.size === 0 && dead.length === 0)
-      onViolation(`E2 ${origin} was neither delivered nor given up: it is lost`);
+      onViolation(`OC2 ${origin} was neither delivered nor given up: it is lost`);
     if (history?.settle !== "each" || !history.hasSteadyUrls) continue;
     for (const url of history.urls) {
       if (took.has(url) || dead.some((each) => covers(each, url))) continue;
-      onViolation(`E2 ${origin} was neither delivered to ${url} nor given up there`);
+      onViolation(`OC2 ${origin} was neither delivered to ${url} nor given up there`);
     }
   }
 }
@@ -81,7 +83,7 @@ function covers({ letter }: DeadSeen, url: string): boolean {
   return letter.lastAttempt.length === 0 || letter.lastAttempt.some((each) => each.url === url);
 }
 
-/** E3. */
+/** OC3. */
 function checkOrder({ deliveries, onViolation }: OutcomeCheck): void {
   const newest = new Map<string, AttemptSeen>();
   const attempted = new Set<string>();
@@ -93,7 +95,7 @@ function checkOrder({ deliveries, onViolation }: OutcomeCheck): void {
     const lane = String(attempt.record.key);
     const before = newest.get(lane);
     if (before !== undefined && isAfter(before.delivery, attempt.delivery)) {
-      onViolation(`E3 ${origin} was first attempted after ${originOf(before.delivery)}, which came later`);
+      onViolation(`OC3 ${origin} was first attempted after ${originOf(before.delivery)}, which came later`);
     }
     newest.set(lane, attempt);
   }
@@ -103,13 +105,13 @@ function isAfter(a: Delivery, b: Delivery): boolean {
   return a.originPartition === b.originPartition && a.originOffset > b.originOffset;
 }
 
-/** E4. */
+/** OC4. */
 function checkDeadLetters({ destinations, deliveries, onViolation }: OutcomeCheck): void {
   const byId = new Map(destinations.map((each) => [each.id, each]));
   for (const { letter } of deliveries.deadLetters) {
     const history = byId.get(letter.destinationId);
     const origin = originOf(letter);
-    const where = `E4 ${origin} was given up as ${letter.reason}`;
+    const where = `OC4 ${origin} was given up as ${letter.reason}`;
     if (history === undefined) onViolation(`${where}, of a destination that never was`);
     else if (letter.reason === "destination_removed" && !history.wasRemoved && history.hasSteadyUrls)
       onViolation(`${where}, and it was never removed`);

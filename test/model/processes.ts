@@ -80,10 +80,10 @@ export class Processes {
     this.#options.installation.world.after(forMs, null, () => this.start(process.kind));
   }
 
-  /** Its service cannot go on. What is no error of ours violates E0. */
+  /** Its service cannot go on. What is no error of ours violates OC0 of outcome-check.ts. */
   failed(processId: string, reason: Error): void {
     if (Reflect.get(reason, "code") === "internal" || !("code" in reason)) {
-      this.#options.installation.onViolation(`E0 ${processId} failed: ${describeError(reason)}`);
+      this.#options.installation.onViolation(`OC0 ${processId} failed: ${describeError(reason)}`);
     }
     const process = this.#alive.find(({ id }) => id === processId);
     if (process !== undefined) this.end(process, RESTART_MS);
@@ -100,7 +100,7 @@ export class Processes {
       service.stop().then(
         () => this.end(process, forMs),
         (error: unknown) =>
-          this.#options.installation.onViolation(`E0 ${process.id} did not stop: ${describeError(error)}`),
+          this.#options.installation.onViolation(`OC0 ${process.id} did not stop: ${describeError(error)}`),
       );
     });
   }

@@ -52,7 +52,7 @@ class Run {
   readonly #scenario: Scenario;
   readonly #without: ReadonlySet<string>;
   readonly #violations: string[] = [];
-  readonly #world = new World((error) => this.#violated(`E0 thrown: ${describeError(error)}`));
+  readonly #world = new World((error) => this.#violated(`OC0 thrown: ${describeError(error)}`));
   readonly #random: Random;
   readonly #log: ModelLog;
   readonly #receivers = new Receivers();
@@ -117,7 +117,7 @@ class Run {
 
   async toEnd(): Promise<RunReport> {
     const world = this.#world;
-    const onUnhandled = (reason: unknown) => this.#violated(`E0 unhandled: ${describeError(reason)}`);
+    const onUnhandled = (reason: unknown) => this.#violated(`OC0 unhandled: ${describeError(reason)}`);
     process.on("unhandledRejection", onUnhandled);
     world.install();
     try {
@@ -176,7 +176,7 @@ class Run {
   #judge(): void {
     if (this.#hasFailed) return;
     if (!this.#isAtEnd)
-      this.#violated(`E5 something waits for ever: ${waitingPartitions(this.#committing).join(", ")}`);
+      this.#violated(`OC5 something waits for ever: ${waitingPartitions(this.#committing).join(", ")}`);
     checkOutcome({
       events: this.#events.acknowledged,
       destinations: this.#destinations.histories(),
@@ -187,8 +187,8 @@ class Run {
   }
 
   /**
-   * D2: a second copy, or a delivery to a destination that comes or goes: of two routers whose tables differ the one
-   * that did not know it wrote first, and what the other writes below that is passed over.
+   * DW2 of delivery-witness.ts: a second copy, or a delivery to a destination that comes or goes: of two routers whose
+   * tables differ the one that did not know it wrote first, and what the other writes below that is passed over.
    */
   #isDroppedRightly(record: LogRecord): boolean {
     if (this.#deliveries.isSecondCopy(record)) return true;

@@ -2,12 +2,12 @@
  * Simulated time: one queue of timers for everything that a run does, in place of the global timers and clocks.
  *
  * Owns: the moment that it is, the timers, and the globals between `install` and `restore`.
- * S1  One timer runs at a time, and everything that it settles runs to its end before the next: a run is its seed's
- *     alone.
- * S2  A timer belongs to the process that was running when it was set, and dies with it. So does what that process
- *     waits for. What waits by `node:timers/promises` waits outside of the world: the code under test uses the global
- *     timers.
- * S3  The monotonic clock is the world's; what a process takes for the time of day is off by its own `clockOffsetMs`.
+ * WD1  One timer runs at a time, and everything that it settles runs to its end before the next: a run is its seed's
+ *      alone.
+ * WD2  A timer belongs to the process that was running when it was set, and dies with it. So does what that process
+ *      waits for. What waits by `node:timers/promises` waits outside of the world: the code under test uses the global
+ *      timers.
+ * WD3  The monotonic clock is the world's; what a process takes for the time of day is off by its own `clockOffsetMs`.
  */
 
 /** Whose timers they are. */

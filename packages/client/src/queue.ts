@@ -1,11 +1,12 @@
 /**
  * Owns every batch that was closed and has not come to its end: delivered, or handed to `onError`.
  *
- * Q1  A call comes to its end exactly once.
- * Q2  Batches are begun in the order in which they were closed, and at most `maxInFlight` are between their first
- *     request and their end. A batch that waits for its retry keeps its place, so a server that is down hears from few.
- * Q3  A Retry-After holds back all batches, since it is the client as a whole that was too much.
- * Q4  After `abandon` no request begins, and every batch comes to its end at once.
+ * CQ1  A call comes to its end exactly once.
+ * CQ2  Batches are begun in the order in which they were closed, and at most `maxInFlight` are between their first
+ *      request and their end. A batch that waits for its retry keeps its place, so a server that is down hears from
+ *      few.
+ * CQ3  A Retry-After holds back all batches, since it is the client as a whole that was too much.
+ * CQ4  After `abandon` no request begins, and every batch comes to its end at once.
  */
 import type { Batch } from "./batch.ts";
 import type { Environment } from "./environment.ts";

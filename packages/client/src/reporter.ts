@@ -1,9 +1,9 @@
 /**
  * Tells the program what became of its calls.
  *
- * T1  What a callback throws, or rejects with, stays here: it is the program's fault and must not cost other calls.
- * T2  Without `onError` a failure is written for the operator, at most one line in ten seconds with the count of all
- *     since the last, so that an outage does not fill a disk.
+ * CR1  What a callback throws, or rejects with, stays here: it is the program's fault and must not cost other calls.
+ * CR2  Without `onError` a failure is written for the operator, at most one line in ten seconds with the count of all
+ *      since the last, so that an outage does not fill a disk.
  */
 import { toMessage } from "./batch.ts";
 import type { Environment } from "./environment.ts";

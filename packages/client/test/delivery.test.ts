@@ -1,6 +1,6 @@
 /**
- * Calls come to their end exactly once, whatever the server and the program do. A and Q are the invariants of the
- * sources.
+ * Calls come to their end exactly once, whatever the server and the program do. Rules: CC1, CC3 and CC5 of client.ts,
+ * CQ2, CQ3 and CQ4 of queue.ts.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -75,7 +75,7 @@ describe("closing", () => {
     expect(handed).toEqual({ delivered: ["ph-test-1"], errors: [] });
   });
 
-  it("hands what is left to onError when its time is over, requests in flight too (Q4)", async () => {
+  it("hands what is left to onError when its time is over, requests in flight too (CQ4)", async () => {
     const server = await startServer({ fault: "hang" });
     const { client, environment, handed } = createClient(server, {
       flushAt: 1,
@@ -94,7 +94,7 @@ describe("closing", () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it("hands calls that come later to onError, and throws nothing (A1)", async () => {
+  it("hands calls that come later to onError, and throws nothing (CC1)", async () => {
     const server = await startServer();
     const { client, handed } = createClient(server);
     await client.close();
@@ -114,7 +114,7 @@ describe("closing", () => {
 });
 
 describe("a full queue", () => {
-  it("keeps what it has and hands the newest call to onError (A3)", async () => {
+  it("keeps what it has and hands the newest call to onError (CC3)", async () => {
     const server = await startServer([{ status: 503 }, SUCCESS]);
     const { client, environment, handed } = createClient(server, { flushAt: 1, maxInFlight: 1, maxQueueBytes: 550 });
     for (let count = 0; count < 5; count += 1) client.track(CALL);
@@ -141,7 +141,7 @@ describe("a full queue", () => {
 });
 
 describe("sending", () => {
-  it("has at most maxInFlight requests under way, retries included (Q2)", async () => {
+  it("has at most maxInFlight requests under way, retries included (CQ2)", async () => {
     const server = await startServer([{ status: 503 }, { status: 503 }, { status: 503 }, SUCCESS]);
     const { client, environment } = createClient(server, { flushAt: 1, maxInFlight: 3 });
     for (let count = 0; count < 10; count += 1) client.track(CALL);
@@ -160,7 +160,7 @@ describe("sending", () => {
     expect(messages(server).map(({ messageId }) => messageId)).toEqual(Array.from({ length: 100 }, (_, i) => `m${i}`));
   });
 
-  it("holds back every batch for a Retry-After (Q3)", async () => {
+  it("holds back every batch for a Retry-After (CQ3)", async () => {
     const server = await startServer([{ status: 429, headers: { "retry-after": "20" } }, SUCCESS]);
     const { client, environment } = createClient(server, { flushAt: 1 });
     client.track(CALL);
@@ -286,7 +286,7 @@ describe("the caller", () => {
 });
 
 describe("the process", () => {
-  it("is not held open by queued calls or by a client that was not closed (A5)", async () => {
+  it("is not held open by queued calls or by a client that was not closed (CC5)", async () => {
     const server = await startServer();
     const program = await runProgram(`client.track({ userId: "u1", event: "E" });`, { endpoint: server.url });
     expect(program).toEqual({ code: 0, stdout: "", stderr: "" });

@@ -1,3 +1,4 @@
+/** Rule: CN1 of owned-partitions.ts. */
 import { describe, expect, it } from "vitest";
 import { FakeGroup } from "./fake-group.ts";
 import { close, joined, pass, useFakeTime } from "./fake-group-time.ts";
@@ -122,7 +123,7 @@ describe("a join of a consumer that runs", () => {
     await close(group);
   });
 
-  it("X1: revives no search of an earlier join when the consumer ends", async () => {
+  it("CN1: revives no search of an earlier join when the consumer ends", async () => {
     const group = new FakeGroup();
     const late = Promise.withResolvers<void>();
     let asked = 0;
@@ -141,7 +142,7 @@ describe("a join of a consumer that runs", () => {
     expect([group.assigned.length, group.failures]).toEqual([1, []]);
   });
 
-  it("X1: revives no search of an earlier join when the group is joined once more", async () => {
+  it("CN1: revives no search of an earlier join when the group is joined once more", async () => {
     const group = new FakeGroup();
     const late = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     let asked = 0;

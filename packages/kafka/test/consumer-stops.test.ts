@@ -1,3 +1,4 @@
+/** Rules: CN4 and CN5 of consumer.ts. */
 import { PosthasteError } from "@posthaste/core/errors";
 import { describe, expect, it } from "vitest";
 import { FakeGroup } from "./fake-group.ts";
@@ -27,7 +28,7 @@ describe("a consumer that is stopped", () => {
     expect([group.failures, group.commits.at(-1)]).toEqual([[], { 0: 6 }]);
   });
 
-  it("asks no more whether its topics were made anew (X5)", async () => {
+  it("asks no more whether its topics were made anew (CN5)", async () => {
     const group = new FakeGroup({ topicIds: new Map([["t", "an id that no broker of this group tells"]]) });
     await group.consumer.start();
     const asked = () => group.logged.filter(({ event }) => event === "topic_ids_unknown").length;
@@ -94,7 +95,7 @@ describe("a consumer that is stopped", () => {
 });
 
 describe("a consumer that fails", () => {
-  it("X4: says so once, gives everything up and takes no leave of its group", async () => {
+  it("CN4: says so once, gives everything up and takes no leave of its group", async () => {
     const group = await joined([0]);
     await group.fetch(0, 5, 1);
     group.takeAsked();

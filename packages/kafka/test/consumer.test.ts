@@ -1,3 +1,4 @@
+/** Rules: CN1 and CN2 of owned-partitions.ts. */
 import { PosthasteError } from "@posthaste/core/errors";
 import { describe, expect, it } from "vitest";
 import { FakeGroup } from "./fake-group.ts";
@@ -124,7 +125,7 @@ describe("a fetch", () => {
 });
 
 describe("a partition that is gained", () => {
-  it("X2: is paused until its place is found, and fetched from there", async () => {
+  it("CN2: is paused until its place is found, and fetched from there", async () => {
     const group = new FakeGroup();
     group.committed.set(1, 7);
     const found = Promise.withResolvers<void>();
@@ -187,7 +188,7 @@ describe("a partition that is gained", () => {
     await close(recovers);
   });
 
-  it("X1: begins nowhere when another join came before its place was found", async () => {
+  it("CN1: begins nowhere when another join came before its place was found", async () => {
     const group = new FakeGroup();
     const slow = Promise.withResolvers<void>();
     let asked = 0;

@@ -1,3 +1,4 @@
+/** Rules: GC5 of partition-queue.ts, PT3 of partition-troubles.ts. */
 import { SILENT_LOG } from "@posthaste/core/log";
 import kafkajs from "kafkajs";
 import { Registry } from "prom-client";
@@ -342,7 +343,7 @@ describe("a partition that cannot be written", () => {
     expect(brokers.values).toEqual([["a"], ["a"]]);
   });
 
-  it("U3: has the brokers asked who leads once at a time, however long they are silent", async () => {
+  it("PT3: has the brokers asked who leads once at a time, however long they are silent", async () => {
     const questions: PromiseWithResolvers<void>[] = [];
     const refresh = () => {
       const question = Promise.withResolvers<void>();

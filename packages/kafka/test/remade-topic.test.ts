@@ -1,3 +1,4 @@
+/** Rule: CN5 of consumer.ts. */
 import { createTestKafka, withAdmin } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
 import { createTopic } from "@posthaste/testkit/topics";
@@ -49,7 +50,7 @@ describe("a group's commits", () => {
     await readAll(0);
   });
 
-  it("X5: to the old one end with the consumer, soon after a topic was made anew", async () => {
+  it("CN5: to the old one end with the consumer, soon after a topic was made anew", async () => {
     const [topic, other] = [await topicOf(1), await topicOf(1)];
     const member = await startMember({ groupId: topic, topics: [other, topic] });
     await writeRecords(topic, { count: 10, partitions: 1 });
@@ -62,7 +63,7 @@ describe("a group's commits", () => {
     await eventually(() => expect(new Set(next.finished).size).toBe(30));
   });
 
-  it("X5: that the position is outside of a topic that was made anew is told as what it is", async () => {
+  it("CN5: that the position is outside of a topic that was made anew is told as what it is", async () => {
     const topic = await topicOf(1);
     await writeRecords(topic, { count: 10, partitions: 1 });
     const member = await startMember({ groupId: topic, topics: [topic] });

@@ -1,3 +1,4 @@
+/** Rules: UR1 and UR2 of unknown-schema-records.ts. */
 import { queryObjects } from "node:v8";
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
 import { PosthasteError } from "@posthaste/core/errors";
@@ -259,7 +260,7 @@ describe("the joined table", () => {
       expect(table.revisionOf("a")).toBe(1);
     });
 
-    it("T4, U1: undoes nothing that its key got since, a removal included, and is no late write then", async () => {
+    it("T4, UR1: undoes nothing that its key got since, a removal included, and is no late write then", async () => {
       const { table, registry, stale } = await openUnknowing();
       await write("a", framed("old"), 1);
       await write("a", "new", 2);
@@ -272,7 +273,7 @@ describe("the joined table", () => {
       expect(stale).toEqual([]);
     });
 
-    it("U1, P5: outlasts an older write that comes late, readable or not", async () => {
+    it("UR1, P5: outlasts an older write that comes late, readable or not", async () => {
       const { table, registry } = await openUnknowing();
       await write("a", framed("new"), 2);
       await write("a", "old", 1);
@@ -285,7 +286,7 @@ describe("the joined table", () => {
       expect([table.revisionOf("a"), table.revisionOf("b")]).toEqual([2, 2]);
     });
 
-    it("U2: costs the registry one question a round for all records of the schema", async () => {
+    it("UR2: costs the registry one question a round for all records of the schema", async () => {
       const { table, registry } = await openUnknowing();
       for (let index = 0; index < 20; index++) await write(`k${index}`, framed("x"), 1);
       await table.refresh(5000);

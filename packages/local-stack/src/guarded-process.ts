@@ -5,11 +5,11 @@
  * States: down → starting → up ⇄ hung → down. `start` moves it on from down, its first readiness from starting; `hang`
  * and
  *     `resume` go between up and hung; `kill`, `stop` and an end of the process's own lead back to down.
- * U1  The process ends when this one does, however this one ends (guard.sh).
- * U2  `pid` is the process's own, not the guard's, and is undefined exactly while it is down.
- * U3  An end that nobody asked for is told to `onUnexpectedExit`; one before it was ready rejects `start`.
- * U4  It is in a session of its own: a Ctrl-C at the terminal reaches the parent only, which decides the order of the
- *     end.
+ * GP1  The process ends when this one does, however this one ends (guard.sh).
+ * GP2  `pid` is the process's own, not the guard's, and is undefined exactly while it is down.
+ * GP3  An end that nobody asked for is told to `onUnexpectedExit`; one before it was ready rejects `start`.
+ * GP4  It is in a session of its own: a Ctrl-C at the terminal reaches the parent only, which decides the order of the
+ *      end.
  */
 import { closeSync } from "node:fs";
 import { type Guarded, spawnGuarded } from "./guarded-spawn.ts";
@@ -99,7 +99,7 @@ export class GuardedProcess implements StackProcess {
     return { ...(await spawned), ending: undefined, isReady: false, isEndExpected: false };
   }
 
-  /** U3. */
+  /** GP3. */
   #handleEnd(run: Run, reason: string): void {
     run.ending = reason;
     run.guard.stdin?.destroy();

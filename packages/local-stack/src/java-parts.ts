@@ -2,11 +2,11 @@
  * Apache Kafka and the schema registry as files on this machine: fetched once by Maven into a cache that every clone
  * shares.
  *
- * J1  A folder in the cache is whole: it is filled under another name and renamed. Two runs at once both fetch, one's
- *     stays.
- * J2  The folder's name holds a digest of the pom and of the sums, so another version is another folder.
- * J3  Every file that is used is the one whose SHA-512 sum stands in the repository: it is checked before it is
- *     unpacked or run. A wrong one is deleted with all that came with it, Maven's own copy included.
+ * JP1  A folder in the cache is whole: it is filled under another name and renamed. Two runs at once both fetch, one's
+ *      stays.
+ * JP2  The folder's name holds a digest of the pom and of the sums, so another version is another folder.
+ * JP3  Every file that is used is the one whose SHA-512 sum stands in the repository: it is checked before it is
+ *      unpacked or run. A wrong one is deleted with all that came with it, Maven's own copy included.
  */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -42,7 +42,7 @@ export interface JavaPartsOptions {
 
 /**
  * The files, fetched when the cache lacks them. Throws StackError with the mending command when Java or Maven lacks,
- * and with the names of the files when others came than those that are meant (J3).
+ * and with the names of the files when others came than those that are meant (JP3).
  */
 export async function findJavaParts({ env, log, ...options }: JavaPartsOptions): Promise<JavaParts> {
   await assertJava(env);

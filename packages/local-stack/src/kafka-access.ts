@@ -1,9 +1,9 @@
 /**
  * Users of a secured Kafka and what each may do, made as the access table says, at each start.
  *
- * A1  A user has what the table grants and nothing else: what an earlier table granted is taken back.
- * A2  Users come after their grants. A broker learns of both in that order, so whoever may log in may do what is
- *     granted.
+ * KA1  A user has what the table grants and nothing else: what an earlier table granted is taken back.
+ * KA2  Users come after their grants. A broker learns of both in that order, so whoever may log in may do what is
+ *      granted.
  */
 import { accessTable, type Grant, KAFKA_USERS, type KafkaOperation } from "@posthaste/contracts/access";
 import type { TopicNames } from "@posthaste/contracts/topics";

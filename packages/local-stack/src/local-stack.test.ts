@@ -23,7 +23,7 @@ it("secures no cluster of somebody else's", async () => {
   );
 });
 
-it("K4: secures no folder that began with containers, and says which setting names another", async () => {
+it("LS4: secures no folder that began with containers, and says which setting names another", async () => {
   await mkdir(join(dataDir, "containers"));
   await expect(startLocalStack({ dataDir, env: {}, security, log: () => {} })).rejects.toThrow(
     `--secure: Kafka runs secured as processes only, and ${dataDir} holds containers: set POSTHASTE_DATA_DIR to another folder`,

@@ -3,11 +3,11 @@
  * Docker answers, else the same software as plain processes.
  *
  * Owns: what it started, and nothing that was named.
- * K1  What it started ends with this process, whatever ends this process (U1).
- * K2  Everything that is kept lies in `dataDir`: a stack started again there knows its topics and schemas.
- * K3  `start` answers when every broker and the registry do.
- * K4  A folder stays with what it began with, containers or processes, since neither reads the other's state. A fresh
- *     folder takes processes when containers do not start, as where no image can be pulled.
+ * LS1  What it started ends with this process, whatever ends this process (GP1 of guarded-process.ts).
+ * LS2  Everything that is kept lies in `dataDir`: a stack started again there knows its topics and schemas.
+ * LS3  `start` answers when every broker and the registry do.
+ * LS4  A folder stays with what it began with, containers or processes, since neither reads the other's state. A fresh
+ *      folder takes processes when containers do not start, as where no image can be pulled.
  */
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
@@ -53,7 +53,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
       await mkdir(containers, { recursive: true });
       return stack;
     } catch (error) {
-      // K4: the state is in the containers' volumes.
+      // LS4: the state is in the containers' volumes.
       if (existsSync(containers)) throw error;
       log(`containers cannot be used, processes instead: ${String(error).split("\n")[0]}`);
     }

@@ -2,10 +2,10 @@
  * The local command, `npm start`: all of Posthaste on 127.0.0.1, a demonstration, and then it stays until it is told to
  * end.
  *
- * M1  Ctrl-C, SIGTERM or the end of its standard input ends all of it within 15 s; a second signal ends it at once, and
- *     so does one during the start.
- * M2  A process that dies by itself is told and the rest stays up; nothing is started again behind one's back.
- * M3  The exit code is 0 after a signal, 1 when the start or the demonstration failed, 2 for what cannot be read.
+ * MA1  Ctrl-C, SIGTERM or the end of its standard input ends all of it within 15 s; a second signal ends it at once,
+ *      and so does one during the start.
+ * MA2  A process that dies by itself is told and the rest stays up; nothing is started again behind one's back.
+ * MA3  The exit code is 0 after a signal, 1 when the start or the demonstration failed, 2 for what cannot be read.
  */
 import { fileURLToPath } from "node:url";
 import {

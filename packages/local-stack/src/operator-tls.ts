@@ -2,8 +2,8 @@
  * The certificates of a secured cluster: made at the first start of a data folder and kept in it, readable by its owner
  * alone.
  *
- * C1  The authority's key is never written: nobody, who reads the folder later, can issue another certificate.
- * C2  A folder is whole or absent: it is filled under another name and renamed.
+ * TL1  The authority's key is never written: nobody, who reads the folder later, can issue another certificate.
+ * TL2  A folder is whole or absent: it is filled under another name and renamed.
  */
 import { mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";

@@ -56,7 +56,7 @@ async function isStopped(pid: number | undefined): Promise<boolean> {
   return status.slice(status.lastIndexOf(")") + 2, status.lastIndexOf(")") + 3) === "T";
 }
 
-it("U2: has the process's own id while it runs and none while it is down", async () => {
+it("GP2: has the process's own id while it runs and none while it is down", async () => {
   const subject = sh("echo $$; exec sleep 600");
   expect(subject.pid).toBeUndefined();
   await subject.start();
@@ -110,7 +110,7 @@ it.runIf(process.platform === "linux")("hangs and resumes, and can be stopped wh
   expect(subject.pid).toBeUndefined();
 });
 
-it("U3: tells an end that nobody asked for", async () => {
+it("GP3: tells an end that nobody asked for", async () => {
   const subject = sh("read -r _ < go; exit 3", { cwd: folder });
   await once(spawn("mkfifo", [join(folder, "go")]), "exit");
   await subject.start();
@@ -118,7 +118,7 @@ it("U3: tells an end that nobody asked for", async () => {
   await eventually(() => expect(exits).toEqual(["subject: exit code 3"]));
 });
 
-it("U3: rejects the start with the end of the log when the process ends before it is ready", async () => {
+it("GP3: rejects the start with the end of the log when the process ends before it is ready", async () => {
   const subject = sh("echo the port is taken; exit 1", { isReady: async () => false });
   await expect(subject.start()).rejects.toThrow(
     /subject ended before it was ready \(exit code 1\).*the port is taken/s,
@@ -137,7 +137,7 @@ it("says that a command which does not exist ended", async () => {
   await expect(subject.start()).rejects.toThrow(/exit code 127/);
 });
 
-it("U1: nothing survives a SIGKILL of the parent", async () => {
+it("GP1: nothing survives a SIGKILL of the parent", async () => {
   const holder = spawn(process.execPath, [holdProcess, join(folder, "sleeper.log")], {
     stdio: ["ignore", "pipe", "inherit"],
   });

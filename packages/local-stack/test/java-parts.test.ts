@@ -95,7 +95,7 @@ it("fetches once, says so, and needs no Maven afterwards", async () => {
   expect(await readFile(join(folder, "runs"), "utf8")).toBe("run\n");
 });
 
-it("J3: checks every file before it unpacks or hands out any, and deletes all when one is another", async () => {
+it("JP3: checks every file before it unpacks or hands out any, and deletes all when one is another", async () => {
   await install("java", JAVA_17);
   await install("mvn", `${MAVEN}\necho trojan > "$target/kafka/kafka.jar"`);
   const [good, bad] = ["jar\n", "trojan\n"].map((text) => createHash("sha512").update(text).digest("hex"));
@@ -112,7 +112,7 @@ it("J3: checks every file before it unpacks or hands out any, and deletes all wh
   expect(await readFile(join((await find()).kafka, "kafka.jar"), "utf8")).toBe("jar\n");
 });
 
-it("J3: refuses a file that no sum names, and names one that lacks", async () => {
+it("JP3: refuses a file that no sum names, and names one that lacks", async () => {
   await install("java", JAVA_17);
   await install("mvn", `${MAVEN}\nmv "$target/kafka/kafka.jar" "$target/kafka/other.jar"`);
   await expect(find()).rejects.toThrow(
@@ -123,7 +123,7 @@ it("J3: refuses a file that no sum names, and names one that lacks", async () =>
   expect(await readdir(join(folder, "cache"))).toEqual([]);
 });
 
-it("J3: takes nothing but the files whose sums stand in the repository, each of a dependency of the pom", async () => {
+it("JP3: takes nothing but the files whose sums stand in the repository, each of a dependency of the pom", async () => {
   await install("java", JAVA_17);
   await install("mvn", MAVEN);
   const refusal: unknown = await findJavaParts({ env: environment(), log: () => {} }).catch((error: unknown) => error);
@@ -134,7 +134,7 @@ it("J3: takes nothing but the files whose sums stand in the repository, each of 
   expect(lines).toContain("  archives/apicurio-registry-app-2.6.13.Final-all.tar.gz: not fetched");
 });
 
-it("J1: two runs at once end with one whole folder and nothing beside it", async () => {
+it("JP1: two runs at once end with one whole folder and nothing beside it", async () => {
   await install("java", JAVA_17);
   await install("mvn", MAVEN);
   const [one, other] = await Promise.all([find(), find()]);
@@ -142,7 +142,7 @@ it("J1: two runs at once end with one whole folder and nothing beside it", async
   expect(await readdir(join(folder, "cache"))).toHaveLength(1);
 });
 
-it("J1: leaves nothing behind, and shows what Maven said, when the download fails", async () => {
+it("JP1: leaves nothing behind, and shows what Maven said, when the download fails", async () => {
   await install("java", JAVA_17);
   await install("mvn", `case "$1" in -v) exit 0;; esac; echo 'no route to the repository'; exit 1`);
   await expect(find()).rejects.toThrow(/Maven could not fetch Kafka:\nno route to the repository/);

@@ -95,7 +95,7 @@ it("lets in on the operator's port whoever shows a certificate of that authority
   await expect(brokerIds({ broker })).rejects.toThrow();
 });
 
-it("A1: a user has what the newest table grants and nothing else, and a stranger's grants stay", async () => {
+it("KA1: a user has what the newest table grants and nothing else, and a stranger's grants stay", async () => {
   const pem = await readFile(secured.operatorFile, "utf8");
   const tls = { ca, cert: pem, key: pem };
   const [address, brokers] = [secured.operatorBroker, [secured.broker]];

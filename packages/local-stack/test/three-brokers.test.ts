@@ -94,7 +94,7 @@ it("has another active controller while the old one hangs", async () => {
   }
 });
 
-it("K2: knows its topics and schemas when it is started again in the same folder", async () => {
+it("LS2: knows its topics and schemas when it is started again in the same folder", async () => {
   const register = await fetch(`${stack.schemaRegistry}/subjects/${SUBJECT}/versions`, {
     method: "POST",
     headers: { "content-type": "application/vnd.schemaregistry.v1+json" },

@@ -1,7 +1,7 @@
 /**
  * How every process reaches Kafka and the schema registry: the settings, the contradictions among them that stop the
- * start by their names (S1), and what they come to. The named files are read here, once, except the token's, which each
- * login reads.
+ * start by their names (SV1 of run-service.ts), and what they come to. The named files are read here, once, except the
+ * token's, which each login reads.
  */
 import { z } from "zod";
 import { flag, hostPorts } from "./config.ts";

@@ -77,7 +77,7 @@ describe("fault proxy", () => {
     expect(proxy.produceRequests).toBe(2);
   });
 
-  it("F2: cuts the connection in place of a produce answer that the broker gave, and only there", async () => {
+  it("FP2: cuts the connection in place of a produce answer that the broker gave, and only there", async () => {
     proxy.loseProduceAnswers(1);
     const first = await open();
     first.socket.write(Buffer.concat([request(FETCH, 1), request(PRODUCE, 2)]));
@@ -91,7 +91,7 @@ describe("fault proxy", () => {
     await eventually(() => expect(second.answers).toEqual([3]));
   });
 
-  it("F3: passes nothing while it is held, and what was held up at release", async () => {
+  it("FP3: passes nothing while it is held, and what was held up at release", async () => {
     const before = await open();
     proxy.hold();
     const during = await open();

@@ -2,11 +2,11 @@
  * A TCP proxy in front of one Kafka broker that does to connections what networks and brokers do, on command.
  *
  * Owns: one listening socket on a free port of 127.0.0.1 and two sockets a connection.
- * F1  Without a fault every byte passes unchanged, in order, both ways.
- * F2  A lost produce answer is lost after the broker gave it, so the records are written: the connection is cut in its
- *     place.
- * F3  While it is held, connections are accepted and stay open and nothing passes, as with a broker that hangs; what
- *     was held up passes at `release`.
+ * FP1  Without a fault every byte passes unchanged, in order, both ways.
+ * FP2  A lost produce answer is lost after the broker gave it, so the records are written: the connection is cut in its
+ *      place.
+ * FP3  While it is held, connections are accepted and stay open and nothing passes, as with a broker that hangs; what
+ *      was held up passes at `release`.
  */
 import { connect as connectTcp, createServer, type Server, type Socket } from "node:net";
 import { apiKeyOf, correlationIdOf, FrameSplitter, PRODUCE } from "./frames.ts";
@@ -20,7 +20,7 @@ export interface FaultProxy {
   readonly address: Address;
   /** The proxy's address for the upstream broker's, any other unchanged; fits the `route` of a connection. */
   route(broker: Address): Address;
-  /** The answers of the next `count` produce requests are lost (F2). */
+  /** The answers of the next `count` produce requests are lost (FP2). */
   loseProduceAnswers(count: number): void;
   /** Answers lost so far. */
   readonly lostAnswers: number;
@@ -30,7 +30,7 @@ export interface FaultProxy {
   readonly connections: number;
   /** Everything that passes from now on takes so much longer, in each direction. */
   delay(ms: number): void;
-  /** F3. */
+  /** FP3. */
   hold(): void;
   release(): void;
   /** Cuts every connection that is open. */

@@ -15,7 +15,7 @@ async function start(options: ReceiverOptions = {}): Promise<Receiver> {
 
 const post = (url: string, body = "{}") => fetch(url, { method: "POST", body, headers: { "X-Kept": "As Sent" } });
 
-it("R1: records a request before it answers, with its headers, query and exact bytes", async () => {
+it("RV1: records a request before it answers, with its headers, query and exact bytes", async () => {
   const { url, requests } = await start();
   const response = await post(`${url}/hook?a=1`, '{"é":1}');
   expect(response.status).toBe(200);
@@ -25,7 +25,7 @@ it("R1: records a request before it answers, with its headers, query and exact b
   expect(requests[0]?.body.toString()).toBe('{"é":1}');
 });
 
-it("R2: answers each path by its own script, the last answer for good", async () => {
+it("RV2: answers each path by its own script, the last answer for good", async () => {
   const target = await start({ script: { status: 204 } });
   target.script("/flaky", [
     { status: 503, headers: { "retry-after": "1" } },
@@ -57,7 +57,7 @@ it("sends headers without ever ending the body when told to", async () => {
   await response.body?.cancel();
 });
 
-it("R3: closes while a request hangs", async () => {
+it("RV3: closes while a request hangs", async () => {
   const target = await start({ script: { fault: "hang" } });
   const hanging = post(target.url).then(
     () => "answered",

@@ -3,11 +3,11 @@
  * what came.
  *
  * Owns: one server and its sockets.
- * R1  A request is recorded when its body has ended and before it is answered, so a test that saw the answer sees the
- *     request.
- * R2  `attempt` counts the requests of one path from 1. A path's script answers attempt n with its nth answer, later
- *     ones with its last; a path without a script gets the default answer.
- * R3  `close` destroys every socket, those of hanging requests too, and answers when nothing is left open.
+ * RV1  A request is recorded when its body has ended and before it is answered, so a test that saw the answer sees the
+ *      request.
+ * RV2  `attempt` counts the requests of one path from 1. A path's script answers attempt n with its nth answer, later
+ *      ones with its last; a path without a script gets the default answer.
+ * RV3  `close` destroys every socket, those of hanging requests too, and answers when nothing is left open.
  */
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createHttpsServer } from "node:https";

@@ -1,8 +1,8 @@
 /**
  * Topics of a test's own, so that tests share a broker without meeting each other.
  *
- * T1  Every name is unique, over processes too.
- * T2  What a test made is gone after it: call `deleteTopics` from `afterAll` or use `withTopic`.
+ * TT1  Every name is unique, over processes too.
+ * TT2  What a test made is gone after it: call `deleteTopics` from `afterAll` or use `withTopic`.
  */
 import { randomBytes } from "node:crypto";
 import type { ITopicConfig } from "kafkajs";

@@ -5,7 +5,7 @@ import { createTopic, deleteTopics, uniqueName, withTopic } from "../src/topics.
 
 const topics = () => withAdmin((admin) => admin.listTopics());
 
-it("T1: gives no two callers the same name", () => {
+it("TT1: gives no two callers the same name", () => {
   const names = Array.from({ length: 1000 }, () => uniqueName("orders"));
   expect(new Set(names).size).toBe(1000);
   expect(names[0]).toMatch(/^t-orders-[0-9a-f]{12}$/);
@@ -21,7 +21,7 @@ it("makes a topic with the partitions and settings that were asked for", async (
   }
 });
 
-it("T2: removes a test's topic after it, also when the test fails", async () => {
+it("TT2: removes a test's topic after it, also when the test fails", async () => {
   let made = "";
   const failing = withTopic("removed", {}, async (topic) => {
     made = topic;

@@ -3,13 +3,13 @@
  *
  * Owns every connection of a sender. A connection is an undici Client with one request at a time (HTTP/1.1, no
  * pipelining). It is busy (has a request), idle (open, has none) or closed. Invariants:
- *  AP1. At most `connectionsPerOrigin` connections of an origin and `connections` in all; a request beyond that waits,
+ *  AP1  At most `connectionsPerOrigin` connections of an origin and `connections` in all; a request beyond that waits,
  *       and its 5 seconds run meanwhile.
- *  AP2. A request gets the connection that was used last, so those that are not needed go idle and are closed.
- *  AP3. Where no more connections may be opened, the one that has been idle longest, of whatever origin, is closed for
+ *  AP2  A request gets the connection that was used last, so those that are not needed go idle and are closed.
+ *  AP3  Where no more connections may be opened, the one that has been idle longest, of whatever origin, is closed for
  *       a new one.
- *  AP4. A connection whose request failed or was cut short is closed, never used again.
- *  AP5. A pool without connections and without waiting requests is forgotten, so that memory follows what is in use.
+ *  AP4  A connection whose request failed or was cut short is closed, never used again.
+ *  AP5  A pool without connections and without waiting requests is forgotten, so that memory follows what is in use.
  */
 import { type buildConnector, Client, type Dispatcher } from "undici";
 

@@ -2,11 +2,11 @@
  * One attempt: its requests to all URLs at once, settled by the destination's rule.
  *
  * Owns its posts from `start` on. Posts are left to run when it is settled: nothing waits for them.
- *  AT1. It is settled once, at the first moment at which its settlement can no longer change; it is finished once, when
+ *  AT1  It is settled once, at the first moment at which its settlement can no longer change; it is finished once, when
  *       it is settled and the last post has ended.
- *  AT2. The listener hears nothing while `start` runs: it may start the next attempt when it hears of one, and a
+ *  AT2  The listener hears nothing while `start` runs: it may start the next attempt when it hears of one, and a
  *       thousand that fail as they start would fill the stack.
- *  AT3. The listener hears of each post its outcome, once, and then its end, once.
+ *  AT3  The listener hears of each post its outcome, once, and then its end, once.
  */
 import type { Destination } from "@posthaste/core/config/destination";
 import {

@@ -3,15 +3,15 @@
  *
  * States: *pending* (no end of the response headers yet; may still wait for a connection) → *answered* (a final status
  * arrived, the body is read) → *ended*; a failure goes from pending to ended directly. Invariants:
- *  SD1. The outcome is decided once, on leaving pending, and what happens to the body changes nothing in it.
- *  SD2. Pending lasts at most `headersTimeoutMs` from the start, whatever the receiver does: informational answers and
+ *  SD1  The outcome is decided once, on leaving pending, and what happens to the body changes nothing in it.
+ *  SD2  Pending lasts at most `headersTimeoutMs` from the start, whatever the receiver does: informational answers and
  *       trickled headers do not extend it, nor do waiting for a connection, resolving and connecting.
- *  SD3. Answered lasts at most `bodyTimeoutMs` and `bodyBytes`; then the connection is closed and the request ended.
- *  SD4. A connection that had served before and is lost before the first byte of an answer gets one resend, on a new
+ *  SD3  Answered lasts at most `bodyTimeoutMs` and `bodyBytes`; then the connection is closed and the request ended.
+ *  SD4  A connection that had served before and is lost before the first byte of an answer gets one resend, on a new
  *       connection, within the same time: the receiver's idle timeout met our request half-way. A POST that was
  *       processed and lost its answer would be repeated by a retry anyway, so nothing is risked that at-least-once
  *       delivery does not risk.
- *  SD5. The listener hears `onOutcome` once and then `onEnd` once.
+ *  SD5  The listener hears `onOutcome` once and then `onEnd` once.
  */
 import {
   type AttemptOutcome,

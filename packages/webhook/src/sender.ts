@@ -54,8 +54,8 @@ const DEFAULT_LIMITS: SenderLimits = {
   answerLength: 1_024,
   bodyBytes: 64 * 1024,
   // Destinations share hosts, and what hangs at some must leave connections for the others of that host: so it is more
-  // than all that hang from the first may have (rule H3; tried with 512: a hundred that hang left the healthy ones of
-  // their host nothing for 5 s).
+  // than all that hang from the first may have (CB3 of connection-budget.ts; tried with 512: a hundred that hang left
+  // the healthy ones of their host nothing for 5 s).
   connectionsPerOrigin: 3_840,
   connections: 4_096,
   idleTimeoutMs: 15_000,

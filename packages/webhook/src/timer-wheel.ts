@@ -2,10 +2,10 @@
  * A coarse timer wheel: many deadlines, one timer.
  *
  * Owns one interval, which runs only while something waits, and does not hold the process. Invariants:
- *  WH1. Nothing fires before its time; it fires at most two ticks after, unless the event loop is blocked.
- *  WH2. After the event loop was blocked, answers that came meanwhile are read before anything fires: a deadline that
+ *  WH1  Nothing fires before its time; it fires at most two ticks after, unless the event loop is blocked.
+ *  WH2  After the event loop was blocked, answers that came meanwhile are read before anything fires: a deadline that
  *       passed because *we* were busy must not be blamed on the receiver. One tick is given up for it.
- *  WH3. Adding and removing cost the same however many wait; a slot is a ring of its entries.
+ *  WH3  Adding and removing cost the same however many wait; a slot is a ring of its entries.
  */
 import type { Clock } from "@posthaste/core/time";
 

@@ -1,6 +1,6 @@
 /**
- * What endpoints do that they should not. Each case is a real socket; limits are shortened where the default is not the
- * point.
+ * What endpoints do that they should not. Each case is a real socket; limits are shortened where the default is not
+ * the point. Rule: SD4 of send.ts.
  */
 import type { Socket } from "node:net";
 import { eventually } from "@posthaste/testkit/eventually";

@@ -1,4 +1,7 @@
-/** What must hold whatever receivers do: many attempts at receivers that misbehave at random. */
+/**
+ * What must hold whatever receivers do: many attempts at receivers that misbehave at random. Rules: AP1 of agents.ts,
+ * SD5 of send.ts.
+ */
 import type { Socket } from "node:net";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

@@ -1,3 +1,4 @@
+/** Rules: AT2 and AT3 of attempt.ts. */
 import { hasGoodSignature, signatureOf } from "@posthaste/testkit/signature";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it } from "vitest";

@@ -1,3 +1,4 @@
+/** Rule: AE3 of audience-emitter.ts. */
 import { request } from "node:http";
 import type { MembershipRecord } from "@posthaste/core/audience/membership";
 import type { Event } from "@posthaste/core/event/event";

@@ -1,3 +1,4 @@
+/** Rule: X2 of deletion-store.ts. */
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
 import type { Deletion } from "@posthaste/core/deletion/deletion";
 import type { Suppression } from "@posthaste/core/deletion/suppression";

@@ -1,3 +1,4 @@
+/** Rules: JN3 of journal.ts, M1 and M3 of store.ts, TF3 and TF4 of topic-follower.ts. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -107,7 +108,7 @@ describe("the delivery log", () => {
     });
   });
 
-  it("F4: a record that cannot be decoded is logged and does not stop what follows", () => {
+  it("TF4: a record that cannot be decoded is logged and does not stop what follows", () => {
     expect(control.logged()).toContain("record_not_read");
   });
 
@@ -167,7 +168,7 @@ describe("the delivery log's cache", () => {
     await eventually(async () => expect(await messages(second)).toEqual(["message-2", "message-1"]));
   });
 
-  it("is made anew when its topic was (F3)", async () => {
+  it("is made anew when its topic was (TF3)", async () => {
     await writer.attempts([attemptAt(1)]);
     await writer.attempts([attemptAt(2)]);
     const first = await start();
@@ -197,7 +198,7 @@ describe("the delivery log's cache", () => {
     await second.stop();
   });
 
-  it("holds no more attempts than it may, the newest ones, and shows none that is too old (J3)", async () => {
+  it("holds no more attempts than it may, the newest ones, and shows none that is too old (JN3)", async () => {
     const started = await start({ POSTHASTE_DELIVERY_LOG_ENTRIES: "3", POSTHASTE_DELIVERY_LOG_KEEP: "1h" });
     const old = attemptAt(30, { startedAtMs: Date.now() - 3_700_000 });
     await writer.attempts([old, ...[5, 4, 1, 2, 3].map((n) => attemptAt(n))]);

@@ -155,7 +155,7 @@ describe("dead letters of suppressed users", () => {
 });
 
 describe("suppressions whose days are over", () => {
-  it("A1: are ended by the pass, and those that were renewed or never end are not", async () => {
+  it("SX1: are ended by the pass, and those that were renewed or never end are not", async () => {
     const other = await createTestTopics("control");
     const { names, connection, producer, openCodec } = other;
     const codec = await openCodec<Suppression>("suppression");
@@ -192,7 +192,7 @@ describe("suppressions whose days are over", () => {
   });
 
   it(
-    "A1: an end of what was renewed meanwhile comes to nothing, and is repaired in the topic",
+    "SX1: an end of what was renewed meanwhile comes to nothing, and is repaired in the topic",
     async () => {
       const [sourceId] = sourceIds;
       await control.call("POST", "/v1/deletions", { userId: "renewed", sourceIds: [sourceId], suppress: true });

@@ -1,3 +1,4 @@
+/** Rule: V1 of check.ts. */
 import { createHmac } from "node:crypto";
 import { encodeProgress } from "@posthaste/contracts/headers";
 import { retryTopicName } from "@posthaste/contracts/topics";

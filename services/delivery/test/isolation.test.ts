@@ -1,3 +1,4 @@
+/** Rules: V2 and V3 of destination-check.ts. */
 import { eventually } from "@posthaste/testkit/eventually";
 import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";

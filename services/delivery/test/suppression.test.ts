@@ -1,6 +1,6 @@
 /**
  * Suppressions over a real broker and a real receiver: what delivery knows of them, and what it does while it knows
- * nothing.
+ * nothing. Rule: V6 of suppression-check.ts.
  */
 import { SUPPRESSION_LEASE_MS, type Suppression, suppressionKey } from "@posthaste/core/deletion/suppression";
 import { SILENT_LOG } from "@posthaste/core/log";

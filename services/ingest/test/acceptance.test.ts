@@ -1,3 +1,4 @@
+/** Rules: AC1, AC2 and AC3 of accept.ts. */
 import { PosthasteError } from "@posthaste/core/errors";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -23,7 +24,7 @@ const counted = async (answer: string) => {
   return metric?.values.find(({ labels }) => labels["answer"] === answer)?.value;
 };
 
-describe("acknowledgement (A1)", () => {
+describe("acknowledgement (AC1)", () => {
   it("is waited for before a call is answered 200", async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     gateway.producer.acknowledge = () => promise;
@@ -77,7 +78,7 @@ describe("acknowledgement (A1)", () => {
   });
 });
 
-describe("backpressure (A2)", () => {
+describe("backpressure (AC2)", () => {
   it.each([
     ["more bytes wait for the brokers than may", { pendingBytes: 1_000_001 }],
     ["no partition of the events took anything for longer than a caller waits", { stalledForMs: 151 }],
@@ -136,7 +137,7 @@ describe("backpressure (A2)", () => {
   });
 });
 
-describe("a batch with bad calls (A3)", () => {
+describe("a batch with bad calls (AC3)", () => {
   it("has its good ones taken, and the bad ones named in the answer and kept with their reason", async () => {
     const bad = { type: "track", userId: "u", writeKey: WRITE_KEY };
     const response = await gateway.post("/v1/batch", { batch: [good("a"), bad, { type: "page" }, good("b")] });

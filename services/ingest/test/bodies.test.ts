@@ -48,7 +48,7 @@ const readText = (bodies: ReturnType<typeof createBodyReader>, text: string) => 
   return { body: held.content, held };
 };
 
-it("refuses bodies while more is held than may be, and takes them again after (B1)", async () => {
+it("refuses bodies while more is held than may be, and takes them again after (RB1)", async () => {
   const bodies = createBodyReader({ maxHeldBytes: 10, monotonicMs: () => nowMs });
   const first = readText(bodies, "123456");
   await first.body;
@@ -59,7 +59,7 @@ it("refuses bodies while more is held than may be, and takes them again after (B
   expect(bodies.heldBytes).toBe(6);
 });
 
-it("gives a body's bytes back once, however often it is told to, and keeps none that come after (B3)", async () => {
+it("gives a body's bytes back once, however often it is told to, and keeps none that come after (RB3)", async () => {
   const bodies = createBodyReader({ monotonicMs: () => nowMs });
   const first = readText(bodies, "123456");
   await first.body;
@@ -74,7 +74,7 @@ it("gives a body's bytes back once, however often it is told to, and keeps none 
   expect(bodies.heldBytes).toBe(4);
 });
 
-describe("a body's bytes are held until the answer, and given back after it (B3), for", () => {
+describe("a body's bytes are held until the answer, and given back after it (RB3), for", () => {
   it.each<[string, Buffer, number]>([
     ["a call that is taken", requestWith(call("x")), 200],
     ["a body that is no JSON", requestWith("{{"), 400],
@@ -114,7 +114,7 @@ describe("a body's bytes are held until the answer, and given back after it (B3)
   });
 });
 
-describe("a client that leaves before its answer leaves nothing held (B3):", () => {
+describe("a client that leaves before its answer leaves nothing held (RB3):", () => {
   const BODY = call("x".repeat(20_000));
 
   it("60 of them while the brokers acknowledge nothing, and their answers give nothing back again", async () => {

@@ -1,3 +1,4 @@
+/** Rules: HS1, HS2 and HS3 of server.ts. */
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { eventually } from "@posthaste/testkit/eventually";
@@ -141,7 +142,7 @@ describe("content encodings", () => {
   });
 });
 
-describe("slow and broken senders (H1, H2)", () => {
+describe("slow and broken senders (HS1, HS2)", () => {
   beforeEach(async () => {
     await gateway.close();
     gateway = await startTestGateway({ timeouts: { headersMs: 200, requestMs: 400, checkMs: 50 } });
@@ -217,7 +218,7 @@ it("answers its own faults 500 in JSON, and logs them", async () => {
   await faulty.close();
 });
 
-it("answers at a stop what is under way, and takes nothing new (H3)", async () => {
+it("answers at a stop what is under way, and takes nothing new (HS3)", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   gateway.producer.acknowledge = () => promise;
   const socket = await openSocket(gateway.url);

@@ -1,11 +1,12 @@
 /**
  * The router: every event becomes one delivery for each destination that its source and its integrations lead to.
  *
- * R1  It sends by the one producer, which loses nothing (P1 to P4).
- * R2  The records of an events partition go out in offset order, those of one event in order of destination id: the
- *     consumer runs tasks of no lane in offset order, and the router sends before it waits.
- * R3  A send that fails for good ends the process; nothing later goes first.
- * R4  An offset is committed only when everything below it is acknowledged: the window's committable offset.
+ * How the rules R1 to R4 of docs/design.md are kept:
+ * - R1: the router sends by the one producer, which loses nothing (P1 to P4).
+ * - R2: the records of an events partition go out in offset order, those of one event in order of destination id. The
+ *   consumer runs tasks of no lane in offset order, and the router sends before it waits.
+ * - R3: a send that fails for good ends the process; nothing later goes first.
+ * - R4: an offset is committed only when everything below it is acknowledged: the window's committable offset.
  */
 import type { DestinationRecord } from "@posthaste/contracts/destination-codec";
 import { createTopicNames, type TopicNames } from "@posthaste/contracts/topics";

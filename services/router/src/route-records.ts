@@ -80,7 +80,9 @@ export function toDeliveries(
 
 export interface RecordRouterParts {
   readonly context: RouteContext;
-  /** Their events become no delivery. Delivery holds to that whatever is known here (V6). */
+  /**
+   * Their events become no delivery. Delivery holds to that whatever is known here (V6 of its suppression-check.ts).
+   */
   readonly suppressed: SuppressedUsers;
   readonly eventCodec: Codec<Event>;
   readonly producer: Producer;

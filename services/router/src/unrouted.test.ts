@@ -1,3 +1,4 @@
+/** Rule: PK2 of packed-log.ts. */
 import { SILENT_LOG } from "@posthaste/core/log";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";

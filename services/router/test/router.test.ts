@@ -1,3 +1,4 @@
+/** Rule: DD4 of dedupe.ts. */
 import { EVENT_TYPES } from "@posthaste/core/event/event";
 import { testEvent } from "@posthaste/testbed/test-event";
 import { eventually } from "@posthaste/testkit/eventually";

@@ -1,3 +1,4 @@
+/** Rule: DD2 of dedupe.ts. */
 import { OriginCheckpoint } from "@posthaste/core/delivery/origin";
 import { testEvent } from "@posthaste/testbed/test-event";
 import { eventually } from "@posthaste/testkit/eventually";

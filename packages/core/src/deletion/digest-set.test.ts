@@ -10,7 +10,7 @@ const placed = (home: number, tail: number): string =>
   String.fromCharCode(7, 0, 0, 0, 0, 0, 0, home, 0, 0, 0, 0, 0, 0, 1, tail);
 
 describe("a set of digests", () => {
-  it("K1: holds what was added and not removed, as a Set does, whatever comes and goes", () => {
+  it("DS1: holds what was added and not removed, as a Set does, whatever comes and goes", () => {
     const texts = fc.integer({ min: 0, max: 300 }).map((number) => `src_1:user-${number}`);
     const changes = fc.array(fc.tuple(fc.constantFrom("add", "add", "delete"), texts), { maxLength: 2000 });
     fc.assert(
@@ -33,7 +33,7 @@ describe("a set of digests", () => {
     );
   });
 
-  it("K3: a removal among texts that crowd the same slots loses none of the others", () => {
+  it("DS3: a removal among texts that crowd the same slots loses none of the others", () => {
     const homes = fc.tuple(fc.integer({ min: 0, max: 255 }), fc.integer({ min: 0, max: 40 }));
     const changes = fc.array(fc.tuple(fc.constantFrom("add", "add", "add", "delete"), homes), { maxLength: 400 });
     fc.assert(
@@ -57,7 +57,7 @@ describe("a set of digests", () => {
     );
   });
 
-  it("K3: whichever text of a crowd is removed, the others are found, also where the crowd goes around the table's end", () => {
+  it("DS3: whichever text of a crowd is removed, the others are found, also where the crowd goes around the table's end", () => {
     for (const homes of [
       [3, 3, 3, 4, 4, 5],
       [254, 255, 255, 255, 255, 0],
@@ -72,7 +72,7 @@ describe("a set of digests", () => {
     }
   });
 
-  it("K1: tells digests apart by each of their sixteen bytes, one of zeros among them", () => {
+  it("DS1: tells digests apart by each of their sixteen bytes, one of zeros among them", () => {
     const set = new DigestSet((text) => text);
     const zeros = "\0".repeat(16);
     expect(set.has(zeros)).toBe(false);
@@ -86,7 +86,7 @@ describe("a set of digests", () => {
     expect([set.has(zeros), set.size]).toEqual([false, 0]);
   });
 
-  it("K2: takes between 21 and 43 bytes an entry once it holds more than a few", () => {
+  it("DS2: takes between 21 and 43 bytes an entry once it holds more than a few", () => {
     const set = new DigestSet(sha256);
     for (let number = 0; number < 50_000; number++) {
       set.add(`src_1:user-${number}`);
@@ -97,7 +97,7 @@ describe("a set of digests", () => {
     }
   });
 
-  it("K4: asks for no digest while it is empty, before the first text and after the last", () => {
+  it("DS4: asks for no digest while it is empty, before the first text and after the last", () => {
     let asked = 0;
     const set = new DigestSet((text) => {
       asked += 1;

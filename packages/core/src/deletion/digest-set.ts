@@ -4,10 +4,11 @@
  * one in 10^24.
  *
  * Owns: the shards, each a hash table of its own, so that none grows for longer than a few milliseconds.
- * K1  A text is in the set from `add` until `delete`, and no other is.
- * K2  A shard is never more than three quarters full, so a search ends after a few slots, which lie side by side.
- * K3  A removal closes the gap that it leaves: no search passes marks of what was removed, however much comes and goes.
- * K4  An empty set answers without the digest, which is the dear part of a look-up.
+ * DS1  A text is in the set from `add` until `delete`, and no other is.
+ * DS2  A shard is never more than three quarters full, so a search ends after a few slots, which lie side by side.
+ * DS3  A removal closes the gap that it leaves: no search passes marks of what was removed, however much comes and
+ *      goes.
+ * DS4  An empty set answers without the digest, which is the dear part of a look-up.
  */
 
 /**
@@ -130,7 +131,9 @@ class Shard {
     return words[at] === 0 && words[at + 1] === 0 && words[at + 2] === 0 && words[at + 3] === 0;
   }
 
-  /** K3: what stands behind the gap moves into it, unless that would put it before the slot where its search begins. */
+  /**
+   * DS3: what stands behind the gap moves into it, unless that would put it before the slot where its search begins.
+   */
   #closeGap(from: number): void {
     const words = this.#words;
     const mask = words.length / WORDS - 1;

@@ -1,3 +1,4 @@
+/** Rules: UC1 and UC2 of url-choice.ts. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { SettleRule } from "../config/destination.ts";

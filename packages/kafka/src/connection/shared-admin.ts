@@ -2,11 +2,11 @@
  * The connection's one admin client, shared by whoever asks.
  *
  * Owns: that client, while it is connected.
- * A1  The client is connected at the first question. A failure of the connection throws it away: the next try has a new
- *     client, whose list of brokers begins with another.
- * A2  A question is asked again for `patienceMs`, longer than an election takes; what is asked here can be asked twice
- *     without harm. A broker that refuses this process (by its certificate or the login) would do so for longer: its
- *     refusal is told at once.
+ * SA1  The client is connected at the first question. A failure of the connection throws it away: the next try has a
+ *      new client, whose list of brokers begins with another.
+ * SA2  A question is asked again for `patienceMs`, longer than an election takes; what is asked here can be asked twice
+ *      without harm. A broker that refuses this process (by its certificate or the login) would do so for longer: its
+ *      refusal is told at once.
  */
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";

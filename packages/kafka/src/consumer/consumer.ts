@@ -8,12 +8,12 @@
  * - *running*, from then on: it joins, fetches and commits;
  * - *stopping*, from `stop` on: it drains, commits and then leaves the group;
  * - *ended*: by `stop` when it has drained, or at once by a failure.
- * X3  Between the drain before a JOIN and the JOIN nothing is started (C4); the drain waits `rebalanceDrainMs` at the
- *     most.
- * X4  The consumer ends once: by `stop`, or by `onFailure`, which is called once and not after `stop` has resolved.
- * X5  The consumer reads the topics that had the names at its start. Where one was made anew it ends, within seconds:
- *     its next start reads the new one from the start, since the commits say of which topic they are.
- * X1 and X2 stand in owned-partitions.ts.
+ * CN3  Between the drain before a JOIN and the JOIN nothing is started (C4); the drain waits `rebalanceDrainMs` at the
+ *      most.
+ * CN4  The consumer ends once: by `stop`, or by `onFailure`, which is called once and not after `stop` has resolved.
+ * CN5  The consumer reads the topics that had the names at its start. Where one was made anew it ends, within seconds:
+ *      its next start reads the new one from the start, since the commits say of which topic they are.
+ * CN1 and CN2 stand in owned-partitions.ts.
  */
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";
@@ -195,7 +195,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
     }
   }
 
-  /** That the topic was made anew explains it better than its offset, and asks for nothing but a start (X5). */
+  /** That the topic was made anew explains it better than its offset, and asks for nothing but a start (CN5). */
   async #onOutOfRange(topic: string, partition: number): Promise<void> {
     await this.#topics.look();
     const what = `the position in ${topic} partition ${partition} is not in the log`;

@@ -1,6 +1,6 @@
 /**
- * A fetched record as a window keeps it: with bytes of its own (B4 of partition-intake.ts). kafkajs's buffers are views
- * of a whole fetch, and one record that waits would keep megabytes alive that no limit counts.
+ * A fetched record as a window keeps it: with bytes of its own (PI4 of partition-intake.ts). kafkajs's buffers are
+ * views of a whole fetch, and one record that waits would keep megabytes alive that no limit counts.
  */
 import type { IncomingHeaders } from "@posthaste/contracts/headers";
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";

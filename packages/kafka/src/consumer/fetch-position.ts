@@ -79,7 +79,7 @@ export class FetchPosition {
   }
 
   /**
-   * Moves over what a fetch brought, where that goes on from the position (B1 of partition-intake.ts). A fetch from
+   * Moves over what a fetch brought, where that goes on from the position (PI1 of partition-intake.ts). A fetch from
    * above it is *refused* once and the position sought; an *old* one lies below the position; every other is *taken*.
    */
   moveOver({ fetchedFrom, lastOffset }: FetchedSpan): "refused" | "old" | "taken" {

@@ -96,7 +96,7 @@ describe("a group's session", () => {
     await expect(coordinator.heartbeat({})).rejects.toMatchObject({ type: "UNKNOWN_MEMBER_ID" });
   });
 
-  it("commits under the generation that it joined, and never sends a commit again (G3)", async () => {
+  it("commits under the generation that it joined, and never sends a commit again (GS3)", async () => {
     const offsetCommit = vi.fn(() => Promise.reject(answers("ILLEGAL_GENERATION")));
     const { session, join } = createGroup({ offsetCommit });
     await join();
@@ -156,7 +156,7 @@ describe("a group's session", () => {
     expect(offsetCommit.mock.calls[0]?.[0]).toMatchObject({ groupGenerationId: 1, memberId: "m" });
   });
 
-  it("asks for a rejoin when commits are refused again and again while heartbeats succeed (G4)", async () => {
+  it("asks for a rejoin when commits are refused again and again while heartbeats succeed (GS4)", async () => {
     let refuses = true;
     const { session, join } = createGroup({
       offsetCommit: () => (refuses ? Promise.reject(answers("ILLEGAL_GENERATION")) : Promise.resolve({})),
@@ -187,7 +187,7 @@ describe("a group's session", () => {
     expect(hooks.onHeartbeat).toHaveBeenCalledOnce();
   });
 
-  it("names the brokers of before while kafkajs has lost them all, which it would make a crash of (G5)", () => {
+  it("names the brokers of before while kafkajs has lost them all, which it would make a crash of (GS5)", () => {
     const { cluster, nodeIds } = createGroup();
     nodeIds.mockReturnValue([]);
     expect(cluster.getNodeIds()).toEqual([]);
@@ -199,7 +199,7 @@ describe("a group's session", () => {
     expect(cluster.getNodeIds()).toEqual([3]);
   });
 
-  it("lets kafkajs begin no fetching anew while it stops, which would go on for ever without a pause (G6)", async () => {
+  it("lets kafkajs begin no fetching anew while it stops, which would go on for ever without a pause (GS6)", async () => {
     const { session, cluster, nodeIds } = createGroup();
     nodeIds.mockReturnValue([1, 2]);
     const longPoll = Promise.withResolvers<void>();

@@ -8,20 +8,20 @@
  * Owns: the membership (coordinator, member id, generation) of the last SYNC that was answered, as its request names
  * it. kafkajs may run two JOINs at once, one from each of two fetches that meet a moved leader, and the SYNC of one
  * then goes by the coordinator that the other found.
- * G1  Before each JOIN what was consumed is drained and committed (C4): `beforeJoin` is awaited, and must end soon.
- * G2  A request that fails on the connection, or because the group is loading or has moved, is passed on as
- *     `NOT_COORDINATOR_FOR_GROUP`: kafkajs then looks the coordinator up and joins again under the same member id
- *     (C10).
- * G3  Commits name the generation of their membership and are sent once. The brokers refuse a stale commit, so it never
- *     lands under a later generation. kafkajs's own commits can, since kafkajs sends them again after a rejoin.
- * G4  A commit that is not accepted in time makes the next heartbeat ask for a rejoin, also a heartbeat that waits for
- *     its answer. Commits that are refused again and again do so too, whatever the reason: heartbeats may succeed all
- *     the while.
- * G5  kafkajs is never told that there is no broker, since it crashes then (C7). It forgets the brokers that it lost
- *     and hears of those that came back with the next metadata only, so after the loss of two it may know none, though
- *     the third is up again.
- * G6  After `end` kafkajs begins no fetch. Where the brokers change while the consumer stops, kafkajs would begin
- *     fetches that are over at once, one after the other for ever, and the process would get to nothing else.
+ * GS1  Before each JOIN what was consumed is drained and committed (C4): `beforeJoin` is awaited, and must end soon.
+ * GS2  A request that fails on the connection, or because the group is loading or has moved, is passed on as
+ *      `NOT_COORDINATOR_FOR_GROUP`: kafkajs then looks the coordinator up and joins again under the same member id
+ *      (C10).
+ * GS3  Commits name the generation of their membership and are sent once. The brokers refuse a stale commit, so it
+ *      never lands under a later generation. kafkajs's own commits can, since kafkajs sends them again after a rejoin.
+ * GS4  A commit that is not accepted in time makes the next heartbeat ask for a rejoin, also a heartbeat that waits for
+ *      its answer. Commits that are refused again and again do so too, whatever the reason: heartbeats may succeed all
+ *      the while.
+ * GS5  kafkajs is never told that there is no broker, since it crashes then (C7). It forgets the brokers that it lost
+ *      and hears of those that came back with the next metadata only, so after the loss of two it may know none, though
+ *      the third is up again.
+ * GS6  After `end` kafkajs begins no fetch. Where the brokers change while the consumer stops, kafkajs would begin
+ *      fetches that are over at once, one after the other for ever, and the process would get to nothing else.
  */
 import { type Assigner, type Broker, type Cluster, type PartitionAssigner, PartitionAssigners } from "kafkajs";
 import { withDeadline } from "../connection/deadline.ts";
@@ -55,7 +55,7 @@ export interface CommitPoint {
 
 /** A commit that takes longer makes the session ask for a rejoin (C10). */
 const COMMIT_DEADLINE_MS = 5000;
-/** G4: about two seconds of commits. A rebalance that the heartbeat is about to notice refuses a few. */
+/** GS4: about two seconds of commits. A rebalance that the heartbeat is about to notice refuses a few. */
 const REFUSALS_IN_A_ROW = 20;
 
 /** What the coordinator is asked beside what kafkajs's types name. */
@@ -99,7 +99,7 @@ export class GroupSession {
     return PartitionAssigners.roundRobin(config);
   };
 
-  /** The consumer is about to leave or has failed (G6). */
+  /** The consumer is about to leave or has failed (GS6). */
   end(): void {
     this.#ended = true;
   }
@@ -186,8 +186,8 @@ export class GroupSession {
   }
 
   /**
-   * G5: while kafkajs knows no broker it is told those that it knew last, and asking them makes it look for others. And
-   * G6.
+   * GS5: while kafkajs knows no broker it is told those that it knew last, and asking them makes it look for others.
+   * And GS6.
    */
   #keepNodeIds(cluster: Cluster): void {
     const read = cluster.getNodeIds.bind(cluster);
@@ -261,7 +261,7 @@ function notCoordinator(why: string, cause?: unknown): Error {
   return Object.assign(error, { type: "NOT_COORDINATOR_FOR_GROUP", code: 16, retriable: true });
 }
 
-/** G2: what to do with a failure is to look again. */
+/** GS2: what to do with a failure is to look again. */
 function isCoordinatorFailure(error: unknown): boolean {
   return isPassingFailure(error) || (error as { code?: unknown } | null)?.code === "deadline_exceeded";
 }

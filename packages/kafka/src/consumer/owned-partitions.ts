@@ -3,9 +3,9 @@
  *
  * Owns: the intakes of the owned partitions, and the epoch. An owned partition is *sought* (paused, its place is not
  * known) or *fetched from*; it is given up by a JOIN or at the end.
- * X1  The epoch rises at every JOIN and at the end. A search for places that began in an older epoch does nothing any
- *     more (C4).
- * X2  A gained partition is paused at once; it is fetched from when its place is found, and from nowhere else (C5).
+ * CN1  The epoch rises at every JOIN and at the end. A search for places that began in an older epoch does nothing any
+ *      more (C4).
+ * CN2  A gained partition is paused at once; it is fetched from when its place is found, and from nowhere else (C5).
  */
 import type { Clock } from "@posthaste/core/time";
 import type { KafkaConnection } from "../connection/connect.ts";
@@ -127,7 +127,7 @@ export class OwnedPartitions<T, F> {
     if (!this.#isClosed) order();
   }
 
-  /** X1: each partition begins when its own place is found. */
+  /** CN1: each partition begins when its own place is found. */
   #search(gained: readonly PartitionIntake<T, F>[]): void {
     const { connection, session, consumer, topicIds, onFailure } = this.#options;
     const epoch = this.#epoch;

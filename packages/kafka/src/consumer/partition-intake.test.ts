@@ -287,7 +287,7 @@ it("C7: has nothing to fetch while its partition has no leader, so that its grou
   expect(runner.hasNothingToFetch).toBe(false);
 });
 
-it("B4: what is taken in shares no memory with what was fetched", () => {
+it("PI4: what is taken in shares no memory with what was fetched", () => {
   const taken: IncomingRecord[] = [];
   const options: WindowedConsumerOptions<null> = {
     groupId: "g",
@@ -325,7 +325,7 @@ it("B4: what is taken in shares no memory with what was fetched", () => {
   for (const bytes of [record?.key, record?.value]) expect(bytes?.buffer).not.toBe(fetched.buffer);
 });
 
-it("B2: takes nothing in and fetches nothing while backpressure holds, goes on where it stood, and asks before each record", () => {
+it("PI2: takes nothing in and fetches nothing while backpressure holds, goes on where it stood, and asks before each record", () => {
   const fetching: string[] = [];
   const ran: string[] = [];
   let space = 2;
@@ -427,7 +427,7 @@ function openRunner(options: Partial<WindowedConsumerOptions<number>> = {}, begi
 }
 
 describe("the intake of a partition", () => {
-  it("B2: takes nothing before its place is known, and fetches from there", () => {
+  it("PI2: takes nothing before its place is known, and fetches from there", () => {
     const { runner, accept, asked, ran } = openRunner({}, false);
     expect([runner.isLocating, accept(0, 1), ran(), asked()]).toEqual([true, false, [], []]);
     expect([runner.commitPoint(true), runner.hasNothingToFetch]).toEqual([null, true]);
@@ -437,7 +437,7 @@ describe("the intake of a partition", () => {
     expect(ran()).toEqual([3]);
   });
 
-  it("B1: refuses once what was fetched from above, and passes over what it has had", () => {
+  it("PI1: refuses once what was fetched from above, and passes over what it has had", () => {
     const { accept, asked, ran, runner } = openRunner();
     accept(0, 2);
     asked();
@@ -465,7 +465,7 @@ describe("the intake of a partition", () => {
     expect(runner.committableOffset).toBe(10);
   });
 
-  it("B2: fetches on while the backlog is less than half a window, and says once that the window is full", () => {
+  it("PI2: fetches on while the backlog is less than half a window, and says once that the window is full", () => {
     const full: number[] = [];
     const { accept, asked, ran, finish } = openRunner({ onFull: ({ records }) => void full.push(records) });
     asked();
@@ -481,7 +481,7 @@ describe("the intake of a partition", () => {
     expect(full).toEqual([4, 4]);
   });
 
-  it("B3, C5: takes nothing in while it is frozen, and goes on where it stood", () => {
+  it("PI3, C5: takes nothing in while it is frozen, and goes on where it stood", () => {
     const { runner, accept, asked, ran, finish, idle } = openRunner();
     accept(0, 5);
     asked();
@@ -539,7 +539,7 @@ describe("the intake of a partition", () => {
 describe("a record that must be learned", () => {
   const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-  it("B2: holds its partition up until it was, and is asked about again then", async () => {
+  it("PI2: holds its partition up until it was, and is asked about again then", async () => {
     const known = Promise.withResolvers<void>();
     const learnt: number[] = [];
     let isKnown = false;
@@ -618,7 +618,7 @@ describe("a partition of a retry topic", () => {
   });
 });
 
-it("B4: takes a record without headers, and leaves a header out that has no value", () => {
+it("PI4: takes a record without headers, and leaves a header out that has no value", () => {
   const taken: IncomingRecord[] = [];
   const { runner } = openRunner({
     take: (record) => {

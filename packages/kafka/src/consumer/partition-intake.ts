@@ -6,15 +6,15 @@
  * - *locating* until `begin`: the partition's place is not known, and it is not fetched;
  * - *taking* from then on;
  * - *revoked* for good from `revoke` on.
- * B1  Records are taken in once and in offset order. A batch that was fetched from above the position is refused and
- *     the position sought; a second one from the same place is taken, since kafkajs then skipped offsets without a
- *     record (C9).
- * B2  The partition is paused exactly while there is a reason: its place is not known, its backlog is half a window, it
- *     has a backlog and backpressure holds it, its head is not due, its head's schema is being fetched, or it is
- *     frozen. The intake pauses the partition and does not wait in kafkajs's batch handler, so that the broker's other
- *     partitions go on (C8).
- * B3  While the intake is frozen nothing is taken in.
- * B4  What is taken in is a copy (copied-record.ts).
+ * PI1  Records are taken in once and in offset order. A batch that was fetched from above the position is refused and
+ *      the position sought; a second one from the same place is taken, since kafkajs then skipped offsets without a
+ *      record (C9).
+ * PI2  The partition is paused exactly while there is a reason: its place is not known, its backlog is half a window,
+ *      it has a backlog and backpressure holds it, its head is not due, its head's schema is being fetched, or it is
+ *      frozen. The intake pauses the partition and does not wait in kafkajs's batch handler, so that the broker's other
+ *      partitions go on (C8).
+ * PI3  While the intake is frozen nothing is taken in.
+ * PI4  What is taken in is a copy (copied-record.ts).
  */
 import type { Clock } from "@posthaste/core/time";
 import type { IncomingRecord } from "../wire/incoming-record.ts";
@@ -163,7 +163,7 @@ export class PartitionIntake<T, F> implements TopicPartition {
   }
 
   /**
-   * Takes in what a fetch brought, at once or as the window empties. False when the batch was refused (B1): then
+   * Takes in what a fetch brought, at once or as the window empties. False when the batch was refused (PI1): then
    * nothing of it was taken.
    */
   accept({ messages, fetchedFrom, lastOffset, endOffset }: FetchedBatch): boolean {

@@ -41,7 +41,7 @@ function createWindow(offset = 0) {
 }
 
 describe("a task", () => {
-  it("Q1: is finished once, however often it says so", () => {
+  it("PW1: is finished once, however often it says so", () => {
     const { window, tasks, onFinished } = createWindow();
     for (const offset of [0, 1, 2]) window.takeIn({ ...record(offset), value: Buffer.alloc(100) });
     for (let time = 0; time < 3; time += 1) tasks.get(1)?.finish();
@@ -53,7 +53,7 @@ describe("a task", () => {
     expect(onFinished).toHaveBeenCalledTimes(2);
   });
 
-  it("Q1: is not finished any more when its partition was given up: the next owner runs it again", () => {
+  it("PW1: is not finished any more when its partition was given up: the next owner runs it again", () => {
     const { window, tasks, onFinished } = createWindow();
     for (const offset of [0, 1]) window.takeIn(record(offset));
     tasks.get(1)?.finish();
@@ -136,7 +136,7 @@ function openWindow<F = never>(
 }
 
 describe("the limits of a window", () => {
-  it("Q3: is full by records or by bytes, and takes one record in however large it is", () => {
+  it("PW3: is full by records or by bytes, and takes one record in however large it is", () => {
     const { window, finish } = openWindow();
     expect([window.isFull, window.maxRecords]).toEqual([false, 3]);
     window.takeIn({ ...record(0), key: Buffer.alloc(400), value: Buffer.alloc(599) });
@@ -187,7 +187,7 @@ describe("the limits of a window", () => {
 });
 
 describe("a window that is frozen", () => {
-  it("Q2: starts nothing, not even what a finished task let go, until it thaws", () => {
+  it("PW2: starts nothing, not even what a finished task let go, until it thaws", () => {
     const { window, offsets, finish } = openWindow({ laneOf: (offset) => (offset < 2 ? "lane" : null) });
     for (const offset of [0, 1]) window.takeIn(record(offset));
     window.freeze();
@@ -200,7 +200,7 @@ describe("a window that is frozen", () => {
     expect(offsets()).toEqual([0, 2, 1, 3]);
   });
 
-  it("Q2: starts none of what was about to start when it froze, and each once when it thaws", () => {
+  it("PW2: starts none of what was about to start when it froze, and each once when it thaws", () => {
     const started: number[] = [];
     const { window } = openWindow({
       run: ({ item }) => {
@@ -218,7 +218,7 @@ describe("a window that is frozen", () => {
     expect(started).toEqual([0, 1, 2, 3]);
   });
 
-  it("Q1: starts nothing any more when it was given up", () => {
+  it("PW1: starts nothing any more when it was given up", () => {
     const { window, offsets } = openWindow();
     window.freeze();
     window.takeIn(record(0));
@@ -326,7 +326,7 @@ describe("what a commit says", () => {
     expect(topicIdOf("topic-1")).toBe("topic-1");
   });
 
-  it("Q4, D2: checkpoints what was passed, and finishes repeats of all that was taken in unrun", () => {
+  it("PW4, D2: checkpoints what was passed, and finishes repeats of all that was taken in unrun", () => {
     class Seen implements CheckpointedState<number> {
       readonly #values: Set<number>;
       constructor(text: string | null) {

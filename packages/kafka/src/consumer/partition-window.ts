@@ -3,15 +3,15 @@
  *
  * Owns: the offset tracker, the lanes, and the two states of the checkpoint. The window is empty until `open` and
  * revoked for good by `revoke`; between them it is *frozen* from `freeze` to `thaw`.
- * Q1  A task is finished once, and only while the partition is owned (C2, C4).
- * Q2  While the window is frozen no task is started; what runs may finish.
- * Q3  The window's limits bound what is unfinished. Of a finished record that the committable offset has not passed,
- *     the window keeps what the checkpoint needs to note of it, and the commit's metadata names the run of finished
- *     offsets that it is in (OT5 of offset-tracker.ts). The offsets above an unfinished record are bounded too, by
- *     `MAX_SPAN` (C3): a record that is stuck, as a republish may be, stops the partition in the end, and a crash
- *     repeats no more than that.
- * Q4  `#passedState` covers exactly the records below the committable offset (D3). `#intakeState` covers all records
- *     that were taken in, also those that an earlier owner had finished.
+ * PW1  A task is finished once, and only while the partition is owned (C2, C4).
+ * PW2  While the window is frozen no task is started; what runs may finish.
+ * PW3  The window's limits bound what is unfinished. Of a finished record that the committable offset has not passed,
+ *      the window keeps what the checkpoint needs to note of it, and the commit's metadata names the run of finished
+ *      offsets that it is in (OT5 of offset-tracker.ts). The offsets above an unfinished record are bounded too, by
+ *      `MAX_SPAN` (C3): a record that is stuck, as a republish may be, stops the partition in the end, and a crash
+ *      repeats no more than that.
+ * PW4  `#passedState` covers exactly the records below the committable offset (D3). `#intakeState` covers all records
+ *      that were taken in, also those that an earlier owner had finished.
  */
 import { randomInt } from "node:crypto";
 import { PosthasteError } from "@posthaste/core/errors";

@@ -56,7 +56,7 @@ describe("the gate of a retry partition", () => {
     expect(onDue).toHaveBeenCalledOnce();
   });
 
-  it("H2: has one timer, that of the head which it holds now", async () => {
+  it("HD2: has one timer, that of the head which it holds now", async () => {
     const { gate, onDue } = createGate(1000);
     gate.hold({ offset: 0, appendedAtMs: 0 }, 500);
     gate.hold({ offset: 1, appendedAtMs: 0 }, 2000);

@@ -2,9 +2,9 @@
  * Waiting without blocking: holds the head of one retry partition until it is due (W1, W3).
  *
  * Owns: when the partition's records were first known, and the timer of the head that waits.
- * H1  The records of a retry topic come due in the order of its log, so a head that is not due holds up nothing that
- *     is.
- * H2  Of a partition that waits only the head's offset and times are kept, and one timer.
+ * HD1  The records of a retry topic come due in the order of its log, so a head that is not due holds up nothing that
+ *      is.
+ * HD2  Of a partition that waits only the head's offset and times are kept, and one timer.
  */
 import { republishedAtMs } from "@posthaste/contracts/headers";
 import type { Clock } from "@posthaste/core/time";

@@ -18,7 +18,7 @@ export interface Cluster {
   refreshMetadataIfNecessary(): Promise<void>;
   /**
    * Throws before the topic's metadata was loaded; leaves out partitions that it does not know, and those without a
-   * leader (M1).
+   * leader (LP1 of leaderless-partitions.ts).
    */
   findLeaderForPartitions(topic: string, partitions: readonly number[]): Readonly<Record<string, readonly number[]>>;
   /** Every partition of a topic whose metadata was loaded; a leader below 0 is none. */

@@ -3,11 +3,11 @@
  * partitions that it asked for has no leader: no client connects, no offset is found, nothing is read or written, until
  * the last partition has a leader again. This patch makes kafkajs take such metadata:
  *
- * M1  A partition without a leader is counted, so that keys keep their partitions, and is left out where leaders are
- *     asked for.
- * M2  An answer about offsets names every topic that was asked about, also a topic of whose partitions none has a
- *     leader: kafkajs's consumer reads its part of the answer without a look whether it is there.
- * M3  Metadata that lacks a leader is read again after `LEADERLESS_MAX_AGE_MS`: leaders come back in seconds.
+ * LP1  A partition without a leader is counted, so that keys keep their partitions, and is left out where leaders are
+ *      asked for.
+ * LP2  An answer about offsets names every topic that was asked about, also a topic of whose partitions none has a
+ *      leader: kafkajs's consumer reads its part of the answer without a look whether it is there.
+ * LP3  Metadata that lacks a leader is read again after `LEADERLESS_MAX_AGE_MS`: leaders come back in seconds.
  */
 import { createRequire } from "node:module";
 
@@ -77,12 +77,12 @@ export function takeLeaderlessPartitions(): void {
 function leaveOutLeaderless(): void {
   const { prototype }: { prototype: Cluster } = require("kafkajs/src/cluster/index.js");
   const { findLeaderForPartitions, fetchTopicsOffset } = prototype;
-  // M1.
+  // LP1.
   prototype.findLeaderForPartitions = function (this: Cluster, topic, partitions) {
     const { [NO_LEADER]: _, ...led } = findLeaderForPartitions.call(this, topic, partitions);
     return led;
   };
-  // M2.
+  // LP2.
   prototype.fetchTopicsOffset = async function (this: Cluster, topics) {
     const found = await fetchTopicsOffset.call(this, topics);
     const missing = topics.filter(({ topic }) => !found.some((each) => each.topic === topic));
@@ -90,7 +90,7 @@ function leaveOutLeaderless(): void {
   };
 }
 
-/** M3. */
+/** LP3. */
 function forgetLeaderlessPictures(): void {
   const { prototype }: { prototype: BrokerPool } = require("kafkajs/src/cluster/brokerPool.js");
   const refresh = prototype.refreshMetadata;

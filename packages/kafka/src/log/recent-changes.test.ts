@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { RecentChanges } from "./recent-changes.ts";
 
-it("N1: remembers the newest changes of as many keys as its limit, and never one of a key that changed since", () => {
+it("NC1: remembers the newest changes of as many keys as its limit, and never one of a key that changed since", () => {
   const keys = fc.array(fc.nat(30), { maxLength: 300 });
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 8 }), keys, (limit, changed) => {

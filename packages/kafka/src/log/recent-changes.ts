@@ -3,7 +3,7 @@
  * key.
  *
  * Owns: two generations of changes; the older one is forgotten as a whole when the younger one is full.
- * N1  The newest `limit` changes of different keys are held at least, and at most twice as many.
+ * NC1  The newest `limit` changes of different keys are held at least, and at most twice as many.
  */
 export class RecentChanges<T> {
   readonly #limit: number;

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import type { IncomingRecord } from "../wire/incoming-record.ts";
 import { UnknownSchemaRecords } from "./unknown-schema-records.ts";
 
-it("U3: keeps bytes of its own, and so nothing of the fetch that a record came with", async () => {
+it("UR3: keeps bytes of its own, and so nothing of the fetch that a record came with", async () => {
   const fetch = Buffer.alloc(1024 * 1024);
   const value = fetch.subarray(1000, 1010);
   const headers = { revision: fetch.subarray(2000, 2001) };

@@ -3,12 +3,12 @@
  * the schema may be restored, or known at another node, long after the records were read.
  *
  * Owns: the newest such record of each key, by revision, and the timer by which the registry is asked.
- * U1  A record is set aside until its schema can be fetched, or until its key gets a record of no lower revision: an
- *     older write that comes late takes nothing from it (P5). Nothing waits for it.
- * U2  The registry is asked for each schema once a round, whatever the number of records that were written with it. A
- *     registry that gives no answer ends the round.
- * U3  At most `MOST_RECORDS` are kept, those set aside first, each with bytes of its own: a fetched record is a view of
- *     its whole fetch.
+ * UR1  A record is set aside until its schema can be fetched, or until its key gets a record of no lower revision: an
+ *      older write that comes late takes nothing from it (P5). Nothing waits for it.
+ * UR2  The registry is asked for each schema once a round, whatever the number of records that were written with it. A
+ *      registry that gives no answer ends the round.
+ * UR3  At most `MOST_RECORDS` are kept, those set aside first, each with bytes of its own: a fetched record is a view
+ *      of its whole fetch.
  */
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
 import { isPosthasteError } from "@posthaste/core/errors";
@@ -55,7 +55,7 @@ export class UnknownSchemaRecords {
     this.#ask();
   }
 
-  /** The key has a record of this revision (U1). */
+  /** The key has a record of this revision (UR1). */
   forget(key: string, revision: number): void {
     const setAside = this.#records.get(key);
     if (setAside !== undefined && !(revision < setAside.revision)) this.#records.delete(key);
@@ -73,7 +73,7 @@ export class UnknownSchemaRecords {
     this.#timer = setTimeout(() => void this.#round(), roundMs);
   }
 
-  /** U2. */
+  /** UR2. */
   async #round(): Promise<void> {
     for (const [schemaId, bytes] of this.#schemas()) {
       const answer = await this.#fetch(bytes);

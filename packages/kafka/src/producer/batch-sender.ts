@@ -3,13 +3,13 @@
  * answers say (rules P1 to P3).
  *
  * Owns: the channels to the brokers, the partitions in trouble, and one timer.
- * S1  What can be sent now goes in one request a broker: a batch of every partition that the broker leads, that has
- *     records and that has no batch out.
- * S2  A partition whose answer is an error, and a partition without a leader, is sent again by itself; the rest of the
- *     request stands.
- * S3  A request that was not answered throws its own channel away and no other.
- * S4  One question for the leaders is out at a time, however many partitions are in trouble and however long the answer
- *     takes: nothing grows while no broker answers.
+ * BS1  What can be sent now goes in one request a broker: a batch of every partition that the broker leads, that has
+ *      records and that has no batch out.
+ * BS2  A partition whose answer is an error, and a partition without a leader, is sent again by itself; the rest of the
+ *      request stands.
+ * BS3  A request that was not answered throws its own channel away and no other.
+ * BS4  One question for the leaders is out at a time, however many partitions are in trouble and however long the
+ *      answer takes: nothing grows while no broker answers.
  */
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";
@@ -89,7 +89,7 @@ export class BatchSender {
     this.#report();
   }
 
-  /** S1. */
+  /** BS1. */
   #sendReady(): void {
     this.#isDue = false;
     if (this.#isClosed) return;
@@ -120,7 +120,7 @@ export class BatchSender {
     this.sendSoon();
   }
 
-  /** S4. */
+  /** BS4. */
   async #ask(): Promise<void> {
     do {
       this.#asking = "once";

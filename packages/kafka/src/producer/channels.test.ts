@@ -47,7 +47,7 @@ function createChannels() {
 }
 
 describe("a broker's shared channel", () => {
-  it("N1: is one while no request is out, and none while one is", async () => {
+  it("CH1: is one while no request is out, and none while one is", async () => {
     const { channels, shared, sendOn, answers, made } = createChannels();
     const channel = shared(ONE);
     expect([shared(ONE), shared(TWO)?.place, made()]).toEqual([channel, TWO, 2]);
@@ -59,7 +59,7 @@ describe("a broker's shared channel", () => {
     expect([shared(ONE), channel?.busySinceMs]).toEqual([channel, null]);
   });
 
-  it("N2, N3: is set aside when its request is out for a second, and closed when that was answered", async () => {
+  it("CH2, CH3: is set aside when its request is out for a second, and closed when that was answered", async () => {
     const { channels, shared, sendOn, said, answers } = createChannels();
     await pass(50);
     const stuck = shared(ONE);
@@ -101,7 +101,7 @@ describe("a broker's shared channel", () => {
     expect(said.at(-1)).toBe(`1@${moved.host} goodbye`);
   });
 
-  it("N4: is thrown away when its request failed, and no other is", async () => {
+  it("CH4: is thrown away when its request failed, and no other is", async () => {
     const { channels, shared, sendOn, said, answers } = createChannels();
     const [one, two] = [shared(ONE), shared(TWO)];
     const sent = sendOn(one);
@@ -112,7 +112,7 @@ describe("a broker's shared channel", () => {
     expect([shared(TWO), shared(ONE) === one]).toEqual([two, false]);
   });
 
-  it("N4: stays when the failure was of one that is its broker's no more", async () => {
+  it("CH4: stays when the failure was of one that is its broker's no more", async () => {
     const { channels, shared, sendOn } = createChannels();
     const stuck = shared(ONE);
     void sendOn(stuck);
@@ -124,7 +124,7 @@ describe("a broker's shared channel", () => {
 });
 
 describe("a channel that is aside", () => {
-  it("N2: is one of eight of its broker at the most, and lets another be made when it was answered or failed", () => {
+  it("CH2: is one of eight of its broker at the most, and lets another be made when it was answered or failed", () => {
     const { channels, shared, sendOn } = createChannels();
     const aside = Array.from({ length: MAX_ASIDE }, () => channels.aside(ONE));
     expect([aside.includes(null), channels.aside(ONE), channels.aside(TWO) === null]).toEqual([false, null, false]);

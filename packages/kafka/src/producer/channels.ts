@@ -3,11 +3,11 @@
  * answers a connection's requests in order, so a second request would only wait behind the first.
  *
  * Owns: for each broker one shared channel, and the channels that were set aside.
- * N1  What goes to a broker shares one channel, so that it is gathered while a request is out (group commit).
- * N2  A request that is out for `STUCK_MS` holds up the partitions that are in it and no other: its channel is set
- *     aside and the broker's other partitions get a new one (P1). At most `MAX_ASIDE` channels of a broker are aside.
- * N3  A channel that is set aside serves one request and is closed.
- * N4  A channel whose request failed is thrown away: its sockets are destroyed and nothing of it is waited for (P2).
+ * CH1  What goes to a broker shares one channel, so that it is gathered while a request is out (group commit).
+ * CH2  A request that is out for `STUCK_MS` holds up the partitions that are in it and no other: its channel is set
+ *      aside and the broker's other partitions get a new one (P1). At most `MAX_ASIDE` channels of a broker are aside.
+ * CH3  A channel that is set aside serves one request and is closed.
+ * CH4  A channel whose request failed is thrown away: its sockets are destroyed and nothing of it is waited for (P2).
  */
 import { isPosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";
@@ -68,7 +68,7 @@ export class Channel {
     }
   }
 
-  /** N4. */
+  /** CH4. */
   destroy(): void {
     this.#client.destroy();
   }
@@ -92,7 +92,7 @@ export class ProducerChannels {
     this.#clock = clock;
   }
 
-  /** The broker's shared channel; null while its request is out (N1, N2). */
+  /** The broker's shared channel; null while its request is out (CH1, CH2). */
   shared(place: BrokerPlace, nowMs: number): Channel | null {
     const held = this.#shared.get(place.nodeId);
     if (held !== undefined) {
@@ -106,7 +106,7 @@ export class ProducerChannels {
     return made;
   }
 
-  /** A channel for one request that is likely to wait; null while too many are out (N2). */
+  /** A channel for one request that is likely to wait; null while too many are out (CH2). */
   aside(place: BrokerPlace): Channel | null {
     if (!this.#hasSlotAside(place)) return null;
     const made = new Channel(place, this.#make(place), this.#clock);
@@ -120,12 +120,12 @@ export class ProducerChannels {
     return sinceMs === null || !this.#hasSlotAside(place) ? null : sinceMs + STUCK_MS;
   }
 
-  /** The channel's request was answered (N3). */
+  /** The channel's request was answered (CH3). */
   answered(channel: Channel): void {
     if (this.#aside.delete(channel)) void channel.close();
   }
 
-  /** N4. */
+  /** CH4. */
   failed(channel: Channel): void {
     this.#aside.delete(channel);
     const { nodeId } = channel.place;

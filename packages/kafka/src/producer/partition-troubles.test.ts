@@ -5,7 +5,7 @@ import { PartitionTroubles, type Trouble } from "./partition-troubles.ts";
 const queueOf = (partition: number) => new PartitionQueue("t", partition, { maxRecords: 10, maxBytes: 1000 });
 
 describe("a partition in trouble", () => {
-  it("U1: is tried again after a pause that grows, by itself", () => {
+  it("PT1: is tried again after a pause that grows, by itself", () => {
     const troubles = new PartitionTroubles();
     const [ill, well] = [queueOf(0), queueOf(1)];
     const dues = [1, 2, 3, 4, 5].map(() => troubles.failed(ill, false, 1000).dueAtMs);
@@ -16,7 +16,7 @@ describe("a partition in trouble", () => {
     expect(troubles.nextStep(ill, 1500)).toBe("ask");
   });
 
-  it("U2: stays timed out until it succeeds, and its deadline doubles with each timeout, to a minute", () => {
+  it("PT2: stays timed out until it succeeds, and its deadline doubles with each timeout, to a minute", () => {
     const troubles = new PartitionTroubles();
     const ill = queueOf(0);
     expect(troubles.deadlineMsOf(ill)).toBe(10_000);
@@ -29,7 +29,7 @@ describe("a partition in trouble", () => {
     expect([troubles.deadlineMsOf(ill), troubles.failed(ill, false, 0).failures]).toEqual([10_000, 1]);
   });
 
-  it("U3: is sent to when the brokers have said who leads, or after two seconds without an answer", () => {
+  it("PT3: is sent to when the brokers have said who leads, or after two seconds without an answer", () => {
     const troubles = new PartitionTroubles();
     const [ill, other] = [queueOf(0), queueOf(1)];
     troubles.failed(ill, false, 0);

@@ -2,12 +2,12 @@
  * The partitions that could not be written when a producer last tried, and when each is tried again (P2). Pure.
  *
  * Owns: a trouble for each of these partitions, from its first failure to its next success.
- * U1  A partition that failed is tried again by itself, after a pause that grows: its failure says nothing about the
- *     others.
- * U2  A partition whose send timed out, or whose broker waited for its replicas in vain, goes in a request of its own
- *     until it succeeds. Each timeout doubles its deadline, so that a slow cluster is no livelock.
- * U3  When the pause of a partition is over, the brokers are asked who leads. The partition is tried again when they
- *     have answered, or after `LEADERS_PATIENCE_MS` without an answer.
+ * PT1  A partition that failed is tried again by itself, after a pause that grows: its failure says nothing about the
+ *      others.
+ * PT2  A partition whose send timed out, or whose broker waited for its replicas in vain, goes in a request of its own
+ *      until it succeeds. Each timeout doubles its deadline, so that a slow cluster is no livelock.
+ * PT3  When the pause of a partition is over, the brokers are asked who leads. The partition is tried again when they
+ *      have answered, or after `LEADERS_PATIENCE_MS` without an answer.
  */
 import { retryPauseMs } from "../connection/deadline.ts";
 import { isSampledFailure } from "../connection/log-sampling.ts";
@@ -19,11 +19,11 @@ export const LEADERS_PATIENCE_MS = 2000;
 
 export interface Trouble {
   readonly failures: number;
-  /** U2. */
+  /** PT2. */
   readonly isTimeout: boolean;
   /** For its next request. */
   readonly deadlineMs: number;
-  /** The end of its pause, and of its patience once the brokers were asked (U3). */
+  /** The end of its pause, and of its patience once the brokers were asked (PT3). */
   dueAtMs: number;
   leaders: "unasked" | "asked" | "known";
 }
@@ -54,7 +54,7 @@ export class PartitionTroubles {
     return trouble.leaders === "unasked" ? "ask" : "send";
   }
 
-  /** The brokers are to be asked, from now on (U3). */
+  /** The brokers are to be asked, from now on (PT3). */
   asked(queues: readonly PartitionQueue[], nowMs: number): void {
     for (const queue of queues) {
       const trouble = this.#troubles.get(queue);
@@ -64,7 +64,7 @@ export class PartitionTroubles {
     }
   }
 
-  /** A question goes out for all that wait for one; answers what is to be called with its answer (U3). */
+  /** A question goes out for all that wait for one; answers what is to be called with its answer (PT3). */
   asking(): () => void {
     const troubles = [...this.#troubles.values()].filter(({ leaders }) => leaders === "asked");
     return () => {
@@ -72,7 +72,7 @@ export class PartitionTroubles {
     };
   }
 
-  /** It failed; U1. */
+  /** It failed; PT1. */
   failed(queue: PartitionQueue, isTimeout: boolean, nowMs: number): Trouble {
     const before = this.#troubles.get(queue);
     const failures = (before?.failures ?? 0) + 1;

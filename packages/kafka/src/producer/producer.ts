@@ -5,15 +5,16 @@
  * and the broker takes the next record for a duplicate. So neither that producer nor kafkajs's retries are used. This
  * wrapper does all sending again, and what that repeats is dropped downstream, by origin or by message id.
  *
- * Owns: the queues of unacknowledged records, and the sender that moves them.
- * P1  At most one batch of a partition is outstanding; group commit gathers the rest. A partition that cannot be
- *     written stops no other: it is paused by itself, and the other partitions of its broker go past it on another
- *     connection.
- * P2  After a rejection or a missed deadline the connection to that broker is thrown away, and what was out on it is
- *     sent again before anything else of its partitions. A partition whose answer is an error is sent again by itself.
- * P3  A partition that the answer does not name with error 0 is unacknowledged.
- * P4  Acknowledged means: by all in-sync replicas (`acks` -1). What is unacknowledged the caller is told by its
- *     promise.
+ * Owns: the queues of unacknowledged records, and the sender that moves them. How the rules P1 to P4 of docs/design.md
+ * are kept:
+ * - P1: at most one batch of a partition is outstanding; group commit gathers the rest. A partition that cannot be
+ *   written stops no other: it is paused by itself, and the other partitions of its broker go past it on another
+ *   connection.
+ * - P2: after a rejection or a missed deadline the connection to that broker is thrown away, and what was out on it is
+ *   sent again before anything else of its partitions. A partition whose answer is an error is sent again by itself.
+ * - P3: a partition that the answer does not name with error 0 is unacknowledged.
+ * - P4: acknowledged means by all in-sync replicas (`acks` -1). The caller is told by its promise what is
+ *   unacknowledged.
  */
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";

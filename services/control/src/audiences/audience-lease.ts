@@ -7,7 +7,7 @@
  *      two that ask at once, in one process or two, one gets it.
  * AL2  Its holder asks for more time three times within it, and stops writing at its end by the monotonic clock: so
  *      whoever waits for a process that was killed waits no longer than one lease. What a holder had on the way at its
- *      end is what fences are for (U2).
+ *      end is what fences are for (U2 of membership.ts).
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { type Audience, takeLease } from "@posthaste/core/audience/audience";

@@ -2,11 +2,12 @@
  * Reads every partition of `posthaste.audiences` into the membership's table, for as long as the process runs.
  *
  * Owns: a reader for each partition, and the timer of the next look at the topic.
- * MF1  A reader starts at the position that stands in the table (MT1), or at the topic's start.
+ * MF1  A reader starts at the position that stands in the table (MT1 of membership-table.ts), or at the topic's
+ *      start.
  * MF2  One partition's records are taken at a time, so that not all of a long topic is in memory at once.
  * MF3  A reader that fails is started again at the next look, from the table's position. When the topic was made anew
- *      (B3), the table is emptied first. A topic that is not there yet is waited for; partitions that were added are
- *      followed.
+ *      (LR3 of log-reader.ts), the table is emptied first. A topic that is not there yet is waited for; partitions that
+ *      were added are followed.
  * MF4  A record that cannot be decoded is logged, counted and passed over.
  */
 import type { Codec } from "@posthaste/contracts/codec";

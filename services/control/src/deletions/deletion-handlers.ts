@@ -125,7 +125,7 @@ export class DeletionHandlers {
     return statesOf(readModel, notifications, (id) => destinations.get(id)?.settle === "each");
   }
 
-  /** V6 of delivery's suppression check: the suppressions were acknowledged before the request counts as sent. */
+  /** V6 of suppression-check.ts in delivery: the suppressions were acknowledged before the request counts as sent. */
   async #untilNobodySends({ sentAtMs }: Pick<DeletionLine, "sentAtMs">): Promise<void> {
     const sinceMs = sentAtMs === null ? 0 : Math.abs(this.#options.clock.nowMs() - sentAtMs);
     // By the clock of whoever carried it out, which may differ: so the whole lease, whenever it may have been a moment

@@ -63,7 +63,7 @@ function fits(wanted: JournalFilter, each: JournalEntry): boolean {
 }
 
 describe("a journal", () => {
-  it("answers every filter as sorting and filtering all of it would, page by page (J1, J2)", () => {
+  it("answers every filter as sorting and filtering all of it would, page by page (JN1, JN2)", () => {
     fc.assert(
       fc.property(entries, filter, fc.integer({ min: 1, max: 7 }), (all, wanted, limit) => {
         const journal = createJournal();
@@ -102,7 +102,7 @@ describe("a journal", () => {
     );
   });
 
-  it("holds the newest entries that its bounds allow, in whatever order they came (J3)", () => {
+  it("holds the newest entries that its bounds allow, in whatever order they came (JN3)", () => {
     fc.assert(
       fc.property(entries, fc.integer({ min: 1, max: 10 }), fc.integer({ min: 0, max: 20 }), (all, maxEntries, age) => {
         const journal = createJournal({ maxEntries, keepMs: NOW_MS - age });
@@ -136,7 +136,7 @@ describe("a journal", () => {
     );
   });
 
-  it("shows nothing that became too old since it was added, and drops it with the next (J3)", () => {
+  it("shows nothing that became too old since it was added, and drops it with the next (JN3)", () => {
     let nowMs = 100;
     const journal = new Journal(database, {
       name: "things",

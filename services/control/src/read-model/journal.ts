@@ -2,13 +2,13 @@
  * What happened, newest first: one table of the read model.
  *
  * Owns: its table and indexes in a database that is its caller's.
- * J1  An entry is named by where it stands in its topic: partition, offset, place in the record. Adding it again
- *     changes nothing.
- * J2  The order is time, then that name. It is the same in every process and after every rebuild, so a cursor outlives
- *     both.
- * J3  It holds the newest `maxEntries` at the most, and shows nothing older than `keepMs`.
- * J4  Every page is read along an index: what it costs does not depend on how much is held. Counting alone reads each
- *     index entry that it counts.
+ * JN1  An entry is named by where it stands in its topic: partition, offset, place in the record. Adding it again
+ *      changes nothing.
+ * JN2  The order is time, then that name. It is the same in every process and after every rebuild, so a cursor outlives
+ *      both.
+ * JN3  It holds the newest `maxEntries` at the most, and shows nothing older than `keepMs`.
+ * JN4  Every page is read along an index: what it costs does not depend on how much is held. Counting alone reads each
+ *      index entry that it counts.
  */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { JournalCursor } from "./journal-cursor.ts";
@@ -112,7 +112,7 @@ export class Journal {
     return this.#size;
   }
 
-  /** Adds entries and drops what the bounds no longer allow (J3). */
+  /** Adds entries and drops what the bounds no longer allow (JN3). */
   add(entries: readonly JournalEntry[]): void {
     const { name, maxEntries } = this.#options;
     const insert = this.#prepare(`INSERT OR IGNORE INTO ${name} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
@@ -212,7 +212,7 @@ export class Journal {
     return { conditions, values };
   }
 
-  /** J4. Named here, since without statistics the planner takes two equalities for better than one message id. */
+  /** JN4. Named here, since without statistics the planner takes two equalities for better than one message id. */
   #index({ destinationId, kind, messageId }: JournalFilter): string {
     const { name } = this.#options;
     if (messageId !== undefined) return `INDEXED BY ${name}_by_message`;

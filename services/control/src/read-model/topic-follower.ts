@@ -2,13 +2,13 @@
  * Follows every partition of a topic into a journal, for as long as the process runs.
  *
  * Owns: a reader for each partition, and the timer of the next look at the topic.
- * F1  A reader starts at the position that stands in the store (M1), or at the topic's start.
- * F2  It starts no further back than as many records as the journal has room for: each holds an entry at least, so what
- *     lies below would be dropped again.
- * F3  A reader that fails is started again at the next look, from the store's position. When the topic was made anew
- *     (B3), its journal is emptied first. A topic that is not there yet is waited for; partitions that were added are
- *     followed.
- * F4  A record that cannot be decoded is logged, counted and passed over.
+ * TF1  A reader starts at the position that stands in the store (M1 of store.ts), or at the topic's start.
+ * TF2  It starts no further back than as many records as the journal has room for: each holds an entry at least, so
+ *      what lies below would be dropped again.
+ * TF3  A reader that fails is started again at the next look, from the store's position. When the topic was made anew
+ *      (LR3 of log-reader.ts), its journal is emptied first. A topic that is not there yet is waited for; partitions
+ *      that were added are followed.
+ * TF4  A record that cannot be decoded is logged, counted and passed over.
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import { isPosthasteError } from "@posthaste/core/errors";
@@ -95,7 +95,7 @@ export class TopicFollower<T> {
     return !this.#hasLeaderless && this.behind === 0 && this.#readers.size === this.#ends?.length;
   }
 
-  /** F3. */
+  /** TF3. */
   async #look(): Promise<void> {
     const { topic, journal, store } = this.#options;
     // A partition without a leader is looked for again; the others are followed meanwhile.
@@ -139,7 +139,7 @@ export class TopicFollower<T> {
     }
   }
 
-  /** F4. A registry that does not answer ends the reader instead: the record is read again. */
+  /** TF4. A registry that does not answer ends the reader instead: the record is read again. */
   async #read(record: IncomingRecord): Promise<readonly JournalEntry[]> {
     const { codec, toEntries } = this.#options;
     if (record.value === null) return [];

@@ -2,8 +2,8 @@
  * Replays: dead letters that are sent again, as deliveries.
  *
  * Owns: the replays that this process was asked for, the running one and what is remembered of the others.
- * Z1  A replayed delivery keeps its key, message id and body, and carries no origin (O3): it is new to whoever drops
- *     repeats, and the receiver's idempotency key says what it is.
+ * Z1  A replayed delivery keeps its key, message id and body, and carries no origin (O3 of origin.ts): it is new to
+ *     whoever drops repeats, and the receiver's idempotency key says what it is.
  * Z2  A replay reads the topic itself, up to where it ended at the start and to letters from before that moment: what
  *     dies again is not taken up by the same replay.
  * Z3  One runs at a time, a partition after the other, each from its start: the order of a key stays.

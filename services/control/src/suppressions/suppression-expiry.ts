@@ -2,10 +2,10 @@
  * Ends the suppressions whose days are over: once a day the topic is streamed, since no process holds when each ends.
  *
  * Owns: the timer, and the pass that is under way.
- * A1  A suppression is ended only when its newest record says that it is over. What is written while a pass runs
- *     stands: the end has the next revision after the record that was found, which is below that of anything written
- *     since.
- * A2  A pass holds `MAX_FOUND` keys at the most; where there are more, another pass follows at once.
+ * SX1  A suppression is ended only when its newest record says that it is over. What is written while a pass runs
+ *      stands: the end has the next revision after the record that was found, which is below that of anything written
+ *      since.
+ * SX2  A pass holds `MAX_FOUND` keys at the most; where there are more, another pass follows at once.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Codec } from "@posthaste/contracts/codec";
@@ -80,7 +80,7 @@ export class SuppressionExpiry {
     }
   }
 
-  /** One pass over the topic (A2). */
+  /** One pass over the topic (SX2). */
   async #find(): Promise<readonly { readonly key: string; readonly revision: number }[]> {
     const { connection, topic } = this.#options;
     const over = new Map<string, number>();
@@ -101,7 +101,7 @@ export class SuppressionExpiry {
     return [...over].map(([key, revision]) => ({ key, revision }));
   }
 
-  /** A1: what a later record of the key says counts. */
+  /** SX1: what a later record of the key says counts. */
   async #note({ key, value, headers }: IncomingRecord, over: Map<string, number>): Promise<void> {
     if (key === null) return;
     const { codec, clock } = this.#options;

@@ -2,9 +2,9 @@
  * Suppressions as control writes them: one record for each user and source, a null one when it ends.
  *
  * Owns nothing: the producer, and the table by which every process knows them, are its caller's.
- * Z1  A call resolves when the brokers have all of it and the table here has read it.
- * Z2  Revisions rise, as in the config topics (S3): an older write that comes late changes nothing, and the newest is
- *     written again (`rewrite`), since compaction would keep the older one.
+ * SP1  A call resolves when the brokers have all of it and the table here has read it.
+ * SP2  Revisions rise, as in the config topics (S3): an older write that comes late changes nothing, and the newest is
+ *      written again (`rewrite`), since compaction would keep the older one.
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
@@ -56,7 +56,7 @@ export class SuppressionWriter {
     await this.#send(found.map(({ key, revision }) => this.#record(key, null, revision + 1)));
   }
 
-  /** Z2. Nobody waits for it: what is not written now is found again at the next start. */
+  /** SP2. Nobody waits for it: what is not written now is found again at the next start. */
   rewrite({ key, value, revision }: KeyRecord): Promise<void> {
     return this.#options.producer.send([this.#record(key, value, revision)], { patienceMs: WRITE_DEADLINE_MS });
   }

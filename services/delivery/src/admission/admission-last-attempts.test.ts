@@ -1,3 +1,4 @@
+/** Rule: CB3 of connection-budget.ts. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { CONNECTIONS, checked, ObservedAdmission, SETTINGS } from "../../test/observed-admission.ts";
 

@@ -1,3 +1,4 @@
+/** Rules: CB3 of connection-budget.ts, UC2 of url-choice.ts. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   CONNECTIONS,

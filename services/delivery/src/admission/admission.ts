@@ -5,7 +5,7 @@
  * Owns: the destinations with deliveries that wait, and the tick that runs while there are such.
  * J1  Every delivery that enters is sent or deferred exactly once, unless its partition was given up meanwhile, or the
  *     check ends it: what waited is checked again when its destination was changed, or its retry window ended, before
- *     its turn came (V3, V5 of the check).
+ *     its turn came (V3 of destination-check.ts, V5 of check.ts).
  * J4  While a window fills, the tick watches its destinations with requests out, whether anything waits for them or
  *     not: deliveries of the same users stand in their lanes behind what is out. The tick watches too whoever is sent
  *     while the connection budget is busy, and every destination of several URLs, so that admission sees who hangs.

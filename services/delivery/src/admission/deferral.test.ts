@@ -1,3 +1,4 @@
+/** Rules: J5 of admission.ts, V5 of check.ts. */
 import { settle } from "@posthaste/core/delivery/outcome";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { DESTINATION, ObservedPipeline } from "../../test/observed-pipeline.ts";

@@ -1,3 +1,4 @@
+/** Rules: V2 and V3 of destination-check.ts. */
 import type { Destination } from "@posthaste/core/config/destination";
 import type { Task } from "@posthaste/kafka/consumer/windowed-consumer";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";

@@ -1,3 +1,4 @@
+/** Rule: V1 of check.ts. */
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { type Log, SILENT_LOG } from "@posthaste/core/log";
 import { expect, it } from "vitest";

@@ -1,3 +1,4 @@
+/** Rules: V4 and V5 of check.ts. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ObservedPipeline } from "../../test/observed-pipeline.ts";
 

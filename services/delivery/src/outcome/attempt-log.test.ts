@@ -1,3 +1,4 @@
+/** Rules: PK2 and PK3 of packed-log.ts. */
 import type { AttemptBatch, AttemptRecord } from "@posthaste/core/delivery/attempt-record";
 import { SILENT_LOG } from "@posthaste/core/log";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";

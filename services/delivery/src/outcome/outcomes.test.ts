@@ -1,3 +1,4 @@
+/** Rule: UC2 of url-choice.ts. */
 import { settle } from "@posthaste/core/delivery/outcome";
 import type { AttemptReport } from "@posthaste/webhook/report";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";

@@ -3,10 +3,10 @@
  * of both for its single URLs.
  *
  * Owns nothing: the publisher, the attempt log and the retry backlog have their own state.
- * X1  Every delivery reaches this stage by one of three ways: its attempt was settled (`settled`), the check refused it
- *     (`deadLetter`, `hold`), or admission deferred it (`defer`, `deferParts`, `deferLastAttempt`).
- * X2  Every retry record that is published counts in its destination's retry backlog (I2); every deferral counts by
- *     cause.
+ * OU1  Every delivery reaches this stage by one of three ways: its attempt was settled (`settled`), the check refused
+ *      it (`deadLetter`, `hold`), or admission deferred it (`defer`, `deferParts`, `deferLastAttempt`).
+ * OU2  Every retry record that is published counts in its destination's retry backlog (I2); every deferral counts by
+ *      cause.
  */
 
 import type { Destination } from "@posthaste/core/config/destination";

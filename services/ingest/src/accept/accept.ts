@@ -1,17 +1,18 @@
 /**
  * Accepting calls: from a body's bytes to acknowledged records.
  *
- * A1  A request is answered as accepted only after every in-sync replica has every event of it, and its rejected calls.
- * A2  What waits for the brokers is bounded. Over the bound, or while no partition took anything for 5 s, requests are
- *     refused before they cost memory; the calls to a partition that took nothing for 5 s are refused as soon as they
- *     are read. What a source sends is bounded too, in calls and in bytes: a request over that is refused before
- *     anything is made of its body.
- * A3  A good call is not refused for its neighbours: a batch's bad calls are named in the answer and kept in a topic.
- * A4  Nothing is parsed for a sender without a key that is known, nor of a single call that is too large whatever is in
- *     it.
- * A5  The tree that a body is parsed into lives no longer than the work on it takes. So there are as many trees as
- *     there is long work begun (T3 of work-queue.ts), however many requests are active: what waits for the brokers is
- *     records.
+ * AC1  A request is answered as accepted only after every in-sync replica has every event of it, and its rejected
+ *      calls.
+ * AC2  What waits for the brokers is bounded. Over the bound, or while no partition took anything for 5 s, requests are
+ *      refused before they cost memory; the calls to a partition that took nothing for 5 s are refused as soon as they
+ *      are read. What a source sends is bounded too, in calls and in bytes: a request over that is refused before
+ *      anything is made of its body.
+ * AC3  A good call is not refused for its neighbours: a batch's bad calls are named in the answer and kept in a topic.
+ * AC4  Nothing is parsed for a sender without a key that is known, nor of a single call that is too large whatever is
+ *      in it.
+ * AC5  The tree that a body is parsed into lives no longer than the work on it takes. So there are as many trees as
+ *      there is long work begun (QW3 of work-queue.ts), however many requests are active: what waits for the brokers is
+ *      records.
  */
 import type { TopicNames } from "@posthaste/contracts/topics";
 import { type Batch, type BatchRefusal, parseBatch } from "@posthaste/core/call/batch";
@@ -122,7 +123,7 @@ class CallAcceptance implements Accept {
     return this.#acknowledged(sorted.records, { source, calls: size }, () => this.#answerTo(sorted));
   }
 
-  /** A single call that is too large whatever is in it: it is not parsed (A4). */
+  /** A single call that is too large whatever is in it: it is not parsed (AC4). */
   #oversized(body: Buffer, request: CallRequest): Refusal {
     const { authenticator } = this.#parts;
     const named = request.source === null ? authenticator.knownOf(findWriteKeys(body)) : { source: request.source };
@@ -168,7 +169,7 @@ class CallAcceptance implements Accept {
     };
   }
 
-  /** While the brokers are waited for, these arguments are held and nothing else of the request (A5). */
+  /** While the brokers are waited for, these arguments are held and nothing else of the request (AC5). */
   async #acknowledged(
     records: readonly OutgoingRecord[],
     { source, calls }: { source: Source; calls: number },

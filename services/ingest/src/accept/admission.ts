@@ -28,9 +28,11 @@ export interface Admission {
    * is left for all others, and when the source sent more than it may.
    */
   ofSource(source: Source): Refusal | null;
-  /** Asks for work of a sender: refused when the sender has its share of what may wait (T5 of work-queue.ts). */
+  /** Asks for work of a sender: refused when the sender has its share of what may wait (QW5 of work-queue.ts). */
   ofWork(sender: WorkSender): Refusal | null;
-  /** Asks for one more active request of a source: refused when it has its share of them (U1 of active-requests.ts). */
+  /**
+   * Asks for one more active request of a source: refused when it has its share of them (AR1 of active-requests.ts).
+   */
   ofActiveRequest(source: Source): Refusal | null;
   /** So many bytes of a source begin to wait for the brokers, or end with a number below 0. */
   countPending(source: Source, bytes: number): void;

@@ -16,7 +16,7 @@ const refuse = (source: string, times: number) => {
   for (let time = 0; time < times; time++) refusals.refuse(source, () => told++);
 };
 
-it("D1: tells a source's first refusals in a second at once, and its others a second later", () => {
+it("LA1: tells a source's first refusals in a second at once, and its others a second later", () => {
   refuse("a", PROMPT_REFUSALS + 5);
   expect(told).toBe(PROMPT_REFUSALS);
   refuse("b", 1);
@@ -29,7 +29,7 @@ it("D1: tells a source's first refusals in a second at once, and its others a se
   expect(told).toBe(PROMPT_REFUSALS + 7);
 });
 
-it("D2: holds so many and no more", () => {
+it("LA2: holds so many and no more", () => {
   refuse("a", PROMPT_REFUSALS + MAX_HELD_REFUSALS);
   expect(told).toBe(PROMPT_REFUSALS);
   refuse("a", 3);

@@ -3,9 +3,9 @@
  * what a call does, and a sender that waits for each answer sends no faster than it is answered.
  *
  * Owns the refusals that are held, and how many each source was told in the running second.
- * D1  The first refusals of a source within a second are told at once; its others a second later.
- * D2  So many are held at once and no more; beyond that they are told at once. Each holds what of its request the
- *     socket has buffered.
+ * LA1  The first refusals of a source within a second are told at once; its others a second later.
+ * LA2  So many are held at once and no more; beyond that they are told at once. Each holds what of its request the
+ *      socket has buffered.
  */
 import { MAX_HELD_REFUSALS, PROMPT_REFUSALS, REFUSAL_DELAY_MS } from "../limits.ts";
 

@@ -30,18 +30,18 @@ function count(bytes: number, isKnown: boolean): number {
 }
 
 describe("the budget of bodies", () => {
-  it("M1: has three quarters for strangers, and the rest for senders that are known", () => {
+  it("BB1: has three quarters for strangers, and the rest for senders that are known", () => {
     expect(count(16_000, false)).toBe(46);
     expect(count(16_000, true)).toBe(16);
     expect(budget.heldBytes).toBe(62 * 16_000);
   });
 
-  it("M1: has half for what strangers' bodies hold beyond 16 KB, and small ones find room beside them", () => {
+  it("BB1: has half for what strangers' bodies hold beyond 16 KB, and small ones find room beside them", () => {
     expect(count(200_000, false)).toBe(2);
     expect(count(16_000, false)).toBe(21);
   });
 
-  it("M1: has seven eighths for what bodies of known senders hold beyond it", () => {
+  it("BB1: has seven eighths for what bodies of known senders hold beyond it", () => {
     expect(count(200_000, true)).toBe(4);
     expect(count(100_000, true)).toBe(1);
     expect(count(70_000, true)).toBe(1);
@@ -49,7 +49,7 @@ describe("the budget of bodies", () => {
     expect(count(16_000, true)).toBe(1);
   });
 
-  it("M1: counts what a body takes in pieces as if it came at once", () => {
+  it("BB1: counts what a body takes in pieces as if it came at once", () => {
     const body = open("", false, "one");
     for (let piece = 0; piece < 25; piece++) expect(body.take(10_000)).toBe(true);
     expect(body.take(1)).toBe(false);
@@ -58,7 +58,7 @@ describe("the budget of bodies", () => {
     expect(open("", false, "one").take(250_000)).toBe(true);
   });
 
-  it("M1: has five sixths for one source, and less than half for each of two, with room left for the next", () => {
+  it("BB1: has five sixths for one source, and less than half for each of two, with room left for the next", () => {
     const one = budget.open({ source: "one", address: "" }, () => {});
     expect(one.take(833_000)).toBe(true);
     expect(one.take(1_000)).toBe(false);
@@ -70,7 +70,7 @@ describe("the budget of bodies", () => {
     expect(budget.open({ source: "three", address: "" }, () => {}).take(16_000)).toBe(true);
   });
 
-  it("M1: never refuses a source that holds less than any other what that one would be given", () => {
+  it("BB1: never refuses a source that holds less than any other what that one would be given", () => {
     const takes = fc.array(fc.record({ of: fc.nat(4), bytes: fc.integer({ min: 1, max: 16_000 }) }), {
       maxLength: 300,
     });
@@ -94,7 +94,7 @@ describe("the budget of bodies", () => {
     );
   });
 
-  it("M2: cuts off the slowest that the bound counts, and nothing that came a moment ago or is complete", () => {
+  it("BB2: cuts off the slowest that the bound counts, and nothing that came a moment ago or is complete", () => {
     const [complete, slow, slower, known, other] = [
       open("complete", false, "one"),
       open("slow", false, "one"),
@@ -118,7 +118,7 @@ describe("the budget of bodies", () => {
     expect(budget.heldBytes).toBe(300 + 120_000 + 50_000);
   });
 
-  it("M2: cuts off nothing for a body that is slower itself", () => {
+  it("BB2: cuts off nothing for a body that is slower itself", () => {
     const slow = open("slow", false, "one");
     open("quick", false, "one").take(240_000);
     nowMs = 1_000;
@@ -126,7 +126,7 @@ describe("the budget of bodies", () => {
     expect(cut).toEqual([]);
   });
 
-  it("M3: cuts off a body of which less than a kilobyte came in ten seconds, and looks at each ten seconds anew", () => {
+  it("BB3: cuts off a body of which less than a kilobyte came in ten seconds, and looks at each ten seconds anew", () => {
     open("slow", true).take(1_023);
     const quick = open("quick", true);
     quick.take(1_024);
@@ -143,7 +143,7 @@ describe("the budget of bodies", () => {
     expect(cut).toEqual(["slow", "quick"]);
   });
 
-  it("M4: is full only when it is so for everybody", () => {
+  it("BB4: is full only when it is so for everybody", () => {
     count(16_000, false);
     nowMs = 10;
     expect(budget.fullForMs()).toBe(0);
@@ -152,7 +152,7 @@ describe("the budget of bodies", () => {
     expect(budget.fullForMs()).toBe(20);
   });
 
-  it("M1: holds what its bodies do, and never more than it may, whatever happens", () => {
+  it("BB1: holds what its bodies do, and never more than it may, whatever happens", () => {
     const step = fc.record({
       of: fc.nat(11),
       what: fc.constantFrom("take", "take", "take", "give back", "complete", "pass"),

@@ -3,18 +3,18 @@
  * else's out.
  *
  * Owns the counts of the bytes that are held, and the bodies that are still coming.
- * M1  What is held is never more than `maxBytes`. Strangers, whose key is in no header, hold at most three quarters of
- *     that, and from one address a quarter. What bodies hold beyond their first 16 KB is at most seven eighths, of
- *     strangers half: so a small body, and one of a sender that is known, fits beside any number of others. A source
- *     holds at most five times what it leaves free: five sixths of the budget when it is alone, five elevenths beside
- *     another source that sends as much. So the next source's body fits, whatever the others send.
- * M2  Where one of these bounds is reached, the slowest body that the bound counts and that is still coming is cut off,
- *     unless it began less than a second ago or comes faster than the body that needs the bytes. When there is none,
- *     nothing is taken.
- * M3  A body of which less than a kilobyte came in ten seconds is cut off.
- * M4  The budget is full from the first taking that it refuses to any sender, or to the only source that holds
- *     anything, until a quarter of it is free again: refusals that go on while a few bytes come and go are one time of
- *     being full.
+ * BB1  What is held is never more than `maxBytes`. Strangers, whose key is in no header, hold at most three quarters of
+ *      that, and from one address a quarter. What bodies hold beyond their first 16 KB is at most seven eighths, of
+ *      strangers half: so a small body, and one of a sender that is known, fits beside any number of others. A source
+ *      holds at most five times what it leaves free: five sixths of the budget when it is alone, five elevenths beside
+ *      another source that sends as much. So the next source's body fits, whatever the others send.
+ * BB2  Where one of these bounds is reached, the slowest body that the bound counts and that is still coming is cut
+ *      off, unless it began less than a second ago or comes faster than the body that needs the bytes. When there is
+ *      none, nothing is taken.
+ * BB3  A body of which less than a kilobyte came in ten seconds is cut off.
+ * BB4  The budget is full from the first taking that it refuses to any sender, or to the only source that holds
+ *      anything, until a quarter of it is free again: refusals that go on while a few bytes come and go are one time of
+ *      being full.
  */
 
 export interface BodySender {
@@ -37,10 +37,10 @@ export interface BodyShare {
 export interface BodyBudget {
   /** A body begins to come; `cutOff` ends it and has to give back what it holds. */
   open(sender: BodySender, cutOff: () => void): BodyShare;
-  /** Cuts off what comes too slowly (M3); to be called about once a second. */
+  /** Cuts off what comes too slowly (BB3); to be called about once a second. */
   sweep(): void;
   readonly heldBytes: number;
-  /** For how many ms the budget has been full (M4); 0 while it is not. */
+  /** For how many ms the budget has been full (BB4); 0 while it is not. */
   fullForMs(): number;
 }
 
@@ -112,7 +112,7 @@ class SharedBodyBudget implements BodyBudget {
     }
   }
 
-  /** Cuts off bodies until so many bytes are free for this one; false when too few can be freed (M2). */
+  /** Cuts off bodies until so many bytes are free for this one; false when too few can be freed (BB2). */
   makeFree(body: Body, bytes: number): boolean {
     for (let of = this.#crowd(body, bytes); of !== null; of = this.#crowd(body, bytes)) {
       const victim = this.#slowest(of, body);
@@ -149,7 +149,7 @@ class SharedBodyBudget implements BodyBudget {
     this.#coming.delete(body);
   }
 
-  /** The bodies of which one must go before this one may hold so many bytes more; null when it may (M1). */
+  /** The bodies of which one must go before this one may hold so many bytes more; null when it may (BB1). */
   #crowd(body: Body, bytes: number): Crowd | null {
     const { maxBytes } = this;
     const held = this.#held;
@@ -165,7 +165,7 @@ class SharedBodyBudget implements BodyBudget {
     return (this.#strangersAt.get(address) ?? 0) + bytes > maxBytes * ONE_ADDRESS ? "address" : null;
   }
 
-  /** The body that is to be cut off for another (M2); null when there is none. */
+  /** The body that is to be cut off for another (BB2); null when there is none. */
   #slowest(of: Crowd, than: Body): Body | null {
     const nowMs = this.monotonicMs();
     let least = than.isYoung(nowMs) ? Number.POSITIVE_INFINITY : than.bytesPerMs(nowMs);

@@ -2,11 +2,11 @@
  * Reading a request's body.
  *
  * Owns the count of bytes held by bodies that are being read or answered.
- * B1  What all requests hold together is bounded (body-budget.ts); over the bound a request is refused before more of
- *     it is kept, or a slower request is cut off for it.
- * B2  A body that is too large is discarded as it comes, and its sender still hears the answer.
- * B3  Whoever has a body read gives its bytes back by `release`; the second time and later nothing happens. What
- *     arrived is not kept after that, also where it waits to be worked on, and neither is what arrives later.
+ * RB1  What all requests hold together is bounded (body-budget.ts); over the bound a request is refused before more of
+ *      it is kept, or a slower request is cut off for it.
+ * RB2  A body that is too large is discarded as it comes, and its sender still hears the answer.
+ * RB3  Whoever has a body read gives its bytes back by `release`; the second time and later nothing happens. What
+ *      arrived is not kept after that, also where it waits to be worked on, and neither is what arrives later.
  */
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
@@ -40,7 +40,7 @@ export type BodyStream = Readable & Pick<IncomingMessage, "headers">;
 export interface HeldBody {
   /** Rejects when the request ended before its body did. */
   readonly content: Promise<ReadBody>;
-  /** Gives back the bytes that the body holds (B3). */
+  /** Gives back the bytes that the body holds (RB3). */
   release(): void;
 }
 
@@ -54,7 +54,7 @@ export interface BodyReader {
 }
 
 export interface BodyReaderOptions {
-  /** What all bodies together may hold (B1). */
+  /** What all bodies together may hold (RB1). */
   readonly maxHeldBytes?: number | undefined;
   /** Ms, never going back. */
   readonly monotonicMs: () => number;

@@ -30,11 +30,11 @@ const beginAll = (source: string, most: number): number => {
 };
 
 describe("active requests", () => {
-  it("U1: have no bound of a source that is alone", () => {
+  it("AR1: have no bound of a source that is alone", () => {
     expect(beginAll("alone", 10_000)).toBe(10_000);
   });
 
-  it("U1: have none while the process has time", () => {
+  it("AR1: have none while the process has time", () => {
     isBusy = false;
     activeRequests.begin("other");
     expect(beginAll("one", 10_000)).toBe(10_000);
@@ -42,7 +42,7 @@ describe("active requests", () => {
     expect(beginAll("one", 1)).toBe(0);
   });
 
-  it("U2: are shared with a source until a second after its last request", () => {
+  it("AR2: are shared with a source until a second after its last request", () => {
     activeRequests.begin("other")();
     expect(beginAll("one", 10_000)).toBe(MAX_ACTIVE_REQUESTS);
     nowMs = ACTIVE_MS;
@@ -51,14 +51,14 @@ describe("active requests", () => {
     expect(beginAll("one", 100)).toBe(100);
   });
 
-  it("U1: are not refused to the source that another slows down, however many it has", () => {
+  it("AR1: are not refused to the source that another slows down, however many it has", () => {
     recentMs.set("slowed", 50).set("dear", 500);
     activeRequests.begin("dear");
     expect(beginAll("slowed", 1_000)).toBe(1_000);
     expect(beginAll("dear", 1_000)).toBe(MAX_ACTIVE_REQUESTS / 2 - 1);
   });
 
-  it("U1: are refused to nobody but those with their share while there are too many, and of those to who took the most time", () => {
+  it("AR1: are refused to nobody but those with their share while there are too many, and of those to who took the most time", () => {
     const step = fc.record({
       of: fc.nat(5),
       times: fc.integer({ min: 1, max: 40 }),

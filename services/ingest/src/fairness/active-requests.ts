@@ -3,16 +3,16 @@
  * while the process is busy, since what reading and answering a request costs is no work that could wait.
  *
  * Owns the number of active requests of each source, and when the source sent last.
- * U1  While the process is busy and `MAX_ACTIVE_REQUESTS` requests or more are active, a source begins no more that has
- *     its max-min fair share of them or more, unless another source that sends has had more of the process's time
- *     lately: a source that is slowed down by another has many active requests because of that, and is not refused for
- *     it. A source that is alone has no bound here.
- * U2  A source counts as sending until a second after its last request.
+ * AR1  While the process is busy and `MAX_ACTIVE_REQUESTS` requests or more are active, a source begins no more that
+ *      has its max-min fair share of them or more, unless another source that sends has had more of the process's time
+ *      lately: a source that is slowed down by another has many active requests because of that, and is not refused for
+ *      it. A source that is alone has no bound here.
+ * AR2  A source counts as sending until a second after its last request.
  */
 import { ACTIVE_MS, MAX_ACTIVE_REQUESTS } from "../limits.ts";
 
 export interface ActiveRequests {
-  /** Whether the source has its share, so that no more of it is to begin (U1). */
+  /** Whether the source has its share, so that no more of it is to begin (AR1). */
   isFull(sourceId: string): boolean;
   /** A request begins; answers what is to be called once when it is over. */
   begin(sourceId: string): () => void;

@@ -13,7 +13,7 @@ function serve(queue: FairQueue<number>): string | undefined {
 }
 
 describe("the fair queue", () => {
-  it("Q1: takes the oldest of the flow that has got least far", () => {
+  it("FQ1: takes the oldest of the flow that has got least far", () => {
     const queue = queueOf();
     for (const cost of [5, 5, 5]) queue.add("dear", cost);
     for (const cost of [1, 1, 1, 1, 1, 1]) queue.add("cheap", cost);
@@ -23,7 +23,7 @@ describe("the fair queue", () => {
     expect(queue.size).toBe(0);
   });
 
-  it("Q1: takes what may not begin later, and what was begun first of its flow", () => {
+  it("FQ1: takes what may not begin later, and what was begun first of its flow", () => {
     const queue = queueOf();
     queue.add("a", 1);
     queue.add("a", 2);
@@ -36,7 +36,7 @@ describe("the fair queue", () => {
     expect(queue.size).toBe(1);
   });
 
-  it("Q2: gives nothing for a pause, and holds against nobody what nobody else wanted", () => {
+  it("FQ2: gives nothing for a pause, and holds against nobody what nobody else wanted", () => {
     const queue = queueOf();
     for (let time = 0; time < 50; time++) {
       queue.chargeWithoutWaiting("busy", 10);
@@ -47,7 +47,7 @@ describe("the fair queue", () => {
     expect(order.filter((flow) => flow === "new").length).toBeGreaterThanOrEqual(9);
   });
 
-  it("Q2: gives none of those that wait more than another but for the dearest work of each", () => {
+  it("FQ2: gives none of those that wait more than another but for the dearest work of each", () => {
     const costs = fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 40, maxLength: 40 });
     fc.assert(
       fc.property(fc.array(costs, { minLength: 2, maxLength: 6 }), (flows) => {
@@ -66,7 +66,7 @@ describe("the fair queue", () => {
     );
   });
 
-  it("Q3: never refuses a flow with less than its share, and lets one that is alone have all", () => {
+  it("FQ3: never refuses a flow with less than its share, and lets one that is alone have all", () => {
     const step = fc.record({ flow: fc.nat(5), isTaking: fc.boolean() });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 400 }), (steps) => {
@@ -94,7 +94,7 @@ describe("the fair queue", () => {
     );
   });
 
-  it("Q3: expects of a flow's work what it cost before", () => {
+  it("FQ3: expects of a flow's work what it cost before", () => {
     const queue = queueOf(100);
     for (let time = 0; time < 50; time++) queue.updateExpectedCost("dear", 30);
     for (let time = 0; time < 4; time++) {

@@ -4,22 +4,22 @@
  *
  * Owns the waiting work of each flow (a source, for example), and how far each flow has got: the sum of what its work
  * cost. Performs no work itself.
- * Q1  The next work is of the flow that has got least far, of equal flows that whose oldest work has waited longest;
- *     within a flow it is the oldest.
- * Q2  A flow that had nothing waiting begins where the work is that was taken last: it gains nothing by its pause, and
- *     what the others had meanwhile is no debt of theirs. So of two flows that both wait, neither gets more than the
- *     other by more than the dearest work of each.
- * Q3  What waits is bounded in expected cost. Once that much waits, a flow gets no more in that has its fair share of
- *     it or more: a flow that has less is never refused, and a flow that is alone has all of it.
+ * FQ1  The next work is of the flow that has got least far, of equal flows that whose oldest work has waited longest;
+ *      within a flow it is the oldest.
+ * FQ2  A flow that had nothing waiting begins where the work is that was taken last: it gains nothing by its pause, and
+ *      what the others had meanwhile is no debt of theirs. So of two flows that both wait, neither gets more than the
+ *      other by more than the dearest work of each.
+ * FQ3  What waits is bounded in expected cost. Once that much waits, a flow gets no more in that has its fair share of
+ *      it or more: a flow that has less is never refused, and a flow that is alone has all of it.
  */
 
 export interface FairQueue<Work> {
   /** How much work waits. */
   readonly size: number;
-  /** Whether more of the flow is to be refused (Q3). */
+  /** Whether more of the flow is to be refused (FQ3). */
   isFull(flow: string): boolean;
   add(flow: string, work: Work): void;
-  /** Takes the next out of those that may begin (Q1); undefined when there is none. */
+  /** Takes the next out of those that may begin (FQ1); undefined when there is none. */
   take(mayBegin: (work: Work) => boolean): Taken<Work> | undefined;
   /** Charges a flow for work that did not wait, since nothing did, and that is done. */
   chargeWithoutWaiting(flow: string, cost: number): void;
@@ -149,7 +149,7 @@ class StartTimeFairQueue<Work> implements FairQueue<Work> {
     for (const name of this.#flows.keys()) if (!this.#waitingFlows.has(name)) this.#flows.delete(name);
   }
 
-  /** Q1. */
+  /** FQ1. */
   #next(mayBegin: (work: Work) => boolean): { name: string; flow: Flow<Work>; first: Waiting<Work> } | undefined {
     let least: { name: string; flow: Flow<Work>; first: Waiting<Work> } | undefined;
     for (const name of this.#waitingFlows) {

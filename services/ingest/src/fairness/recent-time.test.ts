@@ -15,7 +15,7 @@ it("the time that a source had is half as much a second later, beside what it ha
   expect(recent.of("c")).toBe(0);
 });
 
-it("E1: sums of sources that had no time for ten seconds are dropped once there are thousands, and no other", () => {
+it("RC1: sums of sources that had no time for ten seconds are dropped once there are thousands, and no other", () => {
   let nowMs = 0;
   const recent = createRecentTime(() => nowMs);
   for (let source = 0; source < 5_000; source++) recent.add(`quiet ${source}`, 1);

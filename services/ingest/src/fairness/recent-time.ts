@@ -2,14 +2,14 @@
  * How much of the process's time each source has had lately.
  *
  * Owns a sum of ms for each source, of which half is left a second later.
- * E1  Once more than `MAX_SUMS` are held, those of sources that had no time for `FORGOTTEN_AFTER_MS` are dropped: next
- *     to nothing is left of them.
+ * RC1  Once more than `MAX_SUMS` are held, those of sources that had no time for `FORGOTTEN_AFTER_MS` are dropped: next
+ *      to nothing is left of them.
  */
 export interface RecentTime {
   add(sourceId: string, ms: number): void;
   /** In ms; 0 of a source that had none. */
   of(sourceId: string): number;
-  /** How many sums are held (E1). */
+  /** How many sums are held (RC1). */
   readonly size: number;
 }
 

@@ -32,7 +32,7 @@ const spend = (name: string, ms: number) => () => {
 const nextRound = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe("work", () => {
-  it("T2: is done at once while there is time, and the rest waits for the next round", async () => {
+  it("QW2: is done at once while there is time, and the rest waits for the next round", async () => {
     expect(work.run(source("a"), spend("a", ROUND_MS - 1))).toBe("a");
     expect(work.run(source("a"), spend("a", 1))).toBe("a");
     const waiting = work.run(source("a"), spend("a", 1));
@@ -41,7 +41,7 @@ describe("work", () => {
     expect(await waiting).toBe("a");
   });
 
-  it("T1: goes on for a round's time and one piece more, and then hears what else there is", async () => {
+  it("QW1: goes on for a round's time and one piece more, and then hears what else there is", async () => {
     void work.run(source("a"), spend("a", ROUND_MS));
     for (let piece = 0; piece < 6; piece++) void work.run(source("a"), spend("a", ROUND_MS - 1));
     for (const pieces of [3, 5, 7]) {
@@ -50,7 +50,7 @@ describe("work", () => {
     }
   });
 
-  it("T1: of strangers goes on for their part of a round and one piece more, beside a source's and alone", async () => {
+  it("QW1: of strangers goes on for their part of a round and one piece more, beside a source's and alone", async () => {
     expect(work.run(stranger("x"), spend("x", STRANGERS_ROUND_MS))).toBe("x");
     for (let piece = 0; piece < 4; piece++) void work.run(stranger(`${piece}`), spend("x", STRANGERS_ROUND_MS));
     expect(done).toHaveLength(1);
@@ -64,7 +64,7 @@ describe("work", () => {
     }
   });
 
-  it("T6: leaves rounds to those who connect, some between two with work and no more", async () => {
+  it("QW6: leaves rounds to those who connect, some between two with work and no more", async () => {
     void work.run(source("a"), spend("a", ROUND_MS));
     for (let piece = 0; piece < 4; piece++) void work.run(source("a"), spend("a", ROUND_MS));
     await nextRound();
@@ -97,7 +97,7 @@ describe("work", () => {
     expect(work.recentMs("a")).toBeGreaterThan(7.9);
   });
 
-  it("T2: of a source that sends little comes before what one waits with that sends much, whenever it comes", async () => {
+  it("QW2: of a source that sends little comes before what one waits with that sends much, whenever it comes", async () => {
     void work.run(source("much"), spend("much", ROUND_MS));
     for (let piece = 0; piece < 50; piece++) void work.run(source("much"), spend("much", 10));
     for (let round = 0; round < 10; round++) {
@@ -110,7 +110,7 @@ describe("work", () => {
     while (done.length < 61) await nextRound();
   });
 
-  it("T2: of strangers takes one turn, however many addresses they have, and is shared by address", async () => {
+  it("QW2: of strangers takes one turn, however many addresses they have, and is shared by address", async () => {
     void work.run(source("a"), spend("a", ROUND_MS));
     for (let piece = 0; piece < 20; piece++) {
       void work.run(stranger("many"), spend("many", ROUND_MS));
@@ -139,7 +139,7 @@ describe("work", () => {
     expect(await work.runInSteps("a", () => steps("a", 1, 1))).toBe("a");
   });
 
-  it("T5: is refused of who has its share of what may wait, and of nobody else", async () => {
+  it("QW5: is refused of who has its share of what may wait, and of nobody else", async () => {
     void work.run(source("a"), spend("a", ROUND_MS));
     let waiting = 0;
     while (!work.isFull(source("a")) && waiting < 100_000) {
@@ -164,7 +164,7 @@ function* steps(name: string, count: number, ms: number) {
 }
 
 describe("long work", () => {
-  it("T3: is done in steps, and others' comes between them", async () => {
+  it("QW3: is done in steps, and others' comes between them", async () => {
     const long = work.runInSteps("long", () => steps("long", 40, ROUND_MS));
     await nextRound();
     await nextRound();
@@ -174,7 +174,7 @@ describe("long work", () => {
     expect(done.filter((name) => name === "long")).toHaveLength(40);
   });
 
-  it("T3: is begun once a source and a few times in all, and no short work waits for that", async () => {
+  it("QW3: is begun once a source and a few times in all, and no short work waits for that", async () => {
     const names = Array.from({ length: MAX_BEGUN + 3 }, (_, index) => `s${index}`);
     const all = names.flatMap((name) =>
       [1, 2].map((time) => work.runInSteps(name, () => steps(`${name} ${time}`, 3, ROUND_MS))),
@@ -198,7 +198,7 @@ describe("long work", () => {
 });
 
 describe("the process", () => {
-  it("T4: is busy while its rounds take long, whatever takes them, and no longer", async () => {
+  it("QW4: is busy while its rounds take long, whatever takes them, and no longer", async () => {
     const round = async (ms: number) => {
       void work.run(source("a"), spend("a", 1));
       nowMs += ms;

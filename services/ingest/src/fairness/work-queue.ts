@@ -3,19 +3,19 @@
  * another's.
  *
  * Owns the order of the work, and the part of the event loop's time that work may have.
- * T1  In one round of the event loop work is done for `ROUND_MS`, and for no longer than one piece of work goes on
- *     beyond that. Of this, the work of strangers, of whom no source is known, has `STRANGERS_ROUND_MS` in the same
- *     way. Between two rounds the process hears the brokers' answers and new requests.
- * T2  Work that finds none waiting and time left is done at once. The rest waits (Q1 and Q2 of fair-queue.ts), in the
- *     order of what each source's work has cost in time. All strangers are one flow of that order, and share it by
- *     their addresses.
- * T3  Long work is done in steps, with the work of others in between. A source has one piece of long work begun, and
- *     all sources together have `MAX_BEGUN`: so what begun work holds is bounded.
- * T4  The process is busy while its rounds, everything else in them included, take longer than `BUSY_ROUND_MS` in the
- *     mean.
- * T5  A source whose waiting work is its share of what may wait, or more, is to send no more (Q3 of fair-queue.ts).
- * T6  Node accepts one connection in a round, so whoever connects waits for as many rounds as others do before it.
- *     While connections come, up to `CONNECTING_ROUNDS` without work are between two with work: they are short.
+ * QW1  In one round of the event loop work is done for `ROUND_MS`, and for no longer than one piece of work goes on
+ *      beyond that. Of this, the work of strangers, of whom no source is known, has `STRANGERS_ROUND_MS` in the same
+ *      way. Between two rounds the process hears the brokers' answers and new requests.
+ * QW2  Work that finds none waiting and time left is done at once. The rest waits (FQ1 and FQ2 of fair-queue.ts), in
+ *      the order of what each source's work has cost in time. All strangers are one flow of that order, and share it by
+ *      their addresses.
+ * QW3  Long work is done in steps, with the work of others in between. A source has one piece of long work begun, and
+ *      all sources together have `MAX_BEGUN`: so what begun work holds is bounded.
+ * QW4  The process is busy while its rounds, everything else in them included, take longer than `BUSY_ROUND_MS` in the
+ *      mean.
+ * QW5  A source whose waiting work is its share of what may wait, or more, is to send no more (FQ3 of fair-queue.ts).
+ * QW6  Node accepts one connection in a round, so whoever connects waits for as many rounds as others do before it.
+ *      While connections come, up to `CONNECTING_ROUNDS` without work are between two with work: they are short.
  */
 
 import {
@@ -41,17 +41,17 @@ export interface WorkSender {
 export type Steps<Result> = Generator<void, Result | Promise<Result>>;
 
 export interface WorkQueue {
-  /** T4. */
+  /** QW4. */
   isBusy(): boolean;
-  /** Whether the sender has its share of what may wait (T5). */
+  /** Whether the sender has its share of what may wait (QW5). */
   isFull(sender: WorkSender): boolean;
-  /** A connection was made; others may wait for theirs (T6). */
+  /** A connection was made; others may wait for theirs (QW6). */
   connected(): void;
   /** How much time the source's work has had lately, in ms. */
   recentMs(source: string): number;
   /** Does short work, at once or in its turn. */
   run<Result>(sender: WorkSender, work: () => Result | Promise<Result>): Result | Promise<Result>;
-  /** Does work of a source that may be long, in its turn (T3). */
+  /** Does work of a source that may be long, in its turn (QW3). */
   runInSteps<Result>(source: string, begin: () => Steps<Result>): Promise<Result>;
 }
 
@@ -155,7 +155,7 @@ class RoundedWorkQueue implements WorkQueue {
     });
   }
 
-  /** Whether this round has time left for the sender (T1). */
+  /** Whether this round has time left for the sender (QW1). */
   #hasTime({ source }: WorkSender): boolean {
     return this.#spentMs < ROUND_MS && (source !== null || this.#strangersSpentMs < STRANGERS_ROUND_MS);
   }
@@ -197,7 +197,7 @@ class RoundedWorkQueue implements WorkQueue {
     setImmediate(this.#nextRound);
   }
 
-  /** At the end of each round the next round's time begins (T1). */
+  /** At the end of each round the next round's time begins (QW1). */
   readonly #nextRound = (): void => {
     this.#isWaitingForEnd = false;
     if (this.#sources.size > 0 && this.#isForConnections()) {
@@ -215,7 +215,7 @@ class RoundedWorkQueue implements WorkQueue {
     if (this.#spentMs > 0 || this.#sources.size > 0) this.#waitForEnd();
   };
 
-  /** Whether this round is left to those who connect (T6). */
+  /** Whether this round is left to those who connect (QW6). */
   #isForConnections(): boolean {
     const isTheirs = this.#hasConnected && this.#connectingRounds > 0;
     this.#connectingRounds = isTheirs ? this.#connectingRounds - 1 : CONNECTING_ROUNDS;

@@ -1,10 +1,10 @@
 /**
  * The HTTP server: limits of its sockets, routes, and answers to what is no request of ours.
  *
- * H1  A sender that is slow or endless with its headers or its body is cut off.
- * H2  Whatever arrives is answered with JSON that has a code, and never with a 5xx for what the caller sent.
- * H3  A stop takes no new connection, answers the requests that have begun, and cuts off those that are not answered in
- *     time.
+ * HS1  A sender that is slow or endless with its headers or its body is cut off.
+ * HS2  Whatever arrives is answered with JSON that has a code, and never with a 5xx for what the caller sent.
+ * HS3  A stop takes no new connection, answers the requests that have begun, and cuts off those that are not answered
+ *      in time.
  */
 
 import type { ServerResponse } from "node:http";
@@ -48,7 +48,7 @@ export interface ServerOptions {
 export interface IngestServer {
   readonly url: string;
   readonly port: number;
-  /** Resolves when every request was answered or cut off (H3). */
+  /** Resolves when every request was answered or cut off (HS3). */
   close(): Promise<void>;
 }
 

@@ -2,11 +2,11 @@
  * The write keys that a body names, found in its bytes: whoever has no key that is known is refused before anything is
  * made of what it sent.
  *
- * F1  The body's own key is among those that are found, wherever it stands: of a name that is repeated the last one
- *     counts, and a batch may name a key in each of its calls.
- * F2  A few places are looked at and no more, however often the name stands there.
- * F3  A key that is found may stand deeper than where it counts: finding a known key lets the body be parsed, and no
- *     more.
+ * BK1  The body's own key is among those that are found, wherever it stands: of a name that is repeated the last one
+ *      counts, and a batch may name a key in each of its calls.
+ * BK2  A few places are looked at and no more, however often the name stands there.
+ * BK3  A key that is found may stand deeper than where it counts: finding a known key lets the body be parsed, and no
+ *      more.
  */
 
 const NAME = Buffer.from('"writeKey"');

@@ -3,9 +3,9 @@
  *
  * A key that is not known is looked for in the table of sources before it is refused, since it may be a moment old.
  * That holds for the first tries of a caller, and not for a caller that tries without end.
- * N1  A key is remembered from its tenth refusal in a second to that second's end.
- * N2  Whatever changes in the table of sources, all are forgotten.
- * N3  At most some thousands are held; the oldest give way.
+ * RK1  A key is remembered from its tenth refusal in a second to that second's end.
+ * RK2  Whatever changes in the table of sources, all are forgotten.
+ * RK3  At most some thousands are held; the oldest give way.
  */
 
 export interface RefusedKeys<Refused> {

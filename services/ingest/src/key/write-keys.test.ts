@@ -14,7 +14,7 @@ const source = (id: string, ...keys: readonly string[]): Source => ({
 });
 
 describe("write keys", () => {
-  it("all find their source, as it is now (K2)", () => {
+  it("all find their source, as it is now (WK2)", () => {
     const keys = createWriteKeys();
     keys.apply("a", source("a", "new", "old"));
     keys.apply("b", source("b", "other"));
@@ -34,14 +34,14 @@ describe("write keys", () => {
     expect(keys.find("other", 0)?.id).toBe("b");
   });
 
-  it("that were rotated out find it until their moment (K2)", () => {
+  it("that were rotated out find it until their moment (WK2)", () => {
     const keys = createWriteKeys();
     keys.apply("a", { ...source("a"), writeKeys: [{ key: "old", expiresAtMs: 1_000 }] });
     expect(keys.find("old", 999)?.id).toBe("a");
     expect(keys.find("old", 1_000)).toBeUndefined();
   });
 
-  it("may be any text, however long, without being found by a part of it (K1)", () => {
+  it("may be any text, however long, without being found by a part of it (WK1)", () => {
     const keys = createWriteKeys();
     keys.apply("a", source("a", "schlüssel-🔑"));
     expect(keys.find("schlüssel-🔑", 0)?.id).toBe("a");

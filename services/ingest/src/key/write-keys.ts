@@ -2,9 +2,9 @@
  * The sources by their write keys.
  *
  * Owns an index over the table of sources, kept by the table's changes.
- * K1  A key is found by a salted digest, and then compared in constant time: how long a look-up takes says nothing
- *     about how much of a guess was right, and the salt is this process's own.
- * K2  Every live key of a source finds it; a key that was rotated out finds it until the key expires.
+ * WK1  A key is found by a salted digest, and then compared in constant time: how long a look-up takes says nothing
+ *      about how much of a guess was right, and the salt is this process's own.
+ * WK2  Every live key of a source finds it; a key that was rotated out finds it until the key expires.
  */
 import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Source } from "@posthaste/core/config/source";

@@ -2,9 +2,9 @@
  * The path of a request that sends calls. `takeCalls` tells it from top to bottom: key, bounds, body, parse, accept,
  * answer.
  *
- * S1  A key in the header or the address is looked at before the body is read, let alone inflated.
- * S2  A key that only the body has is looked for in the body's bytes, before they are parsed.
- * S3  A request that waits for the table of sources holds its body as it was sent, at the most.
+ * TC1  A key in the header or the address is looked at before the body is read, let alone inflated.
+ * TC2  A key that only the body has is looked for in the body's bytes, before they are parsed.
+ * TC3  A request that waits for the table of sources holds its body as it was sent, at the most.
  */
 import type { CallType } from "@posthaste/core/call/call-schema";
 import type { Source } from "@posthaste/core/config/source";
@@ -61,7 +61,7 @@ export function createTakeCalls(parts: TakeCallsParts): TakeCalls {
     const lagging = admission.ofAnybody();
     if (lagging !== null) return steps.refuse(lagging);
 
-    // The key, where the header or the address has it, and the bounds of its source (S1).
+    // The key, where the header or the address has it, and the bounds of its source (TC1).
     const key = keyOutsideOfBody(request);
     const named = key === null ? null : await authenticator.authenticate([key]);
     if (named !== null) {
@@ -75,7 +75,7 @@ export function createTakeCalls(parts: TakeCallsParts): TakeCalls {
     const body = await steps.readBody(request, exchange, { source: named?.source.id ?? null, address: address ?? "" });
     if (!isSentBody(body)) return steps.refuse(body);
 
-    // The key, where only the body has it (S2), and the bounds of work.
+    // The key, where only the body has it (TC2), and the bounds of work.
     const found = named ?? (await steps.sourceInBody(body, address ?? ""));
     if ("refusal" in found) return steps.refuse(found.refusal);
     const { source } = found;
@@ -122,7 +122,7 @@ class PathSteps {
 
   /**
    * Whose a body is that names a key which is known. It need not be the key that counts, and what was inflated to find
-   * it is not kept (S3).
+   * it is not kept (TC3).
    */
   sourceInBody(body: SentBody, address: string): Authentication | Promise<Authentication> {
     const { admission, authenticator, work } = this.#parts;

@@ -3,9 +3,9 @@
  *
  * Owns two processes of it, one for CPU as the service runs and one for memory, whose young generation is so small that
  * what is seen at a collection is nearly what is alive.
- * Q1  A form's CPU is the least of several rounds, less what a round of no request costs.
- * Q2  Ms are those of the machine that the bounds were set on: they are divided by what a fixed work costs here, in the
- *     same process and close in time.
+ * ME1  A form's CPU is the least of several rounds, less what a round of no request costs.
+ * ME2  Ms are those of the machine that the bounds were set on: they are divided by what a fixed work costs here, in
+ *      the same process and close in time.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
