@@ -159,6 +159,27 @@ describe("a join of a consumer that runs", () => {
     await close(group);
   });
 
+  it("CN1: begins no search for what it gained where what it kept ends it", async () => {
+    let asked = 0;
+    const group = await joined([0], {
+      window: { maxRecords: 1, maxBytes: 1_000_000 },
+      take: ({ offset, value }) => {
+        if (offset === 6) throw new Error("a bug");
+        return String(value);
+      },
+    });
+    group.onOffsetFetch = async () => void (asked += 1);
+    await group.fetch(0, 5, 2);
+    const joining = group.beginJoin();
+    await pass(0);
+    group.finish(5);
+    await joining;
+    await group.endJoin([0, 1]);
+    await pass(1000);
+    expect(group.failures).toMatchObject([{ code: "internal" }]);
+    expect([asked, group.assigned.map(({ partition }) => partition)]).toEqual([0, [0]]);
+  });
+
   it("tells each window which topic of Kafka's its offsets are of, where the cluster says so", async () => {
     const named = await joined([0], { topicIds: new Map([["t", "the-topic-s-own-id"]]) });
     expect(named.consumer.owned()).toMatchObject([{ topic: "t", topicId: "the-topic-s-own-id" }]);

@@ -56,6 +56,7 @@ export class OwnedPartitions<T, F> {
   join(assigned: Assigned, { isStopping }: { readonly isStopping: boolean }): void {
     const { consumer, connection, session } = this.#options;
     this.#epoch += 1;
+    const epoch = this.#epoch;
     const found = this.#intakes.filter(({ isLocating }) => !isLocating);
     const sought = this.#intakes.filter(({ isLocating }) => isLocating);
     const { kept, lost, gained } = compareAssignment(found, assigned, session.isContinuous);
@@ -68,7 +69,7 @@ export class OwnedPartitions<T, F> {
     for (const place of gained) this.#options.fetchOf(place).pause();
     // While the consumer stops, what is kept stays frozen: the drain of `stop` froze all that was owned.
     if (!isStopping) for (const intake of kept) intake.keep();
-    if (begun.length > 0) this.#search(begun);
+    if (begun.length > 0) this.#search(begun, epoch);
   }
 
   /**
@@ -127,10 +128,12 @@ export class OwnedPartitions<T, F> {
     if (!this.#isClosed) order();
   }
 
-  /** CN1: each partition begins when its own place is found. */
-  #search(gained: readonly PartitionIntake<T, F>[]): void {
+  /**
+   * CN1: each partition begins when its own place is found. `epoch` is that of the JOIN: what a kept partition goes on
+   * with may have ended the consumer since.
+   */
+  #search(gained: readonly PartitionIntake<T, F>[], epoch: number): void {
     const { connection, session, consumer, topicIds, onFailure } = this.#options;
-    const epoch = this.#epoch;
     void findPlaces(gained, {
       connection,
       session,
