@@ -228,8 +228,8 @@ describe("the joined table", () => {
     const framed = (text: string) =>
       Buffer.concat([Buffer.from([0, 0, 0, 0, 7]), Buffer.from(text)]).toString("latin1");
 
-    async function openUnknowing() {
-      const registry = { isKnown: false, asked: 0 };
+    async function openUnknowing(options: Partial<TableOptions<string>> = {}) {
+      const registry: { isKnown: boolean; asked: number; failsWith?: Error } = { isKnown: false, asked: 0 };
       const stale: string[] = [];
       const unknown = () => new PosthasteError("unknown_schema", "there is no schema 7");
       const isOf7 = (bytes: Buffer) => bytes.toString("latin1").startsWith(framed(""));
@@ -239,12 +239,13 @@ describe("the joined table", () => {
         prefetch: (bytes) => {
           if (!isOf7(bytes) || registry.isKnown) return undefined;
           registry.asked += 1;
-          return Promise.reject(unknown());
+          return Promise.reject(registry.failsWith ?? unknown());
         },
         decode: (bytes) => {
           if (isOf7(bytes) && !registry.isKnown) throw unknown();
           return bytes.toString("latin1").replace(framed(""), "");
         },
+        ...options,
       });
       return { table, registry, stale };
     }
@@ -258,6 +259,27 @@ describe("the joined table", () => {
       registry.isKnown = true;
       await eventually(() => expect(contents(table)).toEqual({ a: "late", b: "at once" }));
       expect(table.revisionOf("a")).toBe(1);
+    });
+
+    it("T4: is told as a change when it is applied, after those of other keys that stand above it", async () => {
+      const changes: string[] = [];
+      const { table, registry } = await openUnknowing({
+        onChange: (key, value, offset) => changes.push(`${offset}: ${key} is ${value}`),
+      });
+      await write("a", framed("late"), 1);
+      await write("b", "at once", 1);
+      await table.refresh(5000);
+      registry.isKnown = true;
+      await eventually(() => expect(changes).toEqual(["1: b is at once", "0: a is late"]));
+    });
+
+    it("T4: fails the table by its one way where the asking fails for no reason of the registry", async () => {
+      const failures: Error[] = [];
+      const { table, registry } = await openUnknowing({ onFailure: (reason) => failures.push(reason) });
+      await write("a", framed("late"), 1);
+      await table.refresh(5000);
+      registry.failsWith = new TypeError("a bug");
+      await eventually(() => expect(failures).toEqual([registry.failsWith]));
     });
 
     it("T4, UR1: undoes nothing that its key got since, a removal included, and is no late write then", async () => {

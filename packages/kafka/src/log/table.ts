@@ -62,7 +62,11 @@ export interface TableOptions<T> {
   readonly decode: (bytes: Buffer) => T;
   /** Called before `decode`; see Codec. */
   readonly prefetch?: (bytes: Buffer) => Promise<void> | undefined;
-  /** Called after each change, in offset order, from the first record of the topic on; `undefined` is a removal. */
+  /**
+   * Called after each change, from the first record of the topic on, with the offset of the record that made it;
+   * `undefined` is a removal. Changes come in offset order, but for those of records that were set aside for their
+   * schema (T4): such a change comes when the schema is known, after changes of other keys at higher offsets.
+   */
   readonly onChange?: (key: string, value: T | undefined, offset: number) => void;
   /**
    * A record with a lower revision than the held one was ignored; the writer of the topic writes the newest again (P5).
@@ -115,13 +119,14 @@ class CompactedTable<T> implements Table<T> {
     this.#unknownSchema = new UnknownSchemaRecords({
       prefetch: (bytes) => options.prefetch?.(bytes),
       onKnown: (record) => this.#applySetAside(record),
+      onFailure: (reason) => this.#fail(reason),
       roundMs: options.unknownSchemaRoundMs,
     });
     this.#askEnd = singleFlight(() => endOffset(connection, options.topic));
   }
 
   async start(): Promise<void> {
-    const { topic, onFailure = throwUncaught, missingPatienceMs } = this.#options;
+    const { topic, missingPatienceMs } = this.#options;
     this.#report();
     startUnreadableCount(this.#connection.metrics, topic);
     this.#connection.metrics?.tableCaughtUpTimestamp.set({ topic }, 0);
@@ -131,7 +136,7 @@ class CompactedTable<T> implements Table<T> {
       from: "start",
       onRecords: (records) => this.#take(records),
       onFetched: (at) => this.#progress.reached(at),
-      onFailure,
+      onFailure: (reason) => this.#fail(reason),
       clock: this.#options.clock,
       ...(missingPatienceMs === undefined ? {} : { missingPatienceMs }),
     });
@@ -286,6 +291,11 @@ class CompactedTable<T> implements Table<T> {
       this.#connection.log.error(fields, "a record of a table cannot be read: what was held stays");
       return error.code === "unknown_schema" ? UNKNOWN_SCHEMA : UNREADABLE;
     }
+  }
+
+  #fail(reason: Error): void {
+    const { onFailure = throwUncaught } = this.#options;
+    onFailure(reason);
   }
 
   #report(): void {

@@ -24,6 +24,8 @@ export interface UnknownSchemaOptions {
   readonly prefetch: (bytes: Buffer) => Promise<void> | undefined;
   /** Takes a record whose schema is known now. */
   readonly onKnown: (record: IncomingRecord) => void;
+  /** What `prefetch` or `onKnown` failed with is no answer of the registry, but a bug: no round follows. */
+  readonly onFailure: (reason: Error) => void;
   /** Ms from the end of one round to the next; default 5 s. */
   readonly roundMs?: number | undefined;
 }
@@ -70,7 +72,21 @@ export class UnknownSchemaRecords {
   #ask(): void {
     if (this.#timer !== undefined || this.#isClosed || this.#records.size === 0) return;
     const { roundMs = ROUND_MS } = this.#options;
-    this.#timer = setTimeout(() => void this.#round(), roundMs);
+    this.#timer = setTimeout(() => void this.#askAll(), roundMs);
+  }
+
+  /** One round, and the next. Never rejects. */
+  async #askAll(): Promise<void> {
+    try {
+      await this.#round();
+    } catch (error) {
+      if (this.#isClosed) return;
+      this.close();
+      this.#options.onFailure(error instanceof Error ? error : new Error(String(error)));
+      return;
+    }
+    this.#timer = undefined;
+    this.#ask();
   }
 
   /** UR2. */
@@ -80,8 +96,6 @@ export class UnknownSchemaRecords {
       if (answer === "silent") break;
       if (answer === "known") this.#release(schemaId);
     }
-    this.#timer = undefined;
-    this.#ask();
   }
 
   /** One record's bytes for each schema. */
