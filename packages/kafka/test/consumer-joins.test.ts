@@ -168,7 +168,9 @@ describe("a join of a consumer that runs", () => {
         return String(value);
       },
     });
-    group.onOffsetFetch = async () => void (asked += 1);
+    group.onOffsetFetch = async () => {
+      asked += 1;
+    };
     await group.fetch(0, 5, 2);
     const joining = group.beginJoin();
     await pass(0);
