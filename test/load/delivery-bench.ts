@@ -19,6 +19,8 @@ const PARTITIONS = 6;
 const RETRY_DELAYS_MS: readonly number[] = [10_000, 30_000, 60_000, 300_000];
 const WINDOW_MS = 4 * 3_600_000;
 const USERS = 10_000;
+/** What ingest notes beside a call that says when it was made. */
+const REST_JSON = `{"originalTimestamp":"2026-11-21T03:24:17.269Z"}`;
 /** A body of 1 KB. */
 const BODY = Buffer.from(
   JSON.stringify({
@@ -65,6 +67,8 @@ function deliveryOf(of: Pick<Delivery, "messageId" | "destinationId" | "configOf
     originIncarnation: 1,
     originPartition: 0,
     body: BODY,
+    event: "Order Completed",
+    restJson: REST_JSON,
   };
 }
 

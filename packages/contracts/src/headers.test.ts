@@ -14,6 +14,11 @@ const progress: fc.Arbitrary<DeliveryProgress> = fc.record({
   urlsNotBeforeMs: fc.option(fc.dictionary(fc.webUrl(), fc.nat(), { minKeys: 1, maxKeys: 5, noNullPrototype: true }), {
     nil: null,
   }),
+  history: fc.option(fc.string({ minLength: 1 }), { nil: null }),
+  replay: fc.option(
+    fc.record({ id: fc.string({ minLength: 1 }), count: fc.nat(), from: fc.option(fc.string(), { nil: null }) }),
+    { nil: null },
+  ),
 });
 
 describe("progress headers", () => {
@@ -43,6 +48,12 @@ describe("progress headers", () => {
       ),
     );
     expect(decodeProgress({ attempts: "-1", "deadline-ms": "soon", urls: '[1, "a"]' })).toEqual(NO_PROGRESS);
+    expect(decodeProgress({ replays: "3", "replayed-from": "x" })).toEqual(NO_PROGRESS);
+    expect(decodeProgress({ "replay-id": "rpl_1", replays: "?" }).replay).toEqual({
+      id: "rpl_1",
+      count: 1,
+      from: null,
+    });
     for (const moments of ["{", "[1]", "null", "3", '{"https://receiver.test/": "soon"}']) {
       expect(decodeProgress({ "urls-not-before-ms": moments })).toEqual(NO_PROGRESS);
     }
@@ -57,6 +68,8 @@ const someProgress: DeliveryProgress = {
   notBeforeMs: 3,
   urls: ["https://receiver.test/"],
   urlsNotBeforeMs: { "https://receiver.test/": 4 },
+  history: "{}",
+  replay: { id: "rpl_1", count: 2, from: "posthaste.dead-letters/0/7" },
 };
 
 it("headerText takes the last of a repeated header", () => {

@@ -1,5 +1,5 @@
 /** Record headers: what a reader needs without decoding the value. All are strings on the wire. */
-import { type DeliveryProgress, NO_PROGRESS } from "@posthaste/core/delivery/delivery";
+import { type DeliveryProgress, NO_PROGRESS, type Replay } from "@posthaste/core/delivery/delivery";
 
 /** Of config records: the writer's revision, also on tombstones, which have no value to carry it (P5). */
 export const REVISION_HEADER = "revision";
@@ -23,6 +23,10 @@ const DEADLINE = "deadline-ms";
 const NOT_BEFORE = "not-before-ms";
 const URLS = "urls";
 const URLS_NOT_BEFORE = "urls-not-before-ms";
+const HISTORY = "history";
+const REPLAY_ID = "replay-id";
+const REPLAYS = "replays";
+const REPLAYED_FROM = "replayed-from";
 
 /** Headers as kafkajs hands them over: a value may be absent, or repeated. */
 export type IncomingHeaders = Readonly<Record<string, Buffer | string | readonly (Buffer | string)[] | undefined>>;
@@ -49,6 +53,14 @@ export function encodeProgress(progress: DeliveryProgress): Record<string, strin
   if (progress.notBeforeMs !== null) headers[NOT_BEFORE] = String(progress.notBeforeMs);
   if (progress.urls !== null) headers[URLS] = JSON.stringify(progress.urls);
   if (progress.urlsNotBeforeMs !== null) headers[URLS_NOT_BEFORE] = JSON.stringify(progress.urlsNotBeforeMs);
+  if (progress.history !== null) headers[HISTORY] = progress.history;
+  return progress.replay === null ? headers : Object.assign(headers, encodeReplay(progress.replay));
+}
+
+/** The headers that say of which replay a record is. */
+export function encodeReplay({ id, count, from }: Replay): Record<string, string> {
+  const headers: Record<string, string> = { [REPLAY_ID]: id, [REPLAYS]: String(count) };
+  if (from !== null) headers[REPLAYED_FROM] = from;
   return headers;
 }
 
@@ -65,6 +77,19 @@ export function decodeProgress(headers: IncomingHeaders | undefined): DeliveryPr
     notBeforeMs: wholeNumber(headerText(headers, NOT_BEFORE)),
     urls: urlList(headerText(headers, URLS)),
     urlsNotBeforeMs: momentsByUrl(headerText(headers, URLS_NOT_BEFORE)),
+    history: headerText(headers, HISTORY) ?? null,
+    replay: readReplay(headers),
+  };
+}
+
+/** A resend says of which replay it is and nothing more. */
+function readReplay(headers: IncomingHeaders): Replay | null {
+  const id = headerText(headers, REPLAY_ID);
+  if (id === undefined || id === "") return null;
+  return {
+    id,
+    count: wholeNumber(headerText(headers, REPLAYS)) ?? 1,
+    from: headerText(headers, REPLAYED_FROM) ?? null,
   };
 }
 

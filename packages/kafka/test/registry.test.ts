@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { SchemaRegistry, SchemaType } from "@kafkajs/confluent-schema-registry";
+import { COMPATIBILITY, SchemaRegistry, SchemaType } from "@kafkajs/confluent-schema-registry";
 import { createTopicNames, SCHEMA_NAMES, subjectOf } from "@posthaste/contracts/topics";
 import type { Event } from "@posthaste/core/event/event";
 import type { Log } from "@posthaste/core/log";
@@ -138,7 +138,7 @@ describe("codecs against the registry", () => {
     const newer = eventSchemaWith((fields) => [...fields, { name: "added", type: "string", default: "" }]);
     const { id } = await bare.register(
       { type: SchemaType.AVRO, schema: newer },
-      { subject: subjectOf(names, "event") },
+      { subject: subjectOf(names, "event"), compatibility: COMPATIBILITY.BACKWARD_TRANSITIVE },
     );
     const bytes = await bare.encode(id, { ...EVENT, added: "new" });
     await codec.prefetch(bytes);

@@ -1,5 +1,5 @@
-import { headerText } from "@posthaste/contracts/headers";
-import type { Delivery } from "@posthaste/core/delivery/delivery";
+import { decodeProgress, headerText } from "@posthaste/contracts/headers";
+import type { Delivery, Replay } from "@posthaste/core/delivery/delivery";
 import { NO_INCARNATION } from "@posthaste/core/delivery/origin";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
@@ -10,6 +10,7 @@ import { createLogWriter, deadLetterAt, type LogWriter, momentOf } from "./log-w
 interface Seen {
   readonly key: string;
   readonly urls: string | undefined;
+  readonly replay: Replay | null;
   readonly delivery: Delivery;
 }
 
@@ -24,7 +25,12 @@ beforeAll(async () => {
   writer = await createLogWriter(topics);
   control = await startTestControl(topics);
   await topics.follow<Delivery>(topics.names.deliveries, (delivery, { key, headers }) =>
-    seen.push({ key: String(key), urls: headerText(headers, "urls"), delivery }),
+    seen.push({
+      key: String(key),
+      urls: headerText(headers, "urls"),
+      replay: decodeProgress(headers).replay,
+      delivery,
+    }),
   );
   const settings = { settle: "each", urls: [{ url: "https://a.example/" }, { url: "https://b.example/" }] };
   const created = await control.call("POST", "/v1/destinations", {
@@ -72,12 +78,15 @@ describe("a replay", () => {
     expect(seen.map(({ delivery }) => delivery.messageId)).toEqual(["message-1", "message-2", "message-3"]);
     const [first] = seen;
     expect(first).toMatchObject({ key: "dst_1:user-7", urls: undefined });
-    const { body, receivedAtMs, configOffset } = deadLetterAt(1);
+    const { body, receivedAtMs, configOffset, event, restJson } = deadLetterAt(1);
     expect(first?.delivery).toEqual({
       ...{ messageId: "message-1", sourceId: "src_1", destinationId: "dst_1", type: "track" },
-      ...{ receivedAtMs, configOffset, body },
-      ...{ originIncarnation: NO_INCARNATION, originPartition: 0, originOffset: 0 },
+      ...{ receivedAtMs, configOffset, body, event, restJson },
+      ...{ originIncarnation: NO_INCARNATION, originPartition: 0, originOffset: 1 },
     });
+    const from = `${topics.names.deadLetters}/0/`;
+    expect(first?.replay).toEqual({ id: expect.stringMatching(/^rpl_/), count: 1, from: `${from}0` });
+    expect(seen.map(({ replay }) => replay?.from)).toEqual([0, 1, 2].map((offset) => `${from}${offset}`));
   });
 
   it("goes to the dead URLs alone where each URL is on its own", async () => {

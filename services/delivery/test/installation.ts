@@ -28,6 +28,8 @@ export interface Installation {
   readonly names: TopicNames;
   readonly secretKey: SecretKey;
   readonly deadLetters: readonly DeadLetter[];
+  /** The headers of each of them, as text. */
+  readonly deadLetterHeaders: readonly Readonly<Record<string, string>>[];
   readonly attempts: readonly AttemptRecord[];
   /** Everything that was ever written to a retry topic. */
   readonly waiting: readonly Waiting[];
@@ -73,9 +75,13 @@ export async function createInstallation(delaysMs: readonly number[]): Promise<I
   const destinationRecords = await openCodec<DestinationRecord>("destination");
   const sourceCodec = await openCodec<SourceRecord>("source");
   const deadLetters: DeadLetter[] = [];
+  const deadLetterHeaders: Record<string, string>[] = [];
   const attempts: AttemptRecord[] = [];
   const waiting: Waiting[] = [];
-  await follow<DeadLetter>(names.deadLetters, (letter) => deadLetters.push(letter));
+  await follow<DeadLetter>(names.deadLetters, (letter, { headers }) => {
+    deadLetters.push(letter);
+    deadLetterHeaders.push(Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])));
+  });
   await follow<AttemptBatch>(names.attempts, (batch) => attempts.push(...batch.attempts));
   for (const topic of new Set(delaysMs.map((delayMs) => retryTopicName(names, delayMs)))) {
     await follow<Delivery>(topic, ({ messageId }, { headers }) =>
@@ -98,6 +104,8 @@ export async function createInstallation(delaysMs: readonly number[]): Promise<I
       originPartition: 0,
       originOffset: origins,
       body: Buffer.from(`{"type":"track","event":${JSON.stringify(draft.messageId)}}`),
+      event: draft.messageId,
+      restJson: null,
       ...fields,
     });
   };
@@ -106,6 +114,7 @@ export async function createInstallation(delaysMs: readonly number[]): Promise<I
     names,
     secretKey,
     deadLetters,
+    deadLetterHeaders,
     attempts,
     waiting,
     encode,

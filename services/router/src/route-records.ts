@@ -8,6 +8,7 @@ import type { Delivery } from "@posthaste/core/delivery/delivery";
 import type { Event } from "@posthaste/core/event/event";
 import type { Log } from "@posthaste/core/log";
 import { toWebhookBody } from "@posthaste/core/routing/body";
+import { eventNameOf, fieldsLeftOut } from "@posthaste/core/routing/delivery-fields";
 import { deliveryKey } from "@posthaste/core/routing/partition-key";
 import { type RoutingTable, routeEvent, type UnroutedCause } from "@posthaste/core/routing/routing";
 import type { Task } from "@posthaste/kafka/consumer/windowed-consumer";
@@ -19,8 +20,8 @@ import type { EventPlace } from "./event-place.ts";
 import type { RouterMetrics } from "./metrics.ts";
 import type { UnroutedLog } from "./unrouted.ts";
 
-/** A character of an id, in UTF-8. */
-const MAX_FIELD_BYTES = 3;
+/** A character of an id, of a name or of JSON, in UTF-8. */
+const MAX_CHARACTER_BYTES = 3;
 /** The rest of a delivery beside its ids and its body: numbers, lengths, the schema's id. */
 const ENVELOPE_BYTES = 100;
 
@@ -51,6 +52,9 @@ export function toDeliveries(
   const { messageId, sourceId, type, receivedAtMs } = event;
   const configOffset = context.configOffset();
   const body = Buffer.from(toWebhookBody(event), "utf8");
+  const name = eventNameOf(event);
+  const restJson = fieldsLeftOut(event);
+  const textLength = messageId.length + sourceId.length + (name?.length ?? 0) + (restJson?.length ?? 0);
   return destinations.map(({ id: destinationId }) => {
     const key = Buffer.from(deliveryKey(destinationId, event));
     return {
@@ -58,8 +62,7 @@ export function toDeliveries(
       partition: partitionOf(key, context.deliveryPartitions),
       key,
       value: {
-        length:
-          body.length + MAX_FIELD_BYTES * (messageId.length + sourceId.length + destinationId.length) + ENVELOPE_BYTES,
+        length: body.length + MAX_CHARACTER_BYTES * (textLength + destinationId.length) + ENVELOPE_BYTES,
         make: () =>
           context.deliveryCodec.encode({
             messageId,
@@ -72,6 +75,8 @@ export function toDeliveries(
             originPartition: place.partition,
             originOffset: place.offset,
             body,
+            event: name,
+            restJson,
           }),
       },
     };

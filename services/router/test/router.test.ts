@@ -47,6 +47,21 @@ describe("an event", () => {
     );
   });
 
+  it("says in its deliveries how it is named, and what their body has no place for", async () => {
+    const page = { type: "page", event: null, name: "Home", integrations: { All: true } } as const;
+    await installation.send([
+      testEvent("named-track"),
+      testEvent("named-page", { ...page, restJson: '{"category":"Shop"}' }),
+      testEvent("named-screen", { ...page, type: "screen", propertiesJson: '{"a":1}' }),
+    ]);
+    const saidOf = (messageId: string) => deliveriesOf(messageId).map(({ event, restJson }) => [event, restJson]);
+    await eventually(() => expect(saidOf("named-track")).toEqual(Array(2).fill(["E", null])));
+    const beside = '{"category":"Shop","name":"Home","integrations":{"All":true}}';
+    await eventually(() => expect(saidOf("named-page")).toEqual(Array(2).fill(["Home", beside])));
+    const screen = '{"properties":{"a":1},"integrations":{"All":true}}';
+    await eventually(() => expect(saidOf("named-screen")).toEqual(Array(2).fill(["Home", screen])));
+  });
+
   it.each(EVENT_TYPES)("of type %s passes", async (type) => {
     await installation.send([testEvent(`type-${type}`, { type })]);
     await eventually(() => expect(deliveriesOf(`type-${type}`).map((delivery) => delivery.type)).toEqual([type, type]));

@@ -1,5 +1,5 @@
 /** The attempt log: what was sent to whom and what came of it. */
-import type { EventType } from "../event/event.ts";
+import type { EventType, Other } from "../event/event.ts";
 import type { AttemptOutcome } from "./outcome.ts";
 
 /** One URL of an attempt. */
@@ -20,11 +20,11 @@ export interface AttemptRecord {
   readonly messageId: string;
   readonly sourceId: string;
   readonly destinationId: string;
-  readonly type: EventType;
+  readonly type: EventType | Other;
   /** 1 for the first. */
   readonly attempt: number;
   readonly startedAtMs: number;
-  readonly outcome: AttemptOutcome;
+  readonly outcome: AttemptOutcome | Other;
   readonly urls: readonly UrlAttempt[];
 }
 

@@ -1,4 +1,5 @@
 /** Dead letters: deliveries that will not be tried again, and why. */
+import type { Other } from "../event/event.ts";
 import type { Delivery } from "./delivery.ts";
 
 /** The closed list of reasons. */
@@ -16,6 +17,17 @@ export const DEAD_LETTER_REASONS = [
 ] as const;
 export type DeadLetterReason = (typeof DEAD_LETTER_REASONS)[number];
 
+/** Where the cause of a dead letter is mended. */
+export const REASON_CLASSES = [
+  /** The customer's endpoint: it fails, is silent, or refuses what it was sent. */
+  "receiver",
+  /** What was set here, or asked for: a URL, a header, a secret, a destination that is off, a deletion. */
+  "configuration",
+  /** Posthaste itself, or the network that it stands in. */
+  "pipeline",
+] as const;
+export type ReasonClass = (typeof REASON_CLASSES)[number];
+
 /** The error of a URL that was not sent to because its destination has it no more. */
 export const URL_REMOVED = "url_removed";
 /** The error of a URL that was still to be served when its delivery was given up without an attempt. */
@@ -31,9 +43,22 @@ export interface DeadUrl {
   readonly durationMs: number;
 }
 
+/** One attempt that failed. */
+export interface PastAttempt {
+  /** 1 for the first. */
+  readonly attempt: number;
+  /** The replay that it was of; null before any. */
+  readonly replayId: string | null;
+  readonly startedAtMs: number;
+  /** The URLs that were called. */
+  readonly urls: readonly DeadUrl[];
+}
+
 /** One record of `posthaste.dead-letters`; its fields are those of `schemas/dead-letter.avsc`. */
 export interface DeadLetter extends Delivery {
-  readonly reason: DeadLetterReason;
+  readonly reason: DeadLetterReason | Other;
+  /** `other` in a letter from before classes. */
+  readonly reasonClass: ReasonClass | Other;
   readonly deadAtMs: number;
   readonly attempts: number;
   readonly deferrals: number;
@@ -45,4 +70,20 @@ export interface DeadLetter extends Delivery {
    * named too.
    */
   readonly lastAttempt: readonly DeadUrl[];
+  /**
+   * Whose event it is (`userKeyOf`). Null in a letter from before this field, and in one that a deletion asked for.
+   */
+  readonly userKey: string | null;
+  /** Of its first attempt, that before any replay, in ms since the epoch; null when nobody noted one. */
+  readonly firstAttemptAtMs: number | null;
+  /** The attempts that failed, oldest first, the last one included; of many the first and the last. */
+  readonly history: readonly PastAttempt[];
+  /** The topic that `originPartition` and `originOffset` are of; null where the origin is not known any more. */
+  readonly originTopic: string | null;
+  /** The replay that sent it last; null when there was none. */
+  readonly replayId: string | null;
+  /** How often it was sent again from the dead letters. */
+  readonly replays: number;
+  /** The dead letter that it was sent again from last: topic/partition/offset. */
+  readonly replayedFrom: string | null;
 }

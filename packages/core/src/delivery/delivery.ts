@@ -1,5 +1,5 @@
 /** A delivery: one event for one destination. */
-import type { EventType } from "../event/event.ts";
+import type { EventType, Other } from "../event/event.ts";
 
 /**
  * Where a delivery came from: which incarnation of the events topic, which partition, which offset. Together with the
@@ -20,7 +20,7 @@ export interface Delivery {
   readonly messageId: string;
   readonly sourceId: string;
   readonly destinationId: string;
-  readonly type: EventType;
+  readonly type: EventType | Other;
   readonly receivedAtMs: number;
   /** The offset in `posthaste.destination-config` up to which the router had read when it routed this. */
   readonly configOffset: number;
@@ -29,6 +29,19 @@ export interface Delivery {
   readonly originOffset: number;
   /** The exact bytes of the request body, UTF-8 JSON. */
   readonly body: Uint8Array;
+  /** track: the event's name; page, screen: the name; cut (`eventNameOf`). Null where there is none. */
+  readonly event: string | null;
+  /** What the event has beside the documented body: a JSON object, serialised (`fieldsLeftOut`); null for nothing. */
+  readonly restJson: string | null;
+}
+
+/** What a replayed delivery says of its replay. */
+export interface Replay {
+  readonly id: string;
+  /** How often the delivery was sent again, this time included. */
+  readonly count: number;
+  /** The dead letter that was sent again: topic/partition/offset; null where the replay does not say. */
+  readonly from: string | null;
 }
 
 /** What a delivery has been through; rides in record headers through the retry topics (W2), so no crash resets it. */
@@ -55,6 +68,10 @@ export interface DeliveryProgress {
    * where others may be; null when there are none.
    */
   readonly urlsNotBeforeMs: Readonly<Record<string, number>> | null;
+  /** The attempts that failed, as `addAttempt` of attempt-history.ts writes them; null before the first. */
+  readonly history: string | null;
+  /** The replay that sent it last; null when it was never replayed. */
+  readonly replay: Replay | null;
 }
 
 export const NO_PROGRESS: DeliveryProgress = {
@@ -65,4 +82,6 @@ export const NO_PROGRESS: DeliveryProgress = {
   notBeforeMs: null,
   urls: null,
   urlsNotBeforeMs: null,
+  history: null,
+  replay: null,
 };

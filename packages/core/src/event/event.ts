@@ -5,6 +5,13 @@ export const EVENT_TYPES = ["page", "screen", "identify", "track", "alias", "gro
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /**
+ * What a reader has instead of a word that it does not know: the default of the enums of the schemas of deliveries,
+ * dead letters and attempts, so that a word of a later release stops no earlier reader. No writer chooses it.
+ */
+export const OTHER = "other";
+export type Other = typeof OTHER;
+
+/**
  * One event as it stands in `posthaste.events`; its fields are those of `schemas/event.avsc`.
  *
  * The caller's JSON travels serialised (`*Json`: the output of `JSON.stringify`, a fixed point of parse and

@@ -20,6 +20,11 @@ export function deliveryKey(destinationId: string, subject: EventSubject): strin
   return `${destinationId}:${userOf(subject)}`;
 }
 
+/** The user that a delivery's key ends in; undefined for a key of something else. */
+export function userKeyOf(destinationId: string, key: string): string | undefined {
+  return key.startsWith(`${destinationId}:`) ? key.slice(destinationId.length + 1) : undefined;
+}
+
 function userOf({ userId, anonymousId, messageId }: EventSubject): string {
   return userId ?? anonymousId ?? messageId;
 }

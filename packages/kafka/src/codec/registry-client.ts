@@ -1,14 +1,14 @@
 /**
  * The registry's client, made of how the registry is reached: by HTTP or HTTPS, with an authority of its own, with
- * Basic authentication. The one question that the client has no call for goes the same way.
+ * Basic authentication. The questions that the client has no call for go the same way.
  */
-import { get as getByHttp, type IncomingMessage } from "node:http";
-import { Agent, type AgentOptions, get as getByHttps, type RequestOptions } from "node:https";
-import { json } from "node:stream/consumers";
+import { Agent, type AgentOptions } from "node:https";
 import { SchemaRegistry, SchemaType } from "@kafkajs/confluent-schema-registry";
+import { isJsonObject } from "@posthaste/core/call/json-fragment";
 import { isLoopback } from "../login/loopback.ts";
 import { registryTlsRefusal } from "../login/tls-refusal.ts";
 import { viewBytes } from "./bytes-view.ts";
+import { type JsonAnswer, requestJson } from "./registry-http.ts";
 
 export interface RegistryOptions {
   /** The registry's base URL, its path included; a user and password in it are used for Basic authentication. */
@@ -30,11 +30,16 @@ export interface Registry {
    * A schema as the registry holds it; undefined when the answer names none. Rejects when there is no answer in time.
    */
   readonly fetchText: (schemaId: number, timeoutMs: number) => Promise<unknown>;
+  /** Any other question, by the path behind the registry's URL. Rejects when there is no answer within 5 s. */
+  readonly ask: (method: "GET" | "PUT", path: string, body?: object) => Promise<JsonAnswer>;
   /** The password leaves this machine for everybody on the way to read. */
   readonly isClearText: boolean;
   /** What to change after an answer with this status, or after none; undefined when nobody here can say. */
   readonly advice: (status: unknown) => string | undefined;
 }
+
+/** For one question to the registry. */
+export const ANSWER_DEADLINE_MS = 5000;
 
 /** Connects nothing yet. */
 export function openRegistry({ url, ca, login }: RegistryOptions): Registry {
@@ -48,13 +53,16 @@ export function openRegistry({ url, ca, login }: RegistryOptions): Registry {
     { [SchemaType.AVRO]: { typeHook: viewBytes } },
   );
   const headers = auth === undefined ? {} : { authorization: basic(auth) };
+  const ask = (method: "GET" | "PUT", path: string, { body, timeoutMs }: Asked) =>
+    requestJson(`${host}${path}`, { method, headers, signal: AbortSignal.timeout(timeoutMs), ...ways }, body);
   return {
     host,
     client,
     fetchText: async (schemaId, timeoutMs) => {
-      const options = { headers, signal: AbortSignal.timeout(timeoutMs), ...ways };
-      return schemaOf(await getJson(`${host}/schemas/ids/${schemaId}`, options));
+      const answer = await ask("GET", `/schemas/ids/${schemaId}`, { timeoutMs });
+      return answer.status === 200 && isJsonObject(answer.body) ? answer.body["schema"] : undefined;
     },
+    ask: (method, path, body) => ask(method, path, { body, timeoutMs: ANSWER_DEADLINE_MS }),
     isClearText: auth !== undefined && protocol === "http:" && !isLoopback(hostname),
     advice: (status) => loginAdvice(status, auth) ?? registryTlsRefusal(agent?.failure),
   };
@@ -91,19 +99,9 @@ function loginAdvice(status: unknown, login: RegistryLogin | undefined): string 
     : `the registry does not let SCHEMA_REGISTRY_USERNAME ${login.username} do this: allow it to read and register schemas (403)`;
 }
 
-/** The answer's JSON; undefined for one that is not good. */
-async function getJson(url: string, options: RequestOptions): Promise<unknown> {
-  const get = url.startsWith("https:") ? getByHttps : getByHttp;
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    get(url, options, resolve).once("error", reject);
-  });
-  if (response.statusCode === 200) return json(response);
-  response.resume();
-  return undefined;
-}
-
-function schemaOf(answer: unknown): unknown {
-  return typeof answer === "object" && answer !== null && "schema" in answer ? answer.schema : undefined;
+interface Asked {
+  readonly body?: object | undefined;
+  readonly timeoutMs: number;
 }
 
 function basic({ username, password }: RegistryLogin): string {

@@ -11,8 +11,9 @@ import { withDeadline } from "../connection/deadline.ts";
 import { describe } from "../connection/kafka-errors.ts";
 import { everySoOften, untilAnswered } from "../connection/when-reachable.ts";
 import { type AvroType, createAvroCodec } from "./avro-codec.ts";
-import { openRegistry, type Registry, type RegistryOptions } from "./registry-client.ts";
+import { ANSWER_DEADLINE_MS, openRegistry, type Registry, type RegistryOptions } from "./registry-client.ts";
 import { readSchema } from "./schema-files.ts";
+import { settleCompatibility } from "./subject-compatibility.ts";
 
 export interface OpenCodecOptions extends RegistryOptions {
   /** Names the subjects. */
@@ -22,7 +23,6 @@ export interface OpenCodecOptions extends RegistryOptions {
   readonly signal?: AbortSignal;
 }
 
-const ANSWER_DEADLINE_MS = 5000;
 const CLEAR_TEXT =
   "a login at the schema registry without TLS: whoever is on the way can read it; begin SCHEMA_REGISTRY_URL with https://";
 
@@ -31,7 +31,8 @@ const CLEAR_TEXT =
  * registry refuses the schema.
  */
 export function createOpenCodec({ names, log = SILENT_LOG, signal, ...options }: OpenCodecOptions): OpenCodec {
-  const { host, client: registry, fetchText, isClearText, advice } = openRegistry(options);
+  const opened = openRegistry(options);
+  const { host, client: registry, fetchText, isClearText, advice } = opened;
   if (isClearText) log.warn({ event: "login_in_clear_text", registry: host }, CLEAR_TEXT);
 
   // A service opens several codecs at once: one line for all.
@@ -64,7 +65,10 @@ export function createOpenCodec({ names, log = SILENT_LOG, signal, ...options }:
   return async (schema) => {
     const subject = subjectOf(names, schema);
     const definition = { type: SchemaType.AVRO, schema: readSchema(schema) } as const;
-    const register = () => registry.register(definition, { subject });
+    const register = async () => {
+      const compatibility = await settleCompatibility(subject, { registry: opened, log });
+      return registry.register(definition, { subject, compatibility });
+    };
     // Of two processes that register a new schema at once the registry refuses one, which finds the other's the second
     // time.
     const settle = () => register().catch((error) => (statusOf(error) === 409 ? register() : Promise.reject(error)));

@@ -1,6 +1,6 @@
 /** Dead letters: what will not be tried again, and why. */
 import { DEAD_LETTER_REASONS } from "@posthaste/core/delivery/dead-letter";
-import { EVENT_TYPES } from "@posthaste/core/event/event";
+import { EVENT_TYPES, OTHER } from "@posthaste/core/event/event";
 import { z } from "zod";
 import { tenths } from "../http/milliseconds.ts";
 import { timeRange } from "../http/moment.ts";
@@ -13,7 +13,8 @@ import { decodeCountCursor, encodeCountCursor } from "./count-cursor.ts";
 import { isComplete, journalPageOf } from "./journal-page.ts";
 import type { VisibleLetters } from "./visible-letters.ts";
 
-const reason = z.enum(DEAD_LETTER_REASONS, `expected one of ${DEAD_LETTER_REASONS.join(", ")}`);
+const REASONS = [...DEAD_LETTER_REASONS, OTHER] as const;
+const reason = z.enum(REASONS, `expected one of ${REASONS.join(", ")}`);
 const time = z.iso.datetime();
 
 /** Which dead letters. */
@@ -26,7 +27,7 @@ const deadLetter = z.object({
   destinationId: z.string(),
   sourceId: z.string(),
   messageId: z.string(),
-  type: z.enum(EVENT_TYPES),
+  type: z.enum([...EVENT_TYPES, OTHER]),
   receivedAt: time.describe("When ingest took the call."),
   attempts: z.int().describe("Attempts made."),
   deferrals: z.int().describe("Times it was deferred without a request."),

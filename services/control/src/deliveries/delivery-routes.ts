@@ -1,7 +1,7 @@
 /** The delivery log: attempts, newest first. */
 
 import { ATTEMPT_OUTCOMES } from "@posthaste/core/delivery/outcome";
-import { EVENT_TYPES } from "@posthaste/core/event/event";
+import { EVENT_TYPES, OTHER } from "@posthaste/core/event/event";
 import { z } from "zod";
 import { tenths } from "../http/milliseconds.ts";
 import { timeRange } from "../http/moment.ts";
@@ -27,9 +27,9 @@ const delivery = z.object({
   destinationId: z.string(),
   sourceId: z.string(),
   messageId: z.string(),
-  type: z.enum(EVENT_TYPES),
+  type: z.enum([...EVENT_TYPES, OTHER]),
   attempt: z.int().describe("1 for the first."),
-  outcome: z.enum(ATTEMPT_OUTCOMES),
+  outcome: z.enum([...ATTEMPT_OUTCOMES, OTHER]),
   urls: z.array(
     z.object({
       url: z.string(),

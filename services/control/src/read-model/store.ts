@@ -12,6 +12,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { DEAD_LETTER_REASONS } from "@posthaste/core/delivery/dead-letter";
 import { ATTEMPT_OUTCOMES } from "@posthaste/core/delivery/outcome";
+import { OTHER } from "@posthaste/core/event/event";
 import { openCache } from "../sqlite-cache.ts";
 import {
   type CountQuery,
@@ -35,7 +36,11 @@ const TABLES = `
   ) WITHOUT ROWID, STRICT;
 `;
 
-export const JOURNALS = { attempts: ATTEMPT_OUTCOMES, dead_letters: DEAD_LETTER_REASONS } as const;
+/** The kinds of each journal's entries, with what stands for a word of a later release. */
+export const JOURNALS = {
+  attempts: [...ATTEMPT_OUTCOMES, OTHER],
+  dead_letters: [...DEAD_LETTER_REASONS, OTHER],
+} as const;
 export type JournalName = keyof typeof JOURNALS;
 
 export interface StoreOptions {

@@ -2,8 +2,9 @@
  * Replays: dead letters that are sent again, as deliveries.
  *
  * Owns: the replays that this process was asked for, the running one and what is remembered of the others.
- * Z1  A replayed delivery keeps its key, message id and body, and carries no origin (O3 of origin.ts): it is new to
- *     whoever drops repeats, and the receiver's idempotency key says what it is.
+ * Z1  A replayed delivery keeps its key, message id and body, and carries an origin of no incarnation (O3 of
+ *     origin.ts): it is new to whoever drops repeats, and the receiver's idempotency key says what it is. Its headers
+ *     name the replay, the dead letter and the attempts before (`replayedProgress`).
  * Z2  A replay reads the topic itself, up to where it ended at the start and to letters from before that moment: what
  *     dies again is not taken up by the same replay.
  * Z3  One runs at a time, a partition after the other, each from its start: the order of a key stays.
@@ -18,8 +19,8 @@ import { encodeProgress } from "@posthaste/contracts/headers";
 import type { TopicNames } from "@posthaste/contracts/topics";
 import { isDeliverySuppressed, type SuppressedUsers } from "@posthaste/core/deletion/suppression";
 import type { DeadLetter, DeadLetterReason } from "@posthaste/core/delivery/dead-letter";
-import { type Delivery, NO_PROGRESS } from "@posthaste/core/delivery/delivery";
-import { NO_INCARNATION } from "@posthaste/core/delivery/origin";
+import type { Delivery } from "@posthaste/core/delivery/delivery";
+import { replayedDelivery, replayedProgress } from "@posthaste/core/delivery/replay";
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";
 import { isUnreadable } from "@posthaste/kafka/codec/unreadable";
@@ -141,7 +142,7 @@ export class Replays {
           const letter = await this.#read(record, record.value);
           if (letter === null || !fits(filter, letter)) continue;
           if (this.#isLeftOut(letter, record)) leftOut += 1;
-          else outgoing.push(this.#toDelivery(letter, record));
+          else outgoing.push(this.#toDelivery(id, letter, record));
         }
         this.#change(id, { leftOut: this.#find(id).leftOut + leftOut });
         if (outgoing.length === 0 || this.#isClosed) return;
@@ -178,15 +179,13 @@ export class Replays {
   }
 
   /** Z1. Where each URL is on its own, only those that are dead are sent to. */
-  #toDelivery(letter: DeadLetter, { key }: IncomingRecord): OutgoingRecord {
+  #toDelivery(replayId: string, letter: DeadLetter, { topic, partition, offset, key }: IncomingRecord): OutgoingRecord {
     const { names, deliveries, settlesEach } = this.#options;
-    const { messageId, sourceId, destinationId, type, receivedAtMs, configOffset, body, lastAttempt } = letter;
-    const value = deliveries.encode({
-      ...{ messageId, sourceId, destinationId, type, receivedAtMs, configOffset, body },
-      ...{ originIncarnation: NO_INCARNATION, originPartition: 0, originOffset: 0 },
-    });
+    const { destinationId, lastAttempt } = letter;
     const urls = settlesEach(destinationId) && lastAttempt.length > 0 ? lastAttempt.map(({ url }) => url) : null;
-    return { topic: names.deliveries, key, value, headers: encodeProgress({ ...NO_PROGRESS, urls }) };
+    const progress = replayedProgress(letter, { replayId, from: `${topic}/${partition}/${offset}`, urls });
+    const value = deliveries.encode(replayedDelivery(letter));
+    return { topic: names.deliveries, key, value, headers: encodeProgress(progress) };
   }
 
   #find(id: string): Replay {

@@ -1,6 +1,6 @@
 /**
  * The rule by which a delivery of a suppressed user ends: as a dead letter with the reason `suppressed`, without an
- * attempt and without its body. Everything else goes on to the check of its destination.
+ * attempt, its body or anything else that the call said. Everything else goes on to the check of its destination.
  *
  * Owns nothing: who waits for the table of suppressed users waits there.
  * V6  No attempt begins for a user who was suppressed when control answered the deletion request. So an attempt begins
@@ -44,7 +44,7 @@ export class SuppressionCheck {
     if (task.window.isRevoked) return null;
     const { suppressed, destinationCheck, refusals, checkAgain } = this.#options;
     if (this.#isSuppressed(task, delivery)) {
-      refusals.deadLetter(task, { ...delivery, body: NO_BODY }, "suppressed");
+      refusals.deadLetter(task, { ...delivery, body: NO_BODY, event: null, restJson: null }, "suppressed");
       return null;
     }
     if (suppressed.isCurrent) return destinationCheck.check(task, delivery);

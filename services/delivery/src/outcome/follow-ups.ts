@@ -1,6 +1,7 @@
 /** Follow-ups: what is published because of an attempt, or instead of one. */
 
 import type { Destination } from "@posthaste/core/config/destination";
+import { addAttempt } from "@posthaste/core/delivery/attempt-history";
 import type { DeadLetterReason, DeadUrl } from "@posthaste/core/delivery/dead-letter";
 import type { Delivery, DeliveryProgress } from "@posthaste/core/delivery/delivery";
 import { DELIVERED, earliest, type Settlement } from "@posthaste/core/delivery/outcome";
@@ -44,10 +45,11 @@ const NOTHING: readonly FollowUp[] = [];
  * those URLs again, so they become a dead letter once.
  */
 export function planFollowUps(attempted: Attempted): readonly FollowUp[] {
-  const { delivery, progress, report, schedule, nowMs } = attempted;
+  const { delivery, report, schedule, nowMs } = attempted;
   const { urls } = report;
   const settlement = withLeftOut(report.settlement, attempted.leftOutTillMs);
-  if (settlement === DELIVERED && progress.urls === null) return NOTHING;
+  if (settlement === DELIVERED) return planRemovedUrls(attempted);
+  const progress = addAttempt(attempted.progress, report);
   const deadLetter = (reason: DeadLetterReason, after: DeliveryProgress, only: readonly string[] | null): FollowUp => ({
     kind: "dead_letter",
     delivery,

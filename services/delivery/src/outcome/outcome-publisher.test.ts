@@ -1,7 +1,9 @@
 import type { Codec } from "@posthaste/contracts/codec";
 import { createTopicNames } from "@posthaste/contracts/topics";
+import { addAttempt } from "@posthaste/core/delivery/attempt-history";
 import { DEAD_LETTER_REASONS, type DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import { type Delivery, NO_PROGRESS } from "@posthaste/core/delivery/delivery";
+import { NO_INCARNATION } from "@posthaste/core/delivery/origin";
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Task } from "@posthaste/kafka/consumer/windowed-consumer";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
@@ -13,19 +15,26 @@ import type { FollowUp } from "./follow-ups.ts";
 import { OutcomePublisher } from "./outcome-publisher.ts";
 
 const names = createTopicNames("posthaste");
-const delivery = { messageId: "m", destinationId: "dst" } as Delivery;
+const delivery: Delivery = {
+  ...{ messageId: "m", sourceId: "src", destinationId: "dst", type: "track", receivedAtMs: 3, configOffset: 1 },
+  ...{ originIncarnation: 9, originPartition: 2, originOffset: 41, body: Buffer.from("{}"), event: "Bought" },
+  restJson: '{"channel":"server"}',
+};
+const url = { url: "https://a.example/", status: 503, error: null, durationMs: 2.5 };
+const failed = addAttempt(NO_PROGRESS, { startedAtMs: 11, urls: [url] });
 const retry: FollowUp = { kind: "retry", delayMs: 10_000, progress: { ...NO_PROGRESS, attempts: 1 } };
 const deadLetter: FollowUp = {
   kind: "dead_letter",
   reason: "window_expired",
-  progress: { ...NO_PROGRESS, attempts: 3, deferrals: 2, windowStartMs: 5 },
+  progress: { ...failed, attempts: 1, deferrals: 2, windowStartMs: 5 },
   delivery,
-  lastAttempt: [],
+  lastAttempt: [url],
 };
 const key = Buffer.from("dst:user");
 const value = Buffer.from("a delivery");
 
 let sent: OutgoingRecord[][];
+let letters: DeadLetter[];
 let acknowledged: PromiseWithResolvers<void>;
 let failures: Error[];
 let finished: number;
@@ -48,12 +57,13 @@ const deadLettersCounted = async () =>
 
 beforeEach(() => {
   sent = [];
+  letters = [];
   failures = [];
   finished = 0;
   acknowledged = Promise.withResolvers();
   registry = new Registry();
   metrics = createDeliveryMetrics(registry, []);
-  const codec = { encode: (letter: DeadLetter) => Buffer.from(JSON.stringify(letter)) } as Codec<DeadLetter>;
+  const codec = { encode: (letter: DeadLetter) => Buffer.from([letters.push(letter)]) } as Codec<DeadLetter>;
   const producer = {
     send: (records: OutgoingRecord[]) => {
       sent.push(records);
@@ -117,13 +127,47 @@ describe("what follows a delivery", () => {
     expect(sent[0]?.[0]?.value).toBe(value);
   });
 
-  it("is a dead letter with the delivery, the reason and what it has been through", () => {
+  it("is a dead letter with the delivery, the reason and what it has been through, in its headers too", () => {
     publisher.publish(task(), [deadLetter]);
     const [[letter]] = sent as [[OutgoingRecord]];
-    expect([letter.topic, letter.key, letter.headers]).toEqual([names.deadLetters, key, undefined]);
-    expect(JSON.parse(String(letter.value))).toEqual({
-      ...delivery,
-      ...{ reason: "window_expired", deadAtMs: 77, attempts: 3, deferrals: 2, windowStartMs: 5, lastAttempt: [] },
+    expect([letter.topic, letter.key]).toEqual([names.deadLetters, key]);
+    expect(letters).toEqual([
+      {
+        ...delivery,
+        ...{ reason: "window_expired", reasonClass: "receiver", deadAtMs: 77, attempts: 1, deferrals: 2 },
+        ...{ windowStartMs: 5, lastAttempt: [url], userKey: "user", firstAttemptAtMs: 11 },
+        history: [{ attempt: 1, replayId: null, startedAtMs: 11, urls: [url] }],
+        ...{ originTopic: names.events, replayId: null, replays: 0, replayedFrom: null },
+      },
+    ]);
+    expect(letter.headers).toEqual({
+      ...{ reason: "window_expired", "reason-class": "receiver", "destination-id": "dst", "source-id": "src" },
+      ...{ "message-id": "m", type: "track", "received-at-ms": "3", "dead-at-ms": "77", attempts: "1" },
+      ...{ deferrals: "2", event: "Bought", "user-key": "user", "window-start-ms": "5", statuses: "503" },
+      ...{ "first-attempt-at-ms": "11", "origin-topic": names.events, "origin-partition": "2" },
+      "origin-offset": "41",
     });
+  });
+
+  it("is a dead letter that says of which replay it is, and where it came from where the replay knew", () => {
+    const replay = { id: "rpl_1", count: 2, from: "posthaste.dead-letters/0/7" };
+    const progress = { ...deadLetter.progress, replay };
+    const replayed = { ...delivery, originIncarnation: NO_INCARNATION };
+    publisher.publish(task(), [{ ...deadLetter, progress, delivery: replayed }]);
+    publisher.publish(task(), [{ ...deadLetter, delivery: replayed }]);
+    const said = { replayId: "rpl_1", replays: 2, replayedFrom: replay.from };
+    const unsaid = { replayId: null, replays: 0, replayedFrom: null };
+    expect(letters).toMatchObject([
+      { originTopic: names.events, originOffset: 41, ...said },
+      { originTopic: null, ...unsaid },
+    ]);
+    expect(sent[0]?.[0]?.headers).toMatchObject({ "replay-id": "rpl_1", replays: "2", "replayed-from": replay.from });
+    expect(sent[1]?.[0]?.headers).not.toHaveProperty("origin-topic");
+  });
+
+  it("says nothing of the user in a dead letter that a deletion asked for", () => {
+    publisher.publish(task(), [{ ...deadLetter, reason: "suppressed" }]);
+    expect(letters).toMatchObject([{ reason: "suppressed", reasonClass: "configuration", userKey: null }]);
+    expect(sent[0]?.[0]?.headers).not.toHaveProperty("user-key");
   });
 });

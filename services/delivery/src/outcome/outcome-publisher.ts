@@ -18,6 +18,7 @@ import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/produce
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import type { IncomingDelivery } from "../intake/incoming-delivery.ts";
 import type { DeliveryMetrics } from "../metrics.ts";
+import { toDeadLetterRecord } from "./dead-letter-record.ts";
 import type { FollowUp } from "./follow-ups.ts";
 
 export interface OutcomePublisherOptions {
@@ -67,18 +68,7 @@ export class OutcomePublisher {
         },
       };
     }
-    const { delivery, reason, progress, lastAttempt } = followUp;
-    const { attempts, deferrals, windowStartMs } = progress;
-    const letter: DeadLetter = {
-      ...delivery,
-      reason,
-      deadAtMs: nowMs(),
-      attempts,
-      deferrals,
-      windowStartMs,
-      lastAttempt,
-    };
-    return { topic: names.deadLetters, key: record.key, value: codec.encode(letter) };
+    return toDeadLetterRecord(followUp, { names, codec, key: record.key, deadAtMs: nowMs() });
   }
 
   #count(followUps: readonly FollowUp[]): void {

@@ -1,0 +1,46 @@
+/**
+ * The headers of a dead letter: what its value says, as text, so that a filter decodes nothing. docs/dead-letters.md
+ * lists them for readers; a fact that is null in the value has no header.
+ */
+import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
+import { encodeReplay } from "./headers.ts";
+
+/** UTF-8 text; numbers in decimal, moments in ms since the epoch. Body, history and `restJson` stay in the value. */
+export function encodeDeadLetter(letter: DeadLetter): Record<string, string> {
+  const { replayId, lastAttempt } = letter;
+  const headers: Record<string, string> = {
+    reason: letter.reason,
+    "reason-class": letter.reasonClass,
+    "destination-id": letter.destinationId,
+    "source-id": letter.sourceId,
+    "message-id": letter.messageId,
+    type: letter.type,
+    "received-at-ms": String(letter.receivedAtMs),
+    "dead-at-ms": String(Math.round(letter.deadAtMs)),
+    attempts: String(letter.attempts),
+    deferrals: String(letter.deferrals),
+  };
+  add(headers, "event", letter.event);
+  add(headers, "user-key", letter.userKey);
+  add(headers, "window-start-ms", letter.windowStartMs);
+  add(headers, "first-attempt-at-ms", letter.firstAttemptAtMs);
+  add(headers, "statuses", joined(lastAttempt.map(({ status }) => status)));
+  add(headers, "errors", joined(lastAttempt.map(({ error }) => error)));
+  if (letter.originTopic !== null) {
+    headers["origin-topic"] = letter.originTopic;
+    headers["origin-partition"] = String(letter.originPartition);
+    headers["origin-offset"] = String(letter.originOffset);
+  }
+  if (replayId === null) return headers;
+  return Object.assign(headers, encodeReplay({ id: replayId, count: letter.replays, from: letter.replayedFrom }));
+}
+
+function add(headers: Record<string, string>, name: string, value: string | number | null): void {
+  if (value !== null) headers[name] = typeof value === "number" ? String(Math.round(value)) : value;
+}
+
+/** What the URLs answered, each answer once, in the order of the URLs; null for none. */
+function joined(answers: readonly (string | number | null)[]): string | null {
+  const distinct = [...new Set(answers)].filter((answer) => answer !== null);
+  return distinct.length === 0 ? null : distinct.join(",");
+}

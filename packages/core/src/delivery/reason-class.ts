@@ -1,0 +1,51 @@
+/** Where the cause of a dead letter is mended: at the receiver, in what was set here, or in Posthaste. */
+import {
+  type DeadLetterReason,
+  type DeadUrl,
+  NOT_ATTEMPTED,
+  type PastAttempt,
+  type ReasonClass,
+  URL_REMOVED,
+} from "./dead-letter.ts";
+
+export interface EndedDelivery {
+  readonly reason: DeadLetterReason;
+  readonly lastAttempt: readonly DeadUrl[];
+  readonly history: readonly PastAttempt[];
+}
+
+/**
+ * Of the URLs of the last attempt that called any, one that fails at its receiver outweighs one that is wrong here, and
+ * that one a failure of Posthaste's own.
+ */
+export function reasonClassOf({ reason, lastAttempt, history }: EndedDelivery): ReasonClass {
+  switch (reason) {
+    case "destination_disabled":
+    case "destination_removed":
+    case "address_refused":
+    case "suppressed":
+      return "configuration";
+    case "rejected_by_receiver":
+    case "window_expired": {
+      const last = lastAttempt.filter(wasCalled);
+      const classes = (last.length > 0 ? last : (history.at(-1)?.urls ?? [])).map(urlClassOf);
+      if (classes.includes("receiver")) return "receiver";
+      return classes.includes("configuration") ? "configuration" : "pipeline";
+    }
+  }
+}
+
+function wasCalled({ error }: DeadUrl): boolean {
+  return error !== NOT_ATTEMPTED && error !== URL_REMOVED;
+}
+
+/** Refusals of the request's address or of who sends it, not of what it says: a URL or a header is to be changed. */
+const REFUSED_AS_SET: ReadonlySet<number> = new Set([401, 402, 403, 404, 405, 407, 410]);
+
+function urlClassOf({ status, error }: DeadUrl): ReasonClass {
+  // Redirects are not followed: the URL is to be changed to where they lead.
+  if (status !== null)
+    return (status >= 300 && status < 400) || REFUSED_AS_SET.has(status) ? "configuration" : "receiver";
+  if (error === "address_refused" || error === "invalid_request") return "configuration";
+  return error === "shutting_down" || error === "other" || error === null ? "pipeline" : "receiver";
+}

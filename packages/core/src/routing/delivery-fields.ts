@@ -1,0 +1,37 @@
+/** What a delivery says of its event beside the body, so that whoever finds it later need not look for the event. */
+import type { Event } from "../event/event.ts";
+
+/** A name is for telling events apart; a longer one stands whole in the body, or in `fieldsLeftOut`. */
+const MAX_NAME_LENGTH = 256;
+
+/** track: the event's name; page, screen: the name, cut after 256 characters. Null for the other types. */
+export function eventNameOf({ type, event, name }: Pick<Event, "type" | "event" | "name">): string | null {
+  const whole = type === "track" ? event : type === "page" || type === "screen" ? name : null;
+  if (whole === null || whole.length <= MAX_NAME_LENGTH) return whole;
+  // Not between the halves of a surrogate pair.
+  const isHalf = (whole.codePointAt(MAX_NAME_LENGTH - 1) ?? 0) > 0xffff;
+  return whole.slice(0, isHalf ? MAX_NAME_LENGTH - 1 : MAX_NAME_LENGTH);
+}
+
+/**
+ * What the event has beside the documented body, as a fragment (JF1 of json-fragment.ts): the call's other fields with
+ * its `sentAt` and `originalTimestamp`, a page's `name`, a screen's `properties`, and `integrations`. Null when there is
+ * nothing.
+ *
+ * The members that are added here stand at the end and are never among the call's other fields.
+ */
+export function fieldsLeftOut(event: Event): string | null {
+  const { type, name, propertiesJson, integrations, restJson } = event;
+  let added = "";
+  if (type === "page" && name !== null) added += `,"name":${JSON.stringify(name)}`;
+  if (type === "screen" && propertiesJson !== null && propertiesJson !== "{}")
+    added += `,"properties":${propertiesJson}`;
+  if (hasMembers(integrations)) added += `,"integrations":${JSON.stringify(integrations)}`;
+  if (added === "") return restJson;
+  return restJson === null ? `{${added.slice(1)}}` : `${restJson.slice(0, -1)}${added}}`;
+}
+
+function hasMembers(object: object): boolean {
+  for (const _ in object) return true;
+  return false;
+}
