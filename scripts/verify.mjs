@@ -14,6 +14,7 @@ const STEPS = [
   ["comments: no long lines", "node", ["scripts/check-comments.mjs"]],
   ["rules: one owner each", "node", ["scripts/check-rules.mjs"]],
   ["words: exported names are in the glossary", "node", ["scripts/check-glossary.mjs"]],
+  ["schemas: each reads what the committed ones wrote", "node", ["scripts/check-schemas.mjs"]],
   ["format and lint", "biome", ["ci", "--colors=off", "."]],
   ["nothing unused", "knip", []],
   ["actions and images are pinned", "node", ["scripts/check-pins.mjs"]],
@@ -33,6 +34,8 @@ for (const [title, command, args] of STEPS) {
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   if (status === 0) {
     console.log(`ok      ${title} (${seconds} s)`);
+    // What a check could not look at is said though it passed.
+    for (const [line] of (stdout ?? "").matchAll(/^note: .*$/gm)) console.log(`        ${line}`);
     continue;
   }
   failed += 1;

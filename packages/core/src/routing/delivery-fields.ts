@@ -15,8 +15,8 @@ export function eventNameOf({ type, event, name }: Pick<Event, "type" | "event" 
 
 /**
  * What the event has beside the documented body, as a fragment (JF1 of json-fragment.ts): the call's other fields with
- * its `sentAt` and `originalTimestamp`, a page's `name`, a screen's `properties`, and `integrations`. Null when there is
- * nothing.
+ * its `sentAt` and `originalTimestamp`, a page's `name`, a screen's `properties`, and `integrations`. Null where there
+ * is nothing.
  *
  * The members that are added here stand at the end and are never among the call's other fields.
  */
