@@ -2,7 +2,8 @@
  * The blocks of the pages that people copy from. Here are checked: that TypeScript compiles, that an npm command names
  * a script, a test and a package that there are, that JSON parses. Others run what they are nearest to:
  * docs/control-api.md's commands `services/control/test/docs.test.ts`, docs/webhooks.md's JavaScript
- * `packages/webhook/test/docs.test.ts`, and the calls of README.md and docs/ingest.md `test/e2e/local-command.test.ts`.
+ * `packages/webhook/test/docs.test.ts`, docs/dead-letters.md's programs `test/e2e/dead-letter-readers.test.ts`, and the
+ * calls of README.md and docs/ingest.md `test/e2e/local-command.test.ts`.
  */
 import { execFile } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
@@ -19,7 +20,7 @@ const inLanguage = (...languages: readonly string[]): readonly Snippet[] =>
 const placeOf = ({ page, line }: Snippet): string => `${page}:${line}`;
 
 /** Languages of which each block is checked, here or where the header says. */
-const CHECKED = ["sh", "ts", "js", "json", "diff", "go", "python", ""];
+const CHECKED = ["sh", "ts", "js", "json", "diff", "go", "python", "java", "sql", "xml", ""];
 
 /** What a page's code stands on and does not say. */
 const PRELUDES: Readonly<Record<string, string>> = {

@@ -5,7 +5,7 @@ import { hasGoodSignature } from "@posthaste/testkit/signature";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Browser, type BrowserRequest, type LoadOptions, startBrowser, type Visit } from "./browser.ts";
 import { sendBatch } from "./calls.ts";
-import { provideChromium } from "./chromium.ts";
+import { CHROMIUM, provideProgram } from "./debian-program.ts";
 import { type Installation, startInstallation } from "./installation.ts";
 import { bodyOf, createRoute, messageIdsOf, type Route } from "./route.ts";
 
@@ -13,7 +13,7 @@ const ARRIVAL = { timeoutMs: 20_000 };
 /** More than a test sends by itself, and few enough to go beyond at will. */
 const CALLS_PER_SECOND = 20;
 
-const found = await provideChromium({ env: process.env });
+const found = await provideProgram(CHROMIUM, process.env);
 if ("missing" in found) process.stdout.write(`the browser's tests are skipped: ${found.missing}\n`);
 
 describe.skipIf("missing" in found)("the real @segment/analytics-next in Chromium, from another origin", () => {

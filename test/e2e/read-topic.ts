@@ -43,3 +43,14 @@ export async function readTopic<T>(options: ReadTopicOptions): Promise<readonly 
   }
   return found;
 }
+
+/** How many records stand in the topic now. */
+export async function countRecords(brokers: readonly string[], topic: string): Promise<number> {
+  const connection = connectKafka({ brokers, clientId: "e2e", log: SILENT_LOG });
+  try {
+    const offsets = await topicOffsets(connection, topic);
+    return offsets.reduce((sum, { start, end }) => sum + (end - start), 0);
+  } finally {
+    await connection.close();
+  }
+}

@@ -7,7 +7,9 @@ import { encodeReplay } from "./headers.ts";
 
 /** UTF-8 text; numbers in decimal, moments in ms since the epoch. Body, history and `restJson` stay in the value. */
 export function encodeDeadLetter(letter: DeadLetter): Record<string, string> {
-  const { replayId, lastAttempt } = letter;
+  const { replayId } = letter;
+  const answers = letter.lastAttempt.length > 0 ? letter.lastAttempt : (letter.history.at(-1)?.urls ?? []);
+  // The first three keep their order: docs/dead-letters.md promises it to filters by text.
   const headers: Record<string, string> = {
     reason: letter.reason,
     "reason-class": letter.reasonClass,
@@ -24,8 +26,8 @@ export function encodeDeadLetter(letter: DeadLetter): Record<string, string> {
   add(headers, "user-key", letter.userKey);
   add(headers, "window-start-ms", letter.windowStartMs);
   add(headers, "first-attempt-at-ms", letter.firstAttemptAtMs);
-  add(headers, "statuses", joined(lastAttempt.map(({ status }) => status)));
-  add(headers, "errors", joined(lastAttempt.map(({ error }) => error)));
+  add(headers, "statuses", joined(answers.map(({ status }) => status)));
+  add(headers, "errors", joined(answers.map(({ error }) => error)));
   if (letter.originTopic !== null) {
     headers["origin-topic"] = letter.originTopic;
     headers["origin-partition"] = String(letter.originPartition);

@@ -1,0 +1,226 @@
+/**
+ * The examples of docs/dead-letters.md, as a data engineer would copy them, over the dead letters of a real run: 9,000
+ * that were refused at once and 1,000 whose window ended. Where an engine is missing its tests are skipped, with the
+ * reason printed.
+ */
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { eventually } from "@posthaste/testkit/eventually";
+import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { sendBatch } from "./calls.ts";
+import { KCAT, provideProgram } from "./debian-program.ts";
+import { type Installation, startInstallation } from "./installation.ts";
+import { blocksUnder } from "./page-blocks.ts";
+import { providePython } from "./python.ts";
+import { countRecords } from "./read-topic.ts";
+import { createRoute, type Route } from "./route.ts";
+
+const PAGE = "docs/dead-letters.md";
+const REFUSED = 9_000;
+const EXPIRED = 1_000;
+const BATCH = 250;
+
+const run = promisify(execFile);
+const MAX_OUTPUT = { maxBuffer: 64 * 1024 * 1024 };
+
+const [kcat, python] = await Promise.all([provideProgram(KCAT, process.env), providePython(await requirements())]);
+for (const found of [kcat, python]) {
+  if ("missing" in found) process.stdout.write(`examples of dead letters are skipped: ${found.missing}\n`);
+}
+
+let installation: Installation;
+let receiver: Receiver;
+let refused: Route;
+let expired: Route;
+let folder: string;
+
+beforeAll(async () => {
+  const settings = { POSTHASTE_RETRY_SCHEDULE: "1s,1s", POSTHASTE_RETRY_WINDOW: "4s" };
+  [installation, receiver, folder] = await Promise.all([
+    startInstallation({ settings }),
+    startReceiver(),
+    mkdtemp(join(tmpdir(), "posthaste-examples-")),
+  ]);
+  [refused, expired] = await Promise.all([
+    createRoute(installation, receiver, "/unauthorised"),
+    createRoute(installation, receiver, "/down"),
+  ]);
+  receiver.script(refused.path, { status: 401 });
+  receiver.script(expired.path, { status: 503 });
+  await sendMany(expired, EXPIRED);
+  await sendMany(refused, REFUSED);
+  const { brokers } = installation.system.stack;
+  await eventually(
+    async () => expect(await countRecords(brokers, installation.names.deadLetters)).toBe(REFUSED + EXPIRED),
+    { timeoutMs: 120_000, intervalMs: 500 },
+  );
+});
+
+afterAll(async () => {
+  await installation.close();
+  await receiver.close();
+  await rm(folder, { recursive: true, force: true });
+  expect(installation.unexpectedExits).toEqual([]);
+});
+
+describe.skipIf("missing" in python)("in Python", () => {
+  it("each of 10,000 dead letters is decoded, with its class, its headers and its history", async () => {
+    const lines = await runPython((await blocksUnder(PAGE, "In Python", "python")).join("\n"));
+    const letters = lines.map((line) => JSON.parse(line) as PrintedLetter);
+    const ids = (path: string, count: number) => Array.from({ length: count }, (_, index) => `${path}-${index}`);
+    expect(letters.map(({ messageId }) => messageId).sort()).toEqual(
+      [...ids(refused.path, REFUSED), ...ids(expired.path, EXPIRED)].sort(),
+    );
+    for (const letter of letters) expectWhole(letter);
+    const ofExpired = letters.filter(({ destinationId }) => destinationId === expired.destinationId);
+    expect(Math.max(...ofExpired.map(({ history }) => history.length))).toBeGreaterThanOrEqual(2);
+  });
+});
+
+describe.skipIf("missing" in kcat)("with kcat", () => {
+  it("the headers alone tell the class of a letter, and count by destination and reason", async () => {
+    const [filter = "", count = ""] = (await blocksUnder(PAGE, "With kcat", "sh")).map(ofThisTopic);
+    expect((await runShell(filter)).length).toBe(REFUSED);
+    const counts = (await runShell(count)).map((line) => line.trim().split(/\s+/));
+    expect(counts).toEqual([
+      [String(REFUSED), refused.destinationId, "rejected_by_receiver"],
+      [String(EXPIRED), expired.destinationId, "window_expired"],
+    ]);
+  });
+});
+
+describe("in Java", () => {
+  it("a hundred letters and more of each partition are decoded by the deserializer of Maven Central", async () => {
+    const [pom = ""] = await blocksUnder(PAGE, "In Java", "xml");
+    const [program = ""] = await blocksUnder(PAGE, "In Java", "java");
+    await writeFile(join(folder, "pom.xml"), pom);
+    await writeFile(join(folder, "DeadLetters.java"), program);
+    const options = { cwd: folder, env: exampleEnvironment(), ...MAX_OUTPUT };
+    await run("mvn", ["-q", "-B", "dependency:build-classpath", "-Dmdep.outputFile=classpath"], options);
+    const classpath = await readFile(join(folder, "classpath"), "utf8");
+    const { stdout } = await run("java", ["-cp", classpath.trim(), "DeadLetters.java"], options);
+    const lines = stdout
+      .trim()
+      .split("\n")
+      .map((line) => line.split("\t"));
+    expect(lines.length).toBeGreaterThanOrEqual(100);
+    for (const [messageId = "", reason, reasonClass, userKey, history = ""] of lines) {
+      const isRefused = messageId.startsWith(refused.path);
+      expect([reason, reasonClass]).toEqual(
+        isRefused ? ["rejected_by_receiver", "configuration"] : ["window_expired", "receiver"],
+      );
+      expect(userKey).toBe(`user-of-${messageId}`);
+      expect(history).toContain(`"status": ${isRefused ? 401 : 503}`);
+    }
+  });
+});
+
+interface PrintedLetter {
+  readonly messageId: string;
+  readonly destinationId: string;
+  readonly reason: string;
+  readonly reasonClass: string;
+  readonly attempts: number;
+  readonly userKey: string;
+  readonly firstAttemptAtMs: number;
+  readonly deadAtMs: number;
+  readonly event: string;
+  readonly originPartition: number;
+  readonly originOffset: number;
+  readonly history: readonly {
+    attempt: number;
+    startedAtMs: number;
+    urls: readonly { url: string; status: number }[];
+  }[];
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: { readonly event: string; readonly userId: string };
+}
+
+/** That value, headers and history of one letter say the same, and what happened. */
+function expectWhole(letter: PrintedLetter): void {
+  const isRefused = letter.destinationId === refused.destinationId;
+  const [route, status] = isRefused ? [refused, 401] : [expired, 503];
+  expect([letter.reason, letter.reasonClass]).toEqual(
+    isRefused ? ["rejected_by_receiver", "configuration"] : ["window_expired", "receiver"],
+  );
+  expect(letter).toMatchObject({ event: "Ordered", userKey: `user-of-${letter.messageId}` });
+  expect(letter.body).toMatchObject({ event: "Ordered", userId: letter.userKey });
+  expect(letter.headers).toMatchObject({
+    reason: letter.reason,
+    "reason-class": letter.reasonClass,
+    "destination-id": letter.destinationId,
+    "source-id": route.sourceId,
+    "message-id": letter.messageId,
+    "user-key": letter.userKey,
+    type: "track",
+    event: "Ordered",
+    attempts: String(letter.attempts),
+    "dead-at-ms": String(letter.deadAtMs),
+    "first-attempt-at-ms": String(letter.firstAttemptAtMs),
+    "origin-topic": installation.names.events,
+    "origin-partition": String(letter.originPartition),
+    "origin-offset": String(letter.originOffset),
+    statuses: String(status),
+  });
+  expect(letter.history.length).toBe(letter.attempts);
+  expect(letter.history.map(({ attempt }) => attempt)).toEqual(letter.history.map((_, index) => index + 1));
+  const moments = letter.history.map(({ startedAtMs }) => startedAtMs);
+  expect(moments).toEqual(moments.toSorted((a, b) => a - b));
+  expect(moments[0]).toBe(letter.firstAttemptAtMs);
+  for (const { urls } of letter.history) {
+    expect(urls).toMatchObject([{ url: `${receiver.url}${route.path}`, status }]);
+  }
+}
+
+async function sendMany(route: Route, count: number): Promise<void> {
+  const calls = Array.from({ length: count }, (_, index) => {
+    const messageId = `${route.path}-${index}`;
+    return { type: "track", event: "Ordered", userId: `user-of-${messageId}`, messageId };
+  });
+  for (let from = 0; from < count; from += BATCH) {
+    const batch = calls.slice(from, from + BATCH);
+    expect(await sendBatch(installation.system.ingestUrl, route.writeKey, batch)).toBe(200);
+  }
+}
+
+/** What the page tells to install, each with its version. */
+async function requirements(): Promise<readonly string[]> {
+  const blocks = (await readFile(new URL(`../../${PAGE}`, import.meta.url), "utf8")).matchAll(/pip install ([^\n]+)/g);
+  const words = [...blocks].flatMap(([, rest = ""]) => rest.split(" ")).map((word) => word.replaceAll("'", ""));
+  expect(words.every((word) => word.includes("=="))).toBe(true);
+  return [...new Set(words)].sort();
+}
+
+async function runPython(program: string): Promise<readonly string[]> {
+  if ("missing" in python) throw new Error(python.missing);
+  const { stdout } = await run(python.path, ["-c", program], { env: exampleEnvironment(), ...MAX_OUTPUT });
+  return stdout.trim().split("\n");
+}
+
+async function runShell(line: string): Promise<readonly string[]> {
+  if ("missing" in kcat) throw new Error(kcat.missing);
+  const kcatPath = kcat.path;
+  const program = `kcat() { '${kcatPath}' "$@"; }\n${line}`;
+  const { stdout } = await run("sh", ["-c", program], { env: exampleEnvironment(), ...MAX_OUTPUT });
+  return stdout.trim().split("\n");
+}
+
+function ofThisTopic(code: string): string {
+  return code.replaceAll("posthaste.dead-letters", installation.names.deadLetters);
+}
+
+/** What the examples read their places from. */
+function exampleEnvironment(): NodeJS.ProcessEnv {
+  const { brokers, schemaRegistry } = installation.system.stack;
+  return {
+    ...process.env,
+    KAFKA_BROKERS: brokers.join(","),
+    SCHEMA_REGISTRY_URL: schemaRegistry,
+    APICURIO_URL: schemaRegistry.replace(/ccompat\/v7$/, "registry/v2"),
+    TOPIC: installation.names.deadLetters,
+  };
+}
