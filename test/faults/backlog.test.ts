@@ -13,6 +13,7 @@ import { OriginCheckpoint } from "@posthaste/core/delivery/origin";
 import type { Event } from "@posthaste/core/event/event";
 import { eventKey } from "@posthaste/core/routing/partition-key";
 import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
+import { testDestinationRecord } from "@posthaste/testbed/test-destination";
 import { testEvent } from "@posthaste/testbed/test-event";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
@@ -95,7 +96,7 @@ async function write({ names, openCodec, producer }: TestTopics, { destinations,
       return {
         topic: names.destinationConfig,
         key: id,
-        value: destinationCodec.encode(destinationOf(id)),
+        value: destinationCodec.encode(testDestinationRecord(id, { sourceIds: ["source"] })),
         headers: { [REVISION_HEADER]: "1" },
       };
     }),
@@ -169,25 +170,4 @@ function eventOf(index: number): Event {
     userId: `user-${index % USERS}`,
     propertiesJson: PROPERTIES,
   });
-}
-
-function destinationOf(id: string): DestinationRecord {
-  return {
-    id,
-    revision: 1,
-    type: "Webhooks",
-    name: id,
-    sourceIds: ["source"],
-    enabled: true,
-    settle: "any",
-    rateLimitPerSecond: null,
-    standardWebhooks: false,
-    responseLog: "failures",
-    activeSecret: null,
-    nextSecret: null,
-    previousSecret: null,
-    urls: [{ url: "https://receiver.test/", headers: {} }],
-    createdAtMs: 0,
-    updatedAtMs: 0,
-  };
 }

@@ -8,9 +8,9 @@ import { createDestinationCodec, type DestinationRecord } from "@posthaste/contr
 import { encodeProgress, REPUBLISHED_FROM_HEADER, REVISION_HEADER } from "@posthaste/contracts/headers";
 import { createSecretBox } from "@posthaste/contracts/secret-box";
 import { retryTopicName, type TopicNames } from "@posthaste/contracts/topics";
-import type { Destination } from "@posthaste/core/config/destination";
 import { type Delivery, NO_PROGRESS } from "@posthaste/core/delivery/delivery";
 import type { OutgoingRecord } from "@posthaste/kafka/producer/producer";
+import { testDestination } from "@posthaste/testbed/test-destination";
 import { createTestTopics } from "@posthaste/testbed/test-topics";
 import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
 import { type ServiceProcess, startServiceProcess } from "./service-process.ts";
@@ -105,7 +105,7 @@ export async function createDeliveryBench({
       const records = Object.entries(urls).map(([id, url]) => ({
         topic: names.destinationConfig,
         key: id,
-        value: destinationCodec.encode(destination(id, url)),
+        value: destinationCodec.encode(destinationOf(id, url)),
         headers: { [REVISION_HEADER]: "1" },
       }));
       await producer.send(records);
@@ -144,22 +144,8 @@ export async function createDeliveryBench({
   };
 }
 
-function destination(id: string, url: string): Destination {
-  return {
-    id,
-    revision: 1,
-    type: "Webhooks",
-    name: id,
-    sourceIds: ["source"],
-    enabled: true,
-    settle: "any",
-    rateLimitPerSecond: null,
-    standardWebhooks: false,
-    responseLog: "failures",
-    secrets: { active: "a shared secret of some length", next: null, previous: null },
-    urls: [{ url, headers: {} }],
-    createdAtMs: 0,
-    updatedAtMs: 0,
-    missingKeyIds: null,
-  };
+const SECRETS = { active: "a shared secret of some length", next: null, previous: null };
+
+function destinationOf(id: string, url: string) {
+  return testDestination(id, { sourceIds: ["source"], secrets: SECRETS, urls: [{ url, headers: {} }] });
 }

@@ -11,6 +11,7 @@ import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import type { Delivery, DeliveryProgress } from "@posthaste/core/delivery/delivery";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { STRAY_SOURCE } from "@posthaste/testbed/stray-source";
+import { testDestination } from "@posthaste/testbed/test-destination";
 import { createTestTopics } from "@posthaste/testbed/test-topics";
 import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
@@ -122,7 +123,7 @@ export async function createInstallation(delaysMs: readonly number[]): Promise<I
     configure: async (id, change, key = secretKey) => {
       revision += 1;
       const codec = createDestinationCodec(destinationRecords, createSecretBox([key]));
-      const value = change === undefined ? null : codec.encode({ ...destination(id, revision), ...change });
+      const value = change === undefined ? null : codec.encode(testDestination(id, { revision, ...change }));
       await producer.send([
         { topic: names.destinationConfig, key: id, value, headers: { [REVISION_HEADER]: String(revision) } },
       ]);
@@ -175,24 +176,4 @@ export async function createInstallation(delaysMs: readonly number[]): Promise<I
 function expectReady(service: DeliveryService): void {
   const missing = Object.entries(service.readiness()).filter(([, state]) => state !== true);
   if (missing.length > 0) throw new Error(`not ready: ${JSON.stringify(missing)}`);
-}
-
-function destination(id: string, revision: number): Destination {
-  return {
-    id,
-    revision,
-    type: "Webhooks",
-    name: id,
-    sourceIds: ["src_1"],
-    enabled: true,
-    settle: "any",
-    rateLimitPerSecond: null,
-    standardWebhooks: false,
-    responseLog: "failures",
-    secrets: { active: "shared", next: null, previous: null },
-    urls: [],
-    createdAtMs: 0,
-    updatedAtMs: 0,
-    missingKeyIds: null,
-  };
 }

@@ -4,7 +4,7 @@ import { type DeliveryProgress, NO_PROGRESS } from "@posthaste/core/delivery/del
 import type { AdmissionSettings } from "@posthaste/core/isolation/admission";
 import type { DeferralCause, DeferredPart } from "@posthaste/core/isolation/permit";
 import type { RequestOutcome } from "@posthaste/core/isolation/url-health";
-import { vi } from "vitest";
+import { afterEach, beforeEach, vi } from "vitest";
 import { ActiveDestinations } from "../src/admission/active-destinations.ts";
 import { Admission } from "../src/admission/admission.ts";
 import type { DeliveryPermit } from "../src/admission/attempt-port.ts";
@@ -151,4 +151,21 @@ export class ObservedAdmission {
     this.destinations.close();
     vi.useRealTimers();
   }
+}
+
+/** That of the test which runs. */
+export let observed: ObservedAdmission;
+
+/** To be called at the top of a test file: each of its tests has an admission of its own, with few connections. */
+export function observeAdmission(): void {
+  beforeEach(() => {
+    observed = new ObservedAdmission(SETTINGS, CONNECTIONS);
+  });
+  afterEach(() => observed.end());
+}
+
+/** The running test wants another admission than that. */
+export function observeAnother(settings: AdmissionSettings, connections: number): void {
+  observed.end();
+  observed = new ObservedAdmission(settings, connections);
 }

@@ -8,7 +8,7 @@ import { SILENT_LOG } from "@posthaste/core/log";
 import type { Task } from "@posthaste/kafka/consumer/windowed-consumer";
 import type { AttemptListener, AttemptReport } from "@posthaste/webhook/report";
 import { Registry } from "prom-client";
-import { vi } from "vitest";
+import { afterEach, beforeEach, expect, vi } from "vitest";
 import type { IncomingDelivery } from "../src/intake/incoming-delivery.ts";
 import { createDeliveryMetrics } from "../src/metrics.ts";
 import type { FollowUp } from "../src/outcome/follow-ups.ts";
@@ -166,4 +166,18 @@ export function deliveryOf(task: Task<IncomingDelivery>): Delivery {
   const { delivery } = task.item;
   if (delivery === null) throw new Error("there is no delivery");
   return delivery;
+}
+
+/** That of the test which runs. */
+export let observed: ObservedPipeline;
+
+/** To be called at the top of a test file: each of its tests has a pipeline of its own, and leaves no failure in it. */
+export function observePipeline(): void {
+  beforeEach(() => {
+    observed = new ObservedPipeline();
+  });
+  afterEach(() => {
+    expect(observed.failures).toEqual([]);
+    observed.end();
+  });
 }

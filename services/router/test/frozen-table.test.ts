@@ -1,8 +1,5 @@
-import { SILENT_LOG } from "@posthaste/core/log";
-import { createTestTopics } from "@posthaste/testbed/test-topics";
-import { kafkaBrokers } from "@posthaste/testkit/broker";
+import { createFreezableTables } from "@posthaste/testbed/freezable-tables";
 import { eventually } from "@posthaste/testkit/eventually";
-import { openRegistryGateway, VALUE_OF_UNKNOWN_SCHEMA } from "@posthaste/testkit/registry-gateway";
 import { Registry } from "prom-client";
 import { afterEach, expect, it } from "vitest";
 import { startRouter } from "../src/app.ts";
@@ -13,28 +10,19 @@ afterEach(async () => {
 });
 
 it("is not ready while its table is not read to its end", async () => {
-  const topics = await createTestTopics("router");
-  const gateway = await openRegistryGateway();
-  closing.push(topics.remove, gateway.close);
+  const tables = await createFreezableTables("router");
+  closing.push(tables.remove);
   const service = await startRouter({
-    kafka: { brokers: kafkaBrokers() },
-    schemaRegistry: { url: gateway.url },
-    topicPrefix: topics.prefix,
+    ...tables.options,
     dedupe: { limit: 0, windowMs: 0 },
     // Longer than an idle reading is silent, and shorter than the limit that a service has.
     table: { behindLimitMs: 4_000 },
-    log: SILENT_LOG,
     registry: new Registry(),
-    onFailure: (reason) => {
-      throw reason;
-    },
   });
   closing.push(service.stop);
   expect(service.readiness().tables).toBe(true);
-  // The table waits for a schema, which a registry that is gone cannot give it.
-  gateway.refuse();
-  const topic = topics.names.destinationConfig;
-  await topics.producer.send([{ topic, key: "k", value: VALUE_OF_UNKNOWN_SCHEMA }]);
+  const topic = tables.names.destinationConfig;
+  await tables.freeze(topic);
   await eventually(() => expect(service.readiness().tables).toMatch(`${topic} was last read to its end`), {
     timeoutMs: 30_000,
   });

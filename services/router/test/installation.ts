@@ -9,6 +9,7 @@ import { SILENT_LOG } from "@posthaste/core/log";
 import { eventKey } from "@posthaste/core/routing/partition-key";
 import type { OutgoingRecord } from "@posthaste/kafka/producer/producer";
 import { STRAY_SOURCE } from "@posthaste/testbed/stray-source";
+import { testDestinationRecord } from "@posthaste/testbed/test-destination";
 import { createTestTopics } from "@posthaste/testbed/test-topics";
 import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
 import { Registry } from "prom-client";
@@ -65,7 +66,8 @@ export async function createInstallation(): Promise<Installation> {
     unrouted,
     configure: (id, change) => {
       revision += 1;
-      const value = change === undefined ? null : destinationCodec.encode({ ...destination(id, revision), ...change });
+      const value =
+        change === undefined ? null : destinationCodec.encode(testDestinationRecord(id, { revision, ...change }));
       const headers = { [REVISION_HEADER]: String(revision) };
       return producer.send([{ topic: names.destinationConfig, key: id, value, headers }]);
     },
@@ -99,26 +101,5 @@ export async function createInstallation(): Promise<Installation> {
       await Promise.all(routers.map((router) => router.stop()));
       await topics.remove();
     },
-  };
-}
-
-function destination(id: string, revision: number): DestinationRecord {
-  return {
-    id,
-    revision,
-    type: "Webhooks",
-    name: id,
-    sourceIds: ["src_1"],
-    enabled: true,
-    settle: "any",
-    rateLimitPerSecond: null,
-    standardWebhooks: false,
-    responseLog: "failures",
-    activeSecret: null,
-    nextSecret: null,
-    previousSecret: null,
-    urls: [{ url: "https://receiver.test/", headers: {} }],
-    createdAtMs: 0,
-    updatedAtMs: 0,
   };
 }

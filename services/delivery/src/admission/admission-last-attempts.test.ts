@@ -1,14 +1,15 @@
 /** Rule: CB3 of connection-budget.ts. */
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { CONNECTIONS, checked, ObservedAdmission, SETTINGS } from "../../test/observed-admission.ts";
+import { describe, expect, it } from "vitest";
+import {
+  CONNECTIONS,
+  checked,
+  observeAdmission,
+  observeAnother,
+  observed,
+  SETTINGS,
+} from "../../test/observed-admission.ts";
 
-let observed: ObservedAdmission;
-
-beforeEach(() => {
-  observed = new ObservedAdmission(SETTINGS, CONNECTIONS);
-});
-
-afterEach(() => observed.end());
+observeAdmission();
 
 describe("last attempts", () => {
   it("J5, CB3: leaves a connection to a newcomer beside last attempts of more that hang than the sender has connections for", () => {
@@ -55,7 +56,7 @@ describe("last attempts", () => {
   });
 
   it("J5: keeps last attempts that waited for the rate to the reserve, and defers the others", () => {
-    observed = new ObservedAdmission(SETTINGS, 4096);
+    observeAnother(SETTINGS, 4096);
     for (let index = 0; index < 200; index++) {
       expect(observed.admitLast(checked("a", { rateLimitPerSecond: 100 }))).toBe(true);
     }

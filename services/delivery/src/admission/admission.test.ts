@@ -1,21 +1,17 @@
 /** Rules: CB3 of connection-budget.ts, UC2 of url-choice.ts. */
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   CONNECTIONS,
   checked,
   fillingWindow,
-  ObservedAdmission,
+  observeAdmission,
+  observeAnother,
+  observed,
   openWindow,
   SETTINGS,
 } from "../../test/observed-admission.ts";
 
-let observed: ObservedAdmission;
-
-beforeEach(() => {
-  observed = new ObservedAdmission(SETTINGS, CONNECTIONS);
-});
-
-afterEach(() => observed.end());
+observeAdmission();
 
 describe("admission", () => {
   it("J1: sends within the concurrency limit, and what waited as soon as a request ends", () => {
@@ -46,8 +42,7 @@ describe("admission", () => {
   });
 
   it("I1: serves a burst to a receiver that is slow and well beside others as it does alone", () => {
-    observed.end();
-    observed = new ObservedAdmission(SETTINGS, 4096);
+    observeAnother(SETTINGS, 4096);
     observed.admit(checked("b"));
     for (let index = 0; index < 200; index++) observed.admit(checked("a"));
     const startedMs = observed.nowMs;
@@ -99,8 +94,7 @@ describe("admission", () => {
   });
 
   it("has the capacity again of a permit that it took back", () => {
-    observed.end();
-    observed = new ObservedAdmission({ ...SETTINGS, limit: { ...SETTINGS.limit, first: 3 } }, CONNECTIONS);
+    observeAnother({ ...SETTINGS, limit: { ...SETTINGS.limit, first: 3 } }, CONNECTIONS);
     for (let index = 0; index < 2; index++) observed.admit(checked("a"));
     observed.isCurrent = false;
     observed.admit(checked("a"));

@@ -1,18 +1,9 @@
 /** Rules: J5 of admission.ts, V5 of check.ts. */
 import { settle } from "@posthaste/core/delivery/outcome";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { DESTINATION, ObservedPipeline } from "../../test/observed-pipeline.ts";
+import { describe, expect, it, vi } from "vitest";
+import { DESTINATION, observed, observePipeline } from "../../test/observed-pipeline.ts";
 
-let observed: ObservedPipeline;
-
-beforeEach(() => {
-  observed = new ObservedPipeline();
-});
-
-afterEach(() => {
-  expect(observed.failures).toEqual([]);
-  observed.end();
-});
+observePipeline();
 
 describe("a delivery that is not sent now", () => {
   it("I1: is deferred and never attempted when it was turned away, for it did not take its turn", () => {

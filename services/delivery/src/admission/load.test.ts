@@ -1,22 +1,15 @@
 import type { PartitionWindow } from "@posthaste/kafka/consumer/windowed-consumer";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
-  CONNECTIONS,
   checked,
   type FakeWindow,
   fillingWindow,
-  ObservedAdmission,
+  observeAdmission,
+  observed,
   openWindow,
-  SETTINGS,
 } from "../../test/observed-admission.ts";
 
-let observed: ObservedAdmission;
-
-beforeEach(() => {
-  observed = new ObservedAdmission(SETTINGS, CONNECTIONS);
-});
-
-afterEach(() => observed.end());
+observeAdmission();
 
 describe("a window that fills", () => {
   it("I1, AD3: defers what hangs in a full window of which its destination holds more than half, and no less", () => {

@@ -1,13 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { CONNECTIONS, checked, ObservedAdmission, SETTINGS } from "../../test/observed-admission.ts";
+import { describe, expect, it } from "vitest";
+import { checked, observeAdmission, observed } from "../../test/observed-admission.ts";
 
-let observed: ObservedAdmission;
-
-beforeEach(() => {
-  observed = new ObservedAdmission(SETTINGS, CONNECTIONS);
-});
-
-afterEach(() => observed.end());
+observeAdmission();
 
 describe("the retry backlog", () => {
   it("I2: knows how many of a destination's deliveries went to retry topics and have not returned", () => {

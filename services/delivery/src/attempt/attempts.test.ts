@@ -1,17 +1,8 @@
 import type { AttemptReport } from "@posthaste/webhook/report";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ObservedPipeline } from "../../test/observed-pipeline.ts";
+import { describe, expect, it } from "vitest";
+import { observed, observePipeline } from "../../test/observed-pipeline.ts";
 
-let observed: ObservedPipeline;
-
-beforeEach(() => {
-  observed = new ObservedPipeline();
-});
-
-afterEach(() => {
-  expect(observed.failures).toEqual([]);
-  observed.end();
-});
+observePipeline();
 
 describe("an attempt", () => {
   it("is numbered from 1, those before it counted", () => {

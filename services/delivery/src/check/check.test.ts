@@ -1,20 +1,11 @@
 /** Rules: V2 and V3 of destination-check.ts. */
 import type { Destination } from "@posthaste/core/config/destination";
 import type { Task } from "@posthaste/kafka/consumer/windowed-consumer";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { DESTINATION, deliveryOf, ObservedPipeline } from "../../test/observed-pipeline.ts";
+import { describe, expect, it, vi } from "vitest";
+import { DESTINATION, deliveryOf, observed, observePipeline } from "../../test/observed-pipeline.ts";
 import type { IncomingDelivery } from "../intake/incoming-delivery.ts";
 
-let observed: ObservedPipeline;
-
-beforeEach(() => {
-  observed = new ObservedPipeline();
-});
-
-afterEach(() => {
-  expect(observed.failures).toEqual([]);
-  observed.end();
-});
+observePipeline();
 
 describe("V1: a delivery that was routed by what the table has not read yet", () => {
   const early = (): Task<IncomingDelivery> => {

@@ -1,20 +1,15 @@
 import { suppressionKey } from "@posthaste/core/deletion/suppression";
 import type { Task } from "@posthaste/kafka/consumer/windowed-consumer";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { DESTINATION, deliveryOf, ObservedPipeline } from "../../test/observed-pipeline.ts";
+import { beforeEach, describe, expect, it } from "vitest";
+import { DESTINATION, deliveryOf, observed, observePipeline } from "../../test/observed-pipeline.ts";
 import type { IncomingDelivery } from "../intake/incoming-delivery.ts";
 
-let observed: ObservedPipeline;
+observePipeline();
+
 let offset = 0;
 
 beforeEach(() => {
-  observed = new ObservedPipeline();
   offset = 0;
-});
-
-afterEach(() => {
-  expect(observed.failures).toEqual([]);
-  observed.end();
 });
 
 /** A record of this user's, as the router or a retry topic has it. */

@@ -1,17 +1,8 @@
 /** Rules: V4 and V5 of check.ts. */
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { ObservedPipeline } from "../../test/observed-pipeline.ts";
+import { describe, expect, it, vi } from "vitest";
+import { observed, observePipeline } from "../../test/observed-pipeline.ts";
 
-let observed: ObservedPipeline;
-
-beforeEach(() => {
-  observed = new ObservedPipeline();
-});
-
-afterEach(() => {
-  expect(observed.failures).toEqual([]);
-  observed.end();
-});
+observePipeline();
 
 describe("a record that no schema reads", () => {
   it("that no schema reads is counted, logged and finished", async () => {

@@ -1,19 +1,10 @@
 /** Rule: UC2 of url-choice.ts. */
 import { settle } from "@posthaste/core/delivery/outcome";
 import type { AttemptReport } from "@posthaste/webhook/report";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { DESTINATION, deliveryOf, ObservedPipeline } from "../../test/observed-pipeline.ts";
+import { describe, expect, it, vi } from "vitest";
+import { DESTINATION, deliveryOf, observed, observePipeline } from "../../test/observed-pipeline.ts";
 
-let observed: ObservedPipeline;
-
-beforeEach(() => {
-  observed = new ObservedPipeline();
-});
-
-afterEach(() => {
-  expect(observed.failures).toEqual([]);
-  observed.end();
-});
+observePipeline();
 
 describe("an attempt", () => {
   it("C2: that was delivered finishes its record and publishes nothing", () => {
