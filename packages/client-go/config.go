@@ -61,6 +61,25 @@ const (
 	defaultCloseTimeout   = 30 * time.Second
 )
 
+type option[T int | time.Duration] struct {
+	name      string
+	value     *T
+	otherwise T
+}
+
+// fillIn gives the options that are 0 their defaults; it refuses the first that is negative.
+func fillIn[T int | time.Duration](expected string, options ...option[T]) *Error {
+	for _, each := range options {
+		if *each.value < 0 {
+			return invalidOption(each.name, expected)
+		}
+		if *each.value == 0 {
+			*each.value = each.otherwise
+		}
+	}
+	return nil
+}
+
 // resolved answers the config with its defaults filled in: FlushAt is the threshold, Endpoint has no slash at its end.
 func (c Config) resolved(writeKey string) (Config, *Error) {
 	if writeKey == "" {
@@ -73,42 +92,26 @@ func (c Config) resolved(writeKey string) (Config, *Error) {
 		return c, invalidOption("Endpoint", "an http or https URL without user, query or fragment")
 	}
 	c.Endpoint = strings.TrimRight(c.Endpoint, "/")
-	for _, field := range []struct {
-		name      string
-		value     *int
-		otherwise int
-	}{
-		{"FlushAt", &c.FlushAt, math.MaxInt},
-		{"Size", &c.Size, math.MaxInt},
-		{"MaxQueueBytes", &c.MaxQueueBytes, defaultMaxQueueBytes},
-		{"MaxInFlight", &c.MaxInFlight, defaultMaxInFlight},
-		{"MaxAttempts", &c.MaxAttempts, defaultMaxAttempts},
-	} {
-		if *field.value < 0 {
-			return c, invalidOption(field.name, "a whole number from 1, or 0 for the default")
-		}
-		if *field.value == 0 {
-			*field.value = field.otherwise
-		}
+	err := fillIn("a whole number from 1, or 0 for the default",
+		option[int]{"FlushAt", &c.FlushAt, math.MaxInt},
+		option[int]{"Size", &c.Size, math.MaxInt},
+		option[int]{"MaxQueueBytes", &c.MaxQueueBytes, defaultMaxQueueBytes},
+		option[int]{"MaxInFlight", &c.MaxInFlight, defaultMaxInFlight},
+		option[int]{"MaxAttempts", &c.MaxAttempts, defaultMaxAttempts},
+	)
+	if err != nil {
+		return c, err
 	}
 	if c.FlushAt = min(c.FlushAt, c.Size); c.FlushAt == math.MaxInt {
 		c.FlushAt = defaultFlushAt
 	}
-	for _, field := range []struct {
-		name      string
-		value     *time.Duration
-		otherwise time.Duration
-	}{
-		{"FlushAfter", &c.FlushAfter, defaultFlushAfter},
-		{"RequestTimeout", &c.RequestTimeout, defaultRequestTimeout},
-		{"CloseTimeout", &c.CloseTimeout, defaultCloseTimeout},
-	} {
-		if *field.value < 0 {
-			return c, invalidOption(field.name, "a positive duration, or 0 for the default")
-		}
-		if *field.value == 0 {
-			*field.value = field.otherwise
-		}
+	err = fillIn("a positive duration, or 0 for the default",
+		option[time.Duration]{"FlushAfter", &c.FlushAfter, defaultFlushAfter},
+		option[time.Duration]{"RequestTimeout", &c.RequestTimeout, defaultRequestTimeout},
+		option[time.Duration]{"CloseTimeout", &c.CloseTimeout, defaultCloseTimeout},
+	)
+	if err != nil {
+		return c, err
 	}
 	if c.Transport == nil {
 		c.Transport = newTransport(c.MaxInFlight)

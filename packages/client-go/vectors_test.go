@@ -12,8 +12,6 @@ import (
 // What every client library of this project does alike, run against a real server: test/vectors at the top of the repository.
 
 type batchCase struct {
-	Name    string
-	Only    []string
 	Options struct{ FlushAt, Size, FlushAfter int }
 	Steps   []struct {
 		vectorCall
@@ -31,20 +29,32 @@ type batchCase struct {
 }
 
 func TestVectorsOfBatches(t *testing.T) {
+	forEachCase(t, "batches", runBatchCase)
+}
+
+// forEachCase runs each case of a file that is for Go. Cases of other languages may hold what has no place in C.
+func forEachCase[C any](t *testing.T, name string, run func(t *testing.T, now string, vector C)) {
 	var file struct {
 		Now   string
 		Cases []json.RawMessage
 	}
-	readVectors(t, "batches", &file)
+	readVectors(t, name, &file)
 	for _, raw := range file.Cases {
-		// Cases of other languages may hold what has no place in these structs.
-		var vector batchCase
-		if err := json.Unmarshal(raw, &vector); !isForGo(vector.Only) {
-			continue
-		} else if err != nil {
+		var about struct {
+			Name string
+			Only []string
+		}
+		if err := json.Unmarshal(raw, &about); err != nil {
 			t.Fatal(err)
 		}
-		t.Run(vector.Name, func(t *testing.T) { runBatchCase(t, file.Now, vector) })
+		if !isForGo(about.Only) {
+			continue
+		}
+		var vector C
+		if err := json.Unmarshal(raw, &vector); err != nil {
+			t.Fatal(err)
+		}
+		t.Run(about.Name, func(t *testing.T) { run(t, file.Now, vector) })
 	}
 }
 
@@ -106,39 +116,24 @@ func runBatchCase(t *testing.T, now string, vector batchCase) {
 func TestVectorsOfRefusals(t *testing.T) {
 	type refusalCase struct {
 		vectorCall
-		Name  string
-		Only  []string
 		Error struct{ Code, Field, Message string }
 	}
-	var file struct {
-		Now   string
-		Cases []json.RawMessage
-	}
-	readVectors(t, "refusals", &file)
-	for _, raw := range file.Cases {
-		var vector refusalCase
-		if err := json.Unmarshal(raw, &vector); !isForGo(vector.Only) {
-			continue
-		} else if err != nil {
-			t.Fatal(err)
+	forEachCase(t, "refusals", func(t *testing.T, now string, vector refusalCase) {
+		server := newTestServer(t)
+		client := newTestClient(t, Config{Endpoint: server.URL}, newFakeClock(t, now))
+		var refusal *Error
+		if err := vector.makeOn(client); !errors.As(err, &refusal) {
+			t.Fatalf("got %v, want an *Error", err)
 		}
-		t.Run(vector.Name, func(t *testing.T) {
-			server := newTestServer(t)
-			client := newTestClient(t, Config{Endpoint: server.URL}, newFakeClock(t, file.Now))
-			var refusal *Error
-			if err := vector.makeOn(client); !errors.As(err, &refusal) {
-				t.Fatalf("got %v, want an *Error", err)
-			}
-			got := [3]string{string(refusal.Code), refusal.Field, refusal.Message()}
-			if want := [3]string{vector.Error.Code, vector.Error.Field, vector.Error.Message}; got != want {
-				t.Errorf("got %q, want %q", got, want)
-			}
-			closeClient(t, client)
-			if requests := server.received(); len(requests) != 0 {
-				t.Errorf("got %d requests, want none", len(requests))
-			}
-		})
-	}
+		got := [3]string{string(refusal.Code), refusal.Field, refusal.Message()}
+		if want := [3]string{vector.Error.Code, vector.Error.Field, vector.Error.Message}; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		closeClient(t, client)
+		if requests := server.received(); len(requests) != 0 {
+			t.Errorf("got %d requests, want none", len(requests))
+		}
+	})
 }
 
 type retryCase struct {

@@ -1,35 +1,21 @@
 /** The check of `npm run verify` that no circle of folders comes about. */
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { runNode } from "@posthaste/testkit/run-node";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { check, useFolder } from "./checked-folder.ts";
 
-const program = fileURLToPath(new URL("../../scripts/check-rooms.mjs", import.meta.url));
-let folder: string;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "posthaste-rooms-"));
-});
-
-afterEach(async () => {
-  await rm(folder, { recursive: true, force: true });
-});
+useFolder();
 
 /** Checks a package that has these files, each of which imports those. */
-async function check(files: Readonly<Record<string, readonly string[]>>) {
-  for (const [path, imports] of Object.entries(files)) {
-    const file = join(folder, "packages/p/src", path);
-    await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, imports.map((each) => `import type { X } from "${each}";`).join("\n"));
-  }
-  return await runNode([program, folder], { env: process.env });
+function checkImports(files: Readonly<Record<string, readonly string[]>>) {
+  const texts = Object.entries(files).map(([path, imports]) => [
+    `packages/p/src/${path}`,
+    imports.map((each) => `import type { X } from "${each}";`).join("\n"),
+  ]);
+  return check("rooms", Object.fromEntries(texts));
 }
 
 describe("rooms", () => {
   it("may stand on one another, on what lies in src itself, and on other packages", async () => {
-    const { code, stdout } = await check({
+    const { code, stdout } = await checkImports({
       "roof/a.ts": ["../floor/b.ts", "../errors.ts", "@posthaste/other/roof/a"],
       "roof/inner/c.ts": ["../../floor/b.ts"],
       "floor/b.ts": ["../ground/d.ts", "./e.ts"],
@@ -42,7 +28,7 @@ describe("rooms", () => {
   });
 
   it("make no circle, however long, and the imports that make one are named", async () => {
-    const { code, stderr } = await check({
+    const { code, stderr } = await checkImports({
       "roof/a.ts": ["../floor/b.ts"],
       "floor/b.ts": ["../ground/d.ts"],
       "ground/c.ts": ["../roof/a.ts"],
@@ -56,6 +42,6 @@ describe("rooms", () => {
   });
 
   it("are to be found at all", async () => {
-    expect((await runNode([program, folder], { env: process.env })).code).toBe(1);
+    expect((await check("rooms")).code).toBe(1);
   });
 });

@@ -1,36 +1,16 @@
 /** The check of `npm run verify` that a rule has one owner, and that who cites it says which. */
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { runNode } from "@posthaste/testkit/run-node";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { check, useFolder } from "./checked-folder.ts";
 
-const program = fileURLToPath(new URL("../../scripts/check-rules.mjs", import.meta.url));
+useFolder();
 /** Letters of the tests; written apart from their numbers, so that this file has no such rules itself. */
 const Q = "ZQ";
 const QUEUE = `/**\n * A queue.\n *\n * ${Q}1  It is first in, first out.\n * ${Q}2  It is bounded.\n */\n`;
-let folder: string;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "posthaste-rules-"));
-});
-
-afterEach(async () => {
-  await rm(folder, { recursive: true, force: true });
-});
-
-async function check(files: Readonly<Record<string, string>>) {
-  for (const [path, text] of Object.entries({ "docs/design.md": "- **C4** It drains.\n", ...files })) {
-    const file = join(folder, path);
-    await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, text);
-  }
-  return await runNode([program, folder], { env: process.env });
-}
+const checkRules = (files: Readonly<Record<string, string>>) =>
+  check("rules", { "docs/design.md": "- **C4** It drains.\n", ...files });
 
 it("refuses a rule that two files define, and letters that two folders have", async () => {
-  const { code, stderr } = await check({
+  const { code, stderr } = await checkRules({
     "packages/p/src/queue.ts": QUEUE,
     "packages/p/src/second.ts": `/**\n * ${Q}2  It is another.\n */\n`,
     "packages/q/drain.go": "package q\n\n//\tC4  It drains too.\n",
@@ -46,7 +26,7 @@ it("refuses a rule that two files define, and letters that two folders have", as
 });
 
 it("refuses a citation without its file, and one of a rule that nobody has", async () => {
-  const { code, stderr } = await check({
+  const { code, stderr } = await checkRules({
     "packages/p/src/queue.ts": QUEUE,
     "packages/p/src/user.ts": `/** Takes the oldest (${Q}1). */\nexport const a = 1; // ${Q}97\n`,
     "packages/p/test/user.test.ts": `it("${Q}1, C4: takes the oldest", () => {});\nit("is full (${Q}2)", () => {});\n`,
@@ -61,7 +41,7 @@ it("refuses a citation without its file, and one of a rule that nobody has", asy
 });
 
 it("takes a citation that names the file: in a comment, by an import, by its own name; and one of the design", async () => {
-  const { code, stdout, stderr } = await check({
+  const { code, stdout, stderr } = await checkRules({
     "packages/p/src/queue.ts": QUEUE,
     "packages/p/src/queue.test.ts": `it("${Q}1: takes the oldest", () => {});\n`,
     "packages/p/src/user.ts": `/** Takes the oldest (${Q}1 of queue.ts), as C4 says. */\n`,
@@ -71,6 +51,6 @@ it("takes a citation that names the file: in a comment, by an import, by its own
 });
 
 it("looks at something", async () => {
-  const { code, stdout } = await check({ "docs/design.md": "Nothing.\n" });
+  const { code, stdout } = await checkRules({ "docs/design.md": "Nothing.\n" });
   expect([code, stdout]).toEqual([1, "0 rules found in 1 files\n"]);
 });

@@ -7,11 +7,10 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { Analytics, type AnalyticsErrorCode } from "@posthaste/client";
 import { eventually } from "@posthaste/testkit/eventually";
-import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
 import { hasGoodSignature } from "@posthaste/testkit/signature";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Installation, startInstallation } from "./installation.ts";
+import { describe, expect, it } from "vitest";
 import { bodyOf, createRoute, messageIdsOf, type Route } from "./route.ts";
+import { installation, receiver, useInstallation } from "./use-installation.ts";
 
 const ARRIVAL = { timeoutMs: 60_000 };
 const TRACKS = 1000;
@@ -19,18 +18,7 @@ const TIMESTAMP = "2026-05-04T03:02:01.123Z";
 const goClient = fileURLToPath(new URL("../../packages/client-go", import.meta.url));
 const hasGo = spawnSync("go", ["version"]).status === 0;
 
-let installation: Installation;
-let receiver: Receiver;
-
-beforeAll(async () => {
-  [installation, receiver] = await Promise.all([startInstallation(), startReceiver()]);
-});
-
-afterAll(async () => {
-  await installation.close();
-  await receiver.close();
-  expect(installation.unexpectedExits).toEqual([]);
-});
+useInstallation();
 
 /** Makes one call of each kind and `tracks` more with a library, and answers what it handed to its error callback. */
 type MakeCalls = (writeKey: string, tracks: number) => Promise<readonly string[]>;

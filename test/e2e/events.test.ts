@@ -1,26 +1,14 @@
 import { eventually } from "@posthaste/testkit/eventually";
-import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
 import { hasGoodSignature } from "@posthaste/testkit/signature";
 import { Analytics } from "@segment/analytics-node";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { type Call, sendOne } from "./calls.ts";
-import { type Installation, startInstallation } from "./installation.ts";
 import { bodyOf, createRoute, messageIdsOf, type Route } from "./route.ts";
+import { installation, receiver, useInstallation } from "./use-installation.ts";
 
 const ARRIVAL = { timeoutMs: 20_000 };
 
-let installation: Installation;
-let receiver: Receiver;
-
-beforeAll(async () => {
-  [installation, receiver] = await Promise.all([startInstallation(), startReceiver()]);
-});
-
-afterAll(async () => {
-  await installation.close();
-  await receiver.close();
-  expect(installation.unexpectedExits).toEqual([]);
-});
+useInstallation();
 
 const requestsOf = (route: Route) => receiver.requestsTo(route.path);
 

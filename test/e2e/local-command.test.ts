@@ -4,6 +4,7 @@ import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { StackFile } from "@posthaste/local-stack/data-folder";
 import { findFreePorts } from "@posthaste/local-stack/ports";
 import { schemaRegistryUrl } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
@@ -20,15 +21,6 @@ const END_MS = 15_000;
 
 /** Of the registry; nothing may print it. */
 const PASSWORD = "hunter2";
-
-interface StackFile {
-  readonly brokers: readonly string[];
-  readonly schemaRegistry: string;
-  readonly ingest: string;
-  readonly control: string;
-  readonly metrics: Readonly<Record<string, string>>;
-  readonly processes: readonly { readonly name: string; readonly pid: number }[];
-}
 
 let dataDir: string;
 let prefix: string;

@@ -1,28 +1,15 @@
 import { eventually } from "@posthaste/testkit/eventually";
-import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
 import { hasGoodSignature } from "@posthaste/testkit/signature";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { type Call, sendBatch } from "./calls.ts";
 import { readDeadLetters } from "./dead-letters.ts";
-import { type Installation, startInstallation } from "./installation.ts";
 import { bodyOf, createRoute, messageIdsOf } from "./route.ts";
+import { installation, receiver, useInstallation } from "./use-installation.ts";
 
 const ARRIVAL = { timeoutMs: 60_000, intervalMs: 100 };
 
-let installation: Installation;
-let receiver: Receiver;
-
-beforeAll(async () => {
-  // Four hours in twelve seconds.
-  const settings = { POSTHASTE_RETRY_SCHEDULE: "1s,2s,3s,3s,3s", POSTHASTE_RETRY_WINDOW: "12s" };
-  [installation, receiver] = await Promise.all([startInstallation({ settings }), startReceiver()]);
-});
-
-afterAll(async () => {
-  await installation.close();
-  await receiver.close();
-  expect(installation.unexpectedExits).toEqual([]);
-});
+// Four hours in twelve seconds.
+useInstallation({ settings: { POSTHASTE_RETRY_SCHEDULE: "1s,2s,3s,3s,3s", POSTHASTE_RETRY_WINDOW: "12s" } });
 
 const calls = (name: string, count: number): Call[] =>
   Array.from({ length: count }, (_, index) => ({

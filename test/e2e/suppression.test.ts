@@ -1,13 +1,12 @@
 import { retryTopicName } from "@posthaste/contracts/topics";
 import type { Delivery } from "@posthaste/core/delivery/delivery";
 import { eventually } from "@posthaste/testkit/eventually";
-import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type Call, sendBatch } from "./calls.ts";
 import { readDeadLetters } from "./dead-letters.ts";
-import { type Installation, startInstallation } from "./installation.ts";
 import { readTopic } from "./read-topic.ts";
 import { bodyOf, createRoute, type Route } from "./route.ts";
+import { installation, receiver, useInstallation } from "./use-installation.ts";
 
 const ARRIVAL = { timeoutMs: 60_000, intervalMs: 100 };
 const DELAYS_MS = [2000, 4000, 25_000];
@@ -16,19 +15,7 @@ interface UnroutedEvents {
   readonly events: readonly { readonly messageId: string; readonly cause: string }[];
 }
 
-let installation: Installation;
-let receiver: Receiver;
-
-beforeAll(async () => {
-  const settings = { POSTHASTE_RETRY_SCHEDULE: "2s,4s,25s", POSTHASTE_RETRY_WINDOW: "60s" };
-  [installation, receiver] = await Promise.all([startInstallation({ settings }), startReceiver()]);
-});
-
-afterAll(async () => {
-  await installation.close();
-  await receiver.close();
-  expect(installation.unexpectedExits).toEqual([]);
-});
+useInstallation({ settings: { POSTHASTE_RETRY_SCHEDULE: "2s,4s,25s", POSTHASTE_RETRY_WINDOW: "60s" } });
 
 const call = (messageId: string, userId: string): Call => ({ type: "track", userId, event: "E", messageId });
 const send = async ({ writeKey }: Route, ...calls: Call[]) =>

@@ -5,10 +5,10 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { eventually } from "@posthaste/testkit/eventually";
-import { type ReceivedRequest, type Receiver, startReceiver } from "@posthaste/testkit/receiver";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Installation, startInstallation } from "../e2e/installation.ts";
+import type { ReceivedRequest } from "@posthaste/testkit/receiver";
+import { expect, it } from "vitest";
 import { bodyOf, createRoute } from "../e2e/route.ts";
+import { installation, receiver, useInstallation } from "../e2e/use-installation.ts";
 import { isLong, longRounds } from "./form.ts";
 
 const ROUNDS = isLong ? longRounds(10) : 3;
@@ -16,19 +16,7 @@ const USERS = isLong ? 5000 : 1000;
 /** Longer than a killed member's session (10 s), whose partitions nobody reads until it ends. */
 const ARRIVAL = { timeoutMs: 90_000, intervalMs: 100 };
 
-let installation: Installation;
-let receiver: Receiver;
-
-beforeAll(async () => {
-  const settings = { POSTHASTE_AUDIENCE_RATE: "2000", POSTHASTE_AUDIENCE_LEASE: "2s" };
-  [installation, receiver] = await Promise.all([startInstallation({ settings }), startReceiver()]);
-});
-
-afterAll(async () => {
-  await installation.close();
-  await receiver.close();
-  expect(installation.unexpectedExits).toEqual([]);
-});
+useInstallation({ settings: { POSTHASTE_AUDIENCE_RATE: "2000", POSTHASTE_AUDIENCE_LEASE: "2s" } });
 
 /** What each user's newest identify says. */
 function newest(requests: readonly ReceivedRequest[], trait: string): ReadonlyMap<string, unknown> {

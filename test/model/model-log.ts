@@ -4,16 +4,10 @@
  * Owns: the records. A record that was appended stays and keeps its offset.
  * ML1  Offsets rise; some are left out, as markers and compaction do (C9).
  */
+import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import type { World } from "./world.ts";
 
-export interface LogRecord {
-  readonly topic: string;
-  readonly partition: number;
-  readonly offset: number;
-  /** The broker's time of writing in a topic of LogAppendTime, the producer's elsewhere; ms since the epoch. */
-  readonly timestampMs: number;
-  readonly key: Buffer | null;
-  readonly value: Buffer | null;
+export interface LogRecord extends Omit<IncomingRecord, "headers"> {
   readonly headers: Readonly<Record<string, string>>;
   /** On the world's clock. */
   readonly writtenMs: number;

@@ -1,44 +1,28 @@
-import { REVISION_HEADER } from "@posthaste/contracts/headers";
 import { kafkaBrokers } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
 import { type FaultProxy, openFaultProxy } from "@posthaste/testkit/fault-proxy";
-import { createTopic, deleteTopics, uniqueName } from "@posthaste/testkit/topics";
 import { Registry } from "prom-client";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { KafkaConnection } from "../src/connection/connect.ts";
+import { beforeEach, describe, expect, it } from "vitest";
 import { createKafkaMetrics } from "../src/connection/metrics.ts";
 import { createKeyTable, type KeyTable, type KeyTableOptions } from "../src/log/key-table.ts";
-import { createProducer, type Producer } from "../src/producer/producer.ts";
 import { connectTest } from "./harness.ts";
+import { closing, topic, useTopic, writeRevision as write } from "./use-topic.ts";
 
 /** Longer than an idle fetch, which is answered after a second. */
 const LEASE_MS = 2000;
 
 describe("the table of keys", () => {
-  let topic: string;
-  let connection: KafkaConnection;
-  let producer: Producer;
+  useTopic("keys", { settings: { "cleanup.policy": "compact" } });
+
   let proxy: FaultProxy;
   let keys: Set<string>;
   const registry = new Registry();
   const metrics = createKafkaMetrics(registry);
-  const closing: (() => Promise<void>)[] = [];
 
   beforeEach(async () => {
-    topic = await createTopic(uniqueName("keys"), { settings: { "cleanup.policy": "compact" } });
     proxy = await openFaultProxy(kafkaBrokers()[0] ?? "");
-    connection = connectTest();
-    producer = await createProducer(connection, { name: "test", topics: [topic] });
     keys = new Set();
-    closing.push(
-      () => deleteTopics(topic),
-      () => proxy.close(),
-      () => connection.close(),
-      () => producer.close(),
-    );
-  });
-  afterEach(async () => {
-    for (const close of closing.splice(0).reverse()) await close();
+    closing.push(() => proxy.close());
   });
 
   /** A table that reaches its broker through the proxy. */
@@ -58,16 +42,6 @@ describe("the table of keys", () => {
     closing.push(() => table.close());
     return table;
   }
-
-  const write = (key: string, value: string | null, revision: number) =>
-    producer.send([
-      {
-        topic,
-        key,
-        value: value === null ? null : Buffer.from(value),
-        headers: { [REVISION_HEADER]: String(revision) },
-      },
-    ]);
 
   it("Y1: hands over what stands in the topic, then what comes and goes, and counts what is held", async () => {
     await write("src_1:a", "1", 1);

@@ -2,32 +2,15 @@ import { kafkaBrokers } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
 import { openFaultProxy } from "@posthaste/testkit/fault-proxy";
 import { createTopic, deleteTopics, uniqueName } from "@posthaste/testkit/topics";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { KafkaConnection } from "../src/connection/connect.ts";
 import { topicOffsets } from "../src/connection/topic-offsets.ts";
 import { followLog, type LogReader, type LogReaderOptions } from "../src/log/log-reader.ts";
-import { createProducer, type Producer } from "../src/producer/producer.ts";
 import { connectTest } from "./harness.ts";
+import { closing, connection, producer, topic, useTopic } from "./use-topic.ts";
 
 describe("reading a log without a group", () => {
-  let topic: string;
-  let connection: KafkaConnection;
-  let producer: Producer;
-  const closing: (() => Promise<void>)[] = [];
-
-  beforeEach(async () => {
-    topic = await createTopic(uniqueName("log"), { partitions: 2 });
-    connection = connectTest();
-    producer = await createProducer(connection, { name: "test", topics: [topic] });
-    closing.push(
-      () => deleteTopics(topic),
-      () => connection.close(),
-      () => producer.close(),
-    );
-  });
-  afterEach(async () => {
-    for (const close of closing.splice(0).reverse()) await close();
-  });
+  useTopic("log", { partitions: 2 });
 
   const write = (count: number, partition = 0) =>
     producer.send(

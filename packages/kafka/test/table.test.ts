@@ -1,40 +1,21 @@
 /** Rules: UR1 and UR2 of unknown-schema-records.ts. */
 import { queryObjects } from "node:v8";
-import { REVISION_HEADER } from "@posthaste/contracts/headers";
 import { PosthasteError } from "@posthaste/core/errors";
-import type { Log } from "@posthaste/core/log";
-import { SILENT_LOG } from "@posthaste/core/log";
+import { type Log, SILENT_LOG } from "@posthaste/core/log";
 import { kafkaBrokers } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
 import { openFaultProxy } from "@posthaste/testkit/fault-proxy";
-import { createTopic, deleteTopics, uniqueName } from "@posthaste/testkit/topics";
+import { uniqueName } from "@posthaste/testkit/topics";
 import { Registry } from "prom-client";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { KafkaConnection, KafkaConnectionOptions } from "../src/connection/connect.ts";
 import { createKafkaMetrics } from "../src/connection/metrics.ts";
 import { createTable, type Table, type TableOptions } from "../src/log/table.ts";
-import { createProducer, type Producer } from "../src/producer/producer.ts";
 import { connectTest } from "./harness.ts";
+import { closing, connection, topic, useTopic, writeRevision as write } from "./use-topic.ts";
 
 describe("the joined table", () => {
-  let topic: string;
-  let connection: KafkaConnection;
-  let producer: Producer;
-  const closing: (() => Promise<void>)[] = [];
-
-  beforeEach(async () => {
-    topic = await createTopic(uniqueName("table"), { settings: { "cleanup.policy": "compact" } });
-    connection = connectTest();
-    producer = await createProducer(connection, { name: "test", topics: [topic] });
-    closing.push(
-      () => deleteTopics(topic),
-      () => connection.close(),
-      () => producer.close(),
-    );
-  });
-  afterEach(async () => {
-    for (const close of closing.splice(0).reverse()) await close();
-  });
+  useTopic("table", { settings: { "cleanup.policy": "compact" } });
 
   async function openTable(options: Partial<TableOptions<string>> = {}, through = connection): Promise<Table<string>> {
     const table = await createTable<string>(through, { topic, decode: (bytes) => bytes.toString(), ...options });
@@ -48,15 +29,6 @@ describe("the joined table", () => {
     return opened;
   }
 
-  const write = (key: string, value: string | null, revision: number) =>
-    producer.send([
-      {
-        topic,
-        key,
-        value: value === null ? null : Buffer.from(value),
-        headers: { [REVISION_HEADER]: String(revision) },
-      },
-    ]);
   const contents = (table: Table<string>) => Object.fromEntries(table.entries());
 
   it("T3: has caught up when it holds what stood in the topic", async () => {

@@ -1,26 +1,15 @@
 import { fileURLToPath } from "node:url";
-import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { startReceiver } from "@posthaste/testkit/receiver";
 import { runNode } from "@posthaste/testkit/run-node";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ADMIN_TOKEN, startTestControl, type TestControl } from "./control.ts";
+import { describe, expect, it } from "vitest";
+import { ADMIN_TOKEN } from "./control.ts";
 import { attemptAt, createLogWriter, deadLetterAt, momentOf } from "./log-writer.ts";
+import { control, topics, useControl } from "./use-control.ts";
 
 const BINARY = fileURLToPath(new URL("../../../packages/cli/bin/posthaste.mjs", import.meta.url));
 
-let topics: TestTopics;
-let control: TestControl;
-
-beforeAll(async () => {
-  topics = await createTestTopics("control");
-  control = await startTestControl(topics);
-});
-
-afterAll(async () => {
-  await control.stop();
-  await topics.remove();
-});
+useControl();
 
 /** Runs the command against this control and answers what it printed; `--json` documents parsed. */
 function posthaste(args: readonly string[], stdin = "") {

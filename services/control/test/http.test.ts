@@ -1,23 +1,13 @@
 import { connect } from "node:net";
-import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { startReceiver } from "@posthaste/testkit/receiver";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ADMIN_TOKEN, readOpenApi, startTestControl, type TestControl } from "./control.ts";
+import { afterAll, describe, expect, it } from "vitest";
+import { ADMIN_TOKEN, readOpenApi, startTestControl } from "./control.ts";
+import { control, topics, useControl } from "./use-control.ts";
 
-let topics: TestTopics;
-let control: TestControl;
+useControl();
 
-beforeAll(async () => {
-  topics = await createTestTopics("control");
-  control = await startTestControl(topics);
-});
-
-afterAll(async () => {
-  expect(control.logged()).not.toContain(ADMIN_TOKEN);
-  await control.stop();
-  await topics.remove();
-});
+afterAll(() => expect(control.logged()).not.toContain(ADMIN_TOKEN));
 
 describe("the admin token", () => {
   it.each([

@@ -1,19 +1,7 @@
-import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startTestControl, type TestControl } from "./control.ts";
+import { describe, expect, it } from "vitest";
+import { control, useControl } from "./use-control.ts";
 
-let topics: TestTopics;
-let control: TestControl;
-
-beforeAll(async () => {
-  topics = await createTestTopics("control");
-  control = await startTestControl(topics);
-});
-
-afterAll(async () => {
-  await control.stop();
-  await topics.remove();
-});
+useControl();
 
 async function createSource(name = "site"): Promise<{ id: string; writeKey: string; revision: number }> {
   const { status, body } = await control.call("POST", "/v1/sources", { name, kind: "web" });

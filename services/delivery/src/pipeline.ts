@@ -3,10 +3,7 @@
  * that it names itself, so the last stage is made first.
  */
 import type { Destination } from "@posthaste/core/config/destination";
-import type { RetrySchedule } from "@posthaste/core/delivery/retry-plan";
 import type { UrlHealthSettings } from "@posthaste/core/isolation/url-health";
-import type { Log } from "@posthaste/core/log";
-import type { Clock } from "@posthaste/core/time";
 import type { Table } from "@posthaste/kafka/log/table";
 import type { WebhookSender } from "@posthaste/webhook/sender";
 import { ActiveDestinations } from "./admission/active-destinations.ts";
@@ -16,29 +13,17 @@ import { Attempts } from "./attempt/attempts.ts";
 import { Check } from "./check/check.ts";
 import { DestinationCheck } from "./check/destination-check.ts";
 import { type KnownSuppressions, SuppressionCheck } from "./check/suppression-check.ts";
-import { Intake } from "./intake/intake.ts";
-import type { DeliveryMetrics } from "./metrics.ts";
-import type { AttemptLog } from "./outcome/attempt-log.ts";
-import type { OutcomePublisher } from "./outcome/outcome-publisher.ts";
-import { Outcomes } from "./outcome/outcomes.ts";
+import { Intake, type IntakeOptions } from "./intake/intake.ts";
+import { Outcomes, type OutcomesOptions } from "./outcome/outcomes.ts";
 
-export interface PipelineOptions {
+/** What the stages are given beside each other; `onFailure` hears of all of them. */
+export interface PipelineOptions
+  extends Omit<IntakeOptions, "check" | "retryBacklog">,
+    Pick<OutcomesOptions, "publisher" | "attemptLog"> {
   readonly destinations: Pick<Table<Destination>, "get" | "appliedOffset" | "waitForOffset" | "refresh">;
   readonly suppressed: KnownSuppressions;
   readonly sender: Pick<WebhookSender, "attempt" | "maxConnections">;
-  readonly publisher: Pick<OutcomePublisher, "publish">;
-  readonly attemptLog: Pick<AttemptLog, "skips" | "add">;
-  readonly schedule: RetrySchedule;
   readonly health: UrlHealthSettings;
-  readonly metrics: DeliveryMetrics;
-  readonly clock: Clock;
-  /** Answers 0 up to but not including 1. */
-  readonly random: () => number;
-  /** The delay of a retry topic, in ms. */
-  readonly delayMsOf: (topic: string) => number;
-  readonly log: Log;
-  /** A stage threw where nobody catches: a bug. */
-  readonly onFailure: (reason: Error) => void;
 }
 
 export interface Pipeline {

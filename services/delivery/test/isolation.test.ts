@@ -1,23 +1,12 @@
 /** Rules: V2 and V3 of destination-check.ts. */
 import { eventually } from "@posthaste/testkit/eventually";
-import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createInstallation, drafts, type Installation } from "./installation.ts";
+import { describe, expect, it } from "vitest";
+import { createInstallation, drafts } from "./installation.ts";
+import { installation, receiver, useInstallation } from "./use-installation.ts";
 
 const DELAYS_MS = [1000, 2000];
 
-let installation: Installation;
-let receiver: Receiver;
-
-beforeEach(async () => {
-  receiver = await startReceiver();
-  installation = await createInstallation(DELAYS_MS);
-});
-
-afterEach(async () => {
-  await installation.remove();
-  await receiver.close();
-});
+useInstallation(DELAYS_MS);
 
 const connect = (id: string, change = {}) =>
   installation.configure(id, { urls: [{ url: `${receiver.url}/${id}`, headers: {} }], ...change });

@@ -11,7 +11,7 @@ import type { DeliveryPermit } from "../src/admission/attempt-port.ts";
 import { RetryBacklog } from "../src/admission/retry-backlog.ts";
 import type { CheckedDelivery } from "../src/check/checked-delivery.ts";
 
-export const SETTINGS: AdmissionSettings = {
+const SETTINGS: AdmissionSettings = {
   limit: { first: 2, least: 1, enough: 64, most: 64 },
   breaker: { threshold: 3, firstOpenMs: 1000, longestOpenMs: 8000 },
   longestWaitMs: 10_000,
@@ -71,7 +71,7 @@ interface Deferred {
 }
 
 /** Owns vitest's fake timers until `end`. */
-export class ObservedAdmission {
+class ObservedAdmission {
   nowMs = 1_000_000;
   sent: DeliveryPermit[] = [];
   /** False: every delivery is to be checked again before it is sent. */
@@ -164,8 +164,8 @@ export function observeAdmission(): void {
   afterEach(() => observed.end());
 }
 
-/** The running test wants another admission than that. */
-export function observeAnother(settings: AdmissionSettings, connections: number): void {
+/** The running test wants another admission than that: with more connections, or a greater limit at first. */
+export function observeAnother({ connections = CONNECTIONS, firstLimit = SETTINGS.limit.first }): void {
   observed.end();
-  observed = new ObservedAdmission(settings, connections);
+  observed = new ObservedAdmission({ ...SETTINGS, limit: { ...SETTINGS.limit, first: firstLimit } }, connections);
 }

@@ -1,26 +1,15 @@
 /** Destinations of two URLs on real sockets, of which one hangs or asked for peace. */
 import { retryTopicName } from "@posthaste/contracts/topics";
 import { eventually } from "@posthaste/testkit/eventually";
-import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createInstallation, drafts, type Installation } from "./installation.ts";
+import { describe, expect, it } from "vitest";
+import { createInstallation, drafts } from "./installation.ts";
+import { installation, receiver, useInstallation } from "./use-installation.ts";
 
 const DELAYS_MS = [1000, 10_000];
 const SCHEDULE = { delaysMs: DELAYS_MS, windowMs: 60_000 };
 const DELIVERIES = 500;
 
-let installation: Installation;
-let receiver: Receiver;
-
-beforeEach(async () => {
-  receiver = await startReceiver();
-  installation = await createInstallation(DELAYS_MS);
-});
-
-afterEach(async () => {
-  await installation.remove();
-  await receiver.close();
-});
+useInstallation(DELAYS_MS);
 
 const connect = (id: string, paths: readonly string[], change = {}) =>
   installation.configure(id, { urls: paths.map((path) => ({ url: receiver.url + path, headers: {} })), ...change });

@@ -1,15 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { SOURCE, startTestGateway, type TestGateway, WRITE_KEY } from "./test-gateway.ts";
+import { describe, expect, it } from "vitest";
+import { SOURCE, startTestGateway, WRITE_KEY } from "./test-gateway.ts";
+import { gateway, useGateway } from "./use-gateway.ts";
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(() => gateway.close());
-beforeEach(() => {
-  gateway.producer.sent.length = 0;
-  Object.assign(gateway.producer, { pendingBytes: 0, acknowledge: () => Promise.resolve() });
-});
+useGateway();
 
 const ORIGIN = { origin: "https://shop.test" };
 const get = (path: string, headers: Record<string, string> = {}) => fetch(gateway.url + path, { headers });

@@ -4,18 +4,12 @@
  */
 import { gzipSync } from "node:zlib";
 import type { Event } from "@posthaste/core/event/event";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { sendRaw, toRequestBytes } from "./raw-request.ts";
-import { RECEIVED_AT_MS, SOURCE, startTestGateway, type TestGateway, WRITE_KEY } from "./test-gateway.ts";
+import { RECEIVED_AT_MS, SOURCE, WRITE_KEY } from "./test-gateway.ts";
+import { gateway, useGateway } from "./use-gateway.ts";
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-afterAll(() => gateway.close());
-beforeEach(() => {
-  gateway.producer.sent.length = 0;
-});
+useGateway();
 
 const BASIC = `Authorization: Basic ${Buffer.from(`${WRITE_KEY}:`).toString("base64")}`;
 const JSON_TYPE = "Content-Type: application/json";

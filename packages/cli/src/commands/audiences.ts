@@ -4,9 +4,9 @@ import type { Command } from "commander";
 import type { Context, Perform } from "../context.ts";
 import { examples } from "../examples.ts";
 import { CliError, EXIT } from "../exit-code.ts";
-import { collect, given, wholeNumber } from "../options.ts";
+import { collect, given } from "../options.ts";
 import { type Progress, startProgress } from "../progress.ts";
-import { removeEach } from "./remove.ts";
+import { addGet, addList, addRemove } from "./stored-commands.ts";
 
 const PATH = "/v1/audiences";
 const COLUMNS = ["id", "name", "trait", "sourceId", "size", "lastSync.endedAt"];
@@ -21,28 +21,19 @@ export function addAudiences(program: Command, perform: Perform): void {
 }
 
 function addReading(audiences: Command, perform: Perform): void {
-  audiences
-    .command("list")
-    .description("list audiences, oldest first")
-    .option("--limit <n>", "at most this many", wholeNumber)
-    .action((options: { limit?: number }, command: Command) =>
-      perform(command, async ({ api, printer }) => {
-        printer.list(await api.list(PATH, options.limit ?? Number.POSITIVE_INFINITY), COLUMNS);
-        return EXIT.done;
-      }),
-    )
-    .addHelpText("after", examples(["posthaste audiences list", "posthaste audiences list --json"]));
+  const stored = { group: audiences, perform, path: PATH };
+  addList({
+    ...stored,
+    columns: COLUMNS,
+    description: "list audiences, oldest first",
+    examples: ["posthaste audiences list", "posthaste audiences list --json"],
+  });
 
-  audiences
-    .command("get <id>")
-    .description("show one audience: its size, its last sync, and how many identifies wait")
-    .action((id: string, _: object, command: Command) =>
-      perform(command, async ({ api, printer }) => {
-        printer.document(await api.call("GET", pathOf(id)));
-        return EXIT.done;
-      }),
-    )
-    .addHelpText("after", examples(["posthaste audiences get aud_4k2v8m1n0p3q5r7s"]));
+  addGet({
+    ...stored,
+    description: "show one audience: its size, its last sync, and how many identifies wait",
+    examples: ["posthaste audiences get aud_4k2v8m1n0p3q5r7s"],
+  });
 }
 
 function addMaking(audiences: Command, perform: Perform): void {
@@ -63,16 +54,14 @@ function addMaking(audiences: Command, perform: Perform): void {
       examples(['posthaste audiences create --name "VIP customers" --source-id src_4k2v8m1n0p3q5r7s']),
     );
 
-  audiences
-    .command("remove <ids...>")
-    .description("remove audiences; nobody is told of it")
-    .option("--dry-run", "show what would be removed")
-    .action((ids: string[], options: { dryRun?: boolean }, command: Command) =>
-      perform(command, (context) =>
-        removeEach(context, { kind: "audience", path: PATH, ids, dryRun: options.dryRun === true }),
-      ),
-    )
-    .addHelpText("after", examples(["posthaste audiences remove aud_4k2v8m1n0p3q5r7s"]));
+  addRemove({
+    group: audiences,
+    perform,
+    path: PATH,
+    kind: "audience",
+    description: "remove audiences; nobody is told of it",
+    examples: ["posthaste audiences remove aud_4k2v8m1n0p3q5r7s"],
+  });
 }
 
 function addMembers(audiences: Command, perform: Perform): void {

@@ -4,9 +4,9 @@ import { readInput } from "../access.ts";
 import type { Context, Perform } from "../context.ts";
 import { examples } from "../examples.ts";
 import { CliError, EXIT } from "../exit-code.ts";
-import { append, collect, given, numberOrNone, wholeNumber } from "../options.ts";
+import { append, collect, given, numberOrNone } from "../options.ts";
 import type { Entry } from "../printer.ts";
-import { removeEach } from "./remove.ts";
+import { addGet, addList, addRemove } from "./stored-commands.ts";
 
 const PATH = "/v1/destinations";
 const COLUMNS = ["id", "name", "enabled", "sourceIds", "settings.urls", "secretStage"];
@@ -27,29 +27,20 @@ interface SettingOptions {
 export function addDestinations(program: Command, perform: Perform): void {
   const destinations = program.command("destinations").description("where a source's events go");
 
-  destinations
-    .command("list")
-    .description("list destinations, oldest first")
-    .option("--limit <n>", "at most this many", wholeNumber)
-    .action((options: { limit?: number }, command: Command) =>
-      perform(command, async ({ api, printer }) => {
-        const entries = await api.list(PATH, options.limit ?? Number.POSITIVE_INFINITY);
-        printer.list(entries, COLUMNS, { "settings.urls": (entry) => storedUrls(entry).map(({ url }) => url) });
-        return EXIT.done;
-      }),
-    )
-    .addHelpText("after", examples(["posthaste destinations list", "posthaste destinations list --json"]));
+  const stored = { group: destinations, perform, path: PATH };
+  addList({
+    ...stored,
+    columns: COLUMNS,
+    cells: { "settings.urls": (entry) => storedUrls(entry).map(({ url }) => url) },
+    description: "list destinations, oldest first",
+    examples: ["posthaste destinations list", "posthaste destinations list --json"],
+  });
 
-  destinations
-    .command("get <id>")
-    .description("show one destination; secrets never come out")
-    .action((id: string, _: object, command: Command) =>
-      perform(command, async ({ api, printer }) => {
-        printer.document(await api.call("GET", pathOf(id)));
-        return EXIT.done;
-      }),
-    )
-    .addHelpText("after", examples(["posthaste destinations get dst_4k2v8m1n0p3q5r7s --json"]));
+  addGet({
+    ...stored,
+    description: "show one destination; secrets never come out",
+    examples: ["posthaste destinations get dst_4k2v8m1n0p3q5r7s --json"],
+  });
 
   withSettings(
     destinations
@@ -104,16 +95,12 @@ export function addDestinations(program: Command, perform: Perform): void {
       ]),
     );
 
-  destinations
-    .command("remove <ids...>")
-    .description("remove destinations; what waits for them becomes dead letters")
-    .option("--dry-run", "show what would be removed")
-    .action((ids: string[], options: { dryRun?: boolean }, command: Command) =>
-      perform(command, (context) =>
-        removeEach(context, { kind: "destination", path: PATH, ids, dryRun: options.dryRun === true }),
-      ),
-    )
-    .addHelpText("after", examples(["posthaste destinations remove dst_4k2v8m1n0p3q5r7s"]));
+  addRemove({
+    ...stored,
+    kind: "destination",
+    description: "remove destinations; what waits for them becomes dead letters",
+    examples: ["posthaste destinations remove dst_4k2v8m1n0p3q5r7s"],
+  });
 }
 
 function pathOf(id: string): string {

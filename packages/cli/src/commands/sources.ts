@@ -4,8 +4,8 @@ import type { Perform } from "../context.ts";
 import { parseDuration } from "../duration.ts";
 import { examples } from "../examples.ts";
 import { CliError, EXIT } from "../exit-code.ts";
-import { given, wholeNumber } from "../options.ts";
-import { removeEach } from "./remove.ts";
+import { given } from "../options.ts";
+import { addGet, addList, addRemove } from "./stored-commands.ts";
 
 const PATH = "/v1/sources";
 const COLUMNS = ["id", "name", "kind", "enabled", "writeKey", "createdAt"];
@@ -13,28 +13,15 @@ const COLUMNS = ["id", "name", "kind", "enabled", "writeKey", "createdAt"];
 export function addSources(program: Command, perform: Perform): void {
   const sources = program.command("sources").description("what sends calls, and the write keys it sends them with");
 
-  sources
-    .command("list")
-    .description("list sources, oldest first")
-    .option("--limit <n>", "at most this many", wholeNumber)
-    .action((options: { limit?: number }, command: Command) =>
-      perform(command, async ({ api, printer }) => {
-        printer.list(await api.list(PATH, options.limit ?? Number.POSITIVE_INFINITY), COLUMNS);
-        return EXIT.done;
-      }),
-    )
-    .addHelpText("after", examples(["posthaste sources list", "posthaste sources list --json --limit 10"]));
+  const stored = { group: sources, perform, path: PATH };
+  addList({
+    ...stored,
+    columns: COLUMNS,
+    description: "list sources, oldest first",
+    examples: ["posthaste sources list", "posthaste sources list --json --limit 10"],
+  });
 
-  sources
-    .command("get <id>")
-    .description("show one source")
-    .action((id: string, _: object, command: Command) =>
-      perform(command, async ({ api, printer }) => {
-        printer.document(await api.call("GET", `${PATH}/${encodeURIComponent(id)}`));
-        return EXIT.done;
-      }),
-    )
-    .addHelpText("after", examples(["posthaste sources get src_4k2v8m1n0p3q5r7s"]));
+  addGet({ ...stored, description: "show one source", examples: ["posthaste sources get src_4k2v8m1n0p3q5r7s"] });
 
   sources
     .command("create")
@@ -85,14 +72,10 @@ export function addSources(program: Command, perform: Perform): void {
     )
     .addHelpText("after", examples(["posthaste sources rotate-write-key src_4k2v8m1n0p3q5r7s --old-key-for 2h"]));
 
-  sources
-    .command("remove <ids...>")
-    .description("remove sources; their write keys are refused from then on")
-    .option("--dry-run", "show what would be removed")
-    .action((ids: string[], options: { dryRun?: boolean }, command: Command) =>
-      perform(command, (context) =>
-        removeEach(context, { kind: "source", path: PATH, ids, dryRun: options.dryRun === true }),
-      ),
-    )
-    .addHelpText("after", examples(["posthaste sources remove src_4k2v8m1n0p3q5r7s"]));
+  addRemove({
+    ...stored,
+    kind: "source",
+    description: "remove sources; their write keys are refused from then on",
+    examples: ["posthaste sources remove src_4k2v8m1n0p3q5r7s"],
+  });
 }

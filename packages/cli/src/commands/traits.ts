@@ -3,8 +3,8 @@ import type { Command } from "commander";
 import type { Perform } from "../context.ts";
 import { examples } from "../examples.ts";
 import { EXIT } from "../exit-code.ts";
-import { wholeNumber } from "../options.ts";
 import { startProgress } from "../progress.ts";
+import { addList } from "./stored-commands.ts";
 
 const PATH = "/v1/computed-traits";
 const COLUMNS = ["name", "trait", "sourceId", "size", "lastSync.endedAt"];
@@ -12,17 +12,13 @@ const COLUMNS = ["name", "trait", "sourceId", "size", "lastSync.endedAt"];
 export function addTraits(program: Command, perform: Perform): void {
   const traits = program.command("traits").description("computed traits: values of users, each told when it changes");
 
-  traits
-    .command("list")
-    .description("list computed traits, oldest first")
-    .option("--limit <n>", "at most this many", wholeNumber)
-    .action((options: { limit?: number }, command: Command) =>
-      perform(command, async ({ api, printer }) => {
-        printer.list(await api.list(PATH, options.limit ?? Number.POSITIVE_INFINITY), COLUMNS);
-        return EXIT.done;
-      }),
-    )
-    .addHelpText("after", examples(["posthaste traits list"]));
+  const stored = { group: traits, perform, path: PATH };
+  addList({
+    ...stored,
+    columns: COLUMNS,
+    description: "list computed traits, oldest first",
+    examples: ["posthaste traits list"],
+  });
 
   traits
     .command("put <name> <file>")

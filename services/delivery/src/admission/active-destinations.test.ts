@@ -1,18 +1,11 @@
 import { describe, expect, it } from "vitest";
-import {
-  checked,
-  observeAdmission,
-  observeAnother,
-  observed,
-  openWindow,
-  SETTINGS,
-} from "../../test/observed-admission.ts";
+import { checked, observeAdmission, observeAnother, observed, openWindow } from "../../test/observed-admission.ts";
 
 observeAdmission();
 
 describe("the destinations that a process has to do with", () => {
   it("I1: remembers for hours what a receiver was seen to manage, though its destination was forgotten", () => {
-    observeAnother(SETTINGS, 4096);
+    observeAnother({ connections: 4096 });
     for (let index = 0; index < 200; index++) observed.admit(checked("a"));
     while (observed.sent.length > 0)
       for (const permit of observed.sent.splice(0)) {

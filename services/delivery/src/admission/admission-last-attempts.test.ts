@@ -1,13 +1,6 @@
 /** Rule: CB3 of connection-budget.ts. */
 import { describe, expect, it } from "vitest";
-import {
-  CONNECTIONS,
-  checked,
-  observeAdmission,
-  observeAnother,
-  observed,
-  SETTINGS,
-} from "../../test/observed-admission.ts";
+import { CONNECTIONS, checked, observeAdmission, observeAnother, observed } from "../../test/observed-admission.ts";
 
 observeAdmission();
 
@@ -56,7 +49,7 @@ describe("last attempts", () => {
   });
 
   it("J5: keeps last attempts that waited for the rate to the reserve, and defers the others", () => {
-    observeAnother(SETTINGS, 4096);
+    observeAnother({ connections: 4096 });
     for (let index = 0; index < 200; index++) {
       expect(observed.admitLast(checked("a", { rateLimitPerSecond: 100 }))).toBe(true);
     }

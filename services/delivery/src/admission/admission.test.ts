@@ -1,14 +1,12 @@
 /** Rules: CB3 of connection-budget.ts, UC2 of url-choice.ts. */
 import { describe, expect, it } from "vitest";
 import {
-  CONNECTIONS,
   checked,
   fillingWindow,
   observeAdmission,
   observeAnother,
   observed,
   openWindow,
-  SETTINGS,
 } from "../../test/observed-admission.ts";
 
 observeAdmission();
@@ -42,7 +40,7 @@ describe("admission", () => {
   });
 
   it("I1: serves a burst to a receiver that is slow and well beside others as it does alone", () => {
-    observeAnother(SETTINGS, 4096);
+    observeAnother({ connections: 4096 });
     observed.admit(checked("b"));
     for (let index = 0; index < 200; index++) observed.admit(checked("a"));
     const startedMs = observed.nowMs;
@@ -94,7 +92,7 @@ describe("admission", () => {
   });
 
   it("has the capacity again of a permit that it took back", () => {
-    observeAnother({ ...SETTINGS, limit: { ...SETTINGS.limit, first: 3 } }, CONNECTIONS);
+    observeAnother({ firstLimit: 3 });
     for (let index = 0; index < 2; index++) observed.admit(checked("a"));
     observed.isCurrent = false;
     observed.admit(checked("a"));

@@ -1,0 +1,73 @@
+/** The commands that are alike for all that control keeps under an id: list, get and remove. */
+import type { Command } from "commander";
+import type { Perform } from "../context.ts";
+import { examples } from "../examples.ts";
+import { EXIT } from "../exit-code.ts";
+import { wholeNumber } from "../options.ts";
+import type { Entry } from "../printer.ts";
+import { removeEach } from "./remove.ts";
+
+export interface StoredCommand {
+  readonly group: Command;
+  readonly perform: Perform;
+  /** Of the API: `/v1/sources`. */
+  readonly path: string;
+  readonly description: string;
+  readonly examples: readonly string[];
+}
+
+export interface ListCommand extends StoredCommand {
+  readonly columns: readonly string[];
+  /** What stands in a column, where it is not the field of that name. */
+  readonly cells?: Readonly<Record<string, (entry: Entry) => unknown>>;
+}
+
+/** `list`, with `--limit`. */
+export function addList({
+  group,
+  perform,
+  path,
+  description,
+  columns,
+  cells = {},
+  examples: shown,
+}: ListCommand): void {
+  group
+    .command("list")
+    .description(description)
+    .option("--limit <n>", "at most this many", wholeNumber)
+    .action((options: { limit?: number }, command: Command) =>
+      perform(command, async ({ api, printer }) => {
+        printer.list(await api.list(path, options.limit ?? Number.POSITIVE_INFINITY), columns, cells);
+        return EXIT.done;
+      }),
+    )
+    .addHelpText("after", examples(shown));
+}
+
+/** `get <id>`. */
+export function addGet({ group, perform, path, description, examples: shown }: StoredCommand): void {
+  group
+    .command("get <id>")
+    .description(description)
+    .action((id: string, _: object, command: Command) =>
+      perform(command, async ({ api, printer }) => {
+        printer.document(await api.call("GET", `${path}/${encodeURIComponent(id)}`));
+        return EXIT.done;
+      }),
+    )
+    .addHelpText("after", examples(shown));
+}
+
+/** `remove <ids...>`, with `--dry-run`. `kind`: what one of them is, for people. */
+export function addRemove(command: StoredCommand & { readonly kind: string }): void {
+  const { group, perform, path, kind, description, examples: shown } = command;
+  group
+    .command("remove <ids...>")
+    .description(description)
+    .option("--dry-run", "show what would be removed")
+    .action((ids: string[], options: { dryRun?: boolean }, called: Command) =>
+      perform(called, (context) => removeEach(context, { kind, path, ids, dryRun: options.dryRun === true })),
+    )
+    .addHelpText("after", examples(shown));
+}
