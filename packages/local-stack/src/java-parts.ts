@@ -2,21 +2,21 @@
  * Apache Kafka and the schema registry as files on this machine: fetched once by Maven into a cache that every clone
  * shares.
  *
- * JP1  A folder in the cache is whole: it is filled under another name and renamed. Two runs at once both fetch, one's
- *      stays.
+ * JP1  A folder in the cache is whole (whole-folder.ts).
  * JP2  The folder's name holds a digest of the pom and of the sums, so another version is another folder.
  * JP3  Every file that is used is the one whose SHA-512 sum stands in the repository: it is checked before it is
  *      unpacked or run. A wrong one is deleted with all that came with it, Maven's own copy included.
  */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { copyFile, mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { findWrongParts } from "./part-sums.ts";
 import { StackError } from "./stack-error.ts";
+import { type Filling, isFolder, makeWholeFolder } from "./whole-folder.ts";
 
 const run = promisify(execFile);
 const pomFile = fileURLToPath(new URL("../java/pom.xml", import.meta.url));
@@ -26,10 +26,14 @@ const sumsFile = fileURLToPath(new URL("../java/sums.sha512", import.meta.url));
 const JAVA_VERSION = 17;
 
 export interface JavaParts {
+  /** What holds both. */
+  readonly folder: string;
   /** Folder of jars. */
   readonly kafka: string;
   /** Folder of the registry's distribution. */
   readonly registry: string;
+  /** What the Java that was found says of itself. */
+  readonly java: string;
 }
 
 export interface JavaPartsOptions {
@@ -45,21 +49,20 @@ export interface JavaPartsOptions {
  * and with the names of the files when others came than those that are meant (JP3).
  */
 export async function findJavaParts({ env, log, ...options }: JavaPartsOptions): Promise<JavaParts> {
-  await assertJava(env);
+  const java = await assertJava(env);
   const sums = options.sums ?? (await readFile(sumsFile, "utf8"));
   const digest = createHash("sha256")
     .update(await readFile(pomFile))
     .update(sums)
     .digest("hex")
     .slice(0, 12);
-  const cache = cacheFolder(env);
-  const folder = join(cache, `java-${digest}`);
+  const folder = join(cacheFolder(env), `java-${digest}`);
   if (!(await isFolder(folder))) {
     await assertMaven(env);
     log("fetching Apache Kafka and the schema registry (about 200 MB, once)");
-    await fetchParts({ cache, folder, env, sums });
+    await makeWholeFolder(folder, (filling) => fetchParts(filling, { env, sums }));
   }
-  return { kafka: join(folder, "kafka"), registry: join(folder, "registry") };
+  return { folder, kafka: join(folder, "kafka"), registry: join(folder, "registry"), java };
 }
 
 /** `POSTHASTE_CACHE_DIR`, else `posthaste` in the user's cache folder. */
@@ -76,13 +79,14 @@ export function javaMajorVersion(text: string): number | undefined {
   return match[1] === "1" ? Number(match[2]) : Number(match[1]);
 }
 
-async function assertJava(env: NodeJS.ProcessEnv): Promise<void> {
+/** What Java says of itself. */
+async function assertJava(env: NodeJS.ProcessEnv): Promise<string> {
   const said = await run("java", ["-version"], { env }).then(
     ({ stdout, stderr }) => stdout + stderr,
     () => "",
   );
   const version = javaMajorVersion(said);
-  if (version !== undefined && version >= JAVA_VERSION) return;
+  if (version !== undefined && version >= JAVA_VERSION) return said;
   const found = version === undefined ? "none was found" : `found ${version}`;
   throw new StackError(`Kafka needs Java ${JAVA_VERSION} or newer (${found}): ${installCommand("java")}`);
 }
@@ -99,43 +103,29 @@ function installCommand(what: "java" | "maven"): string {
 }
 
 interface Fetching {
-  readonly cache: string;
-  readonly folder: string;
   readonly env: NodeJS.ProcessEnv;
   readonly sums: string;
 }
 
-async function fetchParts({ cache, folder, env, sums }: Fetching): Promise<void> {
-  await mkdir(cache, { recursive: true });
-  const filling = await mkdtemp(join(cache, "filling-"));
-  try {
-    const parts = join(filling, "parts");
-    await mkdir(parts);
-    await runMaven(filling, parts, env);
-    const wrong = await findWrongParts(parts, sums);
-    if (wrong.length > 0) {
-      throw new StackError(
-        `Maven fetched other files than those of packages/local-stack/java/sums.sha512; they were deleted. Something between here ` +
-          `and Maven Central (a mirror, a proxy) or the sums are wrong:\n${wrong.map((line) => `  ${line}`).join("\n")}`,
-      );
-    }
-    await unpackArchives(parts, env);
-    await rename(parts, folder).catch(async (error: unknown) => {
-      // Another run was faster.
-      if (!(await isFolder(folder))) throw error;
-    });
-  } finally {
-    await rm(filling, { recursive: true, force: true });
+async function fetchParts({ kept, scratch }: Filling, { env, sums }: Fetching): Promise<void> {
+  await runMaven(scratch, kept, env);
+  const wrong = await findWrongParts(kept, sums);
+  if (wrong.length > 0) {
+    throw new StackError(
+      `Maven fetched other files than those of packages/local-stack/java/sums.sha512; they were deleted. Something between here ` +
+        `and Maven Central (a mirror, a proxy) or the sums are wrong:\n${wrong.map((line) => `  ${line}`).join("\n")}`,
+    );
   }
+  await unpackArchives(kept, env);
 }
 
-async function runMaven(filling: string, parts: string, env: NodeJS.ProcessEnv): Promise<void> {
+async function runMaven(scratch: string, parts: string, env: NodeJS.ProcessEnv): Promise<void> {
   // Maven writes beside the pom that it runs.
-  await copyFile(pomFile, join(filling, "pom.xml"));
+  await copyFile(pomFile, join(scratch, "pom.xml"));
   // A repository of its own: a wrong file in the user's would come again at every start.
-  const places = [`-Dstack.dir=${parts}`, `-Dmaven.repo.local=${join(filling, "repository")}`];
+  const places = [`-Dstack.dir=${parts}`, `-Dmaven.repo.local=${join(scratch, "repository")}`];
   await run("mvn", ["-q", "-B", "process-resources", ...places], {
-    cwd: filling,
+    cwd: scratch,
     env,
     maxBuffer: 16 * 1024 * 1024,
   }).catch((error: { stdout?: string; stderr?: string }) => {
@@ -152,11 +142,4 @@ async function unpackArchives(parts: string, env: NodeJS.ProcessEnv): Promise<vo
     });
   }
   await rm(archives, { recursive: true });
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  return stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
 }

@@ -1,23 +1,20 @@
 /** Apache Kafka as plain processes: formats the data folders on their first use and makes one process a broker. */
-import { execFile } from "node:child_process";
-import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
-import { delimiter, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type ClassArchive, classArchiveArguments } from "./class-archive.ts";
 import { brokerIsInCluster, type ClusterAddresses } from "./cluster-view.ts";
 import { GuardedProcess } from "./guarded-process.ts";
 import { type ClusterLayout, kafkaSettings, toProperties } from "./kafka-properties.ts";
+import { formatStorage } from "./kafka-storage.ts";
 import { type ClusterCertificates, keepCertificates, OPERATOR } from "./operator-tls.ts";
 import { findFreePorts } from "./ports.ts";
 import type { SecuredListeners } from "./secured-listeners.ts";
 import { StackError } from "./stack-error.ts";
 import type { StackProcess } from "./stack-process.ts";
 
-const run = promisify(execFile);
-const javaFolder = fileURLToPath(new URL("../java/", import.meta.url));
-
-/** Any fixed id does: the folders of one data folder belong together by their place. */
-const CLUSTER_ID = "cG9zdGhhc3RlLWxvY2FsMQ";
+const logSettings = new URL("../java/log4j2.properties", import.meta.url).href;
+/** For a start that is short, whatever it costs later: without the second compiler, and with no threads to collect. */
+const FOR_A_SHORT_RUN = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"] as const;
 
 export interface KafkaProcessesOptions {
   /** Folder of Kafka's jars. */
@@ -26,6 +23,9 @@ export interface KafkaProcessesOptions {
   readonly count: number;
   /** Short runs start faster without the second compiler; long ones are faster with it. */
   readonly shortLived: boolean;
+  readonly classes?: ClassArchive | undefined;
+  /** A formatted data folder to make others from; absent: Kafka's own tool formats each. */
+  readonly formatted?: string | undefined;
   /** Absent: plain text, and everybody may do everything. */
   readonly security?: BrokerSecurity;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -117,23 +117,24 @@ interface BrokerOptions extends KafkaProcessesOptions {
 
 /** Writes the broker's settings, and formats its data folder on the first use. */
 async function prepareBroker(id: number, options: BrokerOptions): Promise<StackProcess> {
-  const { jars, dataDir, count, layout, isReady } = options;
+  const { jars, dataDir, count, layout, isReady, formatted } = options;
   const name = nameOf(id);
-  const classpath = [join(jars, "*"), javaFolder].join(delimiter);
   const logDir = join(dataDir, name);
   const properties = join(dataDir, `${name}.properties`);
+  // No folder among the jars: Java keeps no classes of one.
+  const java = [`-Dlog4j2.configurationFile=${logSettings}`, "-cp", join(jars, "*")];
   await writeFile(properties, toProperties(kafkaSettings(id, layout, logDir)));
-  await format(classpath, properties, logDir);
+  const formatter = [...FOR_A_SHORT_RUN, ...java];
+  await formatStorage({ nodeId: id, logDir, java: formatter, properties, formatted, env: options.env });
   return new GuardedProcess({
     name,
     command: "java",
     args: [
       `-Xmx${count > 1 ? 400 : 600}m`,
-      ...(options.shortLived ? ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"] : []),
-      "-Dlog4j2.configurationFile=log4j2.properties",
+      ...(options.shortLived ? FOR_A_SHORT_RUN : []),
+      ...classArchiveArguments(options.classes),
       ...(options.security?.logsGranted ? ["-Dposthaste.authorizer.level=DEBUG"] : []),
-      "-cp",
-      classpath,
+      ...java,
       "kafka.Kafka",
       properties,
     ],
@@ -156,16 +157,4 @@ export async function assertSameSize(dataDir: string, count: number): Promise<vo
   throw new StackError(
     `${dataDir} holds a cluster of ${size}: start it with --brokers ${size}, or set POSTHASTE_DATA_DIR to another folder`,
   );
-}
-
-async function format(classpath: string, properties: string, logDir: string): Promise<void> {
-  const formatted = await stat(join(logDir, "meta.properties")).then(
-    () => true,
-    () => false,
-  );
-  if (formatted) return;
-  const args = ["-cp", classpath, "-XX:TieredStopAtLevel=1", "kafka.tools.StorageTool", "format"];
-  await run("java", [...args, "-t", CLUSTER_ID, "-c", properties]).catch((error: { stderr?: string }) => {
-    throw new StackError(`Kafka's data folder ${logDir} cannot be made: ${error.stderr ?? String(error)}`);
-  });
 }

@@ -21,6 +21,7 @@ import { withoutKafkaSettings, withoutSecrets } from "./services.ts";
 import { shownUrl } from "./shown-url.ts";
 import { StackError } from "./stack-error.ts";
 import type { StackProcess } from "./stack-process.ts";
+import { keepWarmStart } from "./warm-start.ts";
 
 export interface LocalStack {
   /** `host:port` of each broker. */
@@ -109,17 +110,18 @@ async function prepareProcesses(options: LocalStackOptions, dataDir: string): Pr
   const { log, shortLived = false, onUnexpectedExit = () => {} } = options;
   const env = withoutSecrets(withoutKafkaSettings(options.env));
   const parts = await findJavaParts({ env, log });
+  const warm = await keepWarmStart({ parts, env, log });
   const common = { dataDir, shortLived, env, onUnexpectedExit };
   const [kafka, registry] = await Promise.all([
     prepareKafka({
       ...common,
-      jars: parts.kafka,
+      ...{ jars: parts.kafka, classes: warm.kafkaClasses, formatted: warm.formatted },
       count: options.brokers ?? 1,
       ...(options.security
         ? { security: { mechanisms: ["scram-sha-512"], ungranted: "nothing", ...options.security } }
         : {}),
     }),
-    prepareRegistry({ ...common, distribution: parts.registry }),
+    prepareRegistry({ ...common, distribution: parts.registry, classes: warm.registryClasses }),
   ]);
   const { operator, authorityFile } = kafka;
   return {

@@ -1,6 +1,7 @@
 /** The schema registry (Apicurio, by its Confluent-compatible API) as a plain process. */
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { type ClassArchive, classArchiveArguments } from "./class-archive.ts";
 import { GuardedProcess } from "./guarded-process.ts";
 import { findFreePorts } from "./ports.ts";
 import { StackError } from "./stack-error.ts";
@@ -11,6 +12,7 @@ export interface RegistryProcessOptions {
   readonly distribution: string;
   readonly dataDir: string;
   readonly shortLived: boolean;
+  readonly classes?: ClassArchive | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly onUnexpectedExit: (name: string, reason: string) => void;
 }
@@ -32,6 +34,7 @@ export async function prepareRegistry(
     args: [
       "-Xmx256m",
       ...(options.shortLived ? ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"] : []),
+      ...classArchiveArguments(options.classes),
       "-Dquarkus.http.host=127.0.0.1",
       `-Dquarkus.http.port=${port}`,
       // In its default, memory, the registry forgets every schema at its end, and ids would then name the wrong schema.

@@ -13,6 +13,7 @@ import { prepareKafka } from "./kafka-processes.ts";
 import { OPERATOR } from "./operator-tls.ts";
 import { putScramUsers, untilUsersAreKnown } from "./scram-users.ts";
 import { SASL_MECHANISMS, type User } from "./secured-listeners.ts";
+import { findWarmStart } from "./warm-start.ts";
 
 const input = createInterface({ input: process.stdin });
 const closed = once(input, "close");
@@ -23,8 +24,10 @@ const dataDir = await mkdtemp(join(tmpdir(), "posthaste-secured-broker-"));
 try {
   const { env } = process;
   const parts = await findJavaParts({ env, log: (text) => process.stderr.write(`secured broker: ${text}\n`) });
+  // Made by the run's own stack: a test does not wait for it.
+  const warm = await findWarmStart(parts);
   const kafka = await prepareKafka({
-    jars: parts.kafka,
+    ...{ jars: parts.kafka, classes: warm.kafkaClasses, formatted: warm.formatted },
     dataDir,
     count: 1,
     shortLived: true,

@@ -108,3 +108,10 @@ it("LS2: knows its topics and schemas when it is started again in the same folde
   const kept = await fetch(`${stack.schemaRegistry}/schemas/ids/${id}`);
   expect(((await kept.json()) as { schema: string }).schema).toContain("Kept");
 });
+
+it("starts each from the classes that its Java has kept", async () => {
+  for (const { name, pid } of stack.processes) {
+    const file = name === "schema-registry" ? "registry.jsa" : "kafka.jsa";
+    expect(await readFile(`/proc/${pid}/maps`, "utf8"), name).toContain(file);
+  }
+});
