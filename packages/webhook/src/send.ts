@@ -105,7 +105,9 @@ export class Post extends Timed implements Sendable {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     // Thrown, not aborted: the connection that was made too late is good for the next request.
-    if (this.hasEnded) throw new SendError(TIMED_OUT, "the request ended while it waited");
+    // The wheel may not have come to it yet where the process stood still: what was checked before is long ago then.
+    const isLate = this.#context.clock.monotonicMs() - this.#startedMs >= this.#context.headersTimeoutMs;
+    if (this.hasEnded || isLate) throw new SendError(TIMED_OUT, "the request ended while it waited");
     this.#controller = controller;
   }
 

@@ -2,6 +2,7 @@
 import { hasGoodSignature, signatureOf } from "@posthaste/testkit/signature";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it } from "vitest";
+import { type OpenSocket, openSocket } from "../src/connector.ts";
 import { aDestination } from "./destination.ts";
 import { attempt, attemptTo, BODY, useClosedPort, useReceiver, useSender } from "./harness.ts";
 
@@ -30,6 +31,22 @@ describe("an attempt", () => {
       "x-api-key": "kéy",
     });
     expect(request !== undefined && hasGoodSignature(request, "secret")).toBe(true);
+  });
+
+  it("begins no request whose time is over when its connection is there, where the process stood still meanwhile", async () => {
+    const receiver = await useReceiver();
+    const stopped = new Int32Array(new SharedArrayBuffer(4));
+    const open: OpenSocket = (target) => {
+      const socket = openSocket(target);
+      // As under SIGSTOP: the connection is made by the kernel, and nobody hears of it.
+      process.nextTick(() => process.nextTick(() => Atomics.wait(stopped, 0, 0, 1500)));
+      return socket;
+    };
+    const sender = useSender({ limits: { headersTimeoutMs: 400 }, openSocket: open });
+    const { urls } = await attemptTo(sender, [receiver.url]).finished;
+    expect(urls).toMatchObject([{ outcome: "retryable", error: "timeout" }]);
+    await attemptTo(useSender(), [`${receiver.url}/later`]).finished;
+    expect(receiver.requests.map(({ target }) => target)).toEqual(["/later"]);
   });
 
   it("carries no signature without a secret", async () => {
