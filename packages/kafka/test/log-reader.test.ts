@@ -1,4 +1,4 @@
-import { kafkaBrokers } from "@posthaste/testkit/broker";
+import { kafkaBrokers, withAdmin } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
 import { openFaultProxy } from "@posthaste/testkit/fault-proxy";
 import { createTopic, deleteTopics, uniqueName } from "@posthaste/testkit/topics";
@@ -105,6 +105,21 @@ describe("reading a log without a group", () => {
     const { failures } = await follow({ from: 100 });
     await eventually(() => expect(failures).toHaveLength(1));
     expect(failures[0]).toMatchObject({ code: "offset_out_of_range" });
+  });
+
+  it("LR5: fails when the topic is made anew, also where its position lies within the new one", async () => {
+    await write(3);
+    const { reader, offsets, failures } = await follow();
+    await reader.reached(3);
+    await deleteTopics(topic);
+    await eventually(() => withAdmin(async (admin) => expect(await admin.listTopics()).not.toContain(topic)));
+    await createTopic(topic, { partitions: 2 });
+    const again = await createProducer(connection, { name: "again", topics: [topic] });
+    closing.push(() => again.close());
+    const fresh = Array.from({ length: 50 }, (_, index) => ({ topic, key: null, value: Buffer.from(`${index}`) }));
+    await again.send(fresh.map((record) => ({ ...record, partition: 0 })));
+    await eventually(() => expect(failures).toMatchObject([{ code: "offset_out_of_range" }]), { timeoutMs: 20_000 });
+    expect(offsets).toEqual([0, 1, 2]);
   });
 
   it("LR2, LR3: moves up to the log's start when brokers that did not answer meanwhile are back", async () => {

@@ -12,6 +12,8 @@
  *      was made anew: the reading fails with `offset_out_of_range`, since what was read is another log's.
  * LR4  A broker may say of a topic that it does not exist while the topic is moved or was just made. So the reader asks
  *      again, and believes it when nothing else was answered for `missingPatienceMs`.
+ * LR5  Each client asks for the topic's id first. Another one than before says that the log was made anew, wherever the
+ *      position lies: the reading fails as in LR3.
  */
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";
@@ -26,6 +28,7 @@ import { type Broker, type Cluster, createCluster } from "../kafkajs/kafkajs-int
 import type { IncomingRecord } from "../wire/incoming-record.ts";
 import { readFetched } from "./fetched-records.ts";
 import { type Moment, momentOf } from "./moment.ts";
+import { SameTopic } from "./same-topic.ts";
 
 export interface LogReaderOptions {
   readonly topic: string;
@@ -96,6 +99,7 @@ export async function followLog(connection: KafkaConnection, options: LogReaderO
 class PartitionReader implements LogReader {
   readonly #connection: KafkaConnection;
   readonly #options: LogReaderOptions;
+  readonly #topic: SameTopic;
   readonly #closing = new AbortController();
   readonly #waiting = new Set<{ readonly offset: number; resolve(): void; reject(reason: Error): void }>();
   #position = -1;
@@ -108,6 +112,7 @@ class PartitionReader implements LogReader {
   constructor(connection: KafkaConnection, options: LogReaderOptions) {
     this.#connection = connection;
     this.#options = options;
+    this.#topic = new SameTopic(options.topic);
   }
 
   get position(): number {
@@ -206,7 +211,9 @@ class PartitionReader implements LogReader {
       await cluster.addTargetTopic(topic);
       const [nodeId] = Object.keys(cluster.findLeaderForPartitions(topic, [partition]));
       if (nodeId === undefined) throw noLeader(cluster, topic, partition);
-      return { cluster, broker: await cluster.findBroker({ nodeId }) };
+      const broker = await cluster.findBroker({ nodeId });
+      await this.#topic.assert(broker);
+      return { cluster, broker };
     };
     return await withDeadline(findLeader(), CONNECT_DEADLINE_MS, "finding a partition's leader");
   }
