@@ -23,8 +23,6 @@ import {
 
 /** Beyond what is taken for the lease: timers of two processes do not run alike. */
 const LEASE_MARGIN_MS = 250;
-/** Who asks for a request again so soon after it was carried out may be the first to be answered. */
-const JUST_SENT_MS = 60_000;
 /** Notifications whose state is looked up at a time. */
 const COUNT_STEP = 5000;
 
@@ -72,7 +70,7 @@ export class DeletionHandlers {
       await runner.run(deletion);
     } else if (before.state === "requested") await runner.runRecorded(deletion.id);
     const line = store.get(deletion.id) ?? { ...deletion, users: deletion.userIds.length };
-    if (line.suppress) await this.#untilNobodySends(line);
+    if (line.suppress) await this.#untilNobodySends(line.id);
     return answerOf(line);
   }
 
@@ -126,11 +124,10 @@ export class DeletionHandlers {
   }
 
   /** V6 of suppression-check.ts in delivery: the suppressions were acknowledged before the request counts as sent. */
-  async #untilNobodySends({ sentAtMs }: Pick<DeletionLine, "sentAtMs">): Promise<void> {
-    const sinceMs = sentAtMs === null ? 0 : Math.abs(this.#options.clock.nowMs() - sentAtMs);
-    // By the clock of whoever carried it out, which may differ: so the whole lease, whenever it may have been a moment
-    // ago.
-    if (sinceMs < JUST_SENT_MS) await delay(SUPPRESSION_LEASE_MS + LEASE_MARGIN_MS, undefined, { ref: false });
+  async #untilNobodySends(id: string): Promise<void> {
+    // By this process's own clock, since that of whoever carried it out may differ by any time.
+    const restMs = SUPPRESSION_LEASE_MS + LEASE_MARGIN_MS - this.#options.store.sentForMs(id);
+    if (restMs > 0) await delay(restMs, undefined, { ref: false });
   }
 }
 

@@ -21,6 +21,7 @@ import { nextRevision, WRITE_DEADLINE_MS } from "../config-store/config-store.ts
 import { type Applied, WrittenRecords } from "../config-store/written-records.ts";
 import { Problem } from "../http/problem.ts";
 import { readRecord } from "./read-record.ts";
+import { SentMoments } from "./sent-moments.ts";
 
 /** What is held of a request: everything but its user ids, of which the number stands. */
 export interface DeletionLine extends Omit<Deletion, "userIds"> {
@@ -50,23 +51,26 @@ export async function openDeletionStore(options: DeletionStoreOptions): Promise<
   const { connection, topic, codec, onFailure } = options;
   const written = new WrittenRecords<DeletionLine>();
   const places = new Map<string, Place>();
+  const sent = new SentMoments(options.clock);
   const table: Table<DeletionLine> = await createTable<DeletionLine>(connection, {
     ...{ topic, onFailure },
     prefetch: codec.prefetch,
     decode: (bytes) => lineOf(codec.decode(bytes)),
     onChange: (id, line, offset) => {
+      if (line?.state === "sent") sent.note(id);
       places.set(id, { offset, before: places.get(id)?.offset ?? null });
       written.handleChange(id, line, () => table.revisionOf(id));
     },
     onStale: (id, revision) => written.handleStale(id, revision),
   });
-  return new DeletionStore(options, { table, written, places });
+  return new DeletionStore(options, { table, written, places, sent });
 }
 
 interface DeletionStoreParts {
   readonly table: Table<DeletionLine>;
   readonly written: WrittenRecords<DeletionLine>;
   readonly places: ReadonlyMap<string, Place>;
+  readonly sent: SentMoments;
 }
 
 export class DeletionStore {
@@ -87,6 +91,11 @@ export class DeletionStore {
 
   *values(): Iterable<DeletionLine> {
     for (const [, line] of this.#parts.table.entries()) yield line;
+  }
+
+  /** How long this process has known for certain that a request was carried out, in ms. */
+  sentForMs(id: string): number {
+    return this.#parts.sent.forMs(id);
   }
 
   /** For `/readyz`; see Table. */
