@@ -4,6 +4,7 @@
  *
  * SC1  A file of another cluster, of another layout, or one that cannot be read is made anew; one that cannot be opened
  *     (another process has it, the folder cannot be written) is done without, in memory.
+ * SC2  A file that turns out to be damaged while it is used is removed, so that the next opening makes it anew.
  */
 import { rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
@@ -38,12 +39,26 @@ export function openCache(options: CacheOptions): Cache {
   } catch (first) {
     if (!isForeign(first)) return withoutFile(options, first);
     try {
-      for (const suffix of ["", "-wal", "-shm"]) rmSync(`${path}${suffix}`, { force: true });
+      remove(path);
       return { database: prepare(path, options), trouble: `${path} is read anew: ${wordsOf(first)}`, isFile: true };
     } catch (second) {
       return withoutFile(options, second);
     }
   }
+}
+
+/** Does what `use` says, which the caller's cache is for; throws what that threw (SC2). */
+export function removingDamaged<T>(path: string | null, use: () => T): T {
+  try {
+    return use();
+  } catch (error) {
+    if (path !== null && isForeign(error)) remove(path);
+    throw error;
+  }
+}
+
+function remove(path: string): void {
+  for (const suffix of ["", "-wal", "-shm"]) rmSync(`${path}${suffix}`, { force: true });
 }
 
 function withoutFile(options: CacheOptions, reason: unknown): Cache {
@@ -83,7 +98,9 @@ const UNREADABLE = [11, 26];
 
 function isForeign(error: unknown): boolean {
   if (error instanceof ForeignFile) return true;
-  return error instanceof Error && "errcode" in error && UNREADABLE.some((code) => code === error.errcode);
+  if (!(error instanceof Error && "errcode" in error && typeof error.errcode === "number")) return false;
+  // The lowest byte of what may be a code in more detail.
+  return UNREADABLE.includes(error.errcode & 0xff);
 }
 
 function wordsOf(error: unknown): string {

@@ -1,11 +1,11 @@
 /** Rule: AE3 of audience-emitter.ts. */
-import { request } from "node:http";
 import type { MembershipRecord } from "@posthaste/core/audience/membership";
 import type { Event } from "@posthaste/core/event/event";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ADMIN_TOKEN, readOpenApi, startTestControl, type TestControl } from "./control.ts";
+import { readOpenApi, startTestControl, type TestControl } from "./control.ts";
+import { bornRevisionOf, NDJSON, openUpload as openUploadTo, sendLines } from "./uploads.ts";
 
 let topics: TestTopics;
 let control: TestControl;
@@ -26,9 +26,8 @@ afterAll(async () => {
 
 const create = async (name: string): Promise<string> =>
   (await control.call("POST", "/v1/audiences", { name, sourceId })).body.id;
-const ndjson = { "content-type": "application/x-ndjson" };
-const putLines = (path: string, values: readonly unknown[], on = control) =>
-  on.call("PUT", path, values.map((value) => `${JSON.stringify(value)}\n`).join(""), ndjson);
+const ndjson = NDJSON;
+const putLines = (path: string, values: readonly unknown[], on = control) => sendLines(on, path, values);
 
 /** What was told of a trait: every identify, in the order of each user. */
 const told = (trait: string): readonly Event[] =>
@@ -44,23 +43,7 @@ function newest(trait: string): Readonly<Record<string, unknown>> {
   return Object.fromEntries(sorted.map(({ userId, traitsJson }) => [userId, JSON.parse(traitsJson ?? "{}")[trait]]));
 }
 
-/** An upload that goes on for as long as the test lets it. */
-function openUpload(path: string, url = control.url) {
-  const answered = Promise.withResolvers<{ status: number; text: string }>();
-  answered.promise.catch(() => undefined);
-  const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, ...ndjson };
-  const outgoing = request(`${url}${path}`, { method: "PUT", headers }, (response) => {
-    let text = "";
-    response.setEncoding("utf8");
-    response.on("data", (chunk: string) => {
-      text += chunk;
-    });
-    response.on("end", () => answered.resolve({ status: response.statusCode ?? 0, text }));
-    response.on("error", answered.reject);
-  });
-  outgoing.on("error", answered.reject);
-  return { outgoing, answered: answered.promise };
-}
+const openUpload = (path: string) => openUploadTo(control, path);
 
 const since = /^\w+ is being synced since \d{4}-\d\d-\d\dT[\d:.]+Z: try again when that has ended$/;
 
@@ -237,7 +220,7 @@ describe("an audience", () => {
     const id = await create("Late");
     await putLines(`/v1/audiences/${id}/members`, ["a"]);
     const codec = await topics.openCodec<MembershipRecord>("membership");
-    const bornRevision = await bornRevisionOf(id);
+    const bornRevision = await bornRevisionOf(topics, id);
     // A process that was paused before the sync: its revision is older, its clock is not.
     const late = (userId: string, valueJson: string) => ({
       topic: topics.names.audiences,
@@ -323,12 +306,3 @@ describe("an upload", () => {
     expect((await control.call("POST", "/v1/sources", '"x"', ndjson)).status).toBe(415);
   });
 });
-
-async function bornRevisionOf(id: string): Promise<number> {
-  const found: number[] = [];
-  await topics.follow<{ id: string; bornRevision: number }>(topics.names.audienceConfig, (audience) => {
-    if (audience.id === id) found.push(audience.bornRevision);
-  });
-  await eventually(() => expect(found.length).toBeGreaterThan(0));
-  return found[0] ?? 0;
-}

@@ -29,7 +29,7 @@ describe("the input of an audience", () => {
 
   it("takes any JSON value that a call could carry", () => {
     const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels - 1)]);
-    expect(traitValueInput.parse({ b: [1, "x"], a: null })).toBe('{"b":[1,"x"],"a":null}');
+    expect(traitValueInput.parse({ b: [1, "x"], a: null })).toBe('{"a":null,"b":[1,"x"]}');
     expect([traitValueInput.safeParse(nested(98)).success, traitValueInput.safeParse(nested(99)).success]).toEqual([
       true,
       false,

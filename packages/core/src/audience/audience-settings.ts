@@ -1,6 +1,6 @@
 /** What the control API takes about audiences and computed traits, and about who is in them. */
 import { z } from "zod";
-import { MAX_NESTING, toFragment } from "../call/json-fragment.ts";
+import { isJsonObject, MAX_NESTING, toFragment } from "../call/json-fragment.ts";
 import { toWellFormed } from "../call/well-formed.ts";
 import { nameInput } from "../config/source-settings.ts";
 import { traitNameOf } from "./trait-name.ts";
@@ -38,14 +38,22 @@ export const membersPatch = z
     });
   });
 
-/** Any JSON value, as a fragment. */
+/**
+ * Any JSON value, as a fragment whose objects have their keys in order: the same value is the same text, in whatever
+ * order it comes.
+ */
 export const traitValueInput = z.unknown().transform((value, context): string => {
   const json = value === undefined ? null : toFragment(value, VALUE_LEVELS);
-  if (json !== null && json.length <= MAX_VALUE_LENGTH) return json;
+  if (json !== null && json.length <= MAX_VALUE_LENGTH) return JSON.stringify(value, inOrder);
   const message = json === null ? "expected a JSON value that nests no deeper" : "a value has at most 16 KB of JSON";
   context.addIssue({ code: "custom", message });
   return z.NEVER;
 });
+
+function inOrder(_: string, value: unknown): unknown {
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
+}
 
 export const computedTraitInput = z.strictObject({
   sourceId: audienceInput.shape.sourceId,

@@ -17,9 +17,11 @@ import { type AudienceSyncs, assertSourceTakes, type Said } from "./audience-syn
 import { iso, viewAudience } from "./audience-view.ts";
 import type { Membership } from "./membership.ts";
 import type { MembershipClient } from "./membership-client.ts";
+import { inBatches } from "./uploaded-lines.ts";
 
 /** For what another process wrote a moment ago to be read. While a sync writes more than that, what is held is told. */
 const REFRESH_MS = 1000;
+const NOBODY = { users: 0, falses: 0 };
 
 export interface AudienceHandlersOptions {
   readonly audiences: ConfigStore<Audience>;
@@ -56,7 +58,10 @@ export class AudienceHandlers {
   }
 
   async create({ name, sourceId }: z.output<typeof audienceInput>): Promise<View> {
-    return this.#view(await this.#create("audience", { name, sourceId }));
+    const audience = await this.#create("audience", { name, sourceId });
+    // Nobody is in it, so the table need not be asked, which may be opened still.
+    const { clock } = this.#options;
+    return viewAudience(audience, { held: NOBODY, progress: undefined, nowMs: clock.nowMs() });
   }
 
   async get(id: string): Promise<View & { readonly identifiesWaiting: number }> {
@@ -149,14 +154,20 @@ export class AudienceHandlers {
   }
 }
 
-/** Users as one batch, all with this value. */
-export function saidOf(userIds: readonly string[], valueJson: string): readonly Said[] {
-  return userIds.map((userId): Said => [userId, valueJson]);
+/** Users in batches, all with this value. */
+export function saidOf(userIds: readonly string[], valueJson: string): Iterable<readonly Said[]> {
+  return inBatches(pairs(userIds, valueJson));
 }
 
-/** Values by user id, as one batch. */
-export function saidOfValues(values: Readonly<Record<string, unknown>>): readonly Said[] {
-  return Object.entries(values).map(([userId, value]): Said => [userId, checkInput(traitValueInput, value)]);
+/** Made as they are asked for, since there may be half a million. */
+function* pairs(userIds: readonly string[], valueJson: string): Generator<Said> {
+  for (const userId of userIds) yield [userId, valueJson];
+}
+
+/** Values by user id, in batches. */
+export function saidOfValues(values: Readonly<Record<string, unknown>>): Iterable<readonly Said[]> {
+  const said = Object.entries(values).map(([userId, value]): Said => [userId, checkInput(traitValueInput, value)]);
+  return inBatches(said);
 }
 
 function traitOf(name: string): string {

@@ -82,7 +82,7 @@ export function memberRoutes(handlers: AudienceHandlers): readonly Route[] {
       answer: { status: 200, description: "The brokers have every change.", body: membersAnswer },
       refusals: ["not_found", "conflict"],
       isLong: true,
-      handle: ({ params, body }) => handlers.setMembers(params.id, [saidOf(body, "true")], true),
+      handle: ({ params, body }) => handlers.setMembers(params.id, saidOf(body, "true"), true),
     }),
     defineRoute({
       method: "PATCH",
@@ -92,8 +92,9 @@ export function memberRoutes(handlers: AudienceHandlers): readonly Route[] {
       body: { name: "MembersPatch", schema: membersPatch },
       answer: { status: 200, description: "The brokers have every change.", body: membersAnswer },
       refusals: ["not_found", "conflict"],
+      isLong: true,
       handle: ({ params, body: { add, remove } }) =>
-        handlers.setMembers(params.id, [saidOf(add, "true"), saidOf(remove, "false")], false),
+        handlers.setMembers(params.id, [...saidOf(add, "true"), ...saidOf(remove, "false")], false),
     }),
   ];
 }

@@ -64,7 +64,14 @@ export interface AudienceSyncsOptions extends LeaseOptions {
   readonly producer: Producer;
 }
 
-type NextPage = (table: MembershipClient, after: string | null) => Promise<Page>;
+type NextPage = (after: string | null) => Promise<Page>;
+
+/** What a caller said, put aside. */
+interface Upload {
+  readonly table: MembershipClient;
+  readonly upload: number;
+  readonly isWhole: boolean;
+}
 
 export class AudienceSyncs {
   readonly #options: AudienceSyncsOptions;
@@ -88,6 +95,7 @@ export class AudienceSyncs {
   sync({ audienceId, said, isWhole, waitMs = WAIT_MS }: SyncRequest): Promise<SyncSummary> {
     return this.#run(audienceId, waitMs, async (lease, progress) => {
       const table = await this.#options.membership.refresh(CATCH_UP_MS);
+      // In this table alone: one that is opened anew meanwhile may have another upload under the number.
       const upload = await table.openUpload();
       try {
         for await (const users of said) {
@@ -95,7 +103,7 @@ export class AudienceSyncs {
           await table.addToUpload(upload, users);
           progress.received += users.length;
         }
-        const summary = await this.#compare(lease, progress, { upload, isWhole });
+        const summary = await this.#compare(lease, progress, { table, upload, isWhole });
         await lease.release(summary);
         return summary;
       } finally {
@@ -110,8 +118,8 @@ export class AudienceSyncs {
       const { id, revision } = lease.audience;
       const { topic } = this.#options;
       const headers = { [REVISION_HEADER]: String(revision) };
-      await this.#fence(lease);
-      await this.#write(lease, (table, after) => table.everybody(id, after, PAGE_USERS), {
+      const table = await this.#fence(lease);
+      await this.#write(lease, (after) => table.everybody(id, after, PAGE_USERS), {
         toRecord: ({ userId }) => ({ topic, key: membershipKey(id, userId), value: null, headers }),
       });
       await lease.removeAudience();
@@ -139,16 +147,23 @@ export class AudienceSyncs {
 
   async #repairAll(): Promise<void> {
     const { membership, audiences } = this.#options;
+    // One that is being synced is looked at again; the others do not wait for that.
+    const failures: unknown[] = [];
     for (const audienceId of await membership.table.stale()) {
       if (audiences.get(audienceId) === undefined) continue;
-      await this.#run(audienceId, 0, async (lease) => {
-        await this.#fence(lease);
-        const next: NextPage = (table, after) => table.staleMembers(audienceId, after, PAGE_USERS);
-        await this.#write(lease, next, { toRecord: (change) => this.#toRecord(lease.audience, change) });
-        await lease.release(null);
-      });
-      this.#options.log.info({ event: "membership_repaired", audienceId });
+      await this.#repairOne(audienceId).catch((reason: unknown) => failures.push(reason));
     }
+    if (failures.length > 0) throw failures[0];
+  }
+
+  async #repairOne(audienceId: string): Promise<void> {
+    await this.#run(audienceId, 0, async (lease) => {
+      const table = await this.#fence(lease);
+      const next: NextPage = (after) => table.staleMembers(audienceId, after, PAGE_USERS);
+      await this.#write(lease, next, { toRecord: (change) => this.#toRecord(lease.audience, change) });
+      await lease.release(null);
+    });
+    this.#options.log.info({ event: "membership_repaired", audienceId });
   }
 
   /** AS1. */
@@ -177,7 +192,7 @@ export class AudienceSyncs {
   async #compare(
     lease: AudienceLease,
     progress: SyncProgress,
-    { upload, isWhole }: { readonly upload: number; readonly isWhole: boolean },
+    { table, upload, isWhole }: Upload,
   ): Promise<SyncSummary> {
     const { id: audienceId, kind } = lease.audience;
     let [added, removed, unchanged] = [0, 0, 0];
@@ -188,20 +203,20 @@ export class AudienceSyncs {
     };
     await this.#fence(lease);
     const query = { audienceId, kind, upload, limit: PAGE_USERS };
-    await this.#write(lease, (table, after) => table.changed({ ...query, after }), {
+    await this.#write(lease, (after) => table.changed({ ...query, after }), {
       toRecord,
       onPage: (page) => {
         unchanged += page.unchanged;
         progress.compared += page.unchanged + page.changes.length;
       },
     });
-    if (isWhole) await this.#write(lease, (table, after) => table.missing({ ...query, after }), { toRecord });
+    if (isWhole) await this.#write(lease, (after) => table.missing({ ...query, after }), { toRecord });
     await this.#options.membership.refresh(CATCH_UP_MS);
     return { startedAtMs: progress.startedAtMs, endedAtMs: this.#options.clock.nowMs(), added, removed, unchanged };
   }
 
-  /** AS3. */
-  async #fence(lease: AudienceLease): Promise<void> {
+  /** AS3. Answers the table that knows everything before the fences. */
+  async #fence(lease: AudienceLease): Promise<MembershipClient> {
     const { topic, codec, producer, membership } = this.#options;
     const { id, kind, sourceId, trait, revision, bornRevision } = lease.audience;
     const about = { audienceId: id, kind, sourceId, trait, revision, bornRevision };
@@ -210,7 +225,7 @@ export class AudienceSyncs {
     lease.assertHeld();
     const fences = Array.from({ length: partitions }, (_, partition) => ({ topic, partition, key: id, value }));
     await withDeadline(producer.send(fences), SEND_MS, "the brokers");
-    await membership.refresh(CATCH_UP_MS);
+    return await membership.refresh(CATCH_UP_MS);
   }
 
   /** Page after page; the next one is looked for while the last one's records are on their way. */
@@ -222,11 +237,11 @@ export class AudienceSyncs {
       onPage,
     }: { readonly toRecord: (change: Change) => OutgoingRecord; readonly onPage?: (page: Page) => void },
   ): Promise<void> {
-    const { producer, membership } = this.#options;
+    const { producer } = this.#options;
     let sent: Promise<void> = Promise.resolve();
     let after: string | null = null;
     do {
-      const page: Page = await nextPage(membership.table, after);
+      const page: Page = await nextPage(after);
       await sent;
       this.#assertOpen();
       lease.assertHeld();

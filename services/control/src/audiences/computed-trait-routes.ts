@@ -41,7 +41,7 @@ export function computedTraitRoutes(handlers: AudienceHandlers): readonly Route[
       answer: { status: 200, description: "The brokers have every change.", body: valuesAnswer },
       refusals: ["conflict"],
       isLong: true,
-      handle: ({ params, body }) => handlers.setValues(named(params.name, body.sourceId), [saidOfValues(body.values)]),
+      handle: ({ params, body }) => handlers.setValues(named(params.name, body.sourceId), saidOfValues(body.values)),
     }),
     defineRoute({
       method: "DELETE",

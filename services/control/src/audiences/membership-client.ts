@@ -69,7 +69,8 @@ export async function openMembershipTable(
     waiting.delete(id);
   });
   worker.on("error", (cause) => {
-    const reason = new PosthasteError("internal", "the membership's database failed", { cause });
+    const what = "the membership's database failed and is opened anew: try again soon";
+    const reason = new PosthasteError("table_not_caught_up", what, { retryable: true, cause });
     end(reason);
     onFailure(reason);
   });

@@ -105,6 +105,8 @@ export class MembershipFollower {
     if (this.#wasRemade) {
       await Promise.all([...this.#readers.values()].map((reader) => reader.close()));
       this.#readers.clear();
+      // What a reader had handed over is of the old topic too.
+      await this.#taking;
       await table.clear();
       this.#positions.clear();
       this.#wasRemade = false;

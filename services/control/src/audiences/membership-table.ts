@@ -9,6 +9,7 @@
  *      again.
  * MT3  An upload is a table of its own until it is dropped. Those that an ended process left are dropped at the start.
  * MT4  Comparing goes page by page in order of the user, so no question waits longer than a page takes.
+ * MT5  A page is short in characters too: a value may have 16 KB, and the thread's heap is small.
  */
 import type { AudienceKind } from "@posthaste/core/audience/audience";
 import { absentValue, changeOf, type HeldMember } from "@posthaste/core/audience/membership";
@@ -20,6 +21,8 @@ const LAYOUT = 1;
 const CACHE_KIB = 16 * 1024;
 const COMMIT_ENTRIES = 5000;
 const COMMIT_INTERVAL_MS = 1000;
+/** Characters that one page looks at. */
+const PAGE_LENGTH = 256 * 1024;
 
 export interface MembershipTableOptions {
   /** The database's file; null for memory. */
@@ -62,7 +65,7 @@ export interface PageQuery {
   readonly upload: number;
   /** Only users behind this one; null from the first. */
   readonly after: string | null;
-  /** Users that are looked at. */
+  /** Users that are looked at, at the most. */
   readonly limit: number;
 }
 
@@ -158,7 +161,7 @@ export class MembershipTable {
       LEFT JOIN members m ON m.audience = ? AND m.user = u.user
       WHERE u.user > ? ORDER BY u.user LIMIT ?
     `)
-      .all(this.#rows.numberOf(audienceId), after ?? "", limit);
+      .iterate(this.#rows.numberOf(audienceId), after ?? "", limit);
     return pageOf(rows, limit, (row) => changeOf(kind, String(row["wanted"]), heldIn(row)));
   }
 
@@ -170,7 +173,7 @@ export class MembershipTable {
       SELECT m.user, m.value, m.newest, m.stale, EXISTS (SELECT 1 FROM upload_${upload} u WHERE u.user = m.user) AS present
       FROM members m WHERE m.audience = ? AND m.user > ? ORDER BY m.user LIMIT ?
     `)
-      .all(this.#rows.numberOf(audienceId), after ?? "", limit);
+      .iterate(this.#rows.numberOf(audienceId), after ?? "", limit);
     return pageOf(rows, limit, (row) => (row["present"] === 1 ? null : changeOf(kind, absent, heldIn(row))));
   }
 
@@ -180,7 +183,7 @@ export class MembershipTable {
       .of(`
       SELECT user, value, newest FROM members WHERE audience = ? AND stale = 1 AND user > ? ORDER BY user LIMIT ?
     `)
-      .all(this.#rows.numberOf(audienceId), after ?? "", limit);
+      .iterate(this.#rows.numberOf(audienceId), after ?? "", limit);
     return pageOf(rows, limit, (row) => String(row["value"]));
   }
 
@@ -190,7 +193,7 @@ export class MembershipTable {
       .of(`
       SELECT user, value, newest FROM members WHERE audience = ? AND user > ? ORDER BY user LIMIT ?
     `)
-      .all(this.#rows.numberOf(audienceId), after ?? "", limit);
+      .iterate(this.#rows.numberOf(audienceId), after ?? "", limit);
     return pageOf(rows, limit, (row) => String(row["value"]));
   }
 
@@ -250,18 +253,25 @@ function heldIn(row: Row): { readonly valueJson: string; readonly isStale: boole
   return typeof row["value"] === "string" ? { valueJson: row["value"], isStale: row["stale"] === 1 } : undefined;
 }
 
-function pageOf(rows: readonly Row[], limit: number, valueFor: (row: Row) => string | null): Page {
+/** Ends after `limit` rows, or where what was looked at is long (MT5). */
+function pageOf(rows: Iterable<Row>, limit: number, valueFor: (row: Row) => string | null): Page {
   const changes: Change[] = [];
+  let [looked, length] = [0, 0];
+  let after: string | null = null;
   for (const row of rows) {
+    const userId = String(row["user"]);
+    looked += 1;
+    length += userId.length + lengthOf(row["value"]) + lengthOf(row["wanted"]);
     const valueJson = valueFor(row);
-    if (valueJson === null) continue;
-    changes.push({
-      userId: String(row["user"]),
-      valueJson,
-      newestMs: row["newest"] === null ? null : Number(row["newest"]),
-    });
+    const newestMs = row["newest"] === null ? null : Number(row["newest"]);
+    if (valueJson !== null) changes.push({ userId, valueJson, newestMs });
+    if (looked < limit && length < PAGE_LENGTH) continue;
+    after = userId;
+    break;
   }
-  const last = rows.at(-1);
-  const after = rows.length < limit || last === undefined ? null : String(last["user"]);
-  return { changes, unchanged: rows.length - changes.length, after };
+  return { changes, unchanged: looked - changes.length, after };
+}
+
+function lengthOf(text: unknown): number {
+  return typeof text === "string" ? text.length : 0;
 }

@@ -3,19 +3,21 @@
  * the thread.
  */
 import { parentPort, workerData } from "node:worker_threads";
+import { removingDamaged } from "../sqlite-cache.ts";
 import type { MembershipCall, MembershipReply } from "./membership-client.ts";
-import { MembershipTable } from "./membership-table.ts";
+import { MembershipTable, type MembershipTableOptions } from "./membership-table.ts";
 
 const port = parentPort;
 if (port === null) throw new Error("this runs as a worker thread");
 
-const table = new MembershipTable(workerData);
+const options: MembershipTableOptions = workerData;
+const table = removingDamaged(options.path, () => new MembershipTable(options));
 const reply = (answer: MembershipReply): void => port.postMessage(answer);
 
 port.on("message", ({ id, method, args }: MembershipCall) => {
   // The client's types say what each method takes.
   const run = table[method] as (...given: readonly unknown[]) => unknown;
-  reply({ id, value: run.apply(table, [...args]) });
+  reply({ id, value: removingDamaged(options.path, () => run.apply(table, [...args])) });
   if (method === "close") port.close();
 });
 reply({ id: 0, value: table.start });

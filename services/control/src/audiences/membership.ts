@@ -13,6 +13,7 @@ import type { MembershipRecord } from "@posthaste/core/audience/membership";
 import { PosthasteError } from "@posthaste/core/errors";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { withDeadline } from "@posthaste/kafka/connection/deadline";
+import { readTopicIds } from "@posthaste/kafka/connection/topic-id";
 import { type MembershipClient, openMembershipTable } from "./membership-client.ts";
 import { MembershipFollower } from "./membership-follower.ts";
 
@@ -97,10 +98,14 @@ export class Membership {
   async #runOnce(signal: AbortSignal): Promise<void> {
     const { connection, topic, codec, path, onTaken } = this.#options;
     const { clusterId } = await connection.withAdmin((admin) => admin.describeCluster());
+    // Positions in another topic of the name would mean nothing.
+    const topicId = (await readTopicIds(connection, [topic], { signal })).get(topic) ?? "";
     if (signal.aborted) return;
     const ended = Promise.withResolvers<void>();
+    // Where the table fails while it is opened, that says so.
+    ended.promise.catch(() => undefined);
     signal.addEventListener("abort", () => ended.resolve());
-    const table = await openMembershipTable({ path, identity: `${clusterId}/${topic}` }, ended.reject);
+    const table = await openMembershipTable({ path, identity: `${clusterId}/${topic}/${topicId}` }, ended.reject);
     const { trouble } = table.start;
     if (trouble !== null) connection.log.warn({ event: "membership_not_kept", reason: trouble });
     const follower = new MembershipFollower(connection, { topic, table, codec, onTaken });

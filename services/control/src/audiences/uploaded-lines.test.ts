@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Said } from "./audience-sync.ts";
-import { type ParseLine, parseMember, parseValue, readSaid } from "./uploaded-lines.ts";
+import { inBatches, type ParseLine, parseMember, parseValue, readSaid } from "./uploaded-lines.ts";
 
 afterEach(() => vi.useRealTimers());
 
@@ -70,6 +70,15 @@ describe("an upload", () => {
 
   it("is refused when there is nothing in it", async () => {
     await expect(read("")).rejects.toThrow(/the upload is empty/);
+    await expect(read("\n \r\n\n")).rejects.toThrow(/the upload is empty/);
+  });
+
+  it("is handed on in batches that are short, in users and in characters", () => {
+    const users = Array.from({ length: 2500 }, (_, index): Said => [`${index}`, "true"]);
+    expect([...inBatches(users)].map((batch) => batch.length)).toEqual([1000, 1000, 500]);
+    const long = Array.from({ length: 100 }, (_, index): Said => [`${index}`, "x".repeat(16_384)]);
+    expect([...inBatches(long)].map((batch) => batch.length)).toEqual([16, 16, 16, 16, 16, 16, 4]);
+    expect([...inBatches(long)].flat()).toEqual(long);
   });
 
   it("is given up when nothing comes for half a minute", async () => {
@@ -81,7 +90,7 @@ describe("an upload", () => {
       },
     };
     const reading = (async () => {
-      for await (const batch of readSaid(hanging, parseMember)) expect(batch).toEqual([]);
+      for await (const batch of readSaid(hanging, parseMember)) expect(batch).toEqual([["a", "true"]]);
     })();
     const given = expect(reading).rejects.toThrow(/nothing came of the upload for 30 seconds/);
     await vi.advanceTimersByTimeAsync(30_000);

@@ -10,8 +10,9 @@ import type { Said } from "./audience-sync.ts";
 
 /** Longer lines hold no user: an id of 8 KB and a value of 16 KB fit twice. */
 const MAX_LINE_LENGTH = 65_536;
-/** Users that are handed on at a time. */
+/** Users that are handed on at a time, and characters of theirs: one message to the membership's thread. */
 const BATCH_USERS = 1000;
+const BATCH_LENGTH = 256 * 1024;
 /** An upload of which nothing comes for so long has broken off. */
 const STALL_MS = 30_000;
 
@@ -24,21 +25,36 @@ export type ParseLine = (line: string, lineNumber: number) => Said;
  * breaks off.
  */
 export async function* readSaid(chunks: AsyncIterable<Uint8Array>, parse: ParseLine): AsyncGenerator<readonly Said[]> {
-  let batch: Said[] = [];
   let lineNumber = 0;
-  for await (const line of lines(chunks)) {
-    lineNumber += 1;
-    if (line.trim() === "") continue;
-    batch.push(parse(line, lineNumber));
-    if (batch.length < BATCH_USERS) continue;
-    yield batch;
-    batch = [];
+  let users = 0;
+  for await (const read of lines(chunks)) {
+    const said: Said[] = [];
+    for (const line of read) {
+      lineNumber += 1;
+      if (line.trim() !== "") said.push(parse(line, lineNumber));
+    }
+    users += said.length;
+    yield* inBatches(said);
   }
-  // A file that came out empty by mistake must not empty an audience.
-  if (lineNumber === 0)
+  // A file that came out empty by mistake must not empty an audience, and blank lines name nobody either.
+  if (users === 0)
     throw invalidInput([
       { path: "", message: "the upload is empty: to say that nobody is in it, send the JSON array []" },
     ]);
+}
+
+/** The same in batches, none of which is large. */
+export function* inBatches(said: Iterable<Said>): Generator<readonly Said[]> {
+  let batch: Said[] = [];
+  let length = 0;
+  for (const user of said) {
+    batch.push(user);
+    length += user[0].length + user[1].length;
+    if (batch.length < BATCH_USERS && length < BATCH_LENGTH) continue;
+    yield batch;
+    batch = [];
+    length = 0;
+  }
   if (batch.length > 0) yield batch;
 }
 
@@ -58,23 +74,20 @@ export const parseValue: ParseLine = (line, lineNumber) => {
   return [checked(userIdInput, fields["userId"], lineNumber), checked(traitValueInput, fields["value"], lineNumber)];
 };
 
-async function* lines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+/** The lines that end in each chunk, and at last what stands behind the last line's end. */
+async function* lines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly string[]> {
   const decoder = new TextDecoder();
   let rest = "";
   let number = 0;
   for await (const chunk of untilStalled(chunks)) {
-    rest += decoder.decode(chunk, { stream: true });
-    let from = 0;
-    for (let end = rest.indexOf("\n"); end !== -1; end = rest.indexOf("\n", from)) {
-      number += 1;
-      yield rest.slice(from, end);
-      from = end + 1;
-    }
-    rest = rest.slice(from);
+    const ended = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = ended.pop() ?? "";
+    number += ended.length;
+    yield ended;
     if (rest.length > MAX_LINE_LENGTH) throw atLine(number + 1, `a line has at most ${MAX_LINE_LENGTH} characters`);
   }
   rest += decoder.decode();
-  if (rest !== "") yield rest;
+  if (rest !== "") yield [rest];
 }
 
 async function* untilStalled(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

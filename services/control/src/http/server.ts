@@ -11,12 +11,14 @@ import { type ControlMetrics, requestEnd, startRequestCounts } from "./metrics.t
 import { openApiDocument } from "./openapi.ts";
 import { Problem, problemFrom } from "./problem.ts";
 import type { Route } from "./route.ts";
-import { readUploads, uploadOf } from "./uploads.ts";
+import { letGo, readUploads, uploadOf } from "./uploads.ts";
 
 /** Five URLs with fifty headers each fit many times over. */
 const MAX_BODY_BYTES = 1024 * 1024;
 /** For a request's head, and then for its body: a caller that trickles holds no connection for ever. */
 const REQUEST_TIMEOUT_MS = 30_000;
+/** Of what stands in a path, such as a user id: Node takes no longer head than that. */
+const MAX_PARAM_LENGTH = 16_384;
 /** A refusal with 503 may be tried again after this. */
 const RETRY_AFTER_SECONDS = 1;
 
@@ -47,7 +49,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     http: { headersTimeout: REQUEST_TIMEOUT_MS },
     forceCloseConnections: true,
     exposeHeadRoutes: false,
-    routerOptions: { ignoreTrailingSlash: true },
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_PARAM_LENGTH },
     // What cannot be routed does not come to the error handler.
     frameworkErrors: (error, _, reply) => sendProblem(reply, problemFrom(error)),
   });
@@ -96,7 +98,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
       },
       handler: async (request, reply) => {
         const params = request.params as Readonly<Record<string, string>>;
-        const answer = await route.run({ params, query: request.query, ...uploadOf(request, route) });
+        const given = uploadOf(request, route);
+        const answer = await route.run({ params, query: request.query, ...given }).finally(() => letGo(request));
         // Write keys stand in answers.
         reply.code(route.answer.status).header("cache-control", "no-store");
         return answer === undefined ? reply.send() : reply.send(answer);

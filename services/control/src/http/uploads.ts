@@ -6,6 +6,9 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Problem } from "./problem.ts";
 import type { Route, RouteRequest } from "./route.ts";
 
+/** What is left of an upload that was answered before its end is read for so long, and then cut off. */
+const LET_GO_MS = 30_000;
+
 /** Hands such bodies on unread. */
 export function readUploads(server: FastifyInstance, routes: readonly Route[]): void {
   const mediaTypes = new Set(routes.flatMap(({ upload }) => upload?.mediaType ?? []));
@@ -16,6 +19,21 @@ export function readUploads(server: FastifyInstance, routes: readonly Route[]): 
 export function uploadOf(request: FastifyRequest, route: Route): Pick<RouteRequest, "body" | "chunks"> {
   const { body } = request;
   if (!(body instanceof Readable)) return { body, chunks: null };
-  if (route.upload !== null) return { body: undefined, chunks: body };
+  // Whoever stops reading does not end the stream: see `letGo`.
+  if (route.upload !== null) return { body: undefined, chunks: body.iterator({ destroyOnReturn: false }) };
   throw new Problem("unsupported_media_type", "send application/json");
+}
+
+/**
+ * Reads what is left of a body that nobody reads any more. Otherwise the connection stands still: its next request is
+ * never seen, and an answer that is sent while the caller still writes may be lost with it.
+ */
+export function letGo({ raw }: FastifyRequest): void {
+  raw.resume();
+  if (raw.complete) return;
+  const timer = setTimeout(() => raw.destroy(), LET_GO_MS);
+  timer.unref();
+  const clear = () => clearTimeout(timer);
+  raw.once("end", clear);
+  raw.once("close", clear);
 }

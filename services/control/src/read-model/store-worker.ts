@@ -2,17 +2,19 @@
  * The store on a thread of its own: answers calls in the order in which they come. A call that fails ends the thread.
  */
 import { parentPort, workerData } from "node:worker_threads";
-import { Store } from "./store.ts";
+import { removingDamaged } from "../sqlite-cache.ts";
+import { Store, type StoreOptions } from "./store.ts";
 import type { StoreCall, StoreReply } from "./store-client.ts";
 
 const port = parentPort;
 if (port === null) throw new Error("this runs as a worker thread");
 
-const store = new Store(workerData, () => Date.now());
+const options: StoreOptions = workerData;
+const store = removingDamaged(options.path, () => new Store(options, () => Date.now()));
 const reply = (answer: StoreReply): void => port.postMessage(answer);
 
 port.on("message", ({ id, call }: { readonly id: number; readonly call: StoreCall }) => {
-  reply({ id, value: run(call) });
+  reply({ id, value: removingDamaged(options.path, () => run(call)) });
   if (call.method === "close") port.close();
 });
 reply({ id: 0, value: store.start });
