@@ -1,11 +1,11 @@
 /** Every metric of this package, with its help text; names and units are public. */
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { createProducerGauges, type WatchProducer } from "./producer-gauges.ts";
 
 export interface KafkaMetrics {
   readonly brokerUnresponsive: Gauge<"broker">;
   readonly producerReplaced: Counter<"class">;
-  readonly producerPendingBytes: Gauge<"class">;
-  readonly producerUnwritten: Gauge<"class">;
+  readonly watchProducer: WatchProducer;
   readonly producerSendSeconds: Histogram<"class">;
   readonly consumerLagRecords: Gauge<"topic" | "partition">;
   readonly consumerLagSeconds: Gauge<"topic" | "partition">;
@@ -35,10 +35,7 @@ export function createKafkaMetrics(registry: Registry): KafkaMetrics {
   };
 }
 
-type ProducerMetrics = Pick<
-  KafkaMetrics,
-  "producerReplaced" | "producerPendingBytes" | "producerUnwritten" | "producerSendSeconds"
->;
+type ProducerMetrics = Pick<KafkaMetrics, "producerReplaced" | "watchProducer" | "producerSendSeconds">;
 
 function createProducerMetrics(registers: Registry[]): ProducerMetrics {
   return {
@@ -48,18 +45,7 @@ function createProducerMetrics(registers: Registry[]): ProducerMetrics {
       labelNames: ["class"],
       registers,
     }),
-    producerPendingBytes: new Gauge({
-      name: "posthaste_producer_pending_bytes",
-      help: "Bytes of keys and values that were given to a producer and are not acknowledged yet.",
-      labelNames: ["class"],
-      registers,
-    }),
-    producerUnwritten: new Gauge({
-      name: "posthaste_producer_unwritten_partitions",
-      help: "Partitions that could not be written when a producer last tried, and are tried again.",
-      labelNames: ["class"],
-      registers,
-    }),
+    watchProducer: createProducerGauges(registers),
     producerSendSeconds: new Histogram({
       name: "posthaste_producer_send_seconds",
       help: "Time from a produce request to the acknowledgement by all in-sync replicas, one observation a request.",

@@ -10,6 +10,8 @@
  * BS3  A request that was not answered throws its own channel away and no other.
  * BS4  One question for the leaders is out at a time, however many partitions are in trouble and however long the
  *      answer takes: nothing grows while no broker answers.
+ * BS5  A partition that is ready and was left where it is waits for an answer, for the end of a pause or for the
+ *      leaders, and each of these looks at all that is ready again. So records that join it need not be looked at.
  */
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";
@@ -66,15 +68,24 @@ export class BatchSender {
   #timer: NodeJS.Timeout | undefined;
   #timerAtMs = Number.POSITIVE_INFINITY;
   #isClosed = false;
+  /** Ends what the metrics page is told of this sender. */
+  readonly #unwatch: (() => void) | undefined;
 
   constructor(options: BatchSenderOptions) {
     this.#options = options;
     this.#channels = new ProducerChannels(options.makeClient, options.clock);
-    options.connection.metrics?.producerReplaced.inc({ class: options.name }, 0);
-    this.#report();
+    const { connection, name, queue } = options;
+    connection.metrics?.producerReplaced.inc({ class: name }, 0);
+    this.#unwatch = connection.metrics?.watchProducer(name, () => ({
+      pendingBytes: queue.pendingBytes,
+      unwrittenPartitions: this.#troubles.size,
+    }));
   }
 
-  /** Sends in a microtask: what is given within the same task of the event loop goes together. */
+  /**
+   * Sends in a microtask: what is given within the same task of the event loop goes together. To be called when a
+   * partition has become ready (BS5).
+   */
   sendSoon(): void {
     if (this.#isDue) return;
     this.#isDue = true;
@@ -86,7 +97,7 @@ export class BatchSender {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     await this.#channels.close();
-    this.#report();
+    this.#unwatch?.();
   }
 
   /** BS1. */
@@ -107,7 +118,6 @@ export class BatchSender {
       else this.#gather(ready, leader, requests, nowMs);
     }
     for (const [channel, request] of requests) void this.#exchange(channel, request);
-    this.#report();
     this.#onUnwritten(unled);
     if (unsure.length > 0) this.#askLeaders(unsure, nowMs);
   }
@@ -168,7 +178,6 @@ export class BatchSender {
       this.#channels.failed(channel);
       this.#onFailed(queues, outcome.failure, outcome.isTimeout);
     }
-    this.#report();
     this.#options.onExchanged();
     this.#sendReady();
   }
@@ -177,9 +186,8 @@ export class BatchSender {
     const codeOf = codesIn(answers);
     const unwritten: Unwritten[] = [];
     for (const queue of queues) {
-      const code = codeOf(queue.topic, queue.partition);
-      const error = code === undefined ? unnamedError() : errorOfCode(code);
-      if (code === 0) this.#options.queue.acknowledge(queue);
+      const error = errorOf(codeOf(queue.topic, queue.partition));
+      if (error === null) this.#options.queue.acknowledge(queue);
       else if (isRefusedRecord(error)) this.#options.queue.refuse(queue, refusedError(error));
       else {
         this.#options.queue.fail(queue);
@@ -222,7 +230,6 @@ export class BatchSender {
   #troubled(queue: PartitionQueue, isTimeout: boolean): Trouble {
     const trouble = this.#troubles.failed(queue, isTimeout, this.#options.clock.monotonicMs());
     this.#wakeAt(trouble.dueAtMs);
-    this.#report();
     return trouble;
   }
 
@@ -239,12 +246,6 @@ export class BatchSender {
     );
   }
 
-  #report(): void {
-    const { connection, name, queue } = this.#options;
-    connection.metrics?.producerPendingBytes.set({ class: name }, queue.pendingBytes);
-    connection.metrics?.producerUnwritten.set({ class: name }, this.#troubles.size);
-  }
-
   #fields(event: string): Record<string, unknown> {
     const { name, queue } = this.#options;
     const { pendingBytes, oldestSinceMs } = queue;
@@ -255,6 +256,12 @@ export class BatchSender {
 
 function noLeaderError(): PosthasteError {
   return new PosthasteError("broker_unavailable", "there is no leader", { retryable: true });
+}
+
+/** What a partition's answer says is wrong with it; null when all is well, which costs nothing to say. */
+function errorOf(code: number | undefined): Error | null {
+  if (code === 0) return null;
+  return code === undefined ? unnamedError() : errorOfCode(code);
 }
 
 /** P3. */

@@ -60,6 +60,11 @@ export class GroupCommitQueue {
     return this.#ready;
   }
 
+  /** How many partitions `ready` has. */
+  get readyCount(): number {
+    return this.#ready.size;
+  }
+
   /** Takes a call's records; the promise is that call's (GC3). */
   push(records: readonly PlacedRecord[], nowMs: number): Promise<void> {
     if (records.length === 0) return Promise.resolve();

@@ -142,11 +142,13 @@ export class GroupCommitProducer implements Producer {
 
   stalledMs(topic: string): number {
     const count = this.partitionsOf(topic) ?? 0;
-    let leastMs = Number.POSITIVE_INFINITY;
-    for (let partition = 0; partition < count && leastMs > 0; partition += 1) {
-      leastMs = Math.min(leastMs, this.#msSince(this.#queue.oldestSinceMsOf(topic, partition)));
+    let newestMs: number | null = null;
+    for (let partition = 0; partition < count; partition += 1) {
+      const oldestMs = this.#queue.oldestSinceMsOf(topic, partition);
+      if (oldestMs === null) return 0;
+      newestMs = newestMs === null ? oldestMs : Math.max(newestMs, oldestMs);
     }
-    return count === 0 ? 0 : leastMs;
+    return this.#msSince(newestMs);
   }
 
   partitionsOf(topic: string): number | undefined {
@@ -163,8 +165,9 @@ export class GroupCommitProducer implements Producer {
       if (patienceMs !== undefined && this.#waitsLonger(place, patienceMs)) return Promise.reject(stuckError(place));
       placed.push(place);
     }
+    const { readyCount } = this.#queue;
     const acknowledged = this.#queue.push(placed, this.#clock.monotonicMs());
-    this.#sender.sendSoon();
+    if (this.#queue.readyCount > readyCount) this.#sender.sendSoon();
     return acknowledged;
   }
 
