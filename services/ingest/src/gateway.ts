@@ -16,7 +16,7 @@ import { READY_FULL_MS, type ReadTimeouts } from "./limits.ts";
 import { createIngestMetrics, gaugeBodyBytes } from "./metrics.ts";
 import { createTakeCalls } from "./request/take-calls.ts";
 import { addBrowserRoutes } from "./routes/browser.ts";
-import { addCallRoutes } from "./routes/calls.ts";
+import { addCallRoutes, takeDirectly } from "./routes/calls.ts";
 import { createOpenApiDocument } from "./routes/openapi.ts";
 import { addPixelRoutes } from "./routes/pixel.ts";
 
@@ -71,6 +71,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     host: options.host,
     port: options.port,
     bodies,
+    answerDirectly: (request, response) => takeDirectly(request, response, takeCalls),
     addressOf: (request) => requestAddress(request, addresses),
     timeouts: options.timeouts,
     connected: () => work.connected(),

@@ -1,6 +1,6 @@
 /** The caller's address: the socket's, or the address that a trusted proxy names. */
+import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
-import type { FastifyRequest } from "fastify";
 
 export interface ClientAddresses {
   /** `X-Forwarded-For` is read from the right while the hops are trusted; null when no address can be said. */
@@ -35,7 +35,10 @@ export function createClientAddresses(trustedProxies: readonly string[]): Client
 }
 
 /** The address that a request comes from. */
-export function requestAddress({ headers, socket }: FastifyRequest, addresses: ClientAddresses): string | null {
+export function requestAddress(
+  { headers, socket }: Pick<IncomingMessage, "headers" | "socket">,
+  addresses: ClientAddresses,
+): string | null {
   const forwardedFor = headers["x-forwarded-for"];
   return addresses.addressOf(socket.remoteAddress, Array.isArray(forwardedFor) ? forwardedFor.join(",") : forwardedFor);
 }

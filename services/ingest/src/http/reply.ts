@@ -1,17 +1,68 @@
 /** Writing answers. Every body is JSON, since a client of the field takes a 200 with anything else for a failure. */
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Answer, Refusal } from "../answer/answer.ts";
 import { corsHeaders } from "./cors.ts";
 
 const JSON_TYPE = "application/json";
-/** Text, not bytes: Node then writes head and body at once, where a buffer costs a second piece and a slower call. */
-const SUCCESS = `{"success":true}`;
+
+/** An answer as HTTP has it, but for the headers that every answer has. */
+interface HttpAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | number>>;
+  /** Text, not bytes: Node then writes head and body at once, where a buffer costs a second piece and a slower call. */
+  readonly body: string;
+}
+
+const SUCCESS_BODY = `{"success":true}`;
+const SUCCESS: HttpAnswer = {
+  status: 200,
+  headers: { "content-type": JSON_TYPE, "content-length": SUCCESS_BODY.length },
+  body: SUCCESS_BODY,
+};
+
+/** What became of a request's calls. */
+function httpAnswerOf(answer: Answer): HttpAnswer {
+  if (!answer.accepted) return httpRefusalOf(answer);
+  if (answer.rejected.length === 0) return SUCCESS;
+  return jsonAnswer(200, {}, { success: true, rejected: answer.rejected });
+}
+
+function httpRefusalOf({ status, code, message, retryAfterS }: Refusal): HttpAnswer {
+  const headers: Record<string, string | number> = {};
+  if (retryAfterS !== undefined) {
+    headers["retry-after"] = retryAfterS;
+    if (status === 429) headers["x-ratelimit-reset"] = retryAfterS;
+  }
+  // What was not read of a body that is too large or too slow would be taken for the next request.
+  if (status === 413 || status === 408) headers["connection"] = "close";
+  if (status === 401) headers["www-authenticate"] = `Basic realm="write key"`;
+  return jsonAnswer(status, headers, { code, message });
+}
+
+function jsonAnswer(status: number, headers: Readonly<Record<string, string | number>>, value: object): HttpAnswer {
+  const body = JSON.stringify(value);
+  const length = Buffer.byteLength(body);
+  return { status, headers: { ...headers, "content-type": JSON_TYPE, "content-length": length }, body };
+}
 
 /** Sends what became of a request's calls. */
 export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answer): FastifyReply {
-  if (!answer.accepted) return sendRefusal(request, reply, answer);
-  const body = answer.rejected.length === 0 ? SUCCESS : JSON.stringify({ success: true, rejected: answer.rejected });
-  return sendJson(request, reply, body);
+  const { status, headers, body } = httpAnswerOf(answer);
+  addCommonHeaders(request, reply);
+  return reply.code(status).headers(headers).send(body);
+}
+
+/**
+ * The same without the framework: nothing else is done for each call. Of a request whose sender has left nothing is
+ * sent.
+ */
+export function writeAnswer(request: IncomingMessage, response: ServerResponse, answer: Answer, isLast: boolean): void {
+  if (response.destroyed || response.headersSent) return;
+  const { status, headers, body } = httpAnswerOf(answer);
+  const common = commonHeaders(request.headers.origin, isLast);
+  response.writeHead(status, common === null ? headers : ({ ...common, ...headers } satisfies OutgoingHttpHeaders));
+  response.end(body);
 }
 
 /** Sends 200 with a body that is JSON text already. */
@@ -20,22 +71,16 @@ export function sendJson(request: FastifyRequest, reply: FastifyReply, json: str
   return reply.header("content-type", JSON_TYPE).send(json);
 }
 
-export function sendRefusal(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): FastifyReply {
-  addCommonHeaders(request, reply);
-  if (refusal.retryAfterS !== undefined) {
-    reply.header("retry-after", refusal.retryAfterS);
-    if (refusal.status === 429) reply.header("x-ratelimit-reset", refusal.retryAfterS);
-  }
-  // What was not read of a body that is too large or too slow would be taken for the next request.
-  if (refusal.status === 413 || refusal.status === 408) reply.header("connection", "close");
-  if (refusal.status === 401) reply.header("www-authenticate", `Basic realm="write key"`);
-  reply.code(refusal.status).header("content-type", JSON_TYPE);
-  return reply.send(JSON.stringify({ code: refusal.code, message: refusal.message }));
+export function addCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
+  const common = commonHeaders(request.headers.origin, !request.server.server.listening);
+  if (common !== null) reply.headers(common);
 }
 
-/** Headers of every answer: the page that sent the request may read it, and at a stop the connection ends with it. */
-export function addCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
-  const { origin } = request.headers;
-  if (origin !== undefined) reply.headers(corsHeaders(origin));
-  if (!request.server.server.listening) reply.header("connection", "close");
+/**
+ * Headers of every answer: the page that sent the request may read it, and at a stop the connection ends with it. Null
+ * when there are none.
+ */
+function commonHeaders(origin: string | undefined, isLast: boolean): Record<string, string> | null {
+  if (origin === undefined && !isLast) return null;
+  return { ...corsHeaders(origin), ...(isLast ? { connection: "close" } : {}) };
 }

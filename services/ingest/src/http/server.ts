@@ -7,16 +7,17 @@
  *      in time.
  */
 
-import type { ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { Log } from "@posthaste/core/log";
 import { limitSockets } from "@posthaste/runtime/socket-limits";
-import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
-import { malformed, type Refusal } from "../answer/answer.ts";
+import { type FastifyInstance, type FastifyRequest, fastify } from "fastify";
+import { type Answer, malformed } from "../answer/answer.ts";
 import type { BodyReader } from "../body/read-body.ts";
 import { MAX_HEADER_BYTES, READ_TIMEOUTS, type ReadTimeouts, SOCKET_LIMITS, STOP_TIMEOUT_MS } from "../limits.ts";
 import { answerClientError } from "./client-error.ts";
 import { preflightHeaders } from "./cors.ts";
-import { sendRefusal } from "./reply.ts";
+import { sendAnswer, writeAnswer } from "./reply.ts";
+import { refusalOfError } from "./request-error.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -38,6 +39,8 @@ export interface ServerOptions {
   /** Where a request comes from. */
   readonly addressOf: (request: FastifyRequest) => string | null;
   readonly timeouts?: ReadTimeouts | undefined;
+  /** Takes a request that needs no framework; null of any other. */
+  readonly answerDirectly: (request: IncomingMessage, response: ServerResponse) => Promise<Answer> | null;
   /** Hears of each connection that is made. */
   readonly connected: () => void;
   readonly log: Log;
@@ -54,29 +57,19 @@ export interface IngestServer {
 
 const BODY_TYPE = "application/json";
 
-const INTERNAL: Refusal = {
-  accepted: false,
-  status: 500,
-  code: "internal",
-  message: "The call was not taken, by a fault of this service; send it again.",
-  answer: "unavailable",
-};
+/** Of a connection between two requests, in ms. */
+const KEEP_ALIVE_MS = 72_000;
 
 export async function startServer(options: ServerOptions): Promise<IngestServer> {
   const { host, port, bodies, log, routes, timeouts = READ_TIMEOUTS } = options;
   const app = fastify({
     routerOptions: { ignoreTrailingSlash: true },
-    requestTimeout: timeouts.requestMs,
     forceCloseConnections: "idle",
     return503OnClosing: false,
-    http: {
-      maxHeaderSize: MAX_HEADER_BYTES,
-      headersTimeout: timeouts.headersMs,
-      connectionsCheckingInterval: timeouts.checkMs,
-    },
+    serverFactory: (handle) => createHttpServer(handle, options, timeouts),
     clientErrorHandler: (error, socket) => answerClientError(error, socket),
     frameworkErrors: (error, request, reply) => {
-      sendRefusal(request, reply, malformed("malformed_request", `The request cannot be read: ${error.message}.`));
+      sendAnswer(request, reply, malformed("malformed_request", `The request cannot be read: ${error.message}.`));
     },
   });
   limitSockets(app.server, SOCKET_LIMITS);
@@ -84,9 +77,9 @@ export async function startServer(options: ServerOptions): Promise<IngestServer>
 
   readBodies(app, options);
   const sweeping = setInterval(bodies.sweep, timeouts.checkMs);
-  app.setErrorHandler<Error>((error, request, reply) => answerError(error, request, reply, log));
+  app.setErrorHandler<Error>((error, request, reply) => sendAnswer(request, reply, refusalOfError(error, log)));
   app.setNotFoundHandler((request, reply) =>
-    sendRefusal(request, reply, malformed("not_found", "There is nothing at this path; see /openapi.json.", 404)),
+    sendAnswer(request, reply, malformed("not_found", "There is nothing at this path; see /openapi.json.", 404)),
   );
   app.options("*", (request, reply) => reply.code(204).headers(preflightHeaders(request.headers)).send());
   const methodsOf = collectMethods(app);
@@ -105,6 +98,31 @@ export async function startServer(options: ServerOptions): Promise<IngestServer>
       clearTimeout(cutOff);
     },
   };
+}
+
+/** The server beneath the framework; a request that needs no framework does not get there. */
+function createHttpServer(
+  handle: RequestListener,
+  { answerDirectly, log }: ServerOptions,
+  timeouts: ReadTimeouts,
+): Server {
+  const settings = {
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: timeouts.headersMs,
+    requestTimeout: timeouts.requestMs,
+    connectionsCheckingInterval: timeouts.checkMs,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+  };
+  const server = createServer(settings, (request, response) => {
+    const answering = answerDirectly(request, response);
+    if (answering === null) {
+      handle(request, response);
+      return;
+    }
+    const write = (answer: Answer) => writeAnswer(request, response, answer, !server.listening);
+    answering.then(write).catch((error: unknown) => write(refusalOfError(error, log)));
+  });
+  return server;
 }
 
 /** Every body is taken for JSON: real clients say text/plain, form-urlencoded, JSON or nothing, and all send JSON. */
@@ -127,24 +145,6 @@ function readBodies(app: FastifyInstance, { bodies, addressOf }: Pick<ServerOpti
   });
 }
 
-function answerError(error: Error, request: FastifyRequest, reply: FastifyReply, log: Log): FastifyReply {
-  const status = statusOf(error);
-  if (status < 500) {
-    return sendRefusal(
-      request,
-      reply,
-      malformed("malformed_request", `The request cannot be read: ${error.message}.`, status),
-    );
-  }
-  log.error({ event: "request_failed", err: error });
-  return sendRefusal(request, reply, INTERNAL);
-}
-
-function statusOf(error: Error): number {
-  const status = "statusCode" in error ? error.statusCode : 500;
-  return typeof status === "number" ? status : 500;
-}
-
 /** Notes the methods of every path that is added from now on. */
 function collectMethods(app: FastifyInstance): () => ReadonlyMap<string, readonly string[]> {
   const methods = new Map<string, string[]>();
@@ -163,7 +163,7 @@ function refuseOtherMethods(app: FastifyInstance, methodsOf: ReadonlyMap<string,
       url,
       handler: (request, reply) => {
         reply.header("allow", [...allowed, "OPTIONS"].join(", "));
-        return sendRefusal(request, reply, malformed("method_not_allowed", message, 405));
+        return sendAnswer(request, reply, malformed("method_not_allowed", message, 405));
       },
     });
   }

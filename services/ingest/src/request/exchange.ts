@@ -10,27 +10,25 @@
  */
 import type { ServerResponse } from "node:http";
 
-export interface Exchange {
-  /** True once the response has closed: nobody hears an answer any more. */
-  readonly isOver: boolean;
-  /** Calls `release` when the response closes (XC1), or at once (XC2). */
-  untilClose(release: () => void): void;
-}
+export class Exchange {
+  #releases: (() => void)[] | null = [];
 
-export function createExchange(response: ServerResponse): Exchange {
-  const releases: (() => void)[] = [];
-  let isOver = false;
-  response.once("close", () => {
-    isOver = true;
-    for (const release of releases) release();
-  });
-  return {
-    get isOver() {
-      return isOver;
-    },
-    untilClose: (release) => {
-      if (isOver) release();
-      else releases.push(release);
-    },
-  };
+  constructor(response: ServerResponse) {
+    response.on("close", () => {
+      const releases = this.#releases ?? [];
+      this.#releases = null;
+      for (const release of releases) release();
+    });
+  }
+
+  /** True once the response has closed: nobody hears an answer any more. */
+  get isOver(): boolean {
+    return this.#releases === null;
+  }
+
+  /** Calls `release` when the response closes (X1), or at once (X2). */
+  untilClose(release: () => void): void {
+    if (this.#releases === null) release();
+    else this.#releases.push(release);
+  }
 }

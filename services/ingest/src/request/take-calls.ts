@@ -6,9 +6,9 @@
  * TC2  A key that only the body has is looked for in the body's bytes, before they are parsed.
  * TC3  A request that waits for the table of sources holds its body as it was sent, at the most.
  */
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { CallType } from "@posthaste/core/call/call-schema";
 import type { Source } from "@posthaste/core/config/source";
-import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Accept, CallRequest } from "../accept/accept.ts";
 import type { Admission } from "../accept/admission.ts";
 import { type Answer, type Refusal, tooLarge } from "../answer/answer.ts";
@@ -21,13 +21,12 @@ import type { SentBody } from "../body/sent-body.ts";
 import type { ActiveRequests } from "../fairness/active-requests.ts";
 import type { Steps, WorkQueue, WorkSender } from "../fairness/work-queue.ts";
 import { type ClientAddresses, requestAddress } from "../http/client-address.ts";
-import { sendAnswer } from "../http/reply.ts";
 import type { Authentication, Authenticator } from "../key/authenticate.ts";
 import { findWriteKeys } from "../key/body-key.ts";
-import { keyOutsideOfBody } from "../key/request-key.ts";
+import { writeKeyInHeader } from "../key/request-key.ts";
 import { MAX_CALL_BYTES, MAX_REQUEST_BYTES } from "../limits.ts";
 import { countCalls, type IngestMetrics } from "../metrics.ts";
-import { createExchange, type Exchange } from "./exchange.ts";
+import { Exchange } from "./exchange.ts";
 
 export interface TakeCallsParts {
   readonly admission: Admission;
@@ -44,8 +43,15 @@ export interface TakeCallsParts {
 /** What a path takes: one call of its type, or a batch. */
 export type CallForm = CallType | "batch";
 
-/** Sends the answer to a request once its calls are acknowledged or refused. */
-export type TakeCalls = (request: FastifyRequest, reply: FastifyReply, form: CallForm) => Promise<FastifyReply>;
+/** What the address of a request says. */
+export interface CallAddress {
+  readonly form: CallForm;
+  /** The write key in the query. */
+  readonly queryKey: string | null;
+}
+
+/** Resolves with the answer to a request once its calls are acknowledged or refused. */
+export type TakeCalls = (request: IncomingMessage, response: ServerResponse, address: CallAddress) => Promise<Answer>;
 
 const TOO_MUCH = tooLarge(
   "request_too_large",
@@ -56,14 +62,16 @@ export function createTakeCalls(parts: TakeCallsParts): TakeCalls {
   const { admission, authenticator, addresses } = parts;
   const steps = new PathSteps(parts);
 
-  const answerTo = async (request: FastifyRequest, exchange: Exchange, form: CallForm): Promise<Answer> => {
+  return async (request, response, { form, queryKey }) => {
+    const exchange = new Exchange(response);
     const address = requestAddress(request, addresses);
     const lagging = admission.ofAnybody();
     if (lagging !== null) return steps.refuse(lagging);
 
     // The key, where the header or the address has it, and the bounds of its source (TC1).
-    const key = keyOutsideOfBody(request);
-    const named = key === null ? null : await authenticator.authenticate([key]);
+    const key = writeKeyInHeader(request.headers) ?? queryKey;
+    const naming = key === null ? null : authenticator.authenticate([key]);
+    const named = naming instanceof Promise ? await naming : naming;
     if (named !== null) {
       if ("refusal" in named) return steps.refuse(named.refusal);
       const refusal = steps.boundsOf(named.source);
@@ -86,11 +94,10 @@ export function createTakeCalls(parts: TakeCallsParts): TakeCalls {
     // Inflating, parsing and accepting are work in fair order.
     const userAgent = request.headers["user-agent"] ?? null;
     const call = { source: named?.source ?? null, countedFor: source.id, ip: address, userAgent };
-    return form === "batch" ? steps.acceptBatch(body, source, call) : steps.acceptSingle(form, body, source, call);
+    return form === "batch"
+      ? await steps.acceptBatch(body, source, call)
+      : await steps.acceptSingle(form, body, source, call);
   };
-
-  return async (request, reply, form) =>
-    sendAnswer(request, reply, await answerTo(request, createExchange(reply.raw), form));
 }
 
 /** The steps of the path, in the order in which a request takes them. */
@@ -113,9 +120,9 @@ class PathSteps {
     exchange.untilClose(this.#parts.activeRequests.begin(id));
   }
 
-  readBody({ raw }: FastifyRequest, exchange: Exchange, sender: BodySender): ReadBody | Promise<ReadBody> {
+  readBody(request: IncomingMessage, exchange: Exchange, sender: BodySender): ReadBody | Promise<ReadBody> {
     if (exchange.isOver) return GONE;
-    const held = this.#parts.bodies.read(raw, sender);
+    const held = this.#parts.bodies.read(request, sender);
     exchange.untilClose(() => held.release());
     return held.content;
   }

@@ -1,7 +1,7 @@
 /** What a browser's library asks for beside sending calls. */
 import type { FastifyInstance } from "fastify";
 import { ACCEPTED } from "../answer/answer.ts";
-import { sendAnswer, sendJson, sendRefusal } from "../http/reply.ts";
+import { sendAnswer, sendJson } from "../http/reply.ts";
 import type { Authenticator } from "../key/authenticate.ts";
 
 /** Seconds that a browser may keep the settings. */
@@ -16,7 +16,7 @@ export function addBrowserRoutes(app: FastifyInstance, { authenticator }: Browse
   app.get<{ Params: { writeKey: string } }>("/v1/projects/:writeKey/settings", async (request, reply) => {
     const { writeKey } = request.params;
     const authentication = await authenticator.authenticate([writeKey]);
-    if ("refusal" in authentication) return sendRefusal(request, reply, authentication.refusal);
+    if ("refusal" in authentication) return sendAnswer(request, reply, authentication.refusal);
     reply.header("cache-control", `public, max-age=${SETTINGS_MAX_AGE_S}`);
     return sendJson(request, reply, JSON.stringify({ integrations: { "Segment.io": { apiKey: writeKey } } }));
   });

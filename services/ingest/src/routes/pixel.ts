@@ -7,10 +7,10 @@ import type { Admission } from "../accept/admission.ts";
 import { type Answer, malformed, type Refusal } from "../answer/answer.ts";
 import type { WorkQueue } from "../fairness/work-queue.ts";
 import { type ClientAddresses, requestAddress } from "../http/client-address.ts";
-import { addCommonHeaders, sendRefusal } from "../http/reply.ts";
+import { addCommonHeaders, sendAnswer } from "../http/reply.ts";
 import type { Authenticator } from "../key/authenticate.ts";
 import { findWriteKeys } from "../key/body-key.ts";
-import { keyOutsideOfBody } from "../key/request-key.ts";
+import { writeKeyInHeader, writeKeyInQuery } from "../key/request-key.ts";
 import { countCalls, type IngestMetrics } from "../metrics.ts";
 import { bytesFromData, callFromBytes, callFromQuery, PIXEL_GIF } from "./query-call.ts";
 
@@ -46,7 +46,7 @@ export function addPixelRoutes(app: FastifyInstance, parts: PixelRouteParts): vo
   const answerTo = async (request: FastifyRequest, pixel: Pixel): Promise<Answer> => {
     const lagging = admission.ofAnybody();
     if (lagging !== null) return refuse(lagging);
-    const key = keyOutsideOfBody(request);
+    const key = writeKeyInHeader(request.headers) ?? writeKeyInQuery(request);
     const found = await authenticator.authenticate(key === null ? pixel.keys : [key]);
     if ("refusal" in found) return refuse(found.refusal);
     const { source } = found;
@@ -73,7 +73,7 @@ export function addPixelRoutes(app: FastifyInstance, parts: PixelRouteParts): vo
   const take = async (request: FastifyRequest, reply: FastifyReply, pixel: Pixel): Promise<FastifyReply> => {
     const answer = await answerTo(request, pixel);
     const mayArriveLater = !answer.accepted && answer.answer === "unavailable";
-    return mayArriveLater ? sendRefusal(request, reply, answer) : sendGif(request, reply);
+    return mayArriveLater ? sendAnswer(request, reply, answer) : sendGif(request, reply);
   };
 
   for (const type of ["identify", "track", "page", "screen", "group", "alias"] as const) {

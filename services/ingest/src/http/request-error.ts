@@ -1,0 +1,26 @@
+/** What a request is answered with that an error ended: a fault of ours, or a request that cannot be read. */
+import type { Log } from "@posthaste/core/log";
+import { malformed, type Refusal } from "../answer/answer.ts";
+
+const INTERNAL: Refusal = {
+  accepted: false,
+  status: 500,
+  code: "internal",
+  message: "The call was not taken, by a fault of this service; send it again.",
+  answer: "unavailable",
+};
+
+/** The answer; a fault of ours is logged (H2 of server.ts). */
+export function refusalOfError(error: unknown, log: Log): Refusal {
+  const status = error instanceof Error ? statusOf(error) : 500;
+  if (error instanceof Error && status < 500) {
+    return malformed("malformed_request", `The request cannot be read: ${error.message}.`, status);
+  }
+  log.error({ event: "request_failed", err: error });
+  return INTERNAL;
+}
+
+function statusOf(error: Error): number {
+  const status = "statusCode" in error ? error.statusCode : 500;
+  return typeof status === "number" ? status : 500;
+}
