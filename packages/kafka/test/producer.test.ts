@@ -107,6 +107,21 @@ describe("gathering", () => {
     await Promise.all(calls);
   });
 
+  it("BS5: sends records that joined what was left where it was, as soon as the answer is there", async () => {
+    const answered = Promise.withResolvers<void>();
+    brokers.script.push(async (batches) => {
+      await answered.promise;
+      return answerFor(batches);
+    });
+    const sent = [send("a"), send("b"), send("c"), send("d", 1)];
+    await turn();
+    sent.push(send("e"), send("f", 2));
+    await turn();
+    answered.resolve();
+    await Promise.all(sent);
+    expect(producer.pendingBytes).toBe(0);
+  });
+
   it("bounds a request, and sends the rest with the next ones", async () => {
     const value = "x".repeat(MAX_BATCH_BYTES - 1000);
     // Twice as much as fits, and no partition more than another.
@@ -392,6 +407,21 @@ describe("what a producer tells of itself", () => {
     await vi.advanceTimersByTimeAsync(10_000);
     expect(producer.oldestPendingMs).toBe(0);
     expect(producer.pendingBytes).toBe(0);
+  });
+
+  it("is on the metrics page as it is when the page is read, and nothing once it is closed", async () => {
+    const pending = async () => /producer_pending_bytes\{class="test"\} (\d+)/.exec(await registry.metrics())?.[1];
+    expect(await pending()).toBe("0");
+    brokers.respond = never;
+    send("a").catch(() => {});
+    await turn();
+    // Nothing of it can go out while the first waits for its answer.
+    send("b").catch(() => {});
+    expect(await pending()).toBe(String(producer.pendingBytes));
+    expect(producer.pendingBytes).toBeGreaterThan(0);
+    void producer.close(0);
+    await vi.advanceTimersByTimeAsync(CLOSE_FLUSH_MS);
+    expect(await pending()).toBe("0");
   });
 
   it("is for how long no partition of a topic takes anything", async () => {

@@ -18,14 +18,14 @@ export type WatchProducer = (name: string, stateOf: () => ProducerState) => () =
 /** Registers the gauges. */
 export function createProducerGauges(registers: Registry[]): WatchProducer {
   const watched = new Map<string, () => ProducerState>();
-  const gaugeOf = (name: string, help: string, valueOf: (state: ProducerState) => number) =>
+  const gaugeOf = (name: string, help: string, readState: (state: ProducerState) => number) =>
     new Gauge({
       name,
       help,
       labelNames: ["class"],
       registers,
       collect() {
-        for (const [producer, stateOf] of watched) this.set({ class: producer }, valueOf(stateOf()));
+        for (const [producer, stateOf] of watched) this.set({ class: producer }, readState(stateOf()));
       },
     });
   const gauges = [
