@@ -11,6 +11,7 @@ import { createClientAddresses, requestAddress } from "./http/client-address.ts"
 import { sendJson } from "./http/reply.ts";
 import { type IngestServer, startServer } from "./http/server.ts";
 import { createAuthenticator } from "./key/authenticate.ts";
+import { ConnectionKeys } from "./key/connection-keys.ts";
 import type { WriteKeys } from "./key/write-keys.ts";
 import { READY_FULL_MS, type ReadTimeouts } from "./limits.ts";
 import { createIngestMetrics, gaugeBodyBytes } from "./metrics.ts";
@@ -66,7 +67,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   gaugeBodyBytes(registry, bodies);
   const addresses = createClientAddresses(options.trustedProxies);
   const path = { admission, authenticator, addresses, work, accept, metrics };
-  const takeCalls = createTakeCalls({ ...path, activeRequests, bodies, lateRefusals });
+  const connectionKeys = new ConnectionKeys(writeKeys);
+  const takeCalls = createTakeCalls({ ...path, connectionKeys, clock, activeRequests, bodies, lateRefusals });
   const server = await startServer({
     host: options.host,
     port: options.port,

@@ -32,7 +32,7 @@ import type { Authentication, Authenticator } from "../key/authenticate.ts";
 import { findWriteKeys } from "../key/body-key.ts";
 import { ACKNOWLEDGE_TIMEOUT_MS, MAX_CALL_BYTES, MAX_SHARED_LENGTH } from "../limits.ts";
 import { countCalls, type IngestMetrics } from "../metrics.ts";
-import { type Acknowledge, type AcknowledgeParts, createAcknowledge } from "./acknowledge.ts";
+import { Acknowledgements, type AcknowledgeParts } from "./acknowledge.ts";
 import type { Admission } from "./admission.ts";
 import { type CallSorter, type CallSorterParts, createCallSorter, type SortedCalls } from "./sort-calls.ts";
 
@@ -80,12 +80,12 @@ export function createAccept(parts: AcceptParts): Accept {
 
 class CallAcceptance implements Accept {
   readonly #parts: AcceptParts;
-  readonly #acknowledge: Acknowledge;
+  readonly #acknowledgements: Acknowledgements;
   readonly #sorter: CallSorter;
 
   constructor(parts: AcceptParts) {
     this.#parts = parts;
-    this.#acknowledge = createAcknowledge(parts);
+    this.#acknowledgements = new Acknowledgements(parts);
     this.#sorter = createCallSorter(parts);
   }
 
@@ -176,9 +176,10 @@ class CallAcceptance implements Accept {
     accepted: () => Answer,
   ): Promise<Answer> {
     const { admission } = this.#parts;
-    const bytes = records.reduce((sum, { value }) => sum + (value?.length ?? 0), 0);
+    let bytes = 0;
+    for (const { value } of records) bytes += value?.length ?? 0;
     admission.countPending(source, bytes);
-    const isAcknowledged = await this.#acknowledge(records);
+    const isAcknowledged = await this.#acknowledgements.of(records);
     admission.countPending(source, -bytes);
     return isAcknowledged ? accepted() : this.#refuse(NOT_ACKNOWLEDGED, calls);
   }

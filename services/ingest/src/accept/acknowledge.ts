@@ -1,4 +1,9 @@
-/** Handing records to the brokers, and waiting as long as a caller would. */
+/**
+ * Handing records to the brokers, and waiting as long as a caller would.
+ *
+ * Owns the calls that wait, the oldest first, and one timer while there are any: a timer for each of them cost more
+ * than the rest of the waiting.
+ */
 import { isPosthasteError } from "@posthaste/core/errors";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
@@ -14,30 +19,70 @@ export interface AcknowledgeParts {
   readonly log: Log;
 }
 
-/**
- * True once every in-sync replica has every record; false when that takes too long, and they may still be written
- * later, or at once when a partition of theirs has taken nothing for as long.
- */
-export type Acknowledge = (records: readonly OutgoingRecord[]) => Promise<boolean>;
+/** A call that was handed over and is not answered. */
+interface Waiting {
+  readonly sinceMs: number;
+  readonly resolve: (isAcknowledged: boolean) => void;
+}
 
-export function createAcknowledge(parts: AcknowledgeParts): Acknowledge {
-  const { producer, clock, metrics, log, acknowledgeTimeoutMs = ACKNOWLEDGE_TIMEOUT_MS } = parts;
-  return (records) =>
-    new Promise((resolve) => {
-      const startedMs = clock.monotonicMs();
-      const timer = setTimeout(() => resolve(false), acknowledgeTimeoutMs);
+export class Acknowledgements {
+  readonly #parts: AcknowledgeParts;
+  readonly #timeoutMs: number;
+  /** In the order in which they began. */
+  readonly #waiting = new Set<Waiting>();
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(parts: AcknowledgeParts) {
+    this.#parts = parts;
+    this.#timeoutMs = parts.acknowledgeTimeoutMs ?? ACKNOWLEDGE_TIMEOUT_MS;
+  }
+
+  /**
+   * True once every in-sync replica has every record; false when that takes too long, and they may still be written
+   * later, or at once when a partition of theirs has taken nothing for as long.
+   */
+  of(records: readonly OutgoingRecord[]): Promise<boolean> {
+    const { producer, clock } = this.#parts;
+    return new Promise((resolve) => {
+      const waiting: Waiting = { sinceMs: clock.monotonicMs(), resolve };
+      this.#waiting.add(waiting);
+      if (this.#timer === null) this.#wakeIn(this.#timeoutMs);
       // A partition that cannot be written refuses its own calls at once, so that they pile up neither here nor there.
-      producer.send(records, { patienceMs: acknowledgeTimeoutMs }).then(
-        () => {
-          clearTimeout(timer);
-          metrics.acknowledgeSeconds.observe((clock.monotonicMs() - startedMs) / 1000);
-          resolve(true);
-        },
-        (error: unknown) => {
-          clearTimeout(timer);
-          if (!isPosthasteError(error, "broker_unavailable")) log.warn({ event: "send_refused", err: error });
-          resolve(false);
-        },
+      producer.send(records, { patienceMs: this.#timeoutMs }).then(
+        () => this.#acknowledged(waiting),
+        (error: unknown) => this.#refused(waiting, error),
       );
     });
+  }
+
+  #acknowledged(waiting: Waiting): void {
+    this.#waiting.delete(waiting);
+    this.#parts.metrics.acknowledgeSeconds.record((this.#parts.clock.monotonicMs() - waiting.sinceMs) / 1000);
+    waiting.resolve(true);
+  }
+
+  #refused(waiting: Waiting, error: unknown): void {
+    this.#waiting.delete(waiting);
+    if (!isPosthasteError(error, "broker_unavailable")) this.#parts.log.warn({ event: "send_refused", err: error });
+    waiting.resolve(false);
+  }
+
+  #wakeIn(ms: number): void {
+    this.#timer = setTimeout(this.#endOverdue, ms);
+  }
+
+  readonly #endOverdue = (): void => {
+    this.#timer = null;
+    const nowMs = this.#parts.clock.monotonicMs();
+    for (const waiting of this.#waiting) {
+      const leftMs = waiting.sinceMs + this.#timeoutMs - nowMs;
+      // Timers may come a fraction of a millisecond early.
+      if (leftMs >= 1) {
+        this.#wakeIn(leftMs);
+        return;
+      }
+      this.#waiting.delete(waiting);
+      waiting.resolve(false);
+    }
+  };
 }

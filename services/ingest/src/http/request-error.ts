@@ -10,7 +10,7 @@ const INTERNAL: Refusal = {
   answer: "unavailable",
 };
 
-/** The answer; a fault of ours is logged (H2 of server.ts). */
+/** The answer; a fault of ours is logged (HS2 of server.ts). */
 export function refusalOfError(error: unknown, log: Log): Refusal {
   const status = error instanceof Error ? statusOf(error) : 500;
   if (error instanceof Error && status < 500) {

@@ -26,7 +26,7 @@ export class Exchange {
     return this.#releases === null;
   }
 
-  /** Calls `release` when the response closes (X1), or at once (X2). */
+  /** Calls `release` when the response closes (XC1), or at once (XC2). */
   untilClose(release: () => void): void {
     if (this.#releases === null) release();
     else this.#releases.push(release);

@@ -9,6 +9,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { CallType } from "@posthaste/core/call/call-schema";
 import type { Source } from "@posthaste/core/config/source";
+import type { Clock } from "@posthaste/core/time";
 import type { Accept, CallRequest } from "../accept/accept.ts";
 import type { Admission } from "../accept/admission.ts";
 import { type Answer, type Refusal, tooLarge } from "../answer/answer.ts";
@@ -23,6 +24,7 @@ import type { Steps, WorkQueue, WorkSender } from "../fairness/work-queue.ts";
 import { type ClientAddresses, requestAddress } from "../http/client-address.ts";
 import type { Authentication, Authenticator } from "../key/authenticate.ts";
 import { findWriteKeys } from "../key/body-key.ts";
+import type { ConnectionKeys } from "../key/connection-keys.ts";
 import { writeKeyInHeader } from "../key/request-key.ts";
 import { MAX_CALL_BYTES, MAX_REQUEST_BYTES } from "../limits.ts";
 import { countCalls, type IngestMetrics } from "../metrics.ts";
@@ -31,6 +33,8 @@ import { Exchange } from "./exchange.ts";
 export interface TakeCallsParts {
   readonly admission: Admission;
   readonly authenticator: Authenticator;
+  readonly connectionKeys: ConnectionKeys;
+  readonly clock: Pick<Clock, "nowMs">;
   readonly activeRequests: ActiveRequests;
   readonly addresses: ClientAddresses;
   readonly bodies: Pick<BodyReader, "read">;
@@ -59,7 +63,7 @@ const TOO_MUCH = tooLarge(
 );
 
 export function createTakeCalls(parts: TakeCallsParts): TakeCalls {
-  const { admission, authenticator, addresses } = parts;
+  const { admission, addresses } = parts;
   const steps = new PathSteps(parts);
 
   return async (request, response, { form, queryKey }) => {
@@ -69,8 +73,7 @@ export function createTakeCalls(parts: TakeCallsParts): TakeCalls {
     if (lagging !== null) return steps.refuse(lagging);
 
     // The key, where the header or the address has it, and the bounds of its source (TC1).
-    const key = writeKeyInHeader(request.headers) ?? queryKey;
-    const naming = key === null ? null : authenticator.authenticate([key]);
+    const naming = steps.sourceOutsideOfBody(request, queryKey);
     const named = naming instanceof Promise ? await naming : naming;
     if (named !== null) {
       if ("refusal" in named) return steps.refuse(named.refusal);
@@ -107,6 +110,25 @@ class PathSteps {
 
   constructor(parts: TakeCallsParts) {
     this.#parts = parts;
+  }
+
+  /** Whose a request is by the key in its header, or else in its address; null where only the body can say. */
+  sourceOutsideOfBody(
+    { headers, socket }: IncomingMessage,
+    queryKey: string | null,
+  ): Authentication | Promise<Authentication> | null {
+    const { authenticator, connectionKeys, clock } = this.#parts;
+    const { authorization } = headers;
+    if (authorization === undefined) return queryKey === null ? null : authenticator.authenticate([queryKey]);
+    const nowMs = clock.nowMs();
+    const again = connectionKeys.find(socket, authorization, nowMs);
+    if (again !== undefined) return again;
+    const inHeader = writeKeyInHeader(headers);
+    const key = inHeader ?? queryKey;
+    if (key === null) return null;
+    const found = authenticator.authenticate([key]);
+    if (inHeader !== null && "source" in found) connectionKeys.remember(socket, authorization, found, nowMs);
+    return found;
   }
 
   /** What a request of a source is refused with before its body is read. */
