@@ -30,6 +30,15 @@ const beginAll = (source: string, most: number): number => {
 };
 
 describe("active requests", () => {
+  it("AR3: are forgotten of sources that send no more once there are thousands, and of no other", () => {
+    isBusy = false;
+    for (let source = 0; source < 4_200; source++) activeRequests.begin(`removed ${source}`)();
+    activeRequests.begin("stays");
+    nowMs = ACTIVE_MS + 1;
+    activeRequests.begin("new");
+    expect(activeRequests.size).toBe(2);
+  });
+
   it("AR1: have no bound of a source that is alone", () => {
     expect(beginAll("alone", 10_000)).toBe(10_000);
   });

@@ -8,6 +8,7 @@
  *      lately: a source that is slowed down by another has many active requests because of that, and is not refused for
  *      it. A source that is alone has no bound here.
  * AR2  A source counts as sending until a second after its last request.
+ * AR3  Once more than `MAX_SOURCES` are held, those that send no more are dropped.
  */
 import { ACTIVE_MS, MAX_ACTIVE_REQUESTS } from "../limits.ts";
 
@@ -16,6 +17,8 @@ export interface ActiveRequests {
   isFull(sourceId: string): boolean;
   /** A request begins; answers what is to be called once when it is over. */
   begin(sourceId: string): () => void;
+  /** How many sources are held (AR3). */
+  readonly size: number;
 }
 
 export interface ActiveRequestsOptions {
@@ -25,6 +28,8 @@ export interface ActiveRequestsOptions {
   /** Ms, never going back. */
   readonly monotonicMs: () => number;
 }
+
+const MAX_SOURCES = 4_096;
 
 interface Sending {
   requests: number;
@@ -52,13 +57,21 @@ export function createActiveRequests({ isBusy, recentMs, monotonicMs }: ActiveRe
       return true;
     },
     begin: (sourceId) => {
-      const sending = bySource.get(sourceId) ?? { requests: 0, lastMs: 0 };
-      bySource.set(sourceId, sending);
+      let sending = bySource.get(sourceId);
+      if (sending === undefined) {
+        if (bySource.size >= MAX_SOURCES) forgetQuiet();
+        sending = { requests: 0, lastMs: 0 };
+        bySource.set(sourceId, sending);
+      }
+      const begun = sending;
       sending.requests++;
       sending.lastMs = monotonicMs();
       return () => {
-        sending.requests--;
+        begun.requests--;
       };
+    },
+    get size() {
+      return bySource.size;
     },
   };
 }

@@ -57,3 +57,17 @@ it("never takes more over a time than that time earned, one second's worth and o
     }),
   );
 });
+
+it("SB1: buckets that are full again are dropped once there are thousands, and what a source owes is kept", () => {
+  const clock = createFakeClock();
+  const limit = createRateLimit({ perSecond: { calls: 10, bytes: 1_000 }, monotonicMs: clock.monotonicMs });
+  for (let source = 0; source < 4_095; source++) limit.take(`removed ${source}`, { calls: 1, bytes: 1 });
+  limit.take("owes calls", { calls: 40, bytes: 1 });
+  limit.take("owes bytes", { calls: 1, bytes: 4_000 });
+  clock.advance(1_000);
+  limit.take("new", { calls: 1, bytes: 1 });
+  expect(limit.size).toBe(3);
+  expect([limit.waitMs("owes calls"), limit.waitMs("owes bytes"), limit.waitMs("removed 0")]).toEqual([
+    2_000, 2_000, 0,
+  ]);
+});

@@ -5,6 +5,10 @@
  * A request is accepted whole while anything is left in both buckets and leaves a debt that the next ones wait for: a
  * client that sends large batches is slowed down, and never refused for their size. So whether a source may send is
  * known before anything is made of a request, and what it sent is taken from the buckets as soon as that is known.
+ *
+ * Owns the buckets of the sources that sent.
+ * SB1  Once more than `MAX_BUCKETS` are held, those that are full again are dropped: a source without buckets has full
+ *      ones.
  */
 
 /** What a source sent, or may send in a second. */
@@ -18,6 +22,8 @@ export interface RateLimit {
   waitMs(sourceId: string): number;
   /** Takes what it sent from its buckets. */
   take(sourceId: string, sent: Amount): void;
+  /** How many sources have buckets (SB1). */
+  readonly size: number;
 }
 
 export interface RateLimitOptions {
@@ -25,6 +31,8 @@ export interface RateLimitOptions {
   /** Ms, never going back. */
   readonly monotonicMs: () => number;
 }
+
+const MAX_BUCKETS = 4_096;
 
 interface Buckets {
   calls: number;
@@ -35,14 +43,8 @@ interface Buckets {
 export function createRateLimit({ perSecond, monotonicMs }: RateLimitOptions): RateLimit {
   const bySource = new Map<string, Buckets>();
 
-  const filled = (sourceId: string): Buckets => {
+  const fill = (buckets: Buckets): Buckets => {
     const nowMs = monotonicMs();
-    const buckets = bySource.get(sourceId);
-    if (buckets === undefined) {
-      const full = { ...perSecond, filledAtMs: nowMs };
-      bySource.set(sourceId, full);
-      return full;
-    }
     const seconds = (nowMs - buckets.filledAtMs) / 1000;
     buckets.calls = Math.min(perSecond.calls, buckets.calls + seconds * perSecond.calls);
     buckets.bytes = Math.min(perSecond.bytes, buckets.bytes + seconds * perSecond.bytes);
@@ -50,15 +52,33 @@ export function createRateLimit({ perSecond, monotonicMs }: RateLimitOptions): R
     return buckets;
   };
 
+  const forgetFull = (): void => {
+    for (const [id, buckets] of bySource) {
+      const { calls, bytes } = fill(buckets);
+      if (calls === perSecond.calls && bytes === perSecond.bytes) bySource.delete(id);
+    }
+  };
+
   return {
     waitMs: (sourceId) => {
-      const { calls, bytes } = filled(sourceId);
+      const buckets = bySource.get(sourceId);
+      if (buckets === undefined) return 0;
+      const { calls, bytes } = fill(buckets);
       return Math.max(waitMsOf(calls, perSecond.calls), waitMsOf(bytes, perSecond.bytes));
     },
     take: (sourceId, sent) => {
-      const buckets = filled(sourceId);
+      let buckets = bySource.get(sourceId);
+      if (buckets === undefined) {
+        if (bySource.size >= MAX_BUCKETS) forgetFull();
+        buckets = { ...perSecond, filledAtMs: monotonicMs() };
+        bySource.set(sourceId, buckets);
+      }
+      fill(buckets);
       buckets.calls -= sent.calls;
       buckets.bytes -= sent.bytes;
+    },
+    get size() {
+      return bySource.size;
     },
   };
 }
