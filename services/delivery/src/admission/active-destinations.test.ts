@@ -47,6 +47,17 @@ describe("the destinations that a process has to do with", () => {
     expect(observed.destinations.breakers()).toEqual({ closed: 0, open: 0, half_open: 0 });
   });
 
+  it("J2: keeps an idle destination while deliveries of it have not returned from the retry topics", () => {
+    observed.admit(checked("a"));
+    observed.finish(observed.sent[0], "delivered");
+    observed.retryBacklog.add("a");
+    observed.pass(120_000);
+    expect(observed.retryBacklog.sizeOf("a")).toBe(1);
+    observed.retryBacklog.remove("a");
+    observed.pass(120_000);
+    expect(observed.destinations.peek("a")).toBeUndefined();
+  });
+
   it("J2: trusts a destination again that was changed", () => {
     for (let index = 0; index < 3; index++) {
       observed.admit(checked("bad"));

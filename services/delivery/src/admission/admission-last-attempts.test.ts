@@ -1,6 +1,6 @@
 /** Rule: CB3 of connection-budget.ts. */
 import { describe, expect, it } from "vitest";
-import { CONNECTIONS, checked, observeAdmission, observeAnother, observed } from "../../test/observed-admission.ts";
+import { CONNECTIONS, checked, observeAdmission, observeAnother, observed, openWindow } from "../../test/observed-admission.ts";
 
 observeAdmission();
 
@@ -28,6 +28,14 @@ describe("last attempts", () => {
     expect(observed.sent.every(({ isLast }) => isLast)).toBe(true);
     observed.finish(observed.sent[0], "failed");
     expect(observed.admitLast(checked("bad"))).toBe(true);
+  });
+
+  it("J5: gives back the reserve of last attempts whose partition was given up before their turn", () => {
+    const window = { ...openWindow(), isRevoked: true };
+    for (let index = 0; index < 40; index++) observed.admitLast(checked("a", { window }));
+    expect(observed.sent).toEqual([]);
+    for (let index = 0; index < 32; index++) expect(observed.admitLast(checked("a"))).toBe(true);
+    expect([observed.sent.length, observed.admitLast(checked("a"))]).toEqual([32, false]);
   });
 
   it("J5: sends last attempts no faster than the destination's rate, and all of them", () => {

@@ -83,6 +83,19 @@ describe("a retry", () => {
     expect([observed.attempted, observed.published, observed.finished]).toEqual([[], [], []]);
   });
 
+  it("A3: is not passed on once its partition was given up: it counts as one that has not returned", () => {
+    observed.random = 0.9;
+    observed.pipeline.retryBacklog.add("dst");
+    const given = observed.retry(0, "deliveries/0/7/0", {});
+    observed.run(given);
+    Object.assign(given.window, { isRevoked: true });
+    vi.advanceTimersByTime(1000);
+    expect(observed.pipeline.retryBacklog.sizeOf("dst")).toBe(1);
+    observed.run(observed.retry(1, "deliveries/0/8/0", {}));
+    vi.advanceTimersByTime(1000);
+    expect([observed.attempted, observed.pipeline.retryBacklog.sizeOf("dst")]).toEqual([[null], 0]);
+  });
+
   it("that cannot even be checked, for a bug, ends the process", () => {
     const task = observed.retry(0, "deliveries/0/7/0", {});
     const broken = {
