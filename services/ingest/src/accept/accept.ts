@@ -24,7 +24,16 @@ import type { Source } from "@posthaste/core/config/source";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
-import { ACCEPTED, type Answer, malformed, type Refusal, tooLarge, unavailable } from "../answer/answer.ts";
+import {
+  ACCEPTED,
+  type Answer,
+  malformed,
+  type Refusal,
+  SAYS_TOO_MUCH,
+  tooLarge,
+  unavailable,
+} from "../answer/answer.ts";
+import { mostCalls, mostExpandedBytes } from "../body/inflated-body.ts";
 import { parseBody } from "../body/parse-body.ts";
 import type { Amount } from "../fairness/rate-limit.ts";
 import type { Steps } from "../fairness/work-queue.ts";
@@ -63,10 +72,10 @@ export interface Accept {
   /** Accepts one call that was no JSON text, of so many bytes if it were. */
   object(type: CallType, call: JsonObject, bytes: number, request: CallRequest): Answer | Promise<Answer>;
   /**
-   * Accepts `{"batch": [...]}` with what stands for all of its calls beside it, as bytes; in steps, since a batch may
-   * be long.
+   * Accepts `{"batch": [...]}` with what stands for all of its calls beside it, as bytes that were `sentBytes` before
+   * decompression; in steps, since a batch may be long.
    */
-  batch(body: Buffer, request: CallRequest): Steps<Answer>;
+  batch(body: Buffer, sentBytes: number, request: CallRequest): Steps<Answer>;
 }
 
 const NOT_ACKNOWLEDGED = unavailable(
@@ -107,17 +116,21 @@ class CallAcceptance implements Accept {
     });
   }
 
-  *batch(body: Buffer, request: CallRequest): Steps<Answer> {
+  *batch(body: Buffer, sentBytes: number, request: CallRequest): Steps<Answer> {
     const parsed = parseBody(body);
     if ("refusal" in parsed) return this.#refuse(parsed.refusal);
     const envelope = parseBatch(parsed.object, MAX_SHARED_LENGTH);
     if (!envelope.accepted) return this.#refuse(toRefusal(envelope.refusal));
     const { calls } = envelope.batch;
+    if (sentBytes < body.length && calls.length > mostCalls(sentBytes)) return this.#refuse(SAYS_TOO_MUCH);
     const size = Math.max(1, calls.length);
     const found = this.#admit(this.#sourceOf(parsed.object, request), request, { calls: size, bytes: body.length });
     if ("refusal" in found) return this.#refuse(found.refusal, size);
     const { source } = found;
-    const sorted = yield* this.#sorter.batch(calls, this.#arrivalOf(source, request, envelope.batch), body.length);
+    const sorted = yield* this.#sorter.batch(calls, this.#arrivalOf(source, request, envelope.batch), {
+      bytes: body.length,
+      maxExpandedBytes: mostExpandedBytes(sentBytes),
+    });
     if ("status" in sorted) return this.#refuse(sorted, size);
     if (sorted.records.length === 0) return this.#answerTo(sorted);
     return this.#acknowledged(sorted.records, { source, calls: size }, () => this.#answerTo(sorted));

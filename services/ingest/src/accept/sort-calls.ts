@@ -8,14 +8,7 @@ import type { Event } from "@posthaste/core/event/event";
 import { eventKey } from "@posthaste/core/routing/partition-key";
 import type { OutgoingRecord } from "@posthaste/kafka/producer/producer";
 import { malformed, type Refusal, type RejectedCall, tooLarge } from "../answer/answer.ts";
-import {
-  MAX_CALL_BYTES,
-  MAX_EXPANDED_BYTES,
-  MAX_REJECTED_CALLS,
-  MERGED_KEY_BYTES,
-  STEP_BYTES,
-  STEP_CALLS,
-} from "../limits.ts";
+import { MAX_CALL_BYTES, MAX_REJECTED_CALLS, MERGED_KEY_BYTES, STEP_BYTES, STEP_CALLS } from "../limits.ts";
 import {
   cutCallJson,
   packRejectedCalls,
@@ -37,16 +30,22 @@ export interface SortedCalls {
   readonly records: readonly OutgoingRecord[];
 }
 
+export interface BatchSize {
+  /** Of its body after decompression. */
+  readonly bytes: number;
+  /** What the events may have that are made of it. */
+  readonly maxExpandedBytes: number;
+}
+
 export interface CallSorter {
   /** One call whose path names its type; its record, or the reason against it and the record that keeps it. */
   single(call: unknown, type: CallType, arrival: CallArrival, bytes: number): SortedCall;
   /** One call of which no more is known than that it is too large. */
   oversized(body: Buffer, arrival: CallArrival): RefusedCall;
   /**
-   * The calls of a batch of so many bytes, or why the batch as a whole cannot be accepted; in steps of about a
-   * millisecond.
+   * The calls of a batch, or why the batch as a whole cannot be accepted; in steps of about a millisecond.
    */
-  batch(calls: readonly unknown[], arrival: CallArrival, bytes: number): Generator<void, SortedCalls | Refusal>;
+  batch(calls: readonly unknown[], arrival: CallArrival, size: BatchSize): Generator<void, SortedCalls | Refusal>;
 }
 
 export interface RefusedCall {
@@ -93,7 +92,11 @@ class RecordSorter implements CallSorter {
     return { refusal: CALL_TOO_LARGE, kept: this.#toRejectedRecords(arrival.sourceId, [entry]) };
   }
 
-  *batch(calls: readonly unknown[], arrival: CallArrival, bytes: number): Generator<void, SortedCalls | Refusal> {
+  *batch(
+    calls: readonly unknown[],
+    arrival: CallArrival,
+    { bytes, maxExpandedBytes }: BatchSize,
+  ): Generator<void, SortedCalls | Refusal> {
     const mayExceed = bytes > MAX_CALL_BYTES;
     const records: OutgoingRecord[] = [];
     const rejected: RejectedCall[] = [];
@@ -119,7 +122,7 @@ class RecordSorter implements CallSorter {
         expandedBytes += record.value?.length ?? 0;
       }
       expandedBytes += shared.mergeBytes(call);
-      if (expandedBytes > MAX_EXPANDED_BYTES) return REPEATED_CONTEXT;
+      if (expandedBytes > maxExpandedBytes) return REPEATED_CONTEXT;
     }
     const kept = this.#toRejectedRecords(arrival.sourceId, entries);
     return { accepted: records.length, rejected, records: [...records, ...kept] };

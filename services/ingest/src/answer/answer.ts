@@ -66,3 +66,8 @@ export function rateLimited(retryAfterS: number, message: string): Refusal {
 export function unavailable(code: string, message: string): Refusal {
   return { accepted: false, status: 503, code, message, retryAfterS: RETRY_AFTER_S, answer: "unavailable" };
 }
+
+export const SAYS_TOO_MUCH = tooLarge(
+  "request_too_large",
+  "Compressed, the body holds more calls, objects or values than its size allows; send smaller batches, or without compression.",
+);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { saysTooMuch } from "./inflated-body.ts";
+import { mostCalls, mostExpandedBytes, saysTooMuch } from "./inflated-body.ts";
 
 const bodyOf = (unit: string, times: number) => Buffer.from(`{"batch":[${unit.repeat(times)}0]}`);
 
@@ -10,6 +10,8 @@ describe("a compressed body", () => {
     ["objects in one another", `{"a":`, 100_000, 300],
     ["numbers", "1,", 250_000, 534],
     ["keys with escapes", `{"\\n":0},`, 50_000, 928],
+    ["the same call, of 40 bytes", `{"type":"track","userId":"u","event":"E"},`, 12_000, 1_554],
+    ["the same number, fewer than values may be", "1,", 4_000, 40],
   ])("of half a megabyte of %s says too much for its size", (_what, unit, times, sentBytes) => {
     expect(saysTooMuch(bodyOf(unit, times), sentBytes)).toBe(true);
     expect(saysTooMuch(bodyOf(unit, times), 200_000)).toBe(false);
@@ -17,15 +19,31 @@ describe("a compressed body", () => {
 
   it.each([
     ["the same call, of 1 KB", `{"a":{},"b":{"c":{"d":1,"e":2}},"f":"${"x".repeat(980)}"},`, 480, 1_500],
-    ["the same call, of 40 bytes", `{"type":"track","userId":"u","event":"E"},`, 12_000, 1_554],
+    ["lists in a call and keys beside the calls", `{"a":[${"1,".repeat(300)}1]},`, 480, 3_000],
     ["brackets and commas in texts", `"${'{[,\\"'.repeat(1_000)}",`, 100, 600],
   ])("of half a megabyte of %s does not", (_what, unit, times, sentBytes) => {
     expect(saysTooMuch(bodyOf(unit, times), sentBytes)).toBe(false);
   });
 
   it("that is small may say anything", () => {
-    expect(saysTooMuch(bodyOf("{},", 1_000), 40)).toBe(false);
-    expect(saysTooMuch(bodyOf("1,", 4_000), 40)).toBe(false);
+    expect(saysTooMuch(Buffer.from(`{"batch":[[${"{},".repeat(1_000)}0]]}`), 40)).toBe(false);
+    expect(saysTooMuch(Buffer.from(`{"a":{"b":[${"1,".repeat(4_000)}1]}}`), 40)).toBe(false);
+  });
+
+  it("has as many calls as its size allows, and not one more, wherever its calls stand", () => {
+    const batchOf = (calls: number) =>
+      Buffer.from(
+        `{"a":{${'"k":0,'.repeat(500)}"k":0},"batch":[${Array(calls).fill(`{"a":[1,2]}`).join(",")}],"b":[]}`,
+      );
+    expect(mostCalls(40)).toBe(138);
+    expect(saysTooMuch(batchOf(138), 40)).toBe(false);
+    expect(saysTooMuch(batchOf(139), 40)).toBe(true);
+  });
+
+  it("may become no more than its size allows, and never more than any body", () => {
+    expect([mostExpandedBytes(0), mostExpandedBytes(100), mostExpandedBytes(1_000_000)]).toEqual([
+      262_144, 364_544, 8_388_608,
+    ]);
   });
 
   it("ends in the middle of a text without harm", () => {

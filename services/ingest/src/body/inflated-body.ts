@@ -1,13 +1,18 @@
 /**
- * How much a compressed body may say for its size, before it is parsed.
+ * How much a compressed body may say for its size, before it is parsed, and how much may be made of it.
  *
- * Compressed a thousandfold, six hundred bytes are 170,000 objects, which take 30 ms and 11 MB to parse. What takes
- * that is not the text but what is in it: so that is what is bounded, and repeated text is not.
+ * Compressed a thousandfold, six hundred bytes are 170,000 objects, which take 30 ms and 11 MB to parse, or thousands of
+ * calls that differ in nothing, each of which costs what any call does. What takes that is not the text but what is in
+ * it: so that is what is bounded, and repeated text is not.
  */
+import { MAX_EXPANDED_BYTES } from "../limits.ts";
+
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const OPENING_BRACE = 0x7b;
+const CLOSING_BRACE = 0x7d;
 const OPENING_BRACKET = 0x5b;
+const CLOSING_BRACKET = 0x5d;
 const COMMA = 0x2c;
 
 /** Objects and arrays, by body and by byte of it as it was sent. */
@@ -16,6 +21,22 @@ const CONTAINERS_A_BYTE = 16;
 /** Commas outside of texts, the same: about as many as there are values. */
 const COMMAS = 4_096;
 const COMMAS_A_BYTE = 64;
+/** Calls, the same: two that differ in their ids differ in more bytes than this allows for one. */
+const CALLS = 128;
+const CALLS_A_BYTE = 1 / 4;
+/** Bytes of the events that a batch becomes, the same: what stands beside its calls stands in each of them. */
+const EXPANDED_BYTES = 256 * 1024;
+const EXPANDED_A_BYTE = 1_024;
+
+/** The calls that a batch may have that was sent as so many bytes. */
+export function mostCalls(sentBytes: number): number {
+  return CALLS + CALLS_A_BYTE * sentBytes;
+}
+
+/** The bytes of events that it may become. */
+export function mostExpandedBytes(sentBytes: number): number {
+  return Math.min(MAX_EXPANDED_BYTES, EXPANDED_BYTES + EXPANDED_A_BYTE * sentBytes);
+}
 
 /**
  * Whether a body says more than one may that was sent as so many bytes. Looks only at those that were compressed to a
@@ -26,6 +47,10 @@ export function saysTooMuch(content: Buffer, sentBytes: number): boolean {
   if (content.length <= 2 * CONTAINERS_A_BYTE * sentBytes) return false;
   let containers = CONTAINERS + CONTAINERS_A_BYTE * sentBytes;
   let commas = COMMAS + COMMAS_A_BYTE * sentBytes;
+  let calls = mostCalls(sentBytes);
+  let depth = 0;
+  /** Within a list of the body's own object, which its calls are. */
+  let isList = false;
   for (let at = 0; at < content.length; at++) {
     switch (content[at]) {
       case QUOTE:
@@ -34,9 +59,14 @@ export function saysTooMuch(content: Buffer, sentBytes: number): boolean {
       case OPENING_BRACE:
       case OPENING_BRACKET:
         if (--containers < 0) return true;
+        if (++depth === 2) isList = content[at] === OPENING_BRACKET;
+        break;
+      case CLOSING_BRACE:
+      case CLOSING_BRACKET:
+        depth--;
         break;
       case COMMA:
-        if (--commas < 0) return true;
+        if (--commas < 0 || (depth === 2 && isList && --calls < 1)) return true;
         break;
       default:
     }

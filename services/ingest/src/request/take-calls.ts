@@ -12,7 +12,7 @@ import type { Source } from "@posthaste/core/config/source";
 import type { Clock } from "@posthaste/core/time";
 import type { Accept, CallRequest } from "../accept/accept.ts";
 import type { Admission } from "../accept/admission.ts";
-import { type Answer, type Refusal, tooLarge } from "../answer/answer.ts";
+import { type Answer, type Refusal, SAYS_TOO_MUCH } from "../answer/answer.ts";
 import type { LateRefusals } from "../answer/late-refusals.ts";
 import type { BodySender } from "../body/body-budget.ts";
 import { createBodyOpener, GONE, type OpenedBody } from "../body/decompress.ts";
@@ -56,11 +56,6 @@ export interface CallAddress {
 
 /** Resolves with the answer to a request once its calls are acknowledged or refused. */
 export type TakeCalls = (request: IncomingMessage, response: ServerResponse, address: CallAddress) => Promise<Answer>;
-
-const TOO_MUCH = tooLarge(
-  "request_too_large",
-  "Compressed, the body holds more objects and values than its size allows; send smaller batches, or without compression.",
-);
 
 export function createTakeCalls(parts: TakeCallsParts): TakeCalls {
   const { admission, addresses } = parts;
@@ -182,9 +177,10 @@ class PathSteps {
     const opened = this.#contentOf(body, source);
     if ("refusal" in opened) return this.refuse(opened.refusal);
     yield;
-    if (saysTooMuch(opened.content, body.bytes?.length ?? 0)) return this.refuse(TOO_MUCH);
+    const sentBytes = body.bytes?.length ?? 0;
+    if (saysTooMuch(opened.content, sentBytes)) return this.refuse(SAYS_TOO_MUCH);
     yield;
-    return yield* this.#parts.accept.batch(opened.content, call);
+    return yield* this.#parts.accept.batch(opened.content, sentBytes, call);
   }
 
   /** The content of a body when its work begins, counted for its source. */
