@@ -20,7 +20,13 @@ function usersOf(topic: string, operation: "read" | "write"): readonly string[] 
 
 describe("the access table", () => {
   it("names no topic or group that there is not", () => {
-    const groups = [names.routerGroup, names.deliveryGroup, names.retryGroup, names.audienceEmitterGroup];
+    const groups = [
+      names.routerGroup,
+      names.deliveryGroup,
+      names.retryGroup,
+      names.audienceEmitterGroup,
+      names.replaysGroup,
+    ];
     const unknown = table.filter(
       (grant) => !(grant.resource === "topic" ? catalogue : groups).some((resource) => covers(grant, resource)),
     );
@@ -41,6 +47,7 @@ describe("the access table", () => {
     expect(usersOf(names.suppressions, "write")).toEqual(["posthaste-control"]);
     expect(usersOf(names.deletions, "read")).toEqual(["posthaste-control"]);
     expect(usersOf(names.deliveries, "read")).toEqual(["posthaste-delivery"]);
+    expect(usersOf(names.replays, "write")).toEqual(["posthaste-control"]);
     expect(usersOf(names.audiences, "read")).toEqual(["posthaste-control"]);
     expect(usersOf(names.audiences, "write")).toEqual(["posthaste-control"]);
   });

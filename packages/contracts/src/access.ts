@@ -65,7 +65,9 @@ export function accessTable(names: TopicNames): readonly Grant[] {
       topic(names.audienceConfig, "read", "write"),
       topic(names.audiences, "read", "write"),
       group(names.audienceEmitterGroup),
-      // The read model, and replays.
+      // The read model, replays, and who carries them out.
+      topic(names.replays, "read", "write"),
+      group(names.replaysGroup),
       topic(names.attempts, "read"),
       topic(names.deadLetters, "read"),
       topic(names.deliveries, "write"),

@@ -20,6 +20,7 @@ export const SCHEMA_NAMES = [
   "membership",
   "suppression",
   "deletion",
+  "replay",
 ] as const;
 export type SchemaName = (typeof SCHEMA_NAMES)[number];
 
@@ -47,6 +48,8 @@ export interface TopicNames {
   readonly suppressions: string;
   /** Deletion requests and how far each is. */
   readonly deletions: string;
+  /** Plans over dead letters (replays and purges), and how far each is carried out; a table. */
+  readonly replays: string;
   /** What every retry topic's name begins with. */
   readonly retryPrefix: string;
   readonly routerGroup: string;
@@ -54,6 +57,8 @@ export interface TopicNames {
   readonly retryGroup: string;
   /** Makes identifies of the records of `audiences`. */
   readonly audienceEmitterGroup: string;
+  /** Whoever has the partition of `replays` by it carries replays out. */
+  readonly replaysGroup: string;
 }
 
 export function createTopicNames(prefix: string = DEFAULT_TOPIC_PREFIX): TopicNames {
@@ -72,11 +77,13 @@ export function createTopicNames(prefix: string = DEFAULT_TOPIC_PREFIX): TopicNa
     audiences: `${prefix}.audiences`,
     suppressions: `${prefix}.suppressions`,
     deletions: `${prefix}.deletions`,
+    replays: `${prefix}.replays`,
     retryPrefix: `${prefix}.deliveries.retry-`,
     routerGroup: `${prefix}.router`,
     deliveryGroup: `${prefix}.delivery`,
     retryGroup: `${prefix}.delivery.retry`,
     audienceEmitterGroup: `${prefix}.audience-emitter`,
+    replaysGroup: `${prefix}.control.replays`,
   };
 }
 
@@ -105,6 +112,7 @@ export function subjectOf(names: TopicNames, schema: SchemaName): string {
     membership: names.audiences,
     suppression: names.suppressions,
     deletion: names.deletions,
+    replay: names.replays,
   };
   return `${topics[schema]}-value`;
 }
@@ -196,6 +204,7 @@ export function topicCatalogue({ names, partitions, retryDelaysMs }: CatalogueOp
     },
     table(names.suppressions, "suppression", "sourceId:userId"),
     table(names.deletions, "deletion", "deletionId"),
+    table(names.replays, "replay", "planId or planId:progress"),
     log(names.events, "event", "sourceId:userId or anonymousId"),
     log(names.deliveries, "delivery", "destinationId:user"),
     ...retryTopics,

@@ -9,8 +9,6 @@ import { createDestinationCodec, type DestinationRecord } from "@posthaste/contr
 import { createSecretBox } from "@posthaste/contracts/secret-box";
 import { createSourceCodec, type SourceRecord } from "@posthaste/contracts/source-codec";
 import { createTopicNames } from "@posthaste/contracts/topics";
-import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
-import type { Delivery } from "@posthaste/core/delivery/delivery";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
 import { createOpenCodec } from "@posthaste/kafka/codec/registry";
@@ -35,8 +33,7 @@ import { destinationTestRoutes } from "./destinations/test-routes.ts";
 import { createControlMetrics } from "./http/metrics.ts";
 import { createServer } from "./http/server.ts";
 import { openReadModel } from "./read-model/read-model.ts";
-import { replayRoutes } from "./replays/replay-routes.ts";
-import { Replays } from "./replays/replays.ts";
+import { openReplays } from "./replays/open-replays.ts";
 import { askServices } from "./service-readiness.ts";
 import { sourceRoutes } from "./sources/source-routes.ts";
 
@@ -89,11 +86,9 @@ export async function startControl({ config, host, version, log, registry, fail 
     metrics: createKafkaMetrics(registry),
   });
   const openCodec = createOpenCodec({ ...registryAccess(config), names, log });
-  const [sourceCodec, destinationRecords, letterCodec, deliveries] = await Promise.all([
+  const [sourceCodec, destinationRecords] = await Promise.all([
     openCodec<SourceRecord>("source"),
     openCodec<DestinationRecord>("destination"),
-    openCodec<DeadLetter>("dead-letter"),
-    openCodec<Delivery>("delivery"),
   ]);
   const producer = await createProducer(connection, {
     name: "control",
@@ -128,13 +123,14 @@ export async function startControl({ config, host, version, log, registry, fail 
     leaseMs: config.POSTHASTE_AUDIENCE_LEASE,
   });
 
-  const settlesEach = (destinationId: string): boolean => destinations.get(destinationId)?.settle === "each";
   const deletions = await openDeletions({
     ...{ ...store, connection, openCodec, names, sources, destinations, readModel, fail },
     suppressionDays: config.POSTHASTE_SUPPRESSION_DAYS,
   });
   const { suppressed } = deletions;
-  const replays = new Replays({ connection, names, letters: letterCodec, deliveries, suppressed, settlesEach, clock });
+  const replays = await openReplays({
+    ...{ connection, openCodec, names, destinations, suppressed, readModel, clock, log, writer, fail },
+  });
   const letters = new VisibleLetters(readModel, suppressed);
 
   let isCaughtUp = false;
@@ -143,16 +139,18 @@ export async function startControl({ config, host, version, log, registry, fail 
     destinations.caughtUp(),
     audiences.caughtUp(),
     deletions.caughtUp(),
+    replays.caughtUp(),
   ]).then(() => {
     isCaughtUp = true;
     log.info({ event: "tables_caught_up" });
     deletions.start();
+    replays.start();
   });
   caughtUp.catch(fail);
 
   const readiness = async (): Promise<Readiness> => ({
     tables: isCaughtUp
-      ? tablesState([sources.state, destinations.state, audiences.state, ...deletions.states])
+      ? tablesState([sources.state, destinations.state, audiences.state, replays.state, ...deletions.states])
       : "reading the configuration",
     brokers:
       producer.oldestPendingMs < STALLED_MS ? connection.brokersState() : `no acknowledgement for ${STALLED_MS} ms`,
@@ -168,7 +166,7 @@ export async function startControl({ config, host, version, log, registry, fail 
     ...deletions.routes,
     ...deliveryRoutes(readModel),
     ...deadLetterRoutes(letters),
-    ...replayRoutes({ letters, replays, clock }),
+    ...replays.routes,
     ...audiences.routes,
   ];
   const server = createServer({
@@ -192,7 +190,8 @@ export async function startControl({ config, host, version, log, registry, fail 
     readiness,
     stop: async () => {
       await server.close();
-      await Promise.all([readModel.close(), replays.close(), audiences.close(), deletions.close()]);
+      await replays.close();
+      await Promise.all([readModel.close(), audiences.close(), deletions.close()]);
       await sender.close();
       await producer.close();
       await Promise.all([sources.close(), destinations.close()]);

@@ -52,6 +52,7 @@ interface Made {
   readonly destination: string;
   readonly audience: string;
   readonly replay: string;
+  readonly plan: string;
   readonly deletion: string;
 }
 
@@ -65,12 +66,16 @@ async function make(): Promise<Made> {
   const writer = await createLogWriter(topics);
   await writer.deadLetters([deadLetterAt(1, { destinationId: destination })]);
   const replay = await eventually(async () => {
-    const { body } = await control.call("POST", "/v1/dead-letters/replay", { destinationId: destination });
+    // So slow that it can still be paused.
+    const slow = { destinationId: destination, ratePerSecond: 0.001 };
+    const { body } = await control.call("POST", "/v1/dead-letters/replay", slow);
     expect(body.id).toMatch(/^rpl_/);
     return body.id;
   });
+  const dryRun = { destinationId: destination, dryRun: true };
+  const { plan } = (await control.call("POST", "/v1/dead-letters/replay", dryRun)).body;
   const deletion = (await control.call("POST", "/v1/deletions", { userId: "user-7" })).body.id;
-  return { source, destination, audience, replay, deletion };
+  return { source, destination, audience, replay, plan, deletion };
 }
 
 interface Ran {
@@ -80,14 +85,21 @@ interface Ran {
 }
 
 async function run(command: string, made: Made): Promise<Ran> {
-  const { source, destination, audience, replay, deletion } = made;
+  const { source, destination, audience, replay, plan, deletion } = made;
   const withStatus = 'curl() { command curl -w "\\n%{http_code}" "$@"; }';
   const script = `${definitions.replace(LOCAL_CONTROL, control.url)}\n${withStatus}\n${command}`;
   const shell = spawn("bash", ["--norc", "-euc", script], {
     cwd: folder,
     env: {
       PATH: process.env["PATH"],
-      ...{ SOURCE: source, DESTINATION: destination, AUDIENCE: audience, REPLAY: replay, DELETION: deletion },
+      ...{
+        SOURCE: source,
+        DESTINATION: destination,
+        AUDIENCE: audience,
+        REPLAY: replay,
+        PLAN: plan,
+        DELETION: deletion,
+      },
     },
   });
   const [[code], stdout, stderr] = await Promise.all([once(shell, "exit"), text(shell.stdout), text(shell.stderr)]);

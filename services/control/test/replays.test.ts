@@ -1,11 +1,14 @@
+/** Over the real broker: Z1 to Z6 of `replay-run.ts`, RR1 and RR2 of `replay-runner.ts`. */
 import { decodeProgress, headerText } from "@posthaste/contracts/headers";
+import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import type { Delivery, Replay } from "@posthaste/core/delivery/delivery";
 import { NO_INCARNATION } from "@posthaste/core/delivery/origin";
+import { NONE_LEFT_OUT } from "@posthaste/core/replay/replay";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { startTestControl, type TestControl } from "./control.ts";
-import { createLogWriter, deadLetterAt, type LogWriter, momentOf } from "./log-writer.ts";
+import { type Answer, startTestControl, type TestControl } from "./control.ts";
+import { attemptAt, createLogWriter, deadLetterAt, type LogWriter, momentOf } from "./log-writer.ts";
 
 interface Seen {
   readonly key: string;
@@ -17,8 +20,17 @@ interface Seen {
 let topics: TestTopics;
 let control: TestControl;
 let writer: LogWriter;
+let anyId: string;
 let eachId: string;
 const seen: Seen[] = [];
+
+async function createDestination(name: string, settle: "any" | "each" = "any"): Promise<string> {
+  const settings = { settle, urls: [{ url: "https://a.example/hook" }, { url: "https://b.example/hook" }] };
+  const created = await control.call("POST", "/v1/destinations", {
+    ...{ type: "Webhooks", name, sourceIds: [], enabled: true, settings },
+  });
+  return created.body.id;
+}
 
 beforeAll(async () => {
   topics = await createTestTopics("control");
@@ -32,12 +44,8 @@ beforeAll(async () => {
       delivery,
     }),
   );
-  const settings = { settle: "each", urls: [{ url: "https://a.example/" }, { url: "https://b.example/" }] };
-  const created = await control.call("POST", "/v1/destinations", {
-    ...{ type: "Webhooks", name: "each", sourceIds: [], enabled: true, settings },
-  });
-  eachId = created.body.id;
-  await writer.deadLetters([1, 2, 3].map((n) => deadLetterAt(n)));
+  [anyId, eachId] = [await createDestination("any"), await createDestination("each", "each")];
+  await writer.deadLetters([1, 2, 3].map((n) => deadLetterAt(n, { destinationId: anyId })));
   await writer.strayDeadLetter();
   await writer.deadLetters([deadLetterAt(4, { destinationId: eachId, reason: "rejected_by_receiver" })], 1);
   await eventually(async () => {
@@ -55,32 +63,53 @@ afterAll(async () => {
   await topics.remove();
 });
 
-/** Asks for a replay and waits for its end. */
+const plan = (filter: object): Promise<Answer> =>
+  control.call("POST", "/v1/dead-letters/replay", { dryRun: true, ...filter });
+const get = async (id: string, on = control) => (await on.call("GET", `/v1/replays/${id}`)).body;
+
+/** Waits for a replay's end. */
+function ended(id: string, on = control): Promise<Record<string, unknown>> {
+  return eventually(
+    async () => {
+      const replay = await get(id, on);
+      expect(replay).toMatchObject({ id, endedAt: expect.any(String) });
+      return replay;
+    },
+    { timeoutMs: 20_000 },
+  );
+}
+
+/** Asks for a replay of what was replayed before too, and waits for its end. */
 async function replay(filter: object): Promise<Record<string, unknown>> {
-  const { status, body } = await control.call("POST", "/v1/dead-letters/replay", filter);
+  const { status, body } = await control.call("POST", "/v1/dead-letters/replay", { again: true, ...filter });
   expect(status).toBe(202);
-  return await eventually(async () => {
-    const answer = await control.call("GET", `/v1/replays/${body.id}`);
-    expect(answer.body).toMatchObject({ id: body.id, matched: body.matched, endedAt: expect.any(String) });
-    return answer.body;
-  });
+  return await ended(body.id);
+}
+
+/** Dead letters of a destination of the test's own, with the user of each. */
+async function lettersOf(destinationId: string, count: number, differing: Partial<DeadLetter> = {}): Promise<void> {
+  const letters = Array.from({ length: count }, (_, n) =>
+    deadLetterAt(5, { destinationId, messageId: `${destinationId}-${n}`, ...differing }),
+  );
+  await writer.deadLetters(letters.slice(0, count / 2), 0);
+  await writer.deadLetters(letters.slice(count / 2), 1);
 }
 
 describe("a replay", () => {
   it("passes over what is no dead letter", async () => {
-    expect(await replay({ destinationId: "dst_1" })).toMatchObject({ state: "done", matched: 3, replayed: 3 });
+    expect(await replay({ destinationId: anyId })).toMatchObject({ state: "done", matched: 3, replayed: 3 });
     expect(control.logged()).toContain("dead_letter_unreadable");
   });
 
   it("sends each dead letter as a new delivery with its key, message id and body, in order (Z1, Z3)", async () => {
-    expect(await replay({ destinationId: "dst_1" })).toMatchObject({ state: "done", matched: 3, replayed: 3 });
+    expect(await replay({ destinationId: anyId })).toMatchObject({ state: "done", matched: 3, replayed: 3 });
     await eventually(() => expect(seen).toHaveLength(3));
     expect(seen.map(({ delivery }) => delivery.messageId)).toEqual(["message-1", "message-2", "message-3"]);
     const [first] = seen;
-    expect(first).toMatchObject({ key: "dst_1:user-7", urls: undefined });
+    expect(first).toMatchObject({ key: `${anyId}:user-7`, urls: undefined });
     const { body, receivedAtMs, configOffset, event, restJson } = deadLetterAt(1);
     expect(first?.delivery).toEqual({
-      ...{ messageId: "message-1", sourceId: "src_1", destinationId: "dst_1", type: "track" },
+      ...{ messageId: "message-1", sourceId: "src_1", destinationId: anyId, type: "track" },
       ...{ receivedAtMs, configOffset, body, event, restJson },
       ...{ originIncarnation: NO_INCARNATION, originPartition: 0, originOffset: 1 },
     });
@@ -95,21 +124,211 @@ describe("a replay", () => {
     expect(seen[0]).toMatchObject({ key: `${eachId}:user-7`, urls: '["https://a.example/hook"]' });
   });
 
-  it("can be of a time", async () => {
+  it("can be of a time, of a kind, of messages and of places", async () => {
+    const filters: readonly (readonly [object, number])[] = [
+      [{ since: momentOf(2), until: momentOf(3) }, 1],
+      [{ error: "503" }, 4],
+      [{ error: "timeout" }, 0],
+      [{ type: "track", sourceId: "src_1", userId: "user-7" }, 4],
+      [{ userId: "user-8" }, 0],
+      [{ event: "Order Completed" }, 4],
+      [{ event: "Order" }, 0],
+      [{ messageIds: ["message-2", "message-4", "message-5"] }, 2],
+      [{ places: ["0:0", "1:0", "1:7"] }, 2],
+    ];
+    for (const [filter, matched] of filters) {
+      expect((await plan({ again: true, ...filter })).body, JSON.stringify(filter)).toMatchObject({ matched });
+    }
     expect(await replay({ since: momentOf(2), until: momentOf(3) })).toMatchObject({ matched: 1, replayed: 1 });
     await eventually(() => expect(seen.map(({ delivery }) => delivery.messageId)).toEqual(["message-2"]));
   });
 
   it("only counts under dryRun, and sends nothing when nothing matches", async () => {
-    const dry = await control.call("POST", "/v1/dead-letters/replay", { dryRun: true });
-    expect([dry.status, dry.body]).toEqual([202, { id: null, matched: 4, leftOut: { suppressed: 0 } }]);
+    const dry = await plan({ again: true });
+    expect([dry.status, dry.body]).toMatchObject([202, { id: null, matched: 4, leftOut: NONE_LEFT_OUT }]);
+    expect(dry.body.plan).toMatch(/^rpl_/);
+    expect(dry.body.samples).toHaveLength(3);
+    expect(dry.body.counts).toEqual([
+      { destinationId: anyId, reason: "window_expired", error: "503", type: "track", count: 3 },
+      { destinationId: eachId, reason: "rejected_by_receiver", error: "503", type: "track", count: 1 },
+    ]);
+    expect(await get(dry.body.plan)).toMatchObject({ state: "planned", startedAt: null });
     const none = await control.call("POST", "/v1/dead-letters/replay", { destinationId: "dst_none" });
-    expect([none.status, none.body]).toEqual([202, { id: null, matched: 0, leftOut: { suppressed: 0 } }]);
+    expect([none.status, none.body]).toMatchObject([202, { id: null, plan: null, matched: 0, counts: [] }]);
+    expect(seen).toEqual([]);
   });
 
   it("that nobody asked for is not found, and a wrong reason is refused", async () => {
     expect((await control.call("GET", "/v1/replays/rpl_none")).status).toBe(404);
+    expect((await control.call("POST", "/v1/dead-letters/replay", { plan: "rpl_none" })).status).toBe(404);
     const { status, body } = await control.call("POST", "/v1/dead-letters/replay", { reason: "bored" });
     expect([status, body.detail]).toEqual([400, expect.stringMatching(/^reason: expected one of /)]);
+    const both = await control.call("POST", "/v1/dead-letters/replay", { plan: "rpl_none", reason: "suppressed" });
+    expect([both.status, both.body.errors]).toMatchObject([400, [{ path: "reason" }]]);
   });
+});
+
+describe("what is left out", () => {
+  it("is what a replay sent before, unless it is asked for again", async () => {
+    const id = await createDestination("before");
+    await lettersOf(id, 4);
+    const first = await plan({ destinationId: id, messageIds: [`${id}-0`, `${id}-3`] });
+    await control.call("POST", "/v1/dead-letters/replay", { plan: first.body.plan });
+    expect(await ended(first.body.plan)).toMatchObject({ replayed: 2 });
+    const rest = await plan({ destinationId: id });
+    expect(rest.body).toMatchObject({ matched: 2, leftOut: { ...NONE_LEFT_OUT, replayedBefore: 2 } });
+    expect((await plan({ destinationId: id, again: true })).body).toMatchObject({ matched: 4, leftOut: NONE_LEFT_OUT });
+    expect((await control.call("POST", "/v1/dead-letters/replay", { plan: first.body.plan })).status).toBe(409);
+  });
+
+  it("is what was delivered since, of a destination that is off, or that there is no more", async () => {
+    const id = await createDestination("since");
+    await lettersOf(id, 4);
+    const attempt = (n: number, after: number) => attemptAt(5 + after, { destinationId: id, messageId: `${id}-${n}` });
+    await writer.attempts([attempt(0, 1), attempt(1, -1), { ...attempt(2, 1), outcome: "retryable" as const }]);
+    await writer.attempts([attemptAt(6, { destinationId: "dst_other", messageId: `${id}-3` })]);
+    await eventually(async () =>
+      expect((await plan({ destinationId: id })).body).toMatchObject({ matched: 3, leftOut: { deliveredSince: 1 } }),
+    );
+    expect((await plan({ destinationId: id, again: true })).body.matched).toBe(4);
+    await control.call("PATCH", `/v1/destinations/${id}`, { enabled: false });
+    expect((await plan({ destinationId: id })).body).toMatchObject({ matched: 0, leftOut: { destinationOff: 4 } });
+    await control.call("DELETE", `/v1/destinations/${id}`);
+    expect((await plan({ destinationId: id })).body).toMatchObject({ matched: 0, leftOut: { destinationRemoved: 4 } });
+  });
+
+  it("where each URL is on its own, is what every dead URL took since", async () => {
+    const id = await createDestination("each since", "each");
+    const url = (name: string, status: number) => ({
+      ...{ url: `https://${name}.example/hook`, status, error: null, durationMs: 1 },
+    });
+    const lastAttempt = [url("a", 503), url("b", 503)];
+    await lettersOf(id, 2, { lastAttempt });
+    const attempt = (n: number, ...urls: { url: string; status: number; error: null; durationMs: number }[]) =>
+      attemptAt(6, {
+        ...{ destinationId: id, messageId: `${id}-${n}`, outcome: "retryable" },
+        urls: urls.map((each) => ({ ...each, answer: null })),
+      });
+    await writer.attempts([attempt(0, url("a", 200)), attempt(0, url("b", 200)), attempt(1, url("a", 200))]);
+    await writer.attempts([attempt(1, url("b", 500))]);
+    await eventually(async () =>
+      expect((await plan({ destinationId: id })).body).toMatchObject({ matched: 1, leftOut: { deliveredSince: 1 } }),
+    );
+  });
+
+  it("is judged again at sending, and what was counted and then not sent is told (Z6)", async () => {
+    const id = await createDestination("later off");
+    await lettersOf(id, 6);
+    const planned = (await plan({ destinationId: id, ratePerSecond: 4 })).body.plan;
+    await control.call("POST", "/v1/dead-letters/replay", { plan: planned });
+    await eventually(async () => expect((await get(planned)).replayed).toBeGreaterThanOrEqual(1));
+    await control.call("PATCH", `/v1/destinations/${id}`, { enabled: false });
+    const done = await ended(planned);
+    const { replayed, leftOut } = done as { replayed: number; leftOut: { destinationOff: number } };
+    expect(done).toMatchObject({ state: "done", matched: 6, leftOutSince: { destinationOff: 6 - replayed } });
+    expect([replayed < 6, leftOut.destinationOff]).toEqual([true, 6 - replayed]);
+    // What was not sent was not replayed.
+    await control.call("PATCH", `/v1/destinations/${id}`, { enabled: true });
+    const rest = (await plan({ destinationId: id })).body;
+    expect(rest).toMatchObject({ matched: 6 - replayed, leftOut: { replayedBefore: replayed } });
+  });
+});
+
+describe("a plan", () => {
+  it("is what is sent, whatever comes, goes on or off meanwhile (Z2)", async () => {
+    const [on, off] = [await createDestination("on"), await createDestination("off")];
+    await control.call("PATCH", `/v1/destinations/${off}`, { enabled: false });
+    await lettersOf(on, 40);
+    await lettersOf(off, 10);
+    const counted = (await plan({ reason: "window_expired", until: momentOf(60) })).body;
+    expect(counted.leftOut).toMatchObject({ destinationOff: expect.any(Number) });
+    await lettersOf(on, 20, { messageId: "late" });
+    await control.call("PATCH", `/v1/destinations/${off}`, { enabled: true });
+    const started = await control.call("POST", "/v1/dead-letters/replay", { plan: counted.plan });
+    expect(started.body).toMatchObject({ id: counted.plan, matched: counted.matched });
+    await lettersOf(on, 20, { messageId: "later" });
+    expect(await ended(counted.plan)).toMatchObject({ state: "done", replayed: counted.matched });
+    await eventually(() => expect(seen).toHaveLength(counted.matched));
+    expect(seen.filter(({ delivery }) => delivery.destinationId === off)).toEqual([]);
+    expect(seen.filter(({ delivery }) => delivery.messageId.startsWith("late"))).toEqual([]);
+    expect(seen.filter(({ delivery }) => delivery.destinationId === on)).toHaveLength(40);
+  });
+});
+
+describe("a replay that runs", () => {
+  it("keeps its rate, is paused, resumed and cancelled within a second, and says how many went", async () => {
+    const id = await createDestination("rate");
+    await lettersOf(id, 400);
+    const planned = (await plan({ destinationId: id, ratePerSecond: 1 })).body.plan;
+    const act = (name: string) => control.call("POST", `/v1/replays/${planned}/${name}`);
+    expect((await act("pause")).status).toBe(409);
+    const startedMs = performance.now();
+    await control.call("POST", "/v1/dead-letters/replay", { plan: planned, ratePerSecond: 100 });
+    await eventually(() => expect(seen.length).toBeGreaterThanOrEqual(100), { timeoutMs: 5000, intervalMs: 10 });
+    // Never faster than its rate.
+    expect(performance.now() - startedMs).toBeGreaterThanOrEqual((seen.length / 100) * 1000 - 200);
+
+    const askedMs = performance.now();
+    const paused = await act("pause");
+    expect(performance.now() - askedMs).toBeLessThan(1000);
+    expect([paused.status, paused.body]).toMatchObject([200, { state: "paused", ratePerSecond: 100, endedAt: null }]);
+    await eventually(() => expect(seen).toHaveLength(paused.body.replayed));
+    expect((await act("pause")).status).toBe(200);
+    expect((await act("resume")).body.state).toMatch(/waiting|running/);
+    await eventually(() => expect(seen.length).toBeGreaterThan(paused.body.replayed), { intervalMs: 10 });
+
+    const cancelledAtMs = performance.now();
+    const cancelled = await act("cancel");
+    expect(performance.now() - cancelledAtMs).toBeLessThan(1000);
+    expect(cancelled.body).toMatchObject({ state: "cancelled", endedAt: expect.any(String) });
+    expect(cancelled.body.replayed).toBeLessThan(400);
+    await eventually(() => expect(seen).toHaveLength(cancelled.body.replayed));
+    expect((await act("resume")).status).toBe(409);
+    expect((await act("cancel")).status).toBe(200);
+    expect((await plan({ destinationId: id })).body.matched).toBe(400 - cancelled.body.replayed);
+  });
+
+  it("lets others wait, of which a cancelled one ends at once, and a paused one stands in nobody's way (RR1)", async () => {
+    const id = await createDestination("in turn");
+    await lettersOf(id, 60);
+    const start = async (messageIds: readonly string[], ratePerSecond?: number): Promise<string> => {
+      const { body } = await plan({ destinationId: id, messageIds });
+      return (await control.call("POST", "/v1/dead-letters/replay", { plan: body.plan, ratePerSecond })).body.id;
+    };
+    const slow = await start(
+      Array.from({ length: 58 }, (_, n) => `${id}-${n}`),
+      10,
+    );
+    await eventually(async () => expect((await get(slow)).state).toBe("running"));
+    const [second, third] = [await start([`${id}-58`]), await start([`${id}-59`])];
+    expect((await get(second)).state).toBe("waiting");
+    const cancelled = await control.call("POST", `/v1/replays/${second}/cancel`);
+    expect(cancelled.body).toMatchObject({ state: "cancelled", replayed: 0, endedAt: expect.any(String) });
+    expect((await get(slow)).state).toBe("running");
+    await control.call("POST", `/v1/replays/${slow}/pause`);
+    expect(await ended(third)).toMatchObject({ state: "done", replayed: 1 });
+    expect((await get(slow)).state).toBe("paused");
+    await control.call("POST", `/v1/replays/${slow}/cancel`);
+    const { data } = (await control.call("GET", "/v1/replays?limit=200")).body;
+    expect(data.slice(-3).map((each: { id: string; state: string }) => [each.id, each.state])).toEqual([
+      [slow, "cancelled"],
+      [second, "cancelled"],
+      [third, "done"],
+    ]);
+  });
+
+  it("is gone on with by another process where its own ends in order, and nothing goes twice (RR2)", async () => {
+    const id = await createDestination("handed over");
+    await lettersOf(id, 100);
+    const other = await startTestControl(topics);
+    const planned = (await plan({ destinationId: id })).body.plan;
+    await control.call("POST", "/v1/dead-letters/replay", { plan: planned, ratePerSecond: 20 });
+    await eventually(() => expect(seen.length).toBeGreaterThan(10));
+    await control.stop();
+    control = other;
+    await eventually(async () => expect((await get(planned)).state).toBe("running"), { timeoutMs: 20_000 });
+    expect(await ended(planned)).toMatchObject({ state: "done", matched: 100, replayed: 100, takeovers: 0 });
+    await eventually(() => expect(seen).toHaveLength(100));
+    expect(new Set(seen.map(({ delivery }) => delivery.messageId)).size).toBe(100);
+  }, 60_000);
 });

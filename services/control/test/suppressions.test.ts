@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
 import type { Deletion } from "@posthaste/core/deletion/deletion";
 import { SUPPRESSION_LEASE_MS, type Suppression } from "@posthaste/core/deletion/suppression";
+import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import type { Delivery } from "@posthaste/core/delivery/delivery";
 import { followSuppressedUsers } from "@posthaste/kafka/log/suppressed-users";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
@@ -16,6 +17,7 @@ let topics: TestTopics;
 let control: TestControl;
 let writer: LogWriter;
 let sourceIds: readonly [string, string];
+let destinationId: string;
 const deliveries: Delivery[] = [];
 const suppressions: (Suppression & { readonly key: string })[] = [];
 
@@ -32,6 +34,11 @@ beforeAll(async () => {
   const create = async (): Promise<string> =>
     (await control.call("POST", "/v1/sources", { name: "s", kind: "web" })).body.id;
   sourceIds = [await create(), await create()];
+  const settings = { urls: [{ url: "https://a.example/" }] };
+  const made = await control.call("POST", "/v1/destinations", {
+    ...{ type: "Webhooks", name: "d", sourceIds: [], enabled: true, settings },
+  });
+  destinationId = made.body.id;
 });
 
 afterAll(async () => {
@@ -99,16 +106,17 @@ describe("dead letters of suppressed users", () => {
   const matchesOf = (user: string) => `user=${user}`;
 
   beforeAll(async () => {
-    const of = (n: number, sourceId: string) => deadLetterAt(n, { sourceId, messageId: `${matchesOf("x")}-${n}` });
+    const of = (n: number, sourceId: string, differing: Partial<DeadLetter> = {}) =>
+      deadLetterAt(n, { sourceId, destinationId, messageId: `${matchesOf("x")}-${n}`, ...differing });
     const [first] = sourceIds;
     await writer.deadLetters([of(1, first), of(2, first)], 0, "gone");
     await writer.deadLetters([of(3, first), of(4, "src_other")], 0, "here");
     await writer.deadLetters([of(5, "src_other")], 0, "gone");
     const dropped = { reason: "suppressed" as const, body: Buffer.alloc(0) };
-    await writer.deadLetters([deadLetterAt(6, { sourceId: first, messageId: "dropped", ...dropped })], 1, "gone");
-    await writer.deadLetters([deadLetterAt(7, { sourceId: first, messageId: "told", type: "delete" })], 1, "gone");
+    await writer.deadLetters([of(6, first, { messageId: "dropped", ...dropped })], 1, "gone");
+    await writer.deadLetters([of(7, first, { messageId: "told", type: "delete" })], 1, "gone");
     const alias = { type: "alias" as const, body: Buffer.from('{"Previous ID":"gone","User ID":"here"}') };
-    await writer.deadLetters([deadLetterAt(8, { sourceId: first, messageId: "aliased", ...alias })], 1, "here");
+    await writer.deadLetters([of(8, first, { messageId: "aliased", ...alias })], 1, "here");
     await eventually(async () => {
       const { body } = await control.call("GET", "/v1/dead-letters");
       expect([body.complete, body.data.length + body.leftOut.suppressed]).toEqual([true, 8]);
@@ -138,8 +146,8 @@ describe("dead letters of suppressed users", () => {
     const { body } = await control.call("GET", "/v1/dead-letters/counts");
     expect(body).toMatchObject({
       data: [
-        { destinationId: "dst_1", reason: "suppressed", count: 1 },
-        { destinationId: "dst_1", reason: "window_expired", count: 4 },
+        { destinationId, reason: "suppressed", count: 1 },
+        { destinationId, reason: "window_expired", count: 4 },
       ],
       leftOut: { suppressed: 3 },
     });
@@ -167,7 +175,9 @@ describe("dead letters of suppressed users", () => {
     expect(all.body.ended).toEqual([second]);
     expect((await control.call("DELETE", "/v1/suppressions?userId=gone")).body.ended).toEqual([]);
     const replay = await control.call("POST", "/v1/dead-letters/replay", { dryRun: true });
-    expect(replay.body).toEqual({ id: null, matched: 7, leftOut: { suppressed: 1 } });
+    expect(replay.body).toMatchObject({ id: null, matched: 3, leftOut: { suppressed: 1, replayedBefore: 4 } });
+    const again = await control.call("POST", "/v1/dead-letters/replay", { dryRun: true, again: true });
+    expect(again.body).toMatchObject({ id: null, matched: 7, leftOut: { suppressed: 1, replayedBefore: 0 } });
   });
 
   it("of a source that there is not are asked for in vain", async () => {

@@ -49,6 +49,8 @@ export interface ConfigStoreOptions<T extends ConfigRecord> {
   readonly log: Log;
   /** From 0 to 1,023, drawn at random when the process starts. */
   readonly writer: number;
+  /** A record of the key was applied, of whatever process. */
+  readonly onChange?: (id: string) => void;
 }
 
 /**
@@ -67,7 +69,10 @@ export async function openConfigStore<T extends ConfigRecord>(
   const written = new WrittenRecords<T>();
   const table: Table<T> = await createTable<T>(connection, {
     ...{ topic, decode, prefetch },
-    onChange: (id, value) => written.handleChange(id, value, () => table.revisionOf(id)),
+    onChange: (id, value) => {
+      written.handleChange(id, value, () => table.revisionOf(id));
+      options.onChange?.(id);
+    },
     onStale: (id, revision) => written.handleStale(id, revision),
   });
   return new ConfigStore(options, table, written);

@@ -1,80 +1,71 @@
-/** Replays of dead letters. */
-import { DEAD_LETTER_REASONS } from "@posthaste/core/delivery/dead-letter";
-import type { Clock } from "@posthaste/core/time";
+/** Replays of dead letters: planned, started, looked at, stopped. */
 import { z } from "zod";
-import type { VisibleLetters } from "../deliveries/visible-letters.ts";
-import { timeRange } from "../http/moment.ts";
-import { Problem } from "../http/problem.ts";
+import { pageOf, pageQuery } from "../http/page.ts";
 import { defineRoute, type Route } from "../http/route.ts";
-import { createId } from "../identifiers.ts";
-import { REPLAY_STATES, type Replays } from "./replays.ts";
-
-export interface ReplayRoutesOptions {
-  readonly letters: VisibleLetters;
-  readonly replays: Replays;
-  readonly clock: Clock;
-}
-
-/** More pairs of destination and reason than there can be. */
-const ALL_COUNTS = 1_000_000;
+import { filterFrom, letterInput } from "./letter-query.ts";
+import { assertPlanAlone, type ReplayHandlers } from "./replay-handlers.ts";
+import { planAnswer, replayAnswer, viewPlan, viewReplay } from "./replay-view.ts";
 
 const replayInput = z.strictObject({
-  destinationId: z.string().optional(),
-  reason: z.enum(DEAD_LETTER_REASONS, `expected one of ${DEAD_LETTER_REASONS.join(", ")}`).optional(),
-  ...timeRange,
-  dryRun: z.boolean().default(false).describe("Count only."),
+  plan: z.string().optional().describe("Starts what a dry run counted: those and no others are sent."),
+  ...letterInput,
+  again: z.boolean().default(false).describe("Those too that were delivered since or replayed before."),
+  ratePerSecond: z.number().positive().max(1_000_000).optional().describe("Deliveries a second at the most."),
+  dryRun: z.boolean().default(false).describe("Count only, and keep the plan for an hour."),
 });
 
-const leftOut = z
-  .object({
-    suppressed: z
-      .int()
-      .describe("Those of users whose events a deletion request stopped, and what was dropped for that."),
-  })
-  .describe("Dead letters that fitted and are not sent again.");
+/** What can be asked of a replay that was started. */
+const ACTS = {
+  pause: "Stop a replay until it is resumed",
+  resume: "Go on with a replay that is paused",
+  cancel: "Stop a replay for good: what was sent stays sent",
+} as const;
 
-const replayStart = z.object({
-  id: z.string().nullable().describe("Null when nothing is sent: a dry run, or nothing matched."),
-  matched: z.int(),
-  leftOut,
-});
-
-const time = z.iso.datetime();
-const replayAnswer = z.object({
-  id: z.string(),
-  state: z.enum(REPLAY_STATES),
-  matched: z.int().describe("Dead letters that fitted when it was asked for."),
-  replayed: z.int().describe("Deliveries that the brokers have."),
-  leftOut,
-  createdAt: time,
-  endedAt: time.nullable().describe("Null before its end."),
-});
-
-export function replayRoutes({ letters, replays, clock }: ReplayRoutesOptions): readonly Route[] {
+export function replayRoutes(handlers: ReplayHandlers): readonly Route[] {
+  const named = { name: "Replay", schema: replayAnswer };
   return [
     defineRoute({
       method: "POST",
       path: "/v1/dead-letters/replay",
       operation: "replayDeadLetters",
-      summary: "Send dead letters again; they stay in their topic, and a replay of the same ones sends them once more",
+      summary: "Send dead letters again, which stay in their topic: counted first, then sent by the plan",
+      isLong: true,
       body: { name: "ReplayInput", schema: replayInput },
-      answer: { status: 202, description: "It has begun.", body: { name: "ReplayStart", schema: replayStart } },
-      handle: async ({ body: { destinationId, reason, since, until, dryRun } }) => {
-        if (!letters.isComplete) {
-          throw new Problem("unavailable", "the dead letters are still being read: try again soon");
+      answer: {
+        status: 202,
+        description: "It is planned, or has begun.",
+        body: { name: "ReplayStart", schema: planAnswer },
+      },
+      refusals: ["not_found", "conflict"],
+      handle: async ({ body }) => {
+        const { plan: planId, dryRun, ratePerSecond, again, ...asked } = body;
+        if (planId !== undefined) {
+          assertPlanAlone(body);
+          const { id, plan } = await handlers.start(planId, "replay", ratePerSecond);
+          return viewPlan({ plan, counts: [] }, { id, planId: null });
         }
-        const nowMs = clock.nowMs();
-        const filter = { destinationId, sinceMs: since, untilMs: Math.min(until ?? nowMs, nowMs) };
-        const { counts, leftOut: hidden } = await letters.counts({ ...filter, kind: reason, limit: ALL_COUNTS });
-        const sumOf = (fitting: (kind: string) => boolean) =>
-          counts.filter(({ kind }) => fitting(kind)).reduce((sum, { count }) => sum + count, 0);
-        // What was dropped for a suppression has no body that could be sent.
-        const matched = sumOf((kind) => kind !== "suppressed");
-        const leftOut = { suppressed: hidden + sumOf((kind) => kind === "suppressed") };
-        if (dryRun || matched === 0) return { id: null, matched, leftOut };
-        const id = createId("rpl");
-        replays.start(id, { ...filter, reason }, matched);
-        return { id, matched, leftOut };
+        const input = {
+          purpose: "replay",
+          filter: filterFrom(asked),
+          again,
+          ratePerSecond: ratePerSecond ?? null,
+        } as const;
+        const { id, made } = await handlers.plan(input);
+        if (dryRun || id === null) return viewPlan(made, { id: null, planId: id });
+        await handlers.start(id, "replay");
+        return viewPlan(made, { id, planId: null });
+      },
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/replays",
+      operation: "listReplays",
+      summary: "Replays, oldest first; they are kept for 14 days after their end",
+      query: pageQuery,
+      answer: { status: 200, description: "One page.", body: { name: "ReplayPage", schema: pageOf(replayAnswer) } },
+      handle: ({ query }) => {
+        const { data, nextCursor } = handlers.list(query);
+        return { data: data.map(viewReplay), nextCursor };
       },
     }),
     defineRoute({
@@ -82,19 +73,20 @@ export function replayRoutes({ letters, replays, clock }: ReplayRoutesOptions): 
       path: "/v1/replays/{id}",
       operation: "getReplay",
       summary: "How far a replay is",
-      answer: { status: 200, description: "The replay.", body: { name: "Replay", schema: replayAnswer } },
+      answer: { status: 200, description: "The replay, or the plan of one.", body: named },
       refusals: ["not_found"],
-      handle: ({ params }) => {
-        const replay = replays.get(params.id);
-        if (replay === undefined) throw new Problem("not_found", `this control knows of no replay ${params.id}`);
-        const { createdAtMs, endedAtMs, leftOut: suppressed, ...fields } = replay;
-        return {
-          ...fields,
-          leftOut: { suppressed },
-          createdAt: new Date(createdAtMs).toISOString(),
-          endedAt: endedAtMs === null ? null : new Date(endedAtMs).toISOString(),
-        };
-      },
+      handle: ({ params }) => viewReplay(handlers.find(params.id)),
     }),
+    ...(["pause", "resume", "cancel"] as const).map((act) =>
+      defineRoute({
+        method: "POST",
+        path: `/v1/replays/{id}/${act}` as const,
+        operation: `${act}Replay`,
+        summary: ACTS[act],
+        answer: { status: 200, description: "The replay, when that has happened.", body: named },
+        refusals: ["not_found", "conflict"],
+        handle: async ({ params }) => viewReplay(await handlers.act(params.id, act)),
+      }),
+    ),
   ];
 }

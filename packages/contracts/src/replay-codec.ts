@@ -1,0 +1,105 @@
+/** Plans over dead letters, and how far they are, as records of `posthaste.replays`. */
+import type { LetterFilter } from "@posthaste/core/replay/letter-filter";
+import { LEFT_OUT_CAUSES, type LeftOutCounts, NONE_LEFT_OUT, type ReplayProgress } from "@posthaste/core/replay/replay";
+import type { ReplayPlan } from "@posthaste/core/replay/replay-plan";
+import type { Codec } from "./codec.ts";
+
+/** What the runner writes: its progress, and where the letters stand that it left out. */
+export interface RecordedProgress extends ReplayProgress {
+  readonly leftOutPlaces: Uint8Array;
+  readonly updatedAtMs: number;
+}
+
+/** One record; its plan or its progress is null. */
+export interface ReplayRecord {
+  readonly id: string;
+  readonly revision: number;
+  readonly plan: ReplayPlan | null;
+  readonly progress: RecordedProgress | null;
+}
+
+type Nulled<T> = { readonly [Key in keyof T]-?: Exclude<T[Key], undefined> | null };
+
+/** The record of `schemas/replay.avsc`. */
+export interface AvroReplayRecord extends Omit<ReplayRecord, "plan" | "progress"> {
+  readonly plan: (Omit<ReplayPlan, "filter"> & { readonly filter: Nulled<LetterFilter> }) | null;
+  readonly progress: RecordedProgress | null;
+}
+
+/** The key of a plan's progress. */
+export function progressKey(planId: string): string {
+  return `${planId}:progress`;
+}
+
+/** Codec of plans and progress. What it decodes are plain values. */
+export function createReplayCodec(raw: Codec<AvroReplayRecord>): Codec<ReplayRecord> {
+  return {
+    encode: ({ id, revision, plan, progress }) =>
+      raw.encode({
+        id,
+        revision,
+        plan:
+          plan === null
+            ? null
+            : { ...plan, filter: nulled(plan.filter), leftOutPlaces: Buffer.from(plan.leftOutPlaces) },
+        progress: progress === null ? null : { ...progress, leftOutPlaces: Buffer.from(progress.leftOutPlaces) },
+      }),
+    prefetch: raw.prefetch,
+    decode: (bytes) => {
+      const { id, revision, plan, progress } = raw.decode(bytes);
+      return {
+        id,
+        revision,
+        plan: plan === null ? null : plainPlan(plan),
+        progress: progress === null ? null : plainProgress(progress),
+      };
+    },
+  };
+}
+
+function plainPlan(plan: NonNullable<AvroReplayRecord["plan"]>): ReplayPlan {
+  return {
+    ...plan,
+    filter: given(plan.filter),
+    ranges: plan.ranges.map((range) => ({ ...range })),
+    leftOut: counted(plan.leftOut),
+    leftOutPlaces: Uint8Array.from(plan.leftOutPlaces),
+    samples: plan.samples.map((sample) => ({ ...sample })),
+  };
+}
+
+function plainProgress(progress: RecordedProgress): RecordedProgress {
+  return {
+    ...progress,
+    next: progress.next.map((each) => ({ ...each })),
+    leftOut: counted(progress.leftOut),
+    leftOutPlaces: Uint8Array.from(progress.leftOutPlaces),
+  };
+}
+
+/** Causes that this version does not know are a later one's. */
+function counted(counts: LeftOutCounts): LeftOutCounts {
+  const sum = { ...NONE_LEFT_OUT };
+  for (const cause of LEFT_OUT_CAUSES) sum[cause] = counts[cause] ?? 0;
+  return sum;
+}
+
+function nulled(filter: LetterFilter): Nulled<LetterFilter> {
+  return {
+    destinationId: filter.destinationId ?? null,
+    reason: filter.reason ?? null,
+    error: filter.error ?? null,
+    type: filter.type ?? null,
+    userId: filter.userId ?? null,
+    sourceId: filter.sourceId ?? null,
+    event: filter.event ?? null,
+    sinceMs: filter.sinceMs ?? null,
+    untilMs: filter.untilMs ?? null,
+    messageIds: filter.messageIds ?? null,
+    places: filter.places ?? null,
+  };
+}
+
+function given(filter: Nulled<LetterFilter>): LetterFilter {
+  return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== null));
+}

@@ -1,0 +1,70 @@
+/** Which dead letters: what can be asked for, and whether one is meant. */
+import type { DeadLetterReason, DeadUrl } from "../delivery/dead-letter.ts";
+import type { EventType, Other } from "../event/event.ts";
+
+/** What is left out narrows nothing. */
+export interface LetterFilter {
+  readonly destinationId?: string | undefined;
+  readonly reason?: DeadLetterReason | Other | undefined;
+  /** What one of its URLs came to, as `errorOf` has it. */
+  readonly error?: string | undefined;
+  readonly type?: EventType | Other | undefined;
+  readonly userId?: string | undefined;
+  readonly sourceId?: string | undefined;
+  /** The name of a track event, a page or a screen. */
+  readonly event?: string | undefined;
+  /** Not before this moment, ms since the epoch. */
+  readonly sinceMs?: number | undefined;
+  /** Before this moment, ms since the epoch. */
+  readonly untilMs?: number | undefined;
+  readonly messageIds?: readonly string[] | undefined;
+  /** Where they stand in their topic, as `letterPlace` writes it. */
+  readonly places?: readonly string[] | undefined;
+}
+
+/** What of a dead letter a filter asks for. */
+export interface LetterFacts {
+  readonly partition: number;
+  readonly offset: number;
+  readonly deadAtMs: number;
+  readonly reason: DeadLetterReason | Other;
+  readonly destinationId: string;
+  readonly sourceId: string;
+  readonly messageId: string;
+  readonly type: EventType | Other;
+  /** Whom it is about: the user id, else the anonymous id, and what an alias is aliased from. */
+  readonly userIds: readonly string[];
+  /** Null where the event has no name, or it is not known. */
+  readonly event: string | null;
+  /** Of the attempt that ended it, what each URL came to, as `errorOf` has it. */
+  readonly errors: readonly string[];
+}
+
+/** `partition:offset`. */
+export function letterPlace({ partition, offset }: Pick<LetterFacts, "partition" | "offset">): string {
+  return `${partition}:${offset}`;
+}
+
+/** What a URL came to, in one word: the code of what failed, else the status. */
+export function errorOf({ error, status }: Pick<DeadUrl, "error" | "status">): string {
+  return error ?? String(status);
+}
+
+/** The test that a filter stands for. It goes by nothing but what the letter says, so it answers alike for ever. */
+export function letterCheck(filter: LetterFilter): (letter: LetterFacts) => boolean {
+  const { sinceMs = Number.NEGATIVE_INFINITY, untilMs = Number.POSITIVE_INFINITY, userId, error } = filter;
+  const messageIds = filter.messageIds === undefined ? null : new Set(filter.messageIds);
+  const places = filter.places === undefined ? null : new Set(filter.places);
+  const isNamed = (wanted: string | undefined, found: string | null): boolean =>
+    wanted === undefined || wanted === found;
+  return (letter) => {
+    if (letter.deadAtMs < sinceMs || letter.deadAtMs >= untilMs) return false;
+    if (!isNamed(filter.destinationId, letter.destinationId) || !isNamed(filter.reason, letter.reason)) return false;
+    if (!isNamed(filter.sourceId, letter.sourceId) || !isNamed(filter.type, letter.type)) return false;
+    if (!isNamed(filter.event, letter.event)) return false;
+    if (userId !== undefined && !letter.userIds.includes(userId)) return false;
+    if (error !== undefined && !letter.errors.includes(error)) return false;
+    if (messageIds !== null && !messageIds.has(letter.messageId)) return false;
+    return places === null || places.has(letterPlace(letter));
+  };
+}

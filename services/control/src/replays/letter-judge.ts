@@ -1,0 +1,141 @@
+/**
+ * Judges which dead letters are not to be sent again, and why.
+ *
+ * Owns nothing: it asks the tables and the delivery log each time, since what they say changes.
+ */
+import type { SuppressedUsers } from "@posthaste/core/deletion/suppression";
+import type { LeftOutCause } from "@posthaste/core/replay/replay";
+import { Problem } from "../http/problem.ts";
+import { attemptFromEntry } from "../read-model/attempt-entry.ts";
+import type { MessageOutcome } from "../read-model/journal.ts";
+import type { ReadModel } from "../read-model/read-model.ts";
+import { type FoundLetter, isLetterSuppressed } from "./letter-reader.ts";
+import type { PastPlans } from "./plan-letters.ts";
+
+/** Message ids that are asked for in one question. */
+const STEP = 500;
+/** More attempts of one message to one destination than there are retries, several times over. */
+const ATTEMPTS = 200;
+
+/** What replays need to know of a destination. */
+export interface KnownDestination {
+  readonly enabled: boolean;
+  readonly settle: "any" | "each";
+}
+
+export interface LetterJudgeOptions {
+  readonly past: PastPlans;
+  readonly suppressed: SuppressedUsers;
+  /** Undefined for one that was removed. */
+  readonly destinationOf: (id: string) => KnownDestination | undefined;
+  readonly readModel: Pick<ReadModel, "outcomes" | "newest">;
+}
+
+export interface Judging {
+  /** The replay that is carried out; null for a plan that is made. */
+  readonly replayId: string | null;
+  /** Those too that were delivered since or replayed before. */
+  readonly again: boolean;
+  /** Attempts from then on are the replay's own, ms since the epoch. */
+  readonly beforeMs: number;
+}
+
+export class LetterJudge {
+  readonly #options: LetterJudgeOptions;
+
+  constructor(options: LetterJudgeOptions) {
+    this.#options = options;
+  }
+
+  /** For each letter why it is left out, null for one that is to be sent. Throws the Problem `unavailable`. */
+  async judge(found: readonly FoundLetter[], judging: Judging): Promise<readonly (LeftOutCause | null)[]> {
+    const causes = this.judgeByTables(found, judging);
+    if (judging.again) return causes;
+    const open = found.filter((_, index) => causes[index] === null);
+    const delivered = await this.#deliveredOf(open, judging.beforeMs);
+    return causes.map((cause, index) => {
+      const letter = found[index];
+      return cause ?? (letter !== undefined && delivered.has(letter) ? "deliveredSince" : null);
+    });
+  }
+
+  /** The same by what is in memory alone: what was delivered since is not known. */
+  judgeByTables(found: readonly FoundLetter[], { replayId, again }: Judging): readonly (LeftOutCause | null)[] {
+    const { past } = this.#options;
+    const isPurged = past.purged();
+    const isReplayed = again ? () => false : past.replayed(replayId);
+    return found.map((each) => {
+      if (isPurged(each.facts)) return "purged";
+      return this.#causeNow(each) ?? (isReplayed(each.facts) ? "replayedBefore" : null);
+    });
+  }
+
+  #causeNow(found: FoundLetter): LeftOutCause | null {
+    const { suppressed, destinationOf } = this.#options;
+    // What was dropped for a suppression has no body that could be sent.
+    if (found.letter.reason === "suppressed" || isLetterSuppressed(suppressed, found)) return "suppressed";
+    const destination = destinationOf(found.letter.destinationId);
+    if (destination === undefined) return "destinationRemoved";
+    return destination.enabled ? null : "destinationOff";
+  }
+
+  async #deliveredOf(found: readonly FoundLetter[], beforeMs: number): Promise<ReadonlySet<FoundLetter>> {
+    const delivered = new Set<FoundLetter>();
+    for (let from = 0; from < found.length; from += STEP) {
+      const step = found.slice(from, from + STEP);
+      const outcomes = await this.#outcomesOf(step);
+      for (const each of step) {
+        const since = (outcomes.get(nameOf(each.letter)) ?? []).filter(
+          ({ newestMs }) => newestMs >= each.letter.deadAtMs,
+        );
+        if (since.length > 0 && (await this.#isDelivered(each, since, beforeMs))) delivered.add(each);
+      }
+    }
+    return delivered;
+  }
+
+  async #outcomesOf(found: readonly FoundLetter[]): Promise<ReadonlyMap<string, readonly MessageOutcome[]>> {
+    const messageIds = [...new Set(found.map(({ letter }) => letter.messageId))];
+    const byName = new Map<string, MessageOutcome[]>();
+    for (const outcome of await this.#options.readModel.outcomes("attempts", messageIds)) {
+      const others = byName.get(nameOf(outcome));
+      if (others === undefined) byName.set(nameOf(outcome), [outcome]);
+      else others.push(outcome);
+    }
+    return byName;
+  }
+
+  /** Where each URL is on its own, every one that was dead must have taken it. */
+  async #isDelivered({ letter }: FoundLetter, since: readonly MessageOutcome[], beforeMs: number): Promise<boolean> {
+    const isBetween = (ms: number): boolean => ms >= letter.deadAtMs && ms < beforeMs;
+    const settlesEach = this.#options.destinationOf(letter.destinationId)?.settle === "each";
+    if (!settlesEach || letter.lastAttempt.length === 0) {
+      return since.some(({ kind, firstMs, newestMs }) => {
+        return kind === "delivered" && (isBetween(newestMs) || isBetween(firstMs));
+      });
+    }
+    const { messageId, destinationId } = letter;
+    const query = { messageId, destinationId, sinceMs: letter.deadAtMs, untilMs: beforeMs, limit: ATTEMPTS };
+    const entries = await this.#options.readModel.newest("attempts", query);
+    const taken = new Set(
+      entries.flatMap((entry) =>
+        attemptFromEntry(entry).urls.flatMap(({ url, status }) => (isSuccess(status) ? [url] : [])),
+      ),
+    );
+    return letter.lastAttempt.every(({ url }) => taken.has(url));
+  }
+}
+
+/** Throws the Problem `unavailable` while the delivery log is not read: what was delivered since is not known. */
+export function assertDeliveriesKnown(readModel: Pick<ReadModel, "isComplete">): void {
+  if (readModel.isComplete("attempts")) return;
+  throw new Problem("unavailable", "the delivery log is still being read: try again soon");
+}
+
+function nameOf({ messageId, destinationId }: { readonly messageId: string; readonly destinationId: string }): string {
+  return `${messageId} ${destinationId}`;
+}
+
+function isSuccess(status: number | null): boolean {
+  return status !== null && status >= 200 && status < 300;
+}

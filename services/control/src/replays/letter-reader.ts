@@ -1,0 +1,147 @@
+/** Dead letters out of their topic, a partition from one offset to another, for whoever counts, sends or exports. */
+import type { Codec } from "@posthaste/contracts/codec";
+import { type DeliveryOfUser, isDeliverySuppressed, type SuppressedUsers } from "@posthaste/core/deletion/suppression";
+import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
+import { errorOf, type LetterFacts } from "@posthaste/core/replay/letter-filter";
+import type { PlannedRange } from "@posthaste/core/replay/replay-plan";
+import { userKeyOf } from "@posthaste/core/routing/partition-key";
+import { isUnreadable } from "@posthaste/kafka/codec/unreadable";
+import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { untilAnswered } from "@posthaste/kafka/connection/when-reachable";
+import { followLog } from "@posthaste/kafka/log/log-reader";
+import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
+import { Handoff } from "./handoff.ts";
+
+/** Records that are decoded at a time; others have their turn between two of them. */
+const STEP = 200;
+/** Of one answer of a broker: so much is held of each partition that is read. */
+const MAX_BYTES = 1_000_000;
+
+export interface FoundLetter {
+  readonly letter: DeadLetter;
+  readonly facts: LetterFacts;
+  readonly record: IncomingRecord;
+}
+
+export interface LetterBatch {
+  readonly letters: readonly FoundLetter[];
+  /** Offsets of records that are no dead letters, or that no schema reads. */
+  readonly unreadable: readonly number[];
+  /** Everything below is in this batch or in one before. */
+  readonly next: number;
+}
+
+export interface LetterReaderOptions {
+  readonly connection: KafkaConnection;
+  readonly topic: string;
+  readonly codec: Codec<DeadLetter>;
+}
+
+/**
+ * The letters of a range in order. Ends at the range's end; fails when the topic was removed or made anew, and with
+ * `closed` when the signal says so. What is not asked for any more is not read.
+ */
+export async function* readLetters(
+  options: LetterReaderOptions,
+  { partition, start, end }: PlannedRange,
+  signal: AbortSignal,
+): AsyncGenerator<LetterBatch> {
+  if (end <= start) return;
+  const { connection, topic } = options;
+  const handoff = new Handoff<LetterBatch>();
+  const reader = await followLog(connection, {
+    ...{ topic, partition, from: start, maxBytes: MAX_BYTES, signal },
+    onRecords: async (records) => {
+      for (let from = 0; from < records.length; from += STEP) {
+        const step = records.slice(from, from + STEP).filter(({ offset }) => offset < end);
+        const last = step.at(-1);
+        if (last !== undefined) await handoff.put(await batchOf(options, step, { next: last.offset + 1, signal }));
+      }
+    },
+    onFailure: (reason) => handoff.fail(reason),
+  });
+  reader.reached(end).then(
+    () => handoff.end(),
+    (reason: Error) => handoff.fail(reason),
+  );
+  try {
+    yield* handoff.values();
+  } finally {
+    handoff.end();
+    await reader.close();
+  }
+}
+
+async function batchOf(
+  options: LetterReaderOptions,
+  records: readonly IncomingRecord[],
+  { next, signal }: { readonly next: number; readonly signal: AbortSignal },
+): Promise<LetterBatch> {
+  const { connection, codec } = options;
+  const letters: FoundLetter[] = [];
+  const unreadable: number[] = [];
+  for (const record of records) {
+    const { topic, partition, offset, value } = record;
+    if (value === null) continue;
+    try {
+      await prefetch(options, value, signal);
+      const letter = codec.decode(value);
+      letters.push({ letter, record, facts: factsOf(letter, record) });
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      connection.log.warn({ event: "dead_letter_unreadable", topic, partition, offset, err: error });
+      unreadable.push(offset);
+    }
+  }
+  return { letters, unreadable, next };
+}
+
+/** Waits for a registry that does not answer. */
+async function prefetch({ connection, topic, codec }: LetterReaderOptions, value: Buffer, signal: AbortSignal) {
+  const asked = codec.prefetch(value);
+  if (asked === undefined) return;
+  let first: Promise<void> | undefined = asked;
+  await untilAnswered(
+    async () => {
+      const answer = first ?? codec.prefetch(value);
+      first = undefined;
+      await answer;
+    },
+    {
+      ...{ log: connection.log, signal, fields: { event: "schema_not_fetched", topic } },
+      message: "the registry does not answer: dead letters are read on when it does",
+    },
+  );
+}
+
+/** What filters ask for. */
+export function factsOf(
+  letter: DeadLetter,
+  { partition, offset, key }: Pick<IncomingRecord, "partition" | "offset" | "key">,
+): LetterFacts {
+  const { deadAtMs, reason, destinationId, sourceId, messageId, type, event, lastAttempt } = letter;
+  return {
+    ...{ partition, offset, deadAtMs, reason, destinationId, sourceId, messageId, type, event },
+    userIds: userIdsOf(letter, key),
+    errors: [...new Set(lastAttempt.map(errorOf))],
+  };
+}
+
+function userIdsOf(letter: DeadLetter, key: Buffer | null): readonly string[] {
+  const own = key === null ? undefined : userKeyOf(letter.destinationId, key.toString());
+  if (own === undefined) return [];
+  if (letter.type !== "alias" || letter.body.length === 0) return [own];
+  const body: unknown = JSON.parse(Buffer.from(letter.body).toString());
+  const isNamed = typeof body === "object" && body !== null && "Previous ID" in body;
+  return isNamed && typeof body["Previous ID"] === "string" ? [own, body["Previous ID"]] : [own];
+}
+
+/** Whether nothing of the letter is to be sent or shown, since its user is suppressed. */
+export function isLetterSuppressed(suppressed: SuppressedUsers, { letter, record }: FoundLetter): boolean {
+  const ofUser: DeliveryOfUser = {
+    delivery: letter,
+    key: record.key?.toString() ?? null,
+    bodyText: () => Buffer.from(letter.body).toString(),
+  };
+  return isDeliverySuppressed(suppressed, ofUser);
+}

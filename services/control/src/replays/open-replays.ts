@@ -1,0 +1,93 @@
+/** Everything of control that is about replays and purges, put together. */
+import type { OpenCodec } from "@posthaste/contracts/codec";
+import { type AvroReplayRecord, createReplayCodec } from "@posthaste/contracts/replay-codec";
+import type { TopicNames } from "@posthaste/contracts/topics";
+import type { Destination } from "@posthaste/core/config/destination";
+import type { SuppressedUsers } from "@posthaste/core/deletion/suppression";
+import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
+import type { Delivery } from "@posthaste/core/delivery/delivery";
+import { isPosthasteError } from "@posthaste/core/errors";
+import type { Log } from "@posthaste/core/log";
+import type { Clock } from "@posthaste/core/time";
+import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { createProducer } from "@posthaste/kafka/producer/producer";
+import type { ConfigStore } from "../config-store/config-store.ts";
+import type { Route } from "../http/route.ts";
+import type { ReadModel } from "../read-model/read-model.ts";
+import { LetterJudge } from "./letter-judge.ts";
+import { PastPlans } from "./plan-letters.ts";
+import { Planner } from "./planner.ts";
+import { ReplayHandlers } from "./replay-handlers.ts";
+import { replayRoutes } from "./replay-routes.ts";
+import { ReplayRunner } from "./replay-runner.ts";
+import { openReplayStore } from "./replay-store.ts";
+
+export interface OpenReplaysOptions {
+  readonly connection: KafkaConnection;
+  readonly openCodec: OpenCodec;
+  readonly names: TopicNames;
+  readonly destinations: ConfigStore<Destination>;
+  readonly suppressed: SuppressedUsers;
+  readonly readModel: ReadModel;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** See ConfigStoreOptions. */
+  readonly writer: number;
+  /** Ends the process. */
+  readonly fail: (reason: Error) => void;
+}
+
+export interface OpenedReplays {
+  readonly routes: readonly Route[];
+  readonly past: PastPlans;
+  /** Of the table, for `/readyz`. */
+  readonly state: true | string;
+  caughtUp(): Promise<void>;
+  /** Runs what is due from now on, where this process is the one; call it when everything caught up. */
+  start(): void;
+  close(): Promise<void>;
+}
+
+/** Resolves when the table is being read. */
+export async function openReplays(options: OpenReplaysOptions): Promise<OpenedReplays> {
+  const { connection, openCodec, names, destinations, fail } = options;
+  const [records, letters, deliveries, producer] = await Promise.all([
+    openCodec<AvroReplayRecord>("replay"),
+    openCodec<DeadLetter>("dead-letter"),
+    openCodec<Delivery>("delivery"),
+    // Its own, so that no progress waits behind a configuration, nor a configuration behind it.
+    createProducer(connection, { name: "replay-records", topics: [names.replays] }),
+  ]);
+  const store = await openReplayStore(connection, {
+    ...options,
+    ...{ topic: names.replays, codec: createReplayCodec(records), producer },
+  });
+  const past = new PastPlans(store);
+  const destinationOf = (id: string): Destination | undefined => destinations.get(id);
+  const judge = new LetterJudge({ ...options, past, destinationOf });
+  const planner = new Planner({ ...options, topic: names.deadLetters, codec: letters, judge, past });
+  const handlers = new ReplayHandlers({ ...options, store, planner });
+  const runner = new ReplayRunner({
+    ...{ ...options, store, judge, letters, deliveries, onFailure: fail },
+    settlesEach: (destinationId) => destinations.get(destinationId)?.settle === "each",
+  });
+  return {
+    routes: replayRoutes(handlers),
+    past,
+    get state() {
+      return store.state;
+    },
+    caughtUp: () => store.caughtUp(),
+    start: () => {
+      runner.start().catch((reason: Error) => {
+        if (!isPosthasteError(reason, "closed")) fail(reason);
+      });
+    },
+    close: async () => {
+      handlers.close();
+      await runner.stop();
+      await store.close();
+      await producer.close();
+    },
+  };
+}

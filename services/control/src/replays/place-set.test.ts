@@ -1,0 +1,41 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { PlaceSet } from "./place-set.ts";
+
+const place = fc.record({ partition: fc.nat({ max: 3 }), offset: fc.oneof(fc.nat({ max: 40 }), fc.maxSafeNat()) });
+const inOrder = (a: { offset: number }, b: { offset: number }): number => a.offset - b.offset;
+
+describe("a set of places", () => {
+  it("holds what was added and nothing else, before and after it is written", () => {
+    fc.assert(
+      fc.property(fc.array(place), fc.array(place), (added, others) => {
+        const places = new PlaceSet();
+        for (const { partition, offset } of added.filter(({ offset }) => offset < 2 ** 53 - 2).sort(inOrder)) {
+          places.add(partition, offset);
+          places.add(partition, offset);
+        }
+        const held = new Set(added.filter(({ offset }) => offset < 2 ** 53 - 2).map((each) => JSON.stringify(each)));
+        for (const set of [places, PlaceSet.decode(places.encode())]) {
+          for (const each of [...added, ...others]) {
+            expect(set.has(each.partition, each.offset)).toBe(held.has(JSON.stringify(each)));
+          }
+        }
+      }),
+    );
+  });
+
+  it("is small where the places are dense, however many", () => {
+    const places = new PlaceSet();
+    for (let offset = 5; offset < 500_000; offset += 1) if (offset % 1000 !== 0) places.add(1, offset);
+    expect(places.encode().length).toBeLessThan(200);
+    expect([new PlaceSet().encode().length, PlaceSet.decode(new Uint8Array()).has(0, 0)]).toEqual([0, false]);
+  });
+
+  it("takes no offset that comes late, and reads nothing that is cut off", () => {
+    const places = new PlaceSet();
+    places.add(0, 7);
+    places.add(0, 9);
+    expect(() => places.add(0, 8)).toThrow("came after 9");
+    expect(() => PlaceSet.decode(Buffer.from([0x63, 0x64, 0x04, 0x00]))).toThrow();
+  });
+});

@@ -1,0 +1,122 @@
+/** What each call about plans, replays and purges does. */
+import { setTimeout as delay } from "node:timers/promises";
+import type { Log } from "@posthaste/core/log";
+import type { ReplayAct } from "@posthaste/core/replay/replay";
+import type { PlanPurpose, ReplayPlan } from "@posthaste/core/replay/replay-plan";
+import type { Clock } from "@posthaste/core/time";
+import { type Page, type PageQuery, pageFrom } from "../http/page.ts";
+import { invalidInput, Problem } from "../http/problem.ts";
+import { createId } from "../identifiers.ts";
+import type { ReadModel } from "../read-model/read-model.ts";
+import { assertDeliveriesKnown } from "./letter-judge.ts";
+import type { MadePlan, PlanInput, Planner } from "./planner.ts";
+import { isOver } from "./replay-runner.ts";
+import { type HeldPlan, noSuchPlan, type ReplayStore } from "./replay-store.ts";
+
+/** How long an answer waits for the runner to come to what was asked. */
+const SETTLE_MS = 2000;
+const LOOK_MS = 25;
+
+export interface ReplayHandlersOptions {
+  readonly store: ReplayStore;
+  readonly planner: Planner;
+  readonly readModel: Pick<ReadModel, "isComplete">;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** A plan, and the id under which it stands; null where nothing matched. */
+export interface StoredPlan {
+  readonly id: string | null;
+  readonly made: MadePlan;
+}
+
+export class ReplayHandlers {
+  readonly #options: ReplayHandlersOptions;
+  readonly #closing = new AbortController();
+
+  constructor(options: ReplayHandlersOptions) {
+    this.#options = options;
+  }
+
+  /** Counts, and stores the plan for an hour where anything matched. */
+  async plan(input: PlanInput): Promise<StoredPlan> {
+    const { store, planner, readModel } = this.#options;
+    if (input.purpose === "replay" && !input.again) assertDeliveriesKnown(readModel);
+    const made = await planner.make(input, this.#closing.signal);
+    if (made.plan.matched === 0) return { id: null, made };
+    const { id } = await store.add(createId("rpl"), made.plan);
+    return { id, made };
+  }
+
+  /** Throws the Problem `not_found`, `conflict` for a plan of another purpose or one that was started before. */
+  async start(id: string, purpose: PlanPurpose, ratePerSecond?: number): Promise<HeldPlan> {
+    const { store, clock, log } = this.#options;
+    const held = this.#find(id);
+    if (held.plan.purpose !== purpose) {
+      throw new Problem("conflict", `${id} was made to ${held.plan.purpose}, not to ${purpose}: make another plan`);
+    }
+    const started = (plan: ReplayPlan): Partial<ReplayPlan> => {
+      if (plan.startedAtMs !== null) throw new Problem("conflict", `${id} was started before`);
+      return { startedAtMs: clock.nowMs(), ratePerSecond: ratePerSecond ?? plan.ratePerSecond };
+    };
+    const now = await store.act(id, "start", started);
+    log.info({ event: `${purpose}_started`, replayId: id, matched: now.plan.matched });
+    return now;
+  }
+
+  /** Oldest first, plans that nobody started left out. */
+  list(query: PageQuery): Page<HeldPlan> {
+    const nowMs = this.#options.clock.nowMs();
+    const started = [...this.#options.store.plans()].filter(
+      (held) => held.plan.purpose === "replay" && held.plan.startedAtMs !== null && !isOver(held, nowMs),
+    );
+    return pageFrom(started, query);
+  }
+
+  /** Throws the Problem `not_found`. */
+  find(id: string): HeldPlan {
+    const held = this.#find(id);
+    if (held.plan.purpose !== "replay") throw noSuchPlan(id);
+    return held;
+  }
+
+  /** Answers when the runner has come to it, or after two seconds as it stands then. */
+  async act(id: string, act: Exclude<ReplayAct, "start">): Promise<HeldPlan> {
+    const { store, clock, log } = this.#options;
+    this.find(id);
+    await store.act(id, act);
+    log.info({ event: "replay_asked", replayId: id, act });
+    const giveUpAtMs = clock.monotonicMs() + SETTLE_MS;
+    for (;;) {
+      const held = this.find(id);
+      if (isSettled(held) || clock.monotonicMs() >= giveUpAtMs) return held;
+      await delay(LOOK_MS);
+    }
+  }
+
+  close(): void {
+    this.#closing.abort();
+  }
+
+  #find(id: string): HeldPlan {
+    const held = this.#options.store.get(id);
+    if (held === undefined || isOver(held, this.#options.clock.nowMs())) throw noSuchPlan(id);
+    return held;
+  }
+}
+
+/** Whether the runner has come to what is wanted. */
+function isSettled({ plan, progress }: HeldPlan): boolean {
+  if (plan.want === "cancelled") return progress !== undefined && progress.endedAtMs !== null;
+  if (plan.want === "paused") return progress?.state !== "running";
+  return true;
+}
+
+/** Refuses a call that names a plan and says beside it which dead letters. */
+export function assertPlanAlone(input: Readonly<Record<string, unknown>>): void {
+  const others = Object.entries(input).filter(([, value]) => value !== undefined && value !== false);
+  const [first] = others.find(([name]) => name !== "plan" && name !== "ratePerSecond") ?? [];
+  if (first === undefined) return;
+  throw invalidInput([{ path: first, message: "the plan says which dead letters: name it alone" }]);
+}

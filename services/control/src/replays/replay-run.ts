@@ -1,0 +1,237 @@
+/**
+ * Carries out one replay, from where it stands to its end, or to where it is to stop.
+ *
+ * Owns: the producer of the deliveries, and the progress of this runner (`run-progress.ts`).
+ * Z1  A replayed delivery keeps its key, message id and body, and carries an origin of no incarnation (O3 of
+ *     `origin.ts`): it is new to whoever drops repeats, and the receiver's idempotency key says what it is. It has a
+ *     new window. Its headers name the replay, the dead letter and the attempts before (`replayedProgress`).
+ * Z2  It sends the letters that the plan names (RP1 of `replay.ts`): what dies again is not taken up by the same
+ *     replay.
+ * Z3  A partition after the other, each from its start: the order of a key stays.
+ * Z4  Its records go through a producer of its own: no write of control's waits behind them.
+ * Z5  The progress is written each second, and before more than a batch goes without it. While it cannot be written
+ *     nothing goes.
+ * Z6  What to leave out is judged again, letter by letter, shortly before it would be sent.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import type { Codec } from "@posthaste/contracts/codec";
+import { encodeProgress } from "@posthaste/contracts/headers";
+import type { TopicNames } from "@posthaste/contracts/topics";
+import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
+import type { Delivery } from "@posthaste/core/delivery/delivery";
+import { replayedDelivery, replayedProgress } from "@posthaste/core/delivery/replay";
+import { PosthasteError } from "@posthaste/core/errors";
+import type { LeftOutCause, RunState } from "@posthaste/core/replay/replay";
+import type { PlannedRange, ReplayPlan } from "@posthaste/core/replay/replay-plan";
+import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { createProducer, type OutgoingRecord, type Producer } from "@posthaste/kafka/producer/producer";
+import { Problem } from "../http/problem.ts";
+import type { LetterJudge } from "./letter-judge.ts";
+import { type FoundLetter, type LetterBatch, readLetters } from "./letter-reader.ts";
+import { Pace } from "./pace.ts";
+import { type LetterTest, meantBy } from "./plan-letters.ts";
+import { noSuchPlan, type ReplayStore } from "./replay-store.ts";
+import { type LeftOutLetter, RunProgress, type RunProgressOptions, TakenOver } from "./run-progress.ts";
+
+/** Between two looks at whether something may go, or is wanted still. */
+const LOOK_MS = 25;
+/** Z6: how long before it is sent a letter may be judged, at the rate that is asked for. */
+const JUDGED_AHEAD_S = 0.5;
+const UNPACED = 10_000;
+/** Records that are sent at once: a step of a twentieth of a second at 2,000 a second. */
+const STEP = 100;
+
+export interface ReplayRunOptions extends RunProgressOptions {
+  readonly connection: KafkaConnection;
+  readonly names: TopicNames;
+  readonly store: ReplayStore;
+  readonly judge: LetterJudge;
+  readonly letters: Codec<DeadLetter>;
+  readonly deliveries: Codec<Delivery>;
+  /** Whether each URL of this destination is retried on its own. */
+  readonly settlesEach: (destinationId: string) => boolean;
+}
+
+/** Resolves when it has ended, stopped as it was wanted, was taken over by another, or `signal` ended it in order. */
+export async function carryOut(options: ReplayRunOptions, id: string, signal: AbortSignal): Promise<void> {
+  const progress = await RunProgress.claim(options, id, signal);
+  const run = new ReplayRun(options, { id, signal, progress });
+  try {
+    const state = await run.run();
+    await progress.write(state, run.plan.matched);
+  } catch (error) {
+    if (!(error instanceof TakenOver)) throw error;
+    options.log.warn({ event: "replay_taken_over", replayId: id });
+  }
+}
+
+interface RunParts {
+  readonly id: string;
+  readonly signal: AbortSignal;
+  readonly progress: RunProgress;
+}
+
+interface Sending {
+  readonly producer: Producer;
+  readonly isMeant: LetterTest;
+  readonly pace: Pace | null;
+}
+
+/** Letters of the plan, judged, and which of them may go now. */
+interface Step {
+  readonly meant: readonly FoundLetter[];
+  readonly causes: readonly (LeftOutCause | null)[];
+  readonly at: number;
+  readonly allowed: number;
+}
+
+class ReplayRun {
+  readonly #options: ReplayRunOptions;
+  readonly #parts: RunParts;
+
+  constructor(options: ReplayRunOptions, parts: RunParts) {
+    this.#options = options;
+    this.#parts = parts;
+  }
+
+  /** As it stands: what is wanted changes. */
+  get plan(): ReplayPlan {
+    const { id } = this.#parts;
+    const held = this.#options.store.get(id);
+    if (held === undefined) throw noSuchPlan(id);
+    return held.plan;
+  }
+
+  /** What it came to. */
+  async run(): Promise<RunState> {
+    const { connection, names, clock, log } = this.#options;
+    const stopped = this.#stopState();
+    if (stopped !== null) return stopped;
+    const producer = await createProducer(connection, { name: "replay", topics: [names.deliveries] });
+    try {
+      const { plan } = this;
+      const pace = plan.ratePerSecond === null ? null : new Pace(plan.ratePerSecond, clock.monotonicMs());
+      const sending = { producer, pace, isMeant: meantBy(plan) };
+      for (const range of plan.ranges) {
+        const state = await this.#runRange(range, sending);
+        if (state !== null) return state;
+      }
+      return "done";
+    } catch (error) {
+      if (error instanceof TakenOver) throw error;
+      if (this.#parts.signal.aborted) return "waiting";
+      log.error({ event: "replay_failed", replayId: this.#parts.id, err: error });
+      return "failed";
+    } finally {
+      await producer.close();
+    }
+  }
+
+  /** Z3. Null when the range is through. */
+  async #runRange({ partition, start, end }: PlannedRange, sending: Sending): Promise<RunState | null> {
+    const { connection, names, letters: codec } = this.#options;
+    const { progress, signal } = this.#parts;
+    const range = { partition, start: progress.nextOf({ partition, offset: start }), end };
+    for await (const batch of readLetters({ connection, topic: names.deadLetters, codec }, range, signal)) {
+      const state = await this.#runBatch(partition, batch, sending);
+      if (state !== null) return state;
+    }
+    progress.pass(partition, { next: end, sent: 0, leftOut: [] });
+    return null;
+  }
+
+  async #runBatch(partition: number, batch: LetterBatch, sending: Sending): Promise<RunState | null> {
+    const { progress } = this.#parts;
+    const meant = batch.letters.filter(({ facts }) => sending.isMeant(facts));
+    const atOnce = Math.max(
+      1,
+      Math.min(meant.length, Math.floor((this.plan.ratePerSecond ?? UNPACED) * JUDGED_AHEAD_S)),
+    );
+    for (let from = 0; from < meant.length; from += atOnce) {
+      const state = await this.#runJudged(partition, meant.slice(from, from + atOnce), sending);
+      if (state !== null) return state;
+    }
+    progress.pass(partition, { next: batch.next, sent: 0, leftOut: [] });
+    await progress.writeWhenDue();
+    return null;
+  }
+
+  async #runJudged(partition: number, meant: readonly FoundLetter[], sending: Sending): Promise<RunState | null> {
+    const { progress } = this.#parts;
+    const causes = await this.#judge(meant);
+    for (let at = 0; at < meant.length; ) {
+      const stopped = this.#stopState();
+      if (stopped !== null) return stopped;
+      const paced = sending.pace?.allowed(this.#options.clock.monotonicMs()) ?? STEP;
+      const allowed = Math.min(STEP, progress.room, paced);
+      if (allowed > 0) at = await this.#sendStep(partition, { meant, causes, at, allowed }, sending);
+      else if (progress.room > 0) await delay(LOOK_MS);
+      await progress.writeWhenDue();
+    }
+    return null;
+  }
+
+  /** Sends at most `allowed` letters, and passes those that are left out among them. Answers where it came to. */
+  async #sendStep(partition: number, step: Step, { producer, pace }: Sending): Promise<number> {
+    const { meant, causes, allowed } = step;
+    const outgoing: OutgoingRecord[] = [];
+    const leftOut: LeftOutLetter[] = [];
+    let { at } = step;
+    for (; at < meant.length && outgoing.length < allowed; at += 1) {
+      const [found, cause] = [meant[at], causes[at] ?? null];
+      if (found === undefined) break;
+      if (cause === null) outgoing.push(this.#toDelivery(found));
+      else leftOut.push({ offset: found.facts.offset, cause });
+    }
+    if (outgoing.length > 0) await this.#unlessEnded(producer.send(outgoing));
+    pace?.take(outgoing.length);
+    const next = (meant[at - 1]?.facts.offset ?? -1) + 1;
+    this.#parts.progress.pass(partition, { next, sent: outgoing.length, leftOut });
+    return at;
+  }
+
+  /** Z6. While the delivery log cannot be asked, what was delivered since the plan was made is not known. */
+  async #judge(meant: readonly FoundLetter[]): Promise<readonly (LeftOutCause | null)[]> {
+    const { judge, log } = this.#options;
+    const { again, startedAtMs, createdAtMs } = this.plan;
+    const judging = { replayId: this.#parts.id, again, beforeMs: startedAtMs ?? createdAtMs };
+    try {
+      return await judge.judge(meant, judging);
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      log.warn({ event: "replay_judged_without_log", replayId: this.#parts.id, reason: error.message });
+      return await judge.judgeByTables(meant, judging);
+    }
+  }
+
+  /** What it is to stop as; null while it is to go on. */
+  #stopState(): RunState | null {
+    if (this.#parts.signal.aborted) return "waiting";
+    const { want } = this.plan;
+    if (want === "running") return null;
+    return want === "cancelled" ? "cancelled" : "paused";
+  }
+
+  /** Z1. Where each URL is on its own, only those that are dead are sent to. */
+  #toDelivery({ letter, record: { topic, partition, offset, key } }: FoundLetter): OutgoingRecord {
+    const { names, deliveries, settlesEach } = this.#options;
+    const { destinationId, lastAttempt } = letter;
+    const urls = settlesEach(destinationId) && lastAttempt.length > 0 ? lastAttempt.map(({ url }) => url) : null;
+    const terms = { replayId: this.#parts.id, from: `${topic}/${partition}/${offset}`, urls };
+    const value = deliveries.encode(replayedDelivery(letter));
+    return { topic: names.deliveries, key, value, headers: encodeProgress(replayedProgress(letter, terms)) };
+  }
+
+  /** Brokers that take nothing hold up no end of the process. */
+  async #unlessEnded(sent: Promise<void>): Promise<void> {
+    const { signal } = this.#parts;
+    const ended = Promise.withResolvers<never>();
+    const end = () => ended.reject(new PosthasteError("closed", "the run is ended"));
+    signal.addEventListener("abort", end, { once: true });
+    try {
+      await Promise.race([sent, ended.promise]);
+    } finally {
+      signal.removeEventListener("abort", end);
+    }
+  }
+}

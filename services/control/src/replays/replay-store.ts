@@ -1,0 +1,128 @@
+/**
+ * Plans over dead letters and how far they are: two records each in one config topic, which every control process
+ * reads and writes (S1 to S5 of `config-store.ts`).
+ */
+import type { Codec } from "@posthaste/contracts/codec";
+import { progressKey, type RecordedProgress, type ReplayRecord } from "@posthaste/contracts/replay-codec";
+import { type ReplayAct, type ReplayState, replayState, wantAfter } from "@posthaste/core/replay/replay";
+import type { ReplayPlan } from "@posthaste/core/replay/replay-plan";
+import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { type ConfigStore, type ConfigStoreOptions, openConfigStore } from "../config-store/config-store.ts";
+import { Problem } from "../http/problem.ts";
+
+/** A plan as it stands, with how far it is. */
+export interface HeldPlan {
+  readonly id: string;
+  readonly createdAtMs: number;
+  readonly plan: ReplayPlan;
+  readonly progress: RecordedProgress | undefined;
+}
+
+export type ReplayStoreOptions = Omit<ConfigStoreOptions<ReplayRecord>, "codec" | "onChange"> & {
+  readonly codec: Codec<ReplayRecord>;
+};
+
+/** Resolves when the topic is being read. */
+export async function openReplayStore(connection: KafkaConnection, options: ReplayStoreOptions): Promise<ReplayStore> {
+  const listeners = new Set<() => void>();
+  // A running replay is written every second: that is no news.
+  const log = { ...options.log, info: options.log.debug };
+  const records = await openConfigStore<ReplayRecord>(connection, {
+    ...{ ...options, log },
+    onChange: () => {
+      for (const listener of listeners) listener();
+    },
+  });
+  return new ReplayStore(records, listeners);
+}
+
+export class ReplayStore {
+  readonly #records: ConfigStore<ReplayRecord>;
+  readonly #listeners: Set<() => void>;
+
+  /** For `openReplayStore`. */
+  constructor(records: ConfigStore<ReplayRecord>, listeners: Set<() => void>) {
+    this.#records = records;
+    this.#listeners = listeners;
+  }
+
+  get state(): true | string {
+    return this.#records.state;
+  }
+
+  caughtUp(): Promise<void> {
+    return this.#records.caughtUp();
+  }
+
+  close(): Promise<void> {
+    return this.#records.close();
+  }
+
+  /** Called at every change of any of them, until the answer is called. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  get(id: string): HeldPlan | undefined {
+    const plan = this.#records.get(id)?.plan ?? null;
+    return plan === null ? undefined : this.#held(id, plan);
+  }
+
+  *plans(): Iterable<HeldPlan> {
+    for (const { id, plan } of this.#records.values()) if (plan !== null) yield this.#held(id, plan);
+  }
+
+  async add(id: string, plan: ReplayPlan): Promise<HeldPlan> {
+    await this.#records.change(id, (_, revision) => ({ id, revision, plan, progress: null }));
+    return this.#held(id, plan);
+  }
+
+  /**
+   * Changes what is wanted; `change` is what else becomes of the plan. Throws the Problem `not_found`, and `conflict`
+   * where the state does not allow it.
+   */
+  async act(id: string, act: ReplayAct, change: (plan: ReplayPlan) => Partial<ReplayPlan> = () => ({})) {
+    const changed = await this.#records.change(id, (current, revision) => {
+      if (current === undefined || current.plan === null) throw noSuchPlan(id);
+      const { plan } = current;
+      const { progress } = this.#held(id, plan);
+      const want = wantAfter(act, plan.want, progress);
+      if (want === null) throw refusalOf(id, act, replayState(plan.want, progress));
+      return { ...current, revision, plan: { ...plan, ...change(plan), want } };
+    });
+    if (changed === undefined || changed.plan === null) throw noSuchPlan(id);
+    return this.#held(id, changed.plan);
+  }
+
+  /** Writes what `change` makes of the progress that stands; it throws to refuse. */
+  async writeProgress(
+    id: string,
+    change: (held: RecordedProgress | undefined) => RecordedProgress,
+  ): Promise<RecordedProgress> {
+    const key = progressKey(id);
+    const written = await this.#records.change(key, (current, revision) => {
+      const progress = change(current?.progress ?? undefined);
+      return { id: key, revision, plan: null, progress };
+    });
+    return written?.progress ?? change(undefined);
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#records.change(progressKey(id), () => null);
+    await this.#records.change(id, () => null);
+  }
+
+  #held(id: string, plan: ReplayPlan): HeldPlan {
+    const progress = this.#records.get(progressKey(id))?.progress ?? undefined;
+    return { id, createdAtMs: plan.createdAtMs, plan, progress };
+  }
+}
+
+export function noSuchPlan(id: string): Problem {
+  return new Problem("not_found", `there is no ${id}: a plan is kept for an hour, a replay for 14 days after its end`);
+}
+
+function refusalOf(id: string, act: ReplayAct, state: ReplayState): Problem {
+  return new Problem("conflict", `${id} is ${state}: it is too late, or too early, to ${act} it`);
+}

@@ -1,0 +1,131 @@
+/** Plans and replays as they are told. */
+import {
+  LEFT_OUT_CAUSES,
+  type LeftOutCause,
+  nextOffset,
+  REPLAY_STATES,
+  replayState,
+} from "@posthaste/core/replay/replay";
+import type { ReplayPlan } from "@posthaste/core/replay/replay-plan";
+import { z } from "zod";
+import { letterFilter, viewFilter } from "./letter-query.ts";
+import type { MadePlan } from "./planner.ts";
+import type { HeldPlan } from "./replay-store.ts";
+
+const time = z.iso.datetime();
+
+const CAUSE_WORDS: Readonly<Record<LeftOutCause, string>> = {
+  deliveredSince: "An attempt that began after they died was delivered.",
+  replayedBefore: "A replay sent them already.",
+  suppressed: "Those of users whose events a deletion request stopped, and what was dropped for that.",
+  destinationOff: "Their destination is switched off.",
+  destinationRemoved: "Their destination is no more.",
+  purged: "They were purged.",
+  expired: "Their topic's retention took them before their turn came.",
+};
+
+export const leftOutCounts = z
+  .object(
+    Object.fromEntries(LEFT_OUT_CAUSES.map((cause) => [cause, z.int().describe(CAUSE_WORDS[cause])])) as Record<
+      LeftOutCause,
+      z.ZodInt
+    >,
+  )
+  .describe("Dead letters that fitted and are not sent again, by why.");
+
+export const planAnswer = z.object({
+  id: z.string().nullable().describe("Of the replay; null when nothing is sent: a dry run, or nothing matched."),
+  plan: z.string().nullable().describe("Of a dry run: what starts it, for an hour; null when nothing matched."),
+  matched: z.int().describe("Dead letters that are sent, or would be."),
+  leftOut: leftOutCounts,
+  expiresAt: time.nullable().describe("When the plan is gone unless it was started."),
+  counts: z
+    .array(
+      z.object({
+        destinationId: z.string(),
+        reason: z.string(),
+        error: z.string().nullable(),
+        type: z.string(),
+        count: z.int(),
+      }),
+    )
+    .describe("Of those that match, the 100 largest groups; empty for a plan that was made before."),
+  samples: z.array(
+    z.object({
+      place: z.string(),
+      time,
+      messageId: z.string(),
+      destinationId: z.string(),
+      reason: z.string(),
+      type: z.string(),
+    }),
+  ),
+});
+
+export const replayAnswer = z.object({
+  id: z.string(),
+  state: z.enum(REPLAY_STATES),
+  matched: z.int().describe("Dead letters that were counted for it."),
+  replayed: z.int().describe("Deliveries that the brokers have."),
+  leftOut: leftOutCounts,
+  leftOutSince: leftOutCounts.describe(
+    "Those of `leftOut` that were counted, and then not sent: `matched` less `replayed` at the end.",
+  ),
+  ratePerSecond: z.number().nullable().describe("Deliveries a second at the most; null for no limit."),
+  filter: letterFilter.describe("Which dead letters were asked for."),
+  again: z.boolean().describe("Those too that were delivered since or replayed before."),
+  offsets: z
+    .object({ passed: z.int(), of: z.int() })
+    .describe("How much of the topic, as it was when they were counted, is passed."),
+  takeovers: z.int().describe("How often another control process went on; each time up to 1,000 were sent twice."),
+  createdAt: time,
+  startedAt: time.nullable(),
+  endedAt: time.nullable().describe("Null before its end."),
+});
+
+export function viewPlan({ plan, counts }: MadePlan, { id, planId }: PlanIds): z.input<typeof planAnswer> {
+  return {
+    id,
+    plan: planId,
+    matched: plan.matched,
+    leftOut: plan.leftOut,
+    expiresAt: planId === null ? null : new Date(plan.expiresAtMs).toISOString(),
+    counts: [...counts],
+    samples: plan.samples.map(({ deadAtMs, ...sample }) => ({ ...sample, time: new Date(deadAtMs).toISOString() })),
+  };
+}
+
+export interface PlanIds {
+  readonly id: string | null;
+  readonly planId: string | null;
+}
+
+export function viewReplay({ id, plan, progress }: HeldPlan): z.input<typeof replayAnswer> {
+  const { want, matched, leftOut, ratePerSecond, filter, again, createdAtMs, startedAtMs } = plan;
+  const since = progress?.leftOut;
+  const endedAtMs = progress?.endedAtMs ?? null;
+  const added = Object.fromEntries(LEFT_OUT_CAUSES.map((cause) => [cause, leftOut[cause] + (since?.[cause] ?? 0)]));
+  const none = Object.fromEntries(LEFT_OUT_CAUSES.map((cause) => [cause, 0]));
+  return {
+    ...{ id, matched, ratePerSecond, again },
+    state: replayState(want, progress),
+    replayed: progress?.sent ?? 0,
+    leftOut: leftOutCounts.parse(added),
+    leftOutSince: leftOutCounts.parse(since ?? none),
+    filter: viewFilter(filter),
+    offsets: offsetsOf(plan, progress),
+    takeovers: progress?.takeovers ?? 0,
+    createdAt: new Date(createdAtMs).toISOString(),
+    startedAt: startedAtMs === null ? null : new Date(startedAtMs).toISOString(),
+    endedAt: endedAtMs === null ? null : new Date(endedAtMs).toISOString(),
+  };
+}
+
+function offsetsOf({ ranges }: ReplayPlan, progress: HeldPlan["progress"]): { passed: number; of: number } {
+  let [passed, of] = [0, 0];
+  for (const { partition, start, end } of ranges) {
+    of += end - start;
+    if (progress !== undefined) passed += Math.min(end, nextOffset(progress, { partition, offset: start })) - start;
+  }
+  return { passed, of };
+}

@@ -1,0 +1,157 @@
+/**
+ * The progress of one runner: what it did, and what of that is on record.
+ *
+ * Owns: the two, and the places of the letters that were left out.
+ * RW1  What is on record is never ahead of what was done, and behind by a batch at the most (RP3 of `replay.ts`).
+ * RW2  While the brokers take no writes they are waited for; a runner that was taken over is told, and writes nothing.
+ */
+import type { RecordedProgress } from "@posthaste/contracts/replay-codec";
+import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
+import type { Log } from "@posthaste/core/log";
+import {
+  addLeftOut,
+  advanceProgress,
+  canWrite,
+  claimProgress,
+  type LeftOutCause,
+  type LeftOutCounts,
+  nextOffset,
+  type PartitionOffset,
+  type RunState,
+  roomOf,
+} from "@posthaste/core/replay/replay";
+import type { Clock } from "@posthaste/core/time";
+import { MAX_PLACES_BYTES, PlaceSet } from "./place-set.ts";
+import type { ReplayStore } from "./replay-store.ts";
+
+const SAVE_MS = 1000;
+
+/** Another runner went on with it. */
+export class TakenOver extends Error {}
+
+export interface LeftOutLetter {
+  readonly offset: number;
+  readonly cause: LeftOutCause;
+}
+
+/** What was done of a partition: everything below `next` is passed. */
+export interface Passed {
+  readonly next: number;
+  readonly sent: number;
+  readonly leftOut: readonly LeftOutLetter[];
+}
+
+export interface RunProgressOptions {
+  readonly store: Pick<ReplayStore, "writeProgress">;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export class RunProgress {
+  readonly #options: RunProgressOptions;
+  readonly #id: string;
+  readonly #signal: AbortSignal;
+  readonly #places: PlaceSet;
+  #done: RecordedProgress;
+  #written: RecordedProgress;
+  #writtenAtMs: number;
+
+  private constructor(options: RunProgressOptions, id: string, signal: AbortSignal, claimed: RecordedProgress) {
+    this.#options = options;
+    this.#id = id;
+    this.#signal = signal;
+    this.#places = PlaceSet.decode(claimed.leftOutPlaces);
+    this.#done = claimed;
+    this.#written = claimed;
+    this.#writtenAtMs = options.clock.monotonicMs();
+  }
+
+  /** Goes on from what is on record, as a new generation (RP2 of `replay.ts`). */
+  static async claim(options: RunProgressOptions, id: string, signal: AbortSignal): Promise<RunProgress> {
+    const { store, clock, log } = options;
+    const nowMs = clock.nowMs();
+    const claimed = await store.writeProgress(id, (held) => {
+      const leftOutPlaces = held?.leftOutPlaces ?? new Uint8Array();
+      return { ...claimProgress(held, nowMs), leftOutPlaces, updatedAtMs: nowMs };
+    });
+    const { generation, takeovers, sent } = claimed;
+    log.info({ event: "replay_run", replayId: id, generation, takeovers, sent });
+    return new RunProgress(options, id, signal, claimed);
+  }
+
+  /** Letters that may be sent before it has to be written. */
+  get room(): number {
+    return roomOf(this.#done, this.#written);
+  }
+
+  nextOf(start: PartitionOffset): number {
+    return nextOffset(this.#done, start);
+  }
+
+  pass(partition: number, { next, sent, leftOut }: Passed): void {
+    for (const { offset } of leftOut) this.#places.add(partition, offset);
+    const step = { partition, next, sent, leftOut: leftOut.map(({ cause }) => cause) };
+    this.#done = { ...this.#done, ...advanceProgress(this.#done, step) };
+  }
+
+  /** Throws `TakenOver`. */
+  async writeWhenDue(): Promise<void> {
+    const sinceMs = this.#options.clock.monotonicMs() - this.#writtenAtMs;
+    if (this.room <= 0 || sinceMs >= SAVE_MS) await this.write("running");
+  }
+
+  /**
+   * Waits for the brokers (RW2). Throws `TakenOver`. Of a plan that is done, `matched` tells what its topic lost
+   * meanwhile.
+   */
+  async write(state: RunState, matched = 0): Promise<void> {
+    const { clock, log } = this.#options;
+    const nowMs = clock.nowMs();
+    const isEnd = state === "done" || state === "cancelled" || state === "failed";
+    const progress: RecordedProgress = {
+      ...this.#done,
+      ...{ state, updatedAtMs: nowMs, endedAtMs: isEnd ? nowMs : null },
+      leftOut: state === "done" ? this.#withExpired(matched) : this.#done.leftOut,
+      leftOutPlaces: state === "failed" ? this.#written.leftOutPlaces : this.#encodePlaces(),
+    };
+    await this.#writePatiently(progress);
+    this.#done = progress;
+    this.#written = progress;
+    this.#writtenAtMs = clock.monotonicMs();
+    if (state === "running") return;
+    const { sent, leftOut } = progress;
+    log.info({ event: "replay_stopped", replayId: this.#id, state, sent, leftOut });
+  }
+
+  async #writePatiently(progress: RecordedProgress): Promise<void> {
+    const { store, log } = this.#options;
+    for (;;) {
+      try {
+        await store.writeProgress(this.#id, (held) => {
+          if (!canWrite(held, progress)) throw new TakenOver();
+          return progress;
+        });
+        return;
+      } catch (error) {
+        if (!isPosthasteError(error) || !error.retryable || this.#signal.aborted) throw error;
+        log.warn({ event: "replay_progress_not_written", replayId: this.#id, err: error });
+      }
+    }
+  }
+
+  #encodePlaces(): Uint8Array {
+    const bytes = this.#places.encode();
+    if (bytes.length <= MAX_PLACES_BYTES) return bytes;
+    throw new PosthasteError("internal", "too many dead letters were left out to be noted");
+  }
+
+  /** RP4 of `replay.ts`: what the plan counted and the topic's retention took. */
+  #withExpired(matched: number): LeftOutCounts {
+    const { sent, leftOut } = this.#done;
+    const passed = sent + Object.values(leftOut).reduce((sum, count) => sum + count, 0);
+    return addLeftOut(
+      leftOut,
+      Array.from({ length: Math.max(0, matched - passed) }, () => "expired" as const),
+    );
+  }
+}
