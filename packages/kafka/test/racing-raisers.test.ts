@@ -1,4 +1,4 @@
-/** Rule: IN4 of incarnation.ts, where several processes write the same number one after the other, as a test has them. */
+/** Rule: IN4 of incarnation.ts, where several processes write the same number one after the other, as told. */
 import { createTopicNames, type TopicNames, topicCatalogue } from "@posthaste/contracts/topics";
 import { deleteTopics, uniqueName } from "@posthaste/testkit/topics";
 import { afterEach, beforeEach, expect, it } from "vitest";

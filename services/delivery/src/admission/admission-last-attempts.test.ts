@@ -1,6 +1,13 @@
 /** Rule: CB3 of connection-budget.ts. */
 import { describe, expect, it } from "vitest";
-import { CONNECTIONS, checked, observeAdmission, observeAnother, observed, openWindow } from "../../test/observed-admission.ts";
+import {
+  CONNECTIONS,
+  checked,
+  observeAdmission,
+  observeAnother,
+  observed,
+  openWindow,
+} from "../../test/observed-admission.ts";
 
 observeAdmission();
 

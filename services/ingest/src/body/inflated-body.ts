@@ -1,9 +1,9 @@
 /**
  * How much a compressed body may say for its size, before it is parsed, and how much may be made of it.
  *
- * Compressed a thousandfold, six hundred bytes are 170,000 objects, which take 30 ms and 11 MB to parse, or thousands of
- * calls that differ in nothing, each of which costs what any call does. What takes that is not the text but what is in
- * it: so that is what is bounded, and repeated text is not.
+ * Compressed a thousandfold, six hundred bytes are 170,000 objects, which take 30 ms and 11 MB to parse, or thousands
+ * of calls that differ in nothing, each of which costs what any call does. What takes that is not the text but what is
+ * in it: so that is what is bounded, and repeated text is not.
  */
 import { MAX_EXPANDED_BYTES } from "../limits.ts";
 
