@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import type { KafkaConnection } from "../src/connection/connect.ts";
 import { topicOffsets } from "../src/connection/topic-offsets.ts";
 import { followLog, type LogReader, type LogReaderOptions } from "../src/log/log-reader.ts";
+import { createProducer } from "../src/producer/producer.ts";
 import { connectTest } from "./harness.ts";
 import { closing, connection, producer, topic, useTopic } from "./use-topic.ts";
 
