@@ -131,6 +131,45 @@ describe("the body of each kind is the product's, to the field", () => {
   });
 });
 
+describe("a destination that asks for the full payload", () => {
+  it("gets what the call had besides, signed, while another gets the documented body", async () => {
+    const full = await createRoute(installation, receiver, "/full");
+    const documented = await installation.control.createDestination({
+      ...{ name: "documented beside full", sourceIds: [full.sourceId], urls: [`${receiver.url}/documented`] },
+      sharedSecret: full.sharedSecret,
+    });
+    await installation.control.call("PATCH", `/v1/destinations/${full.destinationId}`, {
+      settings: { payload: "full" },
+    });
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    const times = { sentAt: "2026-05-04T03:02:02.000Z", timestamp: "2026-05-04T03:02:01.123Z" };
+    const call = { type: "screen", userId: "u", name: "Cart", category: "Shop", properties: { items: 2 }, ...times };
+    const messageId = "full-screen";
+    const integrations = { All: true, Mixpanel: false };
+    const sent = { ...call, messageId, integrations, context: { ip: "203.0.113.7", userAgent: "Example/1" } };
+    expect(await sendOne(installation.system.ingestUrl, full.writeKey, sent)).toBe(200);
+    const [whole, plain] = await eventually(() => {
+      const requests = ["/full", "/documented"].map((path) =>
+        receiver.requestsTo(path).find(({ headers }) => headers["x-message-id"] === messageId),
+      );
+      const [first, second] = requests;
+      if (first === undefined || second === undefined) throw new Error(`not both came, ${documented}`);
+      return [first, second];
+    }, ARRIVAL);
+    expect(hasGoodSignature(whole, full.sharedSecret)).toBe(true);
+    const { receivedAt, ...rest } = bodyOf(whole);
+    expect(rest).toEqual({
+      ...bodyOf(plain),
+      ...{ properties: { items: 2 }, category: "Shop", messageId, integrations },
+      ...{ sentAt: times.sentAt, originalTimestamp: times.timestamp },
+    });
+    expect(Math.abs(Date.parse(String(receivedAt)) - Date.now())).toBeLessThan(60_000);
+    expect(Object.keys(bodyOf(plain))).toEqual(["version", "type", "userId", "name", "timestamp", "context"]);
+    expect(String(whole.body).startsWith(String(plain.body).slice(0, -1))).toBe(true);
+    expect(JSON.stringify(JSON.parse(String(whole.body)))).toBe(String(whole.body));
+  });
+});
+
 describe("the integrations map", () => {
   it("keeps an event from a destination that it switches off, and lets the name win over All", async () => {
     const route = await createRoute(installation, receiver, "/integrations");

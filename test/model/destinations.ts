@@ -102,7 +102,12 @@ export class Destinations {
     const { revision } = kept;
     const destination: Destination = {
       ...{ id, revision, type: WEBHOOKS, name: id, sourceIds: [SOURCE_ID], enabled, settle, rateLimitPerSecond },
-      ...{ standardWebhooks: false, responseLog: "failures", secrets: { active: null, next: null, previous: null } },
+      ...{
+        standardWebhooks: false,
+        responseLog: "failures",
+        payload: "documented",
+        secrets: { active: null, next: null, previous: null },
+      },
       urls: urls.map((url) => ({ url, headers: {} })),
       ...{ createdAtMs: 0, updatedAtMs: 0, missingKeyIds: null },
     };

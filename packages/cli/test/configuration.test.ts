@@ -86,7 +86,7 @@ describe("destinations", () => {
       "create",
       ...["--name", "Billing", "--source-ids", "src_1,src_2", "--urls", "https://a.example/?x=1,2"],
       ...["--urls", "https://b.example/", "--settle", "each", "--rate-limit-per-second", "2.5"],
-      ...["--standard-webhooks", "--response-log", "off", "--shared-secret-file", "secret"],
+      ...["--standard-webhooks", "--response-log", "off", "--payload", "full", "--shared-secret-file", "secret"],
     ]);
     expect(code).toBe(0);
     expect(lastBody()).toEqual({
@@ -100,6 +100,7 @@ describe("destinations", () => {
         rateLimitPerSecond: 2.5,
         standardWebhooks: true,
         responseLog: "off",
+        payload: "full",
         sharedSecret: "s3cret",
       },
     });

@@ -38,6 +38,7 @@ const destination: fc.Arbitrary<Destination> = fc.record({
   rateLimitPerSecond: fc.option(fc.integer({ min: 1, max: 1000 }), { nil: null }),
   standardWebhooks: fc.boolean(),
   responseLog: fc.constantFrom("failures" as const, "all" as const, "off" as const),
+  payload: fc.constantFrom("documented" as const, "full" as const),
   secrets: fc.record({ active: nullableSecret, next: nullableSecret, previous: nullableSecret }),
   urls: fc.array(fc.record({ url: fc.webUrl(), headers }), { maxLength: 5 }),
   createdAtMs: fc.nat(),
@@ -56,6 +57,7 @@ const sample: Destination = {
   rateLimitPerSecond: null,
   standardWebhooks: false,
   responseLog: "off",
+  payload: "full",
   secrets: { active: "active-secret", next: "next-secret", previous: null },
   urls: [
     { url: "https://a.example/hook", headers: { Authorization: "Bearer header-secret" } },
@@ -150,7 +152,7 @@ describe("destination codec", () => {
     const box = createSecretBox([newKey]);
     const before: DestinationRecord = {
       ...{ id: "dst_1", revision: 7, type: "Webhooks", name: "billing", sourceIds: ["src_1"], enabled: true },
-      ...{ settle: "any", rateLimitPerSecond: null, standardWebhooks: false, responseLog: "off" },
+      ...{ settle: "any", rateLimitPerSecond: null, standardWebhooks: false, responseLog: "off", payload: "full" },
       ...{ createdAtMs: 1, updatedAtMs: 2 },
       activeSecret: box.seal("active-secret", ["destination", "dst_1", "secret", "active"]),
       nextSecret: box.seal("next-secret", ["destination", "dst_1", "secret", "next"]),

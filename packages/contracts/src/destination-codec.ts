@@ -94,6 +94,7 @@ function openDestination(record: DestinationRecord, box: SecretBox): Destination
     rateLimitPerSecond: record.rateLimitPerSecond,
     standardWebhooks: record.standardWebhooks,
     responseLog: record.responseLog,
+    payload: record.payload,
     secrets,
     urls,
     createdAtMs: record.createdAtMs,

@@ -11,6 +11,7 @@ const PLAIN = {
   rateLimitPerSecond: null,
   standardWebhooks: false,
   responseLog: "failures",
+  payload: "documented",
   createdAtMs: 0,
   updatedAtMs: 0,
 } as const;

@@ -13,6 +13,7 @@ export function aDestination(fields: Partial<Destination> = {}): Destination {
     rateLimitPerSecond: null,
     standardWebhooks: false,
     responseLog: "failures",
+    payload: "documented",
     secrets: { active: null, next: null, previous: null },
     urls: [{ url: "https://receiver.example/hook", headers: {} }],
     createdAtMs: 0,

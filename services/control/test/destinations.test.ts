@@ -46,6 +46,7 @@ const shownSettings = {
   rateLimitPerSecond: 50,
   standardWebhooks: false,
   responseLog: "failures",
+  payload: "documented",
   urls: [
     { url: "https://a.example/hook?x=1", headers: { Authorization: "***", "X-Team": "***" } },
     { url: "http://b.example/", headers: {} },
@@ -97,6 +98,7 @@ describe("destinations", () => {
       settings: {
         ...{ sharedSecret: { set: false }, settle: "any", rateLimitPerSecond: null, standardWebhooks: false },
         responseLog: "failures",
+        payload: "documented",
       },
       secretStage: "none",
     });
@@ -121,7 +123,7 @@ describe("destinations", () => {
     const { body } = await control.call("PATCH", `/v1/destinations/${id}`, {
       enabled: false,
       settings: {
-        ...{ rateLimitPerSecond: null, standardWebhooks: true, responseLog: "off" },
+        ...{ rateLimitPerSecond: null, standardWebhooks: true, responseLog: "off", payload: "full" },
         urls: [{ url: "https://c.example/" }],
       },
     });
@@ -132,6 +134,7 @@ describe("destinations", () => {
       rateLimitPerSecond: null,
       standardWebhooks: true,
       responseLog: "off",
+      payload: "full",
       urls: [{ url: "https://c.example/", headers: {} }],
     });
   });
@@ -273,7 +276,7 @@ describe("destinations", () => {
     [
       "an unknown setting",
       { settings: { urls: [url(1)], color: "red" } },
-      'settings: unknown field "color"; expected sharedSecret, settle, rateLimitPerSecond, standardWebhooks, responseLog, urls',
+      'settings: unknown field "color"; expected sharedSecret, settle, rateLimitPerSecond, standardWebhooks, responseLog, payload, urls',
     ],
     ["no settings", { settings: undefined }, "settings: expected an object; it is missing"],
     [

@@ -22,6 +22,7 @@ export const DESTINATION = {
   rateLimitPerSecond: null,
   settle: "any",
   responseLog: "failures",
+  payload: "documented",
   missingKeyIds: null,
   urls: [
     { url: "https://a.example/", headers: {} },

@@ -14,6 +14,7 @@ import { createInstallation, type Installation } from "./installation.ts";
 const RECORD: DestinationRecord = {
   ...{ id: "dst_1", revision: 1, type: "Webhooks", name: "n", sourceIds: ["src_1"], enabled: true },
   ...{ settle: "any", rateLimitPerSecond: null, standardWebhooks: true, responseLog: "failures" },
+  payload: "documented",
   ...{ activeSecret: null, nextSecret: null, previousSecret: null, createdAtMs: 1, updatedAtMs: 2 },
   urls: [{ url: "https://a.example/", headers: {} }],
 };

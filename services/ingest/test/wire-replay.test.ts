@@ -48,7 +48,7 @@ describe("@segment/analytics-node 3", () => {
         propertiesJson: null,
         traitsJson: `{"email":"e@x.test"}`,
         contextJson: `{"library":{"name":"@segment/analytics-node","version":"3.1.0"},"ip":"127.0.0.1","userAgent":"analytics-node-next/latest"}`,
-        restJson: `{"_metadata":{"nodeVersion":"24.21.0"},"originalTimestamp":"2026-11-21T03:24:17.269Z"}`,
+        restJson: `{"_metadata":{"nodeVersion":"24.21.0"},"sentAt":"2026-11-21T03:24:17.300Z","originalTimestamp":"2026-11-21T03:24:17.269Z"}`,
       }),
     );
   });

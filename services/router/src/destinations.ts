@@ -29,8 +29,8 @@ export async function followDestinations(
     onFailure,
     prefetch: codec.prefetch,
     decode: (bytes) => {
-      const { id, enabled, sourceIds } = codec.decode(bytes);
-      return { id, enabled, sourceIds };
+      const { id, enabled, sourceIds, payload } = codec.decode(bytes);
+      return { id, enabled, sourceIds, payload };
     },
     onChange: (id, destination) => routing.set(id, destination),
     ...terms,

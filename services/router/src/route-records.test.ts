@@ -1,6 +1,7 @@
 import type { Delivery } from "@posthaste/core/delivery/delivery";
 import type { Event } from "@posthaste/core/event/event";
 import { SILENT_LOG } from "@posthaste/core/log";
+import { toWebhookBody } from "@posthaste/core/routing/body";
 import { RoutingTable } from "@posthaste/core/routing/routing";
 import type { Task } from "@posthaste/kafka/consumer/windowed-consumer";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
@@ -24,7 +25,7 @@ const event: Event = testEvent("m1", {
 
 function context(written: Delivery[]): RouteContext {
   const routing = new RoutingTable();
-  for (const id of ["d2", "d1"]) routing.set(id, { id, enabled: true, sourceIds: ["s1"] });
+  for (const id of ["d2", "d1"]) routing.set(id, { id, enabled: true, sourceIds: ["s1"], payload: "documented" });
   return {
     routing,
     originIncarnation: 3,
@@ -67,6 +68,20 @@ it("R2: makes the deliveries of an event in order of destination id, each with i
   );
   expect(written[0]?.body).toBe(written[1]?.body);
   expect(String(written[0]?.body)).toContain('"anonymousId":"a1","traits":{"plan":"P"}');
+});
+
+it("makes one body for all destinations of a payload, and none of a payload that nobody wants", () => {
+  const written: Delivery[] = [];
+  const into = context(written);
+  for (const id of ["d0", "d3"]) into.routing.set(id, { id, enabled: true, sourceIds: ["s1"], payload: "full" });
+  const records = toDeliveries(event, { partition: 2, offset: 9 }, into);
+  if (typeof records === "string") throw new Error(records);
+  for (const { value } of records) makeValue(value);
+  const bodies = new Map(written.map(({ destinationId, body }) => [destinationId, body]));
+  expect(bodies.get("d0")).toBe(bodies.get("d3"));
+  expect(bodies.get("d1")).toBe(bodies.get("d2"));
+  expect(String(bodies.get("d1"))).toBe(toWebhookBody(event));
+  expect(String(bodies.get("d0"))).toBe(toWebhookBody(event, "full"));
 });
 
 it("says why an event has none", () => {

@@ -1,8 +1,9 @@
 /**
- * An event's record into the records of its deliveries; decided in memory, one decode and one body for all
- * destinations.
+ * An event's record into the records of its deliveries; decided in memory, one decode for all destinations and one body
+ * for all of the same payload.
  */
 import type { Codec } from "@posthaste/contracts/codec";
+import type { Payload } from "@posthaste/core/config/destination";
 import { isEventSuppressed, type SuppressedUsers } from "@posthaste/core/deletion/suppression";
 import type { Delivery } from "@posthaste/core/delivery/delivery";
 import type { Event } from "@posthaste/core/event/event";
@@ -40,7 +41,7 @@ export interface RouteContext {
 
 /**
  * The event's deliveries as records, in order of destination id (R2), or why it has none. A delivery is encoded when it
- * is sent: until then those of an event share its body.
+ * is sent: until then those of an event share a body.
  */
 export function toDeliveries(
   event: Event,
@@ -51,11 +52,13 @@ export function toDeliveries(
   if (typeof destinations === "string") return destinations;
   const { messageId, sourceId, type, receivedAtMs } = event;
   const configOffset = context.configOffset();
-  const body = Buffer.from(toWebhookBody(event), "utf8");
+  const bodies: Partial<Record<Payload, Buffer>> = {};
   const name = eventNameOf(event);
   const restJson = fieldsLeftOut(event);
   const textLength = messageId.length + sourceId.length + (name?.length ?? 0) + (restJson?.length ?? 0);
-  return destinations.map(({ id: destinationId }) => {
+  return destinations.map(({ id: destinationId, payload }) => {
+    const body = bodies[payload] ?? Buffer.from(toWebhookBody(event, payload), "utf8");
+    bodies[payload] = body;
     const key = Buffer.from(deliveryKey(destinationId, event));
     return {
       topic: context.deliveriesTopic,

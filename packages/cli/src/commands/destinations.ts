@@ -21,6 +21,7 @@ interface SettingOptions {
   readonly rateLimitPerSecond?: number | "none";
   readonly standardWebhooks?: boolean;
   readonly responseLog?: string;
+  readonly payload?: string;
   readonly settingsFile?: string;
 }
 
@@ -116,6 +117,7 @@ function withSettings(command: Command): Command {
     .option("--rate-limit-per-second <n>", "requests a second at the most; none for no limit", numberOrNone)
     .option("--standard-webhooks", "also send the headers of Standard Webhooks")
     .option("--response-log <which>", "response bodies that the delivery log keeps: failures, all or off")
+    .option("--payload <which>", "documented: bodies of the documented shapes; full: with what the call had besides")
     .option("--settings-file <path>", "the API's settings as JSON, headers included; other options go over it");
 }
 
@@ -125,7 +127,8 @@ async function settingsFrom(
   options: SettingOptions,
   stored: readonly Entry[],
 ): Promise<Record<string, unknown>> {
-  const { urls, settle, rateLimitPerSecond, standardWebhooks, responseLog, sharedSecretFile, settingsFile } = options;
+  const { urls, settle, rateLimitPerSecond, standardWebhooks, responseLog, payload } = options;
+  const { sharedSecretFile, settingsFile } = options;
   const file =
     settingsFile === undefined ? {} : parseSettings(await readInput(terminal, settingsFile, "--settings-file"));
   const sharedSecret =
@@ -138,6 +141,7 @@ async function settingsFrom(
       rateLimitPerSecond: rateLimitPerSecond === "none" ? null : rateLimitPerSecond,
       standardWebhooks,
       responseLog,
+      payload,
       sharedSecret,
     }),
   };

@@ -3,6 +3,7 @@
  * the rest.
  */
 import type { Event } from "../event/event.ts";
+import { toIsoTime } from "../event/iso-time.ts";
 import type { CallArrival } from "./call-arrival.ts";
 import { CALL_SCHEMAS, type CallFields, type CallType } from "./call-schema.ts";
 import { isJsonObject, type JsonObject, MAX_NESTING, objectOf, toFragment } from "./json-fragment.ts";
@@ -27,7 +28,10 @@ export function toCallFragments(
   const propertiesJson = hasProperties ? toFragment(fields.properties ?? {}, INNER_LEVELS) : null;
   const traitsJson = hasTraits ? toTraitsFragment(type, fields, context, arrival.context) : null;
   const contextJson = toContextFragment(context, arrival);
-  const restJson = toRestFragment(type, call, fields.timestamp ?? fields.originalTimestamp ?? null);
+  const restJson = toRestFragment(type, call, {
+    timestamp: fields.timestamp ?? fields.originalTimestamp ?? null,
+    sentAtMs: arrival.sentAtMs,
+  });
   const isTooDeep = (hasProperties && propertiesJson === null) || (hasTraits && traitsJson === null);
   if (isTooDeep || contextJson === null || restJson === null) return null;
   return { propertiesJson, traitsJson, contextJson, restJson: restJson === "{}" ? null : restJson };
@@ -76,8 +80,15 @@ function placedFields(type: CallType): ReadonlySet<string> {
   return placed;
 }
 
-/** The call's other fields in their order, and its time as it gave it. */
-function toRestFragment(type: CallType, call: JsonObject, givenTimestamp: string | null): string | null {
+interface GivenTimes {
+  /** The call's time as it gave it. */
+  readonly timestamp: string | null;
+  /** The batch's, for a call that says none itself. */
+  readonly sentAtMs: number | null;
+}
+
+/** The call's other fields in their order, and its times. */
+function toRestFragment(type: CallType, call: JsonObject, { timestamp, sentAtMs }: GivenTimes): string | null {
   const placed = PLACED_FIELDS[type];
   let members = "";
   for (const key of Object.keys(call)) {
@@ -86,8 +97,11 @@ function toRestFragment(type: CallType, call: JsonObject, givenTimestamp: string
     if (value === null) return null;
     members += `${members === "" ? "" : ","}${JSON.stringify(key)}:${value}`;
   }
-  if (givenTimestamp !== null) {
-    members += `${members === "" ? "" : ","}"originalTimestamp":${JSON.stringify(givenTimestamp)}`;
+  if (sentAtMs !== null && !Object.hasOwn(call, "sentAt")) {
+    members += `${members === "" ? "" : ","}"sentAt":"${toIsoTime(sentAtMs)}"`;
+  }
+  if (timestamp !== null) {
+    members += `${members === "" ? "" : ","}"originalTimestamp":${JSON.stringify(timestamp)}`;
   }
   return `{${members}}`;
 }

@@ -212,6 +212,13 @@ describe("times", () => {
     );
   });
 
+  it("keep the batch's sentAt beside the call, where the call says none itself", () => {
+    const sentAtMs = Date.UTC(2026, 10, 21, 9, 0, 5);
+    expect(take(track({}), null, { sentAtMs }).restJson).toBe(`{"sentAt":"2026-11-21T09:00:05.000Z"}`);
+    expect(take(track({ sentAt: "then" }), null, { sentAtMs }).restJson).toBe(`{"sentAt":"then"}`);
+    expect(take(track({ sentAt: null }), null, { sentAtMs }).restJson).toBe(`{"sentAt":null}`);
+  });
+
   it("are the moment of receipt where the call has none, and a sentAt that cannot be read is no reason to refuse", () => {
     expect(take(track({ sentAt: 12 })).timestampMs).toBe(RECEIVED_AT_MS);
     expect(take(track({ timestamp: originalTimestamp, sentAt: "soon" })).timestampMs).toBe(Date.UTC(2026, 10, 21, 9));

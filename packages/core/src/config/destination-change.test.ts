@@ -8,6 +8,7 @@ const stored: DestinationSettings = {
   rateLimitPerSecond: 5,
   standardWebhooks: true,
   responseLog: "all",
+  payload: "full",
   secrets: { active: "a", next: "b", previous: null },
   urls: [
     { url: "https://a.example/", headers: { Authorization: "one" } },
@@ -50,6 +51,7 @@ const settings: fc.Arbitrary<DestinationSettings> = fc.record({
   rateLimitPerSecond: fc.option(fc.integer({ min: 1 }), { nil: null }),
   standardWebhooks: fc.boolean(),
   responseLog: fc.constantFrom("failures", "all", "off"),
+  payload: fc.constantFrom("documented", "full"),
   secrets: secret.chain((active) =>
     fc.record({
       active: fc.constant(active),

@@ -8,7 +8,7 @@ import { NO_SECRETS } from "./secret-rotation.ts";
 
 export type DestinationSettings = Pick<
   Destination,
-  "settle" | "rateLimitPerSecond" | "standardWebhooks" | "responseLog" | "secrets" | "urls"
+  "settle" | "rateLimitPerSecond" | "standardWebhooks" | "responseLog" | "payload" | "secrets" | "urls"
 >;
 
 /** What a new destination is changed from. */
@@ -17,6 +17,7 @@ export const DEFAULT_SETTINGS: DestinationSettings = {
   rateLimitPerSecond: null,
   standardWebhooks: false,
   responseLog: "failures",
+  payload: "documented",
   secrets: NO_SECRETS,
   urls: [],
 };
@@ -39,6 +40,7 @@ export function changeSettings(stored: DestinationSettings, patch: SettingsPatch
     rateLimitPerSecond: patch.rateLimitPerSecond === undefined ? stored.rateLimitPerSecond : patch.rateLimitPerSecond,
     standardWebhooks: patch.standardWebhooks ?? stored.standardWebhooks,
     responseLog: patch.responseLog ?? stored.responseLog,
+    payload: patch.payload ?? stored.payload,
     secrets: changeSecrets(stored.secrets, patch.sharedSecret, problems),
     urls: patch.urls === undefined ? stored.urls : changeUrls(stored.urls, patch.urls, problems),
   };

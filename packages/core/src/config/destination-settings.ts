@@ -3,7 +3,7 @@
  * JSON Schema of the catalogue and of `/openapi.json` is made from them.
  */
 import { z } from "zod";
-import { MAX_WEBHOOK_URLS, RESPONSE_LOGS, SETTLE_RULES, WEBHOOKS } from "./destination.ts";
+import { MAX_WEBHOOK_URLS, PAYLOADS, RESPONSE_LOGS, SETTLE_RULES, WEBHOOKS } from "./destination.ts";
 import { quotedUrl } from "./quoted-url.ts";
 import { nameInput, revisionInput } from "./source-settings.ts";
 import { staticHeaderProblems } from "./static-headers.ts";
@@ -92,6 +92,14 @@ export const destinationSettingsInput = z.strictObject({
     .describe(
       "Which response bodies the delivery log keeps the start of. failures: those of requests that failed. all: every one. " +
         "off: none. Default failures.",
+    ),
+  payload: z
+    .enum(PAYLOADS, `expected one of ${PAYLOADS.join(", ")}`)
+    .optional()
+    .describe(
+      "documented: bodies have the documented shapes. full: beside those they carry what the call had besides: a page's name " +
+        "and category, a screen's properties and category, messageId, receivedAt, sentAt, originalTimestamp, " +
+        "integrations. Of events that are routed from then on. Default documented.",
     ),
   urls: z
     .array(webhookUrlInput, `expected a list of 1 to ${MAX_WEBHOOK_URLS} URLs, each {"url": …}`)

@@ -15,6 +15,10 @@ export type SettleRule = (typeof SETTLE_RULES)[number];
 export const RESPONSE_LOGS = ["failures", "all", "off"] as const;
 export type ResponseLog = (typeof RESPONSE_LOGS)[number];
 
+/** What the request bodies carry: the documented shapes, or what the call had besides, too. */
+export const PAYLOADS = ["documented", "full"] as const;
+export type Payload = (typeof PAYLOADS)[number];
+
 export interface WebhookUrl {
   readonly url: string;
   /** Static headers of the requests to this URL, in clear. */
@@ -47,6 +51,7 @@ export interface Destination {
   /** Whether requests also carry the Standard Webhooks headers. */
   readonly standardWebhooks: boolean;
   readonly responseLog: ResponseLog;
+  readonly payload: Payload;
   readonly secrets: SharedSecrets;
   readonly urls: readonly WebhookUrl[];
   readonly createdAtMs: number;

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseJson } from "../call/parse-json.ts";
+import { PAYLOADS } from "../config/destination.ts";
 import { EVENT_TYPES, type Event } from "../event/event.ts";
 import { toWebhookBody } from "./body.ts";
 
@@ -80,6 +81,40 @@ it("a field that the call did not have is null, an object empty, so that a type'
   expect(parseJson(toWebhookBody({ ...base, type: "group" }))).toMatchObject({ groupId: null, traits: {} });
 });
 
+describe("the full body", () => {
+  const call = '"messageId":"m1","receivedAt":"1970-01-01T00:00:00.000Z","sentAt":null,"originalTimestamp":null';
+  const end = `${call},"integrations":{}}`;
+
+  it.each<[Event["type"], Partial<Event>, string]>([
+    ["page", { name: "Home" }, `,"name":"Home","category":"c",${end}`],
+    ["page", { name: null, restJson: null }, `,"name":null,"category":null,${end}`],
+    ["screen", { name: "S", propertiesJson: '{"a":1}' }, `,"properties":{"a":1},"category":"c",${end}`],
+    ["screen", { restJson: null }, `,"properties":{},"category":null,${end}`],
+    ["identify", {}, `,${end}`],
+    ["track", { event: "E" }, `,${end}`],
+    ["alias", { previousId: "u0" }, `,${end}`],
+    ["group", { groupId: "g1" }, `,${end}`],
+  ])("of %s is the documented one with what the call had besides behind it", (type, fields, besides) => {
+    const event: Event = { ...base, type, ...fields };
+    expect(toWebhookBody(event, "full")).toBe(`${toWebhookBody(event).slice(0, -1)}${besides}`);
+  });
+
+  it("has the call's times as it gave them, its integrations, and no other field of it", () => {
+    const restJson = '{"channel":"web","sentAt":{"odd":1},"category":["x"],"originalTimestamp":"2020-01-02"}';
+    const event: Event = { ...base, type: "page", restJson, integrations: { All: false, Webhooks: true } };
+    expect(parseJson(toWebhookBody(event, "full"))).toMatchObject({
+      ...{ sentAt: { odd: 1 }, originalTimestamp: "2020-01-02", category: ["x"] },
+      integrations: { All: false, Webhooks: true },
+    });
+    expect(toWebhookBody(event, "full")).not.toContain("channel");
+  });
+
+  it("of a deletion's notification is the documented one", () => {
+    const event: Event = { ...base, type: "delete" };
+    expect(toWebhookBody(event, "full")).toBe(toWebhookBody(event, "documented"));
+  });
+});
+
 /**
  * JSON that callers can send, with what trips serialisers: keys that look like indices, `__proto__`, lone surrogates,
  * -0, 1e21.
@@ -114,7 +149,7 @@ const anyEvent: fc.Arbitrary<Event> = fc.record({
   anonymousId: orNull(hardString),
   timestampMs: fc.integer({ min: 0, max: 4e12 }),
   receivedAtMs: fc.nat(),
-  integrations: fc.constant({}),
+  integrations: fc.dictionary(fc.oneof(fc.string(), fc.constant("7")), fc.boolean(), { maxKeys: 3 }),
   event: orNull(hardString),
   name: orNull(hardString),
   groupId: orNull(hardString),
@@ -125,10 +160,10 @@ const anyEvent: fc.Arbitrary<Event> = fc.record({
   restJson: orNull(hardObject),
 });
 
-it("is a fixed point of JSON, byte for byte, whatever the caller sent", () => {
+it.each(PAYLOADS)("%s is a fixed point of JSON, byte for byte, whatever the caller sent", (payload) => {
   fc.assert(
     fc.property(anyEvent, (event) => {
-      const body = toWebhookBody(event);
+      const body = toWebhookBody(event, payload);
       expect(JSON.stringify(parseJson(body))).toBe(body);
       expect(Buffer.from(body, "utf8").toString("utf8")).toBe(body);
     }),

@@ -1,5 +1,6 @@
 /**
- * The body that leaves: an event as the JSON object that receivers get, in the shapes of product.md and no others.
+ * The body that leaves: an event as the JSON object that receivers get, in the documented shapes and no others, or, for
+ * a destination that asks for it, with what the call had besides behind them.
  *
  * The body is put together from the event's JSON fragments, which are outputs of `JSON.stringify`. Nothing is parsed,
  * and what comes out is a fixed point again: `JSON.stringify(JSON.parse(body)) === body`. Receivers verify the
@@ -8,11 +9,21 @@
  * A field of a type's shape that the call did not have is `null` (an object: `{}`), so that a receiver finds the same
  * keys in every body of a type. `anonymousId` is the one exception: it is there only when the call had one.
  */
+import { objectOf } from "../call/json-fragment.ts";
+import { parseJson } from "../call/parse-json.ts";
+import type { Payload } from "../config/destination.ts";
 import type { Event } from "../event/event.ts";
 import { toIsoTime } from "../event/iso-time.ts";
 
-/** The request body of an event, serialised once for all its destinations. */
-export function toWebhookBody(event: Event): string {
+/** The request body of an event, serialised once for all its destinations that want it so. */
+export function toWebhookBody(event: Event, payload: Payload = "documented"): string {
+  const body = documentedBody(event);
+  // A notification of a deletion is no call, and has nothing besides.
+  if (payload === "documented" || event.type === "delete") return body;
+  return `${body.slice(0, -1)},${besides(event)}}`;
+}
+
+function documentedBody(event: Event): string {
   const timestamp = `"timestamp":"${toIsoTime(event.timestampMs)}"`;
   switch (event.type) {
     case "page":
@@ -49,4 +60,18 @@ function anonymousId(event: Event): string {
 
 function end(event: Event, timestamp: string): string {
   return `${timestamp},"context":${event.contextJson}}`;
+}
+
+/**
+ * What the call had besides: no key of it stands in the documented shape of the same type. What the call's own JSON
+ * said is taken as it was, so this is a fixed point too; it is parsed for that, at the cost of those that ask for it.
+ */
+function besides(event: Event): string {
+  const { type, name, propertiesJson, messageId, receivedAtMs, integrations } = event;
+  const rest = objectOf(event.restJson === null ? null : parseJson(event.restJson));
+  const own = (key: string): string => (Object.hasOwn(rest, key) ? JSON.stringify(rest[key]) : "null");
+  const named = type === "page" ? `"name":${JSON.stringify(name)},` : `"properties":${propertiesJson ?? "{}"},`;
+  const ofType = type === "page" || type === "screen" ? `${named}"category":${own("category")},` : "";
+  const times = `"receivedAt":"${toIsoTime(receivedAtMs)}","sentAt":${own("sentAt")},"originalTimestamp":${own("originalTimestamp")}`;
+  return `${ofType}"messageId":${JSON.stringify(messageId)},${times},"integrations":${JSON.stringify(integrations)}`;
 }

@@ -6,6 +6,7 @@ const destination = (id: string, sourceIds: readonly string[], enabled = true): 
   id,
   sourceIds,
   enabled,
+  payload: "documented",
 });
 
 describe("integrations", () => {

@@ -2,7 +2,7 @@
 import { type Destination, WEBHOOKS } from "../config/destination.ts";
 
 /** What routing needs of a destination; no secret is among it. */
-export type RoutableDestination = Pick<Destination, "id" | "enabled" | "sourceIds">;
+export type RoutableDestination = Pick<Destination, "id" | "enabled" | "sourceIds" | "payload">;
 
 /** Why an event became no delivery. */
 export const UNROUTED_CAUSES = [

@@ -1,5 +1,5 @@
 /** A destination as the API shows it: what is secret reads as set, or as `***`. */
-import { type Destination, RESPONSE_LOGS, SETTLE_RULES, WEBHOOKS } from "@posthaste/core/config/destination";
+import { type Destination, PAYLOADS, RESPONSE_LOGS, SETTLE_RULES, WEBHOOKS } from "@posthaste/core/config/destination";
 import { MASK } from "@posthaste/core/config/destination-settings";
 import { SECRET_STAGES, secretStage } from "@posthaste/core/config/secret-rotation";
 import { z } from "zod";
@@ -20,6 +20,7 @@ const destination = z.object({
     rateLimitPerSecond: z.number().nullable(),
     standardWebhooks: z.boolean(),
     responseLog: z.enum(RESPONSE_LOGS),
+    payload: z.enum(PAYLOADS),
     urls: z.array(
       z.object({
         url: z.string(),
@@ -57,6 +58,7 @@ export function viewDestination(value: Destination, isSource: (id: string) => bo
       rateLimitPerSecond: value.rateLimitPerSecond,
       standardWebhooks: value.standardWebhooks,
       responseLog: value.responseLog,
+      payload: value.payload,
       urls: value.urls.map(({ url, headers }) => ({
         url,
         headers: Object.fromEntries(Object.keys(headers).map((name): [string, typeof MASK] => [name, MASK])),

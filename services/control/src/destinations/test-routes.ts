@@ -72,7 +72,7 @@ export function destinationTestRoutes({ destinations, sender, clock }: Destinati
         const urls = await sender.test({
           destination,
           messageId,
-          body: Buffer.from(toWebhookBody(event)),
+          body: Buffer.from(toWebhookBody(event, destination.payload)),
           signWith: body.signWith,
         });
         return {

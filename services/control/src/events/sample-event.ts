@@ -25,7 +25,7 @@ const FIELDS: Readonly<Record<EventType, Partial<Event>>> = {
       url: "https://www.example.com/test",
     }),
   },
-  screen: { name: "Test screen" },
+  screen: { name: "Test screen", propertiesJson: JSON.stringify({ step: 1 }) },
   identify: { traitsJson: JSON.stringify({ email: "test@example.com", plan: "test", logins: 1 }) },
   track: { event: "Test Event", propertiesJson: JSON.stringify({ product: "test", price: 1.5 }) },
   alias: { previousId: "test-anonymous" },
