@@ -20,7 +20,7 @@ const CONTAINERS = 1_024;
 const CONTAINERS_A_BYTE = 16;
 /** Commas outside of texts, the same: about as many as there are values. */
 const COMMAS = 4_096;
-const COMMAS_A_BYTE = 64;
+const COMMAS_A_BYTE = 8;
 /** Calls, the same: two that differ in their ids differ in more bytes than this allows for one. */
 const CALLS = 128;
 const CALLS_A_BYTE = 1 / 4;
