@@ -19,7 +19,7 @@ describe("a compressed body", () => {
 
   it.each([
     ["the same call, of 1 KB", `{"a":{},"b":{"c":{"d":1,"e":2}},"f":"${"x".repeat(980)}"},`, 480, 1_500],
-    ["lists in a call and keys beside the calls", `{"a":[${"1,".repeat(300)}1]},`, 480, 3_000],
+    ["lists in a call and keys beside the calls", `{"a":[${"1,".repeat(40)}1]},`, 480, 3_000],
     ["brackets and commas in texts", `"${'{[,\\"'.repeat(1_000)}",`, 100, 600],
   ])("of half a megabyte of %s does not", (_what, unit, times, sentBytes) => {
     expect(saysTooMuch(bodyOf(unit, times), sentBytes)).toBe(false);
