@@ -112,6 +112,8 @@ export async function startDeliveryService(owner: ModelProcess, installation: In
   });
   const publish = publisher.publish.bind(publisher);
   publisher.publish = (task, plans) => {
+    const { delivery } = task.item;
+    if (delivery !== null && plans.some(({ kind }) => kind === "retry")) deliveries.putOff(delivery, world.nowMs);
     const before = publishing;
     publishing = task;
     publish(task, plans);

@@ -102,7 +102,16 @@ export class DeliveryWitness {
     return this.#secondCopies.has(nameOf(record));
   }
 
-  /** Whether it stood in a retry topic at the moment. */
+  /**
+   * A process puts it off. Others may take their turn before it from now on, also where the process is cut off from the
+   * brokers and what it republishes never arrives.
+   */
+  putOff(delivery: Delivery, atMs: number): void {
+    const origin = originOf(delivery);
+    if (!this.#republishedSinceMs.has(origin)) this.#republishedSinceMs.set(origin, atMs);
+  }
+
+  /** Whether it stood in a retry topic at the moment, or was to. */
   wasRepublished(origin: string, atMs: number): boolean {
     return (this.#republishedSinceMs.get(origin) ?? Number.POSITIVE_INFINITY) <= atMs;
   }
