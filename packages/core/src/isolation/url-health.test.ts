@@ -60,6 +60,22 @@ describe("the health of a URL", () => {
     expect([health.isStalled, health.isSound]).toEqual([false, true]);
   });
 
+  it("is idle with nothing out, its breaker closed and no Retry-After left, and healthy once an answer came", () => {
+    const health = healthIn();
+    expect([health.isIdle(0), health.isHealthy]).toEqual([true, false]);
+    health.take(0);
+    expect(health.isIdle(0)).toBe(false);
+    finish(health, "delivered", 0, 1);
+    expect([health.isIdle(1), health.isHealthy]).toEqual([true, true]);
+    health.shutUntil(100);
+    expect([health.isIdle(99), health.isIdle(100)]).toEqual([false, true]);
+    for (let failure = 0; failure < 5; failure++) {
+      health.take(100);
+      finish(health, "failed", 100, 101);
+    }
+    expect([health.breakerState, health.isIdle(1_000_000)]).toEqual(["open", false]);
+  });
+
   it("stalls later when its requests usually take long, and not while nothing is out", () => {
     const health = healthIn();
     health.passed(5000);
