@@ -81,6 +81,38 @@ function broken(admission: Admission, outcome: RequestOutcome, nowMs: number, ur
   }
 }
 
+describe("what admission says of a destination of two URLs", () => {
+  it("is whether something is unsettled, whether nothing is out or waits, and whether nothing stands against it", () => {
+    const admission = admissionOf([A, B], "each");
+    const says = (nowMs = 0) => [admission.hasUnsettled, admission.isEmpty, admission.isIdle(nowMs)];
+    expect(says()).toEqual([false, true, true]);
+    const permit = given(admission, 0);
+    expect(says()).toEqual([true, false, false]);
+    finish(permit, "delivered", 1, A);
+    expect(says(1)).toEqual([true, false, false]);
+    permit.lines[1]?.health.settled("delivered", { startedMs: 0, wasProbe: false }, 2);
+    expect(says(2)).toEqual([false, false, false]);
+    permit.lines[1]?.health.ended();
+    expect(says(2)).toEqual([false, true, true]);
+    admission.urls[1]?.shutUntil(100);
+    expect(says(99)).toEqual([false, true, false]);
+    expect(says(100)).toEqual([false, true, true]);
+  });
+
+  it("is neither empty nor idle while a delivery waits with nothing out", () => {
+    const admission = admissionOf();
+    admission.setRate(1, 0);
+    finish(given(admission, 0), "delivered", 1);
+    expect(arrive(admission, 1)).toBeNull();
+    expect([admission.waiting, admission.isEmpty, admission.isIdle(1), admission.hasUnsettled]).toEqual([
+      1,
+      false,
+      false,
+      false,
+    ]);
+  });
+});
+
 describe("admission to one URL", () => {
   it("AD1: is given up to the limit, then there is a wait, and a request that ends makes way for the next", () => {
     const admission = admissionOf();
