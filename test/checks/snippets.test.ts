@@ -1,11 +1,12 @@
 /**
- * The blocks of the pages that people copy from. Here are checked: that TypeScript compiles, that an npm command names
- * a script, a test and a package that there are, that JSON parses. Others run what they are nearest to:
- * docs/control-api.md's commands `services/control/test/docs.test.ts`, docs/webhooks.md's JavaScript
- * `packages/webhook/test/docs.test.ts`, docs/dead-letters.md's programs `test/e2e/dead-letter-readers.test.ts`, and the
+ * The blocks of the pages that people copy from. Here are checked: that TypeScript and our client's Go compile, that an
+ * npm command names a script, a test and a package that there are, that JSON parses. Others run what they are nearest
+ * to: docs/control-api.md's commands `services/control/test/docs.test.ts`, docs/webhooks.md's JavaScript, Go and Python
+ * `packages/webhook/test/docs.test.ts`, docs/ingest.md's lines of a web page `test/e2e/browser.test.ts`,
+ * docs/dead-letters.md's programs `test/e2e/dead-letter-readers.test.ts`, and the
  * calls of README.md and docs/ingest.md `test/e2e/local-command.test.ts`.
  */
-import { execFile } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -100,6 +101,36 @@ describe("Go", () => {
     expect(named.length).toBeGreaterThan(2);
     expect(new Set(named)).toEqual(new Set([module]));
   });
+
+  const hasGo = spawnSync("go", ["version"]).status === 0;
+  if (!hasGo) process.stdout.write("the pages' Go is not compiled: there is no go here\n");
+
+  it.skipIf(!hasGo)("of packages/client-go/README.md compiles in its module", { timeout: 120_000 }, async () => {
+    const shown = inLanguage("go").filter(({ page }) => page === "packages/client-go/README.md");
+    expect(shown).not.toEqual([]);
+    for (const { code } of shown) expect(await goFaultsOf(code)).toBe("");
+  });
+
+  it.skipIf(!hasGo)("that names what is not there does not", { timeout: 120_000 }, async () => {
+    const code = 'import analytics "posthaste.example/client-go"\n\nerr := analytics.Nobody()\n';
+    expect(await goFaultsOf(code)).toContain("Nobody");
+  });
+
+  /** What `go vet` says of a program that makes these imports and then does the rest; empty when nothing. */
+  async function goFaultsOf(code: string): Promise<string> {
+    const isImport = (line: string) => line.startsWith("import ");
+    const lines = code.split("\n");
+    const rest = lines.filter((line) => !isImport(line));
+    const program = ["package main", ...lines.filter(isImport), "func main() {", ...rest, "_ = err", "}", ""];
+    const folder = await mkdtemp(join(root, "packages", "client-go", ".snippet-"));
+    try {
+      await writeFile(join(folder, "main.go"), program.join("\n"));
+      const vetted = execute("go", ["vet", "."], { cwd: folder });
+      return (await vetted.catch((error: { stderr: string }) => error)).stderr;
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  }
 });
 
 describe("JSON", () => {

@@ -7,6 +7,7 @@ import { type Browser, type BrowserRequest, type LoadOptions, startBrowser, type
 import { sendBatch } from "./calls.ts";
 import { CHROMIUM, provideProgram } from "./debian-program.ts";
 import { type Installation, startInstallation } from "./installation.ts";
+import { blocksUnder } from "./page-blocks.ts";
 import { bodyOf, createRoute, messageIdsOf, type Route } from "./route.ts";
 
 const ARRIVAL = { timeoutMs: 20_000 };
@@ -116,6 +117,22 @@ describe.skipIf("missing" in found)("the real @segment/analytics-next in Chromiu
     expect(new Set(visit.requests().map((request) => new URL(request.url).origin))).toEqual(
       new Set([installation.system.ingestUrl]),
     );
+  });
+
+  it("sends what a page calls after the lines that docs/ingest.md shows", async () => {
+    const [shown = ""] = await blocksUnder("docs/ingest.md", "Browsers", "js");
+    const route = await createRoute(installation, receiver, "/shown");
+    const visit = await browser.visit();
+    const { host, origin } = new URL(installation.system.ingestUrl);
+    // Those of this installation, which speaks no TLS.
+    const lines = shown
+      .replace("…", route.writeKey)
+      .replace('"https://events.example.com"', JSON.stringify(origin))
+      .replace('"events.example.com/v1"', `"${host}/v1", protocol: "http"`)
+      .replace(/;\s*$/, "");
+    expect(lines).not.toContain("example.com");
+    await visit.page.evaluate(`(async (analytics) => { await ${lines}.track("Shown"); })(AnalyticsBrowser)`);
+    await eventually(() => expect(requestsOf(route).map((each) => bodyOf(each)["event"])).toEqual(["Shown"]), ARRIVAL);
   });
 
   it("asks once for leave to send to a path, and then sends each call in one request", async () => {
