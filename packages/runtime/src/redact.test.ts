@@ -98,7 +98,7 @@ describe("fields of a line", () => {
     expect(shown({ deep })).toContain("[too deep]");
     expect(redact({ wide })).toMatchObject({ wide: { f0: 0, "…": "[99501 more]" } });
     expect(shown({ list })).toContain("more]");
-    expect(shown({ long })).toContain("[no room]");
+    expect(shown({ long })).toContain("[too long]");
   });
 
   it("RD4: never throw, and say what could not be read", () => {

@@ -54,7 +54,7 @@ function copyValue(value: unknown, bounds: Bounds, depth: number): unknown {
 }
 
 function copyText(text: string, bounds: Bounds): string {
-  if (bounds.characters <= 0) return "[no room]";
+  if (bounds.characters <= 0) return "[too long]";
   const redacted = redactText(text);
   bounds.characters -= redacted.length;
   return redacted;

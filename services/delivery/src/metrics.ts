@@ -57,9 +57,9 @@ export function createDeliveryMetrics(registry: Registry, retryTopics: readonly 
   const originsLeftOut = new Counter({
     name: "posthaste_origins_left_out_total",
     help:
-      "What the commits of deliveries had no room for of what tells a router's repeats, counted at each commit: entry, " +
-      "that of an events partition, the one written longest ago; destination, the place within the last event. " +
-      "Costs repeats, never a record.",
+      "What the commits of deliveries left out of what tells a router's repeats, since it was too long, counted at each " +
+      "commit: entry, that of an events partition, the one written longest ago; destination, the place within the last " +
+      "event. Costs repeats, never a record.",
     labelNames: ["what"],
     registers,
   });
@@ -119,7 +119,7 @@ export function createDeliveryGauges(registry: Registry, gauges: DeliveryGauges)
   });
   new Gauge({
     name: "posthaste_deliveries_waiting_for_room",
-    help: "Deliveries in memory that wait for room at their destination.",
+    help: "Deliveries in memory that wait for a permit to call their destination.",
     registers: [registry],
     collect() {
       this.set(gauges.waitingForAdmission());

@@ -6,7 +6,7 @@
 import type { DeferralCause } from "./permit.ts";
 import type { UrlHealth } from "./url-health.ts";
 
-/** The load of a destination's surroundings in this process, at the moment of asking. */
+/** How full the window of a delivery is, and what other destinations do in this process, at the moment of asking. */
 export interface LoadContext {
   /** No other destination was active lately. */
   readonly isAlone: boolean;
