@@ -10,6 +10,8 @@ import { addGet, addList, addRemove } from "./stored-commands.ts";
 
 const PATH = "/v1/audiences";
 const COLUMNS = ["id", "name", "trait", "sourceId", "size", "lastSync.endedAt"];
+/** A removal waits for a sync that runs, and forgets each user: of millions that takes minutes. */
+const REMOVING_MS = 30 * 60_000;
 /** Between two looks at a sync whose users were all sent. */
 const LOOK_MS = 500;
 
@@ -60,6 +62,7 @@ function addMaking(audiences: Command, perform: Perform): void {
     path: PATH,
     kind: "audience",
     description: "remove audiences; nobody is told of it",
+    extraMs: REMOVING_MS,
     examples: ["posthaste audiences remove aud_4k2v8m1n0p3q5r7s"],
   });
 }

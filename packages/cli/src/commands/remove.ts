@@ -9,6 +9,8 @@ export interface RemoveOptions {
   readonly path: string;
   readonly ids: readonly string[];
   readonly dryRun: boolean;
+  /** How much longer than another call each removal may take, in ms. */
+  readonly extraMs?: number;
 }
 
 /** 0 when all are gone, 3 when none could be removed, 6 when some could. */
@@ -16,7 +18,7 @@ export async function removeEach(
   { api, printer, confirm, terminal }: Context,
   options: RemoveOptions,
 ): Promise<ExitCode> {
-  const { kind, path, dryRun } = options;
+  const { kind, path, dryRun, extraMs = 0 } = options;
   const ids = [...new Set(options.ids)];
   const what = ids.length === 1 ? `${kind} ${ids[0]}` : `${ids.length} ${kind}s`;
   if (dryRun) {
@@ -30,7 +32,7 @@ export async function removeEach(
   let last: CliError | undefined;
   for (const id of ids) {
     try {
-      await api.call("DELETE", `${path}/${encodeURIComponent(id)}`);
+      await api.call("DELETE", `${path}/${encodeURIComponent(id)}`, undefined, extraMs);
       removed += 1;
       printer.say(`removed ${kind} ${id}`);
     } catch (error) {

@@ -5,7 +5,7 @@ import { examples } from "../examples.ts";
 import { EXIT } from "../exit-code.ts";
 import { wholeNumber } from "../options.ts";
 import type { Entry } from "../printer.ts";
-import { removeEach } from "./remove.ts";
+import { type RemoveOptions, removeEach } from "./remove.ts";
 
 export interface StoredCommand {
   readonly group: Command;
@@ -60,14 +60,14 @@ export function addGet({ group, perform, path, description, examples: shown }: S
 }
 
 /** `remove <ids...>`, with `--dry-run`. `kind`: what one of them is, for people. */
-export function addRemove(command: StoredCommand & { readonly kind: string }): void {
-  const { group, perform, path, kind, description, examples: shown } = command;
+export function addRemove(command: StoredCommand & Pick<RemoveOptions, "kind" | "extraMs">): void {
+  const { group, perform, path, kind, description, extraMs = 0, examples: shown } = command;
   group
     .command("remove <ids...>")
     .description(description)
     .option("--dry-run", "show what would be removed")
     .action((ids: string[], options: { dryRun?: boolean }, called: Command) =>
-      perform(called, (context) => removeEach(context, { kind, path, ids, dryRun: options.dryRun === true })),
+      perform(called, (context) => removeEach(context, { kind, path, ids, dryRun: options.dryRun === true, extraMs })),
     )
     .addHelpText("after", examples(shown));
 }
