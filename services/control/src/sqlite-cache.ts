@@ -9,8 +9,11 @@
 import { rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 
+/** SQLite's name for a file of its own that nobody sees and that is gone with whoever opened it. */
+export const TEMPORARY_FILE = "";
+
 export interface CacheOptions {
-  /** The database's file; null for memory. */
+  /** The database's file, or `TEMPORARY_FILE`; null for memory. */
   readonly path: string | null;
   /** Names the cluster and its topics. */
   readonly identity: string;
@@ -52,7 +55,7 @@ export function removingDamaged<T>(path: string | null, use: () => T): T {
   try {
     return use();
   } catch (error) {
-    if (path !== null && isForeign(error)) remove(path);
+    if (path !== null && path !== TEMPORARY_FILE && isForeign(error)) remove(path);
     throw error;
   }
 }

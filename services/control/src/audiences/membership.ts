@@ -25,7 +25,7 @@ export interface MembershipOptions {
   readonly connection: KafkaConnection;
   readonly topic: string;
   readonly codec: Codec<MembershipRecord>;
-  /** The database's file; null for memory. */
+  /** The database's file, or `TEMPORARY_FILE`; null for memory. */
   readonly path: string | null;
   /** Users may have to be written again (U3). Called at most once a batch of records. */
   readonly onTaken: () => void;

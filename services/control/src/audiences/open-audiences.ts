@@ -1,5 +1,6 @@
 /** Everything of control that is about audiences and computed traits, put together. */
-import { mkdir } from "node:fs/promises";
+import { access, constants, mkdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type AudienceRecord, createAudienceCodec } from "@posthaste/contracts/audience-codec";
 import type { OpenCodec } from "@posthaste/contracts/codec";
@@ -14,6 +15,7 @@ import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
 import { createProducer } from "@posthaste/kafka/producer/producer";
 import { type ConfigStore, openConfigStore } from "../config-store/config-store.ts";
 import type { Route } from "../http/route.ts";
+import { TEMPORARY_FILE } from "../sqlite-cache.ts";
 import { AudienceEmitter } from "./audience-emitter.ts";
 import { AudienceHandlers } from "./audience-handlers.ts";
 import { audienceRoutes, memberRoutes } from "./audience-routes.ts";
@@ -118,15 +120,24 @@ async function recordsWaiting(connection: KafkaConnection, names: TopicNames): P
 }
 
 /**
- * Null, which is memory, also for a folder that cannot be made: the membership is a cache, and no reason not to start.
+ * A temporary file without a folder, and for one that cannot be made: the membership is a cache, and no reason not to
+ * start. A million users in memory would take as much again as all of control.
  */
 async function cachePath(folder: string | null, log: Log): Promise<string | null> {
-  if (folder === null) return null;
+  if (folder === null) return temporaryPath();
   try {
     await mkdir(folder, { recursive: true });
     return join(folder, "audiences.sqlite");
   } catch (error) {
     log.warn({ event: "membership_not_kept", reason: String(error) }, "POSTHASTE_CONTROL_DATA_DIR cannot be used");
-    return null;
+    return temporaryPath();
   }
+}
+
+/** Null, which is memory, where the machine has nowhere to write. */
+async function temporaryPath(): Promise<string | null> {
+  return await access(tmpdir(), constants.W_OK).then(
+    () => TEMPORARY_FILE,
+    () => null,
+  );
 }
