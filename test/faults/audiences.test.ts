@@ -1,17 +1,21 @@
 /**
- * Syncs of an audience whose control, emitter and router are killed at random moments, repeated after: what a receiver
- * holds of each user in the end, by the newest timestamp. Rules: AE1 of audience-emitter.ts, U1 and U3 of
- * membership.ts.
+ * Syncs of an audience whose control, router and emitter are killed at random moments, repeated after: what a receiver
+ * holds of each user in the end, by the newest timestamp, and how many identifies came twice. The emitter is killed
+ * with control, of which it is a part, and alone: a second process of control has a share of its partitions. Rules: U1
+ * to U3 of membership.ts and AE1 of audience-emitter.ts.
  */
 import { setTimeout as delay } from "node:timers/promises";
+import { findFreePorts } from "@posthaste/local-stack/ports";
 import { eventually } from "@posthaste/testkit/eventually";
 import type { ReceivedRequest } from "@posthaste/testkit/receiver";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { bodyOf, createRoute } from "../e2e/route.ts";
 import { installation, receiver, useInstallation } from "../e2e/use-installation.ts";
 import { isLong, longRounds } from "./form.ts";
+import { printWithLoad, toTable } from "./table.ts";
 
 const ROUNDS = isLong ? longRounds(10) : 3;
+const VICTIMS = ["control", "router", "emitter"];
 const USERS = isLong ? 5000 : 1000;
 /** Longer than a killed member's session (10 s), whose partitions nobody reads until it ends. */
 const ARRIVAL = { timeoutMs: 90_000, intervalMs: 100 };
@@ -34,6 +38,10 @@ function newest(requests: readonly ReceivedRequest[], trait: string): ReadonlyMa
 
 it("U1 to U3, AE1: each user's newest identify says the last sync's word, whoever was killed in the middle", async () => {
   const { control, system } = installation;
+  const [adminPort = 0, controlPort = 0] = await findFreePorts(2);
+  const emitter = system.another("control", adminPort, controlPort);
+  onTestFinished(() => emitter.stop());
+  await emitter.start();
   const route = await createRoute(installation, receiver, "/audience");
   const { id } = (await control.call("POST", "/v1/audiences", { name: "Killed", sourceId: route.sourceId })) as {
     id: string;
@@ -42,10 +50,13 @@ it("U1 to U3, AE1: each user's newest identify says the last sync's word, whoeve
   for (let round = 0; round < ROUNDS; round += 1) {
     members = Array.from({ length: USERS }, (_, index) => `user-${index}`).filter(() => Math.random() < 0.5);
     const sync = (): Promise<unknown> => control.call("PUT", `/v1/audiences/${id}/members`, members);
+    const victim = VICTIMS[round % VICTIMS.length];
+    const killed = victim === "emitter" ? emitter : system.process(victim ?? "control");
     // The first attempt fails with its control, or ends before; it is made again until it ends.
-    const first = sync().catch(() => undefined);
+    const first = sync().catch((reason: unknown) => {
+      if (victim !== "control") throw reason;
+    });
     await delay(Math.random() * 1000);
-    const killed = system.process(round % 3 === 2 ? "router" : "control");
     await killed.kill();
     await first;
     await killed.start();
@@ -66,4 +77,6 @@ it("U1 to U3, AE1: each user's newest identify says the last sync's word, whoeve
     expect(bodies.get(messageId) ?? body).toBe(body);
     bodies.set(messageId, body);
   }
+  const requests = receiver.requestsTo(route.path).length;
+  printWithLoad(toTable(["kills", "identifies", "repeated"], [[ROUNDS, bodies.size, requests - bodies.size]]));
 });

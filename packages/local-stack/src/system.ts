@@ -47,8 +47,11 @@ export interface System {
   readonly processes: readonly StackProcess[];
   /** The process `kafka-1`, `schema-registry`, `ingest` … Throws for a name that it has not. */
   readonly process: (name: string) => StackProcess;
-  /** One more process of a service, not started yet and not among `processes`: who asks for it ends it. */
-  readonly another: (name: ServiceName, adminPort: number) => StackProcess;
+  /**
+   * One more process of a service, not started yet and not among `processes`: who asks for it ends it. Control needs a
+   * port of its own for its API too.
+   */
+  readonly another: (name: ServiceName, adminPort: number, controlPort?: number) => StackProcess;
   /** Runs the program that makes the topics once more, with these settings beside its own. */
   readonly makeTopics: (settings: Readonly<Record<string, string>>) => Promise<void>;
   /** Ends all of it within about `deadlineMs`. */
@@ -123,8 +126,10 @@ function toSystem({ stack, services, serviceOptions, log }: Started): System {
       if (!found) throw new Error(`no process ${name}; there are ${processes.map((each) => each.name).join(", ")}`);
       return found;
     },
-    another: (name, adminPort) =>
-      prepareService(name, { ...serviceOptions, ports: { ...ports, admin: { ...ports.admin, [name]: adminPort } } }),
+    another: (name, adminPort, controlPort = ports.control) => {
+      const admin = { ...ports.admin, [name]: adminPort };
+      return prepareService(name, { ...serviceOptions, ports: { ...ports, control: controlPort, admin } });
+    },
     makeTopics: (settings) => runTopicsProgram(topicsProgram({ ...serviceOptions, env: { ...env, ...settings } }), log),
     stop: async (deadlineMs = 12_000) => {
       await Promise.all(services.map((each) => each.stop(Math.round(deadlineMs * 0.6))));
