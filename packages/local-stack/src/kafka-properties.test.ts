@@ -20,6 +20,12 @@ it("keeps one copy of everything on a single broker", () => {
   expect(settings).not.toHaveProperty("broker.session.timeout.ms");
 });
 
+it("does not write to the metadata twice a second while nothing changes", () => {
+  for (const count of [1, 3]) {
+    expect(kafkaSettings(1, layout(count), "/data")).toMatchObject({ "metadata.max.idle.interval.ms": "5000" });
+  }
+});
+
 it("P4: three brokers keep three copies, need two in sync, and notice a dead one after 3 s", () => {
   expect(kafkaSettings(2, layout(3), "/data")).toMatchObject({
     "node.id": "2",
