@@ -107,7 +107,7 @@ describe("a suppressed user with events in every place", () => {
     expect(list.data.map(({ reason }) => reason)).toEqual(dropped.map(() => "suppressed"));
     expect(list.leftOut).toEqual({ suppressed: 1 });
     const replay = await control.call("POST", "/v1/dead-letters/replay", {});
-    expect(replay).toEqual({ id: null, matched: 0, leftOut: { suppressed: 5 } });
+    expect(replay).toMatchObject({ id: null, matched: 0, leftOut: { suppressed: 5 } });
     const { states } = (await control.call("GET", `/v1/deletions/${answer.id}`)) as { states: object };
     expect(states).toEqual({ sent: 0, retrying: 0, delivered: 1, dead: 0 });
 

@@ -7,7 +7,8 @@
  * X1  A request is on record before anything of it is done, and its id stands for what was asked for first: the same
  *     again is the same request, anything else under the id is refused.
  * X2  Of two processes that put one id on record at once with different contents, one is refused: who wrote over the
- *     other's record sees so in the topic's order, puts that record back, and refuses.
+ *     other's record sees so in the topic's order, puts that record back unless the other has written again since, and
+ *     refuses.
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
@@ -21,6 +22,7 @@ import { nextRevision, WRITE_DEADLINE_MS } from "../config-store/config-store.ts
 import { type Applied, WrittenRecords } from "../config-store/written-records.ts";
 import { Problem } from "../http/problem.ts";
 import { readRecord } from "./read-record.ts";
+import { RecordPlaces } from "./record-places.ts";
 import { SentMoments } from "./sent-moments.ts";
 
 /** What is held of a request: everything but its user ids, of which the number stands. */
@@ -40,17 +42,11 @@ export interface DeletionStoreOptions {
   readonly onFailure: (reason: Error) => void;
 }
 
-/** Where the newest record of a request stands, and where the one before it stood; null for the first. */
-interface Place {
-  readonly offset: number;
-  readonly before: number | null;
-}
-
 /** Resolves when the table is being read; its lines are there when `caughtUp` resolves. */
 export async function openDeletionStore(options: DeletionStoreOptions): Promise<DeletionStore> {
   const { connection, topic, codec, onFailure } = options;
   const written = new WrittenRecords<DeletionLine>();
-  const places = new Map<string, Place>();
+  const places = new RecordPlaces();
   const sent = new SentMoments(options.clock);
   const table: Table<DeletionLine> = await createTable<DeletionLine>(connection, {
     ...{ topic, onFailure },
@@ -58,7 +54,7 @@ export async function openDeletionStore(options: DeletionStoreOptions): Promise<
     decode: (bytes) => lineOf(codec.decode(bytes)),
     onChange: (id, line, offset) => {
       if (line?.state === "sent") sent.note(id);
-      places.set(id, { offset, before: places.get(id)?.offset ?? null });
+      places.note(id, line?.content ?? null, offset);
       written.handleChange(id, line, () => table.revisionOf(id));
     },
     onStale: (id, revision) => written.handleStale(id, revision),
@@ -69,7 +65,7 @@ export async function openDeletionStore(options: DeletionStoreOptions): Promise<
 interface DeletionStoreParts {
   readonly table: Table<DeletionLine>;
   readonly written: WrittenRecords<DeletionLine>;
-  readonly places: ReadonlyMap<string, Place>;
+  readonly places: RecordPlaces;
   readonly sent: SentMoments;
 }
 
@@ -125,10 +121,10 @@ export class DeletionStore {
       const applied = await this.#write(id, this.#options.codec.encode(deletion));
       const other = applied.outcome === "applied" ? applied.over : table.get(id);
       if (other === undefined) return null;
-      const before = places.get(id)?.before ?? null;
       // X2
-      if (applied.outcome === "applied" && other.content !== deletion.content && before !== null) {
-        const bytes = await this.#bytesAt(id, before);
+      const overwritten = places.overwritten(id, deletion.content);
+      if (applied.outcome === "applied" && other.content !== deletion.content && overwritten !== null) {
+        const bytes = await this.#bytesAt(id, overwritten);
         if (bytes !== null) await this.#write(id, bytes);
       }
       return sameRequest(other, deletion);
@@ -147,16 +143,17 @@ export class DeletionStore {
     const { codec } = this.#options;
     const { places } = this.#parts;
     for (;;) {
-      const place = places.get(id);
-      if (place === undefined) throw new Problem("not_found", `there is no deletion request ${id}`);
-      const bytes = await this.#bytesAt(id, place.offset);
+      const offset = places.newest(id);
+      if (offset === undefined) throw new Problem("not_found", `there is no deletion request ${id}`);
+      const bytes = await this.#bytesAt(id, offset);
       if (bytes !== null) {
         await codec.prefetch(bytes);
         return codec.decode(bytes);
       }
       // Compaction took the record after a newer one was written, of which the table hears soon.
       await this.#parts.table.refresh(WRITE_DEADLINE_MS);
-      if (places.get(id) === place) throw new Problem("unavailable", `the record of ${id} cannot be found: try again`);
+      if (places.newest(id) === offset)
+        throw new Problem("unavailable", `the record of ${id} cannot be found: try again`);
     }
   }
 
@@ -206,9 +203,9 @@ export class DeletionStore {
   #repair(id: string): void {
     const { log } = this.#options.connection;
     const { table, places } = this.#parts;
-    const [revision, place] = [table.revisionOf(id), places.get(id)];
-    if (revision === undefined || place === undefined) return;
-    this.#bytesAt(id, place.offset)
+    const [revision, offset] = [table.revisionOf(id), places.newest(id)];
+    if (revision === undefined || offset === undefined) return;
+    this.#bytesAt(id, offset)
       .then((bytes) => (bytes === null ? undefined : this.#send(id, bytes, revision)))
       .then(() => log.warn({ event: "deletion_repaired", deletionId: id, revision }))
       .catch((error: unknown) => log.error({ event: "deletion_repair_failed", deletionId: id, err: error }));
