@@ -244,3 +244,12 @@ describe("holdMember", () => {
     expect(holdMember(record, 0, { held, fence: undefined })).toEqual(held);
   });
 });
+
+describe("holdFence", () => {
+  it("U2, U4: is raised by a later sync and a later audience, and lowered by no late write", () => {
+    const held = { revision: 9, bornRevision: 6 };
+    expect(holdFence({ revision: 5, bornRevision: 3 }, held)).toEqual(held);
+    expect(holdFence({ revision: 12, bornRevision: 11 }, held)).toEqual({ revision: 12, bornRevision: 11 });
+    expect(holdFence(held, undefined)).toEqual(held);
+  });
+});
