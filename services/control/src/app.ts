@@ -25,6 +25,8 @@ import { drawWriter, openConfigStore } from "./config-store/config-store.ts";
 import { openDeletions } from "./deletions/open-deletions.ts";
 import { deadLetterRoutes } from "./deliveries/dead-letter-routes.ts";
 import { deliveryRoutes } from "./deliveries/delivery-routes.ts";
+import { LetterExport } from "./deliveries/letter-export.ts";
+import { letterExportRoutes } from "./deliveries/letter-export-routes.ts";
 import { VisibleLetters } from "./deliveries/visible-letters.ts";
 import { catalogRoutes } from "./destinations/catalog-routes.ts";
 import { destinationRoutes } from "./destinations/destination-routes.ts";
@@ -131,7 +133,7 @@ export async function startControl({ config, host, version, log, registry, fail 
   const replays = await openReplays({
     ...{ connection, openCodec, names, destinations, suppressed, readModel, clock, log, writer, fail },
   });
-  const letters = new VisibleLetters(readModel, suppressed);
+  const letters = new VisibleLetters(readModel, suppressed, replays.past);
 
   let isCaughtUp = false;
   const caughtUp = Promise.all([
@@ -166,6 +168,7 @@ export async function startControl({ config, host, version, log, registry, fail 
     ...deletions.routes,
     ...deliveryRoutes(readModel),
     ...deadLetterRoutes(letters),
+    ...letterExportRoutes(new LetterExport({ ...replays.reading, suppressed, past: replays.past })),
     ...replays.routes,
     ...audiences.routes,
   ];

@@ -38,17 +38,23 @@ describe("dead letters", () => {
     const { body } = await control.call("GET", "/v1/dead-letters?limit=2");
     expect(body.data).toEqual([
       {
+        place: "0:3",
         time: momentOf(6),
         reason: "rejected_by_receiver",
+        reasonClass: "receiver",
         destinationId: "dst_1",
         sourceId: "src_1",
         messageId: "message-6",
         type: "track",
+        event: "Order Completed",
+        userKey: "user-7",
         receivedAt: momentOf(0),
         attempts: 3,
         deferrals: 1,
         windowStart: momentOf(0),
         lastAttempt: [{ url: "https://a.example/hook", status: 503, error: null, durationMs: 5.1 }],
+        replayId: null,
+        replays: 0,
       },
       expect.objectContaining({ time: momentOf(5), windowStart: null, lastAttempt: [] }),
     ]);
@@ -59,6 +65,11 @@ describe("dead letters", () => {
     ["reason=window_expired", [3, 2, 1]],
     ["reason=window_expired&destinationId=dst_2", []],
     [`since=${momentOf(3)}&until=${momentOf(6)}`, [5, 4, 3]],
+    ["error=503", [6, 3, 2, 1]],
+    ["error=timeout", []],
+    ["type=track&userId=user-7&sourceId=src_1&event=Order%20Completed&destinationId=dst_2", [5, 4]],
+    ["event=Other", []],
+    ["userId=user", []],
   ])("are asked for by %s", async (query, expected) => {
     expect(await timesOf(query)).toEqual(expected.map(momentOf));
   });
@@ -80,7 +91,7 @@ describe("counts of dead letters", () => {
     const { status, body } = await control.call("GET", "/v1/dead-letters/counts");
     expect([status, body]).toEqual([
       200,
-      { data: all, nextCursor: null, complete: expect.any(Boolean), leftOut: { suppressed: 0 } },
+      { data: all, nextCursor: null, complete: expect.any(Boolean), leftOut: { suppressed: 0, purged: 0 } },
     ]);
   });
 

@@ -53,6 +53,8 @@ interface Made {
   readonly audience: string;
   readonly replay: string;
   readonly plan: string;
+  readonly purge: string;
+  readonly place: string;
   readonly deletion: string;
 }
 
@@ -74,8 +76,10 @@ async function make(): Promise<Made> {
   });
   const dryRun = { destinationId: destination, dryRun: true };
   const { plan } = (await control.call("POST", "/v1/dead-letters/replay", dryRun)).body;
+  const [{ place }] = (await control.call("GET", `/v1/dead-letters?destinationId=${destination}`)).body.data;
+  const purge = (await control.call("POST", "/v1/dead-letters/purge", dryRun)).body.plan;
   const deletion = (await control.call("POST", "/v1/deletions", { userId: "user-7" })).body.id;
-  return { source, destination, audience, replay, plan, deletion };
+  return { source, destination, audience, replay, plan, purge, place, deletion };
 }
 
 interface Ran {
@@ -85,7 +89,7 @@ interface Ran {
 }
 
 async function run(command: string, made: Made): Promise<Ran> {
-  const { source, destination, audience, replay, plan, deletion } = made;
+  const { source, destination, audience, replay, plan, purge, place, deletion } = made;
   const withStatus = 'curl() { command curl -w "\\n%{http_code}" "$@"; }';
   const script = `${definitions.replace(LOCAL_CONTROL, control.url)}\n${withStatus}\n${command}`;
   const shell = spawn("bash", ["--norc", "-euc", script], {
@@ -98,6 +102,8 @@ async function run(command: string, made: Made): Promise<Ran> {
         AUDIENCE: audience,
         REPLAY: replay,
         PLAN: plan,
+        PURGE: purge,
+        PLACE: place,
         DELETION: deletion,
       },
     },

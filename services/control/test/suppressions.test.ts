@@ -129,7 +129,7 @@ describe("dead letters of suppressed users", () => {
       ...["told", "dropped"],
       ...[5, 4, 3].map((n) => `${matchesOf("x")}-${n}`),
     ]);
-    expect(body.leftOut).toEqual({ suppressed: 3 });
+    expect(body.leftOut).toEqual({ suppressed: 3, purged: 0 });
     const seen: string[] = [];
     let leftOut = 0;
     for (let cursor: string | null = ""; cursor !== null; ) {

@@ -1,53 +1,17 @@
 /** Dead letters: what will not be tried again, and why. */
-import { DEAD_LETTER_REASONS } from "@posthaste/core/delivery/dead-letter";
-import { EVENT_TYPES, OTHER } from "@posthaste/core/event/event";
 import { z } from "zod";
-import { tenths } from "../http/milliseconds.ts";
-import { timeRange } from "../http/moment.ts";
 import { pageOf, pageQuery } from "../http/page.ts";
 import { defineRoute, type Route } from "../http/route.ts";
-import { deadLetterFromEntry } from "../read-model/dead-letter-entry.ts";
-import type { JournalEntry } from "../read-model/journal.ts";
 import { decodeCursor, encodeCursor } from "../read-model/journal-cursor.ts";
+import { filterFrom, letterQuery } from "../replays/letter-query.ts";
 import { decodeCountCursor, encodeCountCursor } from "./count-cursor.ts";
+import { deadLetter, momentOf, reason, reasonClass, viewEntry } from "./dead-letter-view.ts";
 import { isComplete, journalPageOf } from "./journal-page.ts";
+import { groupLetters, remedyOf } from "./letter-groups.ts";
 import type { VisibleLetters } from "./visible-letters.ts";
 
-const REASONS = [...DEAD_LETTER_REASONS, OTHER] as const;
-const reason = z.enum(REASONS, `expected one of ${REASONS.join(", ")}`);
+const deadLetterQuery = pageQuery.extend(letterQuery);
 const time = z.iso.datetime();
-
-/** Which dead letters. */
-const deadLetterFilter = { destinationId: z.string().optional(), reason: reason.optional(), ...timeRange };
-const deadLetterQuery = pageQuery.extend(deadLetterFilter);
-
-const deadLetter = z.object({
-  time: time.describe("When it became a dead letter."),
-  reason,
-  destinationId: z.string(),
-  sourceId: z.string(),
-  messageId: z.string(),
-  type: z.enum([...EVENT_TYPES, OTHER]),
-  receivedAt: time.describe("When ingest took the call."),
-  attempts: z.int().describe("Attempts made."),
-  deferrals: z.int().describe("Times it was deferred without a request."),
-  windowStart: time.nullable().describe("The first failed attempt or the first putting-off; null without either."),
-  lastAttempt: z
-    .array(
-      z.object({
-        url: z.string(),
-        status: z.int().nullable(),
-        error: z
-          .string()
-          .nullable()
-          .describe("Null when a status arrived; `not_attempted` or `url_removed` where nothing was sent."),
-        durationMs: z.number(),
-      }),
-    )
-    .describe(
-      "What each URL answered in the attempt that ended it; empty when there was none. Where each URL is retried on its own: the URLs that are dead.",
-    ),
-});
 
 const deadLetterCount = z.object({
   destinationId: z.string(),
@@ -55,8 +19,24 @@ const deadLetterCount = z.object({
   count: z.int(),
 });
 
+const deadLetterGroup = z.object({
+  destinationId: z.string(),
+  reason,
+  reasonClass,
+  error: z.string().nullable().describe("What its first URL came to; null where there was no attempt."),
+  count: z.int(),
+  firstAt: time,
+  lastAt: time,
+  hours: z.array(z.object({ at: time, count: z.int() })).describe("Those hours in which one died, oldest first."),
+  sample: z.string().describe("The place of the newest one."),
+  remedy: z.string().describe("What helps, in words."),
+});
+
 const leftOut = z
-  .object({ suppressed: z.int().describe("Dead letters of users whose events a deletion request stopped.") })
+  .object({
+    suppressed: z.int().describe("Dead letters of users whose events a deletion request stopped."),
+    purged: z.int().describe("Dead letters that were purged."),
+  })
   .describe("How many fitted and are not shown.");
 
 export function deadLetterRoutes(letters: VisibleLetters): readonly Route[] {
@@ -70,17 +50,24 @@ export function deadLetterRoutes(letters: VisibleLetters): readonly Route[] {
       answer: {
         status: 200,
         description: "One page of dead letters.",
-        body: { name: "DeadLetterPage", schema: journalPageOf(deadLetter).extend({ leftOut }) },
+        body: {
+          name: "DeadLetterPage",
+          schema: journalPageOf(deadLetter).extend({
+            leftOut,
+            searchedTo: time.nullable().describe("Where the search ended early, go on with nextCursor; else null."),
+          }),
+        },
       },
-      handle: async ({ query: { reason: kind, since, until, cursor, ...named } }) => {
+      handle: async ({ query: { limit, cursor, ...asked } }) => {
         const after = cursor === undefined ? undefined : decodeCursor(cursor);
         const complete = letters.isComplete;
-        const page = await letters.page({ ...named, kind, sinceMs: since, untilMs: until, after });
+        const page = await letters.page({ filter: filterFrom(asked), limit, after });
         return {
-          data: page.entries.map(view),
+          data: page.entries.map(viewEntry),
           nextCursor: page.next === null ? null : encodeCursor(page.next),
           complete,
-          leftOut: { suppressed: page.leftOut },
+          leftOut: page.leftOut,
+          searchedTo: momentOf(page.searchedToMs),
         };
       },
     }),
@@ -98,31 +85,47 @@ export function deadLetterRoutes(letters: VisibleLetters): readonly Route[] {
           schema: pageOf(deadLetterCount).extend({ complete: isComplete, leftOut }),
         },
       },
-      handle: async ({ query: { reason: kind, since, until, destinationId, limit, cursor } }) => {
+      handle: async ({ query: { limit, cursor, ...asked } }) => {
         const after = cursor === undefined ? undefined : decodeCountCursor(cursor);
         const complete = letters.isComplete;
-        const filter = { destinationId, kind, sinceMs: since, untilMs: until };
-        const { counts, leftOut: hidden, next } = await letters.counts({ ...filter, limit, after });
+        const { counts, leftOut: hidden, next } = await letters.counts({ filter: filterFrom(asked), limit, after });
         return {
           data: counts
             .filter(({ count }) => count > 0)
             .map(({ count, ...of }) => ({ destinationId: of.destinationId, reason: reason.parse(of.kind), count })),
           nextCursor: next === null ? null : encodeCountCursor(next),
           complete,
-          leftOut: { suppressed: hidden },
+          leftOut: hidden,
         };
       },
     }),
+    groupRoute(letters),
   ];
 }
 
-function view(entry: JournalEntry): z.output<typeof deadLetter> {
-  const { deadAtMs, receivedAtMs, windowStartMs, lastAttempt, ...letter } = deadLetterFromEntry(entry);
-  return {
-    ...letter,
-    time: new Date(deadAtMs).toISOString(),
-    receivedAt: new Date(receivedAtMs).toISOString(),
-    windowStart: windowStartMs === null ? null : new Date(windowStartMs).toISOString(),
-    lastAttempt: lastAttempt.map((url) => ({ ...url, durationMs: tenths(url.durationMs) })),
-  };
+function groupRoute(letters: VisibleLetters): Route {
+  const groups = z.object({ data: z.array(deadLetterGroup), complete: isComplete });
+  return defineRoute({
+    method: "GET",
+    path: "/v1/dead-letters/groups",
+    operation: "groupDeadLetters",
+    summary: "Dead letters by destination, reason and error, the largest group first, with what helps",
+    query: z.object(letterQuery),
+    isLong: true,
+    answer: { status: 200, description: "All groups.", body: { name: "DeadLetterGroups", schema: groups } },
+    handle: async ({ query }) => {
+      const complete = letters.isComplete;
+      const found = await groupLetters(letters, filterFrom(query));
+      return {
+        data: found.map(({ firstMs, lastMs, hours, ...group }) => ({
+          ...group,
+          firstAt: new Date(firstMs).toISOString(),
+          lastAt: new Date(lastMs).toISOString(),
+          hours: [...hours].sort(([a], [b]) => a - b).map(([ms, count]) => ({ at: new Date(ms).toISOString(), count })),
+          remedy: remedyOf(group),
+        })),
+        complete,
+      };
+    },
+  });
 }

@@ -1,23 +1,34 @@
 /**
- * Dead letters as they may be seen: those of suppressed users are left out and counted. What was dropped for a
- * suppression (reason `suppressed`) is seen, since it holds nothing of the user; it cannot be sent again.
+ * Dead letters as they may be seen: those of suppressed users and those that were purged are left out and counted. What
+ * was dropped for a suppression (reason `suppressed`) is seen, since it holds nothing of the user; it cannot be sent
+ * again.
  *
- * Owns nothing: it asks the read model, and the table of suppressed users at every question, so that what is suppressed
- * is left out from then on and what is no more is seen again.
+ * Owns nothing: it asks the read model, and the tables of suppressed users and of purges at every question, so that
+ * what is suppressed is left out from then on and what is no more is seen again.
  */
 import { DIGEST_LENGTH } from "@posthaste/core/deletion/digest-set";
+import { type LetterFacts, type LetterFilter, letterCheck } from "@posthaste/core/replay/letter-filter";
 import type { SuppressedUsersTable } from "@posthaste/kafka/log/suppressed-users";
-import type { CountedKind, CountQuery, JournalEntry, JournalFilter, KindCount } from "../read-model/journal.ts";
+import { factsFromEntry } from "../read-model/dead-letter-entry.ts";
+import type { CountedKind, JournalEntry, JournalFilter, KindCount } from "../read-model/journal.ts";
 import type { JournalCursor } from "../read-model/journal-cursor.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
+import type { PastPlans } from "../replays/plan-letters.ts";
 
 const JOURNAL = "dead_letters";
-/** Entries that are looked through at a time where some may have to be left out. */
+/** Entries that are looked through at a time where some may have to be left out, or do not fit. */
 const STEP = 2000;
-/** For one page; what is left out beyond that ends the page early. */
-const MAX_STEPS = 50;
+/** For one page: 20,000 entries. What lies beyond is for the next. */
+const MAX_STEPS = 10;
 
-export interface LetterQuery extends JournalFilter {
+/** How many fitted and are not shown. */
+export interface Hidden {
+  readonly suppressed: number;
+  readonly purged: number;
+}
+
+export interface LetterQuery {
+  readonly filter: LetterFilter;
   readonly limit: number;
   readonly after?: JournalCursor | undefined;
 }
@@ -26,26 +37,42 @@ export interface LetterPage {
   /** Newest first. */
   readonly entries: readonly JournalEntry[];
   /** Those among them that are not shown. */
-  readonly leftOut: number;
+  readonly leftOut: Hidden;
   /** Where the next page begins; null on the last. */
   readonly next: JournalCursor | null;
+  /** The page ended early, at this moment, since enough was looked through; null for any other. */
+  readonly searchedToMs: number | null;
+}
+
+export interface LetterCountQuery {
+  readonly filter: LetterFilter;
+  readonly limit: number;
+  readonly after?: CountedKind | undefined;
 }
 
 export interface LetterCounts {
   readonly counts: readonly KindCount[];
-  /** Those of suppressed users, of the destinations and reasons that were counted. */
-  readonly leftOut: number;
+  /** Of the destinations and reasons that were counted. */
+  readonly leftOut: Hidden;
   /** Where the next page begins; null on the last. */
   readonly next: CountedKind | null;
 }
 
+type Verdict = "shown" | "suppressed" | "purged" | "other";
+
 export class VisibleLetters {
   readonly #readModel: ReadModel;
   readonly #suppressed: Pick<SuppressedUsersTable, "size" | "hasDigest">;
+  readonly #past: Pick<PastPlans, "purged" | "hasPurges">;
 
-  constructor(readModel: ReadModel, suppressed: Pick<SuppressedUsersTable, "size" | "hasDigest">) {
+  constructor(
+    readModel: ReadModel,
+    suppressed: Pick<SuppressedUsersTable, "size" | "hasDigest">,
+    past: Pick<PastPlans, "purged" | "hasPurges">,
+  ) {
     this.#readModel = readModel;
     this.#suppressed = suppressed;
+    this.#past = past;
   }
 
   /** See ReadModel. */
@@ -53,60 +80,95 @@ export class VisibleLetters {
     return this.#readModel.isComplete(JOURNAL);
   }
 
-  async page({ limit, after, ...filter }: LetterQuery): Promise<LetterPage> {
+  async page({ filter, limit, after }: LetterQuery): Promise<LetterPage> {
+    const judge = this.#judgeOf(filter);
     const entries: JournalEntry[] = [];
-    let leftOut = 0;
+    const leftOut = { suppressed: 0, purged: 0 };
     let last: JournalCursor | undefined = after;
-    const size = this.#suppressed.size === 0 ? limit + 1 : Math.max(limit + 1, STEP);
+    const size = judge === null ? limit + 1 : Math.max(limit + 1, STEP);
     for (let step = 0; step < MAX_STEPS; step++) {
-      const found = await this.#readModel.newest(JOURNAL, { ...filter, limit: size, after: last });
+      const found = await this.#readModel.newest(JOURNAL, { ...indexed(filter), limit: size, after: last });
       for (const entry of found) {
-        if (this.#isLeftOut(entry)) leftOut += 1;
-        else if (entries.length === limit) return { entries, leftOut, next: last ?? null };
-        else entries.push(entry);
+        const verdict = judge?.(entry) ?? "shown";
+        if (verdict === "shown" && entries.length === limit) {
+          return { entries, leftOut, next: last ?? null, searchedToMs: null };
+        }
+        if (verdict === "shown") entries.push(entry);
+        else if (verdict !== "other") leftOut[verdict] += 1;
         last = entry;
       }
-      if (found.length < size) return { entries, leftOut, next: null };
+      if (found.length < size) return { entries, leftOut, next: null, searchedToMs: null };
     }
-    return { entries, leftOut, next: last ?? null };
+    return { entries, leftOut, next: last ?? null, searchedToMs: last?.timeMs ?? null };
   }
 
   /** A destination and reason of which all are left out has a count of 0. */
-  async counts(query: CountQuery): Promise<LetterCounts> {
+  async counts({ filter, limit, after }: LetterCountQuery): Promise<LetterCounts> {
     // One more than is asked for tells whether there is another page.
-    const counted = await this.#readModel.counts(JOURNAL, { ...query, limit: query.limit + 1 });
-    const shown = counted.slice(0, query.limit);
+    const counted = await this.#readModel.counts(JOURNAL, { ...indexed(filter), limit: limit + 1, after });
+    const shown = counted.slice(0, limit);
     const next = counted.length > shown.length ? (shown.at(-1) ?? null) : null;
-    if (this.#suppressed.size === 0) return { counts: shown, leftOut: 0, next };
-    let leftOut = 0;
+    const leftOut = { suppressed: 0, purged: 0 };
+    if (this.#judgeOf(filter) === null) return { counts: shown, leftOut, next };
     const counts: KindCount[] = [];
-    for (const each of shown) {
-      const { destinationId, kind } = each;
-      const hidden = await this.#countLeftOut({ ...query, destinationId, kind });
-      leftOut += hidden;
-      counts.push({ ...each, count: Math.max(0, each.count - hidden) });
+    for (const { destinationId, kind } of shown) {
+      let count = 0;
+      for await (const [verdict] of this.#all({ ...filter, destinationId, reason: reasonOf(kind) })) {
+        if (verdict === "shown") count += 1;
+        else if (verdict !== "other") leftOut[verdict] += 1;
+      }
+      counts.push({ destinationId, kind, count });
     }
     return { counts, leftOut, next };
   }
 
-  /** Looks through every entry of a destination and reason: what nobody holds cannot be counted otherwise. */
-  async #countLeftOut({ destinationId, kind, sinceMs, untilMs }: JournalFilter): Promise<number> {
-    let leftOut = 0;
+  /** Everything that fits and may be seen, newest first: what nobody counts beforehand cannot be grouped otherwise. */
+  async *shown(filter: LetterFilter): AsyncGenerator<JournalEntry> {
+    for await (const [verdict, entry] of this.#all(filter)) if (verdict === "shown") yield entry;
+  }
+
+  async *#all(filter: LetterFilter): AsyncGenerator<readonly [Verdict, JournalEntry]> {
+    const judge = this.#judgeOf(filter);
     let after: JournalCursor | undefined;
     for (;;) {
-      const filter = { destinationId, kind, sinceMs, untilMs };
-      const found = await this.#readModel.newest(JOURNAL, { ...filter, limit: STEP, after });
-      leftOut += found.filter((entry) => this.#isLeftOut(entry)).length;
+      const found = await this.#readModel.newest(JOURNAL, { ...indexed(filter), limit: STEP, after });
+      for (const entry of found) yield [judge?.(entry) ?? "shown", entry];
       after = found.at(-1);
-      if (found.length < STEP) return leftOut;
+      if (found.length < STEP) return;
     }
   }
 
-  #isLeftOut({ kind, users }: JournalEntry): boolean {
+  /** Null where every entry that the index finds is shown. */
+  #judgeOf(filter: LetterFilter): ((entry: JournalEntry) => Verdict) | null {
+    const { destinationId: _, reason: __, sinceMs: ___, untilMs: ____, ...others } = filter;
+    const isNarrowed = Object.values(others).some((value) => value !== undefined);
+    const { hasPurges } = this.#past;
+    if (!isNarrowed && !hasPurges && this.#suppressed.size === 0) return null;
+    const fits = letterCheck(others);
+    const isPurged: (letter: LetterFacts) => boolean = hasPurges ? this.#past.purged() : () => false;
+    return (entry) => {
+      const facts = isNarrowed || hasPurges ? factsFromEntry(entry) : null;
+      if (facts !== null && !fits(facts)) return "other";
+      if (facts !== null && isPurged(facts)) return "purged";
+      return this.#isSuppressed(entry) ? "suppressed" : "shown";
+    };
+  }
+
+  #isSuppressed({ kind, users }: JournalEntry): boolean {
     if (this.#suppressed.size === 0 || kind === "suppressed") return false;
     for (let from = 0; from < users.length; from += DIGEST_LENGTH) {
       if (this.#suppressed.hasDigest(users.slice(from, from + DIGEST_LENGTH))) return true;
     }
     return false;
   }
+}
+
+/** What the journal finds by itself. */
+function indexed({ destinationId, reason, sinceMs, untilMs }: LetterFilter): JournalFilter {
+  return { destinationId, kind: reason, sinceMs, untilMs };
+}
+
+/** A journal's kinds of dead letters are their reasons. */
+function reasonOf(kind: string): LetterFilter["reason"] {
+  return kind as LetterFilter["reason"];
 }

@@ -62,6 +62,7 @@ function describeOperation(route: Route): Json {
       [answer.status]: {
         description: answer.description,
         ...(answer.body !== null && { content: { "application/json": { schema: reference(answer.body) } } }),
+        ...(answer.streams.length > 0 && { content: Object.fromEntries(answer.streams.map((each) => [each, {}])) }),
       },
       ...Object.fromEntries(refusalsOf(route).map((kind) => [statusOf(kind), describeProblem(kind)])),
     },

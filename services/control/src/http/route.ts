@@ -25,6 +25,20 @@ export interface Upload {
   readonly description: string;
 }
 
+/** An answer that is sent as it is made. */
+export class StreamedAnswer {
+  readonly mediaType: string;
+  /** What the caller may save it as. */
+  readonly fileName: string;
+  readonly chunks: AsyncIterable<Uint8Array>;
+
+  constructor(parts: Pick<StreamedAnswer, "mediaType" | "fileName" | "chunks">) {
+    this.mediaType = parts.mediaType;
+    this.fileName = parts.fileName;
+    this.chunks = parts.chunks;
+  }
+}
+
 export interface RouteDefinition<
   Path extends string,
   Query extends z.ZodObject,
@@ -51,14 +65,21 @@ export interface RouteDefinition<
   };
   /** It may take longer than other requests are let. */
   readonly isLong?: boolean;
-  /** The success. Without a schema the answer has no body. */
-  readonly answer: { readonly status: number; readonly description: string; readonly body?: Named<Answer> };
+  /** The success. Without a schema the answer has no body, or is a `StreamedAnswer` of one of these media types. */
+  readonly answer: {
+    readonly status: number;
+    readonly description: string;
+    readonly body?: Named<Answer>;
+    readonly streams?: readonly string[];
+  };
   /** Refusals beside those that every route knows. */
   readonly refusals?: readonly ProblemKind[];
   readonly handle: (request: {
     readonly params: PathParams<Path>;
     readonly query: z.output<Query>;
     readonly body: z.output<Body>;
+    /** Aborted when nobody waits for the answer any more. */
+    readonly signal: AbortSignal;
   }) => Promise<z.input<Answer>> | z.input<Answer>;
 }
 
@@ -70,6 +91,7 @@ export interface RouteRequest {
   readonly body: unknown;
   /** The body where it came as the route's upload. */
   readonly chunks: AsyncIterable<Uint8Array> | null;
+  readonly signal: AbortSignal;
 }
 
 /** A route with its types forgotten, ready to be served and described. */
@@ -83,7 +105,12 @@ export interface Route {
   readonly bodyLimit: number | null;
   readonly upload: Upload | null;
   readonly isLong: boolean;
-  readonly answer: { readonly status: number; readonly description: string; readonly body: Named | null };
+  readonly answer: {
+    readonly status: number;
+    readonly description: string;
+    readonly body: Named | null;
+    readonly streams: readonly string[];
+  };
   readonly refusals: readonly ProblemKind[];
   /** Checks the input, does the work, and lets out what the answer's schema names and nothing else. */
   readonly run: (request: RouteRequest) => Promise<unknown>;
@@ -106,7 +133,12 @@ export function defineRoute<
     bodyLimit: definition.bodyLimit ?? null,
     upload: upload ?? null,
     isLong: definition.isLong ?? false,
-    answer: { status: answer.status, description: answer.description, body: answer.body ?? null },
+    answer: {
+      status: answer.status,
+      description: answer.description,
+      body: answer.body ?? null,
+      streams: answer.streams ?? [],
+    },
     refusals: definition.refusals ?? [],
     run: async (request) => {
       // The router matched the path, so its parameters are there.
@@ -117,7 +149,8 @@ export function defineRoute<
       const result =
         upload !== undefined && request.chunks !== null
           ? await upload.handle({ params, query: asked, chunks: request.chunks })
-          : await handle({ params, query: asked, body: checkedBody() });
+          : await handle({ params, query: asked, body: checkedBody(), signal: request.signal });
+      if (result instanceof StreamedAnswer) return result;
       return answer.body === undefined ? undefined : answer.body.schema.parse(result);
     },
   };

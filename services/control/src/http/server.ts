@@ -2,6 +2,7 @@
  * The HTTP side of control: routes behind the admin token, problems as problem+json, `/openapi.json`, `/readyz`,
  * `/healthz`.
  */
+import { Readable } from "node:stream";
 import type { Log } from "@posthaste/core/log";
 import { isReady, type Readiness } from "@posthaste/runtime/admin-server";
 import { limitSockets } from "@posthaste/runtime/socket-limits";
@@ -10,7 +11,7 @@ import { createTokenCheck } from "./bearer-token.ts";
 import { type ControlMetrics, requestEnd, startRequestCounts } from "./metrics.ts";
 import { openApiDocument } from "./openapi.ts";
 import { Problem, problemFrom } from "./problem.ts";
-import type { Route } from "./route.ts";
+import { type Route, StreamedAnswer } from "./route.ts";
 import { letGo, readUploads, uploadOf } from "./uploads.ts";
 
 /** Five URLs with fifty headers each fit many times over. */
@@ -98,10 +99,11 @@ export function createServer(options: ServerOptions): FastifyInstance {
       },
       handler: async (request, reply) => {
         const params = request.params as Readonly<Record<string, string>>;
-        const given = uploadOf(request, route);
-        const answer = await route.run({ params, query: request.query, ...given }).finally(() => letGo(request));
+        const asked = { params, query: request.query, signal: closedSignal(reply), ...uploadOf(request, route) };
+        const answer = await route.run(asked).finally(() => letGo(request));
         // Write keys stand in answers.
         reply.code(route.answer.status).header("cache-control", "no-store");
+        if (answer instanceof StreamedAnswer) return sendStream(reply, answer, log);
         return answer === undefined ? reply.send() : reply.send(answer);
       },
     });
@@ -115,6 +117,22 @@ function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
   // Bytes, since fastify adds a charset to texts, and this media type has none.
   const body = Buffer.from(JSON.stringify(problem.toAnswer()));
   return reply.code(problem.status).header("content-type", "application/problem+json").send(body);
+}
+
+/** Aborted when the connection ends, or the answer is sent. */
+function closedSignal(reply: FastifyReply): AbortSignal {
+  const closed = new AbortController();
+  reply.raw.once("close", () => closed.abort());
+  return closed.signal;
+}
+
+/** What fails in the middle cuts the connection, so that nobody takes what came for all of it. */
+function sendStream(reply: FastifyReply, { mediaType, fileName, chunks }: StreamedAnswer, log: Log): FastifyReply {
+  const stream = Readable.from(chunks, { objectMode: false });
+  stream.once("error", (error) => {
+    if (!reply.raw.destroyed) log.error({ event: "stream_failed", fileName, err: error });
+  });
+  return reply.type(mediaType).header("content-disposition", `attachment; filename="${fileName}"`).send(stream);
 }
 
 /** Cuts off a request whose body is not there in time. */

@@ -1,39 +1,73 @@
-/** Dead letters as entries of their journal, and back: everything but the body, which stays in the topic. */
+/** Dead letters as entries of their journal, and back: everything but body and history, which stay in the topic. */
 import { DIGEST_LENGTH } from "@posthaste/core/deletion/digest-set";
 import { suppressionKeysOf } from "@posthaste/core/deletion/suppression";
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
+import { errorOf, type LetterFacts } from "@posthaste/core/replay/letter-filter";
 import { suppressionDigest } from "@posthaste/kafka/log/suppressed-users";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import type { JournalEntry } from "./journal.ts";
+import { userIdsOf } from "./letter-facts.ts";
 
-type DeadLetterDetail = Pick<
-  DeadLetter,
-  "sourceId" | "type" | "receivedAtMs" | "attempts" | "deferrals" | "windowStartMs" | "lastAttempt"
->;
+type Detailed =
+  | "sourceId"
+  | "type"
+  | "event"
+  | "userKey"
+  | "reasonClass"
+  | "receivedAtMs"
+  | "attempts"
+  | "deferrals"
+  | "windowStartMs"
+  | "lastAttempt"
+  | "replayId"
+  | "replays";
+
+interface DeadLetterDetail extends Pick<DeadLetter, Detailed> {
+  /** Whom it is about, for filters. */
+  readonly userIds: readonly string[];
+}
 
 /** A dead letter as it is listed. */
-export type ListedDeadLetter = DeadLetterDetail &
-  Pick<DeadLetter, "messageId" | "destinationId" | "reason" | "deadAtMs">;
+export type ListedDeadLetter = Pick<DeadLetter, Detailed | "messageId" | "destinationId" | "reason" | "deadAtMs">;
 
 export function deadLetterEntries(
   letter: DeadLetter,
   { partition, offset, key }: Pick<IncomingRecord, "partition" | "offset" | "key">,
 ): readonly JournalEntry[] {
-  const { sourceId, type, receivedAtMs, attempts, deferrals, windowStartMs, lastAttempt } = letter;
-  const detail: DeadLetterDetail = { sourceId, type, receivedAtMs, attempts, deferrals, windowStartMs, lastAttempt };
+  const { sourceId, type, event, userKey, reasonClass, receivedAtMs, attempts, deferrals } = letter;
+  const { windowStartMs, lastAttempt, replayId, replays } = letter;
+  const detail: DeadLetterDetail = {
+    ...{ sourceId, type, event, userKey, reasonClass, receivedAtMs, attempts, deferrals },
+    ...{ windowStartMs, lastAttempt, replayId, replays, userIds: userIdsOf(letter, key) },
+  };
   const { deadAtMs, destinationId, reason, messageId } = letter;
-  const named = { partition, offset, place: 0, destinationId, messageId };
   const bodyText = () => Buffer.from(letter.body).toString();
   const users = suppressionKeysOf({ delivery: letter, key: key?.toString() ?? null, bodyText })
     .map((each) => suppressionDigest(each).slice(0, DIGEST_LENGTH))
     .join("");
+  const named = { partition, offset, place: 0, destinationId, messageId };
   return [{ ...named, timeMs: deadAtMs, kind: reason, detail: JSON.stringify(detail), users }];
 }
 
 /** Reads back what `deadLetterEntries` made. */
 export function deadLetterFromEntry(entry: JournalEntry): ListedDeadLetter {
   const { timeMs, destinationId, kind, messageId } = entry;
-  // The journal holds what was put into it.
-  const detail = JSON.parse(entry.detail) as DeadLetterDetail;
+  const { userIds: _, ...detail } = detailOf(entry);
   return { ...detail, messageId, destinationId, reason: kind as DeadLetter["reason"], deadAtMs: timeMs };
+}
+
+/** What filters go by. */
+export function factsFromEntry(entry: JournalEntry): LetterFacts {
+  const { partition, offset, timeMs: deadAtMs, destinationId, kind, messageId } = entry;
+  const { sourceId, type, event, userIds, lastAttempt } = detailOf(entry);
+  return {
+    ...{ partition, offset, deadAtMs, destinationId, messageId, sourceId, type, event, userIds },
+    reason: kind as DeadLetter["reason"],
+    errors: [...new Set(lastAttempt.map(errorOf))],
+  };
+}
+
+/** The journal holds what was put into it. */
+function detailOf({ detail }: JournalEntry): DeadLetterDetail {
+  return JSON.parse(detail) as DeadLetterDetail;
 }

@@ -2,14 +2,14 @@
 import type { Codec } from "@posthaste/contracts/codec";
 import { type DeliveryOfUser, isDeliverySuppressed, type SuppressedUsers } from "@posthaste/core/deletion/suppression";
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
-import { errorOf, type LetterFacts } from "@posthaste/core/replay/letter-filter";
+import type { LetterFacts } from "@posthaste/core/replay/letter-filter";
 import type { PlannedRange } from "@posthaste/core/replay/replay-plan";
-import { userKeyOf } from "@posthaste/core/routing/partition-key";
 import { isUnreadable } from "@posthaste/kafka/codec/unreadable";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { untilAnswered } from "@posthaste/kafka/connection/when-reachable";
 import { followLog } from "@posthaste/kafka/log/log-reader";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
+import { factsOf } from "../read-model/letter-facts.ts";
 import { Handoff } from "./handoff.ts";
 
 /** Records that are decoded at a time; others have their turn between two of them. */
@@ -47,6 +47,7 @@ export async function* readLetters(
   signal: AbortSignal,
 ): AsyncGenerator<LetterBatch> {
   if (end <= start) return;
+  signal.throwIfAborted();
   const { connection, topic } = options;
   const handoff = new Handoff<LetterBatch>();
   const reader = await followLog(connection, {
@@ -112,28 +113,6 @@ async function prefetch({ connection, topic, codec }: LetterReaderOptions, value
       message: "the registry does not answer: dead letters are read on when it does",
     },
   );
-}
-
-/** What filters ask for. */
-export function factsOf(
-  letter: DeadLetter,
-  { partition, offset, key }: Pick<IncomingRecord, "partition" | "offset" | "key">,
-): LetterFacts {
-  const { deadAtMs, reason, destinationId, sourceId, messageId, type, event, lastAttempt } = letter;
-  return {
-    ...{ partition, offset, deadAtMs, reason, destinationId, sourceId, messageId, type, event },
-    userIds: userIdsOf(letter, key),
-    errors: [...new Set(lastAttempt.map(errorOf))],
-  };
-}
-
-function userIdsOf(letter: DeadLetter, key: Buffer | null): readonly string[] {
-  const own = key === null ? undefined : userKeyOf(letter.destinationId, key.toString());
-  if (own === undefined) return [];
-  if (letter.type !== "alias" || letter.body.length === 0) return [own];
-  const body: unknown = JSON.parse(Buffer.from(letter.body).toString());
-  const isNamed = typeof body === "object" && body !== null && "Previous ID" in body;
-  return isNamed && typeof body["Previous ID"] === "string" ? [own, body["Previous ID"]] : [own];
 }
 
 /** Whether nothing of the letter is to be sent or shown, since its user is suppressed. */

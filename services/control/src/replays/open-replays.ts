@@ -15,8 +15,10 @@ import type { ConfigStore } from "../config-store/config-store.ts";
 import type { Route } from "../http/route.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import { LetterJudge } from "./letter-judge.ts";
+import type { LetterReaderOptions } from "./letter-reader.ts";
 import { PastPlans } from "./plan-letters.ts";
 import { Planner } from "./planner.ts";
+import { purgeRoutes } from "./purge-routes.ts";
 import { ReplayHandlers } from "./replay-handlers.ts";
 import { replayRoutes } from "./replay-routes.ts";
 import { ReplayRunner } from "./replay-runner.ts";
@@ -40,6 +42,8 @@ export interface OpenReplaysOptions {
 export interface OpenedReplays {
   readonly routes: readonly Route[];
   readonly past: PastPlans;
+  /** For whoever else reads dead letters. */
+  readonly reading: LetterReaderOptions;
   /** Of the table, for `/readyz`. */
   readonly state: true | string;
   caughtUp(): Promise<void>;
@@ -72,8 +76,9 @@ export async function openReplays(options: OpenReplaysOptions): Promise<OpenedRe
     settlesEach: (destinationId) => destinations.get(destinationId)?.settle === "each",
   });
   return {
-    routes: replayRoutes(handlers),
+    routes: [...replayRoutes(handlers), ...purgeRoutes(handlers)],
     past,
+    reading: { connection, topic: names.deadLetters, codec: letters },
     get state() {
       return store.state;
     },

@@ -39,11 +39,11 @@ export class ReplayHandlers {
     this.#options = options;
   }
 
-  /** Counts, and stores the plan for an hour where anything matched. */
-  async plan(input: PlanInput): Promise<StoredPlan> {
+  /** Counts, and stores the plan for an hour where anything matched. `signal` ends it when nobody waits any more. */
+  async plan(input: PlanInput, signal: AbortSignal): Promise<StoredPlan> {
     const { store, planner, readModel } = this.#options;
     if (input.purpose === "replay" && !input.again) assertDeliveriesKnown(readModel);
-    const made = await planner.make(input, this.#closing.signal);
+    const made = await planner.make(input, AbortSignal.any([signal, this.#closing.signal]));
     if (made.plan.matched === 0) return { id: null, made };
     const { id } = await store.add(createId("rpl"), made.plan);
     return { id, made };

@@ -37,7 +37,7 @@ export function replayRoutes(handlers: ReplayHandlers): readonly Route[] {
         body: { name: "ReplayStart", schema: planAnswer },
       },
       refusals: ["not_found", "conflict"],
-      handle: async ({ body }) => {
+      handle: async ({ body, signal }) => {
         const { plan: planId, dryRun, ratePerSecond, again, ...asked } = body;
         if (planId !== undefined) {
           assertPlanAlone(body);
@@ -50,7 +50,7 @@ export function replayRoutes(handlers: ReplayHandlers): readonly Route[] {
           again,
           ratePerSecond: ratePerSecond ?? null,
         } as const;
-        const { id, made } = await handlers.plan(input);
+        const { id, made } = await handlers.plan(input, signal);
         if (dryRun || id === null) return viewPlan(made, { id: null, planId: id });
         await handlers.start(id, "replay");
         return viewPlan(made, { id, planId: null });

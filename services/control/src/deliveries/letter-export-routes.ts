@@ -1,0 +1,45 @@
+/** Dead letters out of their topic: one with its body, or all that fit as a file. */
+import { z } from "zod";
+import { defineRoute, type Route, StreamedAnswer } from "../http/route.ts";
+import { filterFrom, letterQuery } from "../replays/letter-query.ts";
+import { viewWhole, wholeDeadLetter } from "./dead-letter-view.ts";
+import type { LetterExport } from "./letter-export.ts";
+import { EXPORT_FORMATS, MEDIA_TYPES } from "./row-formats.ts";
+
+const exportQuery = z.object({
+  ...letterQuery,
+  format: z.enum(EXPORT_FORMATS, `expected one of ${EXPORT_FORMATS.join(", ")}`).default("ndjson"),
+});
+
+export function letterExportRoutes(letters: LetterExport): readonly Route[] {
+  return [
+    defineRoute({
+      method: "GET",
+      path: "/v1/dead-letters/export",
+      operation: "exportDeadLetters",
+      summary: "All dead letters that fit, with their bodies, as they are read from the topic",
+      query: exportQuery,
+      isLong: true,
+      answer: { status: 200, description: "The file, as it is made.", streams: Object.values(MEDIA_TYPES) },
+      handle: ({ query: { format, ...asked }, signal }) =>
+        new StreamedAnswer({
+          mediaType: MEDIA_TYPES[format],
+          fileName: `dead-letters.${format}`,
+          chunks: letters.chunks(filterFrom(asked), format, signal),
+        }),
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/dead-letters/{place}",
+      operation: "getDeadLetter",
+      summary: "One dead letter with its body and its history, by where it stands in its topic",
+      answer: {
+        status: 200,
+        description: "The dead letter.",
+        body: { name: "WholeDeadLetter", schema: wholeDeadLetter },
+      },
+      refusals: ["not_found"],
+      handle: async ({ params, signal }) => viewWhole(params.place, (await letters.one(params.place, signal)).letter),
+    }),
+  ];
+}

@@ -1,0 +1,143 @@
+/** Rows of dead letters as bytes, a batch at a time, so that what is held does not depend on how many there are. */
+import { ByteWriter, ParquetWriter } from "hyparquet-writer";
+import type { FoundLetter } from "../replays/letter-reader.ts";
+import { type Cell, type ColumnKind, LETTER_COLUMNS, type LetterColumn } from "./letter-columns.ts";
+
+export const EXPORT_FORMATS = ["ndjson", "csv", "parquet"] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
+export const MEDIA_TYPES: Readonly<Record<ExportFormat, string>> = {
+  ndjson: "application/x-ndjson",
+  csv: "text/csv; charset=utf-8",
+  parquet: "application/vnd.apache.parquet",
+};
+
+/** Of one export: `begin` once, `add` for each batch, `end` once. */
+export interface RowFormat {
+  begin(): Uint8Array;
+  add(found: readonly FoundLetter[]): Uint8Array;
+  end(): Uint8Array;
+}
+
+export function createRowFormat(format: ExportFormat): RowFormat {
+  switch (format) {
+    case "ndjson":
+      return textFormat("", ndjsonLine);
+    case "csv":
+      return textFormat(`${LETTER_COLUMNS.map(({ name }) => name).join(",")}\r\n`, csvLine);
+    case "parquet":
+      return new ParquetRows();
+  }
+}
+
+const NOTHING = new Uint8Array();
+
+function textFormat(head: string, line: (found: FoundLetter) => string): RowFormat {
+  return {
+    begin: () => Buffer.from(head),
+    add: (found) => Buffer.from(found.map(line).join("")),
+    end: () => NOTHING,
+  };
+}
+
+function ndjsonLine(found: FoundLetter): string {
+  const fields = LETTER_COLUMNS.map(({ name, kind, of }) => {
+    const cell = of(found.letter, found);
+    return `${JSON.stringify(name)}:${cell === null || kind === "json" ? String(cell) : JSON.stringify(plain(cell, kind))}`;
+  });
+  return `{${fields.join(",")}}\n`;
+}
+
+/** RFC 4180. Null is an empty field, an empty text a quoted one. */
+function csvLine(found: FoundLetter): string {
+  const fields = LETTER_COLUMNS.map(({ kind, of }) => {
+    const cell = of(found.letter, found);
+    if (cell === null) return "";
+    const text = String(plain(cell, kind));
+    return text === "" || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  });
+  return `${fields.join(",")}\r\n`;
+}
+
+function plain(cell: string | number, kind: ColumnKind): string | number {
+  return kind === "time" ? new Date(Number(cell)).toISOString() : cell;
+}
+
+/** A row group holds about so much; one row is taken however large it is. */
+const GROUP_ROWS = 10_000;
+const GROUP_BYTES = 8_000_000;
+
+/**
+ * Row groups are written when they are full, and what is written is handed on at once: of the file nothing is held but
+ * where its groups stand.
+ */
+class ParquetRows implements RowFormat {
+  readonly #bytes = new ByteWriter();
+  readonly #writer = new ParquetWriter({ writer: this.#bytes, schema: SCHEMA, createdBy: "posthaste" });
+  #columns: Cell[][] = LETTER_COLUMNS.map(() => []);
+  #rows = 0;
+  #size = 0;
+
+  begin(): Uint8Array {
+    return this.#taken();
+  }
+
+  add(found: readonly FoundLetter[]): Uint8Array {
+    for (const each of found) {
+      for (const [index, column] of LETTER_COLUMNS.entries()) this.#columns[index]?.push(column.of(each.letter, each));
+      this.#rows += 1;
+      this.#size += each.record.value?.length ?? 0;
+      if (this.#rows >= GROUP_ROWS || this.#size >= GROUP_BYTES) this.#writeGroup();
+    }
+    return this.#taken();
+  }
+
+  end(): Uint8Array {
+    this.#writeGroup();
+    void this.#writer.finish();
+    return this.#taken();
+  }
+
+  #writeGroup(): void {
+    if (this.#rows === 0) return;
+    const columnData = LETTER_COLUMNS.map(({ name, kind }, index) => ({
+      ...{ name, offsetIndex: false, data: (this.#columns[index] ?? []).map((cell) => parquetCell(cell, kind)) },
+    }));
+    void this.#writer.write({ columnData, rowGroupSize: this.#rows });
+    this.#columns = LETTER_COLUMNS.map(() => []);
+    this.#rows = 0;
+    this.#size = 0;
+  }
+
+  /** What was written since the last time. */
+  #taken(): Uint8Array {
+    const taken = Uint8Array.from(this.#bytes.getBytes());
+    this.#bytes.index = 0;
+    return taken;
+  }
+}
+
+const SCHEMA = [
+  { name: "root", num_children: LETTER_COLUMNS.length },
+  ...LETTER_COLUMNS.map(
+    ({ name, kind }: LetterColumn) => ({ name, repetition_type: "OPTIONAL", ...typeOf(kind) }) as const,
+  ),
+];
+
+function typeOf(kind: ColumnKind) {
+  switch (kind) {
+    case "count":
+      return { type: "INT64" } as const;
+    case "time":
+      return { type: "INT64", converted_type: "TIMESTAMP_MILLIS" } as const;
+    case "text":
+    case "json":
+      return { type: "BYTE_ARRAY", converted_type: "UTF8" } as const;
+  }
+}
+
+function parquetCell(cell: Cell, kind: ColumnKind): string | bigint | Date | null {
+  if (cell === null) return null;
+  if (kind === "time") return new Date(Number(cell));
+  return typeof cell === "number" ? BigInt(cell) : cell;
+}

@@ -1,0 +1,27 @@
+/** What of a dead letter filters go by, out of its record or out of its entry. */
+import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
+import { errorOf, type LetterFacts } from "@posthaste/core/replay/letter-filter";
+import { userKeyOf } from "@posthaste/core/routing/partition-key";
+import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
+
+export function factsOf(
+  letter: DeadLetter,
+  { partition, offset, key }: Pick<IncomingRecord, "partition" | "offset" | "key">,
+): LetterFacts {
+  const { deadAtMs, reason, destinationId, sourceId, messageId, type, event, lastAttempt } = letter;
+  return {
+    ...{ partition, offset, deadAtMs, reason, destinationId, sourceId, messageId, type, event },
+    userIds: userIdsOf(letter, key),
+    errors: [...new Set(lastAttempt.map(errorOf))],
+  };
+}
+
+/** Whom a letter is about; of an alias the id too that it is aliased from. */
+export function userIdsOf(letter: DeadLetter, key: Buffer | null): readonly string[] {
+  const own = key === null ? undefined : userKeyOf(letter.destinationId, key.toString());
+  if (own === undefined) return [];
+  if (letter.type !== "alias" || letter.body.length === 0) return [own];
+  const body: unknown = JSON.parse(Buffer.from(letter.body).toString());
+  const isNamed = typeof body === "object" && body !== null && "Previous ID" in body;
+  return isNamed && typeof body["Previous ID"] === "string" ? [own, body["Previous ID"]] : [own];
+}
