@@ -1,4 +1,6 @@
 /** The control API over fetch: the only thing that the command talks to. */
+
+import { beginDownload, wholeOf } from "./download.ts";
 import { CliError, EXIT, type ExitCode } from "./exit-code.ts";
 import type { Entry } from "./printer.ts";
 import { upload } from "./upload.ts";
@@ -36,6 +38,11 @@ export interface ApiClient {
    * `call` does.
    */
   upload(path: string, chunks: AsyncIterable<Uint8Array>, onSent: (lines: number) => void): Promise<Entry>;
+  /**
+   * The bytes of an answer as they come, however long that takes. Throws as `call` does, also when they break off in
+   * the middle.
+   */
+  download(path: string): Promise<AsyncIterable<Uint8Array>>;
   /** Entries of a list through all its pages, at most `limit`. */
   list(path: string, limit: number): Promise<readonly Entry[]>;
   /** The same for a list that control reads from a topic; `query` narrows it. */
@@ -76,18 +83,24 @@ export function createApiClient({ url, token, timeoutMs }: ApiClientOptions): Ap
   };
 
   const call: ApiClient["call"] = async (method, path, body, extraMs = 0) => {
-    if (token === null) throw noToken();
-    const headers = { authorization: `Bearer ${token}` };
-    return documentOf(await request(method, path, { headers, body, extraMs }));
+    return documentOf(await request(method, path, { headers: authorization(token), body, extraMs }));
   };
 
   const uploadLines: ApiClient["upload"] = async (path, chunks, onSent) => {
-    if (token === null) throw noToken();
-    const headers = { authorization: `Bearer ${token}`, "content-type": "application/x-ndjson" };
+    const headers = { ...authorization(token), "content-type": "application/x-ndjson" };
     const { status, text } = await upload({ url: `${url}${path}`, headers, chunks, onSent }).catch((cause: unknown) => {
       throw notReachable(url, timeoutMs, cause);
     });
     return documentOf({ status, body: parseJson(text) });
+  };
+
+  const download: ApiClient["download"] = async (path) => {
+    const headers = authorization(token);
+    const response = await beginDownload({ url: `${url}${path}`, headers, timeoutMs }).catch((cause: unknown) => {
+      throw notReachable(url, timeoutMs, cause);
+    });
+    if (response.status >= 400) throw refusal({ status: response.status, body: parseJson(await response.text()) });
+    return wholeOf(response);
   };
 
   const listRead: ApiClient["listRead"] = async (path, limit, filter) => {
@@ -108,14 +121,17 @@ export function createApiClient({ url, token, timeoutMs }: ApiClientOptions): Ap
   return {
     call,
     upload: uploadLines,
+    download,
     list: async (path, limit) => (await listRead(path, limit, {})).entries,
     listRead,
     probe: (path) => request("GET", path),
   };
 }
 
-function noToken(): CliError {
-  return new CliError(EXIT.notAllowed, "there is no admin token", {
+/** Throws CliError where there is no token. */
+function authorization(token: string | null): { readonly authorization: string } {
+  if (token !== null) return { authorization: `Bearer ${token}` };
+  throw new CliError(EXIT.notAllowed, "there is no admin token", {
     hint: "set POSTHASTE_ADMIN_TOKEN, name a file that holds it with --token-file, or set POSTHASTE_DATA_DIR to the folder of npm start",
   });
 }

@@ -26,6 +26,8 @@ export interface Context {
   readonly openFile: (path: string) => Promise<AsyncIterable<Uint8Array>>;
   /** Resolves when the question is answered with yes, or `--yes` was given; rejects with CliError otherwise. */
   readonly confirm: (question: string) => Promise<void>;
+  /** The same, where `expected`, which is `what`, is to be typed. */
+  readonly confirmTyped: (question: string, expected: string, what: string) => Promise<void>;
 }
 
 /** What a command does; without a code of its own it ends with 0. */
@@ -48,6 +50,15 @@ export async function createContext(
     throw new CliError(EXIT.usage, "--timeout: expected a duration such as 500ms, 10s or 2m");
   }
   const { url, token } = await findAccess(options, terminal, defaultDataDir);
+  const confirm = async (question: string, isYes: (answer: string) => boolean): Promise<void> => {
+    if (options.yes === true) return;
+    if (!terminal.canAsk) {
+      throw new CliError(EXIT.usage, `${question.replace(/ \[y\/N\] $/, "")} there is no terminal to answer this on`, {
+        hint: "add --yes to go on, or --dry-run to see what would be done",
+      });
+    }
+    if (!isYes((await terminal.ask(question)).trim())) throw new CliError(EXIT.no, "nothing was done");
+  };
   const color = options.color !== false && !terminal.env.NO_COLOR;
   return {
     terminal,
@@ -58,15 +69,8 @@ export async function createContext(
         const reason = cause instanceof Error ? cause.message : String(cause);
         throw new CliError(EXIT.usage, `${path} cannot be read: ${reason}`, { cause });
       }),
-    confirm: async (question) => {
-      if (options.yes === true) return;
-      if (!terminal.canAsk) {
-        throw new CliError(EXIT.usage, `${question} there is no terminal to answer this on`, {
-          hint: "add --yes to go on, or --dry-run to see what would be done",
-        });
-      }
-      const answer = await terminal.ask(`${question} [y/N] `);
-      if (!/^y(es)?$/i.test(answer.trim())) throw new CliError(EXIT.no, "nothing was done");
-    },
+    confirm: (question) => confirm(`${question} [y/N] `, (answer) => /^y(es)?$/i.test(answer)),
+    confirmTyped: (question, expected, what) =>
+      confirm(`${question} Type ${what}, ${expected}, to go on: `, (answer) => answer === expected),
   };
 }

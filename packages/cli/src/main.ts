@@ -5,12 +5,20 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import packageJson from "../package.json" with { type: "json" };
 import { EXIT } from "./exit-code.ts";
+import { openOutput } from "./output.ts";
 import { run } from "./program.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Where `npm start` keeps its state, unless POSTHASTE_DATA_DIR says otherwise. */
 const LOCAL_DATA_DIR = fileURLToPath(new URL("../../../.posthaste", import.meta.url));
 const DEFAULT_COLUMNS = 80;
+
+let sayOnInterrupt = (): void => {};
+
+function interrupt(): void {
+  sayOnInterrupt();
+  process.exit(EXIT.interrupted);
+}
 
 const terminal: Terminal = {
   env: process.env,
@@ -22,10 +30,17 @@ const terminal: Terminal = {
   err: (talk) => process.stderr.write(talk),
   readFile: (path) => (path === "-" ? text(process.stdin) : readFile(path, "utf8")),
   openFile: async (path) => (path === "-" ? process.stdin : (await open(path)).createReadStream()),
+  openOutput: (path) => openOutput(path),
+  onInterrupt: (say) => {
+    sayOnInterrupt = say;
+    return () => {
+      sayOnInterrupt = () => {};
+    };
+  },
   ask: async (question) => {
     const lines = createInterface({ input: process.stdin, output: process.stderr });
     // Ctrl-C reaches the interface instead of the process while it reads.
-    lines.on("SIGINT", () => process.exit(EXIT.interrupted));
+    lines.on("SIGINT", interrupt);
     try {
       return await lines.question(question);
     } finally {
@@ -34,7 +49,7 @@ const terminal: Terminal = {
   },
 };
 
-process.on("SIGINT", () => process.exit(EXIT.interrupted));
+process.on("SIGINT", interrupt);
 // `posthaste … | head` closes the pipe: that is no failure of ours.
 process.stdout.on("error", (error: NodeJS.ErrnoException) =>
   process.exit(error.code === "EPIPE" ? EXIT.done : EXIT.failed),

@@ -22,6 +22,12 @@ export function wholeNumber(text: string): number {
   throw new InvalidArgumentError("Expected a whole number from 1 up.");
 }
 
+export function positiveNumber(text: string): number {
+  const value = Number(text);
+  if (/^\d{1,9}(\.\d{1,6})?$/.test(text) && value > 0) return value;
+  throw new InvalidArgumentError("Expected a number above 0.");
+}
+
 /** A number, or the word `none`; commander takes a null for an option without a value. */
 export function numberOrNone(text: string): number | "none" {
   if (text === "none") return "none";

@@ -17,6 +17,7 @@ export interface PrinterOptions {
 }
 
 export interface Printer {
+  readonly isJson: boolean;
   /**
    * Entries of a list: JSON lines with every field under `--json`; else these columns, as a table with a header on a
    * terminal, tab-separated and whole without one. `made` are columns that are put together from several fields.
@@ -40,6 +41,7 @@ export function createPrinter({ terminal, json, quiet, color }: PrinterOptions):
     if (lines.length > 0) terminal.out(`${lines.join("\n")}\n`);
   };
   return {
+    isJson: json,
     list: (entries, columns, made = {}) => {
       if (json) return write(entries.map((entry) => JSON.stringify(entry)));
       const rows = entries.map((entry) =>

@@ -6,6 +6,7 @@ import { addDeletions } from "./commands/deletions.ts";
 import { addDeliveries } from "./commands/deliveries.ts";
 import { addDestinations } from "./commands/destinations.ts";
 import { addDoctor } from "./commands/doctor.ts";
+import { addReplays } from "./commands/replays.ts";
 import { addSecret } from "./commands/secret.ts";
 import { addSend } from "./commands/send.ts";
 import { addSources } from "./commands/sources.ts";
@@ -67,6 +68,7 @@ export function createProgram({ terminal, version }: ProgramOptions, perform: Pe
   addSend(program, perform);
   addDeliveries(program, perform);
   addDeadLetters(program, perform);
+  addReplays(program, perform);
   addDeletions(program, perform);
   addAudiences(program, perform);
   addTraits(program, perform);

@@ -11,7 +11,10 @@ afterEach(() => {
 });
 
 /** What a sync of 12,000 users in six seconds leaves on standard error. */
-function talkOf(isTalkTerminal: boolean, quiet = false): string {
+function talkOf(
+  isTalkTerminal: boolean,
+  { quiet = false, json = false, total = undefined as number | undefined } = {},
+) {
   let talk = "";
   const terminal: Terminal = {
     env: {},
@@ -25,14 +28,16 @@ function talkOf(isTalkTerminal: boolean, quiet = false): string {
     },
     readFile: () => Promise.reject(new Error("no files here")),
     openFile: () => Promise.reject(new Error("no files here")),
+    openOutput: () => Promise.reject(new Error("no files here")),
+    onInterrupt: () => () => {},
     ask: () => Promise.reject(new Error("nobody here")),
   };
-  const printer = createPrinter({ terminal, json: false, quiet, color: false });
+  const printer = createPrinter({ terminal, json, quiet, color: false });
   const progress = startProgress({ terminal, printer });
-  progress.report("users sent:", 0);
+  progress.report("users sent:", 0, total);
   for (let sent = 2000; sent <= 12_000; sent += 2000) {
     vi.advanceTimersByTime(1000);
-    progress.report("users sent:", sent);
+    progress.report("users sent:", sent, total);
   }
   progress.end();
   return talk;
@@ -47,6 +52,19 @@ describe("progress", () => {
 
   it("is a line now and then elsewhere, and nothing for --quiet", () => {
     expect(talkOf(false)).toBe("users sent: 10,000, 2,000 a second\n");
-    expect([talkOf(false, true), talkOf(true, true)]).toEqual(["", ""]);
+    expect([talkOf(false, { quiet: true }), talkOf(true, { quiet: true })]).toEqual(["", ""]);
+  });
+
+  it("says of how many, and how long that takes still, where that is known", () => {
+    expect(talkOf(false, { total: 410_000 })).toBe("users sent: 10,000 of 410,000, 2,000 a second, 3 m 20 s left\n");
+    expect(talkOf(false, { total: 40_010_000 })).toContain("2,000 a second, 5 h 33 m left\n");
+    expect(talkOf(false, { total: 10_500 })).toContain("1 s left\n");
+  });
+
+  it("is an object now and then under --json, on a terminal too", () => {
+    const said = { progress: "users sent", count: 10_000, total: 12_000, perSecond: 2000, secondsLeft: 1 };
+    for (const isTerminal of [true, false]) {
+      expect(JSON.parse(talkOf(isTerminal, { json: true, total: 12_000 }))).toEqual(said);
+    }
   });
 });

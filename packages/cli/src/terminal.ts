@@ -1,3 +1,11 @@
+/** Bytes that are written one after the other. */
+export interface Output {
+  /** Resolves when more can be taken. */
+  readonly write: (bytes: Uint8Array) => Promise<void>;
+  /** All of it is there. */
+  readonly end: () => Promise<void>;
+}
+
 /** What the command sees of the process that it runs in; tests have one of their own. */
 export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -17,6 +25,10 @@ export interface Terminal {
   readonly readFile: (path: string) => Promise<string>;
   /** The bytes of a file as they are read; `-` is standard input. Rejects with what the system says. */
   readonly openFile: (path: string) => Promise<AsyncIterable<Uint8Array>>;
+  /** Where bytes go: a file that has its name when it is whole, or standard output for `-`. Rejects with CliError. */
+  readonly openOutput: (path: string) => Promise<Output>;
+  /** Calls this when Ctrl-C ends the command, until the answer is called. */
+  readonly onInterrupt: (say: () => void) => () => void;
   /** Puts a question on standard error and resolves with the line that is typed. */
   readonly ask: (question: string) => Promise<string>;
 }

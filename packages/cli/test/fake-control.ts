@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { type Answer, type ReceivedRequest, type Receiver, startReceiver } from "@posthaste/testkit/receiver";
 import { type RunNodeOptions, type RunResult, runNode } from "@posthaste/testkit/run-node";
 
-const BINARY = fileURLToPath(new URL("../bin/posthaste.mjs", import.meta.url));
+export const BINARY = fileURLToPath(new URL("../bin/posthaste.mjs", import.meta.url));
 
 export const TOKEN = "token-of-the-tests";
 

@@ -18,6 +18,8 @@ const terminal: Terminal = {
   err: () => {},
   readFile: () => Promise.reject(new Error("no files here")),
   openFile: () => Promise.reject(new Error("no files here")),
+  openOutput: () => Promise.reject(new Error("no files here")),
+  onInterrupt: () => () => {},
   isTalkTerminal: false,
   ask: () => Promise.reject(new Error("nobody here")),
 };
@@ -82,8 +84,16 @@ describe("help", () => {
     for (const path of ["deliveries", "dead-letters", "dead-letters/counts", notifications]) {
       control.script(`GET /v1/${path}`, { data: [document], nextCursor: null, complete: true });
     }
-    control.script("POST /v1/dead-letters/replay", { id: "rpl_1", matched: 1 }, 202);
-    control.script("GET /v1/replays/rpl_1", { id: "rpl_1", state: "done", matched: 1, replayed: 1, endedAt: "now" });
+    control.script("GET /v1/dead-letters/groups", { data: [document], complete: true });
+    control.script("GET /v1/dead-letters/3%3A1042", document);
+    control.script("GET /v1/dead-letters/export", document);
+    const replay = "rpl_4k2v8m1n0p3q5r7s";
+    control.script("POST /v1/dead-letters/replay", { id: replay, plan: replay, matched: 1 }, 202);
+    control.script("POST /v1/dead-letters/purge", { id: replay, plan: replay, matched: 1 }, 202);
+    const done = { id: replay, state: "done", matched: 1, replayed: 1, endedAt: "now" };
+    control.script("GET /v1/replays", { data: [done], nextCursor: null });
+    control.script(`GET /v1/replays/${replay}`, done);
+    for (const act of ["pause", "resume", "cancel"]) control.script(`POST /v1/replays/${replay}/${act}`, done);
     const audience = "/v1/audiences/aud_4k2v8m1n0p3q5r7s";
     for (const path of ["audiences", "computed-traits"]) {
       control.script(`GET /v1/${path}`, { data: [document], nextCursor: null });

@@ -139,6 +139,7 @@ describe("deliveries", () => {
 describe("dead letters", () => {
   const letter = {
     time: "2026-11-21T10:00:00.000Z",
+    place: "3:1042",
     reason: "window_expired",
     destinationId: "dst_1",
     messageId: "m1",
@@ -150,7 +151,7 @@ describe("dead letters", () => {
   it("are listed newest first", async () => {
     command.control.script("GET /v1/dead-letters", { data: [letter], nextCursor: null, complete: true });
     const { code, stdout } = await posthaste(["dead-letters", "list", "--reason", "window_expired", "--limit", "5"]);
-    expect([code, stdout]).toEqual([0, "2026-11-21T10:00:00.000Z\tdst_1\tm1\ttrack\twindow_expired\t10\n"]);
+    expect([code, stdout]).toEqual([0, "2026-11-21T10:00:00.000Z\t3:1042\tdst_1\tm1\ttrack\twindow_expired\t10\n"]);
     expect(command.control.requests[0]?.target).toBe("/v1/dead-letters?reason=window_expired&limit=5");
   });
 
@@ -167,50 +168,6 @@ describe("dead letters", () => {
     const { code, stdout } = await posthaste(["dead-letters", "count", "--until", "2026-11-21"]);
     expect([code, stdout]).toEqual([0, "dst_1\twindow_expired\t7\ndst_2\tsuppressed\t1\n"]);
     expect(command.control.requests[1]?.target).toContain("until=2026-11-21T00%3A00%3A00.000Z");
-  });
-
-  const scriptReplay = (state: string): void => {
-    command.control.scriptRequest("POST /v1/dead-letters/replay", ({ body }) => {
-      const { dryRun = false } = JSON.parse(body.toString());
-      return { status: 202, body: JSON.stringify({ id: dryRun ? null : "rpl_1", matched: 2 }) };
-    });
-    let looks = 0;
-    command.control.scriptRequest("GET /v1/replays/rpl_1", () => {
-      looks += 1;
-      const endedAt = looks > 1 ? "2026-11-21T10:00:00.000Z" : null;
-      return { body: JSON.stringify({ id: "rpl_1", state, matched: 2, replayed: looks, endedAt }) };
-    });
-  };
-
-  it("are only counted under --dry-run", async () => {
-    scriptReplay("done");
-    expect(await posthaste(["dead-letters", "replay", "--reason", "window_expired", "--dry-run"])).toEqual({
-      code: 0,
-      stdout: "id\t\nmatched\t2\n",
-      stderr: "would send 2 dead letters again\n",
-    });
-    expect(command.control.requests).toHaveLength(1);
-    expect(lastBody()).toEqual({ reason: "window_expired", dryRun: true });
-  });
-
-  it.each([
-    ["done", 0],
-    ["failed", 6],
-  ])("are sent again after a yes and followed until that is %s", async (state, expected) => {
-    scriptReplay(state);
-    const asked = await posthaste(["dead-letters", "replay", "--destination-id", "dst_1"]);
-    expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining("Send 2 dead letters again?")]);
-    expect(command.control.requests).toHaveLength(1);
-    const { code, stdout, stderr } = await posthaste(["dead-letters", "replay", "--destination-id", "dst_1", "--yes"]);
-    expect([code, stderr]).toEqual([expected, "sent 2 of 2 again\n"]);
-    expect(stdout).toContain("replayed\t2\n");
-    expect(command.control.requests.map(({ method }) => method)).toEqual(["POST", "POST", "POST", "GET", "GET"]);
-  });
-
-  it("are not asked about when none would be sent again", async () => {
-    command.control.script("POST /v1/dead-letters/replay", { id: null, matched: 0 }, 202);
-    const { code, stderr } = await posthaste(["dead-letters", "replay"]);
-    expect([code, stderr]).toEqual([3, "nothing matches\n"]);
   });
 
   it("end with 3 when there are none", async () => {

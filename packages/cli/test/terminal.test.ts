@@ -30,6 +30,8 @@ async function onTerminal(args: readonly string[], { answer = "", env = {} } = {
     },
     readFile: () => Promise.reject(new Error("no files here")),
     openFile: () => Promise.reject(new Error("no files here")),
+    openOutput: () => Promise.reject(new Error("no files here")),
+    onInterrupt: () => () => {},
     isTalkTerminal: true,
     ask: async (question) => {
       stderr += question;
@@ -100,5 +102,24 @@ describe("on a terminal", () => {
     expect(control.requests).toHaveLength(0);
     expect((await onTerminal(["sources", "remove", "src_1", "src_2"], { answer: " Yes " })).code).toBe(0);
     expect(control.requests.map(({ method }) => method)).toEqual(["DELETE", "DELETE"]);
+  });
+
+  it("more than ten thousand dead letters are sent again when the destination's name was typed", async () => {
+    const counts = [{ destinationId: "dst_1", count: 10_001 }];
+    const planned = { id: null, plan: "rpl_1", matched: 10_001, counts };
+    control.script("POST /v1/dead-letters/replay", planned, 202);
+    control.script("GET /v1/destinations/dst_1", { id: "dst_1", name: "Acme CRM" });
+    const replay = ["dead-letters", "replay", "--destination-id", "dst_1"];
+    const no = await onTerminal(replay, { answer: "yes" });
+    expect([no.code, no.stderr]).toEqual([
+      3,
+      expect.stringContaining("Type the destination's name, Acme CRM, to go on"),
+    ]);
+    expect(control.requests.map(({ method }) => method)).toEqual(["POST", "GET"]);
+    const several = { ...planned, counts: [...counts, { destinationId: "dst_2", count: 1 }] };
+    control.script("POST /v1/dead-letters/purge", several, 202);
+    const purge = ["dead-letters", "purge", "--until", "1d"];
+    expect((await onTerminal(purge, { answer: "y" })).stderr).toContain("Type their number, 10001, to go on");
+    expect((await onTerminal(purge, { answer: "10001" })).code).toBe(0);
   });
 });

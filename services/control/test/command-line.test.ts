@@ -121,6 +121,48 @@ describe("the command line", () => {
       expect([counted.code, counted.stdout]).toEqual([0, "dst_1\twindow_expired\t2\n"]);
     });
     const listed = await posthaste(["dead-letters", "list", "--limit", "1", "--json"]);
-    expect(JSON.parse(listed.stdout)).toMatchObject({ time: momentOf(3), reason: "window_expired" });
+    expect(JSON.parse(listed.stdout)).toMatchObject({ time: momentOf(3), reason: "window_expired", place: "0:1" });
+    expect((await posthaste(["dead-letters", "groups"])).stdout).toMatch(/^2\tdst_1\twindow_expired\t503\t/);
+    expect((await posthaste(["dead-letters", "show", "0:1"])).stdout).toContain('body\t{"n":3}\n');
+  });
+
+  it("replays dead letters by a plan, follows that, exports and purges them", async () => {
+    const settings = { urls: [{ url: "https://a.example/hook" }] };
+    const input = { type: "Webhooks", name: "again", sourceIds: [], enabled: true, settings };
+    const destinationId = (await control.call("POST", "/v1/destinations", input)).body.id;
+    const writer = await createLogWriter(topics);
+    await writer.deadLetters([4, 5, 6].map((n) => deadLetterAt(n, { destinationId })));
+    const of = ["--destination-id", destinationId];
+    const dry = await posthaste(["dead-letters", "replay", ...of, "--dry-run", "--json", "--quiet"]);
+    const { plan, matched } = JSON.parse(dry.stdout);
+    expect([dry.code, matched]).toEqual([0, 3]);
+    const replayed = await posthaste(["dead-letters", "replay", "--plan", plan, "--yes", "--json"]);
+    expect([replayed.code, replayed.stderr]).toEqual([0, "sent 3 of 3 again\n"]);
+    expect(JSON.parse(replayed.stdout)).toMatchObject({ id: plan, state: "done", replayed: 3 });
+    const again = await posthaste(["dead-letters", "replay", ...of, "--yes"]);
+    expect([again.code, again.stderr]).toEqual([3, "left out: 3 replayed before\nnothing matches\n"]);
+    expect((await posthaste(["replays", "list"])).stdout).toMatch(`${plan}\tdone\t3\t3\t`);
+    expect((await posthaste(["replays", "watch", plan])).code).toBe(0);
+    expect((await posthaste(["replays", "cancel", plan])).code).toBe(3);
+
+    const slow = await posthaste([
+      ...["dead-letters", "replay", ...of, "--again", "--rate-per-second", "0.01", "--no-wait", "--yes", "--json"],
+    ]);
+    const { id } = JSON.parse(slow.stdout);
+    expect((await posthaste(["replays", "pause", id])).stdout).toContain("state\tpaused\n");
+    expect((await posthaste(["replays", "resume", id])).code).toBe(0);
+    const cancelled = await posthaste(["replays", "cancel", id]);
+    expect([cancelled.code, cancelled.stdout]).toEqual([0, expect.stringContaining("state\tcancelled\n")]);
+
+    const exported = await posthaste(["dead-letters", "export", ...of]);
+    expect(exported.stdout.split("\n").map((line) => JSON.parse(line || "{}").messageId)).toEqual([
+      ...["message-4", "message-5", "message-6", undefined],
+    ]);
+    const purged = await posthaste(["dead-letters", "purge", ...of, "--until", momentOf(6), "--yes"]);
+    expect([purged.code, purged.stderr]).toEqual([
+      0,
+      expect.stringMatching(/^purged 2 dead letters; their records stay/),
+    ]);
+    expect((await posthaste(["dead-letters", "export", ...of])).stdout.trimEnd().split("\n")).toHaveLength(1);
   });
 });

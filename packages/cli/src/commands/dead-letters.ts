@@ -1,48 +1,59 @@
 /** `posthaste dead-letters`: what will not be tried again, and why. */
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { Perform } from "../context.ts";
 import { examples } from "../examples.ts";
-import { moment, queryOf, wholeNumber } from "../options.ts";
+import { EXIT } from "../exit-code.ts";
+import { positiveNumber, wholeNumber } from "../options.ts";
+import { EXPORT_FORMATS, type ExportOptions, exportLetters } from "./export-letters.ts";
+import { type LetterFilter, letterQuery, withLetterFilter, withNamedLetters } from "./letter-filter.ts";
 import { printRead } from "./print-read.ts";
-import { replay } from "./replay.ts";
+import { type PurgeOptions, purge } from "./purge.ts";
+import { type ReplayOptions, replay } from "./replay.ts";
 
 const PATH = "/v1/dead-letters";
-const COLUMNS = ["time", "destinationId", "messageId", "type", "reason", "attempts"];
+const COLUMNS = ["time", "place", "destinationId", "messageId", "type", "reason", "attempts"];
 const COUNT_COLUMNS = ["destinationId", "reason", "count"];
+const GROUP_COLUMNS = ["count", "destinationId", "reason", "error", "lastAt", "remedy"];
 /** What a person can look through; `--limit` asks for more. */
 const DEFAULT_LIMIT = 50;
-
-interface DeadLetterFilter {
-  readonly destinationId?: string;
-  readonly reason?: string;
-  readonly since?: string;
-  readonly until?: string;
-}
+/** Groups are counted when they are asked for. */
+const GROUPS_MS = 60_000;
 
 export function addDeadLetters(program: Command, perform: Perform): void {
   const deadLetters = program.command("dead-letters").description("what will not be tried again, and why");
+  addList(deadLetters, perform);
+  addCount(deadLetters, perform);
+  addGroups(deadLetters, perform);
+  addShow(deadLetters, perform);
+  addExport(deadLetters, perform);
+  addReplay(deadLetters, perform);
+  addPurge(deadLetters, perform);
+}
 
-  withFilter(deadLetters.command("list"))
+function addList(deadLetters: Command, perform: Perform): void {
+  withLetterFilter(deadLetters.command("list"))
     .description("list dead letters, newest first; ends with 3 when nothing matches")
     .option("--limit <n>", "at most this many", wholeNumber, DEFAULT_LIMIT)
-    .action(({ limit, ...filter }: DeadLetterFilter & { readonly limit: number }, command: Command) =>
+    .action(({ limit, ...filter }: LetterFilter & { readonly limit: number }, command: Command) =>
       perform(command, async (context) =>
-        printRead(context, await context.api.listRead(PATH, limit, toQuery(filter)), COLUMNS),
+        printRead(context, await context.api.listRead(PATH, limit, letterQuery(filter)), COLUMNS),
       ),
     )
     .addHelpText(
       "after",
       examples([
         "posthaste dead-letters list --reason window_expired --since 1d",
-        "posthaste dead-letters list --destination-id dst_4k2v8m1n0p3q5r7s --json",
+        "posthaste dead-letters list --destination-id dst_4k2v8m1n0p3q5r7s --error 503 --json",
       ]),
     );
+}
 
-  withFilter(deadLetters.command("count"))
+function addCount(deadLetters: Command, perform: Perform): void {
+  withLetterFilter(deadLetters.command("count"))
     .description("count dead letters by destination and reason; ends with 3 when nothing matches")
-    .action((filter: DeadLetterFilter, command: Command) =>
+    .action((filter: LetterFilter, command: Command) =>
       perform(command, async (context) => {
-        const counts = await context.api.listRead(`${PATH}/counts`, Number.POSITIVE_INFINITY, toQuery(filter));
+        const counts = await context.api.listRead(`${PATH}/counts`, Number.POSITIVE_INFINITY, letterQuery(filter));
         return printRead(context, counts, COUNT_COLUMNS);
       }),
     )
@@ -50,30 +61,87 @@ export function addDeadLetters(program: Command, perform: Perform): void {
       "after",
       examples(["posthaste dead-letters count", "posthaste dead-letters count --since 10m --json"]),
     );
+}
 
-  withFilter(deadLetters.command("replay"))
-    .description("send dead letters again, and wait until that is done; ends with 3 when nothing matches")
-    .option("--dry-run", "count them only")
-    .action((filter: DeadLetterFilter & { readonly dryRun?: boolean }, command: Command) =>
-      perform(command, (context) => replay(context, toQuery(filter), filter.dryRun === true)),
+function addGroups(deadLetters: Command, perform: Perform): void {
+  withLetterFilter(deadLetters.command("groups"))
+    .description("dead letters by destination, reason and error, with what helps; ends with 3 when nothing matches")
+    .action((filter: LetterFilter, command: Command) =>
+      perform(command, async (context) => {
+        const query = new URLSearchParams(letterQuery(filter));
+        const { data, complete } = await context.api.call("GET", `${PATH}/groups?${query}`, undefined, GROUPS_MS);
+        const entries = Array.isArray(data) ? data : [];
+        return printRead(context, { entries, complete: complete !== false }, GROUP_COLUMNS);
+      }),
+    )
+    .addHelpText(
+      "after",
+      examples(["posthaste dead-letters groups", "posthaste dead-letters groups --since 1d --json"]),
+    );
+}
+
+function addShow(deadLetters: Command, perform: Perform): void {
+  deadLetters
+    .command("show <place>")
+    .description("one dead letter with its body and every attempt, by its place as lists show it")
+    .action((place: string, _: object, command: Command) =>
+      perform(command, async ({ api, printer }) => {
+        printer.document(await api.call("GET", `${PATH}/${encodeURIComponent(place)}`));
+        return EXIT.done;
+      }),
+    )
+    .addHelpText(
+      "after",
+      examples(["posthaste dead-letters show 3:1042", "posthaste dead-letters show 3:1042 --json"]),
+    );
+}
+
+function addExport(deadLetters: Command, perform: Perform): void {
+  withLetterFilter(deadLetters.command("export"))
+    .description("all that match, with their bodies, as one file of any size")
+    .addOption(new Option("--format <format>", "of the file").choices(EXPORT_FORMATS).default("ndjson"))
+    .option("--output <path>", "write there instead of standard output; there is no such file until it is whole")
+    .action((options: ExportOptions, command: Command) =>
+      perform(command, (context) => exportLetters(context, options)),
     )
     .addHelpText(
       "after",
       examples([
-        "posthaste dead-letters replay --destination-id dst_4k2v8m1n0p3q5r7s --dry-run",
-        "posthaste dead-letters replay --reason window_expired --since 1d --yes",
+        "posthaste dead-letters export --format parquet --output dead-letters.parquet",
+        "posthaste dead-letters export --reason rejected_by_receiver --since 1d",
       ]),
     );
 }
 
-function withFilter(command: Command): Command {
-  return command
-    .option("--destination-id <id>", "only those of this destination")
-    .option("--reason <reason>", "only those with this reason, such as window_expired or rejected_by_receiver")
-    .option("--since <time>", "only from this moment on: 10m ago, or ISO 8601", moment)
-    .option("--until <time>", "only before this moment", moment);
+function addReplay(deadLetters: Command, perform: Perform): void {
+  withNamedLetters(deadLetters.command("replay"))
+    .description("count dead letters, send those again, and wait until that is done; ends with 3 when nothing matches")
+    .option("--dry-run", "count them only; the plan can be started for an hour")
+    .option("--plan <id>", "start what a dry run counted, instead of counting")
+    .option("--again", "those too that were delivered since or replayed before")
+    .option("--rate-per-second <n>", "deliveries a second at the most", positiveNumber)
+    .option("--no-wait", "leave it running")
+    .action((options: ReplayOptions, command: Command) => perform(command, (context) => replay(context, options)))
+    .addHelpText(
+      "after",
+      examples([
+        "posthaste dead-letters replay --destination-id dst_4k2v8m1n0p3q5r7s --dry-run",
+        "posthaste dead-letters replay --reason window_expired --since 1d --rate-per-second 100 --yes",
+        "posthaste dead-letters replay --plan rpl_4k2v8m1n0p3q5r7s --no-wait --yes",
+      ]),
+    );
 }
 
-function toQuery({ destinationId, reason, since, until }: DeadLetterFilter): Record<string, string> {
-  return queryOf({ destinationId, reason, since, until });
+function addPurge(deadLetters: Command, perform: Perform): void {
+  withNamedLetters(deadLetters.command("purge"))
+    .description("count dead letters, and have them be seen and replayed no more; ends with 3 when nothing matches")
+    .option("--dry-run", "count them only")
+    .action((options: PurgeOptions, command: Command) => perform(command, (context) => purge(context, options)))
+    .addHelpText(
+      "after",
+      examples([
+        "posthaste dead-letters purge --user-id user-7 --dry-run",
+        "posthaste dead-letters purge --destination-id dst_4k2v8m1n0p3q5r7s --until 7d --yes",
+      ]),
+    );
 }

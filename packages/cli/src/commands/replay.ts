@@ -1,38 +1,60 @@
-/** Sending dead letters again: counted, asked about, and followed to the end. */
-import { setTimeout as delay } from "node:timers/promises";
+/** Sending dead letters again: counted, asked about, started by the plan, and followed to the end. */
 import type { Context } from "../context.ts";
 import { CliError, EXIT, type ExitCode } from "../exit-code.ts";
+import { given } from "../options.ts";
+import { letterBody, type NamedLetters } from "./letter-filter.ts";
+import { confirmPlan, makePlan, planId } from "./letter-plan.ts";
+import { sayHowToGoOn, watchReplay } from "./watch-replay.ts";
 
 const PATH = "/v1/dead-letters/replay";
-const LOOK_MS = 250;
+
+export interface ReplayOptions extends NamedLetters {
+  readonly dryRun?: boolean;
+  readonly plan?: string;
+  readonly again?: boolean;
+  readonly ratePerSecond?: number;
+  readonly wait: boolean;
+}
 
 /** 0 when all that was begun is sent again, 3 when nothing matched, 6 when the replay ended before its end. */
-export async function replay(
-  { api, printer, confirm }: Context,
-  filter: Readonly<Record<string, string>>,
-  dryRun: boolean,
-): Promise<ExitCode> {
-  const counted = await api.call("POST", PATH, { ...filter, dryRun: true });
-  if (counted.matched === 0) {
-    printer.document(counted);
+export async function replay(context: Context, options: ReplayOptions): Promise<ExitCode> {
+  const { api, printer } = context;
+  const { dryRun, plan, again, ratePerSecond, wait, ...filter } = options;
+  const id =
+    plan === undefined ? await plannedId(context, options) : await namedPlan(context, plan, letterBody(filter));
+  if (id === null) return EXIT.no;
+  if (dryRun === true) return EXIT.done;
+  const started = await api.call("POST", PATH, given({ plan: id, ratePerSecond }));
+  if (typeof started.id !== "string") throw new CliError(EXIT.failed, "control answered no replay");
+  if (wait) return await watchReplay(context, started.id);
+  printer.document(await api.call("GET", `/v1/replays/${encodeURIComponent(started.id)}`));
+  sayHowToGoOn(printer, started.id);
+  return EXIT.done;
+}
+
+/** Null when nothing matched. Of a dry run too: nothing is asked then. */
+async function plannedId(context: Context, options: ReplayOptions): Promise<string | null> {
+  const { printer } = context;
+  const { dryRun, plan: _, again, ratePerSecond, wait: __, ...filter } = options;
+  const plan = await makePlan(context, PATH, given({ ...letterBody(filter), again, ratePerSecond }));
+  if (plan.matched === 0) {
+    printer.document(plan.answer);
     printer.say("nothing matches");
-    return EXIT.no;
+    return null;
   }
-  if (dryRun) {
-    printer.document(counted);
-    printer.say(`would send ${counted.matched} dead letters again`);
-    return EXIT.done;
+  if (dryRun === true) {
+    printer.document(plan.answer);
+    printer.say(`would send ${plan.matched} dead letters again`);
+    printer.say(`  posthaste dead-letters replay --plan ${planId(plan)}   sends these, within an hour`);
+    return planId(plan);
   }
-  await confirm(`Send ${counted.matched} dead letters again?`);
-  const { id } = await api.call("POST", PATH, filter);
-  if (typeof id !== "string") throw new CliError(EXIT.no, "nothing matches any more");
-  for (;;) {
-    const progress = await api.call("GET", `/v1/replays/${encodeURIComponent(id)}`);
-    if (progress.endedAt !== null) {
-      printer.document(progress);
-      printer.say(`sent ${progress.replayed} of ${progress.matched} again`);
-      return progress.state === "done" ? EXIT.done : EXIT.partly;
-    }
-    await delay(LOOK_MS);
-  }
+  await confirmPlan(context, `Send ${plan.matched} dead letters again?`, plan);
+  return planId(plan);
+}
+
+async function namedPlan({ api, confirm }: Context, id: string, filter: object): Promise<string> {
+  if (Object.keys(filter).length > 0) throw new CliError(EXIT.usage, "--plan says which dead letters: name it alone");
+  const { matched } = await api.call("GET", `/v1/replays/${encodeURIComponent(id)}`);
+  await confirm(`Send ${matched} dead letters again?`);
+  return id;
 }
