@@ -76,7 +76,10 @@ async function make(): Promise<Made> {
   });
   const dryRun = { destinationId: destination, dryRun: true };
   const { plan } = (await control.call("POST", "/v1/dead-letters/replay", dryRun)).body;
-  const [{ place }] = (await control.call("GET", `/v1/dead-letters?destinationId=${destination}`)).body.data;
+  const place = await eventually(async () => {
+    const [letter] = (await control.call("GET", `/v1/dead-letters?destinationId=${destination}`)).body.data;
+    return letter.place;
+  });
   const purge = (await control.call("POST", "/v1/dead-letters/purge", dryRun)).body.plan;
   const deletion = (await control.call("POST", "/v1/deletions", { userId: "user-7" })).body.id;
   return { source, destination, audience, replay, plan, purge, place, deletion };

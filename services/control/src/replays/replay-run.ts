@@ -38,6 +38,8 @@ const LOOK_MS = 25;
 /** Z6: how long before it is sent a letter may be judged, at the rate that is asked for. */
 const JUDGED_AHEAD_S = 0.5;
 const UNPACED = 10_000;
+/** Shorter than the end of a process waits for its run. */
+const LAST_SEND_MS = 3000;
 /** Records that are sent at once: a step of a twentieth of a second at 2,000 a second. */
 const STEP = 100;
 
@@ -222,16 +224,20 @@ class ReplayRun {
     return { topic: names.deliveries, key, value, headers: encodeProgress(replayedProgress(letter, terms)) };
   }
 
-  /** Brokers that take nothing hold up no end of the process. */
+  /** What is on its way at the end is waited for, so that it is counted; brokers that take nothing hold up no end. */
   async #unlessEnded(sent: Promise<void>): Promise<void> {
     const { signal } = this.#parts;
     const ended = Promise.withResolvers<never>();
-    const end = () => ended.reject(new PosthasteError("closed", "the run is ended"));
+    let timer: NodeJS.Timeout | undefined;
+    const end = () => {
+      timer = setTimeout(() => ended.reject(new PosthasteError("closed", "the run is ended")), LAST_SEND_MS);
+    };
     signal.addEventListener("abort", end, { once: true });
     try {
       await Promise.race([sent, ended.promise]);
     } finally {
       signal.removeEventListener("abort", end);
+      clearTimeout(timer);
     }
   }
 }
