@@ -1,0 +1,39 @@
+import type { RecordedProgress } from "@posthaste/contracts/replay-codec";
+import { claimProgress, NONE_LEFT_OUT } from "@posthaste/core/replay/replay";
+import type { ReplayPlan } from "@posthaste/core/replay/replay-plan";
+import { describe, expect, it } from "vitest";
+import { isOver } from "./replay-runner.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const PLAN: ReplayPlan = {
+  ...{ purpose: "replay", want: "planned", filter: {}, again: false, ratePerSecond: null, ranges: [], matched: 1 },
+  ...{ leftOut: NONE_LEFT_OUT, leftOutPlaces: new Uint8Array(), samples: [] },
+  ...{ createdAtMs: 0, expiresAtMs: 1000, startedAtMs: null },
+};
+const ended = (endedAtMs: number | null): RecordedProgress => ({
+  ...{ ...claimProgress(undefined, 0), leftOutPlaces: new Uint8Array(), updatedAtMs: 0 },
+  endedAtMs,
+});
+
+describe("what is over (RR3)", () => {
+  it("is a plan that nobody started within its time", () => {
+    expect([
+      isOver({ plan: PLAN, progress: undefined }, 999),
+      isOver({ plan: PLAN, progress: undefined }, 1000),
+    ]).toEqual([false, true]);
+  });
+
+  it("is a replay fourteen days after its end, and none that has not ended", () => {
+    const plan: ReplayPlan = { ...PLAN, want: "running", startedAtMs: 5 };
+    expect(isOver({ plan, progress: undefined }, 99 * DAY_MS)).toBe(false);
+    expect(isOver({ plan, progress: ended(null) }, 99 * DAY_MS)).toBe(false);
+    expect(isOver({ plan, progress: ended(10) }, 14 * DAY_MS + 9)).toBe(false);
+    expect(isOver({ plan, progress: ended(10) }, 14 * DAY_MS + 10)).toBe(true);
+  });
+
+  it("is a purge when its letters are long gone", () => {
+    const plan: ReplayPlan = { ...PLAN, purpose: "purge", want: "running", startedAtMs: 5 };
+    expect(isOver({ plan, progress: undefined }, 28 * DAY_MS)).toBe(false);
+    expect(isOver({ plan, progress: undefined }, 28 * DAY_MS + 5)).toBe(true);
+  });
+});
