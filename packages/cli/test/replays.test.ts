@@ -138,7 +138,7 @@ describe("dead letters", () => {
     expect((await posthaste(["dead-letters", "show", "3:1042"])).stdout).toBe("place\t3:1042\nbody\t{}\n");
   });
 
-  it("are purged by a plan after a yes, and only where it is said which", async () => {
+  it("are purged by a plan after a yes, and only where it is said which", { timeout: 60_000 }, async () => {
     expect((await posthaste(["dead-letters", "purge", "--yes"])).code).toBe(2);
     const planned = { id: null, plan: "rpl_2", matched: 3, leftOut: {} };
     command.control.script("POST /v1/dead-letters/purge", planned, 202);

@@ -219,7 +219,7 @@ describe("what is left out", () => {
   it("is judged again at sending, and what was counted and then not sent is told (Z6)", async () => {
     const id = await createDestination("later off");
     await lettersOf(id, 6);
-    const planned = (await plan({ destinationId: id, ratePerSecond: 4 })).body.plan;
+    const planned = (await plan({ destinationId: id, ratePerSecond: 1 })).body.plan;
     await control.call("POST", "/v1/dead-letters/replay", { plan: planned });
     await eventually(async () => expect((await get(planned)).replayed).toBeGreaterThanOrEqual(1));
     await control.call("PATCH", `/v1/destinations/${id}`, { enabled: false });
