@@ -27,6 +27,10 @@ const METRICS = createDeliveryMetrics(new Registry(), RETRY_TOPICS);
 const CLOCK: Clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
 const NO_ATTEMPT_LOG: PipelineOptions["attemptLog"] = { skips: () => true, add: () => {} };
 
+const NOTHING_UNREADABLE: PipelineOptions["unreadable"] = {
+  put: ({ topic, offset }) => Promise.reject(new Error(`offset ${offset} of ${topic} is unreadable`)),
+};
+
 const NOBODY_SUPPRESSED: PipelineOptions["suppressed"] = {
   size: 0,
   has: () => false,
@@ -125,6 +129,7 @@ export async function startDeliveryService(owner: ModelProcess, installation: In
     sender,
     publisher,
     attemptLog: NO_ATTEMPT_LOG,
+    unreadable: NOTHING_UNREADABLE,
     schedule: SCHEDULE,
     health: DEFAULT_URL_HEALTH,
     metrics: METRICS,

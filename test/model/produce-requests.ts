@@ -4,7 +4,7 @@
  *
  * Owns: the faults of the next produce requests.
  */
-import type { GroupCommitProducerOptions } from "@posthaste/kafka/producer/producer";
+import type { GroupCommitProducerOptions, OutgoingRecord } from "@posthaste/kafka/producer/producer";
 import { makeValue } from "@posthaste/kafka/producer/record-value";
 import { connectionError } from "./broker-errors.ts";
 import type { ModelLog } from "./model-log.ts";
@@ -129,7 +129,12 @@ export class ProduceRequests {
   #write(batches: Batches, timestampMs: number): readonly PartitionAnswer[] {
     for (const { topic, partition, records } of batches) {
       for (const { key, value, headers } of records) {
-        this.#options.log.append(topic, partition, { key, value: makeValue(value), headers, timestampMs });
+        this.#options.log.append(topic, partition, {
+          key,
+          value: makeValue(value),
+          headers: textOf(headers),
+          timestampMs,
+        });
       }
     }
     return answersTo(batches, WRITTEN);
@@ -138,4 +143,9 @@ export class ProduceRequests {
 
 function answersTo(batches: Batches, errorCode: number): readonly PartitionAnswer[] {
   return batches.map(({ topic, partition }) => ({ topicName: topic, partition, errorCode }));
+}
+
+/** The model's services write no other headers. */
+function textOf(headers: OutgoingRecord["headers"] = {}): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
 }

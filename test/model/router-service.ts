@@ -2,6 +2,7 @@
 
 import type { Codec } from "@posthaste/contracts/codec";
 import { originIncarnationOf } from "@posthaste/core/delivery/origin";
+import type { PosthasteError } from "@posthaste/core/errors";
 import type { Event } from "@posthaste/core/event/event";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { type RoutableDestination, RoutingTable } from "@posthaste/core/routing/routing";
@@ -10,7 +11,7 @@ import { createTable } from "@posthaste/kafka/log/table";
 import { GroupCommitProducer, type OutgoingRecord, type Producer } from "@posthaste/kafka/producer/producer";
 import { createDedupe, type Dedupe } from "@posthaste/router/dedupe";
 import { createRouterMetrics } from "@posthaste/router/metrics";
-import { RecordRouter } from "@posthaste/router/route-records";
+import { RecordRouter, type RecordRouterParts } from "@posthaste/router/route-records";
 import { Registry } from "prom-client";
 import { nameOf } from "./commit-witness.ts";
 import { createCodecs, type Installation, NAMES, TIMING } from "./installation.ts";
@@ -24,6 +25,11 @@ const MAX_PENDING_BYTES = 2000;
 const DEDUPE_LIMITS = { limit: 1000, windowMs: 600_000 };
 /** Counts are nobody's business here. */
 const METRICS = createRouterMetrics(new Registry());
+
+/** All that the model writes is readable. */
+const NOTHING_UNREADABLE: RecordRouterParts["unreadable"] = {
+  put: ({ topic, offset }) => Promise.reject(new Error(`offset ${offset} of ${topic} is unreadable`)),
+};
 
 /** Resolves when the group was joined. */
 export async function startRouterService(owner: ModelProcess, installation: Installation): Promise<RunningService> {
@@ -56,14 +62,14 @@ export async function startRouterService(owner: ModelProcess, installation: Inst
     producer,
     dedupe,
     unrouted: { add: () => undefined, close: () => Promise.resolve() },
+    unreadable: NOTHING_UNREADABLE,
     metrics: METRICS,
-    log: SILENT_LOG,
   });
-  const consumer = createWindowedConsumer<Event | null>(connection, {
+  const consumer = createWindowedConsumer<Event | PosthasteError>(connection, {
     groupId: NAMES.routerGroup,
     topics: [NAMES.events],
     window: ROUTER_WINDOW,
-    prefetch: ({ value }) => (value === null ? undefined : codecs.event.prefetch(value)),
+    schemaOf: codecs.event.prefetch,
     take: (record) => router.take(record),
     laneOf: () => null,
     run: (task) => {

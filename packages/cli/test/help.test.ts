@@ -105,6 +105,8 @@ describe("help", () => {
     control.script(`PATCH ${audience}/members`, { added: 1, removed: 0, unchanged: 0 });
     control.script(`GET ${audience}/members/ada`, { userId: "ada", member: true, since: null });
     control.script("PUT /v1/computed-traits/lifetime_value", { changed: 1, unchanged: 0 });
+    control.script("GET /v1/unreadable", { data: [document], nextCursor: null });
+    control.script("POST /v1/unreadable/reproduce", { matched: 1, reproduced: 1 });
     control.script("GET /readyz", { ready: true, checks: { tables: true } });
   });
 

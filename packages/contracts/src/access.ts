@@ -43,6 +43,7 @@ export function accessTable(names: TopicNames): readonly Grant[] {
       topic(names.meta, "read", "write"),
       topic(names.deliveries, "write"),
       topic(names.unrouted, "write"),
+      topic(names.unreadable, "write"),
     ]),
     ...grantsOf("posthaste-delivery", [
       group(names.deliveryGroup),
@@ -54,6 +55,7 @@ export function accessTable(names: TopicNames): readonly Grant[] {
       topicsFrom(names.retryPrefix, "read", "write"),
       topic(names.deadLetters, "write"),
       topic(names.attempts, "write"),
+      topic(names.unreadable, "write"),
     ]),
     ...grantsOf("posthaste-control", [
       topic(names.sourceConfig, "read", "write"),
@@ -71,6 +73,11 @@ export function accessTable(names: TopicNames): readonly Grant[] {
       topic(names.attempts, "read"),
       topic(names.deadLetters, "read"),
       topic(names.deliveries, "write"),
+      // What no service could read, and where it goes when it is produced again.
+      topic(names.unreadable, "read", "write"),
+      topicsFrom(names.retryPrefix, "write"),
+      topic(names.deadLetters, "write"),
+      topic(names.attempts, "write"),
     ]),
     ...grantsOf("posthaste-topics", [
       topicsFrom(names.topicPrefix, "create", "alter", "alter-configs"),

@@ -40,7 +40,7 @@ export function headerText(headers: IncomingHeaders | undefined, name: string): 
 
 /** When a retry record was republished; null where it does not say, or nothing that can be read. */
 export function republishedAtMs(headers: IncomingHeaders): number | null {
-  return wholeNumber(headerText(headers, REPUBLISHED_AT_HEADER));
+  return parseWhole(headerText(headers, REPUBLISHED_AT_HEADER));
 }
 
 /** The headers of a record in a retry topic (W2). Fields at their default are left out. */
@@ -70,11 +70,11 @@ export function encodeReplay({ id, count, from }: Replay): Record<string, string
 export function decodeProgress(headers: IncomingHeaders | undefined): DeliveryProgress {
   if (headers === undefined) return NO_PROGRESS;
   return {
-    attempts: wholeNumber(headerText(headers, ATTEMPTS)) ?? 0,
-    deferrals: wholeNumber(headerText(headers, DEFERRALS)) ?? 0,
-    windowStartMs: wholeNumber(headerText(headers, WINDOW_START)),
-    deadlineMs: wholeNumber(headerText(headers, DEADLINE)),
-    notBeforeMs: wholeNumber(headerText(headers, NOT_BEFORE)),
+    attempts: parseWhole(headerText(headers, ATTEMPTS)) ?? 0,
+    deferrals: parseWhole(headerText(headers, DEFERRALS)) ?? 0,
+    windowStartMs: parseWhole(headerText(headers, WINDOW_START)),
+    deadlineMs: parseWhole(headerText(headers, DEADLINE)),
+    notBeforeMs: parseWhole(headerText(headers, NOT_BEFORE)),
     urls: urlList(headerText(headers, URLS)),
     urlsNotBeforeMs: momentsByUrl(headerText(headers, URLS_NOT_BEFORE)),
     history: headerText(headers, HISTORY) ?? null,
@@ -88,12 +88,13 @@ function readReplay(headers: IncomingHeaders): Replay | null {
   if (id === undefined || id === "") return null;
   return {
     id,
-    count: wholeNumber(headerText(headers, REPLAYS)) ?? 1,
+    count: parseWhole(headerText(headers, REPLAYS)) ?? 1,
     from: headerText(headers, REPLAYED_FROM) ?? null,
   };
 }
 
-function wholeNumber(text: string | undefined): number | null {
+/** A whole number in decimal; null for any other text. */
+export function parseWhole(text: string | undefined): number | null {
   if (text === undefined || !/^\d{1,16}$/.test(text)) return null;
   const value = Number(text);
   return Number.isSafeInteger(value) ? value : null;

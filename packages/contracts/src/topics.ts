@@ -40,6 +40,8 @@ export interface TopicNames {
   readonly attempts: string;
   readonly rejectedCalls: string;
   readonly unrouted: string;
+  /** Records of any other topic that no schema reads, byte for byte. */
+  readonly unreadable: string;
   /** Audiences and computed traits themselves; a table. */
   readonly audienceConfig: string;
   /** What each user's traits became by them: the newest record of a user is the membership. */
@@ -73,6 +75,7 @@ export function createTopicNames(prefix: string = DEFAULT_TOPIC_PREFIX): TopicNa
     attempts: `${prefix}.attempts`,
     rejectedCalls: `${prefix}.rejected-calls`,
     unrouted: `${prefix}.unrouted`,
+    unreadable: `${prefix}.unreadable`,
     audienceConfig: `${prefix}.audience-config`,
     audiences: `${prefix}.audiences`,
     suppressions: `${prefix}.suppressions`,
@@ -179,7 +182,7 @@ export function topicCatalogue({ names, partitions, retryDelaysMs }: CatalogueOp
     key,
     schema,
   });
-  const log = (name: string, schema: SchemaName, key: string, retentionMs = WEEK_MS): TopicSpec => ({
+  const log = (name: string, schema: SchemaName | null, key: string, retentionMs = WEEK_MS): TopicSpec => ({
     name,
     partitions,
     cleanup: "delete",
@@ -212,5 +215,7 @@ export function topicCatalogue({ names, partitions, retryDelaysMs }: CatalogueOp
     log(names.attempts, "attempt-batch", "none"),
     log(names.rejectedCalls, "rejected-calls", "sourceId"),
     log(names.unrouted, "unrouted-events", "sourceId"),
+    // Anybody's bytes: no schema.
+    log(names.unreadable, null, "the record's own", 2 * WEEK_MS),
   ];
 }

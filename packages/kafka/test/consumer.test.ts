@@ -302,12 +302,12 @@ describe("what a fetch brings", () => {
 
   it("waits for a schema that cannot be fetched, and ends nothing", async () => {
     let tries = 0;
-    const prefetch = () => {
+    const schemaOf = () => {
       tries += 1;
       if (tries > 2) return undefined;
       return Promise.reject(new PosthasteError("registry_unavailable", "no registry", { retryable: true }));
     };
-    const group = await joined([0], { prefetch });
+    const group = await joined([0], { schemaOf });
     await group.fetch(0, 5, 1);
     await pass(0);
     expect([group.names, group.failures]).toEqual([[], []]);

@@ -132,7 +132,8 @@ export class FakeGroup {
       offset: String(from + index),
       timestamp: "0",
       key: null,
-      value: Buffer.from(String(from + index)),
+      // Of schema 7.
+      value: Buffer.from(`\0\0\0\0\x07${from + index}`),
       attributes: 0,
       headers: {},
     }));

@@ -37,10 +37,12 @@ it("hands on what stands in a topic and what comes to it, without the tombstones
   await remove();
 });
 
-it("refuses to follow what it has not made or what no schema reads", async () => {
-  const { names, follow, remove } = await createTestTopics("bed");
-  const ignore = () => undefined;
-  await expect(follow<DeadLetter>("elsewhere", ignore)).rejects.toThrow("elsewhere is not in the catalogue");
-  await expect(follow(names.meta, ignore)).rejects.toThrow(`${names.meta} has no schema`);
+it("refuses to follow what it has not made, and hands on bytes where a topic has no schema", async () => {
+  const { names, follow, producer, remove } = await createTestTopics("bed");
+  await expect(follow<DeadLetter>("elsewhere", () => undefined)).rejects.toThrow("elsewhere is not in the catalogue");
+  const seen: string[] = [];
+  await follow<Buffer>(names.unreadable, (value) => seen.push(String(value)));
+  await producer.send([{ topic: names.unreadable, key: null, value: Buffer.from("any bytes") }]);
+  await eventually(() => expect(seen).toEqual(["any bytes"]));
   await remove();
 });

@@ -13,6 +13,9 @@ export interface RegistryGateway {
   readonly url: string;
   /** From now on every question is answered with 503, until `allow`. */
   refuse(): void;
+  /** From now on the registry seems to have no schema of this id, until `show`. */
+  hide(schemaId: number): void;
+  show(schemaId: number): void;
   /** Lets questions through again. */
   allow(): void;
   close(): Promise<void>;
@@ -30,11 +33,15 @@ export async function openRegistryGateway({ tls, login }: RegistryGatewayOptions
   const registry = new URL(schemaRegistryUrl());
   const wanted = login && `Basic ${Buffer.from(`${login.username}:${login.password}`).toString("base64")}`;
   let isOpen = true;
+  const hidden = new Set<string>();
   const answer: RequestListener = async (request, response) => {
     if (!isOpen) {
       response.writeHead(503).end("{}");
     } else if (wanted !== undefined && request.headers.authorization !== wanted) {
       response.writeHead(401, { "content-type": "application/json" }).end('{"message":"who are you?"}');
+    } else if (hidden.has(new URL(request.url ?? "/", registry).pathname)) {
+      response.writeHead(404, { "content-type": "application/json" });
+      response.end('{"error_code":40403,"message":"Schema not found"}');
     } else {
       const { status, body } = await forward(request, registry.origin);
       response.writeHead(status, { "content-type": "application/json" }).end(body);
@@ -53,6 +60,8 @@ export async function openRegistryGateway({ tls, login }: RegistryGatewayOptions
     allow: () => {
       isOpen = true;
     },
+    hide: (schemaId) => void hidden.add(`${registry.pathname}/schemas/ids/${schemaId}`),
+    show: (schemaId) => void hidden.delete(`${registry.pathname}/schemas/ids/${schemaId}`),
     close: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve());

@@ -38,6 +38,7 @@ import { openReadModel } from "./read-model/read-model.ts";
 import { openReplays } from "./replays/open-replays.ts";
 import { askServices } from "./service-readiness.ts";
 import { sourceRoutes } from "./sources/source-routes.ts";
+import { openUnreadable } from "./unreadable/open-unreadable.ts";
 
 /** A write that waits this long for the brokers makes control unready. */
 const STALLED_MS = 5000;
@@ -107,7 +108,10 @@ export async function startControl({ config, host, version, log, registry, fail 
     }),
   ]);
 
+  const unreadable = await openUnreadable({ connection, names, clock, fail });
+  const unknownSchemaMs = config.POSTHASTE_UNKNOWN_SCHEMA_WAIT;
   const readModel = openReadModel({
+    ...{ unreadable, unknownSchemaMs },
     connection,
     openCodec,
     names,
@@ -118,7 +122,7 @@ export async function startControl({ config, host, version, log, registry, fail 
 
   const metrics = createControlMetrics(registry);
   const audiences = await openAudiences({
-    ...{ connection, openCodec, names, sources, clock, writer, fail },
+    ...{ connection, openCodec, names, sources, clock, writer, unreadable, unknownSchemaMs, fail },
     onEmitted: (identifies) => metrics.audienceIdentifies.inc(identifies),
     folder: config.POSTHASTE_CONTROL_DATA_DIR ?? null,
     ratePerSecond: config.POSTHASTE_AUDIENCE_RATE,
@@ -171,6 +175,7 @@ export async function startControl({ config, host, version, log, registry, fail 
     ...letterExportRoutes(new LetterExport({ ...replays.reading, suppressed, past: replays.past })),
     ...replays.routes,
     ...audiences.routes,
+    ...unreadable.routes,
   ];
   const server = createServer({
     routes,
@@ -195,6 +200,7 @@ export async function startControl({ config, host, version, log, registry, fail 
       await server.close();
       await replays.close();
       await Promise.all([readModel.close(), audiences.close(), deletions.close()]);
+      await unreadable.close();
       await sender.close();
       await producer.close();
       await Promise.all([sources.close(), destinations.close()]);

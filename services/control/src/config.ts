@@ -1,6 +1,7 @@
 /** Settings of control. */
 import { parseSecretKeys } from "@posthaste/contracts/secret-box";
 import { DEFAULT_TOPIC_PREFIX } from "@posthaste/contracts/topics";
+import { UNKNOWN_SCHEMA_PATIENCE_MS } from "@posthaste/kafka/codec/awaited-schemas";
 import { commaList, duration, parsedBy, port, wholeNumber } from "@posthaste/runtime/config";
 import { withConnections } from "@posthaste/runtime/connection-settings";
 import { parseNetworks, parsePorts } from "@posthaste/webhook/address-guard";
@@ -57,6 +58,8 @@ export const controlSettings = withConnections({
   POSTHASTE_DELIVERY_LOG_ENTRIES: wholeNumber(1, 1_000_000_000).optional(),
   /** After so many days a suppression ends by itself; never when unset. */
   POSTHASTE_SUPPRESSION_DAYS: wholeNumber(1, 36_500).optional(),
+  /** How long a record waits for a schema that the registry says it does not know. */
+  POSTHASTE_UNKNOWN_SCHEMA_WAIT: duration().default(UNKNOWN_SCHEMA_PATIENCE_MS),
   /** How long attempts are held. */
   POSTHASTE_DELIVERY_LOG_KEEP: duration().default(7 * 24 * 60 * 60 * 1000),
 });

@@ -126,6 +126,8 @@ describe("/openapi.json", () => {
         "GET /v1/computed-traits",
         "PUT /v1/computed-traits/{name}",
         "DELETE /v1/computed-traits/{name}",
+        "GET /v1/unreadable",
+        "POST /v1/unreadable/reproduce",
       ].sort(),
     );
     expect(document.paths["/v1/destinations"].post).toMatchObject({

@@ -12,6 +12,7 @@ import type { Clock } from "@posthaste/core/time";
 import { connectKafka } from "@posthaste/kafka/connection/connect";
 import { createKafkaMetrics } from "@posthaste/kafka/connection/metrics";
 import type { ConsumerTiming, WindowedConsumer } from "@posthaste/kafka/consumer/windowed-consumer";
+import { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-records";
 import type { KafkaAccess, RegistryAccess } from "@posthaste/runtime/connection-settings";
 import type { AddressRules } from "@posthaste/webhook/address-guard";
 import { createWebhookSender, type SenderLimits } from "@posthaste/webhook/sender";
@@ -102,12 +103,17 @@ export async function startDelivery(options: DeliveryOptions): Promise<DeliveryS
     nowMs: clock.nowMs,
     onFailure,
   });
+  const unreadable = new UnreadableRecords({
+    ...{ connection, producer: republisher, topic: names.unreadable, by: "delivery", nowMs: clock.nowMs },
+    from: [names.deliveries, ...retryTopics],
+  });
   const pipeline = createPipeline({
     destinations,
     suppressed,
     sender,
     publisher,
     attemptLog,
+    unreadable,
     schedule,
     health: options.health ?? DEFAULT_URL_HEALTH,
     metrics,

@@ -2,6 +2,7 @@
 import { parseSecretKeys } from "@posthaste/contracts/secret-box";
 import { DEFAULT_TOPIC_PREFIX } from "@posthaste/contracts/topics";
 import { DEFAULT_RETRY_DELAYS_MS } from "@posthaste/core/delivery/backoff";
+import { UNKNOWN_SCHEMA_PATIENCE_MS } from "@posthaste/kafka/codec/awaited-schemas";
 import { duration, durations, parsedBy, wholeNumber } from "@posthaste/runtime/config";
 import { withConnections } from "@posthaste/runtime/connection-settings";
 import { parseNetworks, parsePorts } from "@posthaste/webhook/address-guard";
@@ -39,6 +40,8 @@ export const deliverySettings = withConnections({
   /** Path of a PEM file with certificates to trust besides the usual ones. */
   POSTHASTE_EXTRA_CA: z.string().optional(),
   POSTHASTE_ATTEMPT_LOG: attemptLog().default({ failures: true, deliveredShare: 1 }),
+  /** How long a record waits for a schema that the registry says it does not know. */
+  POSTHASTE_UNKNOWN_SCHEMA_WAIT: duration().default(UNKNOWN_SCHEMA_PATIENCE_MS),
   /** Deliveries that one partition's window holds at once. */
   POSTHASTE_DELIVERY_WINDOW: wholeNumber(1, 100_000).default(2000),
 });

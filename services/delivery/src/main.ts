@@ -25,6 +25,7 @@ await runService({
       schedule: { delaysMs: config.POSTHASTE_RETRY_SCHEDULE, windowMs: config.POSTHASTE_RETRY_WINDOW },
       attemptLog: config.POSTHASTE_ATTEMPT_LOG,
       windowRecords: config.POSTHASTE_DELIVERY_WINDOW,
+      timing: { unknownSchemaMs: config.POSTHASTE_UNKNOWN_SCHEMA_WAIT },
       log: logger,
       registry,
       onFailure: fail,

@@ -94,7 +94,7 @@ export function createDeliveryMetrics(registry: Registry, retryTopics: readonly 
     originsLeftOut,
     unreadable: new Counter({
       name: "posthaste_unreadable_deliveries_total",
-      help: "Records of the deliveries and retry topics that no schema reads; they are logged and left in their topic.",
+      help: "Records of the deliveries and retry topics that no schema reads; they are put aside in posthaste.unreadable.",
       registers,
     }),
     retryLateness,

@@ -4,6 +4,7 @@
  */
 import type { Destination } from "@posthaste/core/config/destination";
 import type { UrlHealthSettings } from "@posthaste/core/isolation/url-health";
+import type { Log } from "@posthaste/core/log";
 import type { Table } from "@posthaste/kafka/log/table";
 import type { WebhookSender } from "@posthaste/webhook/sender";
 import { ActiveDestinations } from "./admission/active-destinations.ts";
@@ -24,6 +25,7 @@ export interface PipelineOptions
   readonly suppressed: KnownSuppressions;
   readonly sender: Pick<WebhookSender, "attempt" | "maxConnections">;
   readonly health: UrlHealthSettings;
+  readonly log: Log;
 }
 
 export interface Pipeline {

@@ -42,7 +42,7 @@ export interface OpenTopics {
   readonly deliveryCodec: Codec<Delivery>;
   readonly deadLetterCodec: Codec<DeadLetter>;
   readonly attemptCodec: Codec<AttemptBatch>;
-  /** Writes to the retry topics and the dead letters. */
+  /** Writes to the retry topics, the dead letters and what is put aside. */
   readonly republisher: Producer;
   /** Writes the attempt log. A producer of its own, so that no republished record waits behind the log. */
   readonly attempts: Producer;
@@ -75,7 +75,7 @@ export async function openTopics(connection: KafkaConnection, options: OpenTopic
   await Promise.all([destinations.caughtUp(), suppressed.caughtUp()]);
   const republisher = await createProducer(connection, {
     name: "republish",
-    topics: [names.deadLetters, ...retryTopics],
+    topics: [names.deadLetters, names.unreadable, ...retryTopics],
   });
   const attempts = await createProducer(connection, { name: "attempts", topics: [names.attempts] });
   return {

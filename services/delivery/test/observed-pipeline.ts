@@ -3,9 +3,11 @@ import type { Destination } from "@posthaste/core/config/destination";
 import type { AttemptRecord } from "@posthaste/core/delivery/attempt-record";
 import { type Delivery, type DeliveryProgress, NO_PROGRESS } from "@posthaste/core/delivery/delivery";
 import { settle } from "@posthaste/core/delivery/outcome";
+import type { PosthasteError } from "@posthaste/core/errors";
 import { DEFAULT_URL_HEALTH } from "@posthaste/core/isolation/url-health";
 import { SILENT_LOG } from "@posthaste/core/log";
 import type { Task } from "@posthaste/kafka/consumer/windowed-consumer";
+import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import type { AttemptListener, AttemptReport } from "@posthaste/webhook/report";
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, expect, vi } from "vitest";
@@ -62,6 +64,8 @@ export class ObservedPipeline {
   readonly finished: number[] = [];
   readonly logged: AttemptRecord[] = [];
   readonly errors: object[] = [];
+  /** Records that were put aside, each with what acknowledges it. */
+  readonly aside: { readonly offset: number; readonly error: PosthasteError; readonly acknowledge: () => void }[] = [];
   failures: Error[] = [];
   readonly metrics = createDeliveryMetrics(new Registry(), ["retry-10s"]);
   readonly pipeline: Pipeline;
@@ -91,6 +95,10 @@ export class ObservedPipeline {
       attemptLog: {
         skips: (isDelivered: boolean) => isDelivered,
         add: (record: AttemptRecord) => this.logged.push(record),
+      },
+      unreadable: {
+        put: ({ offset }: IncomingRecord, error: PosthasteError) =>
+          new Promise<void>((acknowledge) => this.aside.push({ offset, error, acknowledge })),
       },
       schedule: { delaysMs: [10_000], windowMs: 60_000 },
       health: DEFAULT_URL_HEALTH,

@@ -241,7 +241,9 @@ export class SimulatedDelivery {
     const offset = this.#offsets;
     window?.arrive(() => {
       const deferralOnArrival = this.#pipeline.admission.deferralOnArrival(delivery.destinationId, window as never);
-      const item: IncomingDelivery = { delivery, progress, isRetry, republishedFrom: undefined, deferralOnArrival };
+      const item: IncomingDelivery = {
+        ...{ delivery, unreadable: null, progress, isRetry, republishedFrom: undefined, deferralOnArrival },
+      };
       return new SimulatedTask(window, item, offset, deferralOnArrival === null ? key : `${key} ${offset}`);
     });
   }

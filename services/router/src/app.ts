@@ -22,6 +22,7 @@ import { createKafkaMetrics } from "@posthaste/kafka/connection/metrics";
 import type { ConsumerTiming, WindowLimits } from "@posthaste/kafka/consumer/windowed-consumer";
 import { followSuppressedUsers } from "@posthaste/kafka/log/suppressed-users";
 import { createProducer, DRAINED_FLUSH_MS } from "@posthaste/kafka/producer/producer";
+import { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-records";
 import { settleEventsLog } from "@posthaste/kafka/topics/incarnation";
 import type { KafkaAccess, RegistryAccess } from "@posthaste/runtime/connection-settings";
 import type { Registry } from "prom-client";
@@ -75,7 +76,7 @@ export async function startRouter(options: RouterOptions): Promise<Router> {
   // Read once: a topic that is grown is placed on from the next start, by every router under an incarnation of its own.
   const deliveryPartitions = producer.partitionsOf(names.deliveries) ?? 1;
   // A producer of its own, so that no delivery waits behind entries that nobody waits for.
-  const background = await createProducer(connection, { name: "unrouted", topics: [names.unrouted] });
+  const background = await createProducer(connection, { name: "unrouted", topics: [names.unrouted, names.unreadable] });
   const onDropped = (events: number) => metrics.unroutedDropped.inc(events);
   const unroutedTo = { producer: background, topic: names.unrouted, codec: codecs.unrouted };
   const unrouted = createUnroutedLog({ ...unroutedTo, nowMs, log, onDropped });
@@ -90,7 +91,9 @@ export async function startRouter(options: RouterOptions): Promise<Router> {
     configOffset: () => destinations.appliedOffset,
   };
   const routed = { context, suppressed, eventCodec: codecs.event, producer, dedupe, unrouted };
-  const router = new RecordRouter({ ...routed, metrics, log });
+  const aside = { producer: background, topic: names.unreadable, from: [names.events], by: "router", nowMs };
+  const unreadable = new UnreadableRecords({ connection, ...aside });
+  const router = new RecordRouter({ ...routed, unreadable, metrics });
   const source = { groupId: names.routerGroup, topic: names.events, topicId: eventsLog.topicId };
   const parts = { codec: codecs.event, router, producer, dedupe };
   const consumer = createEventConsumer(connection, { ...source, ...parts, onFailure, window, timing });

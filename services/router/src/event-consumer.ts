@@ -1,5 +1,6 @@
 /** The consumer of the events topic, which hands each event to the router. */
 import type { Codec } from "@posthaste/contracts/codec";
+import type { PosthasteError } from "@posthaste/core/errors";
 import type { Event } from "@posthaste/core/event/event";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { createWindowedConsumer } from "@posthaste/kafka/consumer/consumer";
@@ -42,11 +43,11 @@ export interface EventConsumerOptions {
 
 export function createEventConsumer(connection: KafkaConnection, options: EventConsumerOptions): WindowedConsumer {
   const { groupId, topic, topicId, codec, router, producer, dedupe, onFailure } = options;
-  return createWindowedConsumer<Event | null>(connection, {
+  return createWindowedConsumer<Event | PosthasteError>(connection, {
     groupId,
     topics: [topic],
     window: options.window ?? DEFAULT_WINDOW,
-    prefetch: ({ value }) => (value === null ? undefined : codec.prefetch(value)),
+    schemaOf: codec.prefetch,
     take: (record) => router.take(record),
     laneOf: () => null,
     backpressure: producer.backpressure(MAX_PENDING_BYTES),

@@ -15,6 +15,7 @@ await runService({
       schemaRegistry: registryAccess(config),
       topicPrefix: config.POSTHASTE_TOPIC_PREFIX,
       dedupe: { limit: config.POSTHASTE_DEDUPE_IDS, windowMs: config.POSTHASTE_DEDUPE_WINDOW },
+      timing: { unknownSchemaMs: config.POSTHASTE_UNKNOWN_SCHEMA_WAIT },
       log: logger,
       registry,
       onFailure: fail,

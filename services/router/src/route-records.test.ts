@@ -1,6 +1,6 @@
 import type { Delivery } from "@posthaste/core/delivery/delivery";
+import { PosthasteError } from "@posthaste/core/errors";
 import type { Event } from "@posthaste/core/event/event";
-import { SILENT_LOG } from "@posthaste/core/log";
 import { toWebhookBody } from "@posthaste/core/routing/body";
 import { RoutingTable } from "@posthaste/core/routing/routing";
 import type { Task } from "@posthaste/kafka/consumer/windowed-consumer";
@@ -101,8 +101,8 @@ it("R4: an event is finished when its deliveries are acknowledged, and not befor
     producer: { send: () => acknowledged.promise } as Partial<Producer> as Producer,
     dedupe: null,
     unrouted: { add: () => {}, close: async () => {} },
+    unreadable: { put: async () => {} },
     metrics: { events: counter, deliveries: counter } as Partial<RouterMetrics> as RouterMetrics,
-    log: SILENT_LOG,
   });
   let finished = 0;
   const record = { topic: "events", partition: 0, offset: 9, timestampMs: 0, key: null, value: null, headers: {} };
@@ -121,7 +121,7 @@ function createRouter(parts: Partial<RecordRouterParts> = {}) {
     counted: [] as unknown[],
     sent: [] as (readonly OutgoingRecord[])[],
     unrouted: [] as [string, UnroutedEvent][],
-    errors: [] as unknown[],
+    aside: [] as unknown[],
     finished: 0,
   };
   const router = new RecordRouter({
@@ -130,7 +130,8 @@ function createRouter(parts: Partial<RecordRouterParts> = {}) {
     eventCodec: {
       encode: () => Buffer.alloc(0),
       decode: (bytes) => {
-        if (String(bytes) === "junk") throw new Error("it is junk");
+        if (String(bytes) === "junk") throw new PosthasteError("invalid_input", "it is junk");
+        if (String(bytes) === "bug") throw new TypeError("a bug");
         return event;
       },
       prefetch: () => undefined,
@@ -144,7 +145,7 @@ function createRouter(parts: Partial<RecordRouterParts> = {}) {
       events: { inc: ({ outcome }: { outcome: string }) => void did.counted.push(outcome) },
       deliveries: { inc: (count: number) => void did.counted.push(count) },
     } as unknown as RouterMetrics,
-    log: { ...SILENT_LOG, error: (fields) => void did.errors.push(fields) },
+    unreadable: { put: async ({ offset }, error) => void did.aside.push([offset, error]) },
     ...parts,
   });
   const record = (value: string | null) => ({
@@ -156,10 +157,10 @@ function createRouter(parts: Partial<RecordRouterParts> = {}) {
     value: value === null ? null : Buffer.from(value),
     headers: {},
   });
-  const run = (item: Event | null) =>
+  const run = (item: Event | PosthasteError) =>
     router.run({ item, record: record(null), finish: () => (did.finished += 1) } as Partial<
-      Task<Event | null>
-    > as Task<Event | null>);
+      Task<Event | PosthasteError>
+    > as Task<Event | PosthasteError>);
   return { router, record, run, did };
 }
 
@@ -167,15 +168,20 @@ describe("a record of the events topic", () => {
   it("is decoded to its event", () => {
     const { router, record, did } = createRouter();
     expect(router.take(record("event"))).toBe(event);
-    expect(did.errors).toEqual([]);
+    expect(did.aside).toEqual([]);
   });
 
-  it("that nothing reads is logged, counted and finished", () => {
+  it("that nothing reads is counted, put aside, and finished when that is acknowledged", async () => {
     const { router, record, run, did } = createRouter();
-    expect([router.take(record(null)), router.take(record("junk"))]).toEqual([null, null]);
-    expect(did.errors).toMatchObject([{ event: "event_unreadable", topic: "events", partition: 2, offset: 9 }]);
-    expect(run(null)).toBeUndefined();
-    expect([did.counted, did.finished, did.sent]).toEqual([["unreadable"], 1, []]);
+    const unreadable = router.take(record("junk"));
+    expect([router.take(record(null)), unreadable]).toMatchObject([
+      { code: "invalid_input" },
+      { message: "it is junk" },
+    ]);
+    // The task is finished when the promise of its run is resolved.
+    await expect(run(unreadable)).resolves.toBeUndefined();
+    expect([did.counted, did.aside, did.sent]).toEqual([["unreadable"], [[9, unreadable]], []]);
+    expect(() => router.take(record("bug"))).toThrow(TypeError);
   });
 
   it("is sent in one call, counted, and not finished by the router itself", async () => {

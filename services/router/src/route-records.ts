@@ -6,14 +6,16 @@ import type { Codec } from "@posthaste/contracts/codec";
 import type { Payload } from "@posthaste/core/config/destination";
 import { isEventSuppressed, type SuppressedUsers } from "@posthaste/core/deletion/suppression";
 import type { Delivery } from "@posthaste/core/delivery/delivery";
+import { PosthasteError } from "@posthaste/core/errors";
 import type { Event } from "@posthaste/core/event/event";
-import type { Log } from "@posthaste/core/log";
 import { toWebhookBody } from "@posthaste/core/routing/body";
 import { eventNameOf, fieldsLeftOut } from "@posthaste/core/routing/delivery-fields";
 import { deliveryKey } from "@posthaste/core/routing/partition-key";
 import { type RoutingTable, routeEvent, type UnroutedCause } from "@posthaste/core/routing/routing";
+import { decodeOrReason } from "@posthaste/kafka/codec/unreadable";
 import type { Task } from "@posthaste/kafka/consumer/windowed-consumer";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
+import type { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-records";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import { partitionOf } from "@posthaste/kafka/wire/murmur2";
 import type { Dedupe } from "./dedupe.ts";
@@ -97,8 +99,8 @@ export interface RecordRouterParts {
   /** Null when it is switched off. */
   readonly dedupe: Dedupe | null;
   readonly unrouted: UnroutedLog;
+  readonly unreadable: Pick<UnreadableRecords, "put">;
   readonly metrics: RouterMetrics;
-  readonly log: Log;
 }
 
 /** Takes records of the events topic, in the order of their offsets, and sends what they become in that order. */
@@ -109,24 +111,18 @@ export class RecordRouter {
     this.#parts = parts;
   }
 
-  /** Null for a record that no schema reads: it stays in the topic, is logged and counted, and stops nothing. */
-  take({ topic, partition, offset, value }: IncomingRecord): Event | null {
-    try {
-      return value === null ? null : this.#parts.eventCodec.decode(value);
-    } catch (error) {
-      this.#parts.log.error({ event: "event_unreadable", topic, partition, offset, err: error });
-      return null;
-    }
+  /** Why it cannot be read, for a record that no schema reads: it is put aside, and stops nothing. */
+  take({ value }: IncomingRecord): Event | PosthasteError {
+    return decodeOrReason(this.#parts.eventCodec, value);
   }
 
   /** Sends the event's deliveries; the promise is their acknowledgement (R4). Finishes at once what becomes none. */
-  run(task: Task<Event | null>): Promise<void> | undefined {
+  run(task: Task<Event | PosthasteError>): Promise<void> | undefined {
     const { item: event, record } = task;
-    const { producer, metrics } = this.#parts;
-    if (event === null) {
+    const { producer, unreadable, metrics } = this.#parts;
+    if (event instanceof PosthasteError) {
       metrics.events.inc({ outcome: "unreadable" });
-      task.finish();
-      return undefined;
+      return unreadable.put(record, event);
     }
     const routed = this.#route(event, record);
     if (typeof routed === "string") {

@@ -1,13 +1,16 @@
 /** Topics of a test's own on the real broker, what a router reads and writes there, and routers in this process. */
+import type { OpenCodec } from "@posthaste/contracts/codec";
 import type { DestinationRecord } from "@posthaste/contracts/destination-codec";
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
 import type { SourceRecord } from "@posthaste/contracts/source-codec";
 import type { TopicNames } from "@posthaste/contracts/topics";
+import { decodeUnreadable, type Unreadable } from "@posthaste/contracts/unreadable-headers";
 import type { Delivery } from "@posthaste/core/delivery/delivery";
 import type { Event } from "@posthaste/core/event/event";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { eventKey } from "@posthaste/core/routing/partition-key";
 import type { OutgoingRecord } from "@posthaste/kafka/producer/producer";
+import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import { STRAY_SOURCE } from "@posthaste/testbed/stray-source";
 import { testDestinationRecord } from "@posthaste/testbed/test-destination";
 import { createTestTopics } from "@posthaste/testbed/test-topics";
@@ -30,6 +33,12 @@ export interface Installation {
   /** Writes a destination's newest state; undefined removes it. */
   readonly configure: (id: string, change: Partial<DestinationRecord> | undefined) => Promise<void>;
   readonly send: (events: readonly Event[]) => Promise<void>;
+  /** What was put aside. */
+  readonly unreadable: readonly PutAside[];
+  readonly encode: (event: Event) => Buffer;
+  readonly openCodec: OpenCodec;
+  /** What the topics' names begin with. */
+  readonly prefix: string;
   /** Writes bytes that no schema reads, to the events topic unless another is named. */
   readonly sendRaw: (value: Buffer | null, place?: Partial<OutgoingRecord>) => Promise<void>;
   /** A value of a schema that the registry knows and that no topic of the router's is for. */
@@ -37,6 +46,12 @@ export interface Installation {
   /** Starts a router that `remove` stops, if the test has not. */
   readonly startRouter: (options?: Partial<RouterOptions>) => Promise<TestRouter>;
   readonly remove: () => Promise<void>;
+}
+
+export interface PutAside {
+  readonly value: Buffer;
+  readonly record: IncomingRecord;
+  readonly unreadable: Unreadable | null;
 }
 
 export interface TestRouter extends Router {
@@ -57,6 +72,10 @@ export async function createInstallation(): Promise<Installation> {
     deliveries.push({ ...delivery, key: String(key), partition, offset }),
   );
   await follow<UnroutedEvents>(names.unrouted, (events) => unrouted.push(events));
+  const unreadable: PutAside[] = [];
+  await follow<Buffer>(names.unreadable, (value, record) =>
+    unreadable.push({ value, record, unreadable: decodeUnreadable(record.headers) }),
+  );
   const routers: Router[] = [];
   let revision = 0;
 
@@ -64,6 +83,10 @@ export async function createInstallation(): Promise<Installation> {
     names,
     deliveries,
     unrouted,
+    unreadable,
+    encode: eventCodec.encode,
+    openCodec,
+    prefix,
     configure: (id, change) => {
       revision += 1;
       const value =

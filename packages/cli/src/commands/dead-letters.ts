@@ -9,6 +9,7 @@ import { type LetterFilter, letterQuery, withLetterFilter, withNamedLetters } fr
 import { printRead } from "./print-read.ts";
 import { type PurgeOptions, purge } from "./purge.ts";
 import { type ReplayOptions, replay } from "./replay.ts";
+import { addUnreadable } from "./unreadable.ts";
 
 const PATH = "/v1/dead-letters";
 const COLUMNS = ["time", "place", "destinationId", "messageId", "type", "reason", "attempts"];
@@ -111,6 +112,8 @@ function addExport(deadLetters: Command, perform: Perform): void {
         "posthaste dead-letters export --reason rejected_by_receiver --since 1d",
       ]),
     );
+
+  addUnreadable(deadLetters, perform);
 }
 
 function addReplay(deadLetters: Command, perform: Perform): void {

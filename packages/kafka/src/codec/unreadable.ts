@@ -1,14 +1,9 @@
 /** Records that nobody can read: told from a registry that does not answer, and counted. */
-import { isPosthasteError, type PosthasteError } from "@posthaste/core/errors";
+import type { Codec } from "@posthaste/contracts/codec";
+import { UNREADABLE_REASONS, type UnreadableReason } from "@posthaste/contracts/unreadable-headers";
+import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
 import type { KafkaMetrics } from "../connection/metrics.ts";
 import { isFramed } from "./confluent-frame.ts";
-
-/**
- * `not_framed`: no schema id; `unknown_schema`: the registry has none of that id; `not_of_schema`: of another, or no
- * value of it.
- */
-const UNREADABLE_REASONS = ["not_framed", "unknown_schema", "not_of_schema"] as const;
-type UnreadableReason = (typeof UNREADABLE_REASONS)[number];
 
 /**
  * True for what a codec says of bytes that it will never read; false for a registry that may answer later, and for a
@@ -16,6 +11,20 @@ type UnreadableReason = (typeof UNREADABLE_REASONS)[number];
  */
 export function isUnreadable(error: unknown): error is PosthasteError {
   return isPosthasteError(error, "invalid_input") || isPosthasteError(error, "unknown_schema");
+}
+
+/**
+ * What a codec reads of a record's value, or why it never will. Throws what is neither: a bug. A record without a value
+ * has nothing to read.
+ */
+export function decodeOrReason<T>(codec: Codec<T>, value: Buffer | null): T | PosthasteError {
+  if (value === null) return new PosthasteError("invalid_input", "a record without a value");
+  try {
+    return codec.decode(value);
+  } catch (error) {
+    if (isUnreadable(error)) return error;
+    throw error;
+  }
 }
 
 /** Sets every reason to 0, so that a rate sees the first record. */
@@ -32,7 +41,8 @@ export function countUnreadable(
   metrics?.unreadableRecords.inc({ topic, reason: reasonOf(bytes, error) });
 }
 
-function reasonOf(bytes: Buffer, { code }: PosthasteError): UnreadableReason {
+/** Why `error` was thrown for these bytes. */
+export function reasonOf(bytes: Buffer, { code }: PosthasteError): UnreadableReason {
   if (code === "unknown_schema") return "unknown_schema";
   return isFramed(bytes) ? "not_of_schema" : "not_framed";
 }

@@ -129,7 +129,7 @@ function createTableMetrics(registers: Registry[]): TableMetrics {
     }),
     unreadableRecords: new Counter({
       name: "posthaste_unreadable_records_total",
-      help: "Records of a table or a followed topic that were passed over because their value cannot be read.",
+      help: "Records that were passed over because their value cannot be read.",
       labelNames: ["topic", "reason"],
       registers,
     }),

@@ -1,7 +1,7 @@
 import { PosthasteError } from "@posthaste/core/errors";
 import { type Log, SILENT_LOG } from "@posthaste/core/log";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { prefetchPatiently, untilAnswered } from "./when-reachable.ts";
+import { untilAnswered } from "./when-reachable.ts";
 
 const passing = () => new PosthasteError("broker_unavailable", "down", { retryable: true });
 
@@ -51,34 +51,5 @@ describe("waiting for an answer", () => {
     await vi.advanceTimersByTimeAsync(1000);
     ending.abort();
     await answer;
-  });
-
-  it("asks again for a schema that the registry does not know, and not for ever", async () => {
-    const unknown = new PosthasteError("unknown_schema", "no such schema");
-    const prefetch = prefetchPatiently((_: string) => Promise.reject(unknown), waiting, 10_000);
-    let given: unknown;
-    prefetch("record")?.catch((error: unknown) => {
-      given = error;
-    });
-    await vi.advanceTimersByTimeAsync(9_000);
-    expect(given).toBeUndefined();
-    await vi.advanceTimersByTimeAsync(2_000);
-    expect(given).toBe(unknown);
-  });
-
-  it("learns what a record needs as soon as the registry answers, and waits for nothing that is known", async () => {
-    const failures = [passing(), passing()];
-    let known = false;
-    const prefetch = prefetchPatiently((_: string): Promise<void> | undefined => {
-      if (known) return undefined;
-      const failure = failures.pop();
-      if (failure !== undefined) return Promise.reject(failure);
-      known = true;
-      return Promise.resolve();
-    }, waiting);
-    const learnt = prefetch("record");
-    await vi.advanceTimersByTimeAsync(1000);
-    await expect(learnt).resolves.toBeUndefined();
-    expect([known, prefetch("record")]).toEqual([true, undefined]);
   });
 });

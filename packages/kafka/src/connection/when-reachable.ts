@@ -1,5 +1,5 @@
 /** A process that starts before its brokers or its registry waits for them, and says so. */
-import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
+import { isPosthasteError } from "@posthaste/core/errors";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
 import { BROKERS_UNREACHABLE } from "./brokers-readiness.ts";
@@ -53,9 +53,6 @@ export async function untilAnswered<T>(ask: () => Promise<T>, waiting: Waiting):
   }
 }
 
-/** How long a registry is asked again for a schema that it says it does not have: another node of it may have. */
-export const UNKNOWN_SCHEMA_PATIENCE_MS = 30_000;
-
 /**
  * The same for a question to the brokers; it ends when `signal` is aborted, or, of the admin client, when the
  * connection is closed.
@@ -67,32 +64,4 @@ export function whenReachable<T>(connection: KafkaConnection, ask: () => Promise
     message: BROKERS_UNREACHABLE,
     ...(signal ? { signal } : {}),
   });
-}
-
-/**
- * A `prefetch` of a codec that waits for a registry which does not answer, and for `unknownPatienceMs` for one that
- * does not know the schema; undefined, at no cost, where there is nothing to prefetch.
- */
-export function prefetchPatiently<A>(
-  prefetch: (subject: A) => Promise<void> | undefined,
-  waiting: Waiting,
-  unknownPatienceMs: number = UNKNOWN_SCHEMA_PATIENCE_MS,
-): (subject: A) => Promise<void> | undefined {
-  const { clock = SYSTEM_CLOCK } = waiting;
-  return (subject) => {
-    let first = prefetch(subject);
-    if (first === undefined) return undefined;
-    const giveUpAtMs = clock.monotonicMs() + unknownPatienceMs;
-    const ask = async () => {
-      const asked = first ?? prefetch(subject);
-      first = undefined;
-      try {
-        await asked;
-      } catch (error) {
-        if (!isPosthasteError(error, "unknown_schema") || clock.monotonicMs() >= giveUpAtMs) throw error;
-        throw new PosthasteError(error.code, error.message, { retryable: true, cause: error });
-      }
-    };
-    return untilAnswered(ask, waiting);
-  };
 }

@@ -1,5 +1,7 @@
 /** What kafkajs's consumer is told: its times, how much it fetches, and that it never gives up by itself (C7, C8). */
+
 import type { ConsumerConfig, RetryOptions } from "kafkajs";
+import { UNKNOWN_SCHEMA_PATIENCE_MS } from "../codec/awaited-schemas.ts";
 import type { ConsumerTiming, WindowedConsumerOptions } from "./windowed-consumer.ts";
 
 const DEFAULT_TIMING: ConsumerTiming = {
@@ -12,6 +14,7 @@ const DEFAULT_TIMING: ConsumerTiming = {
   stopDrainMs: 6000,
   stallLimitMs: 60_000,
   metadataMaxAgeMs: 60_000,
+  unknownSchemaMs: UNKNOWN_SCHEMA_PATIENCE_MS,
 };
 /** A record of a retry topic may leave up to a second late, so its consumer need not look as often. */
 const WAITING_MAX_WAIT_MS = 100;

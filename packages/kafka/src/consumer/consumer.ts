@@ -17,12 +17,12 @@
  */
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";
+import { AwaitedSchemas } from "../codec/awaited-schemas.ts";
 import type { KafkaConnection } from "../connection/connect.ts";
 import { withDeadline } from "../connection/deadline.ts";
 import { describe } from "../connection/kafka-errors.ts";
 import { isSampledFailure } from "../connection/log-sampling.ts";
 import { SYSTEM_CLOCK } from "../connection/system-clock.ts";
-import { prefetchPatiently } from "../connection/when-reachable.ts";
 import { Committer } from "./committer.ts";
 import { resolveTiming } from "./consumer-settings.ts";
 import { ConsumerTicks } from "./consumer-ticks.ts";
@@ -280,15 +280,24 @@ function stoppedError(): PosthasteError {
   return new PosthasteError("closed", "the consumer was stopped");
 }
 
-/** A registry that does not answer holds up the partitions that need it, and ends nothing. */
+/** A schema that is not to be had holds up the partitions that need it, for a time, and ends nothing. */
 function withPatience<T, F>(
   connection: KafkaConnection,
   options: WindowedConsumerOptions<T, F>,
   signal: AbortSignal,
 ): WindowedConsumerOptions<T, F> {
-  const { prefetch, groupId } = options;
-  if (prefetch === undefined) return options;
+  const { schemaOf, groupId } = options;
+  if (schemaOf === undefined) return options;
   const fields = { event: "consumer_waits_for_schema", group: groupId };
   const message = "the schema of a record cannot be fetched: trying on";
-  return { ...options, prefetch: prefetchPatiently(prefetch, { log: connection.log, fields, message, signal }) };
+  const schemas = new AwaitedSchemas({
+    prefetch: schemaOf,
+    patienceMs: resolveTiming(options).unknownSchemaMs,
+    waiting: { log: connection.log, fields, message, signal, clock: options.clock ?? SYSTEM_CLOCK },
+  });
+  return {
+    ...options,
+    prefetch: ({ value }) => (value === null ? undefined : schemas.prefetch(value)),
+    prefetchAhead: (value) => schemas.ahead(value),
+  };
 }

@@ -23,16 +23,22 @@ export function copiedRecord(message: KafkaMessage, { topic, partition }: TopicP
   };
 }
 
-/** Headers as text, which they are in all topics of the project. */
+/** Headers as text, which they are in all topics of the project; another's that are none keep their bytes. */
 function textHeaders(headers: IncomingHeaders): IncomingHeaders {
-  let texts: Record<string, string | string[]> | null = null;
+  let texts: Record<string, string | Buffer | (string | Buffer)[]> | null = null;
   for (const name in headers) {
     const value = headers[name];
     texts ??= {};
-    if (Array.isArray(value)) texts[name] = value.map(String);
-    else if (value !== undefined) texts[name] = value.toString();
+    if (Array.isArray(value)) texts[name] = value.map(textOrBytes);
+    else if (value !== undefined) texts[name] = textOrBytes(value as string | Buffer);
   }
   return texts ?? NO_HEADERS;
+}
+
+function textOrBytes(value: string | Buffer): string | Buffer {
+  if (typeof value === "string") return value;
+  const text = value.toString();
+  return text.includes("\ufffd") ? Buffer.from(value) : text;
 }
 
 /** Why what a record needs cannot be fetched, with the record's place; what is no PosthasteError is left as it is. */

@@ -27,6 +27,11 @@ export class FetchedBacklog {
     return this.#messages[this.#next];
   }
 
+  /** From the lowest on. */
+  messages(): readonly KafkaMessage[] {
+    return this.#messages.slice(this.#next);
+  }
+
   /** Appends what was fetched from above the last. */
   append(messages: readonly KafkaMessage[]): void {
     this.#messages = this.size > 0 ? [...this.#messages.slice(this.#next), ...messages] : messages;

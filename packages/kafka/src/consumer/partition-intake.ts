@@ -10,13 +10,14 @@
  *      the position sought; a second one from the same place is taken, since kafkajs then skipped offsets without a
  *      record (C9).
  * PI2  The partition is paused exactly while there is a reason: its place is not known, its backlog is half a window,
- *      it has a backlog and backpressure holds it, its head is not due, its head's schema is being fetched, or it is
- *      frozen. The intake pauses the partition and does not wait in kafkajs's batch handler, so that the broker's other
- *      partitions go on (C8).
+ *      it has a backlog and backpressure holds it, its head is not due, or it is frozen. The intake pauses it and does
+ *      not wait in kafkajs's batch handler, so that the broker's other partitions go on (C8). While its head's schema
+ *      is waited for it fetches on, and the schemas of what comes behind are waited for meanwhile.
  * PI3  While the intake is frozen nothing is taken in.
  * PI4  What is taken in is a copy (copied-record.ts).
  */
 import type { Clock } from "@posthaste/core/time";
+import type { KafkaMessage } from "kafkajs";
 import type { IncomingRecord } from "../wire/incoming-record.ts";
 import { copiedRecord, unreadable } from "./copied-record.ts";
 import { FetchPosition, type PartitionFetch } from "./fetch-position.ts";
@@ -175,6 +176,7 @@ export class PartitionIntake<T, F> implements TopicPartition {
     // A broker answers whole batches, so records below the position may come along.
     const above = fetchedFrom < position ? messages.filter(({ offset }) => Number(offset) >= position) : messages;
     this.#backlog.append(above);
+    if (this.#prefetching) this.#prefetchAhead(above);
     this.#pump();
     return true;
   }
@@ -261,6 +263,7 @@ export class PartitionIntake<T, F> implements TopicPartition {
     const prefetched = this.#options.prefetch?.(record);
     if (prefetched === undefined) return false;
     this.#prefetching = true;
+    this.#prefetchAhead(this.#backlog.messages());
     prefetched.then(
       () => {
         this.#prefetching = false;
@@ -269,6 +272,11 @@ export class PartitionIntake<T, F> implements TopicPartition {
       (error: unknown) => this.#window.fail("learning what a record needs", unreadable(record, error)),
     );
     return true;
+  }
+
+  /** What stands behind a record that waits for its schema may lack one too: all are waited for at once. */
+  #prefetchAhead(messages: Iterable<KafkaMessage>): void {
+    for (const { value } of messages) if (value !== null) this.#options.prefetchAhead?.(value);
   }
 
   #noteFull(): void {
@@ -285,7 +293,6 @@ export class PartitionIntake<T, F> implements TopicPartition {
     return (
       this.#mode !== "taking" ||
       this.#frozen ||
-      this.#prefetching ||
       this.#backlog.size > this.#window.maxRecords * FETCH_BELOW ||
       (this.#backlog.size > 0 && this.#isHeld) ||
       (this.#gate?.head ?? null) !== null

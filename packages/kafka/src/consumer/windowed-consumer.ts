@@ -74,8 +74,15 @@ export interface WindowedConsumerOptions<T, F = never> {
   readonly window: WindowLimits;
   /** Bounds what records become, where that is more than the records: while it holds, no window takes anything in. */
   readonly backpressure?: Backpressure;
-  /** What `take` needs and must be fetched first, such as a schema; the partition's intake waits for it. */
+  /**
+   * A codec's `prefetch`: what `take` decodes by it has its schema, unless the registry did not know that for
+   * `unknownSchemaMs`. The partition's intake waits for it.
+   */
+  readonly schemaOf?: (value: Buffer) => Promise<void> | undefined;
+  /** What `take` needs and must be fetched first; the partition's intake waits for it. Made of `schemaOf`. */
   readonly prefetch?: (record: IncomingRecord) => Promise<void> | undefined;
+  /** Told of the values that are fetched and stand behind a record that waits for what it needs. */
+  readonly prefetchAhead?: (value: Buffer) => void;
   /**
    * Decodes, once a record, in offset order; also records that the commit's metadata says are finished, for the
    * checkpoint's sake. Throwing ends the consumer by `onFailure`, so a poison record must become an item.
@@ -152,6 +159,8 @@ export interface ConsumerTiming {
    * 60,000.
    */
   readonly metadataMaxAgeMs: number;
+  /** How long a record waits for a schema that the registry says it does not know. Default 600,000. */
+  readonly unknownSchemaMs: number;
 }
 
 export interface WindowedConsumer {

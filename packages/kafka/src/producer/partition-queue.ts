@@ -9,6 +9,7 @@
  * GC5  A batch that the broker refuses for what one of its records is goes out again record by record. The record that
  *      is refused alone is refused to its caller: one bad record holds nobody up, and nothing good is given up.
  */
+import type { OutgoingHeaders } from "../wire/record-batch.ts";
 import type { RecordValue } from "./record-value.ts";
 
 /** A record with its partition chosen. */
@@ -17,7 +18,7 @@ export interface PlacedRecord {
   readonly partition: number;
   readonly key: Buffer | null;
   readonly value: RecordValue | null;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: OutgoingHeaders;
   /** Its part of a request in bytes, roughly. */
   readonly bytes: number;
 }

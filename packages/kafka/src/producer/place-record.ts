@@ -1,6 +1,7 @@
 /** Where a record goes: its partition, and what it costs of a request. */
 import { PosthasteError } from "@posthaste/core/errors";
 import { partitionOf } from "../wire/murmur2.ts";
+import type { OutgoingHeaders } from "../wire/record-batch.ts";
 import type { PlacedRecord } from "./partition-queue.ts";
 import type { RecordValue } from "./record-value.ts";
 
@@ -8,7 +9,7 @@ export interface OutgoingRecord {
   readonly topic: string;
   readonly key: Buffer | string | null;
   readonly value: RecordValue | null;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: OutgoingHeaders;
   /** Chosen by murmur2 of the key when absent; records without a key go to one partition after the other. */
   readonly partition?: number;
 }
@@ -41,7 +42,7 @@ export class RecordPlacer {
     const keyBytes = typeof key === "string" ? Buffer.from(key) : key;
     let bytes = RECORD_OVERHEAD_BYTES + (keyBytes?.length ?? 0) + (value?.length ?? 0);
     // A character is at most three bytes; headers are short, so the guess costs nothing.
-    for (const name in headers) bytes += HEADER_OVERHEAD_BYTES + 3 * (name.length + (headers[name]?.length ?? 0));
+    for (const name in headers) bytes += HEADER_OVERHEAD_BYTES + 3 * (name.length + headerLength(headers[name]));
     if (bytes > MAX_BATCH_BYTES) {
       return new PosthasteError("invalid_input", `a record of ${bytes} bytes for ${topic}: at most ${MAX_BATCH_BYTES}`);
     }
@@ -53,4 +54,11 @@ export class RecordPlacer {
     this.#lastPartition = (this.#lastPartition + 1) % count;
     return this.#lastPartition;
   }
+}
+
+/** Of a header that is repeated, those of each with its name. */
+function headerLength(value: OutgoingHeaders[string] | undefined): number {
+  if (value === undefined) return 0;
+  if (typeof value === "string" || Buffer.isBuffer(value)) return value.length;
+  return value.reduce((sum, each) => sum + each.length + HEADER_OVERHEAD_BYTES, 0);
 }

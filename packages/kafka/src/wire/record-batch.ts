@@ -5,11 +5,15 @@
 import { type ByteWriter, varintBytes } from "./byte-writer.ts";
 import { crc32c } from "./crc32c.ts";
 
+/** Headers by name; one that is repeated has a list, an undefined one is none. Text is written as UTF-8. */
+export type OutgoingHeaders = Readonly<Record<string, HeaderValue | undefined>>;
+type HeaderValue = string | Buffer | readonly (string | Buffer)[];
+
 /** As much of a record as a batch keeps. */
 export interface BatchRecord {
   readonly key: Uint8Array | null;
   readonly value: Uint8Array | null;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: OutgoingHeaders;
 }
 
 /** The records of one batch with the bytes that each takes, so that nothing is measured twice. */
@@ -63,9 +67,9 @@ export function writeBatch(writer: ByteWriter, { records, recordBytes, bytes }: 
 
 function measureRecord({ key, value, headers }: BatchRecord, offsetDelta: number): number {
   let bytes = RECORD_HEAD_BYTES + varintBytes(offsetDelta) + bytesOf(key) + bytesOf(value);
-  const names = namesOf(headers);
-  for (const name of names) bytes += textBytes(name) + textBytes(headers?.[name] ?? "");
-  return bytes + varintBytes(names.length);
+  const entries = entriesOf(headers);
+  for (const [name, header] of entries) bytes += textBytes(name) + textBytes(header);
+  return bytes + varintBytes(entries.length);
 }
 
 function writeRecord(
@@ -77,18 +81,26 @@ function writeRecord(
   writer.varint(bytes).int8(0).varint(0).varint(offsetDelta);
   writeBytes(writer, key);
   writeBytes(writer, value);
-  const names = namesOf(headers);
-  writer.varint(names.length);
-  for (const name of names) {
+  const entries = entriesOf(headers);
+  writer.varint(entries.length);
+  for (const [name, header] of entries) {
     writeText(writer, name);
-    writeText(writer, headers?.[name] ?? "");
+    writeText(writer, header);
   }
 }
 
-const NO_NAMES: readonly string[] = [];
+type HeaderEntry = readonly [name: string, value: string | Buffer];
+const NO_ENTRIES: readonly HeaderEntry[] = [];
 
-function namesOf(headers: BatchRecord["headers"]): readonly string[] {
-  return headers === undefined ? NO_NAMES : Object.keys(headers);
+function entriesOf(headers: BatchRecord["headers"]): readonly HeaderEntry[] {
+  if (headers === undefined) return NO_ENTRIES;
+  const entries: HeaderEntry[] = [];
+  for (const name of Object.keys(headers)) {
+    const value = headers[name];
+    if (typeof value === "string" || Buffer.isBuffer(value)) entries.push([name, value]);
+    else for (const each of value ?? []) entries.push([name, each]);
+  }
+  return entries;
 }
 
 /** Null has the length -1 and no bytes. */
@@ -101,11 +113,12 @@ function writeBytes(writer: ByteWriter, value: Uint8Array | null): void {
   else writer.varint(value.length).bytes(value);
 }
 
-function textBytes(text: string): number {
+function textBytes(text: string | Buffer): number {
   const bytes = Buffer.byteLength(text);
   return varintBytes(bytes) + bytes;
 }
 
-function writeText(writer: ByteWriter, text: string): void {
-  writer.varint(Buffer.byteLength(text)).text(text);
+function writeText(writer: ByteWriter, text: string | Buffer): void {
+  if (typeof text === "string") writer.varint(Buffer.byteLength(text)).text(text);
+  else writer.varint(text.length).bytes(text);
 }

@@ -12,15 +12,17 @@ import { createHash } from "node:crypto";
 import type { Codec } from "@posthaste/contracts/codec";
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { MembershipRecord } from "@posthaste/core/audience/membership";
+import { PosthasteError } from "@posthaste/core/errors";
 import type { Event } from "@posthaste/core/event/event";
 import { TokenBucket } from "@posthaste/core/isolation/token-bucket";
 import { eventKey } from "@posthaste/core/routing/partition-key";
 import type { Clock } from "@posthaste/core/time";
-import { countUnreadable, isUnreadable, startUnreadableCount } from "@posthaste/kafka/codec/unreadable";
+import { decodeOrReason } from "@posthaste/kafka/codec/unreadable";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { createWindowedConsumer } from "@posthaste/kafka/consumer/consumer";
 import type { Task, WindowedConsumer } from "@posthaste/kafka/consumer/windowed-consumer";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
+import type { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-records";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import { bareEvent } from "../events/bare-event.ts";
 
@@ -39,6 +41,9 @@ export interface AudienceEmitterOptions {
   readonly codec: Codec<MembershipRecord>;
   readonly events: Codec<Event>;
   readonly producer: Producer;
+  readonly unreadable: Pick<UnreadableRecords, "put">;
+  /** How long a record waits for a schema that the registry says it does not know, ms. */
+  readonly unknownSchemaMs: number;
   /** Identifies a second at the most, of this process. */
   readonly ratePerSecond: number;
   readonly clock: Clock;
@@ -49,32 +54,35 @@ export interface AudienceEmitterOptions {
 
 /** A member record: one that names a user. */
 type Told = MembershipRecord & { readonly userId: string; readonly valueJson: string };
+/** What a record becomes: nothing to tell, or why it cannot be read, too. */
+type Taken = Told | PosthasteError | null;
+
+function isTold(item: Taken): item is Told {
+  return item !== null && !(item instanceof PosthasteError);
+}
 
 export class AudienceEmitter {
-  readonly #connection: KafkaConnection;
   readonly #options: AudienceEmitterOptions;
   readonly #consumer: WindowedConsumer;
   readonly #bucket: TokenBucket;
-  #waiting: Task<Told | null>[] = [];
+  #waiting: Task<Taken>[] = [];
   #timer: NodeJS.Timeout | null = null;
   #isClosed = false;
 
   constructor(connection: KafkaConnection, options: AudienceEmitterOptions) {
-    const { names, codec, ratePerSecond, clock, onFailure } = options;
-    this.#connection = connection;
+    const { names, codec, ratePerSecond, unknownSchemaMs, clock, onFailure } = options;
     this.#options = options;
     this.#bucket = new TokenBucket(ratePerSecond, clock.monotonicMs());
-    startUnreadableCount(connection.metrics, names.audiences);
-    this.#consumer = createWindowedConsumer<Told | null>(connection, {
+    this.#consumer = createWindowedConsumer<Taken>(connection, {
       groupId: names.audienceEmitterGroup,
       topics: [names.audiences],
       window: WINDOW,
-      prefetch: ({ value }) => (value === null ? undefined : codec.prefetch(value)),
+      schemaOf: codec.prefetch,
       take: (record) => this.#take(record),
       laneOf: () => null,
       run: (task) => this.#run(task),
       onFailure,
-      timing: { stopDrainMs: DRAIN_MS },
+      timing: { stopDrainMs: DRAIN_MS, unknownSchemaMs },
     });
   }
 
@@ -89,28 +97,25 @@ export class AudienceEmitter {
     await this.#consumer.stop();
   }
 
-  /** Null for what becomes no identify: a fence, a tombstone, a record that no schema reads. */
-  #take({ topic, partition, offset, value }: IncomingRecord): Told | null {
+  /** Null for what becomes no identify: a fence, a tombstone. */
+  #take({ value }: IncomingRecord): Taken {
     if (value === null) return null;
-    try {
-      const record = this.#options.codec.decode(value);
-      const { userId, valueJson } = record;
-      return userId === null || valueJson === null ? null : { ...record, userId, valueJson };
-    } catch (error) {
-      if (!isUnreadable(error)) throw error;
-      countUnreadable(this.#connection.metrics, topic, { bytes: value, error });
-      this.#connection.log.error({ event: "membership_unreadable", topic, partition, offset, err: error });
-      return null;
-    }
+    const record = decodeOrReason(this.#options.codec, value);
+    if (record instanceof PosthasteError) return record;
+    const { userId, valueJson } = record;
+    return userId === null || valueJson === null ? null : { ...record, userId, valueJson };
   }
 
-  #run(task: Task<Told | null>): void {
+  /** A record that no schema reads is put aside, and finished when the brokers have it there. */
+  #run(task: Task<Taken>): Promise<void> | undefined {
+    if (task.item instanceof PosthasteError) return this.#options.unreadable.put(task.record, task.item);
     if (task.item === null) {
       task.finish();
-      return;
+      return undefined;
     }
     this.#waiting.push(task);
     if (this.#timer === null) this.#step();
+    return undefined;
   }
 
   /** AE2, AE3. */
@@ -131,10 +136,10 @@ export class AudienceEmitter {
   }
 
   /** AE1. */
-  #send(tasks: readonly Task<Told | null>[]): void {
+  #send(tasks: readonly Task<Taken>[]): void {
     const { producer, onEmitted, onFailure } = this.#options;
     const owned = tasks.filter(({ window }) => !window.isRevoked);
-    const records = owned.flatMap(({ item }) => (item === null ? [] : [this.#toRecord(item)]));
+    const records = owned.flatMap(({ item }) => (isTold(item) ? [this.#toRecord(item)] : []));
     producer.send(records).then(
       () => {
         for (const task of owned) task.finish();

@@ -13,6 +13,7 @@ import type { Clock } from "@posthaste/core/time";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
 import { createProducer } from "@posthaste/kafka/producer/producer";
+import type { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-records";
 import { type ConfigStore, openConfigStore } from "../config-store/config-store.ts";
 import type { Route } from "../http/route.ts";
 import { TEMPORARY_FILE } from "../sqlite-cache.ts";
@@ -37,6 +38,8 @@ export interface AudiencesOptions {
   readonly folder: string | null;
   readonly ratePerSecond: number;
   readonly leaseMs: number;
+  readonly unreadable: Pick<UnreadableRecords, "put">;
+  readonly unknownSchemaMs: number;
   /** Ends the process. */
   readonly fail: (reason: Error) => void;
 }
@@ -51,6 +54,7 @@ export interface Audiences {
 
 export async function openAudiences(options: AudiencesOptions): Promise<Audiences> {
   const { connection, openCodec, names, sources, clock, onEmitted, writer, leaseMs, ratePerSecond, fail } = options;
+  const { unreadable, unknownSchemaMs } = options;
   const { log } = connection;
   const [records, codec, events] = await Promise.all([
     openCodec<AudienceRecord>("audience"),
@@ -84,7 +88,8 @@ export async function openAudiences(options: AudiencesOptions): Promise<Audience
     producer,
   });
   const emitter = new AudienceEmitter(connection, {
-    ...{ names, codec, events, producer: identifies, ratePerSecond, clock, onEmitted, onFailure: fail },
+    ...{ names, codec, events, producer: identifies, unreadable, unknownSchemaMs },
+    ...{ ratePerSecond, clock, onEmitted, onFailure: fail },
   });
   emitter.start().catch(fail);
   const waiting = () => recordsWaiting(connection, names);

@@ -13,6 +13,7 @@ import type { TopicNames } from "@posthaste/contracts/topics";
 import type { AttemptBatch } from "@posthaste/core/delivery/attempt-record";
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import type { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-records";
 import { Problem } from "../http/problem.ts";
 import { attemptEntries } from "./attempt-entry.ts";
 import { deadLetterEntries } from "./dead-letter-entry.ts";
@@ -40,6 +41,9 @@ export interface ReadModelOptions {
   readonly maxEntries: number | null;
   /** How long attempts are kept, ms. */
   readonly keepMs: number;
+  readonly unreadable: Pick<UnreadableRecords, "put">;
+  /** How long a record waits for a schema that the registry says it does not know, ms. */
+  readonly unknownSchemaMs: number;
 }
 
 /** Where the reading of a topic stands, in words for `/readyz`. */
@@ -117,7 +121,7 @@ async function runOnce(
   signal: AbortSignal,
   onOpen: (opened: Opened | null) => void,
 ): Promise<void> {
-  const { connection, openCodec, names, path } = options;
+  const { connection, openCodec, names, path, unreadable, unknownSchemaMs } = options;
   const { clusterId } = await connection.withAdmin((admin) => admin.describeCluster());
   const [attempts, deadLetters] = await Promise.all([
     openCodec<AttemptBatch>("attempt-batch"),
@@ -138,18 +142,19 @@ async function runOnce(
   );
   if (store.start.trouble !== null)
     connection.log.warn({ event: "delivery_log_not_kept", reason: store.start.trouble });
+  const shared = { store, unreadable, unknownSchemaMs };
   const followed = [
     new TopicFollower(connection, {
+      ...shared,
       topic: names.attempts,
       journal: "attempts",
-      store,
       codec: attempts,
       toEntries: attemptEntries,
     }),
     new TopicFollower(connection, {
+      ...shared,
       topic: names.deadLetters,
       journal: "dead_letters",
-      store,
       codec: deadLetters,
       toEntries: deadLetterEntries,
     }),

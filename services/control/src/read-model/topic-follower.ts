@@ -8,14 +8,17 @@
  * TF3  A reader that fails is started again at the next look, from the store's position. When the topic was made anew
  *      (LR3 of log-reader.ts), its journal is emptied first. A topic that is not there yet is waited for; partitions
  *      that were added are followed.
- * TF4  A record that cannot be decoded is logged, counted and passed over.
+ * TF4  A record that cannot be decoded is put aside, and passed over when the brokers have it there. A schema that the
+ *      registry does not know is waited for first.
  */
 import type { Codec } from "@posthaste/contracts/codec";
-import { isPosthasteError } from "@posthaste/core/errors";
-import { countUnreadable, isUnreadable, startUnreadableCount } from "@posthaste/kafka/codec/unreadable";
+import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
+import { AwaitedSchemas } from "@posthaste/kafka/codec/awaited-schemas";
+import { decodeOrReason } from "@posthaste/kafka/codec/unreadable";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { ledOffsets, type PartitionOffsets } from "@posthaste/kafka/connection/topic-offsets";
 import { followLog, type LogReader } from "@posthaste/kafka/log/log-reader";
+import type { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-records";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import type { JournalEntry } from "./journal.ts";
 import type { JournalName } from "./store.ts";
@@ -33,6 +36,8 @@ export interface TopicFollowerOptions<T> {
   readonly journal: JournalName;
   readonly store: StoreClient;
   readonly codec: Codec<T>;
+  readonly unreadable: Pick<UnreadableRecords, "put">;
+  readonly unknownSchemaMs: number;
   readonly toEntries: (
     value: T,
     record: Pick<IncomingRecord, "partition" | "offset" | "key">,
@@ -50,13 +55,23 @@ export class TopicFollower<T> {
   #timer: NodeJS.Timeout | null = null;
   #wasRemade = false;
   #isTold = false;
-  #isClosed = false;
+  readonly #closing = new AbortController();
+  readonly #schemas: AwaitedSchemas;
 
   constructor(connection: KafkaConnection, options: TopicFollowerOptions<T>) {
     this.#connection = connection;
     this.#options = options;
     const { store, journal } = options;
-    startUnreadableCount(connection.metrics, options.topic);
+    this.#schemas = new AwaitedSchemas({
+      prefetch: options.codec.prefetch,
+      patienceMs: options.unknownSchemaMs,
+      waiting: {
+        log: connection.log,
+        fields: { event: "follower_waits_for_schema", topic: options.topic },
+        message: "the schema of a record cannot be fetched: trying on",
+        signal: this.#closing.signal,
+      },
+    });
     this.#positions = new Map(store.start.positions[journal].map(({ partition, next }) => [partition, next]));
     this.#lookLater(0);
   }
@@ -70,7 +85,7 @@ export class TopicFollower<T> {
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#closing.abort();
     if (this.#timer !== null) clearTimeout(this.#timer);
     await Promise.all([...this.#readers.values()].map((reader) => reader.close()));
   }
@@ -139,19 +154,19 @@ export class TopicFollower<T> {
     }
   }
 
-  /** TF4. A registry that does not answer ends the reader instead: the record is read again. */
+  /** TF4. */
   async #read(record: IncomingRecord): Promise<readonly JournalEntry[]> {
-    const { codec, toEntries } = this.#options;
+    const { codec, toEntries, unreadable } = this.#options;
     if (record.value === null) return [];
-    try {
-      await codec.prefetch(record.value);
-      return toEntries(codec.decode(record.value), record);
-    } catch (error) {
-      if (!isUnreadable(error)) throw error;
-      countUnreadable(this.#connection.metrics, this.#options.topic, { bytes: record.value, error });
-      this.#say("record_not_read", error, { partition: record.partition, offset: record.offset });
-      return [];
-    }
+    await this.#schemas.prefetch(record.value);
+    const value = decodeOrReason(codec, record.value);
+    if (!(value instanceof PosthasteError)) return toEntries(value, record);
+    await unreadable.put(record, value);
+    return [];
+  }
+
+  get #isClosed(): boolean {
+    return this.#closing.signal.aborted;
   }
 
   #drop(partition: number, reason: Error): void {

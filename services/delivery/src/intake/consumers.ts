@@ -61,7 +61,7 @@ export function createConsumers(connection: KafkaConnection, options: ConsumersO
   const { names, deliveryCodec, retryTopics } = topics;
   const shared = {
     window: { maxRecords: options.windowRecords, maxBytes: WINDOW_BYTES },
-    prefetch: ({ value }: IncomingRecord) => (value === null ? undefined : deliveryCodec.prefetch(value)),
+    schemaOf: deliveryCodec.prefetch,
     // latin1 has one byte a character: keys that differ as bytes differ as text, and nothing decodes UTF-8.
     laneOf: ({ deferralOnArrival }: IncomingDelivery, { key }: IncomingRecord) =>
       deferralOnArrival === null ? (key?.toString("latin1") ?? null) : null,

@@ -2,6 +2,7 @@ import type { Codec } from "@posthaste/contracts/codec";
 import { encodeProgress } from "@posthaste/contracts/headers";
 import { type Delivery, NO_PROGRESS } from "@posthaste/core/delivery/delivery";
 import { NO_INCARNATION } from "@posthaste/core/delivery/origin";
+import { PosthasteError } from "@posthaste/core/errors";
 import { describe, expect, it } from "vitest";
 import { readDelivery } from "./incoming-delivery.ts";
 
@@ -29,16 +30,18 @@ it("a delivery knows at its intake whether its destination turns it away", () =>
 it("what no schema reads, or has no value, is no delivery and turned away by nobody", () => {
   const record = { topic: "deliveries", partition: 0, offset: 7, timestampMs: 0, key: null, headers: {} };
   const decode = (value: Buffer): Delivery => {
-    if (value.length === 0) throw new Error("unreadable");
+    if (value.length === 0) throw new PosthasteError("invalid_input", "unreadable");
     return { originIncarnation: 3, destinationId: "dst" } as Delivery;
   };
   const codec: Codec<Delivery> = { encode: () => Buffer.of(), decode, prefetch: () => undefined };
   const deferralOnArrival = () => "concurrency_limit" as const;
   for (const value of [Buffer.of(), null]) {
     expect(readDelivery(codec, { ...record, value }, false, deferralOnArrival)).toMatchObject({
-      ...{ delivery: null, deferralOnArrival: null, progress: NO_PROGRESS },
+      ...{ delivery: null, deferralOnArrival: null, progress: NO_PROGRESS, unreadable: { code: "invalid_input" } },
     });
   }
+  const read = readDelivery(codec, { ...record, value: Buffer.of(1) }, false, deferralOnArrival);
+  expect(read.unreadable).toBeNull();
 });
 
 describe("the progress of a delivery", () => {

@@ -4,13 +4,17 @@ import type { Codec } from "@posthaste/contracts/codec";
 import { decodeProgress, headerText, REPUBLISHED_FROM_HEADER } from "@posthaste/contracts/headers";
 import { type Delivery, type DeliveryProgress, NO_PROGRESS } from "@posthaste/core/delivery/delivery";
 import { NO_INCARNATION } from "@posthaste/core/delivery/origin";
+import { PosthasteError } from "@posthaste/core/errors";
 import type { DeferralCause } from "@posthaste/core/isolation/permit";
+import { decodeOrReason } from "@posthaste/kafka/codec/unreadable";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 
 /** One object a record, since this is the hot path. */
 export interface IncomingDelivery {
   /** Null when no schema reads the record. */
   readonly delivery: Delivery | null;
+  /** Why no schema reads it; null for one that is read. */
+  readonly unreadable: PosthasteError | null;
   readonly progress: DeliveryProgress;
   /** The record comes from a retry topic. */
   readonly isRetry: boolean;
@@ -25,30 +29,24 @@ export interface IncomingDelivery {
 /** Answers why admission defers every delivery of a destination that arrives now; null when admission takes them. */
 export type DeferralOnArrival = (destinationId: string) => DeferralCause | null;
 
-/** Reads a record; never throws. */
+/** Reads a record; throws for a bug of the codec alone. */
 export function readDelivery(
   codec: Codec<Delivery>,
   record: IncomingRecord,
   isRetry: boolean,
   deferralOnArrival: DeferralOnArrival,
 ): IncomingDelivery {
-  const delivery = decodeDelivery(codec, record);
+  const read = decodeOrReason(codec, record.value);
+  const unreadable = read instanceof PosthasteError ? read : null;
+  const delivery = read instanceof PosthasteError ? null : read;
   // A replay may be for some URLs only. The router writes no headers, so nothing looks for them in its records.
   const hasProgress = isRetry || delivery?.originIncarnation === NO_INCARNATION;
   return {
     delivery,
+    unreadable,
     progress: hasProgress ? decodeProgress(record.headers) : NO_PROGRESS,
     isRetry,
     republishedFrom: isRetry ? headerText(record.headers, REPUBLISHED_FROM_HEADER) : undefined,
     deferralOnArrival: delivery === null ? null : deferralOnArrival(delivery.destinationId),
   };
-}
-
-function decodeDelivery(codec: Codec<Delivery>, { value }: IncomingRecord): Delivery | null {
-  if (value === null) return null;
-  try {
-    return codec.decode(value);
-  } catch {
-    return null;
-  }
 }

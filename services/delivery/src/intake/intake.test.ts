@@ -1,15 +1,20 @@
 /** Rules: V4 and V5 of check.ts. */
+import { PosthasteError } from "@posthaste/core/errors";
 import { describe, expect, it, vi } from "vitest";
 import { observed, observePipeline } from "../../test/observed-pipeline.ts";
 
 observePipeline();
 
 describe("a record that no schema reads", () => {
-  it("that no schema reads is counted, logged and finished", async () => {
+  it("A1: is put aside, and finished and counted when the brokers have it there, and not before", async () => {
     const task = observed.retry(4, "deliveries/0/7/0", {});
-    observed.run({ ...task, item: { ...task.item, delivery: null } });
-    expect([observed.finished, observed.attempted]).toEqual([[4], []]);
-    expect(observed.errors).toEqual([{ event: "delivery_unreadable", topic: "retry-10s", partition: 0, offset: 4 }]);
+    const unreadable = new PosthasteError("invalid_input", "no value");
+    observed.run({ ...task, item: { ...task.item, delivery: null, unreadable } });
+    const [put] = observed.aside;
+    expect([put?.offset, put?.error, observed.finished, observed.attempted]).toEqual([4, unreadable, [], []]);
+    put?.acknowledge();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(observed.finished).toEqual([4]);
     expect((await observed.metrics.unreadable.get()).values).toMatchObject([{ value: 1 }]);
   });
 });

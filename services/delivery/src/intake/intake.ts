@@ -2,8 +2,8 @@
  * The first stage of a delivery: a record whose turn in its lane has come is dropped, or passed to the check.
  *
  * Owns: the timers of retries that wait for their jitter, and the gate that knows second copies.
- * A1  Intake finishes a record that no schema reads, and the second copy of a republished record (W6). It passes every
- *     other record to the check once.
+ * A1  Intake puts a record aside that no schema reads, and finishes it when the brokers have it there; it finishes the
+ *     second copy of a republished record (W6). It passes every other record to the check once.
  * A2  A first attempt waits for nothing here. A retry waits for its jitter, which starts when the retry is due, so that
  *     its topic stays in due order (W6); the jitter ends before the delivery's retry window does (V5 of `check.ts`).
  * A3  After `close`, and after a partition was given up, intake passes nothing on: what waits for its jitter stays in
@@ -13,9 +13,10 @@
 import { jitterMs } from "@posthaste/core/delivery/backoff";
 import type { Delivery } from "@posthaste/core/delivery/delivery";
 import type { RetrySchedule } from "@posthaste/core/delivery/retry-plan";
-import type { Log } from "@posthaste/core/log";
+import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";
 import type { Task } from "@posthaste/kafka/consumer/windowed-consumer";
+import type { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-records";
 import type { DeliveryMetrics } from "../metrics.ts";
 import { toError } from "../to-error.ts";
 import type { CheckPort } from "./check-port.ts";
@@ -33,7 +34,7 @@ export interface IntakeOptions {
   readonly random: () => number;
   /** The delay of a retry topic, in ms. */
   readonly delayMsOf: (topic: string) => number;
-  readonly log: Log;
+  readonly unreadable: Pick<UnreadableRecords, "put">;
   /** Intake or a later stage threw where nobody catches: a bug. */
   readonly onFailure: (reason: Error) => void;
 }
@@ -49,8 +50,8 @@ export class Intake {
 
   /** Starts the work on a record. A later stage finishes its task. */
   run(task: Task<IncomingDelivery>): void {
-    const { delivery, isRetry } = task.item;
-    if (delivery === null) this.#dropUnreadable(task);
+    const { delivery, unreadable, isRetry } = task.item;
+    if (delivery === null) this.#putAside(task, unreadable);
     else if (!isRetry) this.#pass(task, delivery);
     else if (this.#isSecondCopy(task)) task.finish();
     else this.#passAfterJitter(task, delivery);
@@ -68,11 +69,19 @@ export class Intake {
     check.check(task, delivery);
   }
 
-  #dropUnreadable(task: Task<IncomingDelivery>): void {
-    const { topic, partition, offset } = task.record;
-    this.#options.log.error({ event: "delivery_unreadable", topic, partition, offset });
-    this.#options.metrics.unreadable.inc();
-    task.finish();
+  #putAside(task: Task<IncomingDelivery>, reason: PosthasteError | null): void {
+    const { unreadable, metrics, onFailure } = this.#options;
+    const error = reason ?? new PosthasteError("invalid_input", "no delivery");
+    unreadable.put(task.record, error).then(
+      () => {
+        metrics.unreadable.inc();
+        task.finish();
+      },
+      (refusal: unknown) => {
+        // The producer was closed meanwhile: the process is ending, and another one will read the record again.
+        if (!isPosthasteError(refusal, "closed")) onFailure(toError(refusal));
+      },
+    );
   }
 
   /**

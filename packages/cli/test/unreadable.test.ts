@@ -1,0 +1,67 @@
+import { describe, expect, it } from "vitest";
+import { useCommand } from "./harness.ts";
+
+const command = useCommand();
+const { posthaste, lastBody } = command;
+
+const UNREADABLE = {
+  ...{ place: "posthaste.events/3/1207", topic: "posthaste.events", partition: 3, offset: 1207, bytes: 12 },
+  ...{ reason: "unknown_schema", error: "schema 9 of a record was not learnt", by: "router", reproduced: false },
+  time: "2026-11-22T10:00:00.000Z",
+};
+
+describe("unreadable records", () => {
+  it("are listed newest first, with why; 3 when there are none", async () => {
+    command.control.script("GET /v1/unreadable", { data: [UNREADABLE], nextCursor: null });
+    const list = ["dead-letters", "unreadable", "list", "--reason", "unknown_schema", "--reproduced", "--limit", "5"];
+    const { code, stdout } = await posthaste(list);
+    const { time, place, reason, error } = UNREADABLE;
+    expect([code, stdout]).toEqual([0, `${[time, place, reason, 12, "router", error].join("\t")}\n`]);
+    const query = "/v1/unreadable?reason=unknown_schema&reproduced=true&limit=5";
+    expect(command.control.requests[0]?.target).toBe(query);
+    command.control.script("GET /v1/unreadable", { data: [], nextCursor: null });
+    expect((await posthaste(["dead-letters", "unreadable", "list"])).code).toBe(3);
+  });
+
+  /** So many match; each call produces `step` at the most. */
+  const scriptReproduce = (matched: number, step: number): void => {
+    let left = matched;
+    command.control.scriptRequest("POST /v1/unreadable/reproduce", ({ body }) => {
+      const { dryRun = false } = JSON.parse(body.toString());
+      const answer = { matched: left, reproduced: dryRun ? 0 : Math.min(step, left) };
+      left -= answer.reproduced;
+      return { body: JSON.stringify(answer) };
+    });
+  };
+
+  it("are only counted under --dry-run, and 3 when nothing matches", async () => {
+    scriptReproduce(2, 2);
+    const reproduce = ["dead-letters", "unreadable", "reproduce", "--places", "posthaste.events/3/1207,t/0/1"];
+    expect(await posthaste([...reproduce, "--dry-run"])).toMatchObject({
+      code: 0,
+      stdout: "matched\t2\nreproduced\t0\n",
+    });
+    expect(command.control.requests).toHaveLength(1);
+    expect(lastBody()).toEqual({ places: ["posthaste.events/3/1207", "t/0/1"], dryRun: true });
+    scriptReproduce(0, 2);
+    expect((await posthaste([...reproduce, "--yes"])).code).toBe(3);
+    expect(command.control.requests).toHaveLength(2);
+  });
+
+  it("are produced again after a yes, call after call until all went", async () => {
+    scriptReproduce(5, 2);
+    const reproduce = ["dead-letters", "unreadable", "reproduce", "--topic", "posthaste.events"];
+    const asked = await posthaste(reproduce);
+    expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining("Produce 5 records again?")]);
+    const { code, stdout } = await posthaste([...reproduce, "--yes"]);
+    expect([code, stdout]).toEqual([0, "matched\t5\nreproduced\t5\n"]);
+    expect(command.control.requests).toHaveLength(5);
+    expect(lastBody()).toEqual({ topic: "posthaste.events" });
+  });
+
+  it("end with 6 when some of them do not go", async () => {
+    scriptReproduce(2, 0);
+    const { code } = await posthaste(["dead-letters", "unreadable", "reproduce", "--yes"]);
+    expect(code).toBe(6);
+  });
+});

@@ -1,0 +1,67 @@
+/**
+ * Records that a service cannot read, put aside into `posthaste.unreadable`: key, value and headers as they were, with
+ * headers that say where each stood and why it was not read.
+ *
+ * Owns nothing: the producer is its caller's.
+ * UN1  A record that is put aside is acknowledged by the brokers before its reader goes past it.
+ * UN2  One that is too large for another topic with these headers is put aside without its value; it stands in its own
+ *      topic for as long as that keeps it.
+ */
+import { encodeUnreadable } from "@posthaste/contracts/unreadable-headers";
+import { isPosthasteError, type PosthasteError } from "@posthaste/core/errors";
+import { countUnreadable, reasonOf, startUnreadableCount } from "../codec/unreadable.ts";
+import type { KafkaConnection } from "../connection/connect.ts";
+import type { IncomingRecord } from "../wire/incoming-record.ts";
+import type { OutgoingRecord, Producer } from "./producer.ts";
+
+export interface UnreadableRecordsOptions {
+  readonly connection: Pick<KafkaConnection, "log" | "metrics">;
+  readonly producer: Pick<Producer, "send">;
+  /** Where they are put aside. */
+  readonly topic: string;
+  /** The topics that they are read from. */
+  readonly from: readonly string[];
+  /** The service that reads. */
+  readonly by: string;
+  readonly nowMs: () => number;
+}
+
+export class UnreadableRecords {
+  readonly #options: UnreadableRecordsOptions;
+
+  constructor(options: UnreadableRecordsOptions) {
+    this.#options = options;
+    for (const topic of options.from) startUnreadableCount(options.connection.metrics, topic);
+  }
+
+  /**
+   * Puts a record aside, for what its codec threw; resolves when the brokers have it (UN1), and rejects as the producer
+   * does.
+   */
+  async put(record: IncomingRecord, error: PosthasteError): Promise<void> {
+    const { connection, producer } = this.#options;
+    const { topic, partition, offset, value } = record;
+    const bytes = value ?? Buffer.alloc(0);
+    try {
+      await producer.send([this.#toRecord(record, error, false)]);
+    } catch (refusal) {
+      if (!isPosthasteError(refusal, "invalid_input")) throw refusal;
+      await producer.send([this.#toRecord(record, error, true)]);
+    }
+    countUnreadable(connection.metrics, topic, { bytes, error });
+    connection.log.error(
+      { event: "record_unreadable", topic, partition, offset, reason: reasonOf(bytes, error), err: error },
+      "a record that no schema reads was put aside",
+    );
+  }
+
+  #toRecord(record: IncomingRecord, error: PosthasteError, isValueLeftOut: boolean): OutgoingRecord {
+    const { topic, by, nowMs } = this.#options;
+    const { partition, offset, key, value } = record;
+    const reason = reasonOf(value ?? Buffer.alloc(0), error);
+    const stood = { topic: record.topic, partition, offset };
+    const ours = encodeUnreadable({ ...stood, reason, error: error.message, atMs: nowMs(), by, isValueLeftOut });
+    if (isValueLeftOut) return { topic, key: null, value: null, headers: ours };
+    return { topic, key, value, headers: { ...record.headers, ...ours } };
+  }
+}

@@ -1,0 +1,49 @@
+/** What control itself cannot read is put aside as any service's is, once; and what all of them put aside is listed. */
+import type { TopicNames } from "@posthaste/contracts/topics";
+import type { PosthasteError } from "@posthaste/core/errors";
+import type { Clock } from "@posthaste/core/time";
+import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { createProducer } from "@posthaste/kafka/producer/producer";
+import { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-records";
+import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
+import type { Route } from "../http/route.ts";
+import { reproduce } from "./reproduction.ts";
+import { placeOf, UnreadableJournal } from "./unreadable-journal.ts";
+import { unreadableRoutes } from "./unreadable-routes.ts";
+
+export interface OpenUnreadableOptions {
+  readonly connection: KafkaConnection;
+  readonly names: TopicNames;
+  readonly clock: Clock;
+  /** Ends the process. */
+  readonly fail: (reason: Error) => void;
+}
+
+export interface OpenUnreadable {
+  readonly routes: readonly Route[];
+  /** Of a topic that control reads from its start each time: one that was put aside before is not again. */
+  put(record: IncomingRecord, error: PosthasteError): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function openUnreadable(options: OpenUnreadableOptions): Promise<OpenUnreadable> {
+  const { connection, names, clock, fail } = options;
+  const topic = names.unreadable;
+  const journal = new UnreadableJournal(connection, topic);
+  await journal.start(fail);
+  const producer = await createProducer(connection, { name: "unreadable", topics: [topic] });
+  const from = [names.attempts, names.deadLetters, names.audiences];
+  const records = new UnreadableRecords({
+    ...{ connection, producer, topic, from, by: "control", nowMs: () => clock.nowMs() },
+  });
+  return {
+    routes: unreadableRoutes({ journal, reproduce: (entries) => reproduce(connection, names, entries) }),
+    put: async (record, error) => {
+      await journal.caughtUp();
+      if (!journal.has(placeOf(record))) await records.put(record, error);
+    },
+    close: async () => {
+      await Promise.all([journal.close(), producer.close()]);
+    },
+  };
+}

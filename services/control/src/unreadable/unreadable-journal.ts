@@ -1,0 +1,112 @@
+/**
+ * What stands in `posthaste.unreadable`, newest first, in memory.
+ *
+ * Owns: a reader for each partition, and an entry for each of the newest records that were put aside.
+ * UJ1  A record that was put aside twice, by two processes or after a restart, is one entry, by where it stood.
+ * UJ2  It holds the newest `MOST_ENTRIES`; older ones stay in the topic.
+ * UJ3  A record that was produced again is marked in the topic itself, so every control process knows it after a
+ *      restart too.
+ */
+import { headerText, type IncomingHeaders } from "@posthaste/contracts/headers";
+import { decodeUnreadable, type Unreadable } from "@posthaste/contracts/unreadable-headers";
+import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
+import { followLog, type LogReader } from "@posthaste/kafka/log/log-reader";
+import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
+
+const MOST_ENTRIES = 10_000;
+
+/** Of a mark (UJ3): the place of the record that was produced again, as `placeOf` writes it. */
+export const REPRODUCED_HEADER = "reproduced";
+
+export interface UnreadableEntry extends Unreadable {
+  /** Where it stands in `posthaste.unreadable`: partition and offset. */
+  readonly at: { readonly partition: number; readonly offset: number };
+  /** Of its value; null where that was left out, or it had none. */
+  readonly bytes: number | null;
+  readonly isReproduced: boolean;
+}
+
+/** topic/partition/offset. */
+export function placeOf({ topic, partition, offset }: Pick<Unreadable, "topic" | "partition" | "offset">): string {
+  return `${topic}/${partition}/${offset}`;
+}
+
+export class UnreadableJournal {
+  readonly #connection: KafkaConnection;
+  readonly #topic: string;
+  readonly #entries = new Map<string, UnreadableEntry>();
+  #readers: readonly LogReader[] = [];
+  #ends: readonly { readonly reader: LogReader; readonly end: number }[] = [];
+
+  constructor(connection: KafkaConnection, topic: string) {
+    this.#connection = connection;
+    this.#topic = topic;
+  }
+
+  /** Resolves when the reading began. */
+  async start(onFailure: (reason: Error) => void): Promise<void> {
+    const offsets = await topicOffsets(this.#connection, this.#topic);
+    this.#ends = await Promise.all(
+      offsets.map(async ({ partition, end }) => {
+        const from = Math.max(0, end - MOST_ENTRIES);
+        const onRecords = (records: readonly IncomingRecord[]) => this.#take(records);
+        const place = { topic: this.#topic, partition, from };
+        return { reader: await followLog(this.#connection, { ...place, onRecords, onFailure }), end };
+      }),
+    );
+    this.#readers = this.#ends.map(({ reader }) => reader);
+  }
+
+  /** Resolves when what stood in the topic at the start was read. */
+  async caughtUp(): Promise<void> {
+    await Promise.all(this.#ends.map(({ reader, end }) => reader.reached(end)));
+  }
+
+  /** Reads what stands in the topic now; rejects with `deadline_exceeded` when that takes longer than `timeoutMs`. */
+  async refresh(timeoutMs: number): Promise<void> {
+    const offsets = await topicOffsets(this.#connection, this.#topic);
+    await Promise.all(offsets.map(({ partition, end }) => this.#readers[partition]?.reached(end, timeoutMs)));
+  }
+
+  has(place: string): boolean {
+    return this.#entries.has(place);
+  }
+
+  /** Newest first. */
+  entries(): readonly UnreadableEntry[] {
+    return [...this.#entries.values()].sort((a, b) => b.atMs - a.atMs);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#readers.map((reader) => reader.close()));
+  }
+
+  #take(records: readonly IncomingRecord[]): void {
+    for (const { partition, offset, value, headers } of records) {
+      if (this.#takeMark(headers)) continue;
+      const unreadable = decodeUnreadable(headers);
+      if (unreadable === null) continue;
+      const place = placeOf(unreadable);
+      if (this.#entries.has(place)) continue;
+      const bytes = unreadable.isValueLeftOut || value === null ? null : value.length;
+      this.#entries.set(place, { ...unreadable, at: { partition, offset }, bytes, isReproduced: false });
+      this.#dropOldest();
+    }
+  }
+
+  /** UJ3. */
+  #takeMark(headers: IncomingHeaders): boolean {
+    const place = headerText(headers, REPRODUCED_HEADER);
+    if (place === undefined) return false;
+    const entry = this.#entries.get(place);
+    if (entry !== undefined) this.#entries.set(place, { ...entry, isReproduced: true });
+    return true;
+  }
+
+  /** UJ2. */
+  #dropOldest(): void {
+    const [oldest] = this.#entries.keys();
+    if (this.#entries.size > MOST_ENTRIES && oldest !== undefined) this.#entries.delete(oldest);
+  }
+}

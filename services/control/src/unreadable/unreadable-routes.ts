@@ -1,0 +1,124 @@
+/** Records that no service could read: the list of them, and producing them again. */
+import { UNREADABLE_REASONS } from "@posthaste/contracts/unreadable-headers";
+import { z } from "zod";
+import { pageOf, pageQuery } from "../http/page.ts";
+import { Problem } from "../http/problem.ts";
+import { defineRoute, type Route } from "../http/route.ts";
+import { placeOf, type UnreadableEntry, type UnreadableJournal } from "./unreadable-journal.ts";
+
+export interface UnreadableRoutesOptions {
+  readonly journal: UnreadableJournal;
+  readonly reproduce: (entries: readonly UnreadableEntry[]) => Promise<number>;
+}
+
+const MOST_AT_ONCE = 1000;
+const REFRESH_MS = 5000;
+
+const reason = z.enum(UNREADABLE_REASONS, `expected one of ${UNREADABLE_REASONS.join(", ")}`);
+const filter = {
+  topic: z.string().optional().describe("Only records of this topic."),
+  reason: reason.optional(),
+};
+
+const listQuery = pageQuery.extend({
+  ...filter,
+  reproduced: z.enum(["true", "false"]).default("false").describe("true: those that were produced again, too."),
+});
+
+const unreadableRecord = z.object({
+  place: z.string().describe("topic/partition/offset that it was read from."),
+  topic: z.string(),
+  partition: z.int(),
+  offset: z.int(),
+  reason,
+  error: z.string().describe("Why it could not be read, in a sentence."),
+  time: z.iso.datetime().describe("When it was put aside."),
+  by: z.string().describe("The service that could not read it."),
+  bytes: z.int().nullable().describe("Of its value; null where that stands in its own topic alone."),
+  reproduced: z.boolean(),
+});
+
+const reproduceInput = z.strictObject({
+  ...filter,
+  places: z.array(z.string()).max(MOST_AT_ONCE).optional().describe("Only these: topic/partition/offset, as listed."),
+  dryRun: z.boolean().default(false).describe("Count only."),
+});
+
+const reproduceAnswer = z.object({
+  matched: z.int().describe("Records that fit and were not produced again yet."),
+  reproduced: z.int().describe(`Those that the brokers have; ${MOST_AT_ONCE} a call at the most.`),
+});
+
+export function unreadableRoutes({ journal, reproduce }: UnreadableRoutesOptions): readonly Route[] {
+  return [
+    defineRoute({
+      method: "GET",
+      path: "/v1/unreadable",
+      operation: "listUnreadable",
+      summary: "Records that no service could read, newest first",
+      query: listQuery,
+      answer: {
+        status: 200,
+        description: "One page.",
+        body: { name: "UnreadablePage", schema: pageOf(unreadableRecord) },
+      },
+      handle: async ({ query: { reproduced, limit, cursor, ...wanted } }) => {
+        await refreshed(journal);
+        const fitting = journal
+          .entries()
+          .filter((entry) => fits(entry, wanted) && (reproduced === "true" || !entry.isReproduced));
+        const from = cursor === undefined ? 0 : fitting.findIndex((entry) => placeOf(entry) === cursor) + 1;
+        const page = fitting.slice(from, from + limit);
+        const last = page.at(-1);
+        const isLast = last === undefined || from + limit >= fitting.length;
+        return { data: page.map(view), nextCursor: isLast ? null : placeOf(last) };
+      },
+    }),
+    defineRoute({
+      method: "POST",
+      path: "/v1/unreadable/reproduce",
+      operation: "reproduceUnreadable",
+      summary: "Produce unreadable records again to their own topics, now that they can be read",
+      body: { name: "ReproduceInput", schema: reproduceInput },
+      answer: { status: 200, description: "How many.", body: { name: "Reproduced", schema: reproduceAnswer } },
+      handle: async ({ body: { dryRun, ...wanted } }) => {
+        await refreshed(journal);
+        const fitting = journal
+          .entries()
+          .filter((entry) => !entry.isReproduced && !entry.isValueLeftOut && fits(entry, wanted));
+        // In the order in which they were put aside.
+        const chosen = fitting.slice(-MOST_AT_ONCE).reverse();
+        const reproduced = dryRun || chosen.length === 0 ? 0 : await reproduce(chosen);
+        return { matched: fitting.length, reproduced };
+      },
+    }),
+  ];
+}
+
+async function refreshed(journal: UnreadableJournal): Promise<void> {
+  try {
+    await journal.refresh(REFRESH_MS);
+  } catch {
+    throw new Problem("unavailable", "the unreadable records are still being read: try again soon");
+  }
+}
+
+interface Wanted {
+  readonly topic?: string | undefined;
+  readonly reason?: UnreadableEntry["reason"] | undefined;
+  readonly places?: readonly string[] | undefined;
+}
+
+function fits(entry: UnreadableEntry, { topic, reason: wanted, places }: Wanted): boolean {
+  if (topic !== undefined && entry.topic !== topic) return false;
+  if (wanted !== undefined && entry.reason !== wanted) return false;
+  return places === undefined || places.includes(placeOf(entry));
+}
+
+function view(entry: UnreadableEntry): z.output<typeof unreadableRecord> {
+  const { topic, partition, offset, reason: why, error, atMs, by, bytes, isReproduced } = entry;
+  return {
+    ...{ place: placeOf(entry), topic, partition, offset, reason: why, error, by, bytes, reproduced: isReproduced },
+    time: new Date(atMs).toISOString(),
+  };
+}

@@ -1,0 +1,140 @@
+/** Rules: TF4 of topic-follower.ts, AW2 of awaited-schemas.ts, UP1 to UP3 of reproduction.ts. */
+import type { AttemptBatch } from "@posthaste/core/delivery/attempt-record";
+import type { Delivery } from "@posthaste/core/delivery/delivery";
+import { openPoisonRecords, type PoisonRecords } from "@posthaste/testbed/poison-records";
+import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
+import { eventually } from "@posthaste/testkit/eventually";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startTestControl, type TestControl } from "./control.ts";
+import { attemptAt, createLogWriter, deadLetterAt, type LogWriter } from "./log-writer.ts";
+
+const SETTING = { POSTHASTE_UNKNOWN_SCHEMA_WAIT: "3s" };
+
+let topics: TestTopics;
+let poison: PoisonRecords;
+let control: TestControl;
+let writer: LogWriter;
+
+beforeAll(async () => {
+  topics = await createTestTopics("control", { retryDelaysMs: [300, 10_000] });
+  poison = await openPoisonRecords(topics);
+  writer = await createLogWriter(topics);
+  control = await startTestControl(topics, { env: { ...SETTING, SCHEMA_REGISTRY_URL: poison.registryUrl } });
+});
+
+afterAll(async () => {
+  await control.stop();
+  await topics.remove();
+  await poison.close();
+});
+
+const send = (topic: string, value: Buffer, headers: Readonly<Record<string, string>> = {}) =>
+  topics.producer.send([{ topic, key: "dst_1:user-7", value, headers, partition: 0 }]);
+
+async function list(query = "") {
+  const { status, body } = await control.call("GET", `/v1/unreadable${query}`);
+  expect(status).toBe(200);
+  return body.data;
+}
+
+describe("a record that control cannot read", () => {
+  it("TF4: is put aside once, from the attempts, the dead letters and the audiences, and what is behind it is read", async () => {
+    const { names } = topics;
+    for (const topic of [names.attempts, names.deadLetters, names.audiences]) {
+      await send(topic, poison.rubbish);
+      await send(topic, poison.neverKnown());
+    }
+    await writer.attempts([attemptAt(1)]);
+    await writer.deadLetters([deadLetterAt(1)]);
+    await eventually(async () => {
+      const [attempts, letters] = await Promise.all(
+        ["deliveries", "dead-letters"].map((path) => control.call("GET", `/v1/${path}`)),
+      );
+      expect([attempts?.body.data.length, letters?.body.data.length]).toEqual([1, 1]);
+    });
+    await eventually(async () => expect(await list()).toHaveLength(6));
+    expect(await list(`?topic=${names.audiences}`)).toMatchObject([
+      { topic: names.audiences, partition: 0, offset: 1, reason: "unknown_schema", by: "control", reproduced: false },
+      { topic: names.audiences, partition: 0, offset: 0, reason: "not_framed", bytes: poison.rubbish.length },
+    ]);
+    // Another process reads the same topics from their start, and puts nothing aside that is there.
+    await control.stop();
+    control = await startTestControl(topics, { env: { ...SETTING, SCHEMA_REGISTRY_URL: poison.registryUrl } });
+    await eventually(async () => expect((await control.call("GET", "/v1/deliveries")).body.complete).toBe(true));
+    expect(await list("?reason=not_framed")).toHaveLength(3);
+    const stored: string[] = [];
+    await topics.follow<Buffer>(names.unreadable, (_, { headers }) =>
+      stored.push(String(headers["unreadable-offset"])),
+    );
+    await eventually(() => expect(stored).toHaveLength(6));
+  });
+
+  it("AW2: is waited for where the registry knows its schema later", async () => {
+    const before = (await list()).length;
+    const batch: AttemptBatch = { attempts: [attemptAt(7)] };
+    await send(topics.names.attempts, await poison.knownLater("attempt-batch", batch));
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    poison.reveal();
+    await eventually(async () => {
+      const { body } = await control.call("GET", "/v1/deliveries?messageId=message-7");
+      expect(body.data).toHaveLength(1);
+    });
+    expect(await list()).toHaveLength(before);
+  });
+});
+
+describe("unreadable records that can be read now", () => {
+  it("UP1, UP2, UP3: go to their topics as they were, once; deliveries to the retry topic of the shortest delay", async () => {
+    const { names, openCodec } = topics;
+    const codec = await openCodec<Delivery>("delivery");
+    const { body, restJson, event } = { body: Buffer.from("{}"), restJson: null, event: null };
+    const delivery: Delivery = {
+      ...{ messageId: "m-again", sourceId: "src_1", destinationId: "dst_1", type: "track", receivedAtMs: 1 },
+      ...{ configOffset: 0, originIncarnation: 1, originPartition: 0, originOffset: 3, body, restJson, event },
+    };
+    const place = { "unreadable-partition": "0", "unreadable-reason": "unknown_schema", "unreadable-at-ms": "5" };
+    const put = (topic: string, offset: number, value: Buffer) =>
+      topics.producer.send([
+        {
+          topic: names.unreadable,
+          key: "dst_1:user-7",
+          value,
+          headers: { note: "mine", ...place, "unreadable-topic": topic, "unreadable-offset": String(offset) },
+        },
+      ]);
+    await put(names.deliveries, 50, codec.encode(delivery));
+    await put(`${names.retryPrefix}10s`, 51, codec.encode(delivery));
+    const came: unknown[] = [];
+    for (const topic of [`${names.retryPrefix}300ms`, `${names.retryPrefix}10s`, names.deliveries]) {
+      await topics.follow<Delivery>(topic, ({ messageId }, { key, headers }) =>
+        came.push([
+          topic,
+          messageId,
+          String(key),
+          Object.entries(headers).map(([name, value]) => [name, String(value)]),
+        ]),
+      );
+    }
+    const filter = { places: [`${names.deliveries}/0/50`, `${names.retryPrefix}10s/0/51`] };
+    const reproduce = async (input: object) => {
+      const answer = await control.call("POST", "/v1/unreadable/reproduce", input);
+      expect(answer.status).toBe(200);
+      return answer.body;
+    };
+    expect(await reproduce({ ...filter, dryRun: true })).toEqual({ matched: 2, reproduced: 0 });
+    expect(await reproduce(filter)).toEqual({ matched: 2, reproduced: 2 });
+    await eventually(() => expect(came).toHaveLength(2));
+    expect(came.toSorted()).toEqual([
+      [`${names.retryPrefix}10s`, "m-again", "dst_1:user-7", [["note", "mine"]]],
+      [`${names.retryPrefix}300ms`, "m-again", "dst_1:user-7", [["note", "mine"]]],
+    ]);
+    expect(await reproduce(filter)).toEqual({ matched: 0, reproduced: 0 });
+    expect(await list(`?topic=${names.deliveries}`)).toEqual([]);
+    expect(await list(`?topic=${names.deliveries}&reproduced=true`)).toMatchObject([{ reproduced: true, offset: 50 }]);
+  });
+
+  it("are refused by a reason that there is not", async () => {
+    const { status, body } = await control.call("GET", "/v1/unreadable?reason=bored");
+    expect([status, body.detail]).toEqual([400, expect.stringContaining("expected one of not_framed")]);
+  });
+});

@@ -1,0 +1,116 @@
+/** Rules: UN1 of unreadable-records.ts, AW2 of awaited-schemas.ts. */
+import { randomBytes } from "node:crypto";
+import { createDestinationCodec, type DestinationRecord } from "@posthaste/contracts/destination-codec";
+import { REVISION_HEADER } from "@posthaste/contracts/headers";
+import { createSecretBox } from "@posthaste/contracts/secret-box";
+import { retryTopicName } from "@posthaste/contracts/topics";
+import { decodeUnreadable, type Unreadable } from "@posthaste/contracts/unreadable-headers";
+import type { Delivery } from "@posthaste/core/delivery/delivery";
+import { SILENT_LOG } from "@posthaste/core/log";
+import { openPoisonRecords, type PoisonRecords } from "@posthaste/testbed/poison-records";
+import { testDestination } from "@posthaste/testbed/test-destination";
+import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
+import { kafkaBrokers } from "@posthaste/testkit/broker";
+import { eventually } from "@posthaste/testkit/eventually";
+import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
+import { Registry } from "prom-client";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type DeliveryService, startDelivery } from "../src/app.ts";
+
+const DELAYS_MS = [300];
+const UNKNOWN_SCHEMA_MS = 4000;
+const secretKey = { id: "k1", key: randomBytes(32) };
+
+let topics: TestTopics;
+let poison: PoisonRecords;
+let receiver: Receiver;
+let service: DeliveryService;
+let deliveryOf: (messageId: string) => Delivery;
+let encode: (delivery: Delivery) => Buffer;
+const aside: { readonly value: Buffer; readonly headers: unknown; readonly unreadable: Unreadable | null }[] = [];
+const failures: Error[] = [];
+
+beforeAll(async () => {
+  [topics, receiver] = await Promise.all([
+    createTestTopics("unreadable", { retryDelaysMs: DELAYS_MS }),
+    startReceiver(),
+  ]);
+  const { names, producer, openCodec, follow, prefix } = topics;
+  poison = await openPoisonRecords(topics);
+  await follow<Buffer>(names.unreadable, (value, { headers }) =>
+    aside.push({ value, headers, unreadable: decodeUnreadable(headers) }),
+  );
+  const codec = createDestinationCodec(await openCodec<DestinationRecord>("destination"), createSecretBox([secretKey]));
+  const urls = [{ url: `${receiver.url}/hook`, headers: {} }];
+  const value = codec.encode(testDestination("dst", { urls }));
+  await producer.send([{ topic: names.destinationConfig, key: "dst", value, headers: { [REVISION_HEADER]: "1" } }]);
+  ({ encode } = await openCodec<Delivery>("delivery"));
+  let origins = 0;
+  deliveryOf = (messageId) => ({
+    ...{ messageId, sourceId: "src", destinationId: "dst", type: "track", receivedAtMs: Date.now(), configOffset: 0 },
+    ...{ originIncarnation: 1, originPartition: 0, originOffset: origins++, body: Buffer.from("{}") },
+    ...{ event: null, restJson: null },
+  });
+  service = await startDelivery({
+    ...{ kafka: { brokers: kafkaBrokers() }, schemaRegistry: { url: poison.registryUrl }, topicPrefix: prefix },
+    ...{ secretKeys: [secretKey], log: SILENT_LOG, registry: new Registry() },
+    addresses: { allowNetworks: ["127.0.0.0/8"], denyNetworks: [], ports: [] },
+    schedule: { delaysMs: DELAYS_MS, windowMs: 60_000 },
+    attemptLog: { failures: false, deliveredShare: 0 },
+    timing: { unknownSchemaMs: UNKNOWN_SCHEMA_MS, stopDrainMs: 500 },
+    onFailure: (reason) => failures.push(reason),
+  });
+});
+
+afterAll(async () => {
+  await service.stop();
+  await topics.remove();
+  await Promise.all([poison.close(), receiver.close()]);
+});
+
+const isDelivered = (messageId: string) =>
+  eventually(() =>
+    expect(receiver.requestsTo("/hook").map(({ headers }) => headers["x-message-id"])).toContain(messageId),
+  );
+
+const sendTo = (topic: string, values: readonly Buffer[], headers: Readonly<Record<string, string>> = {}) =>
+  topics.producer.send(values.map((value) => ({ topic, key: "dst:u", value, headers, partition: 0 })));
+
+describe.each(["deliveries", "retries"])(
+  "in the topic of %s a record that nobody can read",
+  (where) => {
+    const topic = () =>
+      where === "retries" ? retryTopicName(topics.names, DELAYS_MS[0] ?? 0) : topics.names.deliveries;
+
+    it("UN1, AW2: goes to the unreadable records as it was, one of an unknown schema after the setting, and what is behind it is delivered", async () => {
+      const before = aside.length;
+      const never = poison.neverKnown();
+      const startedAtMs = performance.now();
+      await sendTo(topic(), [poison.rubbish], { attempts: "2", "deadline-ms": "7" });
+      await sendTo(topic(), [encode(deliveryOf(`behind-rubbish-${where}`))]);
+      await isDelivered(`behind-rubbish-${where}`);
+      await sendTo(topic(), [never, poison.neverKnown(), encode(deliveryOf(`behind-never-${where}`))]);
+      await isDelivered(`behind-never-${where}`);
+      expect(performance.now() - startedAtMs).toBeLessThan(2 * UNKNOWN_SCHEMA_MS);
+      await eventually(() => expect(aside).toHaveLength(before + 3));
+      const [rubbish, unknown] = aside.slice(before);
+      const place = { topic: topic(), partition: 0, by: "delivery" };
+      expect(rubbish?.unreadable).toMatchObject({ ...place, reason: "not_framed" });
+      expect(String(rubbish?.value)).toBe(String(poison.rubbish));
+      expect(Object.keys(rubbish?.headers ?? {})).toEqual(expect.arrayContaining(["attempts", "deadline-ms"]));
+      expect(unknown?.unreadable).toMatchObject({ ...place, reason: "unknown_schema" });
+      expect(unknown?.value.equals(never)).toBe(true);
+      expect(failures).toEqual([]);
+    });
+
+    it("AW2: is waited for where the registry knows its schema later, and delivered", async () => {
+      const before = aside.length;
+      await sendTo(topic(), [await poison.knownLater("delivery", deliveryOf(`later-${where}`))]);
+      await new Promise((resolve) => setTimeout(resolve, UNKNOWN_SCHEMA_MS - 2000));
+      poison.reveal();
+      await isDelivered(`later-${where}`);
+      expect(aside).toHaveLength(before);
+    });
+  },
+  60_000,
+);

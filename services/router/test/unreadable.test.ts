@@ -1,0 +1,89 @@
+/** Rules: UN1 of unreadable-records.ts, AW2 and AW3 of awaited-schemas.ts. */
+import type { Event } from "@posthaste/core/event/event";
+import { openPoisonRecords, type PoisonRecords } from "@posthaste/testbed/poison-records";
+import { testEvent } from "@posthaste/testbed/test-event";
+import { eventually } from "@posthaste/testkit/eventually";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createInstallation, type Installation, type TestRouter } from "./installation.ts";
+
+/** Longer than the registry takes to learn of the schema that it knows later. */
+const UNKNOWN_SCHEMA_MS = 14_000;
+
+let installation: Installation;
+let poison: PoisonRecords;
+let router: TestRouter;
+
+beforeAll(async () => {
+  installation = await createInstallation();
+  await installation.configure("dst", {});
+  poison = await openPoisonRecords(installation);
+  const timing = { unknownSchemaMs: UNKNOWN_SCHEMA_MS };
+  router = await installation.startRouter({ timing, schemaRegistry: { url: poison.registryUrl } });
+});
+
+afterAll(async () => {
+  await installation.remove();
+  await poison.close();
+});
+
+const isDelivered = (messageId: string) =>
+  eventually(() => expect(installation.deliveries.map((each) => each.messageId)).toContain(messageId), {
+    timeoutMs: 30_000,
+  });
+
+describe("a record of the events that nobody can read", () => {
+  it("UN1: goes to the unreadable records as it was, with its place and why, and the next event is routed", async () => {
+    const headers = { note: "mine", odd: Buffer.from([0xff, 0xfe]) };
+    await installation.sendRaw(poison.rubbish, { key: "src_1:poison", partition: 0, headers });
+    await installation.sendRaw(installation.strayValue, { key: null, partition: 0 });
+    await installation.send([testEvent("after-rubbish")]);
+    await isDelivered("after-rubbish");
+    await eventually(() => expect(installation.unreadable).toHaveLength(2));
+    const [rubbish, stray] = installation.unreadable;
+    expect(rubbish?.value.equals(poison.rubbish)).toBe(true);
+    expect([String(rubbish?.record.key), String(rubbish?.record.headers["note"])]).toEqual(["src_1:poison", "mine"]);
+    expect(rubbish?.record.headers["odd"]).toEqual(headers.odd);
+    const place = { topic: installation.names.events, partition: 0, by: "router", isValueLeftOut: false };
+    expect(rubbish?.unreadable).toMatchObject({ ...place, offset: 0, reason: "not_framed" });
+    expect(stray?.unreadable).toMatchObject({ ...place, offset: 1, reason: "not_of_schema" });
+    expect(stray?.value.equals(installation.strayValue)).toBe(true);
+    expect(router.failures).toEqual([]);
+  });
+
+  it("AW2: is waited for where the registry knows its schema ten seconds later, and routed in its order", async () => {
+    const event: Event = testEvent("later", { userId: "in-order" });
+    const value = await poison.knownLater("event", event);
+    await installation.sendRaw(value, { key: "src_1:in-order", partition: 1 });
+    await installation.sendRaw(installation.encode(testEvent("behind-later", { userId: "in-order" })), {
+      ...{ key: "src_1:in-order", partition: 1 },
+    });
+    await new Promise((resolve) => setTimeout(resolve, 10_000));
+    expect(installation.deliveries.map(({ messageId }) => messageId)).not.toContain("later");
+    poison.reveal();
+    await isDelivered("behind-later");
+    const ids = installation.deliveries.map(({ messageId }) => messageId);
+    expect(ids.indexOf("later")).toBeLessThan(ids.indexOf("behind-later"));
+    expect(ids).toContain("later");
+  });
+
+  it("AW2, AW3: is given up after the setting, with all others that lack a schema behind it, and no partition stands still for longer", async () => {
+    const before = installation.unreadable.length;
+    const startedAtMs = performance.now();
+    for (let count = 0; count < 3; count += 1) await installation.sendRaw(poison.neverKnown(), { partition: 0 });
+    await installation.sendRaw(installation.encode(testEvent("behind-never")), { partition: 0 });
+    // The other partition goes on meanwhile.
+    await installation.sendRaw(installation.encode(testEvent("beside-never")), { partition: 1 });
+    await isDelivered("beside-never");
+    expect(performance.now() - startedAtMs).toBeLessThan(UNKNOWN_SCHEMA_MS - 4000);
+    await isDelivered("behind-never");
+    const waitedMs = performance.now() - startedAtMs;
+    expect(waitedMs).toBeGreaterThanOrEqual(UNKNOWN_SCHEMA_MS - 500);
+    // Three schemas, one wait.
+    expect(waitedMs).toBeLessThan(2 * UNKNOWN_SCHEMA_MS);
+    await eventually(() => expect(installation.unreadable).toHaveLength(before + 3));
+    expect(installation.unreadable.slice(before).map(({ unreadable }) => unreadable?.reason)).toEqual(
+      Array(3).fill("unknown_schema"),
+    );
+    expect(router.failures).toEqual([]);
+  });
+}, 60_000);
