@@ -1,0 +1,159 @@
+/**
+ * A replay whose control process is killed in the middle, while new dead letters come: another goes on, everything that
+ * was planned is delivered and nothing else, and what goes twice is bounded (RP1, RP3 and RP4 of core's `replay.ts`).
+ */
+import { REPLAY_BATCH } from "@posthaste/core/replay/replay";
+import { type ControlClient, createControlClient } from "@posthaste/local-stack/control-client";
+import { findFreePorts } from "@posthaste/local-stack/ports";
+import type { StackProcess } from "@posthaste/local-stack/stack-process";
+import { eventually } from "@posthaste/testkit/eventually";
+import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type Installation, startInstallation } from "../e2e/installation.ts";
+import { createRoute, type Route } from "../e2e/route.ts";
+import { writeLetters } from "../e2e/write-letters.ts";
+import { isLong } from "./form.ts";
+
+const LETTERS = isLong ? 100_000 : 3000;
+const RATE = isLong ? 2000 : 500;
+/** What comes while the replay runs. */
+const LATE = 500;
+/** A killed member is missed after ten seconds; the rest is the machine's. */
+const PATIENCE = { timeoutMs: isLong ? 180_000 : 90_000, intervalMs: 20 };
+
+interface Control {
+  readonly process: StackProcess;
+  readonly client: ControlClient;
+  readonly metricsUrl: string;
+}
+
+interface ReplayAnswer {
+  readonly id: string;
+  readonly plan: string;
+  readonly state: string;
+  readonly matched: number;
+  readonly replayed: number;
+  readonly takeovers: number;
+  readonly endedAt: string | null;
+}
+
+let installation: Installation;
+let receiver: Receiver;
+let controls: readonly [Control, Control];
+const arrivedAtMs: number[] = [];
+
+beforeAll(async () => {
+  [installation, receiver] = await Promise.all([
+    startInstallation(),
+    startReceiver({ onRequest: () => arrivedAtMs.push(performance.now()) }),
+  ]);
+  const { system } = installation;
+  const [adminPort = 0, controlPort = 0] = await findFreePorts(2);
+  const second = system.another("control", adminPort, controlPort);
+  await second.start();
+  controls = [
+    { process: system.process("control"), client: installation.control, metricsUrl: system.metricsUrls.control },
+    {
+      process: second,
+      client: createControlClient(`http://127.0.0.1:${controlPort}`, system.adminToken),
+      metricsUrl: `http://127.0.0.1:${adminPort}/metrics`,
+    },
+  ];
+});
+
+afterAll(async () => {
+  await controls[1].process.stop();
+  await installation.close();
+  await receiver.close();
+});
+
+const write = (route: Route, name: string, count: number): Promise<void> =>
+  writeLetters(installation, { ...route, name, count });
+
+/** Of the two control processes the one that runs replays: it alone shows the partition's lag. */
+async function findRunner(): Promise<readonly [Control, Control]> {
+  return await eventually(async () => {
+    for (const [index, control] of controls.entries()) {
+      const page = await (await fetch(control.metricsUrl)).text();
+      if (page.includes(`posthaste_consumer_lag_records{topic="${installation.names.replays}"`)) {
+        return index === 0 ? controls : [controls[1], controls[0]];
+      }
+    }
+    throw new Error("nobody has the partition");
+  }, PATIENCE);
+}
+
+/** Requests a second, where they came steadily: between the first and the last of these. */
+function rateOf(fromMs: number, toMs: number): number {
+  const within = arrivedAtMs.filter((atMs) => atMs >= fromMs && atMs <= toMs);
+  return ((within.length - 1) * 1000) / ((within.at(-1) ?? 0) - (within[0] ?? 0));
+}
+
+async function planOf(client: ControlClient, route: Route, ratePerSecond: number): Promise<ReplayAnswer> {
+  const body = { destinationId: route.destinationId, dryRun: true, ratePerSecond };
+  return (await eventually(() => client.call("POST", "/v1/dead-letters/replay", body), PATIENCE)) as ReplayAnswer;
+}
+
+it("is gone on with by another: all that was planned is delivered, nothing else, and a batch at the most goes twice", async () => {
+  const route = await createRoute(installation, receiver, "/replayed");
+  await write(route, "planned", LETTERS);
+  const [runner, other] = await findRunner();
+  const plan = await planOf(other.client, route, RATE);
+  expect(plan.matched).toBe(LETTERS);
+  await write(route, "late", LATE);
+  const { id } = (await other.client.call("POST", "/v1/dead-letters/replay", { plan: plan.plan })) as ReplayAnswer;
+  const late = write(route, "later", LATE);
+  await eventually(() => expect(arrivedAtMs.length).toBeGreaterThan(LETTERS * 0.4), PATIENCE);
+  const killedAtMs = performance.now();
+  await runner.process.kill();
+  await late;
+
+  const done = await eventually(async () => {
+    const replay = (await other.client.call("GET", `/v1/replays/${id}`)) as ReplayAnswer;
+    expect(replay.endedAt).not.toBeNull();
+    return replay;
+  }, PATIENCE);
+  expect(done).toMatchObject({ state: "done", matched: LETTERS, replayed: LETTERS, takeovers: 1 });
+  const delivered = new Map<string, number>();
+  await eventually(() => {
+    delivered.clear();
+    for (const { headers } of receiver.requestsTo(route.path)) {
+      const messageId = headers["x-message-id"] ?? "";
+      delivered.set(messageId, (delivered.get(messageId) ?? 0) + 1);
+    }
+    expect(delivered.size).toBe(LETTERS);
+  }, PATIENCE);
+  expect([...delivered.keys()].filter((messageId) => !messageId.startsWith("planned-"))).toEqual([]);
+  const repeats = [...delivered.values()].reduce((sum, times) => sum + times - 1, 0);
+  expect(repeats).toBeLessThanOrEqual(REPLAY_BATCH);
+  const resumedAtMs = arrivedAtMs.find((atMs) => atMs > killedAtMs + 5000) ?? Number.NaN;
+  const endMs = arrivedAtMs.at(-1) ?? 0;
+  const rates = { before: rateOf(0, killedAtMs), after: rateOf(resumedAtMs, endMs) };
+  tell({ letters: LETTERS, repeats, askedRate: RATE, rates, takenOverAfterMs: resumedAtMs - killedAtMs });
+  if (isLong) for (const rate of Object.values(rates)) expect(Math.abs(rate - RATE)).toBeLessThanOrEqual(RATE * 0.05);
+  await runner.process.start();
+  await eventually(() => runner.client.call("GET", "/v1/replays"), PATIENCE);
+});
+
+it("is cancelled within a second, by a process that does not run it, and says how many went", async () => {
+  const route = await createRoute(installation, receiver, "/cancelled");
+  await write(route, "cancelled", LETTERS);
+  const [, other] = await findRunner();
+  const { plan } = await planOf(other.client, route, RATE);
+  await other.client.call("POST", "/v1/dead-letters/replay", { plan });
+  await eventually(() => expect(receiver.requestsTo(route.path).length).toBeGreaterThan(RATE / 2), PATIENCE);
+  const askedAtMs = performance.now();
+  const cancelled = (await other.client.call("POST", `/v1/replays/${plan}/cancel`)) as ReplayAnswer;
+  const tookMs = performance.now() - askedAtMs;
+  expect(cancelled).toMatchObject({ state: "cancelled", endedAt: expect.any(String) });
+  expect(tookMs).toBeLessThan(1000);
+  await eventually(() => expect(receiver.requestsTo(route.path)).toHaveLength(cancelled.replayed), PATIENCE);
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  expect(receiver.requestsTo(route.path)).toHaveLength(cancelled.replayed);
+  tell({ cancelledAfterMs: tookMs, replayed: cancelled.replayed });
+});
+
+/** The long form's figures, for whoever wants to know more than that it held. */
+function tell(figures: object): void {
+  if (isLong) process.stdout.write(`${JSON.stringify(figures)}\n`);
+}
