@@ -7,6 +7,7 @@ import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { eventually } from "@posthaste/testkit/eventually";
 import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
@@ -25,6 +26,7 @@ const EXPIRED = 1_000;
 const BATCH = 250;
 
 const run = promisify(execFile);
+const CLI = fileURLToPath(new URL("../../packages/cli/bin/posthaste.mjs", import.meta.url));
 const MAX_OUTPUT = { maxBuffer: 64 * 1024 * 1024 };
 
 const [kcat, python] = await Promise.all([provideProgram(KCAT, process.env), providePython(await requirements())]);
@@ -78,6 +80,28 @@ describe.skipIf("missing" in python)("in Python", () => {
     for (const letter of letters) expectWhole(letter);
     const ofExpired = letters.filter(({ destinationId }) => destinationId === expired.destinationId);
     expect(Math.max(...ofExpired.map(({ history }) => history.length))).toBeGreaterThanOrEqual(2);
+  });
+});
+
+describe.skipIf("missing" in python)("in SQL, by DuckDB", () => {
+  it("the exported Parquet answers what to mend first, how the attempts went, and who missed most", async () => {
+    const [command = ""] = await blocksUnder(PAGE, "In SQL, by DuckDB", "sh");
+    await run(process.execPath, [CLI, "--url", installation.system.controlUrl, ...command.trim().split(" ").slice(1)], {
+      cwd: folder,
+      env: exampleEnvironment(),
+    });
+    const queries = await blocksUnder(PAGE, "In SQL, by DuckDB", "sql");
+    const [toMend = [], attempts = [], users = []] = await Promise.all(queries.map(runQuery));
+    expect(toMend).toMatchObject([
+      { destinationId: refused.destinationId, reasonClass: "configuration", answer: "401", letters: REFUSED },
+      { destinationId: expired.destinationId, reasonClass: "receiver", answer: "503", letters: EXPIRED },
+    ]);
+    const firstAttempts = attempts.filter(({ attempt }) => attempt === "1");
+    expect(new Set(firstAttempts.map((row) => `${row.destinationId} ${row.answer} ${row.times}`))).toEqual(
+      new Set([`${refused.destinationId} 401 ${REFUSED}`, `${expired.destinationId} 503 ${EXPIRED}`]),
+    );
+    expect(users).toHaveLength(20);
+    expect(users[0]).toMatchObject({ missed: 1, events: ["Ordered"], types: ["track"] });
   });
 });
 
@@ -201,6 +225,18 @@ async function runPython(program: string): Promise<readonly string[]> {
   return stdout.trim().split("\n");
 }
 
+type Row = Readonly<Record<string, unknown>>;
+
+/** The rows that DuckDB answers. */
+async function runQuery(sql: string): Promise<readonly Row[]> {
+  if ("missing" in python) throw new Error(python.missing);
+  const program = `import duckdb, json, sys
+relation = duckdb.sql(sys.argv[1])
+print(json.dumps([dict(zip(relation.columns, row)) for row in relation.fetchall()], default=str))`;
+  const { stdout } = await run(python.path, ["-c", program, sql], { cwd: folder, ...MAX_OUTPUT });
+  return JSON.parse(stdout) as readonly Row[];
+}
+
 async function runShell(line: string): Promise<readonly string[]> {
   if ("missing" in kcat) throw new Error(kcat.missing);
   const kcatPath = kcat.path;
@@ -222,5 +258,6 @@ function exampleEnvironment(): NodeJS.ProcessEnv {
     SCHEMA_REGISTRY_URL: schemaRegistry,
     APICURIO_URL: schemaRegistry.replace(/ccompat\/v7$/, "registry/v2"),
     TOPIC: installation.names.deadLetters,
+    POSTHASTE_ADMIN_TOKEN: installation.system.adminToken,
   };
 }
