@@ -93,6 +93,8 @@ describe("the schema of a record", () => {
     await vi.advanceTimersByTimeAsync(5 * PATIENCE_MS);
     expect(record.done).toBe(false);
     answers.set(7, "unknown");
+    await vi.advanceTimersByTimeAsync(600);
+    expect(record.done).toBe(false);
     await vi.advanceTimersByTimeAsync(2500);
     expect(record.done).toBe(true);
   });
@@ -102,7 +104,10 @@ describe("the schema of a record", () => {
     const first = wait(7);
     schemas.ahead(bytesOf(8));
     await vi.advanceTimersByTimeAsync(PATIENCE_MS - 1000);
+    const before = asked.length;
     const [second, other] = [wait(7), wait(8)];
+    // They join the questions that are out.
+    expect(asked).toHaveLength(before);
     await vi.advanceTimersByTimeAsync(1700);
     expect([first.done, second.done, other.done]).toEqual([true, true, true]);
   });
