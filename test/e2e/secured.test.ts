@@ -10,6 +10,7 @@ import { topicCatalogue } from "@posthaste/contracts/topics";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { connectKafka, type KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { followLog } from "@posthaste/kafka/log/log-reader";
+import { createProducer } from "@posthaste/kafka/producer/producer";
 import { findEventsLog, raiseEventsLog } from "@posthaste/kafka/topics/incarnation";
 import type { SecuredKafka } from "@posthaste/local-stack/prepared-stack";
 import { eventually } from "@posthaste/testkit/eventually";
@@ -102,6 +103,26 @@ describe("with nothing but what is its own", () => {
       expect(written).toContain(`posthaste-router WRITE Topic:LITERAL:${names.unrouted}`);
       expect(written).toContain(`posthaste-ingest WRITE Topic:LITERAL:${names.rejectedCalls}`);
     }, ARRIVAL);
+  });
+
+  it("what no service can read is put aside by whoever met it, and produced again to where it was", async () => {
+    const { control, names } = installation;
+    const read = [names.events, names.deliveries, names.deadLetters, names.attempts];
+    await asOperator(async (connection) => {
+      const producer = await createProducer(connection, { name: "e2e", topics: read });
+      await producer.send(read.map((topic) => ({ topic, key: "key", value: Buffer.from("no Avro"), partition: 0 })));
+      await producer.close();
+    });
+    await eventually(async () => {
+      const { data } = (await control.call("GET", "/v1/unreadable")) as { data: { topic: string; by: string }[] };
+      expect(data.map(({ topic, by }) => `${by} ${topic}`).sort()).toEqual([
+        `control ${names.attempts}`,
+        `control ${names.deadLetters}`,
+        `delivery ${names.deliveries}`,
+        `router ${names.events}`,
+      ]);
+    }, ARRIVAL);
+    expect(await control.call("POST", "/v1/unreadable/reproduce", {})).toEqual({ matched: 4, reproduced: 4 });
   });
 
   it("the program that makes the topics changes what differs from the catalogue", async () => {
@@ -205,7 +226,7 @@ describe("whoever reaches for more is denied it", () => {
     const producer = (await clientOf(user)).producer();
     await producer.connect();
     const others = topics().filter((topic) => !isGranted(user, "write", topic));
-    expect(others.length).toBeGreaterThan(5);
+    expect(others.length).toBeGreaterThan(0);
     for (const topic of others) {
       const sent = producer.send({ topic, messages: [{ key: "key", value: "value" }] });
       await expect(sent, topic).rejects.toThrow("Not authorized to access topics");

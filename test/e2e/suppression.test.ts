@@ -105,7 +105,7 @@ describe("a suppressed user with events in every place", () => {
 
     const list = (await control.call("GET", "/v1/dead-letters")) as { data: { reason: string }[]; leftOut: object };
     expect(list.data.map(({ reason }) => reason)).toEqual(dropped.map(() => "suppressed"));
-    expect(list.leftOut).toEqual({ suppressed: 1 });
+    expect(list.leftOut).toEqual({ suppressed: 1, purged: 0 });
     const replay = await control.call("POST", "/v1/dead-letters/replay", {});
     expect(replay).toMatchObject({ id: null, matched: 0, leftOut: { suppressed: 5 } });
     const { states } = (await control.call("GET", `/v1/deletions/${answer.id}`)) as { states: object };
