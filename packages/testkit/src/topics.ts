@@ -43,11 +43,18 @@ export async function createTopic(name: string, options: TestTopicOptions = {}):
   return name;
 }
 
-/** Deletes every topic whose name begins with `prefix`; none is no error. */
+/** Deletes every topic whose name begins with `prefix` and answers when none is listed any more; none is no error. */
 export async function deleteTopics(prefix: string, brokers: readonly string[] = kafkaBrokers()): Promise<void> {
   await withAdmin(async (admin) => {
-    const topics = (await admin.listTopics()).filter((topic) => topic.startsWith(prefix));
-    if (topics.length > 0) await admin.deleteTopics({ topics });
+    const listed = async () => (await admin.listTopics()).filter((topic) => topic.startsWith(prefix));
+    const topics = await listed();
+    if (topics.length === 0) return;
+    await admin.deleteTopics({ topics });
+    // The controller answers before the broker has heard of it, which would show them to whoever looks next.
+    await eventually(async () => {
+      const left = await listed();
+      if (left.length > 0) throw new Error(`${left.join(", ")} are listed still`);
+    });
   }, brokers);
 }
 
