@@ -23,7 +23,9 @@ import { createRoute, type Route } from "./route.ts";
 const PAGE = "docs/dead-letters.md";
 const REFUSED = 9_000;
 const EXPIRED = 1_000;
+const FEW = 3;
 const BATCH = 250;
+const ARRIVAL = { timeoutMs: 60_000 };
 
 const run = promisify(execFile);
 const CLI = fileURLToPath(new URL("../../packages/cli/bin/posthaste.mjs", import.meta.url));
@@ -41,7 +43,7 @@ let expired: Route;
 let folder: string;
 
 beforeAll(async () => {
-  const settings = { POSTHASTE_RETRY_SCHEDULE: "1s,1s", POSTHASTE_RETRY_WINDOW: "4s" };
+  const settings = { POSTHASTE_RETRY_SCHEDULE: "1s,1s,2s", POSTHASTE_RETRY_WINDOW: "10s" };
   [installation, receiver, folder] = await Promise.all([
     startInstallation({ settings }),
     startReceiver(),
@@ -53,8 +55,14 @@ beforeAll(async () => {
   ]);
   receiver.script(refused.path, { status: 401 });
   receiver.script(expired.path, { status: 503 });
-  await sendMany(expired, EXPIRED);
-  await sendMany(refused, REFUSED);
+  // A few first, which are tried again before so many fail that the others are deferred.
+  await sendMany(expired, 0, FEW);
+  await eventually(() => {
+    const attempts = receiver.requestsTo(expired.path).map(({ headers }) => headers["x-attempt"]);
+    expect(attempts).toContain("2");
+  }, ARRIVAL);
+  await sendMany(expired, FEW, EXPIRED);
+  await sendMany(refused, 0, REFUSED);
   const { brokers } = installation.system.stack;
   await eventually(
     async () => expect(await countRecords(brokers, installation.names.deadLetters)).toBe(REFUSED + EXPIRED),
@@ -200,12 +208,13 @@ function expectWhole(letter: PrintedLetter): void {
   }
 }
 
-async function sendMany(route: Route, count: number): Promise<void> {
-  const calls = Array.from({ length: count }, (_, index) => {
-    const messageId = `${route.path}-${index}`;
+/** Those with the numbers from `first` to before `end`. */
+async function sendMany(route: Route, first: number, end: number): Promise<void> {
+  const calls = Array.from({ length: end - first }, (_, index) => {
+    const messageId = `${route.path}-${first + index}`;
     return { type: "track", event: "Ordered", userId: `user-of-${messageId}`, messageId };
   });
-  for (let from = 0; from < count; from += BATCH) {
+  for (let from = 0; from < calls.length; from += BATCH) {
     const batch = calls.slice(from, from + BATCH);
     expect(await sendBatch(installation.system.ingestUrl, route.writeKey, batch)).toBe(200);
   }

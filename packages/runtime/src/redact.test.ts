@@ -41,6 +41,7 @@ describe("fields of a line", () => {
         expect(shown(fields)).toBe(JSON.stringify(fields));
       }),
     );
+    expect(shown(JSON.parse('{"b":{"__proto__":"c"}}'))).toBe('{"b":{"__proto__":"c"}}');
     const at = new Date(0);
     expect(
       redact({ at, url: new URL("http://u:p@host/"), size: 10n, bytes: Buffer.from("abc"), left: undefined }),

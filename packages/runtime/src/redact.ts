@@ -105,16 +105,17 @@ interface Place {
 }
 
 function copyFields(names: readonly string[], fieldOf: (name: string) => unknown, { bounds, depth }: Place): object {
-  const copy: Record<string, unknown> = {};
+  const copy: [string, unknown][] = [];
   for (const [index, name] of names.entries()) {
     if (bounds.entries <= 0) {
-      copy["…"] = `[${names.length - index} more]`;
+      copy.push(["…", `[${names.length - index} more]`]);
       break;
     }
     bounds.entries -= 1;
-    copy[name] = copyField(name, fieldOf, { bounds, depth });
+    copy.push([name, copyField(name, fieldOf, { bounds, depth })]);
   }
-  return copy;
+  // Written by assignment, a field of the name `__proto__` would be none.
+  return Object.fromEntries(copy);
 }
 
 function copyField(name: string, fieldOf: (name: string) => unknown, { bounds, depth }: Place): unknown {
