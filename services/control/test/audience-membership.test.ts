@@ -146,7 +146,8 @@ describe("two processes of control", () => {
         ]);
         const winners = names.filter((_, index) => (answers[index]?.status ?? 500) < 300);
         expect([winners.length, answers.map(({ status }) => status)]).toEqual([1, expect.arrayContaining([409])]);
-        expect(await namesOf(trait)).toEqual([winners, winners]);
+        // Of what one of them put back, the other hears a moment later.
+        await eventually(async () => expect(await namesOf(trait)).toEqual([winners, winners]));
       }
     },
   );
