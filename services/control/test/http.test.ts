@@ -32,6 +32,7 @@ describe("the admin token", () => {
         status: 401,
         detail: "send the header Authorization: Bearer <admin token>",
         errors: [],
+        requestId: response.headers.get("x-request-id"),
       });
     }
   });

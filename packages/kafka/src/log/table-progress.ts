@@ -8,6 +8,7 @@
 import type { Clock } from "@posthaste/core/time";
 import type { KafkaMetrics } from "../connection/metrics.ts";
 import { SYSTEM_CLOCK } from "../connection/system-clock.ts";
+import type { FetchedTo } from "./log-reader.ts";
 
 /** Longer than a leader's failover takes, and seven times what an idle fetch waits. */
 export const BEHIND_LIMIT_MS = 15_000;
@@ -25,18 +26,25 @@ export class TableProgress {
   readonly #clock: Clock;
   /** On the clock that does not step; null before the first time. */
   #caughtUpAtMs: number | null = null;
+  #asOfMs: number | null = null;
 
   constructor(options: TableProgressOptions) {
     this.#options = options;
     this.#clock = options.clock ?? SYSTEM_CLOCK;
   }
 
+  /** When the brokers were asked where the topic ends, the last time that the reading stood there; null before. */
+  get asOfMs(): number | null {
+    return this.#asOfMs;
+  }
+
   /** The brokers said where the topic ends while the reading stood at `position`. */
-  reached({ position, end }: { readonly position: number; readonly end: number }): void {
+  reached({ position, end, askedAt }: FetchedTo): void {
     const { topic, metrics } = this.#options;
     metrics?.tableBehindRecords.set({ topic }, Math.max(0, end - position));
     if (position < end) return;
     this.#caughtUpAtMs = this.#clock.monotonicMs();
+    this.#asOfMs = askedAt.wallMs;
     metrics?.tableCaughtUpTimestamp.set({ topic }, this.#clock.nowMs() / 1000);
   }
 

@@ -28,6 +28,7 @@ import { endOffset } from "../connection/topic-offsets.ts";
 import { whenReachable } from "../connection/when-reachable.ts";
 import type { IncomingRecord } from "../wire/incoming-record.ts";
 import { followLog, type LogReader } from "./log-reader.ts";
+import { momentOf } from "./moment.ts";
 import { RevisionWaiters } from "./revision-waiters.ts";
 import { TableProgress } from "./table-progress.ts";
 import { fetchTableSchema } from "./table-schema.ts";
@@ -44,6 +45,8 @@ export interface Table<T> {
    * of it is told.
    */
   readonly state: true | string;
+  /** At this moment, since the epoch, the table held all that its topic did; null before the first time. */
+  readonly asOfMs: number | null;
   /** Resolves when everything that stood in the topic when the table was made has been read. */
   caughtUp(): Promise<void>;
   /** Resolves when everything that stands in the topic now has been read. Rejects with `deadline_exceeded`. */
@@ -147,10 +150,11 @@ class CompactedTable<T> implements Table<T> {
   }
 
   async #catchUp(reader: LogReader): Promise<void> {
+    const askedAt = momentOf(this.#options.clock ?? SYSTEM_CLOCK);
     const end = await whenReachable(this.#connection, this.#askEnd);
     await reader.reached(end);
     // Of an empty topic no fetch would say so for seconds.
-    this.#progress.reached({ position: reader.position, end });
+    this.#progress.reached({ position: reader.position, end, askedAt });
     const staleKeys = this.#staleKeys ?? [];
     this.#staleKeys = null;
     for (const [key, revision] of staleKeys) this.#options.onStale?.(key, revision);
@@ -174,6 +178,10 @@ class CompactedTable<T> implements Table<T> {
 
   get state(): true | string {
     return this.#progress.state;
+  }
+
+  get asOfMs(): number | null {
+    return this.#progress.asOfMs;
   }
 
   revisionOf(key: string): number | undefined {

@@ -10,6 +10,7 @@ import { isPosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";
 import type { z } from "zod";
 import type { ConfigStore } from "../config-store/config-store.ts";
+import type { Freshness } from "../http/freshness.ts";
 import { type Page, type PageQuery, pageFrom } from "../http/page.ts";
 import { checkInput, invalidInput, Problem } from "../http/problem.ts";
 import { derivedId } from "../identifiers.ts";
@@ -48,13 +49,14 @@ export class AudienceHandlers {
     this.#options = options;
   }
 
-  async list(kind: AudienceKind, query: PageQuery): Promise<Page<View>> {
+  async list(kind: AudienceKind, query: PageQuery): Promise<Page<View> & Freshness> {
     const { audiences } = this.#options;
     const { data, nextCursor } = pageFrom(
       [...audiences.values()].filter((audience) => audience.kind === kind),
       query,
     );
-    return { data: await Promise.all(data.map((audience) => this.#view(audience))), nextCursor };
+    const shown = await Promise.all(data.map((audience) => this.#view(audience)));
+    return { data: shown, nextCursor, ...audiences.freshness };
   }
 
   async create({ name, sourceId }: z.output<typeof audienceInput>): Promise<View> {

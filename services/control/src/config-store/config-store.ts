@@ -25,6 +25,7 @@ import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { withDeadline } from "@posthaste/kafka/connection/deadline";
 import { createTable, type Table } from "@posthaste/kafka/log/table";
 import type { Producer } from "@posthaste/kafka/producer/producer";
+import { type Freshness, freshAsOf } from "../http/freshness.ts";
 import { type Applied, WrittenRecords } from "./written-records.ts";
 
 /** How many processes can be told apart by a revision's remainder; ms times this stays below 2^53 for 200 years. */
@@ -103,6 +104,10 @@ export class ConfigStore<T extends ConfigRecord> {
   /** For `/readyz`; see Table. */
   get state(): true | string {
     return this.#table.state;
+  }
+
+  get freshness(): Freshness {
+    return freshAsOf(this.#table.asOfMs, this.#table.state === true);
   }
 
   async caughtUp(): Promise<void> {

@@ -7,6 +7,7 @@ import { SUPPRESSION_LEASE_MS } from "@posthaste/core/deletion/suppression";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
 import type { ConfigStore } from "../config-store/config-store.ts";
+import { type Freshness, freshnessOfBoth } from "../http/freshness.ts";
 import { type Page, type PageQuery, pageFrom } from "../http/page.ts";
 import { invalidInput, Problem } from "../http/problem.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
@@ -74,8 +75,9 @@ export class DeletionHandlers {
     return answerOf(line);
   }
 
-  list(query: PageQuery): Page<DeletionLine> {
-    return pageFrom(this.#options.store.values(), query);
+  list(query: PageQuery): Page<DeletionLine> & Freshness {
+    const { store } = this.#options;
+    return { ...pageFrom(store.values(), query), ...store.freshness };
   }
 
   /** Throws the Problem `not_found`. */
@@ -85,10 +87,10 @@ export class DeletionHandlers {
     return line;
   }
 
-  /** True when every entry of the delivery log and of the dead letters was read. */
-  get isComplete(): boolean {
+  /** Of what is known of notifications: from the delivery log and the dead letters. */
+  get freshness(): Freshness {
     const { readModel } = this.#options;
-    return readModel.isComplete("attempts") && readModel.isComplete("dead_letters");
+    return freshnessOfBoth(readModel.freshness("attempts"), readModel.freshness("dead_letters"));
   }
 
   async count(line: DeletionLine): Promise<NotificationCounts> {

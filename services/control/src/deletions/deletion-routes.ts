@@ -4,7 +4,7 @@
  */
 import { DELETION_STATES } from "@posthaste/core/deletion/deletion";
 import { z } from "zod";
-import { isComplete } from "../deliveries/journal-page.ts";
+import { freshness } from "../http/freshness.ts";
 import { pageOf, pageQuery } from "../http/page.ts";
 import { defineRoute, type Route } from "../http/route.ts";
 import type { DeletionHandlers } from "./deletion-handlers.ts";
@@ -45,7 +45,7 @@ const deletionStatus = listedDeletion.extend({
   states: z
     .object(Object.fromEntries(NOTIFICATION_STATES.map((state) => [state, z.int()])))
     .describe("Its notifications by what is known of them: sent, retrying, delivered, dead."),
-  complete: isComplete,
+  ...freshness,
 });
 
 const notification = z.object({
@@ -89,8 +89,8 @@ export function deletionRoutes(handlers: DeletionHandlers): readonly Route[] {
         body: { name: "DeletionPage", schema: pageOf(listedDeletion) },
       },
       handle: ({ query }) => {
-        const { data, nextCursor } = handlers.list(query);
-        return { data: data.map(listed), nextCursor };
+        const page = handlers.list(query);
+        return { ...page, data: page.data.map(listed) };
       },
     }),
     defineRoute({
@@ -102,8 +102,8 @@ export function deletionRoutes(handlers: DeletionHandlers): readonly Route[] {
       refusals: ["not_found"],
       handle: async ({ params: { id } }) => {
         const line = handlers.find(id);
-        const complete = handlers.isComplete;
-        return { ...listed(line), states: await handlers.count(line), complete };
+        const fresh = handlers.freshness;
+        return { ...listed(line), states: await handlers.count(line), ...fresh };
       },
     }),
     defineRoute({
@@ -117,14 +117,14 @@ export function deletionRoutes(handlers: DeletionHandlers): readonly Route[] {
         description: "One page of notifications.",
         body: {
           name: "DeletionNotificationPage",
-          schema: pageOf(notification).extend({ complete: isComplete }),
+          schema: pageOf(notification),
         },
       },
       refusals: ["not_found"],
       handle: async ({ params: { id }, query }) => {
-        const complete = handlers.isComplete;
+        const fresh = handlers.freshness;
         const { data, nextCursor } = await handlers.notifications(id, query);
-        return { data: data.map(viewNotification), nextCursor, complete };
+        return { data: data.map(viewNotification), nextCursor, ...fresh };
       },
     }),
   ];

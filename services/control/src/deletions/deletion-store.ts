@@ -20,6 +20,7 @@ import { createTable, type Table } from "@posthaste/kafka/log/table";
 import type { Producer } from "@posthaste/kafka/producer/producer";
 import { nextRevision, WRITE_DEADLINE_MS } from "../config-store/config-store.ts";
 import { type Applied, WrittenRecords } from "../config-store/written-records.ts";
+import { type Freshness, freshAsOf } from "../http/freshness.ts";
 import { Problem } from "../http/problem.ts";
 import { readRecord } from "./read-record.ts";
 import { RecordPlaces } from "./record-places.ts";
@@ -97,6 +98,11 @@ export class DeletionStore {
   /** For `/readyz`; see Table. */
   get state(): true | string {
     return this.#parts.table.state;
+  }
+
+  get freshness(): Freshness {
+    const { table } = this.#parts;
+    return freshAsOf(table.asOfMs, table.state === true);
   }
 
   async caughtUp(): Promise<void> {

@@ -1,12 +1,12 @@
 /** Dead letters: what will not be tried again, and why. */
 import { z } from "zod";
+import { freshness } from "../http/freshness.ts";
 import { pageOf, pageQuery } from "../http/page.ts";
 import { defineRoute, type Route } from "../http/route.ts";
 import { decodeCursor, encodeCursor } from "../read-model/journal-cursor.ts";
 import { filterFrom, letterQuery } from "../replays/letter-query.ts";
 import { decodeCountCursor, encodeCountCursor } from "./count-cursor.ts";
 import { deadLetter, momentOf, reason, reasonClass, viewEntry } from "./dead-letter-view.ts";
-import { isComplete, journalPageOf } from "./journal-page.ts";
 import { groupLetters, remedyOf } from "./letter-groups.ts";
 import type { VisibleLetters } from "./visible-letters.ts";
 
@@ -52,7 +52,7 @@ export function deadLetterRoutes(letters: VisibleLetters): readonly Route[] {
         description: "One page of dead letters.",
         body: {
           name: "DeadLetterPage",
-          schema: journalPageOf(deadLetter).extend({
+          schema: pageOf(deadLetter).extend({
             leftOut,
             searchedTo: time.nullable().describe("Where the search ended early, go on with nextCursor; else null."),
           }),
@@ -60,12 +60,12 @@ export function deadLetterRoutes(letters: VisibleLetters): readonly Route[] {
       },
       handle: async ({ query: { limit, cursor, ...asked } }) => {
         const after = cursor === undefined ? undefined : decodeCursor(cursor);
-        const complete = letters.isComplete;
+        const fresh = letters.freshness;
         const page = await letters.page({ filter: filterFrom(asked), limit, after });
         return {
           data: page.entries.map(viewEntry),
           nextCursor: page.next === null ? null : encodeCursor(page.next),
-          complete,
+          ...fresh,
           leftOut: page.leftOut,
           searchedTo: momentOf(page.searchedToMs),
         };
@@ -82,19 +82,19 @@ export function deadLetterRoutes(letters: VisibleLetters): readonly Route[] {
         description: "One page of counts, in order of destination and reason.",
         body: {
           name: "DeadLetterCountPage",
-          schema: pageOf(deadLetterCount).extend({ complete: isComplete, leftOut }),
+          schema: pageOf(deadLetterCount).extend({ leftOut }),
         },
       },
       handle: async ({ query: { limit, cursor, ...asked } }) => {
         const after = cursor === undefined ? undefined : decodeCountCursor(cursor);
-        const complete = letters.isComplete;
+        const fresh = letters.freshness;
         const { counts, leftOut: hidden, next } = await letters.counts({ filter: filterFrom(asked), limit, after });
         return {
           data: counts
             .filter(({ count }) => count > 0)
             .map(({ count, ...of }) => ({ destinationId: of.destinationId, reason: reason.parse(of.kind), count })),
           nextCursor: next === null ? null : encodeCountCursor(next),
-          complete,
+          ...fresh,
           leftOut: hidden,
         };
       },
@@ -104,7 +104,7 @@ export function deadLetterRoutes(letters: VisibleLetters): readonly Route[] {
 }
 
 function groupRoute(letters: VisibleLetters): Route {
-  const groups = z.object({ data: z.array(deadLetterGroup), complete: isComplete });
+  const groups = z.object({ data: z.array(deadLetterGroup), ...freshness });
   return defineRoute({
     method: "GET",
     path: "/v1/dead-letters/groups",
@@ -114,7 +114,7 @@ function groupRoute(letters: VisibleLetters): Route {
     isLong: true,
     answer: { status: 200, description: "All groups.", body: { name: "DeadLetterGroups", schema: groups } },
     handle: async ({ query }) => {
-      const complete = letters.isComplete;
+      const fresh = letters.freshness;
       const found = await groupLetters(letters, filterFrom(query));
       return {
         data: found.map(({ firstMs, lastMs, hours, ...group }) => ({
@@ -124,7 +124,7 @@ function groupRoute(letters: VisibleLetters): Route {
           hours: [...hours].sort(([a], [b]) => a - b).map(([ms, count]) => ({ at: new Date(ms).toISOString(), count })),
           remedy: remedyOf(group),
         })),
-        complete,
+        ...fresh,
       };
     },
   });

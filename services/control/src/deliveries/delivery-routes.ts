@@ -5,12 +5,12 @@ import { EVENT_TYPES, OTHER } from "@posthaste/core/event/event";
 import { z } from "zod";
 import { tenths } from "../http/milliseconds.ts";
 import { timeRange } from "../http/moment.ts";
-import { pageQuery } from "../http/page.ts";
+import { pageOf, pageQuery } from "../http/page.ts";
 import { defineRoute, type Route } from "../http/route.ts";
 import { attemptFromEntry } from "../read-model/attempt-entry.ts";
 import type { JournalEntry } from "../read-model/journal.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
-import { journalPage, journalPageOf } from "./journal-page.ts";
+import { journalPage } from "./journal-page.ts";
 
 const deliveryQuery = pageQuery.extend({
   destinationId: z.string().optional(),
@@ -52,7 +52,7 @@ export function deliveryRoutes(readModel: ReadModel): readonly Route[] {
       answer: {
         status: 200,
         description: "One page of attempts.",
-        body: { name: "DeliveryPage", schema: journalPageOf(delivery) },
+        body: { name: "DeliveryPage", schema: pageOf(delivery) },
       },
       handle: ({ query: { outcome, since, until, ...named } }) =>
         journalPage(readModel, "attempts", { ...named, kind: outcome, sinceMs: since, untilMs: until }, view),

@@ -9,6 +9,7 @@
 import { DIGEST_LENGTH } from "@posthaste/core/deletion/digest-set";
 import { type LetterFacts, type LetterFilter, letterCheck } from "@posthaste/core/replay/letter-filter";
 import type { SuppressedUsersTable } from "@posthaste/kafka/log/suppressed-users";
+import type { Freshness } from "../http/freshness.ts";
 import { factsFromEntry } from "../read-model/dead-letter-entry.ts";
 import type { CountedKind, JournalEntry, JournalFilter, KindCount } from "../read-model/journal.ts";
 import type { JournalCursor } from "../read-model/journal-cursor.ts";
@@ -76,8 +77,8 @@ export class VisibleLetters {
   }
 
   /** See ReadModel. */
-  get isComplete(): boolean {
-    return this.#readModel.isComplete(JOURNAL);
+  get freshness(): Freshness {
+    return this.#readModel.freshness(JOURNAL);
   }
 
   async page({ filter, limit, after }: LetterQuery): Promise<LetterPage> {

@@ -5,6 +5,7 @@ import type { DestinationInput, DestinationPatch, SettingsPatch } from "@posthas
 import type { Source } from "@posthaste/core/config/source";
 import type { Clock } from "@posthaste/core/time";
 import type { ConfigStore } from "../config-store/config-store.ts";
+import type { Freshness } from "../http/freshness.ts";
 import { type Page, type PageQuery, pageFrom } from "../http/page.ts";
 import { assertRevision, formatPath, invalidInput } from "../http/problem.ts";
 import { createId } from "../identifiers.ts";
@@ -29,9 +30,9 @@ export class DestinationHandlers {
     this.#clock = clock;
   }
 
-  list(query: PageQuery): Page<DestinationAnswer> {
+  list(query: PageQuery): Page<DestinationAnswer> & Freshness {
     const { data, nextCursor } = pageFrom(this.#destinations.values(), query);
-    return { data: data.map((destination) => this.#view(destination)), nextCursor };
+    return { data: data.map((destination) => this.#view(destination)), nextCursor, ...this.#destinations.freshness };
   }
 
   async create(input: DestinationInput): Promise<DestinationAnswer> {

@@ -8,6 +8,7 @@ export type RequestEnd = (typeof ANSWERS)[number];
 
 export interface ControlMetrics {
   readonly requests: Counter<"operation" | "answer">;
+  readonly failures: Counter;
   readonly audienceIdentifies: Counter;
 }
 
@@ -18,12 +19,17 @@ export function createControlMetrics(registry: Registry): ControlMetrics {
     labelNames: ["operation", "answer"] as const,
     registers: [registry],
   });
+  const failures = new Counter({
+    name: "posthaste_control_failures_total",
+    help: "Requests that ended with an unexpected failure (500), of whatever path; each is logged as request_failed with its id.",
+    registers: [registry],
+  });
   const audienceIdentifies = new Counter({
     name: "posthaste_audience_identifies_total",
     help: "Identifies that were made of changes of audiences and computed traits.",
     registers: [registry],
   });
-  return { requests, audienceIdentifies };
+  return { requests, failures, audienceIdentifies };
 }
 
 /** Every operation is counted from 0, so that a rate sees the first request. */

@@ -1,5 +1,6 @@
-/** Lists in pages: `limit` and `cursor` in, `{data, nextCursor}` out. */
+/** Lists in pages: `limit` and `cursor` in, `{data, nextCursor, asOf, complete}` out. */
 import { z } from "zod";
+import { freshness } from "./freshness.ts";
 import { Problem } from "./problem.ts";
 
 export const pageQuery = z.strictObject({
@@ -19,6 +20,7 @@ export function pageOf<Entry extends z.ZodType>(entry: Entry) {
   return z.object({
     data: z.array(entry),
     nextCursor: z.string().nullable().describe("Null on the last page."),
+    ...freshness,
   });
 }
 

@@ -8,6 +8,7 @@ const PROBLEMS = {
   invalid_input: { status: 400, title: "The request cannot be taken as it is" },
   unauthorized: { status: 401, title: "The admin token is missing or wrong" },
   not_found: { status: 404, title: "There is no such thing" },
+  method_not_allowed: { status: 405, title: "This cannot be done with the path" },
   conflict: { status: 409, title: "The present state does not allow this" },
   too_large: { status: 413, title: "The body is too large" },
   unsupported_media_type: { status: 415, title: "The body is of a type that is not read here" },
@@ -16,9 +17,21 @@ const PROBLEMS = {
 } as const;
 export type ProblemKind = keyof typeof PROBLEMS;
 
+/** Headers of an answer that a kind of problem has wherever it comes from. */
+const HEADERS: Partial<Record<ProblemKind, Readonly<Record<string, string>>>> = {
+  unauthorized: { "www-authenticate": "Bearer" },
+  // Seconds.
+  unavailable: { "retry-after": "1" },
+};
+
 export function statusOf(kind: ProblemKind): number {
   return PROBLEMS[kind].status;
 }
+
+/** The media type of a problem. */
+export const PROBLEM_TYPE = "application/problem+json";
+/** The header of every answer by which the log names its request. */
+export const REQUEST_ID = "x-request-id";
 
 export const problemAnswer = z.object({
   type: z.string().describe("Names the kind of problem; stable."),
@@ -28,6 +41,7 @@ export const problemAnswer = z.object({
   errors: z
     .array(z.object({ path: z.string(), message: z.string() }))
     .describe("Each fault of the input by its place; empty where the fault is not one of input."),
+  requestId: z.string().describe("The answer's X-Request-Id; what control logged of the request names it."),
 });
 export type ProblemAnswer = z.output<typeof problemAnswer>;
 
@@ -42,21 +56,24 @@ export class Problem extends Error {
   override readonly name = "Problem";
   readonly kind: ProblemKind;
   readonly errors: readonly InputError[];
+  /** Of the answer, by their names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
 
-  constructor(kind: ProblemKind, detail: string, errors: readonly InputError[] = []) {
+  constructor(kind: ProblemKind, detail: string, errors: readonly InputError[] = [], headers = HEADERS[kind] ?? {}) {
     super(detail);
     this.kind = kind;
     this.errors = errors;
+    this.headers = headers;
   }
 
   get status(): number {
     return PROBLEMS[this.kind].status;
   }
 
-  toAnswer(): ProblemAnswer {
+  toAnswer(requestId: string): ProblemAnswer {
     const { status, title } = PROBLEMS[this.kind];
     const type = `urn:posthaste:problem:${this.kind.replaceAll("_", "-")}`;
-    return { type, title, status, detail: this.message, errors: [...this.errors] };
+    return { type, title, status, detail: this.message, errors: [...this.errors], requestId };
   }
 }
 

@@ -1,10 +1,11 @@
 /** The five calls that a kind of thing has which stands under its id: list, make, show, change and remove. */
 import type { z } from "zod";
+import type { Freshness } from "./freshness.ts";
 import { type Page, type PageQuery, pageQuery } from "./page.ts";
 import { defineRoute, type Named, type Route } from "./route.ts";
 
 export interface ResourceHandlers<Input, Patch, Answer> {
-  list(query: PageQuery): Page<Answer>;
+  list(query: PageQuery): Page<Answer> & Freshness;
   create(input: Input): Promise<Answer>;
   get(id: string): Answer;
   change(id: string, patch: Patch): Promise<Answer>;

@@ -12,6 +12,7 @@ const TOKEN = "token-of-the-tests";
 const authorization = `Bearer ${TOKEN}`;
 
 let server: FastifyInstance;
+let registry: Registry;
 let logged: Readonly<Record<string, unknown>>[] = [];
 
 afterEach(async () => {
@@ -21,6 +22,7 @@ afterEach(async () => {
 
 /** A server with one route that answers, or throws, what `handle` does. */
 function serve(handle: () => unknown, isCaughtUp = true): FastifyInstance {
+  registry = new Registry();
   const keep = (fields: Readonly<Record<string, unknown>>) => logged.push(fields);
   const log: Log = { debug: keep, info: keep, warn: keep, error: keep };
   const schema = z.object({ name: z.string() });
@@ -37,8 +39,8 @@ function serve(handle: () => unknown, isCaughtUp = true): FastifyInstance {
     adminToken: TOKEN,
     version: "0",
     log,
-    metrics: createControlMetrics(new Registry()),
-    readiness: async () => ({}),
+    metrics: createControlMetrics(registry),
+    readiness: async () => ({ tables: "reading" }),
     isCaughtUp: () => isCaughtUp,
   });
   return server;
@@ -63,7 +65,9 @@ describe("the server", () => {
     const answer = await get();
     expect(answer.statusCode).toBe(500);
     expect(answer.body).not.toContain("s3cret");
-    expect(logged).toMatchObject([{ event: "request_failed", method: "GET", route: "/v1/things/:id" }]);
+    const { requestId } = answer.json();
+    expect(logged).toMatchObject([{ event: "request_failed", requestId, method: "GET", route: "/v1/things/:id" }]);
+    expect(await registry.metrics()).toContain("posthaste_control_failures_total 1");
   });
 
   it("says an answer that does not fit its schema to be a failure of its own", async () => {
@@ -81,6 +85,7 @@ describe("the server", () => {
     expect(answer.statusCode).toBe(503);
     expect(answer.headers["retry-after"]).toBe("1");
     expect(answer.json()).toMatchObject({ status: 503, detail: error.message });
+    expect(await registry.metrics()).toContain("posthaste_control_failures_total 0");
   });
 
   it("answers 503 until the tables are read, since what they lack would read as missing", async () => {

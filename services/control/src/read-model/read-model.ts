@@ -14,6 +14,7 @@ import type { AttemptBatch } from "@posthaste/core/delivery/attempt-record";
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import type { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-records";
+import { type Freshness, freshAsOf } from "../http/freshness.ts";
 import { Problem } from "../http/problem.ts";
 import { attemptEntries } from "./attempt-entry.ts";
 import { deadLetterEntries } from "./dead-letter-entry.ts";
@@ -52,6 +53,7 @@ export type ReadModelState = Readonly<Record<"deliveryLog" | "deadLetters", stri
 export interface ReadModel {
   /** Whether all that stood in the journal's topic at the last look was read. */
   isComplete(journal: JournalName): boolean;
+  freshness(journal: JournalName): Freshness;
   state(): ReadModelState;
   /** Throws a Problem while it cannot be asked. */
   newest(journal: JournalName, query: JournalQuery): Promise<readonly JournalEntry[]>;
@@ -61,9 +63,12 @@ export interface ReadModel {
   close(): Promise<void>;
 }
 
+/** How far a journal is; see TopicFollower. */
+type Followed = Pick<TopicFollower<unknown>, "behind" | "asOfMs">;
+
 interface Opened {
   readonly store: StoreClient;
-  readonly behind: Readonly<Record<JournalName, () => number | null>>;
+  readonly followed: Readonly<Record<JournalName, Followed>>;
 }
 
 export function openReadModel(options: ReadModelOptions): ReadModel {
@@ -86,7 +91,7 @@ export function openReadModel(options: ReadModelOptions): ReadModel {
   }
   const running = runUntilClosed();
 
-  const behind = (journal: JournalName): number | null => opened?.behind[journal]() ?? null;
+  const behind = (journal: JournalName): number | null => opened?.followed[journal].behind ?? null;
   const state = (journal: JournalName): string => {
     const records = behind(journal);
     if (records === null) return "not read yet";
@@ -99,6 +104,7 @@ export function openReadModel(options: ReadModelOptions): ReadModel {
 
   return {
     isComplete: (journal) => behind(journal) === 0,
+    freshness: (journal) => freshAsOf(opened?.followed[journal].asOfMs ?? null, behind(journal) === 0),
     state: () => ({ deliveryLog: state("attempts"), deadLetters: state("dead_letters") }),
     newest: async (journal, query) => store().newest(journal, query),
     counts: async (journal, query) => store().counts(journal, query),
@@ -159,7 +165,7 @@ async function runOnce(
       toEntries: deadLetterEntries,
     }),
   ] as const;
-  onOpen({ store, behind: { attempts: () => followed[0].behind, dead_letters: () => followed[1].behind } });
+  onOpen({ store, followed: { attempts: followed[0], dead_letters: followed[1] } });
   try {
     if (!signal.aborted) await ended.promise;
   } finally {

@@ -50,6 +50,8 @@ export class TopicFollower<T> {
   readonly #readers = new Map<number, LogReader>();
   /** Next offsets by partition, as the store has them. */
   readonly #positions: Map<number, number>;
+  /** By partition: when the brokers were asked for its end, the last time that the reading stood there. */
+  readonly #readToEndMs = new Map<number, number>();
   #ends: readonly PartitionOffsets[] | null = null;
   #hasLeaderless = false;
   #timer: NodeJS.Timeout | null = null;
@@ -82,6 +84,18 @@ export class TopicFollower<T> {
     const unread = ({ partition, start, end }: PartitionOffsets): number =>
       Math.max(0, end - Math.max(start, this.#positions.get(partition) ?? 0));
     return this.#ends.reduce((sum, partition) => sum + unread(partition), 0);
+  }
+
+  /** At this moment everything that stood in the topic was read; null before the first time. */
+  get asOfMs(): number | null {
+    if (this.#ends === null || this.#hasLeaderless) return null;
+    let oldestMs: number | null = null;
+    for (const { partition } of this.#ends) {
+      const readMs = this.#readToEndMs.get(partition);
+      if (readMs === undefined) return null;
+      oldestMs = oldestMs === null ? readMs : Math.min(oldestMs, readMs);
+    }
+    return oldestMs;
   }
 
   async close(): Promise<void> {
@@ -120,6 +134,7 @@ export class TopicFollower<T> {
       this.#readers.clear();
       await store.clear(journal);
       this.#positions.clear();
+      this.#readToEndMs.clear();
       this.#wasRemade = false;
     }
     for (const { partition, end } of ends) {
@@ -131,6 +146,9 @@ export class TopicFollower<T> {
         partition,
         from,
         onRecords: (records) => this.#take(partition, records),
+        onFetched: ({ position, end: endThen, askedAt }) => {
+          if (position >= endThen) this.#readToEndMs.set(partition, askedAt.wallMs);
+        },
         onFailure: (reason) => this.#drop(partition, reason),
       });
       if (this.#isClosed) await reader.close();

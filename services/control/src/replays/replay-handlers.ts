@@ -4,6 +4,7 @@ import type { Log } from "@posthaste/core/log";
 import type { ReplayAct } from "@posthaste/core/replay/replay";
 import type { PlanPurpose, ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import type { Clock } from "@posthaste/core/time";
+import type { Freshness } from "../http/freshness.ts";
 import { type Page, type PageQuery, pageFrom } from "../http/page.ts";
 import { invalidInput, Problem } from "../http/problem.ts";
 import { createId } from "../identifiers.ts";
@@ -66,12 +67,12 @@ export class ReplayHandlers {
   }
 
   /** Oldest first, plans that nobody started left out. */
-  list(query: PageQuery): Page<HeldPlan> {
+  list(query: PageQuery): Page<HeldPlan> & Freshness {
     const nowMs = this.#options.clock.nowMs();
     const started = [...this.#options.store.plans()].filter(
       (held) => held.plan.purpose === "replay" && held.plan.startedAtMs !== null && !isOver(held, nowMs),
     );
-    return pageFrom(started, query);
+    return { ...pageFrom(started, query), ...this.#options.store.freshness };
   }
 
   /** Throws the Problem `not_found`. */

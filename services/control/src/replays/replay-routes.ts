@@ -64,8 +64,8 @@ export function replayRoutes(handlers: ReplayHandlers): readonly Route[] {
       query: pageQuery,
       answer: { status: 200, description: "One page.", body: { name: "ReplayPage", schema: pageOf(replayAnswer) } },
       handle: ({ query }) => {
-        const { data, nextCursor } = handlers.list(query);
-        return { data: data.map(viewReplay), nextCursor };
+        const page = handlers.list(query);
+        return { ...page, data: page.data.map(viewReplay) };
       },
     }),
     defineRoute({

@@ -8,6 +8,7 @@ import { type ReplayAct, type ReplayState, replayState, wantAfter } from "@posth
 import type { ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { type ConfigStore, type ConfigStoreOptions, openConfigStore } from "../config-store/config-store.ts";
+import type { Freshness } from "../http/freshness.ts";
 import { Problem } from "../http/problem.ts";
 
 /** A plan as it stands, with how far it is. */
@@ -48,6 +49,10 @@ export class ReplayStore {
 
   get state(): true | string {
     return this.#records.state;
+  }
+
+  get freshness(): Freshness {
+    return this.#records.freshness;
   }
 
   caughtUp(): Promise<void> {

@@ -4,6 +4,7 @@ import type { SourceInput, SourcePatch, writeKeyRotationInput } from "@posthaste
 import type { Clock } from "@posthaste/core/time";
 import type { z } from "zod";
 import type { ConfigStore } from "../config-store/config-store.ts";
+import type { Freshness } from "../http/freshness.ts";
 import { type Page, type PageQuery, pageFrom } from "../http/page.ts";
 import { assertRevision } from "../http/problem.ts";
 import { createId, createWriteKey } from "../identifiers.ts";
@@ -29,9 +30,9 @@ export class SourceHandlers {
     this.#clock = clock;
   }
 
-  list(query: PageQuery): Page<SourceAnswer> {
+  list(query: PageQuery): Page<SourceAnswer> & Freshness {
     const { data, nextCursor } = pageFrom(this.#sources.values(), query);
-    return { data: data.map((source) => this.#view(source)), nextCursor };
+    return { data: data.map((source) => this.#view(source)), nextCursor, ...this.#sources.freshness };
   }
 
   async create(input: SourceInput): Promise<SourceAnswer> {

@@ -37,7 +37,7 @@ export async function openUnreadable(options: OpenUnreadableOptions): Promise<Op
     ...{ connection, producer, topic, from, by: "control", nowMs: () => clock.nowMs() },
   });
   return {
-    routes: unreadableRoutes({ journal, reproduce: (entries) => reproduce(connection, names, entries) }),
+    routes: unreadableRoutes({ journal, clock, reproduce: (entries) => reproduce(connection, names, entries) }),
     put: async (record, error) => {
       await journal.caughtUp();
       if (!journal.has(placeOf(record))) await records.put(record, error);

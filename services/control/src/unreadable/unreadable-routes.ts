@@ -1,6 +1,8 @@
 /** Records that no service could read: the list of them, and producing them again. */
 import { UNREADABLE_REASONS } from "@posthaste/contracts/unreadable-headers";
+import type { Clock } from "@posthaste/core/time";
 import { z } from "zod";
+import { type Freshness, freshAsOf } from "../http/freshness.ts";
 import { pageOf, pageQuery } from "../http/page.ts";
 import { Problem } from "../http/problem.ts";
 import { defineRoute, type Route } from "../http/route.ts";
@@ -8,6 +10,7 @@ import { placeOf, type UnreadableEntry, type UnreadableJournal } from "./unreada
 
 export interface UnreadableRoutesOptions {
   readonly journal: UnreadableJournal;
+  readonly clock: Clock;
   readonly reproduce: (entries: readonly UnreadableEntry[]) => Promise<number>;
 }
 
@@ -49,7 +52,7 @@ const reproduceAnswer = z.object({
   reproduced: z.int().describe(`Those that the brokers have; ${MOST_AT_ONCE} a call at the most.`),
 });
 
-export function unreadableRoutes({ journal, reproduce }: UnreadableRoutesOptions): readonly Route[] {
+export function unreadableRoutes({ journal, reproduce, clock }: UnreadableRoutesOptions): readonly Route[] {
   return [
     defineRoute({
       method: "GET",
@@ -63,7 +66,7 @@ export function unreadableRoutes({ journal, reproduce }: UnreadableRoutesOptions
         body: { name: "UnreadablePage", schema: pageOf(unreadableRecord) },
       },
       handle: async ({ query: { reproduced, limit, cursor, ...wanted } }) => {
-        await refreshed(journal);
+        const fresh = await refreshed(journal, clock);
         const fitting = journal
           .entries()
           .filter((entry) => fits(entry, wanted) && (reproduced === "true" || !entry.isReproduced));
@@ -71,7 +74,7 @@ export function unreadableRoutes({ journal, reproduce }: UnreadableRoutesOptions
         const page = fitting.slice(from, from + limit);
         const last = page.at(-1);
         const isLast = last === undefined || from + limit >= fitting.length;
-        return { data: page.map(view), nextCursor: isLast ? null : placeOf(last) };
+        return { data: page.map(view), nextCursor: isLast ? null : placeOf(last), ...fresh };
       },
     }),
     defineRoute({
@@ -82,7 +85,7 @@ export function unreadableRoutes({ journal, reproduce }: UnreadableRoutesOptions
       body: { name: "ReproduceInput", schema: reproduceInput },
       answer: { status: 200, description: "How many.", body: { name: "Reproduced", schema: reproduceAnswer } },
       handle: async ({ body: { dryRun, ...wanted } }) => {
-        await refreshed(journal);
+        await refreshed(journal, clock);
         const fitting = journal
           .entries()
           .filter((entry) => !entry.isReproduced && !entry.isValueLeftOut && fits(entry, wanted));
@@ -95,12 +98,15 @@ export function unreadableRoutes({ journal, reproduce }: UnreadableRoutesOptions
   ];
 }
 
-async function refreshed(journal: UnreadableJournal): Promise<void> {
+/** Reads what stands in the topic now. */
+async function refreshed(journal: UnreadableJournal, clock: Clock): Promise<Freshness> {
+  const askedMs = clock.nowMs();
   try {
     await journal.refresh(REFRESH_MS);
   } catch {
     throw new Problem("unavailable", "the unreadable records are still being read: try again soon");
   }
+  return freshAsOf(askedMs, true);
 }
 
 interface Wanted {

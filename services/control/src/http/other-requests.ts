@@ -1,0 +1,60 @@
+/** Requests that no route takes: another method of a path that there is, and bytes that are no HTTP. */
+import type { Socket } from "node:net";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { createId } from "../identifiers.ts";
+import { PROBLEM_TYPE, Problem, REQUEST_ID } from "./problem.ts";
+import type { Route } from "./route.ts";
+
+/** Paths beside the routes. */
+const OPEN_PATHS = ["/openapi.json", "/healthz", "/readyz"];
+
+/**
+ * Answers 405 with `Allow` to the methods that a path does not have. `authorize` throws for who may not know what there
+ * is.
+ */
+export function refuseOtherMethods(
+  server: FastifyInstance,
+  routes: readonly Pick<Route, "path" | "method">[],
+  authorize: (request: FastifyRequest) => void,
+): void {
+  const taken = new Map<string, string[]>(OPEN_PATHS.map((path) => [path, ["GET"]]));
+  for (const { path, method } of routes) taken.set(path, [...(taken.get(path) ?? []), method]);
+  for (const [path, methods] of taken) {
+    const allow = methods.join(", ");
+    server.route({
+      method: server.supportedMethods.filter((method) => !methods.includes(method)),
+      url: path.replace(/\{(\w+)\}/g, ":$1"),
+      // Before the body is read.
+      onRequest: async (request) => {
+        if (!OPEN_PATHS.includes(path)) authorize(request);
+        throw new Problem("method_not_allowed", `there is no ${request.method} here, but ${allow}`, [], { allow });
+      },
+      handler: () => undefined,
+    });
+  }
+}
+
+/** Answers bytes that are no request, or come too slowly or in too long a head, and ends the connection. */
+export function refuseBytes(error: Error & { readonly code?: string }, socket: Socket): void {
+  // Nobody is there any more.
+  if (error.code === "ECONNRESET" || socket.destroyed) return;
+  const requestId = createId("req");
+  const { status, detail } = REFUSED_BYTES[error.code ?? ""] ?? { status: 400, detail: "this is no HTTP request" };
+  const problem = { ...new Problem("invalid_input", detail).toAnswer(requestId), status };
+  const body = JSON.stringify(problem);
+  const head = [
+    `HTTP/1.1 ${status} ${status === 400 ? "Bad Request" : "Refused"}`,
+    `content-type: ${PROBLEM_TYPE}`,
+    `${REQUEST_ID}: ${requestId}`,
+    `content-length: ${Buffer.byteLength(body)}`,
+    "connection: close",
+  ];
+  if (socket.writable) socket.write(`${head.join("\r\n")}\r\n\r\n${body}`);
+  socket.destroy(error);
+}
+
+/** By Node's own codes. */
+const REFUSED_BYTES: Readonly<Record<string, { readonly status: number; readonly detail: string }>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: "the request did not come in time" },
+  HPE_HEADER_OVERFLOW: { status: 431, detail: "the head of the request is too large" },
+};

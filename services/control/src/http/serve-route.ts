@@ -1,0 +1,81 @@
+/** One route behind the token: who may not ask is not read, and whoever asks has as long as the route says. */
+import type { IncomingMessage } from "node:http";
+import { Readable } from "node:stream";
+import type { Log } from "@posthaste/core/log";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { type ControlMetrics, requestEnd } from "./metrics.ts";
+import { Problem } from "./problem.ts";
+import { type Route, StreamedAnswer } from "./route.ts";
+import { letGo, uploadOf } from "./uploads.ts";
+
+/** For a request's head, and then for its body: a caller that trickles holds no connection for ever. */
+export const REQUEST_TIMEOUT_MS = 30_000;
+
+export interface ServeRouteOptions {
+  /** Throws the Problem for who may not ask. */
+  readonly authorize: (request: FastifyRequest) => void;
+  readonly isCaughtUp: () => boolean;
+  readonly limits: { letLast(request: IncomingMessage): void };
+  readonly log: Log;
+  readonly metrics: ControlMetrics;
+}
+
+export function serveRoute(server: FastifyInstance, route: Route, options: ServeRouteOptions): void {
+  const { authorize, isCaughtUp, limits, log, metrics } = options;
+  server.route({
+    method: route.method,
+    url: route.path.replace(/\{(\w+)\}/g, ":$1"),
+    // Before the body is read: who may not ask is not read.
+    onRequest: async (request: FastifyRequest) => {
+      authorize(request);
+      if (!isCaughtUp()) throw new Problem("unavailable", "the configuration is still being read: try again soon");
+      if (route.isLong) limits.letLast(request.raw);
+      else boundBody(request);
+    },
+    ...(route.bodyLimit === null ? {} : { bodyLimit: route.bodyLimit }),
+    onResponse: async (_, reply) => {
+      metrics.requests.inc({ operation: route.operation, answer: requestEnd(reply.statusCode) });
+    },
+    handler: async (request, reply) => {
+      const params = request.params as Readonly<Record<string, string>>;
+      const asked = { params, query: request.query, signal: closedSignal(reply), ...uploadOf(request, route) };
+      const answer = await route.run(asked).finally(() => letGo(request));
+      // Write keys stand in answers.
+      reply.code(route.answer.status).header("cache-control", "no-store");
+      if (answer instanceof StreamedAnswer) return sendStream(reply, answer, { log, requestId: request.id });
+      return answer === undefined ? reply.send() : reply.send(answer);
+    },
+  });
+}
+
+/** Aborted when the connection ends, or the answer is sent. */
+function closedSignal(reply: FastifyReply): AbortSignal {
+  const closed = new AbortController();
+  reply.raw.once("close", () => closed.abort());
+  return closed.signal;
+}
+
+interface SentStream {
+  readonly log: Log;
+  readonly requestId: string;
+}
+
+/** What fails in the middle cuts the connection, so that nobody takes what came for all of it. */
+function sendStream(reply: FastifyReply, answer: StreamedAnswer, { log, requestId }: SentStream): FastifyReply {
+  const { mediaType, fileName, chunks } = answer;
+  const stream = Readable.from(chunks, { objectMode: false });
+  stream.once("error", (error) => {
+    if (!reply.raw.destroyed) log.error({ event: "stream_failed", requestId, fileName, err: error });
+  });
+  return reply.type(mediaType).header("content-disposition", `attachment; filename="${fileName}"`).send(stream);
+}
+
+/** Cuts off a request whose body is not there in time. */
+function boundBody({ raw }: FastifyRequest): void {
+  if (raw.complete) return;
+  const timer = setTimeout(() => raw.destroy(), REQUEST_TIMEOUT_MS);
+  timer.unref();
+  const clear = () => clearTimeout(timer);
+  raw.once("end", clear);
+  raw.once("close", clear);
+}
