@@ -32,9 +32,10 @@ export const MAX_EXPANDED_BYTES = 8 * 1024 * 1024;
 export const MAX_SHARED_LENGTH = 32_768;
 
 /**
- * What putting one key of them into a call that has such an object itself counts towards `MAX_EXPANDED_BYTES`: a copy
- * of thousands of tiny keys takes longer than its bytes say.
+ * What each of a batch's integrations counts towards `MAX_EXPANDED_BYTES` in a call that takes them as they are, and in
+ * one that has integrations itself: an event has them as a map, which is written key by key, and the two are copied.
  */
+export const SHARED_KEY_BYTES = 48;
 export const MERGED_KEY_BYTES = 96;
 
 /** Refused calls of one batch that are listed and kept; a batch with more is no batch of calls. */

@@ -21,7 +21,7 @@ it("takes what stands beside the calls for all of them", () => {
     accepted: true,
     batch: {
       calls: [{ type: "track" }, 3],
-      context: { object: { a: 1 }, json: `{"a":1}` },
+      context: { json: `{"a":1}` },
       integrations: { enabled: { All: false } },
       sentAtMs: Date.UTC(2026, 10, 21, 3, 24, 21),
     },

@@ -8,7 +8,14 @@ import type { Event } from "@posthaste/core/event/event";
 import { eventKey } from "@posthaste/core/routing/partition-key";
 import type { OutgoingRecord } from "@posthaste/kafka/producer/producer";
 import { malformed, type Refusal, type RejectedCall, tooLarge } from "../answer/answer.ts";
-import { MAX_CALL_BYTES, MAX_REJECTED_CALLS, MERGED_KEY_BYTES, STEP_BYTES, STEP_CALLS } from "../limits.ts";
+import {
+  MAX_CALL_BYTES,
+  MAX_REJECTED_CALLS,
+  MERGED_KEY_BYTES,
+  SHARED_KEY_BYTES,
+  STEP_BYTES,
+  STEP_CALLS,
+} from "../limits.ts";
 import {
   cutCallJson,
   packRejectedCalls,
@@ -109,10 +116,12 @@ class RecordSorter implements CallSorter {
         yield;
         nextStep = { index: index + STEP_CALLS, expandedBytes: expandedBytes + STEP_BYTES };
       }
-      const record = mayExceed && exceedsCallLimit(call) ? CALL_TOO_LARGE : this.#toRecord(call, null, arrival);
+      const json = mayExceed ? jsonOf(call) : null;
+      const isTooLarge = json !== null && Buffer.byteLength(json) > MAX_CALL_BYTES;
+      const record = isTooLarge ? CALL_TOO_LARGE : this.#toRecord(call, null, arrival);
       if (isCallRefusal(record)) {
         rejected.push({ index, code: record.code, message: record.message });
-        entries.push(toEntry(record, index, toCallJson(call), arrival));
+        entries.push(toEntry(record, index, json === null ? toCallJson(call) : cutCallJson(json), arrival));
         if (rejected.length > MAX_REJECTED_CALLS) return TOO_MANY_REJECTED;
         // The depth is found after the call was put together with what its batch shares: it cost as much as a good
         // call.
@@ -121,7 +130,7 @@ class RecordSorter implements CallSorter {
         records.push(record);
         expandedBytes += record.value?.length ?? 0;
       }
-      expandedBytes += shared.mergeBytes(call);
+      expandedBytes += shared.integrationBytes(call);
       if (expandedBytes > maxExpandedBytes) return REPEATED_CONTEXT;
     }
     const kept = this.#toRejectedRecords(arrival.sourceId, entries);
@@ -163,28 +172,27 @@ function toEntry(
 
 /** What a batch's context and integrations cost in each call. */
 function measureShared({ context, integrations }: CallArrival) {
-  const contextKeys = context?.members.size ?? 0;
-  const integrationKeys = integrations === null ? 0 : Object.keys(integrations.object).length;
-  const hasKeys = (value: unknown) => isJsonObject(value) && Object.keys(value).length > 0;
+  const keys = integrations === null ? 0 : Object.keys(integrations.enabled).length;
   return {
     bytes: context?.json.length ?? 0,
-    /** Of a call that has such an object itself, whose keys are put together with the shared ones. */
-    mergeBytes: (call: unknown): number => {
-      if (contextKeys + integrationKeys === 0 || !isJsonObject(call)) return 0;
-      const merged =
-        (hasKeys(call["context"]) ? contextKeys : 0) + (hasKeys(call["integrations"]) ? integrationKeys : 0);
-      return merged * MERGED_KEY_BYTES;
+    /** By the integrations that are written as they are, or put together with the call's own. */
+    integrationBytes: (call: unknown): number => {
+      if (keys === 0 || !isJsonObject(call)) return 0;
+      const own = call["integrations"];
+      return keys * (isJsonObject(own) && Object.keys(own).length > 0 ? MERGED_KEY_BYTES : SHARED_KEY_BYTES);
     },
   };
 }
 
-/** A call of a batch is measured as compact JSON, since its own bytes are not known apart from the others'. */
-function exceedsCallLimit(call: unknown): boolean {
+/**
+ * A call of a batch is measured as compact JSON, since its own bytes are not known apart from the others'. Null where
+ * it is nested too deep to be written; parsing says so.
+ */
+function jsonOf(call: unknown): string | null {
   try {
-    return Buffer.byteLength(JSON.stringify(call)) > MAX_CALL_BYTES;
+    return JSON.stringify(call);
   } catch (error) {
-    // Nested too deep to be written; parsing says so.
-    if (error instanceof RangeError) return false;
+    if (error instanceof RangeError) return null;
     throw error;
   }
 }

@@ -11,6 +11,7 @@ describe("a compressed body", () => {
     ["numbers", "1,", 250_000, 534],
     ["keys with escapes", `{"\\n":0},`, 50_000, 928],
     ["the same call, of 40 bytes", `{"type":"track","userId":"u","event":"E"},`, 12_000, 1_554],
+    ["halves of surrogate pairs", `"${"\\ud800".repeat(1_000)}",`, 83, 700],
     ["the same number, fewer than values may be", "1,", 4_000, 40],
   ])("of half a megabyte of %s says too much for its size", (_what, unit, times, sentBytes) => {
     expect(saysTooMuch(bodyOf(unit, times), sentBytes)).toBe(true);
@@ -20,9 +21,15 @@ describe("a compressed body", () => {
   it.each([
     ["the same call, of 1 KB", `{"a":{},"b":{"c":{"d":1,"e":2}},"f":"${"x".repeat(980)}"},`, 480, 1_500],
     ["lists in a call and keys beside the calls", `{"a":[${"1,".repeat(40)}1]},`, 480, 3_000],
-    ["brackets and commas in texts", `"${'{[,\\"'.repeat(1_000)}",`, 100, 600],
+    ["brackets and commas in texts", `"${"{[,".repeat(1_600)}\\"${"{[,".repeat(60)}",`, 100, 600],
   ])("of half a megabyte of %s does not", (_what, unit, times, sentBytes) => {
     expect(saysTooMuch(bodyOf(unit, times), sentBytes)).toBe(false);
+  });
+
+  it("has as many escapes in its texts as its size allows, and not one more", () => {
+    const textOf = (escapes: number) => Buffer.from(`{"a":"${"\\n".repeat(escapes)}${"x".repeat(2_000)}"}`);
+    expect(saysTooMuch(textOf(4_096 + 80), 10)).toBe(false);
+    expect(saysTooMuch(textOf(4_096 + 81), 10)).toBe(true);
   });
 
   it("that is small may say anything", () => {
