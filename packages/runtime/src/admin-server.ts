@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Registry } from "prom-client";
-import { limitSockets, type SocketLimits } from "./socket-limits.ts";
+import { isCutOff, limitSockets, type SocketLimits } from "./socket-limits.ts";
 
 /** What a service waits for, by name: `true` when it is there, or a few words that say what is missing. */
 export type Readiness = Readonly<Record<string, true | string>>;
@@ -34,6 +34,7 @@ export interface AdminServer {
  */
 export async function startAdminServer(options: AdminServerOptions): Promise<AdminServer> {
   const server = createServer((request, response) => {
+    if (isCutOff(request)) return;
     answer(options, request, response).catch((error: unknown) => {
       if (!response.headersSent) response.writeHead(500, { "content-type": "text/plain" });
       response.end(`${String(error)}\n`);

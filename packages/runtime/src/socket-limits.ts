@@ -5,7 +5,7 @@
  * Owns, for each connection with requests that are not over, their number and since when there are any.
  * SL1  A connection with more than `maxOpenRequests` at once is cut off: no client that we know of sends a second one
  *      before the answer to the first. What was read from the socket with them still comes to the server's other
- *      listeners.
+ *      listeners, which find the socket destroyed (`isCutOff`).
  * SL2  A request that is not over `exchangeMs` after it began, its answer read to the end, is cut off with its
  *      connection.
  * SL3  A connection on which nothing moves for `idleMs` is cut off, one between two requests by the server's own
@@ -45,6 +45,11 @@ export interface LimitedSockets {
   letLast(request: IncomingMessage): void;
 }
 
+/** Whether nobody is to answer a request any more, since its connection is cut off: nothing is to be made of it. */
+export function isCutOff({ socket }: IncomingMessage): boolean {
+  return socket.destroyed;
+}
+
 /** Puts the bounds on a server until it closes. */
 export function limitSockets(server: Server, limits: SocketLimits = DEFAULT_SOCKET_LIMITS): LimitedSockets {
   const open = new Map<Socket, Open>();
@@ -54,6 +59,7 @@ export function limitSockets(server: Server, limits: SocketLimits = DEFAULT_SOCK
   server.setTimeout(limits.idleMs);
 
   server.on("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
+    if (socket.destroyed) return;
     const of = open.get(socket) ?? { requests: 0, sinceMs: performance.now() };
     open.set(socket, of);
     of.requests++;

@@ -125,6 +125,25 @@ describe("a body of half a megabyte in six hundred bytes", () => {
   });
 });
 
+it("nothing is made of requests that come with one too many of their connection", async () => {
+  gateway.producer.acknowledge = () => new Promise(() => {});
+  const socket = await openSocket(gateway.url);
+  const closed = new Promise((resolve) => socket.once("close", resolve));
+  socket.on("error", () => {}).resume();
+  const call = toRequestBytes(
+    "POST",
+    "/v1/track",
+    [`Authorization: Basic ${btoa(`${WRITE_KEY}:`)}`],
+    `{"userId":"u","event":"E"}`,
+  );
+  socket.write(Buffer.concat(Array<Buffer>(200).fill(call)));
+  await closed;
+  gateway.producer.acknowledge = () => Promise.resolve();
+  await gateway.post("/v1/track", { ...CALL, userId: "next" });
+  expect(gateway.events().at(-1)?.userId).toBe("next");
+  expect(gateway.producer.sent.length).toBeLessThanOrEqual(18);
+});
+
 describe("keys that nobody has", () => {
   it("are found in a body wherever the key that counts may stand", async () => {
     const nested = Array.from({ length: 50 }, (_, index) => `{"writeKey":"no-${index}"}`).join(",");
@@ -234,26 +253,34 @@ describe("a batch's context", () => {
     expect(gateway.producer.sent).toEqual([]);
   });
 
-  it("of thousands of tiny keys counts by them in calls that have a context themselves", async () => {
-    const many = Object.fromEntries(Array.from({ length: 4_000 }, (_, n) => [n.toString(36), 1]));
-    const statusOf = async (own: object, shared: object) => {
-      const batch = Array.from({ length: 100 }, () => ({ ...CALL, type: "track", ...own }));
-      return (await gateway.post("/v1/batch", { batch, ...shared })).status;
-    };
-    expect(await statusOf({}, { context: many })).toBe(200);
-    expect(await statusOf({ context: { a: 2 } }, { context: many })).toBe(413);
-    expect(await statusOf({ integrations: {} }, { integrations: many })).toBe(200);
-    expect(await statusOf({ integrations: { a: true } }, { integrations: many })).toBe(413);
+  it("of thousands of tiny keys is put into calls that have a context themselves by their own keys", async () => {
+    const context = Object.fromEntries(Array.from({ length: 4_000 }, (_, n) => [n.toString(36), 0]));
+    const batch = Array.from({ length: 200 }, () => ({ ...CALL, type: "track", context: { a: 2, own: 1 } }));
+    expect((await gateway.post("/v1/batch", { batch, context })).status).toBe(200);
+    expect(JSON.parse(gateway.events()[199]?.contextJson ?? "")).toMatchObject({ ...context, a: 2, own: 1 });
+  });
+});
+
+describe("a batch's integrations", () => {
+  const statusOf = async (own: object, calls: number) => {
+    const integrations = Object.fromEntries(Array.from({ length: 4_000 }, (_, n) => [n.toString(36), 1]));
+    const batch = Array.from({ length: calls }, () => ({ ...CALL, type: "track", ...own }));
+    return (await gateway.post("/v1/batch", { batch, integrations })).status;
+  };
+
+  it("count by their number in each call, and twice as much where the call has its own", async () => {
+    expect(await statusOf({}, 30)).toBe(200);
+    expect(await statusOf({}, 100)).toBe(413);
+    expect(await statusOf({ integrations: {} }, 30)).toBe(200);
+    expect(await statusOf({ integrations: { a: true } }, 15)).toBe(200);
+    expect(await statusOf({ integrations: { a: true } }, 30)).toBe(413);
   });
 
-  it("of a thousand keys is put into seventy calls that have a context themselves, and not into a hundred", async () => {
-    const context = Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [n.toString(36), 0]));
-    const statusOf = async (calls: number) => {
-      const batch = Array.from({ length: calls }, () => ({ ...CALL, type: "track", context: { own: 1 } }));
-      return (await gateway.post("/v1/batch", { batch, context })).status;
-    };
-    expect(await statusOf(70)).toBe(200);
-    expect(await statusOf(100)).toBe(413);
+  it("stand beside thousands of calls, as many as anyone names", async () => {
+    const integrations = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`Destination ${n}`, n % 2 === 0]));
+    const batch = Array.from({ length: 1_500 }, () => ({ ...CALL, type: "track" }));
+    expect((await gateway.post("/v1/batch", { batch, integrations })).status).toBe(200);
+    expect(gateway.events()[1_499]?.integrations).toEqual(integrations);
   });
 });
 

@@ -9,7 +9,7 @@
 
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { Log } from "@posthaste/core/log";
-import { limitSockets } from "@posthaste/runtime/socket-limits";
+import { isCutOff, limitSockets } from "@posthaste/runtime/socket-limits";
 import { type FastifyInstance, type FastifyRequest, fastify } from "fastify";
 import { type Answer, malformed } from "../answer/answer.ts";
 import type { BodyReader } from "../body/read-body.ts";
@@ -114,6 +114,7 @@ function createHttpServer(
     keepAliveTimeout: KEEP_ALIVE_MS,
   };
   const server = createServer(settings, (request, response) => {
+    if (isCutOff(request)) return;
     const answering = answerDirectly(request, response);
     if (answering === null) {
       handle(request, response);
