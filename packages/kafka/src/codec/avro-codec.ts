@@ -1,43 +1,43 @@
 /**
- * Avro values in the Confluent wire format, synchronously: the registry's client wraps every record in promises, which
- * costs as much as the encoding.
+ * Encodes and decodes Avro values in the Confluent wire format, synchronously. The registry's own client wraps every
+ * record in promises, which costs as much as the encoding itself.
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import { PosthasteError } from "@posthaste/core/errors";
 import { FRAME_BYTES, isFramed, schemaIdOf, writeFrame } from "./confluent-frame.ts";
 
-/** As much of an avsc type as a codec uses. */
+/** The part of an avsc type that a codec uses. */
 export interface AvroType {
   /**
-   * Writes at `position`; answers where it ended, or the negative number of bytes that lacked. Throws for a value that
-   * does not fit.
+   * Writes the value at `position`. Answers the position behind the value or, where the buffer is too small, the number
+   * of missing bytes as a negative number. Throws for a value that is not of the type.
    */
   encode(value: unknown, buffer: Buffer, position: number): number;
-  /** Throws for bytes that are no value of the writer's type. */
+  /** Reads a value. Throws for bytes that are no value of the writer's type. */
   fromBuffer(bytes: Buffer, resolver?: AvroResolver): unknown;
-  /** How to read what `writer` wrote. Throws when the two do not go together. */
+  /** Makes a resolver, which reads values of the type `writer`. Throws when the two types are not compatible. */
   createResolver(writer: AvroType): AvroResolver;
 }
 
-/** Opaque. */
+/** A resolver of avsc, which only avsc looks into. */
 export type AvroResolver = object;
 
 export interface AvroCodecOptions {
-  /** What errors call the schema. */
+  /** The schema's name in errors. */
   readonly name: string;
   readonly schemaId: number;
   readonly type: AvroType;
-  /** Fetches the schema that a writer of another version used; null when there is one and it is not Avro. */
+  /** Fetches a writer's schema by its id. Answers null for a schema that exists and is not Avro. */
   readonly fetchType: (schemaId: number) => Promise<AvroType | null>;
 }
 
-/** Most records fit; one that does not is encoded again into a buffer that holds it. */
+/** The size of the buffer at first, into which most records fit. A larger record makes a larger buffer. */
 const SCRATCH_BYTES = 64 * 1024;
 
 export function createAvroCodec<T>({ name, schemaId, type, fetchType }: AvroCodecOptions): Codec<T> {
   let scratch = Buffer.allocUnsafe(SCRATCH_BYTES);
   writeFrame(scratch, schemaId);
-  /** By the writer's schema; null where that is one of something else, so that nothing of it is read here. */
+  /** Resolvers by the id of the writer's schema; null for a schema of other records, which are never read here. */
   const resolvers = new Map<number, AvroResolver | null>();
 
   const encode = (value: T): Buffer => {
@@ -72,7 +72,7 @@ export function createAvroCodec<T>({ name, schemaId, type, fetchType }: AvroCode
   };
 
   const prefetch = (bytes: Buffer): Promise<void> | undefined => {
-    // Of bytes in another format there is nothing to learn; `decode` says what is wrong with them.
+    // Bytes in another format name no schema to fetch; `decode` says what is wrong with them.
     if (!isFramed(bytes)) return undefined;
     const writerId = schemaIdOf(bytes);
     if (writerId === schemaId || resolvers.has(writerId)) return undefined;
@@ -87,7 +87,7 @@ export function createAvroCodec<T>({ name, schemaId, type, fetchType }: AvroCode
   return { encode, decode, prefetch };
 }
 
-/** Null when the two schemas do not go together: a record that somebody wrote to the wrong topic. */
+/** Answers null when the two schemas are not compatible: somebody then wrote a record to the wrong topic. */
 function resolverOf(reader: AvroType, writer: AvroType): AvroResolver | null {
   try {
     return reader.createResolver(writer);

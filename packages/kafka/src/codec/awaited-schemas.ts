@@ -1,14 +1,15 @@
 /**
  * The schemas that a consumer waits for before it can read a record.
  *
- * Owns: the questions that are out, and the ids that were given up.
- * AW1  A registry that does not answer is waited for without an end.
- * AW2  A schema that the registry does not know is waited for until the registry has said so for `patienceMs`; time
- *      in which it did not answer does not count. Then the id is given up: its records are unreadable, and go on.
- * AW3  All records of one schema wait together, whatever their partition, from the first of them that was seen on;
- *      `ahead` has those seen that are fetched and stand behind one that waits. So a partition stands still for
- *      `patienceMs` at the most for all that it has fetched, however many schemas lack.
- * AW4  An id that was given up is asked for again at most every `RECHECK_MS`, without patience.
+ * Owns: the questions that the registry has not answered yet, and the schema ids that were given up.
+ * AW1  The consumer waits without an end for a registry that does not answer.
+ * AW2  The consumer waits for a schema that the registry does not know until the registry has said so for `patienceMs`;
+ *      time in which the registry did not answer does not count. Then the consumer gives the id up: records of that
+ *      schema count as unreadable from then on, and the consumer moves on.
+ * AW3  All records of a schema wait together, whatever their partition, from the moment at which the first of them was
+ *      seen. `ahead` sees the records that are fetched and stand behind a waiting record. So a partition stands still
+ *      for `patienceMs` at the most for all records that it has fetched, however many schemas are missing.
+ * AW4  The registry is asked again for an id that was given up, at most every `RECHECK_MS` and without patience.
  */
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";
@@ -16,24 +17,24 @@ import { SYSTEM_CLOCK } from "../connection/system-clock.ts";
 import { untilAnswered, type Waiting } from "../connection/when-reachable.ts";
 import { isFramed, schemaIdOf } from "./confluent-frame.ts";
 
-/** How long a schema is waited for that the registry does not know, by default. */
+/** How long the consumer waits by default for a schema that the registry does not know. */
 export const UNKNOWN_SCHEMA_PATIENCE_MS = 600_000;
 const RECHECK_MS = 5000;
-/** Given-up ids that are remembered; a record may name any of four billion. */
+/** The most ids that are remembered as given up; a record may name any of four billion. */
 const MOST_GIVEN_UP = 10_000;
 
 export interface AwaitedSchemasOptions {
-  /** Of a codec: undefined when the schema of these bytes is known. */
+  /** The codec's own `prefetch`, which answers undefined when the codec knows the schema of these bytes. */
   readonly prefetch: (bytes: Buffer) => Promise<void> | undefined;
   readonly patienceMs: number;
-  /** How the waiting is said, and what ends it. */
+  /** Where the wait is logged, and the signal that ends it. */
   readonly waiting: Waiting;
 }
 
 interface Unknown {
-  /** How long the registry has said so. */
+  /** For how long the registry has said that it does not know the schema, in ms. */
   forMs: number;
-  /** When it said so last; null when it did not answer since. */
+  /** When the registry said so last; null when it failed to answer since. */
   saidAtMs: number | null;
 }
 
@@ -41,7 +42,7 @@ export class AwaitedSchemas {
   readonly #options: AwaitedSchemasOptions;
   readonly #clock: Clock;
   readonly #asked = new Map<number, Promise<void>>();
-  /** When each was asked for last. */
+  /** The ids that were given up, each with the time at which the registry was last asked for it. */
   readonly #givenUp = new Map<number, number>();
 
   constructor(options: AwaitedSchemasOptions) {
@@ -50,8 +51,8 @@ export class AwaitedSchemas {
   }
 
   /**
-   * Resolves when the schema of these bytes is known or given up; undefined when it is already. Rejects with what the
-   * registry refuses for good, and when the waiting is ended.
+   * Resolves when the schema of these bytes is known or given up; answers undefined when it already is. Rejects when
+   * the registry refuses the question for good, and when the signal ends the wait.
    */
   prefetch(bytes: Buffer): Promise<void> | undefined {
     if (!isFramed(bytes)) return undefined;
@@ -67,9 +68,9 @@ export class AwaitedSchemas {
     return answered;
   }
 
-  /** Asks for the schema of a record that is not to be read yet (AW3). */
+  /** Asks for the schema of a record before the record's turn has come (AW3). */
   ahead(bytes: Buffer): void {
-    // Whoever comes to the record asks again, and is told of a failure.
+    // When the record's turn comes, its reader asks again and gets the failure.
     this.prefetch(bytes)?.catch(() => undefined);
   }
 
@@ -94,7 +95,7 @@ export class AwaitedSchemas {
     return untilAnswered(once, this.#options.waiting);
   }
 
-  /** The registry said once more that it does not know the schema (AW2). */
+  /** Notes that the registry said once more that it does not know the schema (AW2). */
   #isGivenUp(id: number, unknown: Unknown): boolean {
     const nowMs = this.#clock.monotonicMs();
     if (unknown.saidAtMs !== null) unknown.forMs += nowMs - unknown.saidAtMs;

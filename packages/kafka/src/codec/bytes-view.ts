@@ -1,12 +1,12 @@
 /**
- * Avro `bytes` read as views of the record that they stand in.
+ * Reads Avro `bytes` as views of the record that holds them.
  *
- * avsc copies them out, into slabs of 4 KB. A record in a window is a copy of its own already, and its body is most of
- * it, so the same bytes would be held, and collected, twice.
+ * avsc copies such bytes into slabs of 4 KB. A record in a window is already a copy, and most of it is its body, so the
+ * process would hold and collect the same bytes twice.
  */
 import avro, { type Schema, type Type } from "avsc";
 
-/** As much of avsc's reader as is used; its types leave it out. */
+/** The part of avsc's reader that is used here; avsc's types leave it out. */
 interface Tap {
   readonly buf: Buffer;
   pos: number;
@@ -32,7 +32,7 @@ class BytesViewType extends avro.types.BytesType {
   }
 }
 
-/** avsc's `typeHook`: the type of a schema that says `bytes`, nothing for any other. */
+/** A `typeHook` for avsc: it answers a type for the schema `bytes` and nothing for any other schema. */
 export function viewBytes(schema: Schema): Type | undefined {
   const name = typeof schema === "object" && "type" in schema ? schema.type : schema;
   return name === "bytes" ? new BytesViewType() : undefined;

@@ -1,6 +1,6 @@
 /**
- * The registry's client, made of how the registry is reached: by HTTP or HTTPS, with an authority of its own, with
- * Basic authentication. The questions that the client has no call for go the same way.
+ * Makes the registry's client from the settings of its connection: HTTP or HTTPS, authorities of its own, Basic
+ * authentication. Questions for which the client has no call go over the same connection.
  */
 import { Agent, type AgentOptions } from "node:https";
 import { SchemaRegistry, SchemaType } from "@kafkajs/confluent-schema-registry";
@@ -19,7 +19,7 @@ export interface RegistryOptions {
   readonly login?: RegistryLogin;
 }
 
-/** Not an interface: the registry's client wants a type that may have more names. */
+/** This is no interface since the registry's client asks for a type that may have more fields. */
 export type RegistryLogin = { readonly username: string; readonly password: string };
 
 export interface Registry {
@@ -27,21 +27,22 @@ export interface Registry {
   readonly host: string;
   readonly client: SchemaRegistry;
   /**
-   * A schema as the registry holds it; undefined when the answer names none. Rejects when there is no answer in time.
+   * Answers a schema as the registry holds it; undefined when the answer names none. Rejects when no answer comes in
+   * time.
    */
   readonly fetchText: (schemaId: number, timeoutMs: number) => Promise<unknown>;
-  /** Any other question, by the path behind the registry's URL. Rejects when there is no answer within 5 s. */
+  /** Asks any other question, by the path behind the registry's URL. Rejects when no answer comes within 5 s. */
   readonly ask: (method: "GET" | "PUT", path: string, body?: object) => Promise<JsonAnswer>;
-  /** The password leaves this machine for everybody on the way to read. */
+  /** True when the password leaves this machine unencrypted. */
   readonly isClearText: boolean;
-  /** What to change after an answer with this status, or after none; undefined when nobody here can say. */
+  /** Advice on what to change after an answer with this status, or after no answer; undefined where there is none. */
   readonly advice: (status: unknown) => string | undefined;
 }
 
-/** For one question to the registry. */
+/** How long a question to the registry may take, in ms. */
 export const ANSWER_DEADLINE_MS = 5000;
 
-/** Connects nothing yet. */
+/** Makes the client, which connects when it is first asked. */
 export function openRegistry({ url, ca, login }: RegistryOptions): Registry {
   const { host, login: loginOfUrl } = splitCredentials(url);
   const auth = loginOfUrl ?? login;
@@ -68,9 +69,9 @@ export function openRegistry({ url, ca, login }: RegistryOptions): Registry {
   };
 }
 
-/** An agent that notes why its last connection failed: the registry's client keeps the text of that alone. */
+/** An agent that notes why its last connection failed, since the registry's client keeps only the error's text. */
 class NotingAgent extends Agent {
-  /** Null since a connection came about. */
+  /** The last failure; null once a connection has succeeded since. */
   failure: unknown = null;
 
   constructor(options: AgentOptions) {

@@ -1,15 +1,15 @@
-/** One question to the registry by HTTP or HTTPS, with its answer as JSON. */
+/** Asks the registry a question by HTTP or HTTPS and reads its answer as JSON. */
 import { type IncomingMessage, request as requestByHttp } from "node:http";
 import { type RequestOptions, request as requestByHttps } from "node:https";
 import { json } from "node:stream/consumers";
 
 export interface JsonAnswer {
   readonly status: number;
-  /** Undefined where the answer is an error, or is no JSON. */
+  /** The answer's JSON; undefined where the answer is an error or no JSON. */
   readonly body: unknown;
 }
 
-/** Rejects when there is no answer, or the options' signal ends the wait. */
+/** Asks the question. Rejects when no answer comes, and when the options' signal ends the wait. */
 export async function requestJson(url: string, options: RequestOptions, body?: object): Promise<JsonAnswer> {
   const request = url.startsWith("https:") ? requestByHttps : requestByHttp;
   const text = body === undefined ? undefined : JSON.stringify(body);

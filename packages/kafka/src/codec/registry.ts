@@ -1,6 +1,6 @@
 /**
- * Codecs against the schema registry. The registry is asked at the start, once a schema, and when a record of an
- * unknown writer comes; never once a record.
+ * Opens codecs by the schema registry. A process asks the registry once for each schema at its start, and once for each
+ * writer's schema that it does not know yet; it never asks for each record.
  */
 import { SchemaType } from "@kafkajs/confluent-schema-registry";
 import type { OpenCodec } from "@posthaste/contracts/codec";
@@ -16,10 +16,10 @@ import { readSchema } from "./schema-files.ts";
 import { settleCompatibility } from "./subject-compatibility.ts";
 
 export interface OpenCodecOptions extends RegistryOptions {
-  /** Names the subjects. */
+  /** The topics' names, from which the subjects get theirs. */
   readonly names: TopicNames;
   readonly log?: Log;
-  /** Ends the waiting for a registry that does not answer. */
+  /** Ends the wait for a registry that does not answer. */
   readonly signal?: AbortSignal;
 }
 
@@ -27,15 +27,15 @@ const CLEAR_TEXT =
   "a login at the schema registry without TLS: whoever is on the way can read it; begin SCHEMA_REGISTRY_URL with https://";
 
 /**
- * A codec opener that waits, saying so in the log, for a registry that does not answer yet. Opening rejects when the
- * registry refuses the schema.
+ * Makes the function that opens codecs. It waits for a registry that does not answer yet, and says so in the log. It
+ * rejects when the registry refuses the schema.
  */
 export function createOpenCodec({ names, log = SILENT_LOG, signal, ...options }: OpenCodecOptions): OpenCodec {
   const opened = openRegistry(options);
   const { host, client: registry, fetchText, isClearText, advice } = opened;
   if (isClearText) log.warn({ event: "login_in_clear_text", registry: host }, CLEAR_TEXT);
 
-  // A service opens several codecs at once: one line for all.
+  // A service opens several codecs at once, and one line in the log tells of all.
   const isLineDue = everySoOften();
   const ask = <T>(question: () => Promise<T>, what: string): Promise<T> =>
     untilAnswered(
@@ -69,8 +69,8 @@ export function createOpenCodec({ names, log = SILENT_LOG, signal, ...options }:
       const compatibility = await settleCompatibility(subject, { registry: opened, log });
       return registry.register(definition, { subject, compatibility });
     };
-    // Of two processes that register a new schema at once the registry refuses one, which finds the other's the second
-    // time.
+    // When two processes register a new schema at once, the registry refuses one of them, which finds the other's
+    // schema when it tries again.
     const settle = () => register().catch((error) => (statusOf(error) === 409 ? register() : Promise.reject(error)));
     const { id } = await ask(settle, `registering ${subject}`);
     const type = asAvroType(await ask(() => registry.getSchema(id), `reading schema ${id}`));
@@ -79,14 +79,14 @@ export function createOpenCodec({ names, log = SILENT_LOG, signal, ...options }:
   };
 }
 
-/** The client types a schema as any of three kinds; an Avro one is avsc's. Null for another kind. */
+/** The client knows three kinds of schemas, of which an Avro schema is a type of avsc. Answers null for other kinds. */
 function asAvroType(schema: object): AvroType | null {
   return "createResolver" in schema ? (schema as AvroType) : null;
 }
 
 /**
- * True when the registry has the schema and only its client makes nothing of it: another kind of schema, or an Avro one
- * that avsc refuses. The client's failure alone does not say so, since a page of a proxy makes it fail alike.
+ * True when the registry has the schema but its client cannot read it: a schema of another kind, or an Avro schema that
+ * avsc refuses. The client's failure alone does not tell, since it fails in the same way at a proxy's error page.
  */
 async function isForeignSchema(error: unknown, fetchSchemaText: () => Promise<unknown>): Promise<boolean> {
   if (statusOf(error) !== undefined || isPosthasteError(error)) return false;

@@ -1,6 +1,6 @@
 /**
- * What the registry asks of a new schema of a subject: that it reads what all before it wrote, since a topic, or a
- * consumer of somebody else's, may be older than the last schema.
+ * Sets what the registry demands of a new schema of a subject: that it can read the records of all earlier schemas,
+ * since records in a topic, or somebody else's consumer, may be older than the last schema.
  */
 import { COMPATIBILITY } from "@kafkajs/confluent-schema-registry";
 import { isJsonObject } from "@posthaste/core/call/json-fragment";
@@ -13,13 +13,13 @@ export interface CompatibilityOptions {
   readonly log: Log;
 }
 
-/** At least as strict as what is wanted: whoever chose it keeps it. */
+/** Levels that are as strict as the wanted level or stricter; a subject keeps them. */
 const STRICT: ReadonlySet<unknown> = new Set([COMPATIBILITY.BACKWARD_TRANSITIVE, COMPATIBILITY.FULL_TRANSITIVE]);
 
 /**
- * The level to register with; a subject of a lower one is raised to BACKWARD_TRANSITIVE first. Where the registry does
- * not let that be changed, it stays, and the log says so. Rejects with the answer's `status` when the registry cannot
- * be asked.
+ * Answers the level to register a schema with. It first raises a subject with a lower level to BACKWARD_TRANSITIVE.
+ * Where the registry refuses to change the level, the subject keeps it and the log says so. Rejects with the answer's
+ * `status` when the registry cannot be asked.
  */
 export async function settleCompatibility(
   subject: string,
@@ -27,7 +27,7 @@ export async function settleCompatibility(
 ): Promise<COMPATIBILITY> {
   const path = `/config/${encodeURIComponent(subject)}`;
   const found = levelOf(await registry.ask("GET", path));
-  // The registry's client sets the level of a subject that has none, after it registered its first schema.
+  // For a subject without a level, the registry's client sets one after it has registered the first schema.
   if (found === undefined) return COMPATIBILITY.BACKWARD_TRANSITIVE;
   if (STRICT.has(found)) return found;
   const { status } = await registry.ask("PUT", path, { compatibility: COMPATIBILITY.BACKWARD_TRANSITIVE });

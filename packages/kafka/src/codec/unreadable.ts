@@ -1,4 +1,4 @@
-/** Records that nobody can read: told from a registry that does not answer, and counted. */
+/** Tells unreadable records from a registry that does not answer, and counts them. */
 import type { Codec } from "@posthaste/contracts/codec";
 import { UNREADABLE_REASONS, type UnreadableReason } from "@posthaste/contracts/unreadable-headers";
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
@@ -6,16 +6,16 @@ import type { KafkaMetrics } from "../connection/metrics.ts";
 import { isFramed } from "./confluent-frame.ts";
 
 /**
- * True for what a codec says of bytes that it will never read; false for a registry that may answer later, and for a
- * bug.
+ * True for the error that a codec throws for bytes that it will never be able to read; false for a registry that may
+ * answer later, and for a bug.
  */
 export function isUnreadable(error: unknown): error is PosthasteError {
   return isPosthasteError(error, "invalid_input") || isPosthasteError(error, "unknown_schema");
 }
 
 /**
- * What a codec reads of a record's value, or why it never will. Throws what is neither: a bug. A record without a value
- * has nothing to read.
+ * Answers the value that a codec reads from a record, or the error for which it never will. Throws any other error,
+ * which is a bug. A record without a value has nothing to read.
  */
 export function decodeOrReason<T>(codec: Codec<T>, value: Buffer | null): T | PosthasteError {
   if (value === null) return new PosthasteError("invalid_input", "a record without a value");
@@ -27,12 +27,12 @@ export function decodeOrReason<T>(codec: Codec<T>, value: Buffer | null): T | Po
   }
 }
 
-/** Sets every reason to 0, so that a rate sees the first record. */
+/** Sets the count of every reason to 0, so that a rate over the counter sees the first record. */
 export function startUnreadableCount(metrics: KafkaMetrics | undefined, topic: string): void {
   for (const reason of UNREADABLE_REASONS) metrics?.unreadableRecords.inc({ topic, reason }, 0);
 }
 
-/** Counts a record whose bytes `error` was thrown for. */
+/** Counts a record for whose bytes a codec threw `error`. */
 export function countUnreadable(
   metrics: KafkaMetrics | undefined,
   topic: string,
@@ -41,7 +41,7 @@ export function countUnreadable(
   metrics?.unreadableRecords.inc({ topic, reason: reasonOf(bytes, error) });
 }
 
-/** Why `error` was thrown for these bytes. */
+/** The reason for which a codec threw `error` for these bytes. */
 export function reasonOf(bytes: Buffer, { code }: PosthasteError): UnreadableReason {
   if (code === "unknown_schema") return "unknown_schema";
   return isFramed(bytes) ? "not_of_schema" : "not_framed";

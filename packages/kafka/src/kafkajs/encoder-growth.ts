@@ -1,15 +1,15 @@
 /**
- * kafkajs's encoder with cheaper memory: the same bytes for a third to two thirds less CPU.
+ * Gives kafkajs's encoder cheaper memory: it writes the same bytes for a third to two thirds less CPU.
  *
- * kafkajs makes several encoders for each request, and each begins with 512 or more zero-filled bytes of its own and
- * rounds up to a power of two whenever it grows. Here an encoder begins with nothing and takes what it needs from
- * Node's pool, unfilled: what it has not written is never read (`buffer` ends at the offset). Measured a request,
- * before and after: a fetch of six partitions 13 and 5 µs; the frame around a produce body of 2 KB 5 and 2 µs, of 70 KB
- * 71 and 42.
+ * kafkajs makes several encoders for each request. Each of them begins with 512 or more zero-filled bytes and rounds
+ * its size up to a power of two whenever it grows. With this patch an encoder begins without memory and takes what it
+ * needs from Node's pool, unfilled: nobody reads bytes that the encoder has not written, since `buffer` ends at the
+ * offset. Measured for a request before and after the patch: a fetch of six partitions took 13 and 5 µs, the frame
+ * around a produce body of 2 KB 5 and 2 µs, of 70 KB 71 and 42.
  */
 import { createRequire } from "node:module";
 
-/** The parts of kafkajs's Encoder class that are replaced, and what they touch. */
+/** The parts of kafkajs's Encoder class that the patch replaces, and the fields that those use. */
 export interface EncoderClass {
   readonly prototype: { ensureAvailable(length: number): void };
   nextPowerOfTwo(value: number): number;
@@ -20,12 +20,12 @@ interface GrowingEncoder {
   readonly offset: number;
 }
 
-/** Enough for most fields that are not a record's value. */
+/** The least size of an encoder's first buffer: enough for most fields that are not a record's value. */
 const FIRST_BYTES = 64;
 
 /** Changes the class for the whole process; a second call changes nothing. */
 export function growEncodersLazily(encoder: EncoderClass = loadEncoder()): void {
-  // Only the constructor asks for it once growth is replaced: an encoder then begins with no memory.
+  // Once the patch replaces growth, only the constructor calls this, and so an encoder begins without memory.
   encoder.nextPowerOfTwo = () => 0;
   encoder.prototype.ensureAvailable = function ensureAvailable(this: GrowingEncoder, length: number): void {
     const needed = this.offset + length;

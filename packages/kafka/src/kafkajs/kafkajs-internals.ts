@@ -1,27 +1,27 @@
 /**
- * The parts of kafkajs below its public API that this package leans on, typed as far as they are used. kafkajs is
- * pinned to one version, and `createCluster` fails at once when a part is not where it was.
+ * The parts of kafkajs below its public API on which this package relies, typed as far as it uses them. The package
+ * pins kafkajs to one version, and `createCluster` fails at once when a part has moved.
  */
 import { createRequire } from "node:module";
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Kafka } from "kafkajs";
 import { decodeTopicIdAnswer, encodeTopicIdRequest, type NamedTopic, TOPIC_ID_VERSION } from "./topic-id-request.ts";
 
-/** kafkajs's picture of the cluster and its connections. Rejections are kafkajs's errors. */
+/** kafkajs's knowledge of the cluster, and its connections. Its calls reject with kafkajs's errors. */
 export interface Cluster {
   connect(): Promise<void>;
-  /** Waits for outstanding answers. */
+  /** Disconnects once outstanding answers have come. */
   disconnect(): Promise<void>;
   addTargetTopic(topic: string): Promise<void>;
   addMultipleTargetTopics(topics: readonly string[]): Promise<void>;
-  /** Does nothing while the picture is younger than `METADATA_MAX_AGE_MS`. */
+  /** Asks for the cluster's metadata, unless kafkajs's is younger than `METADATA_MAX_AGE_MS`. */
   refreshMetadataIfNecessary(): Promise<void>;
   /**
    * Throws before the topic's metadata was loaded; leaves out partitions that it does not know, and those without a
    * leader (LP1 of leaderless-partitions.ts).
    */
   findLeaderForPartitions(topic: string, partitions: readonly number[]): Readonly<Record<string, readonly number[]>>;
-  /** Every partition of a topic whose metadata was loaded; a leader below 0 is none. */
+  /** Answers every partition of a topic whose metadata is loaded; a leader below 0 means that there is none. */
   findTopicPartitionMetadata(topic: string): readonly { readonly partitionId: number; readonly leader: number }[];
   findBroker(query: { readonly nodeId: string }): Promise<Broker>;
   fetchTopicsOffset(topics: readonly TopicOffsetsQuery[]): Promise<readonly TopicOffsets[]>;
@@ -39,15 +39,15 @@ export interface TopicOffsets {
   readonly partitions: readonly { readonly partition: number; readonly offset: string }[];
 }
 
-/** One broker and its connections, which are opened when they are needed. */
+/** A broker and its connections, which kafkajs opens when they are needed. */
 export interface Broker {
   isConnected(): boolean;
-  /** Does nothing while it is connected. */
+  /** Connects, unless the broker is connected. */
   connect(): Promise<void>;
-  /** Waits for outstanding answers. */
+  /** Disconnects once outstanding answers have come. */
   disconnect(): Promise<void>;
   fetch(request: FetchRequest): Promise<FetchResponse>;
-  /** The newest version of a request that the broker and the definition have. Throws when there is none. */
+  /** Answers the newest version of a request that the broker and the definition share. Throws when there is none. */
   lookupRequest<P>(apiKey: number, definition: RequestDefinition<P>): P;
   readonly connectionPool: {
     send(protocol: { readonly request: object; readonly response: object }): Promise<unknown>;
@@ -60,7 +60,7 @@ export interface RequestDefinition<P> {
   protocol(version: { readonly version: number }): P;
 }
 
-/** Makes a produce request of one version, and what reads its answer. */
+/** Makes a produce request of a version, with the function that reads its answer. */
 export type MakeProduceRequest = (settings: {
   readonly acks: number;
   readonly timeout: number;
@@ -68,11 +68,11 @@ export type MakeProduceRequest = (settings: {
   readonly topicData: readonly [];
 }) => { readonly request: { readonly apiVersion: number }; readonly response: object };
 
-/** What a produce request came to in one partition. */
+/** The outcome of a produce request in a partition. */
 export interface PartitionAnswer {
   readonly topicName: string;
   readonly partition: number;
-  /** Kafka's; 0 is none. */
+  /** Kafka's error code; 0 means no error. */
   readonly errorCode: number;
 }
 
@@ -80,7 +80,7 @@ export interface FetchRequest {
   readonly maxWaitTime: number;
   readonly minBytes: number;
   readonly maxBytes: number;
-  /** 0: records of open transactions too. */
+  /** The isolation level; with 0 a fetch also brings records of open transactions. */
   readonly isolationLevel: 0 | 1;
   readonly topics: readonly {
     readonly topic: string;
@@ -115,7 +115,7 @@ export interface FetchedMessage {
   readonly batchContext: { readonly firstOffset: string; readonly lastOffsetDelta: number };
 }
 
-/** What makes a broker of an address; below what `Cluster` promises. */
+/** The part of kafkajs that makes a broker from an address; `Cluster` does not show it. */
 interface BrokerMakers {
   readonly rootLogger: object;
   readonly connectionPoolBuilder: { build(address: { host: string; port: number }): Promise<object> };
@@ -125,7 +125,7 @@ interface BrokerMakers {
 const CREATE_CLUSTER = "private:Kafka:createCluster";
 const METADATA_MAX_AGE_MS = 5 * 60_000;
 
-/** A cluster of its own for a reader without a group, for which kafkajs's public API has no call. */
+/** Makes a cluster for a reader without a group, since kafkajs's public API has no call for such a reader. */
 export function createCluster(kafka: Kafka): Cluster {
   const create: (options: object) => Cluster = Reflect.get(kafka, symbolOfCreateCluster(kafka));
   return create({ metadataMaxAge: METADATA_MAX_AGE_MS, allowAutoTopicCreation: false });
@@ -138,8 +138,9 @@ function symbolOfCreateCluster(kafka: Kafka): symbol {
 }
 
 /**
- * Has each fetch of the consumers that are made of `kafka` from now on wait at the broker for so many ms as `waitMs`
- * answers at that moment, where kafkajs fixes the wait for good when a consumer is made.
+ * Changes how long fetches wait at the broker, for all consumers that are made from `kafka` from now on: each fetch
+ * waits for as many ms as `waitMs` answers at its moment. kafkajs alone fixes the wait for good when a consumer is
+ * made.
  */
 export function setFetchWait(kafka: Kafka, waitMs: () => number): void {
   const symbol = symbolOfCreateCluster(kafka);
@@ -160,7 +161,7 @@ export function setFetchWait(kafka: Kafka, waitMs: () => number): void {
   });
 }
 
-/** A broker by its address alone, without a picture of its cluster. Connects nothing yet. */
+/** Makes a broker from its address alone, without its cluster's metadata. The broker is not connected yet. */
 export async function createBroker(kafka: Kafka, host: string, port: number): Promise<Broker> {
   const makers = createCluster(kafka) as Partial<BrokerMakers>;
   const { rootLogger, connectionPoolBuilder, brokerPool } = makers;
@@ -174,19 +175,20 @@ export async function createBroker(kafka: Kafka, host: string, port: number): Pr
 }
 
 const PRODUCE_API_KEY = 0;
-/** From here to version 7, kafkajs's last, a produce request's body is the same. */
+/** From this version to version 7, the last that kafkajs has, the body of a produce request is the same. */
 const FIRST_PRODUCE_VERSION = 3;
 const PRODUCE: RequestDefinition<MakeProduceRequest> = createRequire(import.meta.url)(
   "kafkajs/src/protocol/requests/produce/index.js",
 );
 
 /**
- * Sends a produce request whose body is made already, and waits for the in-sync replicas' answer. Every partition of
- * the answer is read: kafkajs alone throws for the first with an error, and says nothing of those that were written.
+ * Sends a produce request whose body exists already, and waits for the answer of the in-sync replicas. It reads every
+ * partition of the answer, where kafkajs alone throws for the first partition with an error and hides which partitions
+ * were written.
  */
 export async function sendProduceRequest(broker: Broker, body: Buffer): Promise<readonly PartitionAnswer[]> {
   const makeRequest = broker.lookupRequest(PRODUCE_API_KEY, PRODUCE);
-  // Only what tells the version and reads the answer is taken of it; its own body is never made.
+  // This function takes the version and the answer's reader from kafkajs's request, whose own body is never made.
   const { request, response } = makeRequest({ acks: -1, timeout: 0, compression: 0, topicData: [] });
   if (request.apiVersion < FIRST_PRODUCE_VERSION) {
     throw new PosthasteError("broker_unavailable", "a broker is older than Kafka 0.11, which has no record batches");
@@ -203,7 +205,7 @@ const { createErrorFromCode }: { createErrorFromCode(code: number): Error } = cr
   "kafkajs/src/protocol/error.js",
 );
 
-/** kafkajs's error for a code that is not 0, to be read by `kafka-errors.ts`. */
+/** Answers kafkajs's error for a code other than 0; `kafka-errors.ts` reads such errors. */
 export function errorOfCode(code: number): Error {
   return createErrorFromCode(code);
 }
@@ -228,7 +230,7 @@ const TOPIC_IDS: RequestDefinition<{ readonly version: number }> = {
   protocol: (version) => version,
 };
 
-/** What the broker says of topics; null when it is older than Kafka 2.8, where topics have no ids. */
+/** Asks the broker for topics and their ids. Answers null for a broker before Kafka 2.8, where topics have no ids. */
 export async function requestTopicIds(
   broker: Broker,
   topics: readonly string[],

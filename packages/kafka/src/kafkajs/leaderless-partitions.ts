@@ -1,13 +1,14 @@
 /**
- * A partition without a leader must not hide the others (rule P1). kafkajs takes no metadata in which one of the
- * partitions that it asked for has no leader: no client connects, no offset is found, nothing is read or written, until
- * the last partition has a leader again. This patch makes kafkajs take such metadata:
+ * A partition without a leader must not hide the others (rule P1). kafkajs refuses metadata in which a partition that
+ * it asked for has no leader: until the last partition has a leader again, no client connects, finds an offset, reads
+ * or writes. This patch makes kafkajs take such metadata:
  *
- * LP1  A partition without a leader is counted, so that keys keep their partitions, and is left out where leaders are
- *      asked for.
- * LP2  An answer about offsets names every topic that was asked about, also a topic of whose partitions none has a
- *      leader: kafkajs's consumer reads its part of the answer without a look whether it is there.
- * LP3  Metadata that lacks a leader is read again after `LEADERLESS_MAX_AGE_MS`: leaders come back in seconds.
+ * LP1  A partition without a leader counts among the topic's partitions, so that keys keep their partitions, and is
+ *      left out of the answer where a caller asks for leaders.
+ * LP2  An answer about offsets names every topic of the question, also a topic whose partitions all lack a leader:
+ *      kafkajs's consumer reads a topic's part of the answer without checking that it is there.
+ * LP3  kafkajs reads metadata without some leader again after `LEADERLESS_MAX_AGE_MS`, since leaders come back in
+ *      seconds.
  */
 import { createRequire } from "node:module";
 
@@ -27,7 +28,7 @@ interface MetadataResponse {
   parse(answer: MetadataAnswer): Promise<MetadataAnswer>;
 }
 
-/** As much of kafkajs's BrokerPool as is used. */
+/** The part of kafkajs's BrokerPool that is used here. */
 interface BrokerPool {
   metadata: MetadataAnswer | null;
   metadataExpireAt: number | null;
@@ -39,7 +40,7 @@ interface OffsetsOfTopic {
   readonly partitions: readonly { readonly partition: number; readonly offset: string }[];
 }
 
-/** As much of kafkajs's Cluster as is used. */
+/** The part of kafkajs's Cluster that is used here. */
 interface Cluster {
   findLeaderForPartitions: LeadersOf;
   fetchTopicsOffset(topics: readonly { readonly topic: string }[]): Promise<readonly OffsetsOfTopic[]>;
@@ -48,7 +49,7 @@ interface Cluster {
 type LeadersOf = (topic: string, partitions: readonly number[]) => Readonly<Record<string, readonly number[]>>;
 
 const VERSIONS = [0, 1, 2, 3, 4, 5, 6] as const;
-/** What kafkajs writes for the leader of a partition that has none. */
+/** The number by which kafkajs says that a partition has no leader. */
 const NO_LEADER = "-1";
 export const LEADERLESS_MAX_AGE_MS = 500;
 

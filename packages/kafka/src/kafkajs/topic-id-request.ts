@@ -1,12 +1,12 @@
 /**
- * The one request of Kafka's "flexible" encoding that is needed here: Metadata in version 10, the first that says a
- * topic's id. kafkajs ends at version 6. A compact string or array has its length and one before it, as an unsigned
- * varint; 0 is null; each structure ends with its tagged fields, of which none are sent, and those that come are
- * skipped.
+ * Asks for a topic's id by the Metadata request in version 10, the first version that says it; kafkajs ends at version
+ * 6. The request has Kafka's "flexible" encoding: before a compact string or array stands its length plus one as an
+ * unsigned varint, where 0 means null, and each structure ends with its tagged fields. This request sends none, and its
+ * reader skips those of the answer.
  */
 import { PosthasteError } from "@posthaste/core/errors";
 
-/** From Kafka 2.8 on. */
+/** The version of the Metadata request; brokers have it from Kafka 2.8 on. */
 export const TOPIC_ID_VERSION = 10;
 const ID_BYTES = 16;
 const NO_ID = Buffer.alloc(ID_BYTES);
@@ -15,34 +15,34 @@ const NO_TAGS = 0;
 /** A topic as the answer names it. */
 export interface NamedTopic {
   readonly name: string;
-  /** 0 when the broker knows the topic. */
+  /** Kafka's error code; 0 when the broker knows the topic. */
   readonly errorCode: number;
-  /** As Kafka writes it, in base64url; null where the cluster has none. */
+  /** The topic's id in base64url, as Kafka writes it; null in a cluster without topic ids. */
   readonly topicId: string | null;
 }
 
-/** What stands behind the header that kafkajs writes: that header's tagged fields, and the body. */
+/** Writes the bytes behind the header that kafkajs writes: the header's tagged fields, and the body. */
 export function encodeTopicIdRequest(topics: readonly string[]): Buffer {
   return Buffer.concat([
     Buffer.of(NO_TAGS),
     unsignedVarint(topics.length + 1),
     ...topics.flatMap(encodeTopic),
-    // No automatic creation, no authorised operations of cluster or topic.
+    // The request asks the broker to create no topic, and not to list authorised operations.
     Buffer.of(0, 0, 0, NO_TAGS),
   ]);
 }
 
-/** By its name: no id. */
+/** Names the topic by its name, with no id. */
 function encodeTopic(topic: string): readonly Buffer[] {
   const name = Buffer.from(topic);
   return [NO_ID, unsignedVarint(name.length + 1), name, Buffer.of(NO_TAGS)];
 }
 
-/** Reads what stands behind the answer's correlation id. Throws `internal` for bytes that end early. */
+/** Reads the bytes behind the answer's correlation id. Throws `internal` for bytes that end early. */
 export function decodeTopicIdAnswer(bytes: Buffer): readonly NamedTopic[] {
   const reader = new Reader(bytes);
   reader.skipTags();
-  // Throttle time.
+  // This skips the throttle time.
   reader.skip(4);
   reader.array(() => {
     reader.skip(4);
@@ -51,7 +51,7 @@ export function decodeTopicIdAnswer(bytes: Buffer): readonly NamedTopic[] {
     reader.skipBytes();
     reader.skipTags();
   });
-  // The cluster's id and its controller.
+  // These are the cluster's id and its controller.
   reader.skipBytes();
   reader.skip(4);
   return reader.array(() => readTopic(reader));
@@ -61,15 +61,15 @@ function readTopic(reader: Reader): NamedTopic {
   const errorCode = reader.int16();
   const name = reader.text();
   const id = reader.bytes(ID_BYTES);
-  // Whether it is internal.
+  // This byte says whether the topic is internal.
   reader.skip(1);
   reader.array(() => {
-    // Error, partition, leader, its epoch; then replicas, those in sync, those offline.
+    // These are the error, the partition, its leader and the leader's epoch, then the replicas: all, in sync, offline.
     reader.skip(2 + 4 + 4 + 4);
     for (let list = 0; list < 3; list += 1) reader.array(() => reader.skip(4));
     reader.skipTags();
   });
-  // Authorised operations.
+  // This skips the authorised operations.
   reader.skip(4);
   reader.skipTags();
   return { name, errorCode, topicId: id.equals(NO_ID) ? null : id.toString("base64url") };
@@ -112,7 +112,7 @@ class Reader {
     return this.bytes(Math.max(0, this.unsignedVarint() - 1)).toString();
   }
 
-  /** A compact string or bytes, null too. */
+  /** Skips a compact string or bytes, which may be null. */
   skipBytes(): void {
     this.skip(Math.max(0, this.unsignedVarint() - 1));
   }

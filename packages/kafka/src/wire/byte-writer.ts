@@ -3,7 +3,8 @@
 const TWO_TO_32 = 2 ** 32;
 
 /**
- * Writes at its offset and moves on. What does not fit may be lost silently: compare `offset` with what was counted.
+ * The writer writes at its offset and moves the offset on. It may lose silently what does not fit into the buffer: the
+ * caller compares `offset` with the size that it counted.
  */
 export class ByteWriter {
   readonly target: Buffer;
@@ -33,14 +34,14 @@ export class ByteWriter {
     return this;
   }
 
-  /** A whole number that a double holds exactly. */
+  /** Writes a whole number that a double holds exactly, in 64 bits. */
   int64(value: number): this {
     this.#offset = this.target.writeInt32BE(Math.floor(value / TWO_TO_32), this.#offset);
     this.#offset = this.target.writeUInt32BE(value >>> 0, this.#offset);
     return this;
   }
 
-  /** A 32-bit number, zigzag, seven bits a byte. */
+  /** Writes a 32-bit number in zigzag form, seven bits a byte. */
   varint(value: number): this {
     let rest = (value << 1) ^ (value >> 31);
     for (; (rest & ~0x7f) !== 0; rest >>>= 7) {
@@ -58,20 +59,20 @@ export class ByteWriter {
     return this;
   }
 
-  /** UTF-8, without its length. */
+  /** Writes a text as UTF-8, without its length. */
   text(value: string): this {
     this.#offset += this.target.write(value, this.#offset);
     return this;
   }
 
-  /** Leaves bytes out that are written later. */
+  /** Moves on over bytes that the caller writes later. */
   skip(bytes: number): this {
     this.#offset += bytes;
     return this;
   }
 }
 
-/** What `varint` takes for the value. */
+/** The number of bytes that `varint` writes for the value. */
 export function varintBytes(value: number): number {
   const zigzag = ((value << 1) ^ (value >> 31)) >>> 0;
   if (zigzag < 1 << 7) return 1;

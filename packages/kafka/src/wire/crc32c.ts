@@ -1,13 +1,17 @@
 /**
- * CRC-32C, the checksum of a record batch: eight bytes a step by eight tables. Measured a KB: 0.7 µs, where kafkajs's
- * one table takes 2.1; a native module would take 0.1 to 0.2, and a binary for each platform.
+ * CRC-32C is the checksum of a record batch. It is computed eight bytes a step by eight tables. A KB was measured to
+ * take 0.7 µs, where kafkajs's single table takes 2.1; a native module would take 0.1 to 0.2, and would need a binary
+ * for each platform.
  */
 
 /** Castagnoli's polynomial, its lowest power first. */
 const POLYNOMIAL = 0x82f63b78;
 const TABLE_LENGTH = 256;
 
-/** Table n at n times `TABLE_LENGTH`: what a byte does to the checksum when n more bytes follow it in the step. */
+/**
+ * The eight tables, one behind another: table n begins at n times `TABLE_LENGTH` and says what a byte does to the
+ * checksum when n more bytes follow it in the step.
+ */
 const TABLES = makeTables(8);
 
 /** The checksum of `bytes` from `start` to `end`, as an unsigned 32-bit number. */

@@ -1,6 +1,6 @@
 /**
- * What a fetched batch of records holds, by each of Kafka's codecs: a topic's or a cluster's `compression.type` may
- * have the broker compress what was sent without.
+ * Decompresses a fetched batch of records by each of Kafka's codecs: the `compression.type` of a topic or of a cluster
+ * may make the broker compress records that their producer sent uncompressed.
  */
 import { promisify } from "node:util";
 import { gunzip, zstdDecompress } from "node:zlib";
@@ -8,7 +8,7 @@ import { PosthasteError } from "@posthaste/core/errors";
 import { decompressLz4 } from "./lz4.ts";
 import { decompressSnappy } from "./snappy.ts";
 
-/** A broker takes 1 MB of compressed records by default: what becomes so large is no batch of this system's. */
+/** A broker takes 1 MB of compressed records by default, so a batch that grows beyond this is not this system's. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
 const CODEC_MASK = 0x07;
@@ -22,7 +22,7 @@ interface Codec {
 const unzip = promisify<Buffer, { maxOutputLength: number }, Buffer>(gunzip);
 const unzstd = promisify<Buffer, { maxOutputLength: number }, Buffer>(zstdDecompress);
 
-/** By their number in a batch's attributes. */
+/** The codecs by their number in a batch's attributes. */
 const CODECS: Readonly<Record<number, Codec>> = {
   1: { name: "gzip", decompress: (bytes) => unzip(bytes, { maxOutputLength: MAX_BYTES }) },
   2: { name: "snappy", decompress: async (bytes) => decompressSnappy(bytes, MAX_BYTES) },
@@ -30,7 +30,7 @@ const CODECS: Readonly<Record<number, Codec>> = {
   4: { name: "zstd", decompress: (bytes) => unzstd(bytes, { maxOutputLength: MAX_BYTES }) },
 };
 
-/** The batch that the bytes stand in. */
+/** The batch that holds the bytes, as far as it is needed here. */
 interface CompressedBatch {
   readonly attributes: number;
   readonly firstOffset: string;
@@ -54,6 +54,6 @@ export function decompressRecords(bytes: Buffer, batch: CompressedBatch): Promis
 
 function unreadable({ firstOffset }: CompressedBatch, how: string): PosthasteError {
   const error = new PosthasteError("internal", `the batch at offset ${firstOffset} is compressed by ${how}`);
-  // kafkajs's word, without which it would fetch the same batch for ever.
+  // kafkajs reads this field; without it kafkajs would fetch the same batch for ever.
   return Object.assign(error, { retriable: false });
 }

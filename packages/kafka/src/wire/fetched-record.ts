@@ -1,18 +1,18 @@
 /**
- * The records of a fetched batch, each read when somebody asks for it.
+ * The records of a fetched batch. The fields of a record are read when somebody asks for them.
  *
- * kafkajs makes some fifteen objects of each record, and all of a fetch's before it hands out the first. Here a record
- * is one object that knows where it stands in the batch's bytes.
+ * kafkajs makes some fifteen objects for each record, and makes those of a whole fetch before it hands out the first
+ * record. Here a record is a single object that knows its place in the batch's bytes.
  */
 import { PosthasteError } from "@posthaste/core/errors";
 
-/** What the records of a batch share, as kafkajs names it. */
+/** The fields that the records of a batch share, under kafkajs's names. */
 export interface BatchContext {
-  /** As text, like all of kafkajs's 64-bit numbers. */
+  /** The offset as text, like all of kafkajs's 64-bit numbers. */
   readonly firstOffset: string;
   readonly firstTimestamp: string;
   readonly maxTimestamp: string;
-  /** 1: the broker's time of writing counts, and is the same for all. */
+  /** With 1, the time of every record is the moment at which the broker wrote the batch. */
   readonly timestampType: number;
   readonly isControlBatch: boolean;
   readonly magicByte: number;
@@ -23,7 +23,7 @@ export type FetchedHeaders = Record<string, Buffer | Buffer[]>;
 const LOG_APPEND_TIME = 1;
 const NO_HEADERS: FetchedHeaders = Object.freeze({});
 
-/** Reads the numbers of variable length, and moves on. */
+/** Reads numbers of variable length, one after the other. */
 class Cursor {
   readonly bytes: Buffer;
   at: number;
@@ -33,7 +33,7 @@ class Cursor {
     this.at = at;
   }
 
-  /** Zigzag, seven bits a byte; a number above 2^53 loses its last digits. */
+  /** Reads a number in zigzag form, seven bits a byte. A number above 2^53 loses its last digits. */
   varint(): number {
     let byte = this.bytes[this.at++] ?? 0;
     if (byte < 0x80) return (byte >>> 1) ^ -(byte & 1);
@@ -45,7 +45,10 @@ class Cursor {
     return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
   }
 
-  /** Passes over bytes with their length before them; answers where they begin, or -1 for null. They end at `at`. */
+  /**
+   * Passes over a length and the bytes that it counts. Answers where those bytes begin, or -1 for null; they end at
+   * `at`.
+   */
   skipBytes(): number {
     const length = this.varint();
     if (length < 0) return -1;
@@ -60,7 +63,7 @@ class Cursor {
   }
 }
 
-/** One record as kafkajs hands it on; buffers are views of the whole fetch. */
+/** A record with the fields that kafkajs's records have. Its buffers are views of the whole fetch's bytes. */
 export class FetchedRecord {
   readonly batchContext: BatchContext;
   readonly attributes = 0;
@@ -87,7 +90,7 @@ export class FetchedRecord {
     return String(this.#offset);
   }
 
-  /** Ms since the epoch. */
+  /** The record's time in ms since the epoch, as text. */
   get timestamp(): string {
     return String(this.#timeMs);
   }
@@ -109,14 +112,14 @@ export class FetchedRecord {
   }
 
   /**
-   * Made anew each time; a name that comes twice has a list. One without a value is left out: nobody's types know of
-   * it.
+   * The headers by name, made anew each time. A name that comes twice has a list of values. A header without a value is
+   * left out, since no caller's types know of such headers.
    */
   get headers(): FetchedHeaders {
     const cursor = new Cursor(this.#bytes, this.#valueEnd);
     const count = cursor.varint();
     if (count === 0) return NO_HEADERS;
-    // No name of a header is the name of something inherited.
+    // Without a prototype, no header's name can be that of an inherited field.
     const headers: FetchedHeaders = Object.create(null);
     for (let index = 0; index < count; index += 1) {
       const name = String(cursor.readBytes());
@@ -131,7 +134,7 @@ export class FetchedRecord {
   }
 }
 
-/** The `count` records that stand in `bytes` from `start` on. Throws for bytes that are no records. */
+/** Answers the `count` records that `bytes` hold from `start` on. Throws for bytes that are no records. */
 export function readRecords(
   bytes: Buffer,
   start: number,

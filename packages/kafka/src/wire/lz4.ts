@@ -1,5 +1,5 @@
 /**
- * Reads LZ4 frames, which Node has no reader for. Checksums are passed over: TCP and the log have their own.
+ * Reads LZ4 frames, for which Node has no reader. The reader passes over checksums: TCP and Kafka's log have their own.
  * Format: github.com/lz4/lz4, doc/lz4_Frame_format.md and lz4_Block_format.md.
  */
 import { PosthasteError } from "@posthaste/core/errors";
@@ -15,7 +15,9 @@ const IS_UNCOMPRESSED = 0x8000_0000;
 const SHORTEST_MATCH = 4;
 const LONG = 15;
 
-/** What the frame holds. Throws `invalid_input` for bytes that are no frame, or hold more than `maxBytes`. */
+/**
+ * Answers the frame's content. Throws `invalid_input` for bytes that are no frame, or that hold more than `maxBytes`.
+ */
 export function decompressLz4(frame: Buffer, maxBytes: number): Buffer {
   if (frame.length < 7 || frame.readUInt32LE(0) !== MAGIC) throw broken("no frame");
   const flags = frame.readUInt8(4);
@@ -44,7 +46,7 @@ export function decompressLz4(frame: Buffer, maxBytes: number): Buffer {
   return out.subarray(0, length);
 }
 
-/** By the descriptor's block size: 64 KB, 256 KB, 1 MB or 4 MB. */
+/** Answers the size of the largest block by the frame's descriptor: 64 KB, 256 KB, 1 MB or 4 MB. */
 function largestBlock(descriptor: number): number {
   const code = (descriptor >> 4) & 7;
   if (code < 4) throw broken("a block size of another kind");
@@ -68,11 +70,11 @@ function copyBlock(block: Buffer, out: Buffer, to: number): number {
   return to + block.length;
 }
 
-/** Reads one block to `out` from `start` on; answers where it ended. */
+/** Decompresses a block into `out` from `start` on. Answers where its content ends in `out`. */
 function readBlock(block: Buffer, out: Buffer, start: number): number {
   let at = 0;
   let to = start;
-  /** A length goes on over bytes of 255. */
+  /** Reads a length, which goes on for as long as its bytes are 255. */
   const readLength = (short: number): number => {
     let length = short;
     if (short < LONG) return length;
@@ -92,7 +94,7 @@ function readBlock(block: Buffer, out: Buffer, start: number): number {
     block.copy(out, to, at, at + literals);
     at += literals;
     to += literals;
-    // The last sequence has literals alone.
+    // The last sequence consists of literals alone.
     if (at === block.length) return to;
     if (at + 2 > block.length) throw broken("it ends early");
     const distance = block.readUInt16LE(at);
@@ -105,7 +107,7 @@ function readBlock(block: Buffer, out: Buffer, start: number): number {
   return to;
 }
 
-/** Copies what stands `distance` before `to`, which may reach into what is being written. */
+/** Copies the bytes that begin `distance` before `to`. They may overlap the bytes that are being written. */
 export function repeat(out: Buffer, to: number, distance: number, length: number): number {
   if (distance >= length) out.copyWithin(to, to - distance, to - distance + length);
   else for (let index = 0; index < length; index += 1) out[to + index] = out[to + index - distance] ?? 0;

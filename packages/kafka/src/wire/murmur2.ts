@@ -1,9 +1,9 @@
-/** The partition of a key: Kafka's default hash, so that every client of a topic agrees where a key lives. */
+/** Kafka's default hash, which chooses a key's partition, so that all clients of a topic agree on it. */
 
 const SEED = 0x9747b28c;
 const MULTIPLIER = 0x5bd1e995;
 
-/** murmur2 over the bytes, as a signed 32-bit number. */
+/** Answers murmur2 of the bytes as a signed 32-bit number. */
 export function murmur2(bytes: Uint8Array): number {
   const { length } = bytes;
   let hash = SEED ^ length;
@@ -25,7 +25,7 @@ export function murmur2(bytes: Uint8Array): number {
   return hash ^ (hash >>> 15);
 }
 
-/** The partition of a key among `count`. */
+/** Answers the partition of a key, out of `count` partitions. */
 export function partitionOf(key: Uint8Array, count: number): number {
   return (murmur2(key) & 0x7fffffff) % count;
 }

@@ -1,9 +1,12 @@
-/** The body of a produce request, of the versions 3 to 7, which are alike; one buffer of the size that is needed. */
+/**
+ * Writes the body of a produce request into a single buffer of the needed size. The versions 3 to 7 of the request have
+ * the same body.
+ */
 import { PosthasteError } from "@posthaste/core/errors";
 import { ByteWriter } from "./byte-writer.ts";
 import { type BatchRecord, type MeasuredBatch, measureBatch, writeBatch } from "./record-batch.ts";
 
-/** The records of a topic by partition, each in order. */
+/** The records of a topic by partition; within a partition they are in order. */
 export interface ProduceTopic {
   readonly topic: string;
   readonly partitions: ReadonlyMap<number, readonly BatchRecord[]>;
@@ -13,18 +16,18 @@ export interface ProduceRequest {
   readonly topics: readonly ProduceTopic[];
   /** How long the broker waits for the in-sync replicas, in ms. */
   readonly timeoutMs: number;
-  /** The records' time, in ms since the epoch. */
+  /** The time of all records, in ms since the epoch. */
   readonly nowMs: number;
 }
 
-/** All in-sync replicas (rule P4). */
+/** The request is acknowledged when all in-sync replicas have the records (rule P4). */
 const ACKS_ALL = -1;
 const NO_TRANSACTION = -1;
-/** Transaction, acks, timeout, count of topics. */
+/** Bytes of the transaction's id, the acks, the timeout and the count of topics. */
 const HEAD_BYTES = 2 + 2 + 4 + 4;
-/** The topic's length and count of partitions. */
+/** Bytes of the length of the topic's name and of the count of partitions. */
 const TOPIC_BYTES = 2 + 4;
-/** The partition and its batch's length. */
+/** Bytes of the partition's number and of the length of its batch. */
 const PARTITION_BYTES = 4 + 4;
 
 export function encodeProduceRequest({ topics, timeoutMs, nowMs }: ProduceRequest): Buffer {

@@ -1,41 +1,48 @@
 /**
- * Record batches, Kafka's format of version 2, uncompressed: what a producer writes to one partition at a time. The
- * same bytes as kafkajs's, written once into their place instead of through a buffer for each record and layer.
+ * Writes uncompressed record batches in version 2 of Kafka's format: a producer writes one batch at a time to a
+ * partition. The bytes are the same as kafkajs's. They are written once and in their place, where kafkajs takes a
+ * buffer for each record and layer.
  */
 import { type ByteWriter, varintBytes } from "./byte-writer.ts";
 import { crc32c } from "./crc32c.ts";
 
-/** Headers by name; one that is repeated has a list, an undefined one is none. Text is written as UTF-8. */
+/**
+ * Headers by name. A repeated header has a list of values, and an undefined value means no header. Text is written as
+ * UTF-8.
+ */
 export type OutgoingHeaders = Readonly<Record<string, HeaderValue | undefined>>;
 type HeaderValue = string | Buffer | readonly (string | Buffer)[];
 
-/** As much of a record as a batch keeps. */
+/** The fields of a record that a batch keeps. */
 export interface BatchRecord {
   readonly key: Uint8Array | null;
   readonly value: Uint8Array | null;
   readonly headers?: OutgoingHeaders;
 }
 
-/** The records of one batch with the bytes that each takes, so that nothing is measured twice. */
+/** The records of a batch with the number of bytes of each, so that no record is measured twice. */
 export interface MeasuredBatch {
   readonly records: readonly BatchRecord[];
-  /** Of each record, without its own length. */
+  /** The bytes of each record, without those of its own length. */
   readonly recordBytes: readonly number[];
-  /** The whole batch. */
+  /** The bytes of the whole batch. */
   readonly bytes: number;
 }
 
 const MAGIC = 2;
-/** First offset, length, leader epoch, magic, checksum. */
+/** Bytes of the first offset, the length, the leader epoch, the magic byte and the checksum. */
 const PREFIX_BYTES = 8 + 4 + 4 + 1 + 4;
-/** Attributes, last offset delta, first and last time, producer id and epoch, first sequence, count of records. */
+/**
+ * Bytes of the attributes, the last offset's delta, the first and last time, the producer's id and epoch, the first
+ * sequence number and the count of records.
+ */
 const HEAD_BYTES = 2 + 4 + 8 + 8 + 8 + 2 + 4 + 4;
-/** The length field does not count itself and the first offset. */
+/** Bytes that the batch's length does not count: those of the first offset and its own. */
 const UNCOUNTED_BYTES = 8 + 4;
 const CHECKSUM_BYTES = 4;
-/** Attributes and time delta, both 0. */
+/** Bytes of a record's attributes and time delta, both 0. */
 const RECORD_HEAD_BYTES = 1 + 1;
-/** A producer without idempotence (rule P1). */
+/** The id, epoch and sequence number of a producer without idempotence (rule P1). */
 const NO_PRODUCER_ID = -1;
 
 export function measureBatch(records: readonly BatchRecord[]): MeasuredBatch {
@@ -49,7 +56,7 @@ export function measureBatch(records: readonly BatchRecord[]): MeasuredBatch {
   return { records, recordBytes, bytes };
 }
 
-/** Writes the batch; every record has the time `nowMs`, in ms since the epoch. */
+/** Writes the batch. Every record gets the time `nowMs`, in ms since the epoch. */
 export function writeBatch(writer: ByteWriter, { records, recordBytes, bytes }: MeasuredBatch, nowMs: number): void {
   writer
     .int64(0)
@@ -103,7 +110,7 @@ function entriesOf(headers: BatchRecord["headers"]): readonly HeaderEntry[] {
   return entries;
 }
 
-/** Null has the length -1 and no bytes. */
+/** Counts a value's bytes and those of its length; null is written as the length -1 alone. */
 function bytesOf(value: Uint8Array | null): number {
   return value === null ? 1 : varintBytes(value.length) + value.length;
 }

@@ -1,20 +1,20 @@
 /**
- * Reads Snappy, which Node has no reader for: bare, and in the chunks of xerial's snappy-java, which Kafka writes.
+ * Reads Snappy, for which Node has no reader: bare, and in the chunks of xerial's snappy-java, which Kafka writes.
  * Format: github.com/google/snappy, format_description.txt.
  */
 import { PosthasteError } from "@posthaste/core/errors";
 import { repeat } from "./lz4.ts";
 
 const XERIAL_MAGIC = Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0x00]);
-/** The magic, a version and the oldest version that reads it. */
+/** Bytes of xerial's magic, of its version and of the oldest version that can read it. */
 const XERIAL_HEADER_BYTES = 16;
 const LITERAL = 0;
 const NEAR_COPY = 1;
 const COPY = 2;
-/** Longer literals have their length in the bytes that follow. */
+/** A literal that is longer has its length in the bytes that follow its tag. */
 const LONG_LITERAL = 60;
 
-/** What the bytes hold. Throws `invalid_input` for bytes that are not Snappy's, or hold more than `maxBytes`. */
+/** Answers the content. Throws `invalid_input` for bytes that are not Snappy's, or that hold more than `maxBytes`. */
 export function decompressSnappy(bytes: Buffer, maxBytes: number): Buffer {
   if (!bytes.subarray(0, XERIAL_MAGIC.length).equals(XERIAL_MAGIC)) return readBare(bytes, maxBytes);
   const chunks: Buffer[] = [];
@@ -37,7 +37,7 @@ function readBare(bytes: Buffer, maxBytes: number): Buffer {
   const out = Buffer.allocUnsafe(length);
   let at = start;
   let to = 0;
-  /** A number of so many bytes, the lowest first. */
+  /** Reads a number of so many bytes, the lowest byte first. */
   const read = (count: number): number => {
     if (at + count > bytes.length) throw broken("it ends early");
     const value = bytes.readUIntLE(at, count);
@@ -67,7 +67,7 @@ function readBare(bytes: Buffer, maxBytes: number): Buffer {
   return out;
 }
 
-/** The length of what is held: seven bits a byte, the lowest first. */
+/** Reads the content's length: seven bits a byte, the lowest first. */
 function readSize(bytes: Buffer): { readonly length: number; readonly start: number } {
   let length = 0;
   for (let index = 0; index < 5; index += 1) {
