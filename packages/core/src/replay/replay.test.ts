@@ -69,7 +69,7 @@ class World {
     if (runner !== undefined) runner.isAlive = false;
   }
 
-  /** Sends up to `letters` letters, as far as there is room, and then writes if it is told to or has none. */
+  /** Sends up to `letters` letters, as far as the batch takes them, and then writes if it is told to or has none. */
   run(which: number, { letters, saves }: { readonly letters: number; readonly saves: boolean }): void {
     const runner = this.#at(which);
     if (runner === undefined) return;
@@ -225,7 +225,7 @@ describe("a replay", () => {
     const running = claimProgress(undefined, 1);
     const paused = { ...running, state: "paused" as const };
     const ended = (state: "done" | "cancelled" | "failed") => ({ ...running, state, endedAtMs: 2 });
-    const standing: readonly (readonly [ReplayWant, ReplayProgress | undefined])[] = [
+    const cases: readonly (readonly [ReplayWant, ReplayProgress | undefined])[] = [
       ["planned", undefined],
       ["running", undefined],
       ["running", running],
@@ -235,7 +235,7 @@ describe("a replay", () => {
       ["running", ended("done")],
       ["paused", ended("failed")],
     ];
-    const table = standing.map(([want, progress]) =>
+    const table = cases.map(([want, progress]) =>
       [replayState(want, progress), ...REPLAY_ACTS.map((act) => wantAfter(act, want, progress) ?? "-")].join(" "),
     );
     expect(table).toEqual([
