@@ -237,3 +237,29 @@ describe("the state of a deletion request", () => {
     expect((await control.call("GET", "/v1/deletions/seen/notifications?cursor=x")).status).toBe(400);
   });
 });
+
+describe("a request that was written over another's and is to be put back", () => {
+  it("X2: is carried out by nobody who comes by, nor for who asks for it again", async () => {
+    const codec = await topics.openCodec<Deletion>("deletion");
+    const write = (content: string, userId: string, revision: number) => {
+      const deletion: Deletion = {
+        ...{ id: "contested", state: "requested", createdAtMs: Date.now(), sentAtMs: null, suppress: false, content },
+        ...{ suppressionEndsAtMs: null, userIds: [userId], sourceIds: [sourceId] },
+        receivers: [{ sourceId, destinationIds: [...destinationIds] }],
+      };
+      const headers = { [REVISION_HEADER]: String(revision) };
+      const value = codec.encode(deletion);
+      return topics.producer.send([{ topic: topics.names.deletions, key: deletion.id, value, headers }]);
+    };
+    await write("of the first", "first", 1);
+    await write("of the second", "second", 2);
+    const byChance = await startTestControl(topics);
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    expect(usersOf("contested")).toEqual([]);
+    await write("of the first", "first", 3);
+    await byChance.stop();
+    const next = await startTestControl(topics);
+    await eventually(() => expect(new Set(usersOf("contested"))).toEqual(new Set(["first"])));
+    await next.stop();
+  });
+});

@@ -26,6 +26,7 @@ import { withDeadline } from "@posthaste/kafka/connection/deadline";
 import { createTable, type Table } from "@posthaste/kafka/log/table";
 import type { Producer } from "@posthaste/kafka/producer/producer";
 import { type Freshness, freshAsOf } from "../http/freshness.ts";
+import { Lanes } from "../lanes.ts";
 import { type Applied, WrittenRecords } from "./written-records.ts";
 
 /** How many processes can be told apart by a revision's remainder; ms times this stays below 2^53 for 200 years. */
@@ -83,8 +84,8 @@ export class ConfigStore<T extends ConfigRecord> {
   readonly #options: ConfigStoreOptions<T>;
   readonly #table: Table<T>;
   readonly #written: WrittenRecords<T>;
-  /** The last change of each key that has a change under way (S2). */
-  readonly #lanes = new Map<string, Promise<unknown>>();
+  /** S2. */
+  readonly #lanes = new Lanes();
 
   /** For `openConfigStore`, which joins the three. */
   constructor(options: ConfigStoreOptions<T>, table: Table<T>, written: WrittenRecords<T>) {
@@ -119,15 +120,7 @@ export class ConfigStore<T extends ConfigRecord> {
    * Resolves with what the key holds after the change (S1). Rejects with what `change` threw, or `deadline_exceeded`.
    */
   change(id: string, change: Change<T>): Promise<T | undefined> {
-    const before = this.#lanes.get(id) ?? Promise.resolve();
-    const result = before.then(() => this.#changeAlone(id, change));
-    const lane = result
-      .catch(() => undefined)
-      .then(() => {
-        if (this.#lanes.get(id) === lane) this.#lanes.delete(id);
-      });
-    this.#lanes.set(id, lane);
-    return result;
+    return this.#lanes.inTurn(id, () => this.#changeAlone(id, change));
   }
 
   async close(): Promise<void> {

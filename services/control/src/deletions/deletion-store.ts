@@ -8,7 +8,7 @@
  *     again is the same request, anything else under the id is refused.
  * X2  Of two processes that put one id on record at once with different contents, one is refused: who wrote over the
  *     other's record sees so in the topic's order, puts that record back unless the other has written again since, and
- *     refuses.
+ *     refuses. Until that is done, or long past, nobody carries out what stands there (`isContested`).
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
@@ -22,7 +22,8 @@ import { nextRevision, WRITE_DEADLINE_MS } from "../config-store/config-store.ts
 import { type Applied, WrittenRecords } from "../config-store/written-records.ts";
 import { type Freshness, freshAsOf } from "../http/freshness.ts";
 import { Problem } from "../http/problem.ts";
-import { readRecord } from "./read-record.ts";
+import { Lanes } from "../lanes.ts";
+import { readRecord } from "../read-record.ts";
 import { RecordPlaces } from "./record-places.ts";
 import { SentMoments } from "./sent-moments.ts";
 
@@ -47,7 +48,7 @@ export interface DeletionStoreOptions {
 export async function openDeletionStore(options: DeletionStoreOptions): Promise<DeletionStore> {
   const { connection, topic, codec, onFailure } = options;
   const written = new WrittenRecords<DeletionLine>();
-  const places = new RecordPlaces();
+  const places = new RecordPlaces(options.clock);
   const sent = new SentMoments(options.clock);
   const table: Table<DeletionLine> = await createTable<DeletionLine>(connection, {
     ...{ topic, onFailure },
@@ -73,8 +74,8 @@ interface DeletionStoreParts {
 export class DeletionStore {
   readonly #options: DeletionStoreOptions;
   readonly #parts: DeletionStoreParts;
-  /** The last write of each request that has one under way: they are made one after the other. */
-  readonly #lanes = new Map<string, Promise<unknown>>();
+  /** The writes of one request are made one after the other. */
+  readonly #lanes = new Lanes();
 
   /** For `openDeletionStore`. */
   constructor(options: DeletionStoreOptions, parts: DeletionStoreParts) {
@@ -88,6 +89,11 @@ export class DeletionStore {
 
   *values(): Iterable<DeletionLine> {
     for (const [, line] of this.#parts.table.entries()) yield line;
+  }
+
+  /** Whether a request was written over another's, which may be put back at any moment (X2). */
+  isContested(id: string): boolean {
+    return this.#parts.places.isContested(id);
   }
 
   /** How long this process has known for certain that a request was carried out, in ms. */
@@ -119,11 +125,15 @@ export class DeletionStore {
    */
   record(deletion: Deletion): Promise<DeletionLine | null> {
     const { id } = deletion;
-    return this.#inTurn(id, async () => {
+    return this.#lanes.inTurn(id, async () => {
       const { table, places } = this.#parts;
       await table.refresh(WRITE_DEADLINE_MS);
       const held = table.get(id);
-      if (held !== undefined) return sameRequest(held, deletion);
+      if (held !== undefined) {
+        const same = sameRequest(held, deletion);
+        if (!places.isContested(id)) return same;
+        throw new Problem("unavailable", `another request has the id ${id} at the same moment: try again`);
+      }
       const applied = await this.#write(id, this.#options.codec.encode(deletion));
       const other = applied.outcome === "applied" ? applied.over : table.get(id);
       if (other === undefined) return null;
@@ -139,7 +149,7 @@ export class DeletionStore {
 
   markSent(deletion: Deletion): Promise<void> {
     const sent: Deletion = { ...deletion, state: "sent", sentAtMs: this.#options.clock.nowMs() };
-    return this.#inTurn(deletion.id, async () => {
+    return this.#lanes.inTurn(deletion.id, async () => {
       await this.#write(deletion.id, this.#options.codec.encode(sent));
     });
   }
@@ -167,17 +177,6 @@ export class DeletionStore {
     await this.#parts.table.close();
   }
 
-  #inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
-    const result = (this.#lanes.get(id) ?? Promise.resolve()).then(work);
-    const lane = result
-      .catch(() => undefined)
-      .then(() => {
-        if (this.#lanes.get(id) === lane) this.#lanes.delete(id);
-      });
-    this.#lanes.set(id, lane);
-    return result;
-  }
-
   /** Writes the newest record of a request and waits until the table here has come to it. */
   #write(id: string, value: Buffer): Promise<Applied<DeletionLine>> {
     const { clock, writer } = this.#options;
@@ -198,9 +197,10 @@ export class DeletionStore {
     return producer.send([{ topic, key: id, value, headers }], { patienceMs: WRITE_DEADLINE_MS });
   }
 
-  #bytesAt(id: string, offset: number): Promise<Buffer | null> {
+  async #bytesAt(id: string, offset: number): Promise<Buffer | null> {
     const { connection, topic } = this.#options;
-    return readRecord(connection, { topic, offset, key: id, timeoutMs: WRITE_DEADLINE_MS });
+    const record = await readRecord(connection, { topic, partition: 0, offset }, WRITE_DEADLINE_MS);
+    return record?.key?.toString() === id ? record.value : null;
   }
 
   /**

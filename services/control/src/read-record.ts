@@ -1,0 +1,35 @@
+/** One record of a topic, by where it stands. */
+import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { withDeadline } from "@posthaste/kafka/connection/deadline";
+import { followLog } from "@posthaste/kafka/log/log-reader";
+import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
+
+export interface RecordPlace {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+}
+
+/**
+ * Null when retention or compaction took it. Rejects with `deadline_exceeded` after `timeoutMs`, whatever was waited
+ * for; nothing is read any more then.
+ */
+export async function readRecord(
+  connection: KafkaConnection,
+  { topic, partition, offset }: RecordPlace,
+  timeoutMs: number,
+): Promise<IncomingRecord | null> {
+  const found = Promise.withResolvers<IncomingRecord | null>();
+  const enough = new AbortController();
+  const reading = followLog(connection, {
+    ...{ topic, partition, from: offset, missingPatienceMs: timeoutMs, signal: enough.signal },
+    onRecords: ([first]) => found.resolve(first?.offset === offset ? first : null),
+    onFailure: found.reject,
+  });
+  reading.catch(found.reject);
+  try {
+    return await withDeadline(found.promise, timeoutMs, `reading a record of ${topic}`);
+  } finally {
+    enough.abort();
+  }
+}
