@@ -6,33 +6,50 @@
  *      gone.
  * UP2  A record of the deliveries goes to the retry topic of the shortest delay: in its own topic it would count as a
  *      repeat by its origin, behind those that were routed after it (D1 of docs/design.md).
- * UP3  It is marked as produced again in the same send, so it is produced once but for a crash.
+ * UP3  It is marked as produced again when the brokers have it where it belongs, and not before: a crash between the
+ *      two leaves a record that is produced twice, never one that is marked and lost.
+ * UP4  A record that cannot be produced holds up no other: what retention took is told, and what was read from a topic
+ *      that is no more stays as it is, but for a retry topic's, which goes the way of UP2.
  */
 import { delayMsFromRetryTopic, type TopicNames } from "@posthaste/contracts/topics";
 import { ownHeaders } from "@posthaste/contracts/unreadable-headers";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { withDeadline } from "@posthaste/kafka/connection/deadline";
-import { followLog } from "@posthaste/kafka/log/log-reader";
 import { createProducer, type OutgoingRecord, type Producer } from "@posthaste/kafka/producer/producer";
-import { existingRetryTopics } from "@posthaste/kafka/topics/topic-admin";
-import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
+import { readRecord } from "../read-record.ts";
 import { placeOf, REPRODUCED_HEADER, type UnreadableEntry } from "./unreadable-journal.ts";
 
 const READ_TIMEOUT_MS = 10_000;
+const SEND_TIMEOUT_MS = 10_000;
 
-/** Produces the records of these entries again; answers how many the brokers have. */
+export interface Reproduced {
+  /** Records that the brokers have again. */
+  readonly count: number;
+  /** Those that stand in `posthaste.unreadable` no more. */
+  readonly gone: readonly UnreadableEntry[];
+}
+
+/** Produces the records of these entries again. */
 export async function reproduce(
   connection: KafkaConnection,
   names: TopicNames,
   entries: readonly UnreadableEntry[],
-): Promise<number> {
+): Promise<Reproduced> {
   const target = await targetOf(connection, names);
-  const topics = new Set([names.unreadable, ...entries.map(({ topic }) => target(topic))]);
-  const producer = await createProducer(connection, { name: "reproduce", topics: [...topics] });
+  const targets = entries.flatMap(({ topic }) => target(topic) ?? []);
+  const producer = await createProducer(connection, {
+    name: "reproduce",
+    topics: [...new Set([names.unreadable, ...targets])],
+  });
   try {
-    let sent = 0;
-    for (const entry of entries) sent += await reproduceOne({ connection, names, producer, target }, entry);
-    return sent;
+    let count = 0;
+    const gone: UnreadableEntry[] = [];
+    for (const entry of entries) {
+      const outcome = await reproduceOne({ connection, names, producer, target }, entry);
+      if (outcome === "sent") count += 1;
+      if (outcome === "gone") gone.push(entry);
+    }
+    return { count, gone };
   } finally {
     await producer.close();
   }
@@ -42,50 +59,44 @@ interface Reproducing {
   readonly connection: KafkaConnection;
   readonly names: TopicNames;
   readonly producer: Producer;
-  /** Where a record of a topic goes. */
-  readonly target: (topic: string) => string;
+  readonly target: Target;
 }
+
+/** Where a record of a topic goes; null where there is no such topic any more (UP4). */
+type Target = (topic: string) => string | null;
 
 async function reproduceOne(
   { connection, names, producer, target }: Reproducing,
   entry: UnreadableEntry,
-): Promise<number> {
-  const record = await readRecord(connection, names.unreadable, entry);
-  if (record === null) return 0;
+): Promise<"sent" | "gone" | "without topic"> {
+  const topic = target(entry.topic);
+  if (topic === null) return "without topic";
+  const record = await readRecord(connection, { topic: names.unreadable, ...entry.at }, READ_TIMEOUT_MS);
+  if (record === null) return "gone";
   const again: OutgoingRecord = {
-    topic: target(entry.topic),
+    topic,
     key: record.key,
     value: record.value,
     headers: ownHeaders(record.headers),
   };
+  // UP3
+  await withDeadline(producer.send([again]), SEND_TIMEOUT_MS, `producing a record of ${topic} again`);
   const { partition } = entry.at;
   const mark = { topic: names.unreadable, partition, key: null, value: null };
-  await producer.send([again, { ...mark, headers: { [REPRODUCED_HEADER]: placeOf(entry) } }]);
-  return 1;
+  const marked = producer.send([{ ...mark, headers: { [REPRODUCED_HEADER]: placeOf(entry) } }]);
+  await withDeadline(marked, SEND_TIMEOUT_MS, "marking a record as produced again");
+  return "sent";
 }
 
-/** UP2. */
-async function targetOf(connection: KafkaConnection, names: TopicNames): Promise<(topic: string) => string> {
+/** UP2, UP4. */
+async function targetOf(connection: KafkaConnection, names: TopicNames): Promise<Target> {
+  const existing = await connection.withAdmin((admin) => admin.listTopics());
   const delayOf = (topic: string) => delayMsFromRetryTopic(names, topic) ?? Number.POSITIVE_INFINITY;
-  const retryTopics = [...(await existingRetryTopics(connection, names))].sort((a, b) => delayOf(a) - delayOf(b));
-  return (topic) => (topic === names.deliveries ? (retryTopics[0] ?? topic) : topic);
-}
-
-/** Null when retention took it. */
-async function readRecord(
-  connection: KafkaConnection,
-  topic: string,
-  { at: { partition, offset } }: UnreadableEntry,
-): Promise<IncomingRecord | null> {
-  const found = Promise.withResolvers<IncomingRecord | null>();
-  const reader = await followLog(connection, {
-    ...{ topic, partition, from: offset },
-    onRecords: ([first]) => found.resolve(first?.offset === offset ? first : null),
-    onFailure: found.reject,
-  });
-  try {
-    return await withDeadline(found.promise, READ_TIMEOUT_MS, `reading a record of ${topic}`);
-  } finally {
-    await reader.close();
-  }
+  const retryTopics = existing.filter((topic) => delayOf(topic) < Number.POSITIVE_INFINITY);
+  const shortest = retryTopics.sort((a, b) => delayOf(a) - delayOf(b))[0];
+  return (topic) => {
+    if (topic === names.deliveries) return shortest ?? topic;
+    if (existing.includes(topic)) return topic;
+    return delayOf(topic) < Number.POSITIVE_INFINITY ? (shortest ?? null) : null;
+  };
 }

@@ -27,9 +27,20 @@ export interface UnreadableEntry extends Unreadable {
   readonly isReproduced: boolean;
 }
 
+/** What an entry's place in the list goes by. */
+export type EntryName = Pick<UnreadableEntry, "topic" | "partition" | "offset" | "atMs">;
+
 /** topic/partition/offset. */
 export function placeOf({ topic, partition, offset }: Pick<Unreadable, "topic" | "partition" | "offset">): string {
   return `${topic}/${partition}/${offset}`;
+}
+
+/** The order of the list. */
+export function newestFirst(a: EntryName, b: EntryName): number {
+  if (a.atMs !== b.atMs) return b.atMs - a.atMs;
+  const [placeA, placeB] = [placeOf(a), placeOf(b)];
+  if (placeA === placeB) return 0;
+  return placeA < placeB ? -1 : 1;
 }
 
 export class UnreadableJournal {
@@ -73,9 +84,14 @@ export class UnreadableJournal {
     return this.#entries.has(place);
   }
 
-  /** Newest first. */
+  /** Newest first; those of one moment by their places. */
   entries(): readonly UnreadableEntry[] {
-    return [...this.#entries.values()].sort((a, b) => b.atMs - a.atMs);
+    return [...this.#entries.values()].sort(newestFirst);
+  }
+
+  /** Its record stands in the topic no more. */
+  drop(entry: UnreadableEntry): void {
+    this.#entries.delete(placeOf(entry));
   }
 
   async close(): Promise<void> {

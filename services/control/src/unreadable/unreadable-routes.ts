@@ -6,12 +6,15 @@ import { type Freshness, freshAsOf } from "../http/freshness.ts";
 import { pageOf, pageQuery } from "../http/page.ts";
 import { Problem } from "../http/problem.ts";
 import { defineRoute, type Route } from "../http/route.ts";
-import { placeOf, type UnreadableEntry, type UnreadableJournal } from "./unreadable-journal.ts";
+import { Lanes } from "../lanes.ts";
+import type { Reproduced } from "./reproduction.ts";
+import { decodeUnreadableCursor, encodeUnreadableCursor } from "./unreadable-cursor.ts";
+import { newestFirst, placeOf, type UnreadableEntry, type UnreadableJournal } from "./unreadable-journal.ts";
 
 export interface UnreadableRoutesOptions {
   readonly journal: UnreadableJournal;
   readonly clock: Clock;
-  readonly reproduce: (entries: readonly UnreadableEntry[]) => Promise<number>;
+  readonly reproduce: (entries: readonly UnreadableEntry[]) => Promise<Reproduced>;
 }
 
 const MOST_AT_ONCE = 1000;
@@ -53,6 +56,7 @@ const reproduceAnswer = z.object({
 });
 
 export function unreadableRoutes({ journal, reproduce, clock }: UnreadableRoutesOptions): readonly Route[] {
+  const lanes = new Lanes();
   return [
     defineRoute({
       method: "GET",
@@ -66,15 +70,17 @@ export function unreadableRoutes({ journal, reproduce, clock }: UnreadableRoutes
         body: { name: "UnreadablePage", schema: pageOf(unreadableRecord) },
       },
       handle: async ({ query: { reproduced, limit, cursor, ...wanted } }) => {
+        const after = cursor === undefined ? null : decodeUnreadableCursor(cursor);
         const fresh = await refreshed(journal, clock);
-        const fitting = journal
+        // The entry that the page before ended with may be gone by now.
+        const rest = journal
           .entries()
-          .filter((entry) => fits(entry, wanted) && (reproduced === "true" || !entry.isReproduced));
-        const from = cursor === undefined ? 0 : fitting.findIndex((entry) => placeOf(entry) === cursor) + 1;
-        const page = fitting.slice(from, from + limit);
+          .filter((entry) => fits(entry, wanted) && (reproduced === "true" || !entry.isReproduced))
+          .filter((entry) => after === null || newestFirst(entry, after) > 0);
+        const page = rest.slice(0, limit);
         const last = page.at(-1);
-        const isLast = last === undefined || from + limit >= fitting.length;
-        return { data: page.map(view), nextCursor: isLast ? null : placeOf(last), ...fresh };
+        const isLast = last === undefined || rest.length <= limit;
+        return { data: page.map(view), nextCursor: isLast ? null : encodeUnreadableCursor(last), ...fresh };
       },
     }),
     defineRoute({
@@ -84,16 +90,19 @@ export function unreadableRoutes({ journal, reproduce, clock }: UnreadableRoutes
       summary: "Produce unreadable records again to their own topics, now that they can be read",
       body: { name: "ReproduceInput", schema: reproduceInput },
       answer: { status: 200, description: "How many.", body: { name: "Reproduced", schema: reproduceAnswer } },
-      handle: async ({ body: { dryRun, ...wanted } }) => {
-        await refreshed(journal, clock);
-        const fitting = journal
-          .entries()
-          .filter((entry) => !entry.isReproduced && !entry.isValueLeftOut && fits(entry, wanted));
-        // In the order in which they were put aside.
-        const chosen = fitting.slice(-MOST_AT_ONCE).reverse();
-        const reproduced = dryRun || chosen.length === 0 ? 0 : await reproduce(chosen);
-        return { matched: fitting.length, reproduced };
-      },
+      // One call after the other: what one produced, the next knows.
+      handle: ({ body: { dryRun, ...wanted } }) =>
+        lanes.inTurn("", async () => {
+          await refreshed(journal, clock);
+          const fitting = journal
+            .entries()
+            .filter((entry) => !entry.isReproduced && !entry.isValueLeftOut && fits(entry, wanted));
+          if (dryRun || fitting.length === 0) return { matched: fitting.length, reproduced: 0 };
+          // In the order in which they were put aside.
+          const { count, gone } = await reproduce(fitting.slice(-MOST_AT_ONCE).reverse());
+          for (const entry of gone) journal.drop(entry);
+          return { matched: fitting.length - gone.length, reproduced: count };
+        }),
     }),
   ];
 }

@@ -1,0 +1,17 @@
+/** Where a page of unreadable records ended, as the text that the next call gives back. */
+import { invalidInput } from "../http/problem.ts";
+import type { EntryName } from "./unreadable-journal.ts";
+
+export function encodeUnreadableCursor({ atMs, topic, partition, offset }: EntryName): string {
+  return Buffer.from([atMs, partition, offset, topic].join(":")).toString("base64url");
+}
+
+/** Throws a Problem for any other text. */
+export function decodeUnreadableCursor(cursor: string): EntryName {
+  const text = Buffer.from(cursor, "base64url").toString();
+  const [, atMs, partition, offset, topic] = /^(\d{1,15}):(\d{1,15}):(\d{1,15}):(.+)$/s.exec(text) ?? [];
+  if (topic === undefined) {
+    throw invalidInput([{ path: "cursor", message: "expected the nextCursor of the page before" }]);
+  }
+  return { atMs: Number(atMs), topic, partition: Number(partition), offset: Number(offset) };
+}

@@ -1,0 +1,94 @@
+/** Rules: UP3 and UP4 of reproduction.ts, over the real broker. */
+import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
+import { eventually } from "@posthaste/testkit/eventually";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startTestControl, type TestControl } from "./control.ts";
+
+/** Of what a setting is; Kafka's code. */
+const KAFKAS_TOPIC = 2;
+
+let topics: TestTopics;
+let control: TestControl;
+let offset = 0;
+
+beforeAll(async () => {
+  topics = await createTestTopics("control", { partitions: 1, retryDelaysMs: [300, 10_000] });
+  control = await startTestControl(topics);
+});
+
+afterAll(async () => {
+  await control.stop();
+  await topics.remove();
+});
+
+/** Puts a record aside as a service does; answers its place. */
+async function putAside(topic: string, value = Buffer.from("no schema"), atMs = 5): Promise<string> {
+  offset += 1;
+  const place = { "unreadable-topic": topic, "unreadable-partition": "0", "unreadable-offset": String(offset) };
+  const headers = { ...place, "unreadable-reason": "not_framed", "unreadable-at-ms": String(atMs) };
+  await topics.producer.send([{ topic: topics.names.unreadable, key: null, value, headers, partition: 0 }]);
+  return `${topic}/0/${offset}`;
+}
+
+const reproduce = (places: readonly string[]) => control.call("POST", "/v1/unreadable/reproduce", { places });
+
+async function listed(query = ""): Promise<{ readonly places: string[]; readonly nextCursor: string | null }> {
+  const { status, body } = await control.call("GET", `/v1/unreadable?limit=200${query}`);
+  expect(status).toBe(200);
+  return { places: body.data.map(({ place }: { place: string }) => place), nextCursor: body.nextCursor };
+}
+
+it("UP3: a record that its topic does not take is not marked as produced again", async () => {
+  const topic = topics.names.events;
+  const place = await putAside(topic, Buffer.alloc(4000, "x"));
+  const setLimit = (value: string) =>
+    topics.connection.withAdmin((admin) =>
+      admin.alterConfigs({
+        validateOnly: false,
+        resources: [{ type: KAFKAS_TOPIC, name: topic, configEntries: [{ name: "max.message.bytes", value }] }],
+      }),
+    );
+  await setLimit("1000");
+  expect((await reproduce([place])).status).toBeGreaterThanOrEqual(400);
+  expect((await listed()).places).toContain(place);
+  await setLimit("1000000");
+  expect((await reproduce([place])).body).toEqual({ matched: 1, reproduced: 1 });
+  expect((await listed()).places).not.toContain(place);
+});
+
+it("UP4: one whose topic is no more stays, one of a retry topic that is no more goes to the shortest, the others go", async () => {
+  const { names } = topics;
+  const stays = await putAside(`${topics.prefix}.no-such-topic`);
+  const moved = await putAside(`${names.retryPrefix}7h`);
+  const other = await putAside(names.events);
+  expect((await reproduce([stays, moved, other])).body).toEqual({ matched: 3, reproduced: 2 });
+  expect((await listed()).places).toEqual([stays]);
+  expect((await reproduce([stays])).body).toEqual({ matched: 1, reproduced: 0 });
+  const [end] = await topics.connection.withAdmin((admin) => admin.fetchTopicOffsets(`${names.retryPrefix}300ms`));
+  expect(end?.high).toBe("1");
+});
+
+it("UP4: one that retention took is listed no more, and stands in nobody's way", async () => {
+  const { unreadable, events } = topics.names;
+  const gone = await putAside(events);
+  expect((await listed()).places).toContain(gone);
+  await topics.connection.withAdmin(async (admin) => {
+    const [end] = await admin.fetchTopicOffsets(unreadable);
+    await admin.deleteTopicRecords({ topic: unreadable, partitions: [{ partition: 0, offset: end?.high ?? "" }] });
+  });
+  const kept = await putAside(events);
+  expect((await reproduce([gone, kept])).body).toEqual({ matched: 1, reproduced: 1 });
+  await eventually(async () => expect((await listed("&reproduced=true")).places).not.toContain(gone));
+});
+
+it("what was put aside is listed in pages, whichever of it is produced again meanwhile", async () => {
+  const places: string[] = [];
+  for (const atMs of [100, 101, 101, 102]) places.unshift(await putAside(topics.names.events, undefined, atMs));
+  // Of one moment, by their places.
+  [places[1], places[2]] = [places[1] ?? "", places[2] ?? ""].sort() as [string, string];
+  const first = (await control.call("GET", "/v1/unreadable?limit=2")).body;
+  expect(first.data.map(({ place }: { place: string }) => place)).toEqual(places.slice(0, 2));
+  expect((await reproduce([places[1] ?? ""])).body.reproduced).toBe(1);
+  expect((await listed(`&cursor=${first.nextCursor}`)).places.slice(0, 2)).toEqual(places.slice(2));
+  expect((await control.call("GET", "/v1/unreadable?cursor=x")).status).toBe(400);
+});
