@@ -1,4 +1,9 @@
-/** Rules: TF4 of topic-follower.ts, AW2 of awaited-schemas.ts, UP1 to UP3 of reproduction.ts. */
+/**
+ * Rules: TF4 of topic-follower.ts, MF4 of membership-follower.ts, AW2 of awaited-schemas.ts, UP1 to UP3 of
+ * reproduction.ts.
+ */
+
+import type { MembershipRecord } from "@posthaste/core/audience/membership";
 import type { AttemptBatch } from "@posthaste/core/delivery/attempt-record";
 import type { Delivery } from "@posthaste/core/delivery/delivery";
 import { openPoisonRecords, type PoisonRecords } from "@posthaste/testbed/poison-records";
@@ -80,6 +85,31 @@ describe("a record that control cannot read", () => {
       expect(body.data).toHaveLength(1);
     });
     expect(await list()).toHaveLength(before);
+  });
+});
+
+describe("a user of an audience whose record's schema the registry does not know yet", () => {
+  it("MF4: is in the membership as soon as it does", async () => {
+    const { names } = topics;
+    const sourceId = (await control.call("POST", "/v1/sources", { name: "shop", kind: "server" })).body.id;
+    const { id } = (await control.call("POST", "/v1/audiences", { name: "late", sourceId })).body;
+    const patch = (users: readonly string[]) => control.call("PATCH", `/v1/audiences/${id}/members`, { add: users });
+    expect((await patch(["a"])).body).toMatchObject({ added: 1 });
+    const revision = Date.now() * 1024;
+    const record: MembershipRecord = {
+      ...{ audienceId: id, kind: "audience", sourceId, trait: "late", revision, bornRevision: 0 },
+      ...{ userId: "b", valueJson: "true", changedAtMs: Date.now() },
+    };
+    const late = await poison.knownLater("membership", record);
+    await topics.producer.send([
+      {
+        ...{ topic: names.audiences, key: `${id}:b`, value: late },
+        headers: { revision: String(revision) },
+      },
+    ]);
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    poison.reveal();
+    await eventually(async () => expect((await patch(["b"])).body).toMatchObject({ added: 0, unchanged: 1 }));
   });
 });
 

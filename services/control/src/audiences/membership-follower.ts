@@ -8,11 +8,13 @@
  * MF3  A reader that fails is started again at the next look, from the table's position. When the topic was made anew
  *      (LR3 of log-reader.ts), the table is emptied first. A topic that is not there yet is waited for; partitions that
  *      were added are followed.
- * MF4  A record that cannot be decoded is logged, counted and passed over.
+ * MF4  A record that cannot be decoded is logged, counted and passed over. A schema that the registry does not know is
+ *      waited for first, in front of its partition alone: what was passed over would never be in the table.
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import type { MembershipRecord } from "@posthaste/core/audience/membership";
 import { isPosthasteError } from "@posthaste/core/errors";
+import { AwaitedSchemas } from "@posthaste/kafka/codec/awaited-schemas";
 import { countUnreadable, isUnreadable, startUnreadableCount } from "@posthaste/kafka/codec/unreadable";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { withDeadline } from "@posthaste/kafka/connection/deadline";
@@ -34,6 +36,8 @@ export interface MembershipFollowerOptions {
   readonly topic: string;
   readonly table: MembershipClient;
   readonly codec: Codec<MembershipRecord>;
+  /** How long a record waits for a schema that the registry says it does not know, ms. */
+  readonly unknownSchemaMs: number;
   /** A record was taken that may have left somebody to be written again (U3). */
   readonly onTaken: () => void;
 }
@@ -48,12 +52,24 @@ export class MembershipFollower {
   #timer: NodeJS.Timeout | null = null;
   #wasRemade = false;
   #isTold = false;
-  #isClosed = false;
+  readonly #closing = new AbortController();
+  readonly #schemas: AwaitedSchemas;
 
   constructor(connection: KafkaConnection, options: MembershipFollowerOptions) {
     this.#connection = connection;
     this.#options = options;
-    startUnreadableCount(connection.metrics, options.topic);
+    const { topic, codec, unknownSchemaMs } = options;
+    startUnreadableCount(connection.metrics, topic);
+    this.#schemas = new AwaitedSchemas({
+      prefetch: codec.prefetch,
+      patienceMs: unknownSchemaMs,
+      waiting: {
+        log: connection.log,
+        fields: { event: "follower_waits_for_schema", topic },
+        message: "the schema of a record cannot be fetched: trying on",
+        signal: this.#closing.signal,
+      },
+    });
     this.#positions = new Map(options.table.start.positions.map(({ partition, next }) => [partition, next]));
     this.#lookLater(0);
   }
@@ -77,9 +93,13 @@ export class MembershipFollower {
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#closing.abort();
     if (this.#timer !== null) clearTimeout(this.#timer);
     await Promise.all([...this.#readers.values()].map((reader) => reader.close()));
+  }
+
+  get #isClosed(): boolean {
+    return this.#closing.signal.aborted;
   }
 
   #lookLater(afterMs: number): void {
@@ -129,11 +149,12 @@ export class MembershipFollower {
     return leaderless.length === 0 && this.#readers.size === offsets.length;
   }
 
-  /** MF2. */
-  #takeInTurn(partition: number, records: readonly IncomingRecord[]): Promise<void> {
+  /** MF2, MF4. */
+  async #takeInTurn(partition: number, records: readonly IncomingRecord[]): Promise<void> {
+    for (const { value } of records) if (value !== null) await this.#schemas.prefetch(value);
     const taken = this.#taking.then(() => this.#take(partition, records));
     this.#taking = taken.catch(() => undefined);
-    return taken;
+    await taken;
   }
 
   async #take(partition: number, records: readonly IncomingRecord[]): Promise<void> {
@@ -141,7 +162,7 @@ export class MembershipFollower {
     for (let from = 0; from < records.length; from += STEP_RECORDS) {
       const step = records.slice(from, from + STEP_RECORDS);
       const entries: MembershipEntry[] = [];
-      for (const record of step) entries.push(...(await this.#read(record)));
+      for (const record of step) entries.push(...this.#read(record));
       const next = (step.at(-1)?.offset ?? 0) + 1;
       if (this.#isClosed) return;
       await table.take(partition, next, entries);
@@ -157,11 +178,10 @@ export class MembershipFollower {
     for (const look of this.#waiting) look();
   }
 
-  /** MF4. A registry that does not answer ends the reader instead: the record is read again. */
-  async #read(record: IncomingRecord): Promise<readonly MembershipEntry[]> {
+  /** MF4. */
+  #read(record: IncomingRecord): readonly MembershipEntry[] {
     const { codec, topic } = this.#options;
     try {
-      if (record.value !== null) await codec.prefetch(record.value);
       const entry = toMembershipEntry(record, codec);
       return entry === null ? [] : [entry];
     } catch (error) {

@@ -27,6 +27,8 @@ export interface MembershipOptions {
   readonly codec: Codec<MembershipRecord>;
   /** The database's file, or `TEMPORARY_FILE`; null for memory. */
   readonly path: string | null;
+  /** See MembershipFollowerOptions. */
+  readonly unknownSchemaMs: number;
   /** Users may have to be written again (U3). Called at most once a batch of records. */
   readonly onTaken: () => void;
 }
@@ -96,7 +98,7 @@ export class Membership {
    * failed.
    */
   async #runOnce(signal: AbortSignal): Promise<void> {
-    const { connection, topic, codec, path, onTaken } = this.#options;
+    const { connection, topic, path } = this.#options;
     const { clusterId } = await connection.withAdmin((admin) => admin.describeCluster());
     // Positions in another topic of the name would mean nothing.
     const topicId = (await readTopicIds(connection, [topic], { signal })).get(topic) ?? "";
@@ -108,7 +110,7 @@ export class Membership {
     const table = await openMembershipTable({ path, identity: `${clusterId}/${topic}/${topicId}` }, ended.reject);
     const { trouble } = table.start;
     if (trouble !== null) connection.log.warn({ event: "membership_not_kept", reason: trouble });
-    const follower = new MembershipFollower(connection, { topic, table, codec, onTaken });
+    const follower = new MembershipFollower(connection, { ...this.#options, table });
     this.#opened = { table, follower };
     this.#opening.resolve(this.#opened);
     try {

@@ -73,7 +73,7 @@ export async function openAudiences(options: AudiencesOptions): Promise<Audience
     codec: createAudienceCodec(records),
   });
   const membership = new Membership({
-    ...{ connection, codec, topic: names.audiences },
+    ...{ connection, codec, topic: names.audiences, unknownSchemaMs },
     path: await cachePath(options.folder, log),
     onTaken: () => syncs.repairSoon(),
   });
