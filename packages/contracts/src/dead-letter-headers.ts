@@ -2,13 +2,13 @@
  * The headers of a dead letter: what its value says, as text, so that a filter decodes nothing. docs/dead-letters.md
  * lists them for readers; a fact that is null in the value has no header.
  */
-import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
+import { type DeadLetter, lastAnswers } from "@posthaste/core/delivery/dead-letter";
 import { encodeReplay } from "./headers.ts";
 
 /** UTF-8 text; numbers in decimal, moments in ms since the epoch. Body, history and `restJson` stay in the value. */
 export function encodeDeadLetter(letter: DeadLetter): Record<string, string> {
   const { replayId } = letter;
-  const answers = letter.lastAttempt.length > 0 ? letter.lastAttempt : (letter.history.at(-1)?.urls ?? []);
+  const answers = lastAnswers(letter);
   // The first three keep their order: docs/dead-letters.md promises it to filters by text.
   const headers: Record<string, string> = {
     reason: letter.reason,

@@ -120,3 +120,21 @@ describe("counts of dead letters", () => {
     expect((await control.call("GET", "/v1/dead-letters/counts?cursor=x")).status).toBe(400);
   });
 });
+
+it("one that was given up without an attempt goes by what its URLs answered before, as its headers do", async () => {
+  const past = (attempt: number, status: number) => ({
+    ...{ attempt, replayId: null, startedAtMs: 1 },
+    urls: [{ url: "https://a.example/hook", status, error: null, durationMs: 1 }],
+  });
+  const history = [past(1, 502), past(2, 504)];
+  await writer.deadLetters([deadLetterAt(7, { destinationId: "dst_past", lastAttempt: [], history })], 1);
+  await eventually(async () => expect(await timesOf("destinationId=dst_past")).toHaveLength(1));
+  expect([await timesOf("error=504"), await timesOf("error=502")]).toEqual([[momentOf(7)], []]);
+  const groups = (await control.call("GET", "/v1/dead-letters/groups?destinationId=dst_past")).body.data;
+  expect(groups).toMatchObject([{ error: "504", count: 1 }]);
+  const counted = { destinationId: "dst_past", error: "504", dryRun: true };
+  const { body } = await control.call("POST", "/v1/dead-letters/purge", counted);
+  expect([body.matched, body.counts]).toMatchObject([1, [{ error: "504", count: 1 }]]);
+  const exported = await control.call("GET", "/v1/dead-letters/export?destinationId=dst_past&format=csv");
+  expect(exported.text).toContain(",504,");
+});

@@ -87,3 +87,11 @@ export interface DeadLetter extends Delivery {
   /** The dead letter that it was sent again from last: topic/partition/offset. */
   readonly replayedFrom: string | null;
 }
+
+/**
+ * What its URLs answered last: in the attempt that ended it, or where it was given up without one in the newest before.
+ * What filters, lists and headers call its errors and statuses is of these.
+ */
+export function lastAnswers({ lastAttempt, history }: Pick<DeadLetter, "lastAttempt" | "history">) {
+  return lastAttempt.length > 0 ? lastAttempt : (history.at(-1)?.urls ?? []);
+}

@@ -36,7 +36,7 @@ export interface LetterFacts {
   readonly userIds: readonly string[];
   /** Null where the event has no name, or it is not known. */
   readonly event: string | null;
-  /** Of the attempt that ended it, what each URL came to, as `errorOf` has it. */
+  /** What its URLs came to (`lastAnswers`), as `errorOf` has it. */
   readonly errors: readonly string[];
 }
 

@@ -1,7 +1,7 @@
 /** Dead letters by what they died of, and what helps. */
 import type { LetterFilter } from "@posthaste/core/replay/letter-filter";
-import { errorOf, letterPlace } from "@posthaste/core/replay/letter-filter";
-import { deadLetterFromEntry, type ListedDeadLetter } from "../read-model/dead-letter-entry.ts";
+import { letterPlace } from "@posthaste/core/replay/letter-filter";
+import { deadLetterFromEntry, factsFromEntry, type ListedDeadLetter } from "../read-model/dead-letter-entry.ts";
 import type { VisibleLetters } from "./visible-letters.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -25,9 +25,8 @@ export interface LetterGroup {
 export async function groupLetters(letters: VisibleLetters, filter: LetterFilter): Promise<readonly LetterGroup[]> {
   const groups = new Map<string, LetterGroup>();
   for await (const entry of letters.shown(filter)) {
-    const { destinationId, reason, reasonClass, lastAttempt, deadAtMs } = deadLetterFromEntry(entry);
-    const [first] = lastAttempt;
-    const error = first === undefined ? null : errorOf(first);
+    const { destinationId, reason, reasonClass, deadAtMs } = deadLetterFromEntry(entry);
+    const [error = null] = factsFromEntry(entry).errors;
     const name = JSON.stringify([destinationId, reason, reasonClass, error]);
     let group = groups.get(name);
     if (group === undefined) {

@@ -2,11 +2,11 @@
 import { DIGEST_LENGTH } from "@posthaste/core/deletion/digest-set";
 import { suppressionKeysOf } from "@posthaste/core/deletion/suppression";
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
-import { errorOf, type LetterFacts } from "@posthaste/core/replay/letter-filter";
+import type { LetterFacts } from "@posthaste/core/replay/letter-filter";
 import { suppressionDigest } from "@posthaste/kafka/log/suppressed-users";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import type { JournalEntry } from "./journal.ts";
-import { userIdsOf } from "./letter-facts.ts";
+import { errorsOf, userIdsOf } from "./letter-facts.ts";
 
 type Detailed =
   | "sourceId"
@@ -23,8 +23,9 @@ type Detailed =
   | "replays";
 
 interface DeadLetterDetail extends Pick<DeadLetter, Detailed> {
-  /** Whom it is about, for filters. */
+  /** For filters, as `letterCheck` has them. */
   readonly userIds: readonly string[];
+  readonly errors: readonly string[];
 }
 
 /** A dead letter as it is listed. */
@@ -38,7 +39,7 @@ export function deadLetterEntries(
   const { windowStartMs, lastAttempt, replayId, replays } = letter;
   const detail: DeadLetterDetail = {
     ...{ sourceId, type, event, userKey, reasonClass, receivedAtMs, attempts, deferrals },
-    ...{ windowStartMs, lastAttempt, replayId, replays, userIds: userIdsOf(letter, key) },
+    ...{ windowStartMs, lastAttempt, replayId, replays, userIds: userIdsOf(letter, key), errors: errorsOf(letter) },
   };
   const { deadAtMs, destinationId, reason, messageId } = letter;
   const bodyText = () => Buffer.from(letter.body).toString();
@@ -52,18 +53,17 @@ export function deadLetterEntries(
 /** Reads back what `deadLetterEntries` made. */
 export function deadLetterFromEntry(entry: JournalEntry): ListedDeadLetter {
   const { timeMs, destinationId, kind, messageId } = entry;
-  const { userIds: _, ...detail } = detailOf(entry);
+  const { userIds: _, errors: __, ...detail } = detailOf(entry);
   return { ...detail, messageId, destinationId, reason: kind as DeadLetter["reason"], deadAtMs: timeMs };
 }
 
 /** What filters go by. */
 export function factsFromEntry(entry: JournalEntry): LetterFacts {
   const { partition, offset, timeMs: deadAtMs, destinationId, kind, messageId } = entry;
-  const { sourceId, type, event, userIds, lastAttempt } = detailOf(entry);
+  const { sourceId, type, event, userIds, errors } = detailOf(entry);
   return {
-    ...{ partition, offset, deadAtMs, destinationId, messageId, sourceId, type, event, userIds },
+    ...{ partition, offset, deadAtMs, destinationId, messageId, sourceId, type, event, userIds, errors },
     reason: kind as DeadLetter["reason"],
-    errors: [...new Set(lastAttempt.map(errorOf))],
   };
 }
 

@@ -1,5 +1,5 @@
 /** What of a dead letter filters go by, out of its record or out of its entry. */
-import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
+import { type DeadLetter, lastAnswers } from "@posthaste/core/delivery/dead-letter";
 import { errorOf, type LetterFacts } from "@posthaste/core/replay/letter-filter";
 import { userKeyOf } from "@posthaste/core/routing/partition-key";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
@@ -8,12 +8,17 @@ export function factsOf(
   letter: DeadLetter,
   { partition, offset, key }: Pick<IncomingRecord, "partition" | "offset" | "key">,
 ): LetterFacts {
-  const { deadAtMs, reason, destinationId, sourceId, messageId, type, event, lastAttempt } = letter;
+  const { deadAtMs, reason, destinationId, sourceId, messageId, type, event } = letter;
   return {
     ...{ partition, offset, deadAtMs, reason, destinationId, sourceId, messageId, type, event },
     userIds: userIdsOf(letter, key),
-    errors: [...new Set(lastAttempt.map(errorOf))],
+    errors: errorsOf(letter),
   };
+}
+
+/** What its URLs came to, each word once, in the order of the URLs. */
+export function errorsOf(letter: Pick<DeadLetter, "lastAttempt" | "history">): readonly string[] {
+  return [...new Set(lastAnswers(letter).map(errorOf))];
 }
 
 /** Whom a letter is about; of an alias the id too that it is aliased from. */

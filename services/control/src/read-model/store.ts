@@ -25,7 +25,7 @@ import {
 } from "./journal.ts";
 
 /** Raised with every change of the tables. */
-const LAYOUT = 4;
+const LAYOUT = 5;
 const CACHE_KIB = 48 * 1024;
 const COMMIT_ENTRIES = 5000;
 const COMMIT_INTERVAL_MS = 1000;
