@@ -288,6 +288,22 @@ describe("a replay that runs", () => {
     expect((await plan({ destinationId: id })).body.matched).toBe(400 - cancelled.body.replayed);
   });
 
+  it("is cancelled where it comes by nothing that is to be sent (Z7)", async () => {
+    const [wanted, other] = [await createDestination("wanted"), await createDestination("passed over")];
+    for (let from = 0; from < 40_000; from += 2000) {
+      await writer.deadLetters(
+        Array.from({ length: 2000 }, (_, n) => deadLetterAt(6, { destinationId: other, messageId: `${from + n}` })),
+      );
+    }
+    await writer.deadLetters([deadLetterAt(6, { destinationId: wanted })]);
+    const planned = (await plan({ destinationId: wanted })).body;
+    expect(planned.matched).toBe(1);
+    await control.call("POST", "/v1/dead-letters/replay", { plan: planned.plan });
+    const cancelled = (await control.call("POST", `/v1/replays/${planned.plan}/cancel`)).body;
+    expect(cancelled).toMatchObject({ state: "cancelled", replayed: 0, endedAt: expect.any(String) });
+    expect(cancelled.offsets.passed).toBeLessThan(40_000);
+  });
+
   it("lets others wait, of which a cancelled one ends at once, and a paused one stands in nobody's way (RR1)", async () => {
     const id = await createDestination("in turn");
     await lettersOf(id, 60);

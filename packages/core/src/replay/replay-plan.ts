@@ -32,6 +32,8 @@ export interface ReplayPlan {
   readonly again: boolean;
   /** Deliveries a second at the most; null for as many as the brokers take. */
   readonly ratePerSecond: number | null;
+  /** Kafka's id of the topic that it counted: of another one it says nothing. Null where the cluster has none. */
+  readonly topicId: string | null;
   readonly ranges: readonly PlannedRange[];
   /** Letters that are meant. */
   readonly matched: number;

@@ -37,6 +37,8 @@ export interface LogReaderOptions {
   readonly from: number | "start" | "end";
   /** Called with records in offset order, one call at a time; reading goes on when it is finished. */
   readonly onRecords: (records: readonly IncomingRecord[]) => Promise<void> | void;
+  /** Kafka's id of the topic that is meant (LR5); the one that is found first when left out, or null. */
+  readonly topicId?: string | null;
   /** Told when a fetch was answered, and again when its records were taken. */
   readonly onFetched?: (at: FetchedTo) => void;
   /** How long a broker may keep a fetch that it has nothing for, in ms; default `MAX_WAIT_MS`. */
@@ -91,7 +93,7 @@ const MAX_BYTES = 4_000_000;
  */
 export async function followLog(connection: KafkaConnection, options: LogReaderOptions): Promise<LogReader> {
   const reader = new PartitionReader(connection, options);
-  options.signal?.addEventListener("abort", () => void reader.close());
+  reader.closeBy(options.signal);
   await reader.start();
   return reader;
 }
@@ -112,11 +114,19 @@ class PartitionReader implements LogReader {
   constructor(connection: KafkaConnection, options: LogReaderOptions) {
     this.#connection = connection;
     this.#options = options;
-    this.#topic = new SameTopic(options.topic);
+    this.#topic = new SameTopic(options.topic, options.topicId ?? null);
   }
 
   get position(): number {
     return this.#position;
+  }
+
+  /** A signal may outlive many readers, and holds none that is closed. */
+  closeBy(signal: AbortSignal | undefined): void {
+    const close = () => void this.close();
+    signal?.addEventListener("abort", close);
+    this.#closing.signal.addEventListener("abort", () => signal?.removeEventListener("abort", close));
+    if (signal?.aborted) close();
   }
 
   /** Resolves when the first position is known. */

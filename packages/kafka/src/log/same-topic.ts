@@ -5,10 +5,12 @@ import { type Broker, requestTopicIds } from "../kafkajs/kafkajs-internals.ts";
 export class SameTopic {
   readonly #topic: string;
   /** Null before it is known, and where the cluster has none. */
-  #topicId: string | null = null;
+  #topicId: string | null;
 
-  constructor(topic: string) {
+  /** `topicId` is that of the topic which is meant; null for the one that is found first. */
+  constructor(topic: string, topicId: string | null) {
     this.#topic = topic;
+    this.#topicId = topicId;
   }
 
   /** Rejects with `offset_out_of_range` for another topic of the name; a broker that does not know it says nothing. */

@@ -5,13 +5,13 @@
  */
 import type { SuppressedUsers } from "@posthaste/core/deletion/suppression";
 import { type LetterFilter, letterCheck } from "@posthaste/core/replay/letter-filter";
-import { withDeadline } from "@posthaste/kafka/connection/deadline";
 import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
 import { Problem } from "../http/problem.ts";
 import {
   type FoundLetter,
   isLetterSuppressed,
   type LetterReaderOptions,
+  readLetter,
   readLetters,
 } from "../replays/letter-reader.ts";
 import type { PastPlans } from "../replays/plan-letters.ts";
@@ -22,7 +22,7 @@ const READ_MS = 10_000;
 
 export interface LetterExportOptions extends LetterReaderOptions {
   readonly suppressed: SuppressedUsers;
-  readonly past: PastPlans;
+  readonly past: Pick<PastPlans, "purged">;
 }
 
 export class LetterExport {
@@ -38,18 +38,9 @@ export class LetterExport {
     const [partition = -1, offset = -1] = /^\d{1,9}:\d{1,15}$/.test(place) ? place.split(":").map(Number) : [];
     const range = (await topicOffsets(connection, topic)).find((each) => each.partition === partition);
     if (range === undefined || offset < range.start || offset >= range.end) throw noSuchLetter(place);
-    const read = async (): Promise<FoundLetter | undefined> => {
-      for await (const { letters } of readLetters(
-        this.#options,
-        { partition, start: offset, end: offset + 1 },
-        signal,
-      )) {
-        return letters[0];
-      }
-      return undefined;
-    };
-    const found = await withDeadline(read(), READ_MS, "reading a dead letter");
-    if (found === undefined || found.facts.offset !== offset || !this.#mayBeSeen()(found)) throw noSuchLetter(place);
+    const reading = { timeoutMs: READ_MS, signal: AbortSignal.any([signal, AbortSignal.timeout(READ_MS)]) };
+    const found = await readLetter(this.#options, { partition, offset }, reading);
+    if (found === null || !this.#mayBeSeen()(found)) throw noSuchLetter(place);
     return found;
   }
 
@@ -59,10 +50,11 @@ export class LetterExport {
     const ranges = await topicOffsets(connection, topic);
     const rows = createRowFormat(format);
     const fits = letterCheck(filter);
-    const mayBeSeen = this.#mayBeSeen();
     yield rows.begin();
     for (const range of ranges) {
       for await (const { letters } of readLetters(this.#options, range, signal)) {
+        // Asked for each time: what is purged meanwhile is seen no more.
+        const mayBeSeen = this.#mayBeSeen();
         const chunk = rows.add(letters.filter((found) => fits(found.facts) && mayBeSeen(found)));
         if (chunk.length > 0) yield chunk;
       }

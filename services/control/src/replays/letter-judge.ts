@@ -4,6 +4,7 @@
  * Owns nothing: it asks the tables and the delivery log each time, since what they say changes.
  */
 import type { SuppressedUsers } from "@posthaste/core/deletion/suppression";
+import { isPosthasteError } from "@posthaste/core/errors";
 import type { LeftOutCause } from "@posthaste/core/replay/replay";
 import { Problem } from "../http/problem.ts";
 import { attemptFromEntry } from "../read-model/attempt-entry.ts";
@@ -24,7 +25,7 @@ export interface KnownDestination {
 }
 
 export interface LetterJudgeOptions {
-  readonly past: PastPlans;
+  readonly past: Pick<PastPlans, "purged" | "replayed">;
   readonly suppressed: SuppressedUsers;
   /** Undefined for one that was removed. */
   readonly destinationOf: (id: string) => KnownDestination | undefined;
@@ -57,6 +58,21 @@ export class LetterJudge {
       const letter = found[index];
       return cause ?? (letter !== undefined && delivered.has(letter) ? "deliveredSince" : null);
     });
+  }
+
+  /** The same; while the delivery log cannot be asked, by what is in memory alone, and `onSilence` is told why. */
+  async judgeAnyway(
+    found: readonly FoundLetter[],
+    judging: Judging,
+    onSilence: (reason: string) => void,
+  ): Promise<readonly (LeftOutCause | null)[]> {
+    try {
+      return await this.judge(found, judging);
+    } catch (error) {
+      if (!(error instanceof Problem) && !isPosthasteError(error)) throw error;
+      onSilence(error.message);
+      return this.judgeByTables(found, judging);
+    }
   }
 
   /** The same by what is in memory alone: what was delivered since is not known. */

@@ -10,6 +10,7 @@ import { untilAnswered } from "@posthaste/kafka/connection/when-reachable";
 import { followLog } from "@posthaste/kafka/log/log-reader";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import { factsOf } from "../read-model/letter-facts.ts";
+import { readRecord } from "../read-record.ts";
 import { Handoff } from "./handoff.ts";
 
 /** Records that are decoded at a time; others have their turn between two of them. */
@@ -35,6 +36,8 @@ export interface LetterReaderOptions {
   readonly connection: KafkaConnection;
   readonly topic: string;
   readonly codec: Codec<DeadLetter>;
+  /** See `LogReaderOptions`. */
+  readonly topicId?: string | null;
 }
 
 /**
@@ -48,10 +51,10 @@ export async function* readLetters(
 ): AsyncGenerator<LetterBatch> {
   if (end <= start) return;
   signal.throwIfAborted();
-  const { connection, topic } = options;
+  const { connection, topic, topicId = null } = options;
   const handoff = new Handoff<LetterBatch>();
   const reader = await followLog(connection, {
-    ...{ topic, partition, from: start, maxBytes: MAX_BYTES, signal },
+    ...{ topic, topicId, partition, from: start, maxBytes: MAX_BYTES, signal },
     onRecords: async (records) => {
       for (let from = 0; from < records.length; from += STEP) {
         const step = records.slice(from, from + STEP).filter(({ offset }) => offset < end);
@@ -71,6 +74,18 @@ export async function* readLetters(
     handoff.end();
     await reader.close();
   }
+}
+
+/** The letter of one place; null where there is none, or none that can be read. Rejects with `deadline_exceeded`. */
+export async function readLetter(
+  options: LetterReaderOptions,
+  place: { readonly partition: number; readonly offset: number },
+  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
+): Promise<FoundLetter | null> {
+  const record = await readRecord(options.connection, { topic: options.topic, ...place }, timeoutMs);
+  if (record === null) return null;
+  const { letters } = await batchOf(options, [record], { next: record.offset + 1, signal });
+  return letters[0] ?? null;
 }
 
 async function batchOf(

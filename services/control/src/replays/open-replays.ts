@@ -16,6 +16,7 @@ import type { Route } from "../http/route.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import { LetterJudge } from "./letter-judge.ts";
 import type { LetterReaderOptions } from "./letter-reader.ts";
+import { LetterTopic } from "./letter-topic.ts";
 import { PastPlans } from "./plan-letters.ts";
 import { Planner } from "./planner.ts";
 import { purgeRoutes } from "./purge-routes.ts";
@@ -55,10 +56,11 @@ export interface OpenedReplays {
 /** Resolves when the table is being read. */
 export async function openReplays(options: OpenReplaysOptions): Promise<OpenedReplays> {
   const { connection, openCodec, names, destinations, fail } = options;
-  const [records, letters, deliveries, producer] = await Promise.all([
+  const [records, letters, deliveries, letterTopic, producer] = await Promise.all([
     openCodec<AvroReplayRecord>("replay"),
     openCodec<DeadLetter>("dead-letter"),
     openCodec<Delivery>("delivery"),
+    LetterTopic.open(connection, names.deadLetters),
     // Its own, so that no progress waits behind a configuration, nor a configuration behind it.
     createProducer(connection, { name: "replay-records", topics: [names.replays] }),
   ]);
@@ -66,10 +68,10 @@ export async function openReplays(options: OpenReplaysOptions): Promise<OpenedRe
     ...options,
     ...{ topic: names.replays, codec: createReplayCodec(records), producer },
   });
-  const past = new PastPlans(store);
+  const past = new PastPlans(store, letterTopic);
   const destinationOf = (id: string): Destination | undefined => destinations.get(id);
   const judge = new LetterJudge({ ...options, past, destinationOf });
-  const planner = new Planner({ ...options, topic: names.deadLetters, codec: letters, judge, past });
+  const planner = new Planner({ ...options, topic: names.deadLetters, codec: letters, judge, past, letterTopic });
   const handlers = new ReplayHandlers({ ...options, store, planner });
   const runner = new ReplayRunner({
     ...{ ...options, store, judge, letters, deliveries, onFailure: fail },
@@ -90,6 +92,7 @@ export async function openReplays(options: OpenReplaysOptions): Promise<OpenedRe
     },
     close: async () => {
       handlers.close();
+      letterTopic.close();
       await runner.stop();
       await store.close();
       await producer.close();

@@ -2,6 +2,7 @@
 import { type LetterFacts, letterCheck } from "@posthaste/core/replay/letter-filter";
 import { nextOffset } from "@posthaste/core/replay/replay";
 import type { ReplayPlan } from "@posthaste/core/replay/replay-plan";
+import type { LetterTopic } from "./letter-topic.ts";
 import { PlaceSet } from "./place-set.ts";
 import type { HeldPlan, ReplayStore } from "./replay-store.ts";
 
@@ -22,30 +23,41 @@ export function meantBy({ filter, ranges, leftOutPlaces }: ReplayPlan): LetterTe
 /** What earlier plans did, by the records that stand now; tests are made anew only for records that changed. */
 export class PastPlans {
   readonly #store: Pick<ReplayStore, "plans">;
+  readonly #letters: Pick<LetterTopic, "id">;
   readonly #tests = new WeakMap<object, LetterTest>();
 
-  constructor(store: Pick<ReplayStore, "plans">) {
+  constructor(store: Pick<ReplayStore, "plans">, letters: Pick<LetterTopic, "id">) {
     this.#store = store;
+    this.#letters = letters;
   }
 
   /** Whether there is anything that was purged; while there is not, nobody needs to ask. */
   get hasPurges(): boolean {
-    for (const { plan } of this.#store.plans()) if (isPurge(plan)) return true;
+    for (const { plan } of this.#plans()) if (isPurge(plan)) return true;
     return false;
   }
 
   /** Of the letters that one of the purges named. */
   purged(): LetterTest {
-    const tests = [...this.#store.plans()].filter(({ plan }) => isPurge(plan)).map(({ plan }) => this.#meant(plan));
+    const tests = [...this.#plans()].filter(({ plan }) => isPurge(plan)).map(({ plan }) => this.#meant(plan));
     return (letter) => tests.some((test) => test(letter));
   }
 
   /** Of the letters that a replay sent, but for the one of that id. */
   replayed(exceptId: string | null): LetterTest {
-    const tests = [...this.#store.plans()]
+    const tests = [...this.#plans()]
       .filter(({ id, plan }) => id !== exceptId && plan.purpose === "replay")
       .flatMap((held) => this.#sent(held) ?? []);
     return (letter) => tests.some((test) => test(letter));
+  }
+
+  /** Those over the topic as it is now. */
+  *#plans(): Iterable<HeldPlan> {
+    const { id } = this.#letters;
+    for (const held of this.#store.plans()) {
+      const { topicId } = held.plan;
+      if (topicId === null || id === null || topicId === id) yield held;
+    }
   }
 
   #meant(plan: ReplayPlan): LetterTest {

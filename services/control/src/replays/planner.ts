@@ -3,7 +3,8 @@
  *
  * Owns: the turn in which plans are made.
  * PL1  The ends are fixed first; what comes later belongs to no plan that is made now.
- * PL2  One plan is made at a time in a process: each reads a whole topic.
+ * PL2  One plan is made at a time in a process: each reads a whole topic. Where one partition cannot be counted, the
+ *      others are not read on.
  */
 import type { Log } from "@posthaste/core/log";
 import { type LetterFilter, letterCheck, letterPlace } from "@posthaste/core/replay/letter-filter";
@@ -12,8 +13,10 @@ import type { LetterSample, PlannedRange, PlanPurpose, ReplayPlan } from "@posth
 import type { Clock } from "@posthaste/core/time";
 import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
 import { Problem } from "../http/problem.ts";
+import { Lanes } from "../lanes.ts";
 import type { LetterJudge } from "./letter-judge.ts";
 import { type FoundLetter, type LetterReaderOptions, readLetters } from "./letter-reader.ts";
+import type { LetterTopic } from "./letter-topic.ts";
 import { MAX_PLACES_BYTES, PlaceSet } from "./place-set.ts";
 import type { PastPlans } from "./plan-letters.ts";
 
@@ -47,13 +50,15 @@ export interface MadePlan {
 export interface PlannerOptions extends LetterReaderOptions {
   readonly judge: Pick<LetterJudge, "judge">;
   readonly past: PastPlans;
+  readonly letterTopic: Pick<LetterTopic, "refresh">;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 export class Planner {
   readonly #options: PlannerOptions;
-  #turn: Promise<unknown> = Promise.resolve();
+  /** PL2. */
+  readonly #lanes = new Lanes();
 
   constructor(options: PlannerOptions) {
     this.#options = options;
@@ -64,17 +69,22 @@ export class Planner {
    * delivery log cannot be asked. `signal` ends the reading.
    */
   make(input: PlanInput, signal: AbortSignal): Promise<MadePlan> {
-    const made = this.#turn.then(() => this.#make(input, signal));
-    this.#turn = made.catch(() => undefined);
-    return made;
+    return this.#lanes.inTurn("", () => this.#make(input, signal));
   }
 
   async #make(input: PlanInput, signal: AbortSignal): Promise<MadePlan> {
     const { connection, topic, clock, log } = this.#options;
     const createdAtMs = clock.nowMs();
+    const topicId = await this.#options.letterTopic.refresh();
     const ranges = await topicOffsets(connection, topic);
     const count = new Count(input, createdAtMs, this.#options);
-    await Promise.all(ranges.map((range) => this.#countRange(range, count, signal)));
+    const failing = new AbortController();
+    const reading = { topicId, signal: AbortSignal.any([signal, failing.signal]) };
+    try {
+      await Promise.all(ranges.map((range) => this.#countRange(range, count, reading)));
+    } finally {
+      failing.abort();
+    }
     const { matched, leftOut, places, samples, counts } = count;
     const leftOutPlaces = places.encode();
     if (leftOutPlaces.length > MAX_PLACES_BYTES) {
@@ -82,17 +92,22 @@ export class Planner {
     }
     log.info({ event: "replay_planned", purpose: input.purpose, matched, leftOut, ms: clock.nowMs() - createdAtMs });
     const plan: ReplayPlan = {
-      ...{ ...input, want: "planned", ranges, matched, leftOut, leftOutPlaces, samples, createdAtMs },
+      ...{ ...input, want: "planned", topicId, ranges, matched, leftOut, leftOutPlaces, samples, createdAtMs },
       ...{ expiresAtMs: createdAtMs + PLAN_KEEP_MS, startedAtMs: null },
     };
     return { plan, counts };
   }
 
-  async #countRange(range: PlannedRange, count: Count, signal: AbortSignal): Promise<void> {
-    for await (const { letters, unreadable } of readLetters(this.#options, range, signal)) {
+  async #countRange(range: PlannedRange, count: Count, { topicId, signal }: CountedTopic): Promise<void> {
+    for await (const { letters, unreadable } of readLetters({ ...this.#options, topicId }, range, signal)) {
       await count.take(range.partition, letters, unreadable);
     }
   }
+}
+
+interface CountedTopic {
+  readonly topicId: string | null;
+  readonly signal: AbortSignal;
 }
 
 /** What is counted so far. */

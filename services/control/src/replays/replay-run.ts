@@ -12,6 +12,8 @@
  * Z5  The progress is written each second, and before more than a batch goes without it. While it cannot be written
  *     nothing goes.
  * Z6  What to leave out is judged again, letter by letter, shortly before it would be sent.
+ * Z7  It stops when it is asked to, also where it comes by nothing that is to be sent, or waits for a broker or the
+ *     registry. In a topic that was made anew it sends nothing: what was planned is gone with the old one.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Codec } from "@posthaste/contracts/codec";
@@ -25,7 +27,6 @@ import type { LeftOutCause, RunState } from "@posthaste/core/replay/replay";
 import type { PlannedRange, ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { createProducer, type OutgoingRecord, type Producer } from "@posthaste/kafka/producer/producer";
-import { Problem } from "../http/problem.ts";
 import type { LetterJudge } from "./letter-judge.ts";
 import { type FoundLetter, type LetterBatch, readLetters } from "./letter-reader.ts";
 import { Pace } from "./pace.ts";
@@ -90,10 +91,13 @@ interface Step {
 class ReplayRun {
   readonly #options: ReplayRunOptions;
   readonly #parts: RunParts;
+  /** Ends the reading, whatever that waits for, when nothing more is to be sent (Z7). */
+  readonly #stopping = new AbortController();
 
   constructor(options: ReplayRunOptions, parts: RunParts) {
     this.#options = options;
     this.#parts = parts;
+    parts.signal.addEventListener("abort", () => this.#stopping.abort(), { signal: this.#stopping.signal });
   }
 
   /** As it stands: what is wanted changes. */
@@ -110,6 +114,9 @@ class ReplayRun {
     const stopped = this.#stopState();
     if (stopped !== null) return stopped;
     const producer = await createProducer(connection, { name: "replay", topics: [names.deliveries] });
+    const forget = this.#options.store.onChange(() => {
+      if (this.#stopState() !== null) this.#stopping.abort();
+    });
     try {
       const { plan } = this;
       const pace = plan.ratePerSecond === null ? null : new Pace(plan.ratePerSecond, clock.monotonicMs());
@@ -121,10 +128,12 @@ class ReplayRun {
       return "done";
     } catch (error) {
       if (error instanceof TakenOver) throw error;
-      if (this.#parts.signal.aborted) return "waiting";
+      const stopping = this.#stopState();
+      if (stopping !== null) return stopping;
       log.error({ event: "replay_failed", replayId: this.#parts.id, err: error });
       return "failed";
     } finally {
+      forget();
       await producer.close();
     }
   }
@@ -132,9 +141,11 @@ class ReplayRun {
   /** Z3. Null when the range is through. */
   async #runRange({ partition, start, end }: PlannedRange, sending: Sending): Promise<RunState | null> {
     const { connection, names, letters: codec } = this.#options;
-    const { progress, signal } = this.#parts;
+    const { progress } = this.#parts;
+    const { topicId } = this.plan;
+    const reading = { connection, topic: names.deadLetters, topicId, codec };
     const range = { partition, start: progress.nextOf({ partition, offset: start }), end };
-    for await (const batch of readLetters({ connection, topic: names.deadLetters, codec }, range, signal)) {
+    for await (const batch of readLetters(reading, range, this.#stopping.signal)) {
       const state = await this.#runBatch(partition, batch, sending);
       if (state !== null) return state;
     }
@@ -144,6 +155,8 @@ class ReplayRun {
 
   async #runBatch(partition: number, batch: LetterBatch, sending: Sending): Promise<RunState | null> {
     const { progress } = this.#parts;
+    const stopped = this.#stopState();
+    if (stopped !== null) return stopped;
     const meant = batch.letters.filter(({ facts }) => sending.isMeant(facts));
     const atOnce = Math.max(
       1,
@@ -197,13 +210,9 @@ class ReplayRun {
     const { judge, log } = this.#options;
     const { again, startedAtMs, createdAtMs } = this.plan;
     const judging = { replayId: this.#parts.id, again, beforeMs: startedAtMs ?? createdAtMs };
-    try {
-      return await judge.judge(meant, judging);
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      log.warn({ event: "replay_judged_without_log", replayId: this.#parts.id, reason: error.message });
-      return await judge.judgeByTables(meant, judging);
-    }
+    return await judge.judgeAnyway(meant, judging, (reason) =>
+      log.warn({ event: "replay_judged_without_log", replayId: this.#parts.id, reason }),
+    );
   }
 
   /** What it is to stop as; null while it is to go on. */

@@ -6,7 +6,8 @@ import { isOver } from "./replay-runner.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const PLAN: ReplayPlan = {
-  ...{ purpose: "replay", want: "planned", filter: {}, again: false, ratePerSecond: null, ranges: [], matched: 1 },
+  ...{ purpose: "replay", want: "planned", filter: {}, again: false, ratePerSecond: null, topicId: null },
+  ...{ ranges: [], matched: 1 },
   ...{ leftOut: NONE_LEFT_OUT, leftOutPlaces: new Uint8Array(), samples: [] },
   ...{ createdAtMs: 0, expiresAtMs: 1000, startedAtMs: null },
 };

@@ -150,9 +150,10 @@ export class ReplayRunner {
     const nowMs = clock.nowMs();
     for (const held of [...store.plans()]) {
       if (!isOver(held, nowMs)) continue;
-      await store.remove(held.id);
-      log.info({ event: "replay_removed", replayId: held.id });
+      const isGone = await store.remove(held.id, (now) => isOver(now, nowMs));
+      if (isGone) log.info({ event: "replay_removed", replayId: held.id });
     }
+    await store.removeLeftProgress((progress) => hasEndedBefore(progress, nowMs - REPLAY_KEEP_MS));
   }
 
   async #changed(timeoutMs: number, signal: AbortSignal): Promise<void> {

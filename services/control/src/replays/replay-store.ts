@@ -23,6 +23,9 @@ export type ReplayStoreOptions = Omit<ConfigStoreOptions<ReplayRecord>, "codec" 
   readonly codec: Codec<ReplayRecord>;
 };
 
+/** A plan that was to be removed is not over. */
+class StillWanted extends Error {}
+
 /** Resolves when the topic is being read. */
 export async function openReplayStore(connection: KafkaConnection, options: ReplayStoreOptions): Promise<ReplayStore> {
   const listeners = new Set<() => void>();
@@ -113,9 +116,36 @@ export class ReplayStore {
     return written?.progress ?? change(undefined);
   }
 
-  async remove(id: string): Promise<void> {
-    await this.#records.change(progressKey(id), () => null);
-    await this.#records.change(id, () => null);
+  /**
+   * Removes a plan with its progress, unless `isOver` says no of the plan as it stands by then: somebody may have
+   * started it meanwhile. Answers whether it is gone. The progress goes last: a plan that had lost it would be carried
+   * out again.
+   */
+  async remove(id: string, isOver: (held: HeldPlan) => boolean): Promise<boolean> {
+    try {
+      await this.#records.change(id, (current) => {
+        if (current?.plan && !isOver(this.#held(id, current.plan))) throw new StillWanted();
+        return null;
+      });
+    } catch (error) {
+      if (error instanceof StillWanted) return false;
+      throw error;
+    }
+    await this.#removeProgress(progressKey(id));
+    return true;
+  }
+
+  /** Removes what `remove` left when its process ended in the middle. */
+  async removeLeftProgress(isOver: (progress: RecordedProgress) => boolean): Promise<void> {
+    const plans = new Set([...this.plans()].map(({ id }) => progressKey(id)));
+    const left = [...this.#records.values()].filter(({ id, progress }) => {
+      return progress !== null && !plans.has(id) && isOver(progress);
+    });
+    for (const { id } of left) await this.#removeProgress(id);
+  }
+
+  async #removeProgress(key: string): Promise<void> {
+    if (this.#records.get(key) !== undefined) await this.#records.change(key, () => null);
   }
 
   #held(id: string, plan: ReplayPlan): HeldPlan {

@@ -1,0 +1,62 @@
+/**
+ * Which topic of the dead letters' name is the present one: one that was made anew has other letters at the same
+ * offsets, so that nothing of what was planned, replayed or purged is said of them.
+ *
+ * Owns: the topic's id as it was seen last, and the watch on it.
+ */
+import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { readTopicId } from "@posthaste/kafka/connection/topic-id";
+import { TopicWatch } from "@posthaste/kafka/connection/topic-watch";
+
+const LOOK_MS = 10_000;
+
+export class LetterTopic {
+  readonly #connection: KafkaConnection;
+  readonly #topic: string;
+  #id: string | null;
+  #watch: TopicWatch | null = null;
+  #isClosed = false;
+
+  private constructor(connection: KafkaConnection, topic: string, id: string | null) {
+    this.#connection = connection;
+    this.#topic = topic;
+    this.#id = id;
+    this.#look();
+  }
+
+  /** Waits for brokers. Rejects with `topic_missing`. */
+  static async open(connection: KafkaConnection, topic: string): Promise<LetterTopic> {
+    return new LetterTopic(connection, topic, await readTopicId(connection, topic));
+  }
+
+  /** As it was seen last; null where the cluster has none. */
+  get id(): string | null {
+    return this.#id;
+  }
+
+  /** As it is now. Waits for brokers. Rejects with `topic_missing`. */
+  async refresh(): Promise<string | null> {
+    this.#id = await readTopicId(this.#connection, this.#topic);
+    return this.#id;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#watch?.close();
+  }
+
+  #look(): void {
+    if (this.#isClosed) return;
+    this.#watch = new TopicWatch(this.#connection, {
+      topicIds: new Map([[this.#topic, this.#id]]),
+      everyMs: LOOK_MS,
+      onRemade: () => {
+        this.#connection.log.warn({ event: "dead_letters_made_anew", topic: this.#topic });
+        // One that is missing by then is looked for again as what it was.
+        this.refresh()
+          .catch(() => undefined)
+          .finally(() => this.#look());
+      },
+    });
+  }
+}
