@@ -9,10 +9,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import { eventually } from "@posthaste/testkit/eventually";
 import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sendBatch } from "./calls.ts";
+import { readDeadLetters } from "./dead-letters.ts";
 import { KCAT, provideProgram } from "./debian-program.ts";
 import { type Installation, startInstallation } from "./installation.ts";
 import { blocksUnder } from "./page-blocks.ts";
@@ -111,6 +113,16 @@ describe.skipIf("missing" in python)("in SQL, by DuckDB", () => {
     expect(users).toHaveLength(20);
     expect(users[0]).toMatchObject({ missed: 1, events: ["Ordered"], types: ["track"] });
   });
+
+  it("each row of the exported Parquet is a record of the topic, column by column", async () => {
+    const times = ["time", "receivedAt", "firstAttemptAt", "windowStart"];
+    const asMs = times.map((name) => `epoch_ms(${name}) AS ${name}`).join(", ");
+    const rows = await runQuery(`SELECT * REPLACE (${asMs}) FROM 'letters.parquet'`);
+    const { names, system } = installation;
+    const letters = await readDeadLetters({ ...system.stack, names });
+    expect(rows.map(({ place: _, ...row }) => row)).toEqual(letters.map(rowOf));
+    expect(new Set(rows.map(({ place }) => place)).size).toBe(REFUSED + EXPIRED);
+  });
 });
 
 describe.skipIf("missing" in kcat)("with kcat", () => {
@@ -170,6 +182,26 @@ interface PrintedLetter {
   }[];
   readonly headers: Readonly<Record<string, string>>;
   readonly body: { readonly event: string; readonly userId: string };
+}
+
+/** What is to stand of a letter in each column but its place. */
+function rowOf(letter: DeadLetter): Row {
+  const { reason, reasonClass, destinationId, sourceId, messageId, type, event, userKey, attempts, deferrals } = letter;
+  const { originTopic, originPartition, originOffset, replayId, replays, replayedFrom } = letter;
+  const error = letter.lastAttempt.map(({ error: code, status }) => code ?? String(status)).join(",");
+  return {
+    ...{ reason, reasonClass, destinationId, sourceId, messageId, type, event, userKey, attempts, deferrals },
+    ...{ originTopic, originPartition, originOffset, replayId, replays, replayedFrom },
+    time: letter.deadAtMs,
+    receivedAt: letter.receivedAtMs,
+    firstAttemptAt: letter.firstAttemptAtMs,
+    windowStart: letter.windowStartMs,
+    errors: error,
+    lastAttempt: JSON.stringify(letter.lastAttempt),
+    history: JSON.stringify(letter.history),
+    body: Buffer.from(letter.body).toString(),
+    rest: letter.restJson,
+  };
 }
 
 /** That value, headers and history of one letter say the same, and what happened. */
