@@ -200,7 +200,7 @@ describe("the state of a deletion request", () => {
     ];
     await eventually(async () => {
       const page = await control.call("GET", "/v1/deletions/seen/notifications");
-      expect(page.body).toEqual({ data: expected, nextCursor: null, complete: true });
+      expect(page.body).toMatchObject({ data: expected, nextCursor: null, complete: true });
     });
     const status = await control.call("GET", "/v1/deletions/seen");
     expect(status.body).toEqual({
@@ -256,6 +256,8 @@ describe("a request that was written over another's and is to be put back", () =
     const byChance = await startTestControl(topics);
     await new Promise((resolve) => setTimeout(resolve, 1500));
     expect(usersOf("contested")).toEqual([]);
+    const asked = await byChance.call("POST", "/v1/deletions", { id: "contested", userIds: ["second"] });
+    expect([asked.status, asked.headers.get("retry-after")]).toEqual([503, expect.any(String)]);
     await write("of the first", "first", 3);
     await byChance.stop();
     const next = await startTestControl(topics);

@@ -74,6 +74,24 @@ describe("a record that control cannot read", () => {
     await eventually(() => expect(stored).toHaveLength(6));
   });
 
+  it("TF4: holds up what is behind it for no longer than the setting, of however many schemas", async () => {
+    const before = (await list()).length;
+    const topic = topics.names.attempts;
+    await topics.producer.send(
+      Array.from({ length: 8 }, () => ({ topic, key: null, value: poison.neverKnown(), partition: 1 })),
+    );
+    await writer.attempts([attemptAt(8)], 1);
+    await eventually(
+      async () => {
+        const { body } = await control.call("GET", "/v1/deliveries?messageId=message-8");
+        expect(body.data).toHaveLength(1);
+      },
+      // It would be 24 s where one is waited for after the other.
+      { timeoutMs: 15_000 },
+    );
+    await eventually(async () => expect(await list()).toHaveLength(before + 8));
+  });
+
   it("AW2: is waited for where the registry knows its schema later", async () => {
     const before = (await list()).length;
     const batch: AttemptBatch = { attempts: [attemptAt(7)] };

@@ -151,6 +151,7 @@ export class MembershipFollower {
 
   /** MF2, MF4. */
   async #takeInTurn(partition: number, records: readonly IncomingRecord[]): Promise<void> {
+    for (const { value } of records) if (value !== null) this.#schemas.ahead(value);
     for (const { value } of records) if (value !== null) await this.#schemas.prefetch(value);
     const taken = this.#taking.then(() => this.#take(partition, records));
     this.#taking = taken.catch(() => undefined);

@@ -129,11 +129,10 @@ export class DeletionStore {
       const { table, places } = this.#parts;
       await table.refresh(WRITE_DEADLINE_MS);
       const held = table.get(id);
-      if (held !== undefined) {
-        const same = sameRequest(held, deletion);
-        if (!places.isContested(id)) return same;
+      if (held !== undefined && places.isContested(id)) {
         throw new Problem("unavailable", `another request has the id ${id} at the same moment: try again`);
       }
+      if (held !== undefined) return sameRequest(held, deletion);
       const applied = await this.#write(id, this.#options.codec.encode(deletion));
       const other = applied.outcome === "applied" ? applied.over : table.get(id);
       if (other === undefined) return null;

@@ -9,7 +9,7 @@
  *      (LR3 of log-reader.ts), its journal is emptied first. A topic that is not there yet is waited for; partitions
  *      that were added are followed.
  * TF4  A record that cannot be decoded is put aside, and passed over when the brokers have it there. A schema that the
- *      registry does not know is waited for first.
+ *      registry does not know is waited for first, with all others of what was fetched (AW3 of awaited-schemas.ts).
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
@@ -162,6 +162,7 @@ export class TopicFollower<T> {
   async #take(partition: number, records: readonly IncomingRecord[]): Promise<void> {
     const { journal, store } = this.#options;
     let entries: JournalEntry[] = [];
+    for (const { value } of records) if (value !== null) this.#schemas.ahead(value);
     for (const [index, record] of records.entries()) {
       entries.push(...(await this.#read(record)));
       if (entries.length < STEP_ENTRIES && index < records.length - 1) continue;

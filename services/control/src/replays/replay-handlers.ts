@@ -58,7 +58,8 @@ export class ReplayHandlers {
       throw new Problem("conflict", `${id} was made to ${held.plan.purpose}, not to ${purpose}: make another plan`);
     }
     const started = (plan: ReplayPlan): Partial<ReplayPlan> => {
-      if (plan.startedAtMs !== null) throw new Problem("conflict", `${id} was started before`);
+      if (plan.startedAtMs !== null)
+        throw new Problem("conflict", `${id} was started before: its replay says how far it is`);
       return { startedAtMs: clock.nowMs(), ratePerSecond: ratePerSecond ?? plan.ratePerSecond };
     };
     const now = await store.act(id, "start", started);

@@ -115,7 +115,7 @@ class ReplayRun {
     if (stopped !== null) return stopped;
     const producer = await createProducer(connection, { name: "replay", topics: [names.deliveries] });
     const forget = this.#options.store.onChange(() => {
-      if (this.#stopState() !== null) this.#stopping.abort();
+      if (this.#options.store.get(this.#parts.id)?.plan.want !== "running") this.#stopping.abort();
     });
     try {
       const { plan } = this;
@@ -134,6 +134,7 @@ class ReplayRun {
       return "failed";
     } finally {
       forget();
+      this.#stopping.abort();
       await producer.close();
     }
   }
