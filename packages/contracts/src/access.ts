@@ -67,6 +67,9 @@ export function accessTable(names: TopicNames): readonly Grant[] {
       topic(names.audienceConfig, "read", "write"),
       topic(names.audiences, "read", "write"),
       group(names.audienceEmitterGroup),
+      // Who may ask it, and who asked for what.
+      topic(names.tokens, "read", "write"),
+      topic(names.audit, "read", "write"),
       // The read model, replays, and who carries them out.
       topic(names.replays, "read", "write"),
       group(names.replaysGroup),

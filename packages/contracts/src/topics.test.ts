@@ -64,7 +64,7 @@ describe("topicCatalogue", () => {
   it("keeps tables compacted, in one partition and without a retention", () => {
     const compacted = catalogue.filter((topic) => topic.cleanup === "compact");
     const tables = [names.sourceConfig, names.destinationConfig, names.meta, names.audienceConfig];
-    const others = [names.suppressions, names.deletions, names.replays];
+    const others = [names.suppressions, names.deletions, names.replays, names.tokens];
     expect(compacted.map((topic) => topic.name)).toEqual([...tables, names.audiences, ...others]);
     for (const topic of compacted) {
       expect(topic).toMatchObject({ partitions: topic.name === names.audiences ? 6 : 1, retentionMs: null });
@@ -76,6 +76,14 @@ describe("topicCatalogue", () => {
       minCompactionLagMs ? [[name, minCompactionLagMs]] : [],
     );
     expect(lags).toEqual([[names.audiences, 24 * 60 * 60 * 1000]]);
+  });
+
+  it("keeps the audit in one partition, for as long as it is told, 425 days when it is not", () => {
+    const auditOf = (options: { readonly auditKeepMs?: number }) =>
+      topicCatalogue({ names, partitions: 6, retryDelaysMs: [], ...options }).find(({ name }) => name === names.audit);
+    const dayMs = 24 * 60 * 60 * 1000;
+    expect(auditOf({})).toMatchObject({ partitions: 1, cleanup: "delete", retentionMs: 425 * dayMs });
+    expect(auditOf({ auditKeepMs: dayMs })?.retentionMs).toBe(dayMs);
   });
 
   it("gives every schema a subject of its own", () => {

@@ -21,6 +21,8 @@ export const SCHEMA_NAMES = [
   "suppression",
   "deletion",
   "replay",
+  "token",
+  "audit",
 ] as const;
 export type SchemaName = (typeof SCHEMA_NAMES)[number];
 
@@ -52,6 +54,10 @@ export interface TopicNames {
   readonly deletions: string;
   /** Plans over dead letters (replays and purges), and how far each is carried out; a table. */
   readonly replays: string;
+  /** Tokens, sign-in links and sessions of the control API; a table. */
+  readonly tokens: string;
+  /** Who changed what by the control API. */
+  readonly audit: string;
   /** What every retry topic's name begins with. */
   readonly retryPrefix: string;
   readonly routerGroup: string;
@@ -81,6 +87,8 @@ export function createTopicNames(prefix: string = DEFAULT_TOPIC_PREFIX): TopicNa
     suppressions: `${prefix}.suppressions`,
     deletions: `${prefix}.deletions`,
     replays: `${prefix}.replays`,
+    tokens: `${prefix}.tokens`,
+    audit: `${prefix}.audit`,
     retryPrefix: `${prefix}.deliveries.retry-`,
     routerGroup: `${prefix}.router`,
     deliveryGroup: `${prefix}.delivery`,
@@ -116,6 +124,8 @@ export function subjectOf(names: TopicNames, schema: SchemaName): string {
     suppression: names.suppressions,
     deletion: names.deletions,
     replay: names.replays,
+    token: names.tokens,
+    audit: names.audit,
   };
   return `${topics[schema]}-value`;
 }
@@ -168,10 +178,16 @@ export interface CatalogueOptions {
   readonly partitions: number;
   /** The retry schedule, delays in ms; repeated delays share a topic. */
   readonly retryDelaysMs: readonly number[];
+  /** How long the audit is kept; default `AUDIT_KEEP_MS`. */
+  readonly auditKeepMs?: number;
 }
 
+/** 14 months: a year, and the time to look at it. */
+export const AUDIT_KEEP_MS = 425 * DAY_MS;
+
 /** Every topic that the system needs, under the given settings. */
-export function topicCatalogue({ names, partitions, retryDelaysMs }: CatalogueOptions): readonly TopicSpec[] {
+export function topicCatalogue(options: CatalogueOptions): readonly TopicSpec[] {
+  const { names, partitions, retryDelaysMs, auditKeepMs = AUDIT_KEEP_MS } = options;
   // Tables have one partition: their offsets are then one order, and a delivery can name the config it was routed by.
   const table = (name: string, schema: SchemaName | null, key: string): TopicSpec => ({
     name,
@@ -208,6 +224,9 @@ export function topicCatalogue({ names, partitions, retryDelaysMs }: CatalogueOp
     table(names.suppressions, "suppression", "sourceId:userId"),
     table(names.deletions, "deletion", "deletionId"),
     table(names.replays, "replay", "planId or planId:progress"),
+    table(names.tokens, "token", "tokenId, linkId or sessionId"),
+    // One order of all changes.
+    { ...log(names.audit, "audit", "what was changed", auditKeepMs), partitions: 1 },
     log(names.events, "event", "sourceId:userId or anonymousId"),
     log(names.deliveries, "delivery", "destinationId:user"),
     ...retryTopics,

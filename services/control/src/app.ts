@@ -19,6 +19,7 @@ import type { Readiness } from "@posthaste/runtime/admin-server";
 import { kafkaAccess, registryAccess } from "@posthaste/runtime/connection-settings";
 import { createWebhookSender } from "@posthaste/webhook/sender";
 import type { Registry } from "prom-client";
+import { openAccess } from "./access/open-access.ts";
 import { openAudiences } from "./audiences/open-audiences.ts";
 import type { ControlConfig } from "./config.ts";
 import { drawWriter, openConfigStore } from "./config-store/config-store.ts";
@@ -120,6 +121,7 @@ export async function startControl({ config, host, version, log, registry, fail 
     keepMs: config.POSTHASTE_DELIVERY_LOG_KEEP,
   });
 
+  const access = await openAccess({ connection, openCodec, names, adminToken, clock, log, writer });
   const metrics = createControlMetrics(registry);
   const audiences = await openAudiences({
     ...{ connection, openCodec, names, sources, clock, writer, unreadable, unknownSchemaMs, fail },
@@ -141,6 +143,7 @@ export async function startControl({ config, host, version, log, registry, fail 
 
   let isCaughtUp = false;
   const caughtUp = Promise.all([
+    access.caughtUp(),
     sources.caughtUp(),
     destinations.caughtUp(),
     audiences.caughtUp(),
@@ -156,7 +159,14 @@ export async function startControl({ config, host, version, log, registry, fail 
 
   const readiness = async (): Promise<Readiness> => ({
     tables: isCaughtUp
-      ? tablesState([sources.state, destinations.state, audiences.state, replays.state, ...deletions.states])
+      ? tablesState([
+          access.state,
+          sources.state,
+          destinations.state,
+          audiences.state,
+          replays.state,
+          ...deletions.states,
+        ])
       : "reading the configuration",
     brokers:
       producer.oldestPendingMs < STALLED_MS ? connection.brokersState() : `no acknowledgement for ${STALLED_MS} ms`,
@@ -176,10 +186,11 @@ export async function startControl({ config, host, version, log, registry, fail 
     ...replays.routes,
     ...audiences.routes,
     ...unreadable.routes,
+    ...access.routes,
   ];
   const server = createServer({
     routes,
-    adminToken,
+    callers: access.callers,
     version,
     log,
     metrics,
@@ -199,6 +210,7 @@ export async function startControl({ config, host, version, log, registry, fail 
     stop: async () => {
       await server.close();
       await replays.close();
+      await access.close();
       await Promise.all([readModel.close(), audiences.close(), deletions.close()]);
       await unreadable.close();
       await sender.close();

@@ -5,7 +5,7 @@ import { createHash, randomBytes } from "node:crypto";
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 
 /** Random text of `length` characters, five bits each. */
-function randomText(length: number): string {
+export function randomText(length: number): string {
   return textOf(randomBytes(length));
 }
 
@@ -14,7 +14,7 @@ function textOf(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => ALPHABET[byte % ALPHABET.length]).join("");
 }
 
-export type IdPrefix = "src" | "dst" | "del" | "test" | "rpl" | "aud" | "sync" | "req";
+export type IdPrefix = "src" | "dst" | "del" | "test" | "rpl" | "aud" | "sync" | "req" | "tok" | "link" | "ses";
 
 /** An id such as `src_4k2v…`: 80 random bits behind a prefix that says what it names. */
 export function createId(prefix: IdPrefix): string {

@@ -5,6 +5,7 @@
  */
 import { parseArgs } from "node:util";
 import {
+  AUDIT_KEEP_MS,
   createTopicNames,
   DEFAULT_TOPIC_PREFIX,
   SCHEMA_NAMES,
@@ -18,7 +19,7 @@ import { readTopicId } from "@posthaste/kafka/connection/topic-id";
 import { findEventsLog, raiseEventsLog } from "@posthaste/kafka/topics/incarnation";
 import { applyTopics, formatDifference, planTopics } from "@posthaste/kafka/topics/topic-admin";
 import type { TopicDifference } from "@posthaste/kafka/topics/topic-plan";
-import { ConfigError, durations, readConfig, wholeNumber } from "@posthaste/runtime/config";
+import { ConfigError, duration, durations, readConfig, wholeNumber } from "@posthaste/runtime/config";
 import { kafkaAccess, registryAccess, withConnections } from "@posthaste/runtime/connection-settings";
 import { createLogger } from "@posthaste/runtime/logger";
 import { z } from "zod";
@@ -31,6 +32,8 @@ const settings = withConnections({
   POSTHASTE_PARTITIONS: wholeNumber(1, 256).default(6),
   POSTHASTE_REPLICATION_FACTOR: wholeNumber(1, 10).default(1),
   POSTHASTE_MIN_INSYNC_REPLICAS: wholeNumber(1, 10).default(1),
+  /** How long it is kept who changed what. */
+  POSTHASTE_AUDIT_KEEP: duration().default(AUDIT_KEEP_MS),
 });
 
 interface Arguments {
@@ -69,6 +72,7 @@ async function main(): Promise<void> {
     names,
     partitions: config.POSTHASTE_PARTITIONS,
     retryDelaysMs: config.POSTHASTE_RETRY_SCHEDULE,
+    auditKeepMs: config.POSTHASTE_AUDIT_KEEP,
   });
   const log = createLogger({ service: "topics", level: "warn" });
   const connection = connectKafka({ ...kafkaAccess(config), clientId: "posthaste-topics", log });

@@ -35,6 +35,7 @@ export interface TestControl {
   readonly registry: Registry;
   /** Everything that was logged, as text. */
   readonly logged: () => string;
+  /** With the token of the environment, unless `headers` has another. */
   readonly call: (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
   readonly stop: () => Promise<void>;
 }

@@ -56,6 +56,7 @@ interface Made {
   readonly purge: string;
   readonly place: string;
   readonly deletion: string;
+  readonly token: string;
 }
 
 /** What the page's variables name, made anew for each command: some of the commands remove it. */
@@ -82,7 +83,8 @@ async function make(): Promise<Made> {
   });
   const purge = (await control.call("POST", "/v1/dead-letters/purge", dryRun)).body.plan;
   const deletion = (await control.call("POST", "/v1/deletions", { userId: "user-7" })).body.id;
-  return { source, destination, audience, replay, plan, purge, place, deletion };
+  const token = (await control.call("POST", "/v1/tokens", { name: "dashboard", scopes: ["read"] })).body.id;
+  return { source, destination, audience, replay, plan, purge, place, deletion, token };
 }
 
 interface Ran {
@@ -92,7 +94,7 @@ interface Ran {
 }
 
 async function run(command: string, made: Made): Promise<Ran> {
-  const { source, destination, audience, replay, plan, purge, place, deletion } = made;
+  const { source, destination, audience, replay, plan, purge, place, deletion, token } = made;
   const withStatus = 'curl() { command curl -w "\\n%{http_code}" "$@"; }';
   const script = `${definitions.replace(LOCAL_CONTROL, control.url)}\n${withStatus}\n${command}`;
   const shell = spawn("bash", ["--norc", "-euc", script], {
@@ -108,6 +110,7 @@ async function run(command: string, made: Made): Promise<Ran> {
         PURGE: purge,
         PLACE: place,
         DELETION: deletion,
+        TOKEN: token,
       },
     },
   });

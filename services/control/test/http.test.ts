@@ -9,7 +9,7 @@ useControl();
 
 afterAll(() => expect(control.logged()).not.toContain(ADMIN_TOKEN));
 
-describe("the admin token", () => {
+describe("a token", () => {
   it.each([
     ["no header", {}],
     ["another token", { authorization: "Bearer nobody-0123456789-0123456789" }],
@@ -28,9 +28,9 @@ describe("the admin token", () => {
       expect(response.headers.get("content-type")).toBe("application/problem+json");
       expect(await response.json()).toEqual({
         type: "urn:posthaste:problem:unauthorized",
-        title: "The admin token is missing or wrong",
+        title: "The token is missing or wrong",
         status: 401,
-        detail: "send the header Authorization: Bearer <admin token>",
+        detail: "send the header Authorization: Bearer <token>",
         errors: [],
         requestId: response.headers.get("x-request-id"),
       });
@@ -129,6 +129,9 @@ describe("/openapi.json", () => {
         "DELETE /v1/computed-traits/{name}",
         "GET /v1/unreadable",
         "POST /v1/unreadable/reproduce",
+        "GET /v1/tokens",
+        "POST /v1/tokens",
+        "DELETE /v1/tokens/{id}",
       ].sort(),
     );
     expect(document.paths["/v1/destinations"].post).toMatchObject({

@@ -52,7 +52,7 @@ export interface ConfigStoreOptions<T extends ConfigRecord> {
   /** From 0 to 1,023, drawn at random when the process starts. */
   readonly writer: number;
   /** A record of the key was applied, of whatever process. */
-  readonly onChange?: (id: string) => void;
+  readonly onChange?: (id: string, value: T | undefined) => void;
 }
 
 /**
@@ -73,7 +73,7 @@ export async function openConfigStore<T extends ConfigRecord>(
     ...{ topic, decode, prefetch },
     onChange: (id, value) => {
       written.handleChange(id, value, () => table.revisionOf(id));
-      options.onChange?.(id);
+      options.onChange?.(id, value);
     },
     onStale: (id, revision) => written.handleStale(id, revision),
   });

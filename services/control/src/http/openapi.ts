@@ -1,19 +1,27 @@
 /** `/openapi.json`: OpenAPI 3.1 from the routes and the very schemas that check their input. */
 import { z } from "zod";
+import { scopesOf } from "./admit.ts";
+import type { Need } from "./caller.ts";
 import { type ProblemKind, problemAnswer, statusOf } from "./problem.ts";
 import type { Named, Route } from "./route.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
 /** What every route under `/v1` may answer beside its own. */
-const COMMON_REFUSALS: readonly ProblemKind[] = ["unauthorized", "unavailable"];
+const COMMON_REFUSALS: readonly ProblemKind[] = ["unauthorized", "forbidden", "too_many_requests", "unavailable"];
 const BODY_REFUSALS: readonly ProblemKind[] = ["invalid_input", "too_large", "unsupported_media_type"];
 
-export function openApiDocument(routes: readonly Route[], version: string): Json {
+export interface ApiDocumentOptions {
+  readonly version: string;
+  /** What each operation needs. */
+  readonly needs: Readonly<Record<string, Need>>;
+}
+
+export function openApiDocument(routes: readonly Route[], { version, needs }: ApiDocumentOptions): Json {
   const paths: Record<string, Record<string, Json>> = {};
   for (const route of routes) {
     const operations = paths[route.path] ?? {};
-    operations[route.method.toLowerCase()] = describeOperation(route);
+    operations[route.method.toLowerCase()] = describeOperation(route, needs[route.operation]);
     paths[route.path] = operations;
   }
   return {
@@ -23,10 +31,15 @@ export function openApiDocument(routes: readonly Route[], version: string): Json
       version,
       description: "Sources, destinations and what is asked of them. A write is answered when the brokers have it.",
     },
-    security: [{ adminToken: [] }],
     paths,
     components: {
-      securitySchemes: { adminToken: { type: "http", scheme: "bearer" } },
+      securitySchemes: {
+        token: {
+          type: "http",
+          scheme: "bearer",
+          description: "A token with one of the scopes that an operation names.",
+        },
+      },
       schemas: {
         ...componentSchemas(
           routes.flatMap(({ body }) => body ?? []),
@@ -41,11 +54,13 @@ export function openApiDocument(routes: readonly Route[], version: string): Json
   };
 }
 
-function describeOperation(route: Route): Json {
+function describeOperation(route: Route, need: Need = "any"): Json {
   const { answer, body, upload } = route;
   return {
     operationId: route.operation,
     summary: route.summary,
+    ...(typeof need !== "string" && { description: `For a dry run the scope ${need.dryRun} is enough.` }),
+    security: need === "none" ? [] : scopesOf(need).map((scope) => ({ token: [scope] })),
     ...(parameters(route).length > 0 && { parameters: parameters(route) }),
     ...(body !== null && {
       requestBody: {

@@ -6,12 +6,14 @@ import { inputWords } from "./input-words.ts";
 /** Every kind of problem, its status and its title. */
 const PROBLEMS = {
   invalid_input: { status: 400, title: "The request cannot be taken as it is" },
-  unauthorized: { status: 401, title: "The admin token is missing or wrong" },
+  unauthorized: { status: 401, title: "The token is missing or wrong" },
+  forbidden: { status: 403, title: "The token does not allow this" },
   not_found: { status: 404, title: "There is no such thing" },
   method_not_allowed: { status: 405, title: "This cannot be done with the path" },
   conflict: { status: 409, title: "The present state does not allow this" },
   too_large: { status: 413, title: "The body is too large" },
   unsupported_media_type: { status: 415, title: "The body is of a type that is not read here" },
+  too_many_requests: { status: 429, title: "Too many requests of this kind" },
   internal: { status: 500, title: "An unexpected failure" },
   unavailable: { status: 503, title: "Not available at the moment" },
 } as const;

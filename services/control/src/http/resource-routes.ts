@@ -1,15 +1,16 @@
 /** The five calls that a kind of thing has which stands under its id: list, make, show, change and remove. */
 import type { z } from "zod";
+import type { Author } from "./caller.ts";
 import type { Freshness } from "./freshness.ts";
 import { type Page, type PageQuery, pageQuery } from "./page.ts";
 import { defineRoute, type Named, type Route } from "./route.ts";
 
 export interface ResourceHandlers<Input, Patch, Answer> {
-  list(query: PageQuery): Page<Answer> & Freshness;
-  create(input: Input): Promise<Answer>;
-  get(id: string): Answer;
-  change(id: string, patch: Patch): Promise<Answer>;
-  remove(id: string): Promise<void>;
+  list(query: PageQuery, by: Author): Page<Answer> & Freshness;
+  create(input: Input, by: Author): Promise<Answer>;
+  get(id: string, by: Author): Answer;
+  change(id: string, patch: Patch, by: Author): Promise<Answer>;
+  remove(id: string, by: Author): Promise<void>;
 }
 
 export interface ResourceDefinition<Input extends z.ZodType, Patch extends z.ZodType, Answer extends z.ZodType> {
@@ -42,7 +43,7 @@ export function resourceRoutes<Input extends z.ZodType, Patch extends z.ZodType,
       summary: `${capitalized(plural)}, oldest first`,
       query: pageQuery,
       answer: { status: 200, description: `One page of ${plural}.`, body: page },
-      handle: ({ query }) => handlers.list(query),
+      handle: ({ query, by }) => handlers.list(query, by),
     }),
     defineRoute({
       method: "POST",
@@ -51,7 +52,7 @@ export function resourceRoutes<Input extends z.ZodType, Patch extends z.ZodType,
       summary: summaries.create,
       body: { name: `${noun}Input`, schema: input },
       answer: { status: 201, ...shown },
-      handle: ({ body }) => handlers.create(body),
+      handle: ({ body, by }) => handlers.create(body, by),
     }),
     defineRoute({
       method: "GET",
@@ -60,7 +61,7 @@ export function resourceRoutes<Input extends z.ZodType, Patch extends z.ZodType,
       summary: `One ${thing}`,
       answer: { status: 200, ...shown },
       refusals: ["not_found"],
-      handle: ({ params }) => handlers.get(params.id),
+      handle: ({ params, by }) => handlers.get(params.id, by),
     }),
     defineRoute({
       method: "PATCH",
@@ -70,7 +71,7 @@ export function resourceRoutes<Input extends z.ZodType, Patch extends z.ZodType,
       body: { name: `${noun}Patch`, schema: patch },
       answer: { status: 200, description: `The ${thing} after the change.`, body: answer },
       refusals: ["not_found", "conflict"],
-      handle: ({ params, body }) => handlers.change(params.id, body),
+      handle: ({ params, body, by }) => handlers.change(params.id, body, by),
     }),
     defineRoute({
       method: "DELETE",
@@ -79,7 +80,7 @@ export function resourceRoutes<Input extends z.ZodType, Patch extends z.ZodType,
       summary: summaries.remove,
       answer: { status: 204, description: "It is gone." },
       refusals: ["not_found"],
-      handle: ({ params }) => handlers.remove(params.id),
+      handle: ({ params, by }) => handlers.remove(params.id, by),
     }),
   ];
 }

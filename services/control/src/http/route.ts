@@ -3,6 +3,7 @@
  * the same.
  */
 import type { z } from "zod";
+import type { Author } from "./caller.ts";
 import { checkInput, type ProblemKind } from "./problem.ts";
 
 /** A schema under the name that it has in `/openapi.json`. */
@@ -59,6 +60,7 @@ export interface RouteDefinition<
     readonly handle: (request: {
       readonly params: PathParams<Path>;
       readonly query: z.output<Query>;
+      readonly by: Author;
       /** Fails when the upload breaks off. */
       readonly chunks: AsyncIterable<Uint8Array>;
     }) => Promise<z.input<Answer>>;
@@ -78,6 +80,7 @@ export interface RouteDefinition<
     readonly params: PathParams<Path>;
     readonly query: z.output<Query>;
     readonly body: z.output<Body>;
+    readonly by: Author;
     /** Aborted when nobody waits for the answer any more. */
     readonly signal: AbortSignal;
   }) => Promise<z.input<Answer>> | z.input<Answer>;
@@ -92,6 +95,7 @@ export interface RouteRequest {
   /** The body where it came as the route's upload. */
   readonly chunks: AsyncIterable<Uint8Array> | null;
   readonly signal: AbortSignal;
+  readonly by: Author;
 }
 
 /** A route with its types forgotten, ready to be served and described. */
@@ -146,10 +150,11 @@ export function defineRoute<
       const asked = (query === undefined ? {} : checkInput(query, request.query)) as z.output<Query>;
       const checkedBody = () =>
         (body === undefined ? undefined : checkInput(body.schema, request.body ?? {})) as z.output<Body>;
+      const { by } = request;
       const result =
         upload !== undefined && request.chunks !== null
-          ? await upload.handle({ params, query: asked, chunks: request.chunks })
-          : await handle({ params, query: asked, body: checkedBody(), signal: request.signal });
+          ? await upload.handle({ params, query: asked, chunks: request.chunks, by })
+          : await handle({ params, query: asked, body: checkedBody(), signal: request.signal, by });
       if (result instanceof StreamedAnswer) return result;
       return answer.body === undefined ? undefined : answer.body.schema.parse(result);
     },

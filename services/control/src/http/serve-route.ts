@@ -3,6 +3,8 @@ import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import type { Log } from "@posthaste/core/log";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { assertMayAsk, assertMayDo, headOf, NOBODY } from "./admit.ts";
+import type { Caller, Callers } from "./caller.ts";
 import { type ControlMetrics, requestEnd } from "./metrics.ts";
 import { Problem } from "./problem.ts";
 import { type Route, StreamedAnswer } from "./route.ts";
@@ -12,8 +14,7 @@ import { letGo, uploadOf } from "./uploads.ts";
 export const REQUEST_TIMEOUT_MS = 30_000;
 
 export interface ServeRouteOptions {
-  /** Throws the Problem for who may not ask. */
-  readonly authorize: (request: FastifyRequest) => void;
+  readonly callers: Callers;
   readonly isCaughtUp: () => boolean;
   readonly limits: { letLast(request: IncomingMessage): void };
   readonly log: Log;
@@ -21,24 +22,32 @@ export interface ServeRouteOptions {
 }
 
 export function serveRoute(server: FastifyInstance, route: Route, options: ServeRouteOptions): void {
-  const { authorize, isCaughtUp, limits, log, metrics } = options;
+  const { callers, isCaughtUp, limits, log, metrics } = options;
+  const { operation } = route;
+  const need = callers.needs[operation];
+  if (need === undefined) throw new Error(`the table of needs has no ${operation}`);
+  const known = new WeakMap<FastifyRequest, Caller>();
   server.route({
     method: route.method,
     url: route.path.replace(/\{(\w+)\}/g, ":$1"),
     // Before the body is read: who may not ask is not read.
     onRequest: async (request: FastifyRequest) => {
-      authorize(request);
+      const caller = need === "none" ? NOBODY : callers.callerOf(headOf(request));
       if (!isCaughtUp()) throw new Problem("unavailable", "the configuration is still being read: try again soon");
+      assertMayAsk(caller, need);
+      known.set(request, caller);
       if (route.isLong) limits.letLast(request.raw);
       else boundBody(request);
     },
     ...(route.bodyLimit === null ? {} : { bodyLimit: route.bodyLimit }),
     onResponse: async (_, reply) => {
-      metrics.requests.inc({ operation: route.operation, answer: requestEnd(reply.statusCode) });
+      metrics.requests.inc({ operation, answer: requestEnd(reply.statusCode) });
     },
     handler: async (request, reply) => {
       const params = request.params as Readonly<Record<string, string>>;
-      const asked = { params, query: request.query, signal: closedSignal(reply), ...uploadOf(request, route) };
+      const by = { caller: known.get(request) ?? NOBODY, operation, requestId: request.id };
+      assertMayDo(by.caller, need, request.body);
+      const asked = { params, query: request.query, signal: closedSignal(reply), by, ...uploadOf(request, route) };
       const answer = await route.run(asked).finally(() => letGo(request));
       // Write keys stand in answers.
       reply.code(route.answer.status).header("cache-control", "no-store");

@@ -4,12 +4,13 @@ import type { FastifyInstance } from "fastify";
 import { Registry } from "prom-client";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { NOBODY } from "./admit.ts";
 import { createControlMetrics } from "./metrics.ts";
+import { Problem } from "./problem.ts";
 import { defineRoute } from "./route.ts";
 import { createServer } from "./server.ts";
 
-const TOKEN = "token-of-the-tests";
-const authorization = `Bearer ${TOKEN}`;
+const authorization = "Bearer token-of-the-tests";
 
 let server: FastifyInstance;
 let registry: Registry;
@@ -36,7 +37,13 @@ function serve(handle: () => unknown, isCaughtUp = true): FastifyInstance {
   });
   server = createServer({
     routes: [route],
-    adminToken: TOKEN,
+    callers: {
+      needs: { getThing: "read" },
+      callerOf: ({ authorization: given }) => {
+        if (given !== authorization) throw new Problem("unauthorized", "send a token");
+        return { ...NOBODY, scopes: ["read"] };
+      },
+    },
     version: "0",
     log,
     metrics: createControlMetrics(registry),

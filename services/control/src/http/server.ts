@@ -1,5 +1,5 @@
 /**
- * The HTTP side of control: routes behind the admin token, problems as problem+json, `/openapi.json`, `/readyz`,
+ * The HTTP side of control: routes behind a token, problems as problem+json, `/openapi.json`, `/readyz`,
  * `/healthz`.
  */
 import type { Log } from "@posthaste/core/log";
@@ -7,7 +7,8 @@ import { isReady, type Readiness } from "@posthaste/runtime/admin-server";
 import { limitSockets } from "@posthaste/runtime/socket-limits";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { createId } from "../identifiers.ts";
-import { createTokenCheck } from "./bearer-token.ts";
+import { headOf } from "./admit.ts";
+import type { Callers } from "./caller.ts";
 import { readJsonBodies } from "./json-bodies.ts";
 import { type ControlMetrics, startRequestCounts } from "./metrics.ts";
 import { openApiDocument } from "./openapi.ts";
@@ -26,7 +27,7 @@ const MAX_PARAM_LENGTH = 16_384;
 
 export interface ServerOptions {
   readonly routes: readonly Route[];
-  readonly adminToken: string;
+  readonly callers: Callers;
   readonly version: string;
   readonly log: Log;
   readonly metrics: ControlMetrics;
@@ -40,11 +41,10 @@ export interface ServerOptions {
 
 /** The server, not listening yet. */
 export function createServer(options: ServerOptions): FastifyInstance {
-  const { routes, log, metrics } = options;
+  const { routes, callers, log, metrics } = options;
   startRequestCounts(metrics, routes);
-  const isAllowed = createTokenCheck(options.adminToken);
-  const authorize = ({ headers }: FastifyRequest): void => {
-    if (!isAllowed(headers.authorization)) throw unauthorized();
+  const authorize = (request: FastifyRequest): void => {
+    callers.callerOf(headOf(request));
   };
   const server = fastify({
     bodyLimit: MAX_BODY_BYTES,
@@ -90,14 +90,15 @@ export function createServer(options: ServerOptions): FastifyInstance {
   readUploads(server, routes);
 
   serveOpenPaths(server, options);
-  for (const route of routes) serveRoute(server, route, { ...options, authorize, limits });
+  for (const route of routes) serveRoute(server, route, { ...options, limits });
   refuseOtherMethods(server, routes, authorize);
   return server;
 }
 
 /** What needs no token. */
-function serveOpenPaths(server: FastifyInstance, { routes, version, readiness, information }: ServerOptions): void {
-  const document = JSON.stringify(openApiDocument(routes, version));
+function serveOpenPaths(server: FastifyInstance, options: ServerOptions): void {
+  const { routes, callers, version, readiness, information } = options;
+  const document = JSON.stringify(openApiDocument(routes, { version, needs: callers.needs }));
   server.get("/openapi.json", (_, reply) => reply.header("content-type", "application/json").send(document));
   server.get("/healthz", (_, reply) => reply.send("ok\n"));
   server.get("/readyz", async (_, reply) => {
@@ -113,8 +114,4 @@ function sendProblem(reply: FastifyReply, problem: Problem, requestId: string): 
   const body = Buffer.from(JSON.stringify(problem.toAnswer(requestId)));
   reply.headers({ ...problem.headers, [REQUEST_ID]: requestId, "content-type": PROBLEM_TYPE });
   return reply.code(problem.status).send(body);
-}
-
-function unauthorized(): Problem {
-  return new Problem("unauthorized", "send the header Authorization: Bearer <admin token>");
 }

@@ -4,6 +4,7 @@ import type { SourceInput, SourcePatch, writeKeyRotationInput } from "@posthaste
 import type { Clock } from "@posthaste/core/time";
 import type { z } from "zod";
 import type { ConfigStore } from "../config-store/config-store.ts";
+import type { Author } from "../http/caller.ts";
 import type { Freshness } from "../http/freshness.ts";
 import { type Page, type PageQuery, pageFrom } from "../http/page.ts";
 import { assertRevision } from "../http/problem.ts";
@@ -30,12 +31,12 @@ export class SourceHandlers {
     this.#clock = clock;
   }
 
-  list(query: PageQuery): Page<SourceAnswer> & Freshness {
+  list(query: PageQuery, by: Author): Page<SourceAnswer> & Freshness {
     const { data, nextCursor } = pageFrom(this.#sources.values(), query);
-    return { data: data.map((source) => this.#view(source)), nextCursor, ...this.#sources.freshness };
+    return { data: data.map((source) => this.#view(source, by)), nextCursor, ...this.#sources.freshness };
   }
 
-  async create(input: SourceInput): Promise<SourceAnswer> {
+  async create(input: SourceInput, by: Author): Promise<SourceAnswer> {
     const id = createId("src");
     const created = await this.#sources.change(id, (_, revision) => ({
       id,
@@ -45,15 +46,15 @@ export class SourceHandlers {
       createdAtMs: this.#clock.nowMs(),
       updatedAtMs: this.#clock.nowMs(),
     }));
-    return this.#view(findSource(created, id));
+    return this.#view(findSource(created, id), by);
   }
 
-  get(id: string): SourceAnswer {
-    return this.#view(findSource(this.#sources.get(id), id));
+  get(id: string, by: Author): SourceAnswer {
+    return this.#view(findSource(this.#sources.get(id), id), by);
   }
 
-  change(id: string, { revision, ...patch }: SourcePatch): Promise<SourceAnswer> {
-    return this.#change(id, (source) => {
+  change(id: string, { revision, ...patch }: SourcePatch, by: Author): Promise<SourceAnswer> {
+    return this.#change(id, by, (source) => {
       assertRevision(source, revision);
       return {
         ...source,
@@ -64,15 +65,15 @@ export class SourceHandlers {
     });
   }
 
-  async remove(id: string): Promise<void> {
+  async remove(id: string, _by: Author): Promise<void> {
     await this.#sources.change(id, (current) => {
       findSource(current, id);
       return null;
     });
   }
 
-  rotateWriteKey(id: string, { oldKeySeconds }: WriteKeyRotation): Promise<SourceAnswer> {
-    return this.#change(id, (source) => {
+  rotateWriteKey(id: string, { oldKeySeconds }: WriteKeyRotation, by: Author): Promise<SourceAnswer> {
+    return this.#change(id, by, (source) => {
       const nowMs = this.#clock.nowMs();
       const old = source.writeKeys
         .map(({ key, expiresAtMs }) => ({ key, expiresAtMs: expiresAtMs ?? nowMs + oldKeySeconds * 1000 }))
@@ -85,17 +86,17 @@ export class SourceHandlers {
   }
 
   /** Changes a source that is there; `update` gets it with its expired keys gone. */
-  async #change(id: string, update: (source: Source) => Source): Promise<SourceAnswer> {
+  async #change(id: string, by: Author, update: (source: Source) => Source): Promise<SourceAnswer> {
     const changed = await this.#sources.change(id, (current, revision) => {
       const source = findSource(current, id);
       const nowMs = this.#clock.nowMs();
       const writeKeys = source.writeKeys.filter(({ expiresAtMs }) => expiresAtMs === null || expiresAtMs > nowMs);
       return { ...update({ ...source, writeKeys }), revision, updatedAtMs: nowMs };
     });
-    return this.#view(findSource(changed, id));
+    return this.#view(findSource(changed, id), by);
   }
 
-  #view(source: Source): SourceAnswer {
-    return viewSource(source, this.#clock.nowMs());
+  #view(source: Source, { caller }: Author): SourceAnswer {
+    return viewSource(source, { nowMs: this.#clock.nowMs(), isMasked: !caller.scopes.includes("write") });
   }
 }

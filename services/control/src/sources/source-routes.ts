@@ -30,7 +30,7 @@ export function sourceRoutes(options: SourceHandlersOptions): readonly Route[] {
       body: { name: "WriteKeyRotation", schema: writeKeyRotationInput },
       answer: { status: 200, description: "The source with its new key.", body: sourceAnswer },
       refusals: ["not_found"],
-      handle: ({ params, body }) => handlers.rotateWriteKey(params.id, body),
+      handle: ({ params, body, by }) => handlers.rotateWriteKey(params.id, body, by),
     }),
   ];
 }

@@ -10,7 +10,9 @@ const source = z.object({
   id: z.string(),
   name: z.string(),
   kind: z.enum(SOURCE_KINDS),
-  writeKey: z.string().describe("What the source's calls name it by."),
+  writeKey: z
+    .string()
+    .describe("What the source's calls name it by; four characters of it for a token without the scope write."),
   oldWriteKeys: z
     .array(z.object({ writeKey: z.string(), expiresAt: time }))
     .describe("Keys that were rotated out and are still taken until then."),
@@ -24,18 +26,28 @@ export type SourceAnswer = z.output<typeof source>;
 export const sourceAnswer: Named<typeof source> = { name: "Source", schema: source };
 export const sourcePage = { name: "SourcePage", schema: pageOf(source) };
 
-/** `nowMs`: keys that have expired are not shown. */
-export function viewSource(value: Source, nowMs: number): SourceAnswer {
+/** Of a write key, for who may change nothing: enough to know it again. */
+const SHOWN_CHARACTERS = 4;
+
+export interface SourceViewOptions {
+  /** Keys that have expired are not shown. */
+  readonly nowMs: number;
+  /** For who may change nothing. */
+  readonly isMasked: boolean;
+}
+
+export function viewSource(value: Source, { nowMs, isMasked }: SourceViewOptions): SourceAnswer {
+  const shown = (key: string) => (isMasked ? `${key.slice(0, SHOWN_CHARACTERS)}…` : key);
   const current = value.writeKeys.find((key) => key.expiresAtMs === null);
   return {
     id: value.id,
     name: value.name,
     kind: value.kind,
-    writeKey: current?.key ?? "",
+    writeKey: shown(current?.key ?? ""),
     oldWriteKeys: value.writeKeys.flatMap(({ key, expiresAtMs }) =>
       expiresAtMs === null || expiresAtMs <= nowMs
         ? []
-        : [{ writeKey: key, expiresAt: new Date(expiresAtMs).toISOString() }],
+        : [{ writeKey: shown(key), expiresAt: new Date(expiresAtMs).toISOString() }],
     ),
     enabled: value.enabled,
     revision: value.revision,

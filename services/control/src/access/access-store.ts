@@ -1,0 +1,97 @@
+/**
+ * Tokens, sign-in links and sessions, in a config topic that every control process reads and writes (S1 to S5 of
+ * `config-store.ts`).
+ *
+ * Owns: the store, and by what each record is opened.
+ * TK1  A revocation holds in this process when it is answered, and in every other as soon as its table has read it.
+ * TK2  A link is used once: its use is a change of its record, and of two processes that make it at once the topic's
+ *     order lets one (S4).
+ * TK3  A record that is over is removed by whichever process looks first; until then it opens nothing.
+ */
+import { type AvroAccessRecord, createAccessCodec } from "@posthaste/contracts/access-codec";
+import type { OpenCodec } from "@posthaste/contracts/codec";
+import { type AccessRecord, ADMIN_TOKEN_ID, isExpired } from "@posthaste/core/access/access-record";
+import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { type ConfigStore, type ConfigStoreOptions, openConfigStore } from "../config-store/config-store.ts";
+import type { Freshness } from "../http/freshness.ts";
+
+export type AccessStoreOptions = Omit<ConfigStoreOptions<AccessRecord>, "codec" | "onChange"> & {
+  readonly openCodec: OpenCodec;
+  /** See `adminMarkOf`. */
+  readonly adminMark: string;
+};
+
+/** Resolves when the topic is being read. */
+export async function openAccessStore(connection: KafkaConnection, options: AccessStoreOptions): Promise<AccessStore> {
+  const codec = createAccessCodec(await options.openCodec<AvroAccessRecord>("token"));
+  const byHash = new Map<string, AccessRecord>();
+  /** What each record's hash was, since a change may bring another. */
+  const hashes = new Map<string, string>();
+  const records = await openConfigStore<AccessRecord>(connection, {
+    ...{ ...options, codec },
+    onChange: (id, value) => {
+      byHash.delete(hashes.get(id) ?? "");
+      hashes.delete(id);
+      if (value === undefined || value.hash === null) return;
+      hashes.set(id, value.hash);
+      byHash.set(value.hash, value);
+    },
+  });
+  return new AccessStore(options, records, byHash);
+}
+
+export class AccessStore {
+  readonly #options: AccessStoreOptions;
+  readonly #byHash: ReadonlyMap<string, AccessRecord>;
+  readonly records: ConfigStore<AccessRecord>;
+  #isCaughtUp = false;
+
+  /** For `openAccessStore`. */
+  constructor(
+    options: AccessStoreOptions,
+    records: ConfigStore<AccessRecord>,
+    byHash: ReadonlyMap<string, AccessRecord>,
+  ) {
+    this.#options = options;
+    this.records = records;
+    this.#byHash = byHash;
+  }
+
+  get freshness(): Freshness {
+    return this.records.freshness;
+  }
+
+  /** Until then a token that is not known may be one. */
+  get isCaughtUp(): boolean {
+    return this.#isCaughtUp;
+  }
+
+  async caughtUp(): Promise<void> {
+    await this.records.caughtUp();
+    this.#isCaughtUp = true;
+  }
+
+  /** What the text of this hash opens now; undefined where that is nothing, or nothing any more. */
+  find(hash: string): AccessRecord | undefined {
+    const found = this.#byHash.get(hash);
+    return found !== undefined && this.isLive(found) ? found : undefined;
+  }
+
+  /** Whether it opens anything, by itself and by the token that it is of. */
+  isLive(record: AccessRecord): boolean {
+    const { adminMark, clock } = this.#options;
+    if (isExpired(record, clock.nowMs())) return false;
+    if (record.tokenId === null) return true;
+    if (record.tokenId === ADMIN_TOKEN_ID) return record.adminMark === adminMark;
+    const token = this.records.get(record.tokenId);
+    return token?.kind === "token" && this.isLive(token);
+  }
+
+  /** TK3. */
+  async removeExpired(): Promise<void> {
+    const over = [...this.records.values()].filter((record) => !this.isLive(record));
+    for (const { id } of over) {
+      await this.records.change(id, (current) => (current !== undefined && this.isLive(current) ? current : null));
+    }
+  }
+}

@@ -1,0 +1,63 @@
+/** Everything of control that is about who may ask it, put together. */
+import type { OpenCodec } from "@posthaste/contracts/codec";
+import type { TopicNames } from "@posthaste/contracts/topics";
+import type { Log } from "@posthaste/core/log";
+import type { Clock } from "@posthaste/core/time";
+import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { createProducer } from "@posthaste/kafka/producer/producer";
+import type { Callers } from "../http/caller.ts";
+import type { Route } from "../http/route.ts";
+import { openAccessStore } from "./access-store.ts";
+import { adminMarkOf } from "./secret-text.ts";
+import { TokenCallers } from "./token-callers.ts";
+import { TokenHandlers } from "./token-handlers.ts";
+import { tokenRoutes } from "./token-routes.ts";
+import { WrongTokens } from "./wrong-tokens.ts";
+
+/** How often records that are over are looked for (TK3). */
+const SWEEP_MS = 60 * 60 * 1000;
+
+export interface OpenAccessOptions {
+  readonly connection: KafkaConnection;
+  readonly openCodec: OpenCodec;
+  readonly names: TopicNames;
+  readonly adminToken: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** See ConfigStoreOptions. */
+  readonly writer: number;
+}
+
+export interface OpenedAccess {
+  readonly routes: readonly Route[];
+  readonly callers: Callers;
+  /** Of the table, for `/readyz`. */
+  readonly state: true | string;
+  caughtUp(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Resolves when the table is being read. */
+export async function openAccess(options: OpenAccessOptions): Promise<OpenedAccess> {
+  const { connection, names, adminToken, clock, log } = options;
+  const producer = await createProducer(connection, { name: "tokens", topics: [names.tokens, names.audit] });
+  const adminMark = adminMarkOf(adminToken);
+  const store = await openAccessStore(connection, { ...options, topic: names.tokens, producer, adminMark });
+  const sweep = setInterval(() => {
+    store.removeExpired().catch((error: unknown) => log.warn({ event: "access_records_not_removed", err: error }));
+  }, SWEEP_MS);
+  sweep.unref();
+  return {
+    routes: tokenRoutes(new TokenHandlers({ store, clock })),
+    callers: new TokenCallers({ adminToken, store, wrong: new WrongTokens(clock) }),
+    get state() {
+      return store.records.state;
+    },
+    caughtUp: () => store.caughtUp(),
+    close: async () => {
+      clearInterval(sweep);
+      await store.records.close();
+      await producer.close();
+    },
+  };
+}

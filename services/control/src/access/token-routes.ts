@@ -1,0 +1,76 @@
+/** Tokens: who may ask, by name, and for what. */
+
+import type { AccessRecord } from "@posthaste/core/access/access-record";
+import { SCOPES } from "@posthaste/core/access/scope";
+import { z } from "zod";
+import { pageOf, pageQuery } from "../http/page.ts";
+import { defineRoute, type Route } from "../http/route.ts";
+import type { TokenHandlers } from "./token-handlers.ts";
+
+const scope = z.enum(SCOPES, `expected one of ${SCOPES.join(", ")}`);
+const name = z
+  .string("expected a name")
+  .trim()
+  .min(1, "expected a name")
+  .max(100, "expected 100 characters at the most");
+
+const tokenInput = z.strictObject({
+  name: name.describe("Of a person or a program: what the audit calls whoever uses it."),
+  scopes: z
+    .array(scope)
+    .min(1, "expected one scope at least")
+    .transform((scopes) => SCOPES.filter((each) => scopes.includes(each)))
+    .describe("What it may be used for; none that the caller's own token has not."),
+});
+
+const listedToken = z.object({
+  id: z.string(),
+  name: z.string(),
+  scopes: z.array(scope),
+  createdAt: z.iso.datetime(),
+  createdBy: z.string().describe("The name of the token by which it was made."),
+});
+
+const madeToken = listedToken.extend({ token: z.string().describe("Told here and nowhere again.") });
+
+export function tokenRoutes(handlers: TokenHandlers): readonly Route[] {
+  return [
+    defineRoute({
+      method: "GET",
+      path: "/v1/tokens",
+      operation: "listTokens",
+      summary: "Tokens, oldest first; what opens them is not kept",
+      query: pageQuery,
+      answer: { status: 200, description: "One page.", body: { name: "TokenPage", schema: pageOf(listedToken) } },
+      handle: ({ query }) => {
+        const page = handlers.list(query);
+        return { ...page, data: page.data.map(view) };
+      },
+    }),
+    defineRoute({
+      method: "POST",
+      path: "/v1/tokens",
+      operation: "createToken",
+      summary: "Make a token; it is told once",
+      body: { name: "TokenInput", schema: tokenInput },
+      answer: { status: 201, description: "The token.", body: { name: "MadeToken", schema: madeToken } },
+      handle: async ({ body, by }) => {
+        const { record, token } = await handlers.create(body, by);
+        return { ...view(record), token };
+      },
+    }),
+    defineRoute({
+      method: "DELETE",
+      path: "/v1/tokens/{id}",
+      operation: "revokeToken",
+      summary: "Revoke a token: it is refused here from the answer on, and by other control processes within a second",
+      answer: { status: 204, description: "It is gone, and every session that acted as it." },
+      refusals: ["not_found"],
+      handle: ({ params, by }) => handlers.revoke(params.id, by),
+    }),
+  ];
+}
+
+function view({ id, name: of, scopes, createdAtMs, createdBy }: AccessRecord): z.output<typeof listedToken> {
+  return { id, name: of, scopes: [...scopes], createdAt: new Date(createdAtMs).toISOString(), createdBy };
+}

@@ -1,0 +1,41 @@
+/** Whether a caller may have an operation done. */
+
+import { missingScopes, type Scope } from "@posthaste/core/access/scope";
+import type { FastifyRequest } from "fastify";
+import type { Caller, Need, RequestHead } from "./caller.ts";
+import { Problem } from "./problem.ts";
+
+/** Nobody, for what needs no token. */
+export const NOBODY: Caller = { tokenId: null, name: "", scopes: [], sessionId: null, way: "api" };
+
+/** Before the body is read: throws the Problem `forbidden` where no body would let the caller. */
+export function assertMayAsk(caller: Caller, need: Need): void {
+  const enough = scopesOf(need);
+  if (enough.length > 0 && missingScopes(caller.scopes, enough).length === enough.length) throw forbidden(enough[0]);
+}
+
+/** With the body: throws the Problem `forbidden`. */
+export function assertMayDo(caller: Caller, need: Need, body: unknown): void {
+  if (typeof need === "string") return;
+  const scope = isDryRun(body) ? need.dryRun : need.scope;
+  if (!caller.scopes.includes(scope)) throw forbidden(scope);
+}
+
+/** Those of which one at least is needed; none where a token of any is enough. */
+export function scopesOf(need: Need): readonly Scope[] {
+  if (need === "any" || need === "none") return [];
+  return typeof need === "string" ? [need] : [need.scope, need.dryRun];
+}
+
+export function headOf({ method, headers, ip }: FastifyRequest): RequestHead {
+  const { authorization, cookie, host, origin } = headers;
+  return { method, address: ip, authorization, cookie, host, origin, userAgent: headers["user-agent"] };
+}
+
+function isDryRun(body: unknown): boolean {
+  return typeof body === "object" && body !== null && "dryRun" in body && body.dryRun === true;
+}
+
+function forbidden(scope: Scope | undefined): Problem {
+  return new Problem("forbidden", `this needs a token with the scope ${scope}`);
+}

@@ -1,0 +1,196 @@
+/** Tokens over two control processes that share a broker. */
+
+import { SCOPES, type Scope } from "@posthaste/core/access/scope";
+import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
+import { eventually } from "@posthaste/testkit/eventually";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ROUTE_NEEDS } from "../src/access/route-needs.ts";
+import { scopesOf } from "../src/http/admit.ts";
+import { ADMIN_TOKEN, type Answer, readOpenApi, startTestControl, type TestControl } from "./control.ts";
+import { readValues } from "./read-values.ts";
+
+let topics: TestTopics;
+let one: TestControl;
+let two: TestControl;
+/** Every token that was made here. */
+const secrets: string[] = [ADMIN_TOKEN];
+
+beforeAll(async () => {
+  topics = await createTestTopics("control");
+  [one, two] = await Promise.all([startTestControl(topics), startTestControl(topics)]);
+});
+
+afterAll(async () => {
+  const kept = await readValues(topics, topics.names.tokens);
+  expect(kept.length).toBeGreaterThan(5);
+  for (const secret of secrets) {
+    expect(one.logged() + two.logged()).not.toContain(secret);
+    expect(kept.join("\n")).not.toContain(secret);
+  }
+  await Promise.all([one.stop(), two.stop()]);
+  await topics.remove();
+});
+
+interface Made {
+  readonly id: string;
+  readonly authorization: string;
+}
+
+async function make(scopes: readonly Scope[], by: Record<string, string> = {}): Promise<Made> {
+  const { status, body } = await one.call("POST", "/v1/tokens", { name: scopes.join(" "), scopes }, by);
+  expect(status).toBe(201);
+  secrets.push(body.token);
+  return { id: body.id, authorization: `Bearer ${body.token}` };
+}
+
+interface Operation {
+  readonly operationId: string;
+  readonly method: string;
+  readonly path: string;
+  readonly security: readonly { readonly token: readonly string[] }[];
+}
+
+async function operations(): Promise<readonly Operation[]> {
+  const { paths } = (await readOpenApi(one)).body;
+  return Object.entries<Record<string, Omit<Operation, "method" | "path">>>(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path })),
+  );
+}
+
+/** Asks for an operation in a way that no state allows. */
+function ask({ method, path }: Operation, headers: Record<string, string>, body: unknown = { unknown: 1 }) {
+  const url = path.replaceAll(/\{\w+\}/g, "no-such-thing");
+  return two.call(method, url, method === "GET" || method === "DELETE" ? undefined : body, headers);
+}
+
+describe("a token", () => {
+  it("is told once, and opens another process at once", async () => {
+    const { id, authorization } = await make(["read"]);
+    await eventually(async () => {
+      expect((await two.call("GET", "/v1/sources", undefined, { authorization })).status).toBe(200);
+    });
+    const { body, text } = await two.call("GET", "/v1/tokens", undefined, { authorization });
+    expect(body).toMatchObject({ complete: true, asOf: expect.any(String) });
+    expect(body.data).toContainEqual({
+      id,
+      name: "read",
+      scopes: ["read"],
+      createdAt: expect.any(String),
+      createdBy: "admin",
+    });
+    expect(text).not.toContain(authorization.slice("Bearer ".length));
+  });
+
+  it("is refused where it was revoked from the answer on, and elsewhere as soon as that is read", async () => {
+    const { id, authorization } = await make(["read"]);
+    const statusAt = async (control: TestControl) =>
+      (await control.call("GET", "/v1/sources", undefined, { authorization })).status;
+    await eventually(async () => expect(await statusAt(two)).toBe(200));
+    expect((await one.call("DELETE", `/v1/tokens/${id}`)).status).toBe(204);
+    expect(await statusAt(one)).toBe(401);
+    await eventually(async () => expect(await statusAt(two)).toBe(401));
+    expect((await one.call("DELETE", `/v1/tokens/${id}`)).status).toBe(404);
+  });
+
+  it("makes none that may do more than itself", async () => {
+    const { authorization } = await make(["read", "write"]);
+    const more = { name: "more", scopes: ["read", "replay"] };
+    const { status, body } = await one.call("POST", "/v1/tokens", more, { authorization });
+    expect([status, body.detail]).toEqual([403, "your token has not the scope replay: it can make none that has"]);
+    const own = await make(["write"], { authorization });
+    const { body: listed } = await one.call("GET", "/v1/tokens?limit=200");
+    expect(listed.data.find(({ id }: Made) => id === own.id)).toMatchObject({ createdBy: "read write" });
+  });
+
+  it.each([
+    ["without a scope", { name: "x", scopes: [] }, "scopes: expected one scope at least"],
+    [
+      "with a scope that there is not",
+      { name: "x", scopes: ["all"] },
+      "scopes[0]: expected one of read, write, replay",
+    ],
+    ["without a name", { name: " ", scopes: ["read"] }, "name: expected a name"],
+  ])("is not made %s", async (_, input, detail) => {
+    const { status, body } = await one.call("POST", "/v1/tokens", input);
+    expect([status, body.detail]).toEqual([400, detail]);
+  });
+});
+
+describe("every operation", () => {
+  it("is in the table of what it needs, and the description says the same", async () => {
+    const described = (await operations()).map(({ operationId, security }): [string, readonly string[]] => [
+      operationId,
+      security.flatMap(({ token }) => token),
+    ]);
+    const table = Object.entries(ROUTE_NEEDS).map(([operation, need]) => [operation, scopesOf(need)]);
+    expect(described.sort()).toEqual(table.sort());
+  });
+
+  it("is refused without a token, with 401", async () => {
+    for (const operation of await operations()) {
+      const { status } = await ask(operation, { authorization: "" });
+      expect([operation.operationId, status]).toEqual([operation.operationId, 401]);
+    }
+  });
+
+  it.each(SCOPES)("is refused to a token with the scope %s alone that needs another, with its name", async (scope) => {
+    const { authorization } = await make([scope]);
+    await eventually(async () => expect((await ask(READ, { authorization })).status).not.toBe(401));
+    for (const operation of await operations()) {
+      const need = ROUTE_NEEDS[operation.operationId] ?? "none";
+      const { status, body } = await ask(operation, { authorization });
+      const named = [operation.operationId, status, body?.detail];
+      if (typeof need === "object" ? need.scope === scope : need === scope) {
+        expect([operation.operationId, [401, 403].includes(status)]).toEqual([operation.operationId, false]);
+      } else {
+        const wanted = typeof need === "object" ? need.scope : need;
+        expect(named).toEqual([operation.operationId, 403, `this needs a token with the scope ${wanted}`]);
+      }
+    }
+  });
+
+  it("that has a dry run does that for a token that may read", async () => {
+    const { authorization } = await make(["read"]);
+    for (const path of ["/v1/dead-letters/replay", "/v1/unreadable/reproduce"]) {
+      const dry = await one.call("POST", path, { dryRun: true }, { authorization });
+      const wet = await one.call("POST", path, { dryRun: false }, { authorization });
+      expect([path, [200, 202].includes(dry.status), wet.status]).toEqual([path, true, 403]);
+    }
+  });
+});
+
+it("a write key shows four characters to who may change nothing, wherever it stands", async () => {
+  const { id, writeKey } = (await one.call("POST", "/v1/sources", { name: "web", kind: "web" })).body;
+  const rotated = (await one.call("POST", `/v1/sources/${id}/write-key`, { oldKeySeconds: 60 })).body;
+  const { authorization } = await make(["read", "replay"]);
+  const answers: Answer[] = [];
+  for (const path of ["/v1/sources?limit=200", `/v1/sources/${id}`]) {
+    answers.push(await one.call("GET", path, undefined, { authorization }));
+  }
+  expect(answers[1]?.body).toMatchObject({
+    writeKey: `${rotated.writeKey.slice(0, 4)}…`,
+    oldWriteKeys: [{ writeKey: `${writeKey.slice(0, 4)}…` }],
+  });
+  for (const { text } of answers) {
+    expect(text).not.toContain(writeKey);
+    expect(text).not.toContain(rotated.writeKey);
+  }
+  expect((await one.call("GET", `/v1/sources/${id}`)).body.writeKey).toBe(rotated.writeKey);
+});
+
+it("ten wrong tokens a minute from one address: whatever it sends then is refused unread, with a time to come again", async () => {
+  const guessed = await startTestControl(topics);
+  const statusWith = (token: string) =>
+    guessed.call("GET", "/v1/sources", undefined, { authorization: `Bearer ${token}` });
+  for (let n = 0; n < 10; n += 1) expect((await statusWith(`wrong-${n}`)).status).toBe(401);
+  for (const token of ["wrong-11", ADMIN_TOKEN]) {
+    const { status, headers, body } = await statusWith(token);
+    expect([status, body.type]).toEqual([429, "urn:posthaste:problem:too-many-requests"]);
+    expect(Number(headers.get("retry-after"))).toBeGreaterThan(50);
+    expect(Number(headers.get("retry-after"))).toBeLessThanOrEqual(60);
+  }
+  expect((await guessed.call("GET", "/v1/sources", undefined, { authorization: "" })).status).toBe(401);
+  await guessed.stop();
+});
+
+const READ: Operation = { operationId: "listSources", method: "GET", path: "/v1/sources", security: [] };
