@@ -97,12 +97,12 @@ describe("an event", () => {
   it("is a duplicate where the same source sent its id before, in its partition and not long ago", () => {
     const { dedupe } = open();
     const first = { partition: 3, offset: 0 };
-    expect(dedupe.isDuplicate(eventOf("a"), first)).toBe(false);
-    expect(dedupe.isDuplicate(eventOf("a", "s1", 1000), { partition: 3, offset: 1 })).toBe(true);
-    expect(dedupe.isDuplicate(eventOf("a", "s2"), { partition: 3, offset: 2 })).toBe(false);
-    expect(dedupe.isDuplicate(eventOf("b"), { partition: 3, offset: 3 })).toBe(false);
-    expect(dedupe.isDuplicate(eventOf("a"), { partition: 4, offset: 0 })).toBe(false);
-    expect(dedupe.isDuplicate(eventOf("a", "s1", 1001), { partition: 3, offset: 4 })).toBe(false);
+    expect(dedupe.firstOffset(eventOf("a"), first)).toBeNull();
+    expect(dedupe.firstOffset(eventOf("a", "s1", 1000), { partition: 3, offset: 1 })).toBe(0);
+    expect(dedupe.firstOffset(eventOf("a", "s2"), { partition: 3, offset: 2 })).toBeNull();
+    expect(dedupe.firstOffset(eventOf("b"), { partition: 3, offset: 3 })).toBeNull();
+    expect(dedupe.firstOffset(eventOf("a"), { partition: 4, offset: 0 })).toBeNull();
+    expect(dedupe.firstOffset(eventOf("a", "s1", 1001), { partition: 3, offset: 4 })).toBeNull();
     expect(readings).toEqual([]);
   });
 });
@@ -110,8 +110,8 @@ describe("an event", () => {
 describe("a partition that was gained", () => {
   it("DD1: is read again in the background from below its first event, once, and routing does not wait for it", async () => {
     const { dedupe, prefetched } = open();
-    expect(dedupe.isDuplicate(eventOf("old"), { partition: 3, offset: 100 })).toBe(false);
-    expect(dedupe.isDuplicate(eventOf("new"), { partition: 3, offset: 101 })).toBe(false);
+    expect(dedupe.firstOffset(eventOf("old"), { partition: 3, offset: 100 })).toBeNull();
+    expect(dedupe.firstOffset(eventOf("new"), { partition: 3, offset: 101 })).toBeNull();
     await nextTick();
     expect(readings).toHaveLength(1);
     const { options, until } = readingOf();
@@ -119,9 +119,9 @@ describe("a partition that was gained", () => {
     const records = [recordOf(90, "ancient"), recordOf(91, null), recordOf(92, "junk"), recordOf(93, "older")];
     await options.onRecords([...records, recordOf(100, "first"), recordOf(101, "another")]);
     expect(prefetched).toEqual(["ancient", "junk", "older"]);
-    const isDuplicate = (id: string, offset: number) => dedupe.isDuplicate(eventOf(id), { partition: 3, offset });
-    expect([isDuplicate("ancient", 102), isDuplicate("older", 103)]).toEqual([true, true]);
-    expect([isDuplicate("first", 104), isDuplicate("another", 105)]).toEqual([false, false]);
+    const firstOf = (id: string, offset: number) => dedupe.firstOffset(eventOf(id), { partition: 3, offset });
+    expect([firstOf("ancient", 102), firstOf("older", 103)]).toEqual([90, 93]);
+    expect([firstOf("first", 104), firstOf("another", 105)]).toEqual([null, null]);
     expect(readingOf().isClosed).toBe(false);
     readingOf().reached.resolve();
     await nextTick();
@@ -131,7 +131,7 @@ describe("a partition that was gained", () => {
 
   it("DD1: is read from its beginning where less stands below", async () => {
     const { dedupe } = open();
-    dedupe.isDuplicate(eventOf("a"), { partition: 3, offset: 4 });
+    dedupe.firstOffset(eventOf("a"), { partition: 3, offset: 4 });
     await nextTick();
     expect(readingOf().options.from).toBe(0);
     const closed = dedupe.close();
@@ -141,23 +141,23 @@ describe("a partition that was gained", () => {
 
   it("DD3: holds the ids that come from now on where the reading fails, and says so", async () => {
     const { dedupe, warnings } = open();
-    dedupe.isDuplicate(eventOf("a"), { partition: 3, offset: 100 });
+    dedupe.firstOffset(eventOf("a"), { partition: 3, offset: 100 });
     await nextTick();
     readingOf().options.onFailure(new Error("the topic is gone"));
     await nextTick();
     expect(warnings).toMatchObject([{ event: "dedupe_rebuild_failed", partition: 3, err: expect.any(Error) }]);
     expect(readingOf().isClosed).toBe(true);
-    expect(dedupe.isDuplicate(eventOf("a"), { partition: 3, offset: 101 })).toBe(true);
+    expect(dedupe.firstOffset(eventOf("a"), { partition: 3, offset: 101 })).toBe(100);
     await dedupe.close();
   });
 
   it("DD3: takes for a failure what is none of a record that no schema reads, and a reader that cannot begin", async () => {
     const { dedupe, warnings } = open();
-    dedupe.isDuplicate(eventOf("a"), { partition: 3, offset: 100 });
+    dedupe.firstOffset(eventOf("a"), { partition: 3, offset: 100 });
     await nextTick();
     await expect(readingOf().options.onRecords([recordOf(90, "bug")])).rejects.toThrow("a bug");
     vi.mocked(followLog).mockRejectedValueOnce(new PosthasteError("closed", "the connection is closed"));
-    dedupe.isDuplicate(eventOf("a"), { partition: 4, offset: 100 });
+    dedupe.firstOffset(eventOf("a"), { partition: 4, offset: 100 });
     await nextTick();
     expect(warnings).toMatchObject([{ event: "dedupe_rebuild_failed", partition: 4 }]);
     const closed = dedupe.close();
@@ -169,8 +169,8 @@ describe("a partition that was gained", () => {
 describe("a partition that is given up", () => {
   it("DD2: is forgotten with its reader", async () => {
     const { dedupe, warnings, prefetched } = open();
-    const isDuplicate = (offset: number) => dedupe.isDuplicate(eventOf("a"), { partition: 3, offset });
-    isDuplicate(100);
+    const firstOf = (offset: number) => dedupe.firstOffset(eventOf("a"), { partition: 3, offset });
+    firstOf(100);
     await nextTick();
     const { options, reached } = readingOf();
     expect(options.signal?.aborted).toBe(false);
@@ -181,7 +181,7 @@ describe("a partition that is given up", () => {
     reached.reject(new PosthasteError("closed", "the reader is closed"));
     await nextTick();
     expect([warnings, readingOf().isClosed]).toEqual([[], true]);
-    expect(isDuplicate(101)).toBe(false);
+    expect(firstOf(101)).toBeNull();
     await nextTick();
     expect(readingOf(1).options.from).toBe(91);
     dedupe.forget(9);
@@ -191,7 +191,7 @@ describe("a partition that is given up", () => {
 
   it("DD3: says what failed of its reader otherwise than by being closed", async () => {
     const { dedupe, warnings } = open();
-    dedupe.isDuplicate(eventOf("a"), { partition: 3, offset: 100 });
+    dedupe.firstOffset(eventOf("a"), { partition: 3, offset: 100 });
     await nextTick();
     dedupe.forget(3);
     readingOf().reached.reject(new Error("it broke"));
@@ -201,7 +201,7 @@ describe("a partition that is given up", () => {
 
   it("DD2: is awaited with its reader, as all are, when the router ends", async () => {
     const { dedupe } = open();
-    for (const partition of [3, 4]) dedupe.isDuplicate(eventOf("a"), { partition, offset: 100 });
+    for (const partition of [3, 4]) dedupe.firstOffset(eventOf("a"), { partition, offset: 100 });
     await nextTick();
     let isClosed = false;
     const closed = dedupe.close().then(() => {

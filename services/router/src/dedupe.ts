@@ -39,10 +39,10 @@ export function drawSeed(): Hash64 {
 
 export interface Dedupe {
   /**
-   * Notes the event's id and answers whether the same source sent it before. Events of a partition come in offset
-   * order.
+   * Notes the event's id; answers the offset, in the same partition, at which the same source sent it first, or null
+   * where it did not send it before. Events of a partition come in offset order.
    */
-  readonly isDuplicate: (event: Event, place: EventPlace) => boolean;
+  readonly firstOffset: (event: Event, place: EventPlace) => number | null;
   /** The partition was given up. */
   readonly forget: (partition: number) => void;
   readonly close: () => Promise<void>;
@@ -65,7 +65,7 @@ export function createDedupe(options: DedupeOptions): Dedupe {
     partitions.delete(partition);
   };
   return {
-    isDuplicate: (event, { partition, offset }) => {
+    firstOffset: (event, { partition, offset }) => {
       let held = partitions.get(partition);
       if (held === undefined) {
         held = startRebuild(options, { partition, offset });
@@ -82,8 +82,8 @@ export function createDedupe(options: DedupeOptions): Dedupe {
   };
 }
 
-function note({ ids, seed }: Noted, event: Event, offset: number): boolean {
-  return ids.isDuplicate(hash64(seed, event.sourceId, event.messageId), offset, event.receivedAtMs);
+function note({ ids, seed }: Noted, event: Event, offset: number): number | null {
+  return ids.firstOffset(hash64(seed, event.sourceId, event.messageId), offset, event.receivedAtMs);
 }
 
 /** Reads the `limit` records below the first event of a partition that was just assigned. */

@@ -3,6 +3,7 @@ import { PosthasteError } from "@posthaste/core/errors";
 import type { Event } from "@posthaste/core/event/event";
 import { toWebhookBody } from "@posthaste/core/routing/body";
 import { RoutingTable } from "@posthaste/core/routing/routing";
+import { shortName } from "@posthaste/core/routing/short-name";
 import type { Task } from "@posthaste/kafka/consumer/windowed-consumer";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
 import { makeValue } from "@posthaste/kafka/producer/record-value";
@@ -115,6 +116,21 @@ it("R4: an event is finished when its deliveries are acknowledged, and not befor
   expect(finished).toBe(1);
 });
 
+/** What is said of `event` where it became no delivery, beside the cause. */
+const ENTRY = {
+  messageId: "m1",
+  type: "identify",
+  originPartition: 2,
+  originOffset: 9,
+  userKey: "a1",
+  event: null,
+  receivedAtMs: 5,
+  configOffset: 42,
+  destinationIds: [],
+  firstOffset: null,
+  integration: null,
+};
+
 /** A router whose deliveries are acknowledged at once, and what it did. */
 function createRouter(parts: Partial<RecordRouterParts> = {}) {
   const did = {
@@ -194,9 +210,9 @@ describe("a record of the events topic", () => {
   it("that was sent before, or leads nowhere, is said to have become nothing, and finished", () => {
     const asked: unknown[] = [];
     const dedupe = {
-      isDuplicate: (each: Event, { partition, offset }: { partition: number; offset: number }) => {
+      firstOffset: (each: Event, { partition, offset }: { partition: number; offset: number }) => {
         asked.push([each.messageId, partition, offset]);
-        return each.messageId === "m1";
+        return each.messageId === "m1" ? 4 : null;
       },
       forget: () => {},
       close: async () => {},
@@ -208,20 +224,47 @@ describe("a record of the events topic", () => {
       ["m1", 2, 9],
       ["m2", 2, 9],
     ]);
-    const entry = { type: "identify", originPartition: 2, originOffset: 9 };
     expect(did.unrouted).toEqual([
-      ["s1", { ...entry, messageId: "m1", cause: "duplicate" }],
-      ["s9", { ...entry, messageId: "m2", cause: "no_destination" }],
+      ["s1", { ...ENTRY, messageId: "m1", cause: "duplicate", firstOffset: 4 }],
+      ["s9", { ...ENTRY, messageId: "m2", cause: "no_destination" }],
     ]);
     expect([did.counted, did.finished, did.sent]).toEqual([["duplicate", "no_destination"], 2, []]);
+  });
+
+  it("that the source's settings or its own integrations keep back is said to, with what decided", () => {
+    const { run, did } = createRouter();
+    expect(
+      run({ ...event, type: "track", event: "Order Completed", integrations: { Mail: true, All: false } }),
+    ).toBeUndefined();
+    expect(did.unrouted.splice(0)).toEqual([
+      [
+        "s1",
+        {
+          ...ENTRY,
+          ...{ type: "track", cause: "integrations", event: "Order Completed" },
+          ...{ integration: "All", destinationIds: ["d1", "d2"] },
+        },
+      ],
+    ]);
+    const off = context([]);
+    for (let index = 0; index < 30; index++) {
+      const id = `d${index + 10}`;
+      off.routing.set(id, { id, enabled: false, sourceIds: ["s8"], payload: "documented" });
+    }
+    const other = createRouter({ context: off });
+    expect(other.run({ ...event, sourceId: "s8", userId: "u".repeat(300) })).toBeUndefined();
+    const destinationIds = Array.from({ length: 20 }, (_, index) => `d${index + 10}`);
+    const userKey = shortName("u".repeat(300));
+    expect(other.did.unrouted).toEqual([["s8", { ...ENTRY, cause: "destination_off", userKey, destinationIds }]]);
+    expect(other.did.counted).toEqual(["destination_off"]);
   });
 
   it("of a suppressed user becomes nothing, with that cause, and its id is not noted as seen", async () => {
     const asked: unknown[] = [];
     const dedupe = {
-      isDuplicate: (each: Event) => {
+      firstOffset: (each: Event) => {
         asked.push(each.messageId);
-        return false;
+        return null;
       },
       forget: () => {},
       close: async () => {},
@@ -229,8 +272,8 @@ describe("a record of the events topic", () => {
     const suppressed = new Set(["s1:u9"]);
     const { run, did } = createRouter({ dedupe, suppressed });
     expect(run({ ...event, userId: "u9" })).toBeUndefined();
-    const entry = { type: "identify", originPartition: 2, originOffset: 9 };
-    expect(did.unrouted).toEqual([["s1", { ...entry, messageId: "m1", cause: "suppressed" }]]);
+    // Nothing of the user but what names the event.
+    expect(did.unrouted).toEqual([["s1", { ...ENTRY, cause: "suppressed", userKey: null }]]);
     expect([did.counted, did.finished, did.sent, asked]).toEqual([["suppressed"], 1, [], []]);
     suppressed.clear();
     await run({ ...event, userId: "u9" });

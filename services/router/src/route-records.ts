@@ -11,7 +11,7 @@ import type { Event } from "@posthaste/core/event/event";
 import { toWebhookBody } from "@posthaste/core/routing/body";
 import { eventNameOf, fieldsLeftOut } from "@posthaste/core/routing/delivery-fields";
 import { deliveryKey } from "@posthaste/core/routing/partition-key";
-import { type RoutingTable, routeEvent, type UnroutedCause } from "@posthaste/core/routing/routing";
+import { type NotRouted, type RoutingTable, routeEvent } from "@posthaste/core/routing/routing";
 import { decodeOrReason } from "@posthaste/kafka/codec/unreadable";
 import type { Task } from "@posthaste/kafka/consumer/windowed-consumer";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
@@ -22,6 +22,7 @@ import type { Dedupe } from "./dedupe.ts";
 import type { EventPlace } from "./event-place.ts";
 import type { RouterMetrics } from "./metrics.ts";
 import type { UnroutedLog } from "./unrouted.ts";
+import { type LeftOut, toUnrouted } from "./unrouted-event.ts";
 
 /** A character of an id, of a name or of JSON, in UTF-8. */
 const MAX_CHARACTER_BYTES = 3;
@@ -49,7 +50,7 @@ export function toDeliveries(
   event: Event,
   place: EventPlace,
   context: RouteContext,
-): readonly OutgoingRecord[] | "no_destination" | "integrations" {
+): readonly OutgoingRecord[] | NotRouted {
   const destinations = routeEvent(event, context.routing);
   if (typeof destinations === "string") return destinations;
   const { messageId, sourceId, type, receivedAtMs } = event;
@@ -125,7 +126,7 @@ export class RecordRouter {
       return unreadable.put(record, event);
     }
     const routed = this.#route(event, record);
-    if (typeof routed === "string") {
+    if ("cause" in routed) {
       this.#leave(event, record, routed);
       task.finish();
       return undefined;
@@ -135,17 +136,20 @@ export class RecordRouter {
     return producer.send(routed);
   }
 
-  #route(event: Event, record: IncomingRecord): readonly OutgoingRecord[] | UnroutedCause {
+  #route(event: Event, record: IncomingRecord): readonly OutgoingRecord[] | LeftOut {
     const { context, suppressed, dedupe } = this.#parts;
     // Before its id is noted: when the suppression has ended, a call that is sent again is no duplicate of one that was
     // dropped.
-    if (isEventSuppressed(suppressed, event)) return "suppressed";
-    return dedupe?.isDuplicate(event, record) ? "duplicate" : toDeliveries(event, record, context);
+    if (isEventSuppressed(suppressed, event)) return { cause: "suppressed" };
+    const firstOffset = dedupe?.firstOffset(event, record) ?? null;
+    if (firstOffset !== null) return { cause: "duplicate", firstOffset };
+    const routed = toDeliveries(event, record, context);
+    return typeof routed === "string" ? { cause: routed } : routed;
   }
 
-  #leave({ sourceId, messageId, type }: Event, { partition, offset }: EventPlace, cause: UnroutedCause): void {
-    const { metrics, unrouted } = this.#parts;
-    metrics.events.inc({ outcome: cause });
-    unrouted.add(sourceId, { messageId, type, cause, originPartition: partition, originOffset: offset });
+  #leave(event: Event, place: EventPlace, left: LeftOut): void {
+    const { metrics, unrouted, context } = this.#parts;
+    metrics.events.inc({ outcome: left.cause });
+    unrouted.add(event.sourceId, toUnrouted(event, place, { ...left, context }));
   }
 }

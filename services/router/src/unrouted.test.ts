@@ -51,6 +51,13 @@ const entry = (messageId: string): UnroutedEvent => ({
   cause: "integrations",
   originPartition: 0,
   originOffset: 1,
+  userKey: "u",
+  event: null,
+  receivedAtMs: 2,
+  configOffset: 3,
+  destinationIds: [],
+  firstOffset: null,
+  integration: "All",
 });
 
 beforeEach(() => {
@@ -84,6 +91,19 @@ describe("the log of events without a delivery", () => {
     expect(written.map(({ events }) => events.length)).toEqual([500]);
     await log.close();
     expect(written.map(({ events }) => events.length)).toEqual([500, 1]);
+  });
+
+  it("writes a record before its ids and names are more than a broker takes", async () => {
+    const { log, written } = open();
+    for (let index = 0; index < 10; index++) {
+      log.add("s1", {
+        ...entry("m".repeat(10_000)),
+        userKey: "u".repeat(10_000),
+        destinationIds: ["d".repeat(10_000)],
+      });
+    }
+    expect(written.map(({ events }) => events.length)).toEqual([7]);
+    await log.close();
   });
 
   it("hands what waits to its producer before `close` returns, so that the producer can be closed beside it", async () => {

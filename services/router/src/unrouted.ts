@@ -19,7 +19,26 @@ export interface UnroutedEvent {
   readonly cause: UnroutedCause;
   readonly originPartition: number;
   readonly originOffset: number;
+  /** The user id, else the anonymous id, else the message id; shortened. Null for a suppressed user's event. */
+  readonly userKey: string | null;
+  /** track: the event's name; page, screen: the name; shortened. Null for a suppressed user's event. */
+  readonly event: string | null;
+  readonly receivedAtMs: number;
+  /** The config offset that the routing table stood at. */
+  readonly configOffset: number;
+  /**
+   * Of `destination_off` and `integrations`: the destinations that would have taken the event, up to
+   * `MAX_DESTINATION_IDS` of them; else none.
+   */
+  readonly destinationIds: readonly string[];
+  /** Of a duplicate: the offset of the first, in the same partition; else null. */
+  readonly firstOffset: number | null;
+  /** Of `integrations`: the entry of the event's map that decided; else null. */
+  readonly integration: string | null;
 }
+
+/** So that an entry stays small where a source has a thousand destinations. */
+export const MAX_DESTINATION_IDS = 20;
 
 /** The record of `schemas/unrouted-events.avsc`. */
 export interface UnroutedEvents {
@@ -29,8 +48,10 @@ export interface UnroutedEvents {
 }
 
 const FLUSH_INTERVAL_MS = 1000;
-/** About 60 KB: a record of its own before the second is over. */
+/** About 100 KB of short ids: a record of its own before the second is over. */
 const FLUSH_EVENTS = 500;
+/** Characters of ids and names in one record; a broker takes 1 MB. */
+const FLUSH_LENGTH = 200_000;
 const MAX_PENDING_BYTES = 8 * 1024 * 1024;
 
 export interface UnroutedLogOptions {
@@ -44,20 +65,33 @@ export interface UnroutedLogOptions {
 }
 
 /** A packed log of events by their source. */
-export type UnroutedLog = Pick<PackedLog<UnroutedEvent, string>, "add" | "close">;
+export interface UnroutedLog {
+  readonly add: (sourceId: string, event: UnroutedEvent) => void;
+  /** See `close` of packed-log.ts. */
+  readonly close: () => Promise<void>;
+}
 
 export function createUnroutedLog({ producer, topic, codec, nowMs, log, onDropped }: UnroutedLogOptions): UnroutedLog {
-  return new PackedLog<UnroutedEvent, string>({
+  const packed = new PackedLog<UnroutedEvent, string>({
     producer,
     topic,
     encode: (events, sourceId) => codec.encode({ sourceId, unroutedAtMs: nowMs(), events }),
     flushIntervalMs: FLUSH_INTERVAL_MS,
     flushEntries: FLUSH_EVENTS,
-    flushLength: Number.POSITIVE_INFINITY,
+    flushLength: FLUSH_LENGTH,
     maxPendingBytes: MAX_PENDING_BYTES,
     onDropped: (events, error) => {
       if (error !== null) log.warn({ event: "unrouted_not_written", err: error, events });
       onDropped(events);
     },
   });
+  return {
+    add: (sourceId, event) => packed.add(sourceId, event, lengthOf(event)),
+    close: () => packed.close(),
+  };
+}
+
+function lengthOf({ messageId, userKey, event, destinationIds }: UnroutedEvent): number {
+  const names = messageId.length + (userKey?.length ?? 0) + (event?.length ?? 0);
+  return destinationIds.reduce((length, id) => length + id.length, names);
 }

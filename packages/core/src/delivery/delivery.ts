@@ -29,7 +29,7 @@ export interface Delivery {
   readonly originOffset: number;
   /** The exact bytes of the request body, UTF-8 JSON. */
   readonly body: Uint8Array;
-  /** track: the event's name; page, screen: the name; cut (`eventNameOf`). Null where there is none. */
+  /** track: the event's name; page, screen: the name; shortened (`eventNameOf`). Null where there is none. */
   readonly event: string | null;
   /** What the event has beside the documented body: a JSON object, serialised (`fieldsLeftOut`); null for nothing. */
   readonly restJson: string | null;

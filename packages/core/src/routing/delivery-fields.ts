@@ -1,16 +1,11 @@
 /** What a delivery says of its event beside the body, so that whoever finds it later need not look for the event. */
 import type { Event } from "../event/event.ts";
+import { shortName } from "./short-name.ts";
 
-/** A name is for telling events apart; a longer one stands whole in the body, or in `fieldsLeftOut`. */
-const MAX_NAME_LENGTH = 256;
-
-/** track: the event's name; page, screen: the name, cut after 256 characters. Null for the other types. */
+/** track: the event's name; page, screen: the name, shortened (`shortName`). Null for the other types. */
 export function eventNameOf({ type, event, name }: Pick<Event, "type" | "event" | "name">): string | null {
   const whole = type === "track" ? event : type === "page" || type === "screen" ? name : null;
-  if (whole === null || whole.length <= MAX_NAME_LENGTH) return whole;
-  // Not between the halves of a surrogate pair.
-  const isHalf = (whole.codePointAt(MAX_NAME_LENGTH - 1) ?? 0) > 0xffff;
-  return whole.slice(0, isHalf ? MAX_NAME_LENGTH - 1 : MAX_NAME_LENGTH);
+  return whole === null ? null : shortName(whole);
 }
 
 /**

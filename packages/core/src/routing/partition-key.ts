@@ -25,6 +25,7 @@ export function userKeyOf(destinationId: string, key: string): string | undefine
   return key.startsWith(`${destinationId}:`) ? key.slice(destinationId.length + 1) : undefined;
 }
 
-function userOf({ userId, anonymousId, messageId }: EventSubject): string {
+/** Whom the event counts as one of: its user id, else its anonymous id, else its message id. */
+export function userOf({ userId, anonymousId, messageId }: EventSubject): string {
   return userId ?? anonymousId ?? messageId;
 }

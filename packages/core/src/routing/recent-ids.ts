@@ -6,6 +6,7 @@
  * RI1  An id is held for at least the newest `limit` additions, and never more than twice as many ids are held.
  * RI2  A record is a duplicate when its id is held with a *lower* offset (else it would meet itself when it is read
  *      again) and came at most `windowMs` before it.
+ *      What is answered for it is the offset that is held: that of the first of its window.
  * RI3  Of an id that is added twice the lower offset is held: what a rebuild adds late is judged as if it had come
  *      first.
  */
@@ -27,22 +28,19 @@ export class RecentIds {
     this.#old = new Generation();
   }
 
-  /** Notes the id and answers whether the record that bears it is a duplicate. */
-  isDuplicate(id: Hash64, offset: number, atMs: number): boolean {
+  /** Notes the id; answers the offset of the record that this one is a duplicate of, or null for no duplicate. */
+  firstOffset(id: Hash64, offset: number, atMs: number): number | null {
     const held = this.#find(id);
     if (held === null) {
       this.#add(id, offset, atMs);
-      return false;
+      return null;
     }
     const [generation, slot] = held;
-    if (generation.offsetAt(slot) < offset) {
-      if (atMs - generation.timeAt(slot) <= this.#limits.windowMs) return true;
-      // Too long ago: this record is the first of a new window.
-      generation.set(slot, offset, atMs);
-      return false;
-    }
+    const first = generation.offsetAt(slot);
+    if (first < offset && atMs - generation.timeAt(slot) <= this.#limits.windowMs) return first;
+    // A lower offset (RI3); or too long after the other, and so the first of a new window.
     generation.set(slot, offset, atMs);
-    return false;
+    return null;
   }
 
   /** Ids held now. */

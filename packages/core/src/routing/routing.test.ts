@@ -1,6 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isEnabledByIntegrations, type RoutableDestination, RoutingTable, routeEvent } from "./routing.ts";
+import {
+  integrationOf,
+  isEnabledByIntegrations,
+  type RoutableDestination,
+  RoutingTable,
+  routeEvent,
+} from "./routing.ts";
 
 const destination = (id: string, sourceIds: readonly string[], enabled = true): RoutableDestination => ({
   id,
@@ -27,7 +33,18 @@ describe("integrations", () => {
     expect(isEnabledByIntegrations(integrations, "Webhooks")).toBe(enabled);
   });
 
+  it.each<[Record<string, boolean>, string | null]>([
+    [{}, null],
+    [{ Mail: false }, null],
+    [{ all: false, All: false, Webhooks: false }, "Webhooks"],
+    [{ all: false, All: false }, "All"],
+    [{ all: false }, "all"],
+  ])("%j decides by its entry %j", (integrations, entry) => {
+    expect(integrationOf(integrations, "Webhooks")).toBe(entry);
+  });
+
   it("do not read what an object inherits", () => {
+    expect(integrationOf(Object.create({ All: false }), "Webhooks")).toBeNull();
     expect(isEnabledByIntegrations(Object.create({ All: false }), "Webhooks")).toBe(true);
   });
 });
@@ -37,7 +54,7 @@ describe("routing table", () => {
   const sources = fc.array(fc.constantFrom("s1", "s2", "s3"), { maxLength: 4 });
   const change = fc.record({ id: ids, sourceIds: sources, enabled: fc.boolean(), removed: fc.boolean() });
 
-  it("RT2: lists exactly the enabled destinations of a source, ids ascending, after any changes", () => {
+  it("RT2: lists exactly the enabled destinations of a source, and apart the others, ids ascending, after any changes", () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 30 }), (changes) => {
         const table = new RoutingTable();
@@ -53,6 +70,8 @@ describe("routing table", () => {
             .map((entry) => entry.id)
             .sort();
           expect(table.destinationsOf(source).map((entry) => entry.id)).toEqual(expected);
+          const off = [...model.values()].filter((entry) => !entry.enabled && entry.sourceIds.includes(source));
+          expect(table.switchedOff(source)).toEqual(off.map((entry) => entry.id).sort());
         }
       }),
     );
@@ -79,7 +98,8 @@ describe("routing an event", () => {
   });
 
   it("says why there is none", () => {
-    expect(routeEvent({ sourceId: "s2", integrations: {} }, table)).toBe("no_destination");
+    expect(routeEvent({ sourceId: "s2", integrations: {} }, table)).toBe("destination_off");
+    expect(routeEvent({ sourceId: "s3", integrations: {} }, table)).toBe("no_destination");
     expect(routeEvent({ sourceId: "s1", integrations: { All: false } }, table)).toBe("integrations");
   });
 });

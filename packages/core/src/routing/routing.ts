@@ -6,8 +6,10 @@ export type RoutableDestination = Pick<Destination, "id" | "enabled" | "sourceId
 
 /** Why an event became no delivery. */
 export const UNROUTED_CAUSES = [
-  /** No destination that is switched on is connected to the source. */
+  /** No destination is connected to the source. */
   "no_destination",
+  /** Every destination that is connected to the source is switched off. */
+  "destination_off",
   /** The call's integrations switched the destination off. */
   "integrations",
   /** The source sent this message id before. */
@@ -16,6 +18,8 @@ export const UNROUTED_CAUSES = [
   "suppressed",
 ] as const;
 export type UnroutedCause = (typeof UNROUTED_CAUSES)[number];
+/** The causes that the configuration and the event itself give. */
+export type NotRouted = Exclude<UnroutedCause, "duplicate" | "suppressed">;
 
 /**
  * The integrations rule: a destination named in the map is on or off as it says; `All: false` switches off those that
@@ -23,25 +27,32 @@ export type UnroutedCause = (typeof UNROUTED_CAUSES)[number];
  * writes when its user asks for `All: false`: it counts where `All` itself is absent.
  */
 export function isEnabledByIntegrations(integrations: Readonly<Record<string, boolean>>, name: string): boolean {
-  return own(integrations, name) ?? own(integrations, "All") ?? own(integrations, "all") ?? true;
+  const entry = integrationOf(integrations, name);
+  return entry === null || (integrations[entry] ?? true);
 }
 
-function own(integrations: Readonly<Record<string, boolean>>, name: string): boolean | undefined {
-  return Object.hasOwn(integrations, name) ? integrations[name] : undefined;
+/** The name of the entry by which the map decides for a destination of this name; null where none says anything. */
+export function integrationOf(integrations: Readonly<Record<string, boolean>>, name: string): string | null {
+  for (const entry of [name, "All", "all"]) if (Object.hasOwn(integrations, entry)) return entry;
+  return null;
 }
 
 const NONE: readonly RoutableDestination[] = [];
+const NO_IDS: readonly string[] = [];
 
 /**
- * Destinations by source, as the router needs them for every event: those that are switched on, in order of id (R2).
+ * Destinations by source, as the router needs them for every event: those that are switched on, in order of id (R2),
+ * and of those that are switched off the ids.
  *
  * Owns: the newest state of every destination it was told of, and the lists made from it.
  * RT1  `destinationsOf` answers the same array until a destination of that source changes.
- * RT2  A list holds exactly the enabled destinations whose `sourceIds` name the source, ids ascending by code unit.
+ * RT2  A list holds exactly the enabled destinations whose `sourceIds` name the source, ids ascending by code unit; the
+ *      other list holds those that are not enabled, in the same order.
  */
 export class RoutingTable {
   readonly #destinations = new Map<string, RoutableDestination>();
   readonly #bySource = new Map<string, readonly RoutableDestination[]>();
+  readonly #offBySource = new Map<string, readonly string[]>();
 
   /** The newest state of a destination; `undefined` when it was removed. */
   set(id: string, destination: RoutableDestination | undefined): void {
@@ -52,7 +63,6 @@ export class RoutingTable {
       return;
     }
     this.#destinations.set(id, destination);
-    if (!destination.enabled) return;
     for (const sourceId of destination.sourceIds) this.#add(sourceId, destination);
   }
 
@@ -61,17 +71,40 @@ export class RoutingTable {
     return this.#bySource.get(sourceId) ?? NONE;
   }
 
+  /** The ids of the source's destinations that are switched off. */
+  switchedOff(sourceId: string): readonly string[] {
+    return this.#offBySource.get(sourceId) ?? NO_IDS;
+  }
+
   #drop(sourceId: string, id: string): void {
-    const rest = this.destinationsOf(sourceId).filter((destination) => destination.id !== id);
-    if (rest.length === 0) this.#bySource.delete(sourceId);
-    else this.#bySource.set(sourceId, rest);
+    put(
+      this.#bySource,
+      sourceId,
+      this.destinationsOf(sourceId).filter((destination) => destination.id !== id),
+    );
+    put(
+      this.#offBySource,
+      sourceId,
+      this.switchedOff(sourceId).filter((each) => each !== id),
+    );
   }
 
   #add(sourceId: string, added: RoutableDestination): void {
-    const others = this.destinationsOf(sourceId).filter((destination) => destination.id !== added.id);
-    const list = [...others, added].sort((a, b) => (a.id < b.id ? -1 : 1));
-    this.#bySource.set(sourceId, list);
+    // A source may be named twice.
+    this.#drop(sourceId, added.id);
+    if (added.enabled) {
+      const list = [...this.destinationsOf(sourceId), added];
+      this.#bySource.set(
+        sourceId,
+        list.sort((a, b) => (a.id < b.id ? -1 : 1)),
+      );
+    } else this.#offBySource.set(sourceId, [...this.switchedOff(sourceId), added.id].sort());
   }
+}
+
+function put<T>(lists: Map<string, readonly T[]>, sourceId: string, list: readonly T[]): void {
+  if (list.length === 0) lists.delete(sourceId);
+  else lists.set(sourceId, list);
 }
 
 /**
@@ -81,8 +114,9 @@ export class RoutingTable {
 export function routeEvent(
   event: { readonly sourceId: string; readonly integrations: Readonly<Record<string, boolean>> },
   table: RoutingTable,
-): readonly RoutableDestination[] | "no_destination" | "integrations" {
+): readonly RoutableDestination[] | NotRouted {
   const destinations = table.destinationsOf(event.sourceId);
-  if (destinations.length === 0) return "no_destination";
+  if (destinations.length === 0)
+    return table.switchedOff(event.sourceId).length > 0 ? "destination_off" : "no_destination";
   return isEnabledByIntegrations(event.integrations, WEBHOOKS) ? destinations : "integrations";
 }

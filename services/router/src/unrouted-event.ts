@@ -1,0 +1,53 @@
+/** The entry of an event that became no delivery: why, and what a reader needs to name the cause. */
+import { WEBHOOKS } from "@posthaste/core/config/destination";
+import type { Event } from "@posthaste/core/event/event";
+import { eventNameOf } from "@posthaste/core/routing/delivery-fields";
+import { userOf } from "@posthaste/core/routing/partition-key";
+import { integrationOf, type RoutingTable, type UnroutedCause } from "@posthaste/core/routing/routing";
+import { shortName } from "@posthaste/core/routing/short-name";
+import type { EventPlace } from "./event-place.ts";
+import { MAX_DESTINATION_IDS, type UnroutedEvent } from "./unrouted.ts";
+
+/** Why an event was left out. */
+export interface LeftOut {
+  readonly cause: UnroutedCause;
+  /** Of a duplicate: the offset of the first. */
+  readonly firstOffset?: number;
+}
+
+export interface UnroutedTerms extends LeftOut {
+  readonly context: { readonly routing: RoutingTable; readonly configOffset: () => number };
+}
+
+export function toUnrouted(event: Event, place: EventPlace, terms: UnroutedTerms): UnroutedEvent {
+  const { cause, firstOffset = null, context } = terms;
+  // Of a suppressed user nothing is kept but what names the event.
+  const isNamed = cause !== "suppressed";
+  return {
+    messageId: event.messageId,
+    type: event.type,
+    cause,
+    originPartition: place.partition,
+    originOffset: place.offset,
+    userKey: isNamed ? shortName(userOf(event)) : null,
+    event: isNamed ? eventNameOf(event) : null,
+    receivedAtMs: event.receivedAtMs,
+    configOffset: context.configOffset(),
+    destinationIds: destinationIdsOf(cause, event.sourceId, context.routing).slice(0, MAX_DESTINATION_IDS),
+    firstOffset,
+    integration: cause === "integrations" ? integrationOf(event.integrations, WEBHOOKS) : null,
+  };
+}
+
+function destinationIdsOf(cause: UnroutedCause, sourceId: string, routing: RoutingTable): readonly string[] {
+  switch (cause) {
+    case "destination_off":
+      return routing.switchedOff(sourceId);
+    case "integrations":
+      return routing.destinationsOf(sourceId).map(({ id }) => id);
+    case "no_destination":
+    case "duplicate":
+    case "suppressed":
+      return [];
+  }
+}
