@@ -25,7 +25,12 @@ import { createModelSender } from "./receivers.ts";
 /** Counts are nobody's business here. */
 const METRICS = createDeliveryMetrics(new Registry(), RETRY_TOPICS);
 const CLOCK: Clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
-const NO_ATTEMPT_LOG: PipelineOptions["attemptLog"] = { skips: () => true, add: () => {} };
+const NO_ATTEMPT_LOG: PipelineOptions["attemptLog"] = {
+  skips: () => true,
+  skipsDeferrals: true,
+  add: () => {},
+  addDeferral: () => {},
+};
 
 const NOTHING_UNREADABLE: PipelineOptions["unreadable"] = {
   put: ({ topic, offset }) => Promise.reject(new Error(`offset ${offset} of ${topic} is unreadable`)),

@@ -51,9 +51,18 @@ describe("the delivery log", () => {
       sourceId: "src_1",
       messageId: "message-5",
       type: "track",
+      event: "Order Completed",
+      userKey: "user-7",
+      receivedAt: new Date(Date.parse(momentOf(5)) - 250).toISOString(),
+      origin: { partition: 1, offset: 5 },
+      configOffset: 4,
+      record: { delayMs: 0, partition: 2, offset: 105, time: new Date(Date.parse(momentOf(5)) - 200).toISOString() },
+      deferrals: 0,
+      replayId: null,
       attempt: 1,
       outcome: "delivered",
       urls: [{ url: "https://a.example/hook", status: 200, error: null, durationMs: 12.3, answer: "ok" }],
+      followUps: [],
     });
     expect(body.data[1]).toMatchObject({ time: momentOf(4), attempt: 2, outcome: "retryable" });
     expect(await timesOf("")).toEqual([5, 4, 3, 2, 1].map(momentOf));

@@ -21,7 +21,9 @@ export async function createLogWriter({ names, openCodec, producer }: TestTopics
   ]);
   return {
     attempts: (attempts, partition = 0) =>
-      producer.send([{ topic: names.attempts, key: null, value: attemptCodec.encode({ attempts }), partition }]),
+      producer.send([
+        { topic: names.attempts, key: null, value: attemptCodec.encode({ attempts, deferrals: [] }), partition },
+      ]),
     deadLetters: (letters, partition = 0, user = "user-7") =>
       producer.send(
         letters.map((letter) => ({
@@ -33,7 +35,12 @@ export async function createLogWriter({ names, openCodec, producer }: TestTopics
       ),
     strayDeadLetter: () =>
       producer.send([
-        { topic: names.deadLetters, key: null, value: attemptCodec.encode({ attempts: [] }), partition: 0 },
+        {
+          topic: names.deadLetters,
+          key: null,
+          value: attemptCodec.encode({ attempts: [], deferrals: [] }),
+          partition: 0,
+        },
       ]),
     rubbish: () => producer.send([{ topic: names.attempts, key: null, value: Buffer.from("no batch"), partition: 0 }]),
   };
@@ -48,10 +55,23 @@ export function attemptAt(n: number, differing: Partial<AttemptRecord> = {}): At
     sourceId: "src_1",
     destinationId: "dst_1",
     type: "track",
+    receivedAtMs: START_MS + n * 1000 - 250,
+    userKey: "user-7",
+    event: "Order Completed",
+    originPartition: 1,
+    originOffset: n,
+    configOffset: 4,
+    recordDelayMs: 0,
+    recordPartition: 2,
+    recordOffset: 100 + n,
+    recordTimestampMs: START_MS + n * 1000 - 200,
+    deferrals: 0,
+    replayId: null,
     attempt: 1,
     startedAtMs: START_MS + n * 1000,
     outcome: "delivered",
     urls: [{ url: "https://a.example/hook", status: 200, error: null, durationMs: 12.345, answer: "ok" }],
+    followUps: [],
     ...differing,
   };
 }

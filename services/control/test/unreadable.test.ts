@@ -94,7 +94,7 @@ describe("a record that control cannot read", () => {
 
   it("AW2: is waited for where the registry knows its schema later", async () => {
     const before = (await list()).length;
-    const batch: AttemptBatch = { attempts: [attemptAt(7)] };
+    const batch: AttemptBatch = { attempts: [attemptAt(7)], deferrals: [] };
     await send(topics.names.attempts, await poison.knownLater("attempt-batch", batch));
     await new Promise((resolve) => setTimeout(resolve, 1500));
     poison.reveal();

@@ -1,24 +1,10 @@
 /** Every metric of delivery beside those of its consumers, producers and sender. */
 
 import { DEAD_LETTER_REASONS, type DeadLetterReason } from "@posthaste/core/delivery/dead-letter";
+import { DEFERRED_CAUSES } from "@posthaste/core/delivery/deferred-cause";
 import { BREAKER_STATES, type BreakerState } from "@posthaste/core/isolation/circuit-breaker";
 import { LatencyHistogram } from "@posthaste/runtime/latency-histogram";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-
-/** Why a delivery is deferred: it goes to a retry topic without a request. */
-export const DEFERRED_CAUSES = [
-  /** The destination's breaker is open. */
-  "breaker_open",
-  /** The destination has as many requests in flight as its concurrency limit allows, and the wait would be too long. */
-  "concurrency_limit",
-  /** The destination's deliveries are most of a window that is full. */
-  "window_full",
-  /** A receiver asked not to be called for a while. */
-  "retry_after",
-  /** A secret of the destination is under a key that this process lacks: set POSTHASTE_SECRET_KEYS. */
-  "unknown_key",
-] as const;
-export type DeferredCause = (typeof DEFERRED_CAUSES)[number];
 
 export interface DeliveryMetrics {
   readonly endToEnd: LatencyHistogram;

@@ -1,6 +1,6 @@
 /** The joined stages of delivery over a table, a sender, a publisher and an attempt log that the test sees. */
 import type { Destination } from "@posthaste/core/config/destination";
-import type { AttemptRecord } from "@posthaste/core/delivery/attempt-record";
+import type { AttemptRecord, DeferralRecord } from "@posthaste/core/delivery/attempt-record";
 import { type Delivery, type DeliveryProgress, NO_PROGRESS } from "@posthaste/core/delivery/delivery";
 import { settle } from "@posthaste/core/delivery/outcome";
 import type { PosthasteError } from "@posthaste/core/errors";
@@ -63,6 +63,8 @@ export class ObservedPipeline {
   /** Offsets of the records that were finished. */
   readonly finished: number[] = [];
   readonly logged: AttemptRecord[] = [];
+  readonly loggedDeferrals: DeferralRecord[] = [];
+  skipsDeferrals = false;
   readonly errors: object[] = [];
   /** Records that were put aside, each with what acknowledges it. */
   readonly aside: { readonly offset: number; readonly error: PosthasteError; readonly acknowledge: () => void }[] = [];
@@ -93,8 +95,10 @@ export class ObservedPipeline {
       },
       publisher: { publish: (_: unknown, followUps: readonly FollowUp[]) => this.published.push(...followUps) },
       attemptLog: {
-        skips: (isDelivered: boolean) => isDelivered,
+        skips: (isDelivered: boolean, follows: boolean) => isDelivered && !follows,
         add: (record: AttemptRecord) => this.logged.push(record),
+        addDeferral: (record: DeferralRecord) => this.loggedDeferrals.push(record),
+        skipsDeferrals: this.skipsDeferrals,
       },
       unreadable: {
         put: ({ offset }: IncomingRecord, error: PosthasteError) =>
@@ -105,7 +109,7 @@ export class ObservedPipeline {
       metrics: this.metrics,
       clock: { nowMs: () => this.nowMs, monotonicMs: () => this.nowMs },
       random: () => this.random,
-      delayMsOf: () => 10_000,
+      delayMsOf: (topic: string) => (topic === "retry-10s" ? 10_000 : 0),
       log: { ...SILENT_LOG, error: (fields: object) => this.errors.push(fields) },
       onFailure: (reason: Error) => this.failures.push(reason),
     } as unknown as PipelineOptions);
@@ -138,7 +142,7 @@ export class ObservedPipeline {
         republishedFrom,
         progress: { ...NO_PROGRESS, ...progress },
       },
-      record: { topic: "retry-10s", partition: 0, offset },
+      record: { topic: "retry-10s", partition: 0, offset, timestampMs: 990_000, key: Buffer.from("dst:user-1") },
       window: { isRevoked: false, isFull: false, records, maxRecords: 500, ownedBy: () => 1 },
       finish: () => this.finished.push(offset),
     } as unknown as Task<IncomingDelivery>;

@@ -1,10 +1,11 @@
 /** The delivery log: attempts, newest first. */
 
+import type { AttemptRecord } from "@posthaste/core/delivery/attempt-record";
 import { ATTEMPT_OUTCOMES } from "@posthaste/core/delivery/outcome";
 import { EVENT_TYPES, OTHER } from "@posthaste/core/event/event";
 import { z } from "zod";
 import { tenths } from "../http/milliseconds.ts";
-import { timeRange } from "../http/moment.ts";
+import { isoTime, isoTimeOrNull, timeRange } from "../http/moment.ts";
 import { pageOf, pageQuery } from "../http/page.ts";
 import { defineRoute, type Route } from "../http/route.ts";
 import { attemptFromEntry } from "../read-model/attempt-entry.ts";
@@ -28,6 +29,25 @@ const delivery = z.object({
   sourceId: z.string(),
   messageId: z.string(),
   type: z.enum([...EVENT_TYPES, OTHER]),
+  event: z.string().nullable().describe("track: the event's name; page, screen: the name."),
+  userKey: z.string().nullable().describe("The user id, else the anonymous id, else the message id."),
+  receivedAt: z.iso.datetime().nullable().describe("When ingest took the call."),
+  origin: z
+    .object({ partition: z.int(), offset: z.int() })
+    .nullable()
+    .describe("The event in posthaste.events; null where that is not known."),
+  configOffset: z.int().nullable().describe("How far the router had read the destinations when it routed the event."),
+  record: z
+    .object({
+      delayMs: z.int().describe("Of its retry topic; 0 for posthaste.deliveries."),
+      partition: z.int(),
+      offset: z.int(),
+      time: z.iso.datetime().describe("When the record was written; in posthaste.deliveries the moment of routing."),
+    })
+    .nullable()
+    .describe("The delivery's record; null in an entry of an earlier release."),
+  deferrals: z.int().describe("How often the delivery was deferred before."),
+  replayId: z.string().nullable().describe("The replay or the resend that sent it; null for neither."),
   attempt: z.int().describe("1 for the first."),
   outcome: z.enum([...ATTEMPT_OUTCOMES, OTHER]),
   urls: z.array(
@@ -39,6 +59,18 @@ const delivery = z.object({
       answer: z.string().nullable().describe("The start of what the receiver answered, known secrets masked."),
     }),
   ),
+  followUps: z
+    .array(
+      z.object({
+        kind: z.enum(["retry", "dead_letter", OTHER]),
+        urls: z.array(z.string()).nullable().describe("The URLs that it is about; null for all that it owed."),
+        delayMs: z.int().nullable().describe("retry: of its retry topic."),
+        due: z.iso.datetime().nullable().describe("retry: when it leaves its retry topic."),
+        deadline: z.iso.datetime().nullable().describe("retry: the end of its retry window."),
+        reason: z.string().nullable().describe("dead_letter: why."),
+      }),
+    )
+    .describe("What was published because of the attempt; empty when it delivered."),
 });
 
 export function deliveryRoutes(readModel: ReadModel): readonly Route[] {
@@ -61,10 +93,35 @@ export function deliveryRoutes(readModel: ReadModel): readonly Route[] {
 }
 
 function view(entry: JournalEntry): z.output<typeof delivery> {
-  const { startedAtMs, urls, ...attempt } = attemptFromEntry(entry);
+  const attempt = attemptFromEntry(entry);
+  const { messageId, sourceId, destinationId, type, event, userKey, outcome, configOffset, deferrals, replayId } =
+    attempt;
   return {
-    ...attempt,
-    time: new Date(startedAtMs).toISOString(),
-    urls: urls.map((url) => ({ ...url, durationMs: tenths(url.durationMs) })),
+    time: isoTime(attempt.startedAtMs),
+    ...{ messageId, sourceId, destinationId, type, event, userKey, configOffset, deferrals, replayId, outcome },
+    attempt: attempt.attempt,
+    receivedAt: isoTimeOrNull(attempt.receivedAtMs),
+    origin: originOf(attempt),
+    record: recordOf(attempt),
+    urls: attempt.urls.map((url) => ({ ...url, durationMs: tenths(url.durationMs) })),
+    followUps: attempt.followUps.map(({ kind, urls, delayMs, dueAtMs, deadlineMs, reason }) => ({
+      ...{ kind, urls: urls === null ? null : [...urls], delayMs, reason },
+      due: isoTimeOrNull(dueAtMs),
+      deadline: isoTimeOrNull(deadlineMs),
+    })),
   };
+}
+
+function originOf({ originPartition, originOffset }: AttemptRecord): z.output<typeof delivery>["origin"] {
+  if (originPartition === null || originOffset === null) return null;
+  return { partition: originPartition, offset: originOffset };
+}
+
+function recordOf(attempt: AttemptRecord): z.output<typeof delivery>["record"] {
+  const { recordDelayMs, recordPartition, recordOffset, recordTimestampMs } = attempt;
+  if (recordDelayMs === null || recordPartition === null || recordOffset === null || recordTimestampMs === null) {
+    return null;
+  }
+  const time = isoTime(recordTimestampMs);
+  return { delayMs: recordDelayMs, partition: recordPartition, offset: recordOffset, time };
 }

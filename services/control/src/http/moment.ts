@@ -11,3 +11,13 @@ export const timeRange = {
   since: moment.optional().describe("Not before this moment, ISO 8601."),
   until: moment.optional().describe("Before this moment, ISO 8601."),
 };
+
+/** A moment in ms since the epoch as answers say it. */
+export function isoTime(atMs: number): string {
+  return new Date(atMs).toISOString();
+}
+
+/** As `isoTime`; null for a moment that there is not. */
+export function isoTimeOrNull(atMs: number | null): string | null {
+  return atMs === null ? null : isoTime(atMs);
+}

@@ -3,15 +3,16 @@ import type { AttemptBatch, AttemptRecord } from "@posthaste/core/delivery/attem
 import type { JournalEntry } from "./journal.ts";
 import type { JournalCursor } from "./journal-cursor.ts";
 
-type AttemptDetail = Pick<AttemptRecord, "sourceId" | "type" | "attempt" | "urls">;
+/** What the journal's own columns do not hold. */
+type AttemptDetail = Omit<AttemptRecord, "startedAtMs" | "destinationId" | "outcome" | "messageId">;
 
 /** What each attempt of a record becomes; its place is its index in the record. */
 export function attemptEntries(
   { attempts }: AttemptBatch,
   { partition, offset }: Pick<JournalCursor, "partition" | "offset">,
 ): readonly JournalEntry[] {
-  return attempts.map(({ startedAtMs, destinationId, outcome, messageId, sourceId, type, attempt, urls }, place) => {
-    const detail: AttemptDetail = { sourceId, type, attempt, urls };
+  return attempts.map(({ startedAtMs, destinationId, outcome, messageId, ...rest }, place) => {
+    const detail: AttemptDetail = rest;
     const named = { partition, offset, place, destinationId, messageId };
     return { ...named, timeMs: startedAtMs, kind: outcome, detail: JSON.stringify(detail), users: "" };
   });
@@ -20,7 +21,6 @@ export function attemptEntries(
 /** Reads back what `attemptEntries` made. */
 export function attemptFromEntry({ timeMs, destinationId, kind, messageId, detail }: JournalEntry): AttemptRecord {
   // The journal holds what was put into it.
-  const { sourceId, type, attempt, urls } = JSON.parse(detail) as AttemptDetail;
-  const outcome = kind as AttemptRecord["outcome"];
-  return { messageId, sourceId, destinationId, type, attempt, startedAtMs: timeMs, outcome, urls };
+  const rest = JSON.parse(detail) as AttemptDetail;
+  return { ...rest, messageId, destinationId, startedAtMs: timeMs, outcome: kind as AttemptRecord["outcome"] };
 }

@@ -1,13 +1,18 @@
 /** What the attempt needs of the next stage, the outcome. */
+import type { LoggedFollowUp } from "@posthaste/core/delivery/attempt-record";
 import type { AttemptReport } from "@posthaste/webhook/report";
 import type { DeliveryPermit } from "../admission/attempt-port.ts";
 
 export interface OutcomePort {
   /**
    * Takes over a delivery whose attempt is settled. `leftOutTillMs`: when each URL that the attempt left out may be
-   * called (see `AttemptFeedback`).
+   * called (see `AttemptFeedback`). Answers what it published because of the attempt, for `finished`.
    */
-  settled(permit: DeliveryPermit, report: AttemptReport, leftOutTillMs: readonly (number | null)[]): void;
-  /** Every request of the attempt has ended; once, after `settled`. */
-  finished(permit: DeliveryPermit, report: AttemptReport): void;
+  settled(
+    permit: DeliveryPermit,
+    report: AttemptReport,
+    leftOutTillMs: readonly (number | null)[],
+  ): readonly LoggedFollowUp[];
+  /** Every request of the attempt has ended; once, after `settled`, with what that answered. */
+  finished(permit: DeliveryPermit, report: AttemptReport, followUps: readonly LoggedFollowUp[]): void;
 }

@@ -2,6 +2,7 @@
  * One attempt as the sender's listener hears of it: each thing that it hears goes to admission or on to the outcome.
  */
 
+import type { LoggedFollowUp } from "@posthaste/core/delivery/attempt-record";
 import type { AttemptOutcome } from "@posthaste/core/delivery/outcome";
 import type { RetrySchedule } from "@posthaste/core/delivery/retry-plan";
 import type { Clock } from "@posthaste/core/time";
@@ -19,11 +20,14 @@ export interface PermittedAttemptOptions {
   readonly onFailure: (reason: Error) => void;
 }
 
+const NOTHING: readonly LoggedFollowUp[] = [];
+
 /** One object an attempt, since this is the hot path. */
 export class PermittedAttempt implements AttemptListener {
   readonly #permit: DeliveryPermit;
   readonly #feedback: AttemptFeedback;
   readonly #options: PermittedAttemptOptions;
+  #followUps = NOTHING;
 
   constructor(permit: DeliveryPermit, feedback: AttemptFeedback, options: PermittedAttemptOptions) {
     this.#permit = permit;
@@ -53,7 +57,7 @@ export class PermittedAttempt implements AttemptListener {
   onSettled(report: AttemptReport): void {
     const { outcomes, onFailure } = this.#options;
     try {
-      outcomes.settled(this.#permit, report, this.#feedback.leftOutTillMs(this.#permit));
+      this.#followUps = outcomes.settled(this.#permit, report, this.#feedback.leftOutTillMs(this.#permit));
     } catch (error) {
       onFailure(toError(error));
     }
@@ -62,7 +66,7 @@ export class PermittedAttempt implements AttemptListener {
   onFinished(report: AttemptReport): void {
     const { outcomes, onFailure } = this.#options;
     try {
-      outcomes.finished(this.#permit, report);
+      outcomes.finished(this.#permit, report, this.#followUps);
     } catch (error) {
       onFailure(toError(error));
     }

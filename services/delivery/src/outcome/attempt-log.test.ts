@@ -1,5 +1,10 @@
 /** Rules: PK2 and PK3 of packed-log.ts. */
-import type { AttemptBatch, AttemptRecord } from "@posthaste/core/delivery/attempt-record";
+import type {
+  AttemptBatch,
+  AttemptRecord,
+  DeferralRecord,
+  LoggedDelivery,
+} from "@posthaste/core/delivery/attempt-record";
 import { SILENT_LOG } from "@posthaste/core/log";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -10,12 +15,14 @@ const ALL: AttemptLogSetting = { failures: true, deliveredShare: 1 };
 interface Harness {
   readonly log: AttemptLog;
   readonly batches: AttemptRecord[][];
+  readonly deferrals: DeferralRecord[];
   readonly dropped: () => number;
 }
 
 /** A log whose producer keeps what it is given; `pendingBytes` is what it says of itself. */
 function open({ setting = ALL, random = 0, pendingBytes = 0, fails = false }): Harness {
   const batches: AttemptRecord[][] = [];
+  const deferrals: DeferralRecord[] = [];
   let dropped = 0;
   const producer: Producer = {
     partitionsOf: () => 1,
@@ -34,8 +41,11 @@ function open({ setting = ALL, random = 0, pendingBytes = 0, fails = false }): H
     producer,
     topic: "attempts",
     codec: {
-      encode: ({ attempts }: AttemptBatch) => Buffer.from(JSON.stringify(attempts)),
-      decode: () => ({ attempts: [] }),
+      encode: ({ attempts, deferrals: ofBatch }: AttemptBatch) => {
+        deferrals.push(...ofBatch);
+        return Buffer.from(JSON.stringify(attempts));
+      },
+      decode: () => ({ attempts: [], deferrals: [] }),
       prefetch: () => undefined,
     },
     random: () => random,
@@ -44,18 +54,46 @@ function open({ setting = ALL, random = 0, pendingBytes = 0, fails = false }): H
       dropped += attempts;
     },
   });
-  return { log, batches, dropped: () => dropped };
+  return { log, batches, deferrals, dropped: () => dropped };
 }
 
-const attempt = (messageId: string, answer: string | null = null): AttemptRecord => ({
+const logged = (messageId: string): LoggedDelivery => ({
   messageId,
   sourceId: "s",
   destinationId: "d",
   type: "track",
+  receivedAtMs: 0,
+  userKey: "u",
+  event: null,
+  originPartition: 0,
+  originOffset: 1,
+  configOffset: 2,
+  recordDelayMs: 0,
+  recordPartition: 3,
+  recordOffset: 4,
+  recordTimestampMs: 5,
+  deferrals: 0,
+  replayId: null,
+});
+
+const attempt = (messageId: string, answer: string | null = null): AttemptRecord => ({
+  ...logged(messageId),
   attempt: 1,
   startedAtMs: 0,
   outcome: "delivered",
   urls: [{ url: "https://receiver.test/", status: 200, error: null, durationMs: 1, answer }],
+  followUps: [],
+});
+
+const deferral = (messageId: string, urls: readonly string[] | null = null): DeferralRecord => ({
+  ...logged(messageId),
+  attempts: 0,
+  deferredAtMs: 0,
+  cause: "breaker_open",
+  urls,
+  delayMs: 10_000,
+  dueAtMs: 10_000,
+  deadlineMs: null,
 });
 
 beforeEach(() => {
@@ -96,6 +134,28 @@ describe("the attempt log", () => {
     expect(Math.max(...batches.map((batch) => JSON.stringify(batch).length))).toBeLessThan(500_000);
   });
 
+  it("counts names and the URLs of what follows towards a record's length", async () => {
+    const { log, batches } = open({});
+    log.add({ ...attempt("m1"), event: "e".repeat(100_000), userKey: "u".repeat(100_000) });
+    expect(batches).toHaveLength(1);
+    const followUp = { kind: "retry", delayMs: 1, dueAtMs: 1, deadlineMs: 1, reason: null } as const;
+    log.add({ ...attempt("m2"), followUps: [{ ...followUp, urls: ["x".repeat(200_000)] }] });
+    expect(batches).toHaveLength(2);
+    log.addDeferral(deferral("m3", ["x".repeat(200_000)]));
+    expect(batches).toHaveLength(3);
+    await log.close();
+  });
+
+  it("packs deferrals into the records of the attempts", async () => {
+    const { log, batches, deferrals } = open({});
+    log.addDeferral(deferral("m1"));
+    log.add(attempt("m2"));
+    log.addDeferral(deferral("m3"));
+    await log.close();
+    expect(batches.map((batch) => batch.map(({ messageId }) => messageId))).toEqual([["m2"]]);
+    expect(deferrals.map(({ messageId }) => messageId)).toEqual(["m1", "m3"]);
+  });
+
   it("writes what waits when it is closed", async () => {
     const { log, batches } = open({});
     log.add(attempt("m1"));
@@ -122,19 +182,20 @@ describe("the attempt log", () => {
     expect(refused.dropped()).toBe(1);
   });
 
-  it.each<[string, number, boolean, boolean]>([
-    ["all", 0.99, false, false],
-    ["failures", 0, true, false],
-    ["off", 0, true, true],
-    ["0.1", 0.05, false, false],
-    ["0.1", 0.5, true, false],
+  it.each<[string, number, boolean, boolean, boolean]>([
+    ["all", 0.99, false, false, false],
+    ["failures", 0, true, false, false],
+    ["off", 0, true, true, true],
+    ["0.1", 0.05, false, false, false],
+    ["0.1", 0.5, true, false, false],
   ])(
-    "by %s, with the random number %d, skips a delivered attempt: %s, another: %s",
-    async (text, random, delivered, failed) => {
+    "by %s, with the random number %d, skips a delivered attempt: %s, one that ends what was logged: %s, another and a deferral: %s",
+    async (text, random, delivered, last, failed) => {
       const setting = parseAttemptLogSetting(text);
       if (setting === undefined) throw new Error("not a setting");
       const { log } = open({ setting, random });
-      expect([log.skips(true), log.skips(false)]).toEqual([delivered, failed]);
+      expect([log.skips(true, false), log.skips(true, true)]).toEqual([delivered, last]);
+      expect([log.skips(false, false), log.skips(false, true), log.skipsDeferrals]).toEqual([failed, failed, failed]);
       await log.close();
     },
   );

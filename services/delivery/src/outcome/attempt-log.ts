@@ -1,11 +1,17 @@
 /**
- * The attempt log: attempts packed, many to a record, since a produced record costs about what a POST costs.
+ * The attempt log: attempts and first deferrals packed, many to a record, since a produced record costs about what a
+ * POST costs.
  *
  * It never slows the window (rule PK1 of packed-log.ts): an attempt's record is finished without it. Its records have
  * no key, so they go to the partitions one after the other.
  */
 import type { Codec } from "@posthaste/contracts/codec";
-import type { AttemptBatch, AttemptRecord } from "@posthaste/core/delivery/attempt-record";
+import type {
+  AttemptBatch,
+  AttemptRecord,
+  DeferralRecord,
+  LoggedFollowUp,
+} from "@posthaste/core/delivery/attempt-record";
 import type { Log } from "@posthaste/core/log";
 import { PackedLog } from "@posthaste/kafka/producer/packed-log";
 import type { Producer } from "@posthaste/kafka/producer/producer";
@@ -35,10 +41,11 @@ export function parseAttemptLogSetting(text: string): AttemptLogSetting | undefi
   return /^(0?\.\d+|1(\.0+)?|0)$/.test(text) ? { failures: true, deliveredShare: share } : undefined;
 }
 
+const NO_URLS: readonly string[] = [];
 const FLUSH_INTERVAL_MS = 200;
-/** About 100 KB with one URL and no answer: well under a broker's limit with five of each, see `FLUSH_LENGTH`. */
+/** About 130 KB with one URL and no answer: well under a broker's limit with five of each, see `FLUSH_LENGTH`. */
 const FLUSH_ATTEMPTS = 500;
-/** Characters of URLs and answers in one record; a broker takes 1 MB. */
+/** Characters of URLs, names and answers in one record; a broker takes 1 MB. */
 const FLUSH_LENGTH = 200_000;
 const MAX_PENDING_BYTES = 16 * 1024 * 1024;
 
@@ -55,7 +62,7 @@ export interface AttemptLogOptions {
 
 export class AttemptLog {
   readonly #options: AttemptLogOptions;
-  readonly #packed: PackedLog<AttemptRecord, null>;
+  readonly #packed: PackedLog<AttemptRecord | DeferralRecord, null>;
 
   constructor(options: AttemptLogOptions) {
     this.#options = options;
@@ -63,7 +70,7 @@ export class AttemptLog {
     this.#packed = new PackedLog({
       producer,
       topic,
-      encode: (attempts) => codec.encode({ attempts }),
+      encode: (entries) => codec.encode(toBatch(entries)),
       flushIntervalMs: FLUSH_INTERVAL_MS,
       flushEntries: FLUSH_ATTEMPTS,
       flushLength: FLUSH_LENGTH,
@@ -75,17 +82,30 @@ export class AttemptLog {
     });
   }
 
-  /** True when nothing of an attempt with this outcome will be logged, so that it need not be put together. */
-  skips(delivered: boolean): boolean {
+  /**
+   * True when nothing of an attempt with this outcome will be logged, so that it need not be put together. One that
+   * `follows` is the end of what the log tells of already, or is expected to: it is never left to chance.
+   */
+  skips(delivered: boolean, follows: boolean): boolean {
     const { failures, deliveredShare } = this.#options.setting;
-    if (!delivered) return !failures;
+    if (!delivered || follows) return !failures;
     return deliveredShare < 1 && (deliveredShare === 0 || this.#options.random() >= deliveredShare);
   }
 
+  /** True when nothing of a deferral will be logged. */
+  get skipsDeferrals(): boolean {
+    return !this.#options.setting.failures;
+  }
+
   add(attempt: AttemptRecord): void {
-    let length = 0;
+    let length = namesLength(attempt);
     for (const { url, answer } of attempt.urls) length += url.length + (answer?.length ?? 0);
+    for (const followUp of attempt.followUps) length += urlsLength(followUp);
     this.#packed.add(null, attempt, length);
+  }
+
+  addDeferral(deferral: DeferralRecord): void {
+    this.#packed.add(null, deferral, namesLength(deferral) + urlsLength(deferral));
   }
 
   /**
@@ -95,4 +115,24 @@ export class AttemptLog {
   close(): Promise<void> {
     return this.#packed.close();
   }
+}
+
+function toBatch(entries: readonly (AttemptRecord | DeferralRecord)[]): AttemptBatch {
+  const deferrals: DeferralRecord[] = [];
+  const attempts: AttemptRecord[] = [];
+  for (const entry of entries) {
+    if ("cause" in entry) deferrals.push(entry);
+    else attempts.push(entry);
+  }
+  return { attempts, deferrals };
+}
+
+function namesLength({ messageId, userKey, event }: Pick<AttemptRecord, "messageId" | "userKey" | "event">): number {
+  return messageId.length + (userKey?.length ?? 0) + (event?.length ?? 0);
+}
+
+function urlsLength({ urls }: Pick<LoggedFollowUp, "urls">): number {
+  let length = 0;
+  for (const url of urls ?? NO_URLS) length += url.length;
+  return length;
 }

@@ -28,11 +28,88 @@ describe("an attempt", () => {
     observed.listener.onFinished(observed.answered(503, 503));
     expect(observed.logged).toMatchObject([{ messageId: "m", destinationId: "dst", attempt: 3, outcome: "retryable" }]);
     observed.run(observed.retry(5, "deliveries/0/8/0", {}));
+    observed.listener.onSettled(observed.answered(200, 200));
     observed.listener.onFinished(observed.answered(200, 200));
     observed.run(observed.retry(6, "deliveries/0/9/0", {}));
     observed.listener.onFinished({ ...observed.answered(503), urls: [] });
     expect(observed.logged).toHaveLength(1);
   });
+
+  it("is logged with what is known of its delivery: its event, where its record stands, what followed", () => {
+    const task = observed.retry(4, "deliveries/0/7/0", { attempts: 1, deferrals: 2, deadlineMs: 1_050_000 });
+    const delivery = {
+      ...deliveryOf(task),
+      ...{ sourceId: "src", type: "track" as const, event: "Order Completed", receivedAtMs: 980_000, configOffset: 0 },
+      ...{ originIncarnation: 3, originPartition: 2, originOffset: 17 },
+    };
+    observed.run({ ...task, item: { ...task.item, delivery } });
+    observed.listener.onSettled(observed.answered(503, 503));
+    observed.nowMs += 500;
+    observed.listener.onFinished(observed.answered(503, 503));
+    expect(observed.logged).toEqual([
+      {
+        messageId: "m",
+        sourceId: "src",
+        destinationId: "dst",
+        type: "track",
+        receivedAtMs: 980_000,
+        userKey: "user-1",
+        event: "Order Completed",
+        originPartition: 2,
+        originOffset: 17,
+        configOffset: 0,
+        recordDelayMs: 10_000,
+        recordPartition: 0,
+        recordOffset: 4,
+        recordTimestampMs: 990_000,
+        deferrals: 2,
+        replayId: null,
+        attempt: 2,
+        startedAtMs: 1_000_500,
+        outcome: "retryable",
+        urls: expect.any(Array),
+        followUps: [
+          { kind: "dead_letter", urls: null, delayMs: null, dueAtMs: null, deadlineMs: null, reason: "window_expired" },
+        ],
+      },
+    ]);
+  });
+
+  it("is logged without the origin that a replayed delivery has no more, and with its replay", () => {
+    const replay = { id: "rpl_1", count: 1, from: null };
+    const task = observed.retry(4, "deliveries/0/7/0", { replay });
+    const origin = { originIncarnation: -1, originPartition: -1, originOffset: -1 };
+    observed.run({ ...task, item: { ...task.item, delivery: { ...deliveryOf(task), ...origin } } });
+    observed.listener.onSettled(observed.answered(200, 200));
+    observed.listener.onFinished(observed.answered(200, 200));
+    expect(observed.logged).toMatchObject([
+      { originPartition: null, originOffset: null, replayId: "rpl_1", followUps: [] },
+    ]);
+  });
+
+  it("says of each part of what follows when it comes back, under `settle: each`", () => {
+    observed.destination = { ...DESTINATION, settle: "each" };
+    observed.run(observed.retry(4, "deliveries/0/7/0", {}));
+    observed.listener.onSettled(observed.answered(200, 503));
+    observed.listener.onFinished(observed.answered(200, 503));
+    expect(observed.logged).toMatchObject([
+      {
+        followUps: [
+          { kind: "retry", urls: ["https://b.example/"], delayMs: 10_000, dueAtMs: 1_010_000, deadlineMs: 1_060_000 },
+        ],
+      },
+    ]);
+  });
+
+  it.each([{ attempts: 1 }, { deferrals: 1 }, { replay: { id: "rpl_1", count: 1, from: null } }])(
+    "OU3: that delivered is logged whatever the share, as the end of one with %j",
+    (progress) => {
+      observed.run(observed.retry(4, "deliveries/0/7/0", progress));
+      observed.listener.onSettled(observed.answered(200, 200));
+      observed.listener.onFinished(observed.answered(200, 200));
+      expect(observed.logged).toMatchObject([{ outcome: "delivered" }]);
+    },
+  );
 
   it("is logged whatever the log skips, where it told of a deletion", () => {
     const task = observed.retry(4, "deliveries/0/7/0", {});
@@ -114,5 +191,36 @@ describe("an attempt of several URLs", () => {
     expect(observed.attempted).toEqual([[a]]);
     observed.listener.onSettled(report(1_040_000));
     expect(observed.published).toMatchObject([{ kind: "retry", progress: { attempts: 1, notBeforeMs: 1_030_000 } }]);
+  });
+});
+
+describe("a deferral", () => {
+  const retryAfter = { status: 429, error: null, notBeforeMs: 1_030_000 };
+
+  it("OU3: is logged with its cause and its due time when it is the delivery's first", () => {
+    observed.run(observed.retry(0, "deliveries/0/7/0", {}));
+    for (const index of [0, 1]) observed.listener.onOutcome(index, "retryable", retryAfter);
+    observed.run(observed.retry(1, "deliveries/0/8/0", { attempts: 1, windowStartMs: 990_000, deadlineMs: 1_050_000 }));
+    observed.run(observed.retry(2, "deliveries/0/9/0", { deferrals: 1 }));
+    expect(observed.published).toHaveLength(2);
+    expect(observed.loggedDeferrals).toMatchObject([
+      {
+        ...{ messageId: "m", destinationId: "dst", userKey: "user-1", recordOffset: 1, recordDelayMs: 10_000 },
+        ...{ attempts: 1, deferrals: 0, deferredAtMs: observed.nowMs, cause: "retry_after", urls: null },
+        ...{ delayMs: 10_000, dueAtMs: observed.nowMs + 10_000, deadlineMs: 1_050_000 },
+      },
+    ]);
+  });
+
+  it("OU3: of some URLs names them", () => {
+    observed.destination = { ...DESTINATION, settle: "each" };
+    observed.run(observed.retry(0, "deliveries/0/7/0", {}));
+    observed.listener.onOutcome(1, "retryable", retryAfter);
+    observed.listener.onEnd(1);
+    observed.run(observed.retry(1, "deliveries/0/8/0", {}));
+    observed.listener.onSettled(observed.answered(200));
+    expect(observed.loggedDeferrals).toMatchObject([
+      { recordOffset: 1, cause: "retry_after", urls: ["https://b.example/"] },
+    ]);
   });
 });

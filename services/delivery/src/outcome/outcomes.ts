@@ -7,10 +7,15 @@
  *      it (`deadLetter`, `hold`), or admission deferred it (`defer`, `deferParts`, `deferLastAttempt`).
  * OU2  Every retry record that is published counts in its destination's retry backlog (I2); every deferral counts by
  *      cause.
+ * OU3  The attempt log is told of a delivery's first deferral, and of every end that follows an entry: an attempt that
+ *      delivered is logged whatever the share where an earlier one failed, where the delivery was deferred or where it
+ *      was sent again. So nobody who reads the log waits for an end that it left out.
  */
 
 import type { Destination } from "@posthaste/core/config/destination";
+import type { LoggedFollowUp } from "@posthaste/core/delivery/attempt-record";
 import type { DeadLetterReason } from "@posthaste/core/delivery/dead-letter";
+import type { DeferredCause } from "@posthaste/core/delivery/deferred-cause";
 import type { Delivery, DeliveryProgress } from "@posthaste/core/delivery/delivery";
 import {
   planAdmissionHold,
@@ -31,18 +36,24 @@ import type { OutcomePort } from "../attempt/outcome-port.ts";
 import { type CheckedDelivery, owedUrls } from "../check/checked-delivery.ts";
 import type { RefusalPort } from "../check/destination-check.ts";
 import type { IncomingDelivery } from "../intake/incoming-delivery.ts";
-import type { DeferredCause, DeliveryMetrics } from "../metrics.ts";
+import type { DeliveryMetrics } from "../metrics.ts";
 import type { AttemptLog } from "./attempt-log.ts";
 import { type FollowUp, planFollowUps, planRemovedUrls } from "./follow-ups.ts";
+import { toLoggedDelivery } from "./logged-delivery.ts";
+import { toLoggedFollowUps } from "./logged-follow-ups.ts";
 import { toLoggedUrls } from "./logged-urls.ts";
 import type { OutcomePublisher } from "./outcome-publisher.ts";
+
+const NOTHING_LOGGED: readonly LoggedFollowUp[] = [];
 
 export interface OutcomesOptions {
   readonly destinations: Pick<Table<Destination>, "get">;
   readonly publisher: Pick<OutcomePublisher, "publish">;
-  readonly attemptLog: Pick<AttemptLog, "skips" | "add">;
+  readonly attemptLog: Pick<AttemptLog, "skips" | "skipsDeferrals" | "add" | "addDeferral">;
   readonly retryBacklog: RetryBacklog;
   readonly schedule: RetrySchedule;
+  /** The delay of a retry topic; 0 for the deliveries topic. */
+  readonly delayMsOf: (topic: string) => number;
   readonly metrics: DeliveryMetrics;
   readonly clock: Clock;
 }
@@ -54,7 +65,11 @@ export class Outcomes implements OutcomePort, RefusalPort, DeferralPort {
     this.#options = options;
   }
 
-  settled(permit: DeliveryPermit, report: AttemptReport, leftOutTillMs: readonly (number | null)[]): void {
+  settled(
+    permit: DeliveryPermit,
+    report: AttemptReport,
+    leftOutTillMs: readonly (number | null)[],
+  ): readonly LoggedFollowUp[] {
     const { clock, schedule } = this.#options;
     const nowMs = clock.nowMs();
     const { task, delivery, progress, destination } = permit.request;
@@ -62,27 +77,30 @@ export class Outcomes implements OutcomePort, RefusalPort, DeferralPort {
     const planned = planFollowUps({ delivery, progress, destination, report, leftOutTillMs, schedule, nowMs });
     const followUps =
       permit.deferred.length === 0 ? planned : [...planned, ...this.#planParts(permit.request, permit.deferred)];
-    if (followUps.length === 0) task.finish();
-    else this.#publish(task, followUps);
+    if (followUps.length === 0) {
+      task.finish();
+      return NOTHING_LOGGED;
+    }
+    this.#publish(task, followUps);
+    return toLoggedFollowUps(followUps, { isInParts: destination.settle === "each", nowMs });
   }
 
   /** Logs the attempt, unless nothing was sent, or the attempt log skips it and it is of no deletion request. */
-  finished({ request }: DeliveryPermit, report: AttemptReport): void {
-    const { attemptLog } = this.#options;
+  finished({ request }: DeliveryPermit, report: AttemptReport, followUps: readonly LoggedFollowUp[]): void {
+    const { attemptLog, delayMsOf } = this.#options;
     const { outcome } = report.settlement;
-    const { messageId, sourceId, destinationId, type } = request.delivery;
+    const { attempts, deferrals, replay } = request.progress;
+    const follows = attempts > 0 || deferrals > 0 || replay !== null || followUps.length > 0;
     // The state of a deletion request is made of its notifications' attempts, so all of those are logged.
-    const isSkipped = type !== "delete" && attemptLog.skips(outcome === "delivered");
+    const isSkipped = request.delivery.type !== "delete" && attemptLog.skips(outcome === "delivered", follows);
     if (isSkipped || report.urls.length === 0) return;
     attemptLog.add({
-      messageId,
-      sourceId,
-      destinationId,
-      type,
-      attempt: request.progress.attempts + 1,
+      ...toLoggedDelivery(request, delayMsOf),
+      attempt: attempts + 1,
       startedAtMs: report.startedAtMs,
       outcome,
       urls: toLoggedUrls(request.destination.responseLog, report.urls),
+      followUps,
     });
   }
 
@@ -123,7 +141,9 @@ export class Outcomes implements OutcomePort, RefusalPort, DeferralPort {
       const plan = this.#planDeferral(checked, { ...checked.progress, urls }, notBeforeMs);
       if (plan.kind === "dead_letter") return { ...plan, delivery, lastAttempt: owedUrls(plan.progress, destination) };
       metrics.deferred.inc({ cause });
-      return plan.kind === "retry" ? plan : planAdmissionHold({ schedule, progress: plan.progress });
+      const wait = plan.kind === "retry" ? plan : planAdmissionHold({ schedule, progress: plan.progress });
+      this.#logDeferral(checked, wait, cause);
+      return wait;
     });
   }
 
@@ -140,9 +160,27 @@ export class Outcomes implements OutcomePort, RefusalPort, DeferralPort {
   }
 
   /** Republishes a delivery that gets no attempt now. */
-  #wait({ task }: CheckedDelivery, plan: RetryPlan, cause: DeferredCause): void {
+  #wait(checked: CheckedDelivery, plan: RetryPlan, cause: DeferredCause): void {
     this.#options.metrics.deferred.inc({ cause });
-    this.#publish(task, [plan]);
+    this.#logDeferral(checked, plan, cause);
+    this.#publish(checked.task, [plan]);
+  }
+
+  /** OU3. Nothing is written of a record whose partition was given up: its new owner decides anew. */
+  #logDeferral(checked: CheckedDelivery, { delayMs, progress }: RetryPlan, cause: DeferredCause): void {
+    const { attemptLog, delayMsOf, clock } = this.#options;
+    if (checked.progress.deferrals > 0 || checked.task.window.isRevoked || attemptLog.skipsDeferrals) return;
+    const nowMs = Math.round(clock.nowMs());
+    attemptLog.addDeferral({
+      ...toLoggedDelivery(checked, delayMsOf),
+      attempts: checked.progress.attempts,
+      deferredAtMs: nowMs,
+      cause,
+      urls: progress.urls,
+      delayMs,
+      dueAtMs: nowMs + delayMs,
+      deadlineMs: progress.deadlineMs,
+    });
   }
 
   #deadLetter(
