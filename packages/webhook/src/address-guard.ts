@@ -1,12 +1,12 @@
 /**
- * The guard against server-side request forgery: which addresses webhooks may reach.
+ * The guard against server-side request forgery says which addresses webhooks may reach.
  *
- * It judges addresses, not names, at the moment of connecting: whatever the URL looked like when it was stored, and
- * whatever DNS said the last time, what counts is the address that the socket is about to be opened to.
+ * It judges addresses and not names, at the moment of connecting: the address to which the socket is about to be opened
+ * counts, whatever the URL looked like when it was stored and whatever DNS said the last time.
  *
- * AG1  What the operator denies is refused, whatever else allows it.
- * AG2  What the operator allows is let pass; else only ordinary public addresses are.
- * AG3  An address that leads to another one is judged by both: IPv4-mapped, NAT64, ISATAP.
+ * AG1  The guard refuses an address that the operator denies, whatever else allows it.
+ * AG2  The guard lets pass an address that the operator allows; of all others it lets only ordinary public ones pass.
+ * AG3  The guard judges an address that leads to another address (IPv4-mapped, NAT64, ISATAP) by both.
  */
 import { PosthasteError } from "@posthaste/core/errors";
 import ipaddr from "ipaddr.js";
@@ -24,29 +24,29 @@ const GLOBAL_UNICAST: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse("2000::"), 3];
 const NAT64: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse("64:ff9b::"), 96];
 
 /**
- * Public addresses by their form that are no host of the internet: Azure's host agent, reached from every machine
- * there.
+ * Addresses that look public and belong to no host of the internet: Azure's host agent, which every machine there can
+ * reach.
  */
 const REFUSED: readonly Network[] = [[ipaddr.IPv4.parse("168.63.129.16"), 32]];
 
 export interface AddressRules {
-  /** CIDRs that may be reached although they are not public (`POSTHASTE_ALLOW_NETWORKS`). */
+  /** CIDRs that webhooks may reach although they are not public (`POSTHASTE_ALLOW_NETWORKS`). */
   readonly allowNetworks?: readonly string[];
-  /** CIDRs that may not be reached, public or allowed as they may be (`POSTHASTE_DENY_NETWORKS`). */
+  /** CIDRs that webhooks may not reach, even if they are public or allowed (`POSTHASTE_DENY_NETWORKS`). */
   readonly denyNetworks?: readonly string[];
-  /** The only ports that may be reached (`POSTHASTE_WEBHOOK_PORTS`); any when empty. */
+  /** The only ports that webhooks may reach (`POSTHASTE_WEBHOOK_PORTS`); an empty list allows every port. */
   readonly ports?: readonly number[];
 }
 
 export interface AddressGuard {
-  /** True when webhooks may reach this address, given as text; text that is no address may not be reached. */
+  /** True when webhooks may reach the address that this text names; false for a text that is no address. */
   readonly allows: (address: string) => boolean;
   readonly allowsPort: (port: number) => boolean;
 }
 
 /**
- * A guard that lets public unicast addresses pass, and those of the operator's networks, and none that the operator
- * denies. Throws PosthasteError `invalid_config` for a network that is not a CIDR.
+ * Makes a guard that lets pass public unicast addresses and those of the operator's networks, and none that the
+ * operator denies. Throws PosthasteError `invalid_config` for a network that is not a CIDR.
  */
 export function createAddressGuard({ allowNetworks = [], denyNetworks = [], ports = [] }: AddressRules): AddressGuard {
   const allowed = allowNetworks.map(parseNetwork);
@@ -86,7 +86,7 @@ export function parseNetworks(text: string): readonly string[] {
 
 /**
  * The ports of a setting, divided by commas.
- * Throws PosthasteError `invalid_config` for what is no port.
+ * Throws PosthasteError `invalid_config` for an entry that is no port.
  */
 export function parsePorts(text: string): readonly number[] {
   const ports = text
@@ -102,7 +102,7 @@ export function parsePorts(text: string): readonly number[] {
   });
 }
 
-/** The address that packets end up at: the IPv4 address inside an IPv4-mapped or NAT64 one. */
+/** The address at which packets end up: for an IPv4-mapped or NAT64 address, the IPv4 address inside it. */
 function reached(address: Address): Address {
   if (address instanceof ipaddr.IPv4) return address;
   if (address.isIPv4MappedAddress()) return address.toIPv4Address();

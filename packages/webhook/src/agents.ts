@@ -1,15 +1,15 @@
 /**
- * Connections: one pool per origin, bounded in all.
+ * The connections of a sender: a pool for each origin, with a bound on all pools together.
  *
  * Owns every connection of a sender. A connection is an undici Client with one request at a time (HTTP/1.1, no
- * pipelining). It is busy (has a request), idle (open, has none) or closed. Invariants:
- *  AP1  At most `connectionsPerOrigin` connections of an origin and `connections` in all; a request beyond that waits,
- *       and its 5 seconds run meanwhile.
- *  AP2  A request gets the connection that was used last, so those that are not needed go idle and are closed.
- *  AP3  Where no more connections may be opened, the one that has been idle longest, of whatever origin, is closed for
- *       a new one.
- *  AP4  A connection whose request failed or was cut short is closed, never used again.
- *  AP5  A pool without connections and without waiting requests is forgotten, so that memory follows what is in use.
+ * pipelining). A connection is busy (it has a request), idle (it is open and has none) or closed. Invariants:
+ *  AP1  A pool has at most `connectionsPerOrigin` connections, and all pools together at most `connections`. A request
+ *       beyond that waits for a connection, and its 5 seconds run meanwhile.
+ *  AP2  A request gets the connection that was used last, so connections that nobody needs go idle and are closed.
+ *  AP3  Where no more connections may be opened, the pools close the connection that has been idle longest, of whatever
+ *       origin, and open a new one in its place.
+ *  AP4  A pool closes a connection whose request failed or was cut short, and never uses it again.
+ *  AP5  A pool without connections and without waiting requests is dropped, so that memory follows the pools in use.
  */
 import { type buildConnector, Client, type Dispatcher } from "undici";
 
@@ -19,26 +19,27 @@ export interface AgentLimits {
   readonly idleTimeoutMs: number;
 }
 
-/** A request as the pools see it. */
+/** The part of a request that the pools see. */
 export interface Sendable extends Dispatcher.DispatchHandler {
   readonly options: Dispatcher.DispatchOptions;
-  /** The connection that has the request; set by the pool before it is dispatched. */
+  /** The connection that has the request; the pool sets it before it dispatches the request. */
   connection: Connection | null;
   /** True once the request has ended, which may be while it waits for a connection. */
   readonly hasEnded: boolean;
 }
 
-/** Response headers larger than this end the request: they are nothing that a webhook's answer needs. */
+/** Larger response headers end the request, in bytes: no answer to a webhook needs them. */
 const MAX_HEADER_BYTES = 16 * 1024;
 
 /**
- * A receiver that says `Keep-Alive: timeout=5` is not trusted with the last second: the next request may be under way.
+ * Of a receiver's `Keep-Alive: timeout=5` the pools do not use the last second, in which the next request may be under
+ * way.
  */
 const KEEP_ALIVE_MARGIN_MS = 1_000;
 
 export class Connection extends Client {
   readonly pool: OriginPool;
-  /** Requests that were answered since the socket was opened; above 0 the socket is one that is used again. */
+  /** The number of requests that were answered since the socket was opened; above 0, the socket has served before. */
   served = 0;
   isBusy = false;
 
@@ -47,7 +48,7 @@ export class Connection extends Client {
       connect,
       pipelining: 1,
       allowH2: false,
-      // The sender's wheel has all the timeouts.
+      // The sender's timer wheel keeps all timeouts.
       headersTimeout: 0,
       bodyTimeout: 0,
       keepAliveTimeout: idleTimeoutMs,
@@ -69,7 +70,7 @@ class OriginPool {
     this.origin = origin;
   }
 
-  /** The next request that still wants a connection. */
+  /** Takes the next request that still waits for a connection. */
   nextWaiting(): Sendable | undefined {
     let next = this.waiting.shift();
     while (next?.hasEnded) next = this.waiting.shift();
@@ -81,9 +82,9 @@ export class Agents {
   readonly #connect: buildConnector.connector;
   readonly #limits: AgentLimits;
   readonly #pools = new Map<string, OriginPool>();
-  /** Idle connections of all pools, the one that has been idle longest first. */
+  /** The idle connections of all pools; the first has been idle longest. */
   readonly #idle = new Set<Connection>();
-  /** Pools with waiting requests that only the bound on all connections keeps from opening one. */
+  /** Pools with waiting requests that may not open a connection because of the bound on all connections alone. */
   readonly #starved = new Set<OriginPool>();
   readonly #connections = new Set<Connection>();
 
@@ -100,7 +101,7 @@ export class Agents {
     return this.#pools.size;
   }
 
-  /** Gives the request to a connection, or lets it wait for one. */
+  /** Gives the request to a connection, or lets the request wait for a connection. */
   send(origin: string, request: Sendable): void {
     const pool = this.#poolOf(origin);
     const connection = this.#takeIdle(pool) ?? this.#tryOpen(pool);
@@ -108,13 +109,13 @@ export class Agents {
     else start(connection, request);
   }
 
-  /** Sends a request again on a new connection, in the place of the one that failed under it. */
+  /** Sends a request again on a new connection, which takes the place of the connection that failed. */
   resend(failed: Connection, request: Sendable): void {
     this.#close(failed);
     start(this.#openIn(failed.pool), request);
   }
 
-  /** The connection's request was answered in full. */
+  /** Notes that the connection's request was answered in full. */
   release(connection: Connection): void {
     connection.served += 1;
     connection.isBusy = false;
@@ -128,7 +129,7 @@ export class Agents {
     if (this.#starved.size > 0) this.#feedStarved();
   }
 
-  /** The connection's request failed or was cut short (AP4). */
+  /** Notes that the connection's request failed or was cut short (AP4). */
   discard(connection: Connection): void {
     if (!this.#connections.has(connection)) return;
     this.#close(connection);
@@ -136,7 +137,7 @@ export class Agents {
     this.#feedStarved();
   }
 
-  /** Closes every connection at once. Requests that they have must have ended before. */
+  /** Closes every connection at once. The caller has ended their requests before. */
   async close(): Promise<void> {
     for (const pool of this.#pools.values()) pool.waiting.length = 0;
     await Promise.all([...this.#connections].map((connection) => connection.destroy()));
@@ -178,8 +179,7 @@ export class Agents {
     connection.on("connect", () => {
       connection.served = 0;
     });
-    // A socket that ends while nobody uses it takes its connection with it; a busy one's request says what is to be
-    // done.
+    // An idle connection ends with its socket. For a busy connection, its request decides how to go on.
     const onSocketEnd = () => {
       if (!connection.isBusy) this.discard(connection);
     };
@@ -202,7 +202,7 @@ export class Agents {
     if (isUnused && this.#pools.get(pool.origin) === pool) this.#pools.delete(pool.origin);
   }
 
-  /** Opens a connection for the next request that waits in the pool, when one may be opened again. */
+  /** Opens a connection for the next request that waits in the pool, once the bounds allow another connection. */
   #refill(pool: OriginPool): void {
     const next = pool.nextWaiting();
     if (next === undefined) {

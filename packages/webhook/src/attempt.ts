@@ -1,12 +1,12 @@
 /**
- * One attempt: its requests to all URLs at once, settled by the destination's rule.
+ * An attempt: requests to all URLs at once, settled by the destination's rule.
  *
- * Owns its posts from `start` on. Posts are left to run when it is settled: nothing waits for them.
- *  AT1  It is settled once, at the first moment at which its settlement can no longer change; it is finished once, when
- *       it is settled and the last post has ended.
- *  AT2  The listener hears nothing while `start` runs: it may start the next attempt when it hears of one, and a
- *       thousand that fail as they start would fill the stack.
- *  AT3  The listener hears of each post its outcome, once, and then its end, once.
+ * Owns its posts from `start` on. Posts go on when the attempt is settled, and nobody waits for them.
+ *  AT1  An attempt is settled once, at the first moment at which its settlement can no longer change. It is finished
+ *       once, when it is settled and the last post has ended.
+ *  AT2  The attempt tells its listener nothing while `start` runs: the listener may start the next attempt when it
+ *       hears of this one, and a thousand attempts that fail as they start would overflow the stack.
+ *  AT3  The attempt tells its listener the outcome of each post once, and after it the post's end once.
  */
 import type { Destination } from "@posthaste/core/config/destination";
 import {
@@ -19,11 +19,11 @@ import {
 import type { AttemptListener, AttemptReport, UrlResult } from "./report.ts";
 import type { Post, PostListener } from "./send.ts";
 
-/** What every attempt of a sender shares. */
+/** The parts of a sender that all of its attempts share. */
 export interface AttemptContext {
-  /** The text of an answer from the bytes that were kept. */
+  /** Makes an answer's text from the bytes that were kept of it. */
   readonly toAnswer: (destination: Destination, kept: readonly Uint8Array[]) => string | null;
-  /** Told of each post that has its outcome, and of each that has ended. */
+  /** Called for each post that has its outcome; `onEnd` is called for each post that has ended. */
   readonly onOutcome: (post: Post) => void;
   readonly onEnd: () => void;
 }
@@ -46,12 +46,12 @@ export class Attempt implements PostListener {
     this.#listener = listener;
   }
 
-  /** Starts every post. To be called once; posts may end before it returns. */
+  /** Starts every post. The caller calls this once; posts may end before it returns. */
   start(posts: readonly Post[]): void {
     this.#posts = posts;
     this.#undecided = posts.length;
     this.#running = posts.length;
-    // None of the URLs asked for exists any more: there is nothing left that could fail.
+    // The destination has none of the URLs any more, so nothing is left that could fail.
     if (posts.length === 0) this.#settle(DELIVERED);
     for (const post of posts) post.start();
     const hasNews = this.#undecided < posts.length || posts.length === 0;
@@ -86,7 +86,7 @@ export class Attempt implements PostListener {
     if (post.outcome !== null) this.#listener.onOutcome(this.#posts.indexOf(post), post.outcome, post);
   }
 
-  /** AT2: what happened meanwhile, in the order in which it would have been told. */
+  /** AT2: the calls to the listener that `start` held back, in their order. */
   #tellAfterStart(): void {
     this.#isStarting = false;
     for (const post of this.#posts) this.#tellOutcome(post);
@@ -113,7 +113,7 @@ export class Attempt implements PostListener {
   }
 }
 
-/** The answer is made when it is read: most attempts are logged without one, or not at all. */
+/** The answer's text is made when somebody reads it: most attempts are logged without it, or not at all. */
 class PostResult implements UrlResult {
   readonly url: string;
   readonly outcome: AttemptOutcome;

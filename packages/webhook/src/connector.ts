@@ -1,8 +1,9 @@
 /**
- * Opens the connections: resolve, let the guard judge every address, connect to those that passed and to nothing else.
+ * Opens connections: the connector resolves the name, lets the guard judge every address, and connects to addresses
+ * that passed and to nothing else.
  *
- * The addresses are resolved once and pinned, so a name that changes its answer between check and connect (DNS
- * rebinding) gains nothing. The name itself still goes into SNI and is what the certificate must be for.
+ * The connector resolves a name once and keeps to those addresses, so a name that changes its answer between check and
+ * connect (DNS rebinding) gains nothing. The name itself still goes into SNI, and the certificate must be for it.
  */
 import { X509Certificate } from "node:crypto";
 import { isIP, type LookupFunction, type Socket } from "node:net";
@@ -16,9 +17,9 @@ import type { Resolve, ResolvedAddress } from "./resolve.ts";
 import { Timed, type TimerWheel } from "./timer-wheel.ts";
 import { UnbufferedSocket } from "./unbuffered-socket.ts";
 
-/** Where to connect to: addresses that the guard let pass, and nothing else. */
+/** The target of a connection: addresses that the guard let pass, and nothing else. */
 export interface SocketTarget {
-  /** The name or IP literal of the URL; what the certificate is checked against. */
+  /** The name or IP literal of the URL; the certificate must be for it. */
   readonly hostname: string;
   readonly port: number;
   readonly addresses: readonly ResolvedAddress[];
@@ -26,7 +27,9 @@ export interface SocketTarget {
   readonly secureContext: SecureContext | null;
 }
 
-/** Starts to connect; `connect` (or `secureConnect`) says that it worked, `error` that it did not. */
+/**
+ * Starts to connect. The socket emits `connect` (or `secureConnect`) when it is connected, and `error` on a failure.
+ */
 export type OpenSocket = (target: SocketTarget) => Socket;
 
 export interface ConnectorOptions {
@@ -39,7 +42,7 @@ export interface ConnectorOptions {
   readonly timeoutMs: number;
 }
 
-/** A connector in undici's sense. Every failure reaches the callback as an error that `toRequestError` knows. */
+/** Makes a connector for undici. Every failure reaches its callback as an error that `toRequestError` knows. */
 export function createConnector(options: ConnectorOptions): buildConnector.connector {
   const { extraCa } = options;
   const secureContext = createSecureContext(
@@ -76,7 +79,8 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
 }
 
 /**
- * The certificates of a PEM file. OpenSSL ignores what it cannot read, and then every receiver would fail at run time.
+ * Checks the certificates of a PEM file. OpenSSL ignores a certificate that it cannot read, and every receiver would
+ * then fail at run time.
  */
 function parseAuthorities(pem: string): readonly string[] {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----/gs) ?? [];
@@ -101,7 +105,7 @@ async function resolveHost(resolve: Resolve, hostname: string): Promise<readonly
   }
 }
 
-/** A connection that is being made: ends with the socket, its error, or the deadline. */
+/** A connection that is being made. It ends with the socket, with an error, or at the deadline. */
 class Connecting extends Timed {
   readonly #fail: () => void;
 
@@ -119,10 +123,10 @@ function connected(socket: Socket, isSecure: boolean, { wheel, timeoutMs }: Conn
   return new Promise((resolve, reject) => {
     const deadline = new Connecting(() => socket.destroy(new SendError(TIMED_OUT, "no connection in time")));
     wheel.add(deadline, timeoutMs);
-    // The listener stays: an error after the handshake is undici's to handle, and this one then changes nothing.
+    // This listener stays: undici handles an error after the handshake, and the listener then changes nothing.
     socket.on("error", (reason) => {
       wheel.remove(deadline);
-      // What fails in a handshake and is no failure of the connection is about certificates or the protocol.
+      // A handshake that fails without a failure of the connection fails over certificates or the protocol.
       const isTls = isSecure && !isSystemFailure(reason);
       reject(isTls ? new SendError(TLS_FAILED, "the TLS handshake failed", reason) : reason);
     });
@@ -133,10 +137,10 @@ function connected(socket: Socket, isSecure: boolean, { wheel, timeoutMs }: Conn
   });
 }
 
-/** How long a connect to one of several addresses may take before the next is tried as well. */
+/** How long a connect to an address may take before the socket tries the next address too, in ms. */
 const NEXT_ADDRESS_AFTER_MS = 250;
 
-/** Opens a TCP or TLS socket to one of the target's addresses. Certificates are always verified. */
+/** Opens a TCP or TLS socket to one of the target's addresses. It always verifies certificates. */
 export const openSocket: OpenSocket = ({ hostname, port, addresses, secureContext }) => {
   const tcp = {
     host: hostname,
@@ -155,7 +159,7 @@ export const openSocket: OpenSocket = ({ hostname, port, addresses, secureContex
     // An IP literal has no SNI; its certificate is checked against the address.
     servername: isIP(hostname) === 0 ? hostname : "",
     ALPNProtocols: ["http/1.1"],
-    // Said here so that NODE_TLS_REJECT_UNAUTHORIZED in the environment cannot turn it off.
+    // This option keeps NODE_TLS_REJECT_UNAUTHORIZED in the environment from turning the verification off.
     rejectUnauthorized: true,
   });
 };

@@ -1,17 +1,18 @@
 /**
- * From the codes of undici, Node and OpenSSL to the closed list of request errors. Codes are asked, never message text.
+ * Maps the codes of undici, Node and OpenSSL to the closed list of request errors. It looks at codes and never at an
+ * error's message.
  */
 import type { RequestError } from "@posthaste/core/delivery/outcome";
 import { errors } from "undici";
 
-/** The codes of errors that are ours. */
+/** The codes of the errors that this package makes. */
 export const ADDRESS_REFUSED = "POSTHASTE_ADDRESS_REFUSED";
 export const TIMED_OUT = "POSTHASTE_TIMED_OUT";
 export const SHUTTING_DOWN = "POSTHASTE_SHUTTING_DOWN";
 export const TLS_FAILED = "POSTHASTE_TLS_FAILED";
 export const DNS_FAILED = "POSTHASTE_DNS_FAILED";
 
-/** An error made here, with a code for the table below. */
+/** An error of this package, with a code for the table below. */
 export class SendError extends Error {
   override readonly name = "SendError";
   readonly code: string;
@@ -55,19 +56,19 @@ const TABLE: ReadonlyMap<string, RequestError> = new Map([
   ["UND_ERR_CLOSED", "shutting_down"],
 ]);
 
-/** The request error of what a connection or request failed with; `other` for a code that has no row. */
+/** Answers the request error for a failure of a connection or request; `other` for a code that has no row. */
 export function toRequestError(reason: unknown): RequestError {
-  // By its class: undici's parser errors were seen to come without their code.
+  // The class decides here, since undici's parser errors were seen to come without their code.
   if (reason instanceof errors.HTTPParserError) return "bad_response";
   return TABLE.get(codeOf(reason) ?? "") ?? "other";
 }
 
-/** True when the connection ended under the request, so that a new connection may do better. */
+/** True when the connection ended before the request did, so that a new connection may do better. */
 export function isConnectionLost(reason: unknown): boolean {
   return toRequestError(reason) === "connection_reset";
 }
 
-/** True when the code says that the connection itself failed, in a handshake too. */
+/** True when the code says that the connection itself failed, during a handshake or later. */
 export function isSystemFailure(reason: unknown): boolean {
   const code = codeOf(reason);
   return code !== null && TABLE.has(code);

@@ -1,18 +1,21 @@
 /**
- * HMAC-SHA1 in two one-shot hashes (RFC 2104: the hash of the outer key and the hash of the inner key and the message).
+ * Computes HMAC-SHA1 by two one-shot hashes (RFC 2104: the hash of the outer key and of the hash of the inner key and
+ * the message).
  *
- * node:crypto's own Hmac is an object of native memory for every message, which costs as much again in garbage
- * collection as the hashing; one-shot hashes leave nothing behind. Tried on 1 KB bodies: 1.1 µs against 1.9, before any
+ * node:crypto's own Hmac is an object of native memory for every message, whose garbage collection costs as much as the
+ * hashing; one-shot hashes leave nothing behind. For bodies of 1 KB this took 1.1 µs where Hmac took 1.9, before any
  * collection.
  */
 import { createHash, createHmac, hash } from "node:crypto";
 
 const BLOCK_BYTES = 64;
 const DIGEST_BYTES = 20;
-/** Longer messages are rare, and are streamed. */
+/** Longer messages, in bytes, are rare and are streamed. */
 const LONGEST_MESSAGE = 64 * 1024;
 
-/** The inner key of whoever signs, and its message behind it: nothing waits between writing and hashing. */
+/**
+ * Holds the inner key and the message behind it. All signers share it, since nobody waits between writing and hashing.
+ */
 const inner = Buffer.allocUnsafe(BLOCK_BYTES + LONGEST_MESSAGE);
 
 export class HmacSha1 {
@@ -29,7 +32,7 @@ export class HmacSha1 {
     this.#outer.set(block.map((byte) => byte ^ 0x5c));
   }
 
-  /** Lower-case hex. */
+  /** Answers the signature of the message in lower-case hex. */
   sign(message: Uint8Array): string {
     if (message.length > LONGEST_MESSAGE) return createHmac("sha1", this.#key).update(message).digest("hex");
     inner.set(this.#innerKey);

@@ -1,17 +1,17 @@
 /**
- * `100 Continue`, left out of what undici reads.
+ * Leaves `100 Continue` out of the bytes that undici reads.
  *
- * HTTP obliges a client to get over interim answers that it did not ask for, but undici ends the connection at this
- * one, so a receiver behind a server that sends it would never count as delivered. Others (103 …) undici gets over
- * itself. An answer begins where a read begins, since a connection has one request at a time; one that is cut in the
- * middle of its head is left to undici, and the request then fails and is retried.
+ * HTTP obliges a client to pass over interim answers that it did not ask for, but undici ends the connection at `100
+ * Continue`, so nothing would ever be delivered to a receiver behind a server that sends it. undici itself passes over
+ * other interim answers (103 …). An answer begins where a read begins, since a connection has a single request at a
+ * time. An interim answer that is cut in the middle of its head is left to undici: the request fails and is retried.
  */
 import type { Socket } from "node:net";
 
 const HEAD = Buffer.from("HTTP/1.1 100");
 const HEAD_END = "\r\n\r\n";
 
-/** The same socket, whose reads leave out a whole `100 Continue` at their start, and as many as follow it. */
+/** Answers the same socket; its reads leave out every whole `100 Continue` at their start. */
 export function skipContinue(socket: Socket): Socket {
   const read: (size?: number) => unknown = socket.read.bind(socket);
   socket.read = (size?: number) => {
@@ -28,7 +28,7 @@ export function skipContinue(socket: Socket): Socket {
 }
 
 function startsWithContinue(chunk: Buffer): boolean {
-  // The class of the status first: every final answer is told apart by this one byte.
+  // This compares the first digit of the status first: that byte alone tells every final answer apart.
   if (chunk.length < HEAD.length || chunk[HEAD.length - 3] !== HEAD[HEAD.length - 3]) return false;
   return HEAD.equals(chunk.subarray(0, HEAD.length));
 }

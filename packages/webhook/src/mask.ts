@@ -1,14 +1,14 @@
 /**
- * Secrets masked in a text that somebody else wrote. A receiver echoes what it was sent in the encoding of its
- * answer, so the text is read in each usual one, with the place of every character kept, and what is a secret there is
- * masked where it stands. One encoding inside another is not undone.
+ * Masks secrets in a text that somebody else wrote. A receiver may echo a secret in the encoding of its answer, so the
+ * text is decoded in each usual way, with the place of every character kept, and a secret that is found is masked where
+ * it stands. An encoding inside another is not undone.
  */
 
 const MASK = "***";
 
 const JSON_ESCAPE = String.raw`\\u[0-9a-f]{4}|\\["\\/bfnrt]`;
 const HTML_ENTITY = "&#[0-9]{1,7};|&#x[0-9a-f]{1,6};|&(?:amp|lt|gt|quot|apos);";
-/** One character of UTF-8, byte by byte. */
+/** Matches a character of UTF-8 that is written byte by byte. */
 const PERCENT = [
   "[0-7]",
   "[cd][0-9a-f]%[89ab]",
@@ -23,18 +23,19 @@ const HTML_NAMES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">
 const LAST_CODE_POINT = 0x10_ff_ff;
 
 /**
- * A text may mix them, and a secret may hold what looks like one of them: so each by itself, and all of them at once.
+ * The ways to decode a text. A text may mix encodings, and a secret may hold something that looks like one of them, so
+ * the text is decoded in each way by itself and in all of them at once.
  */
 const ENCODINGS = [
   { sign: "\\", escapes: new RegExp(JSON_ESCAPE, "gi") },
   { sign: "&", escapes: new RegExp(HTML_ENTITY, "gi") },
   { sign: "%", escapes: new RegExp(PERCENT, "gi") },
-  // A form's.
+  // Forms encode a space as a plus sign.
   { sign: "+", escapes: new RegExp(`${PERCENT}|\\+`, "gi") },
   { sign: null, escapes: new RegExp(`${JSON_ESCAPE}|${HTML_ENTITY}|${PERCENT}`, "gi") },
 ] as const;
 
-/** The character that an escape stands for, or null when there is no such. */
+/** Answers the character that an escape stands for, or null for an escape of no character. */
 function decode(escaped: string): string | null {
   const rest = escaped.slice(1);
   switch (escaped[0]) {
@@ -57,11 +58,11 @@ function decodeEntity(name: string): string | null {
   return code <= LAST_CODE_POINT ? String.fromCodePoint(code) : null;
 }
 
-/** `text` with every one of the secrets masked, plain or encoded; `secrets` must be ordered with the longest first. */
+/** Answers `text` with all secrets masked, plain or encoded. The caller orders `secrets` with the longest first. */
 export function maskSecrets(text: string, secrets: readonly string[]): string {
   let masked = text;
   for (const secret of secrets) masked = masked.replaceAll(secret, MASK);
-  // The sender of the text chooses what it costs: no reading of it that can show nothing new.
+  // Whoever wrote the text chooses what it costs, so a way that can find nothing new is left out.
   const kinds = ["\\", "&", "%"].filter((sign) => masked.includes(sign));
   for (const { escapes, sign } of ENCODINGS) {
     if (sign === null ? kinds.length > 1 : masked.includes(sign)) masked = maskEncoded(masked, secrets, escapes);
@@ -71,7 +72,7 @@ export function maskSecrets(text: string, secrets: readonly string[]): string {
 
 function maskEncoded(text: string, secrets: readonly string[], escapes: RegExp): string {
   let decoded = "";
-  /** Where each code unit of `decoded` begins in the text; one more for the end. */
+  /** For each code unit of `decoded`, where it begins in the text; the last entry is the text's end. */
   const places: number[] = [];
   let end = 0;
   const copyUntil = (place: number): void => {
@@ -110,7 +111,7 @@ function maskRanges(text: string, ranges: readonly Range[]): string {
   let masked = "";
   let end = 0;
   for (const [from, to] of ranges) {
-    // One that lies over the last belongs to its mask.
+    // A secret that overlaps the last one belongs to the mask of that one.
     if (from >= end) masked += text.slice(end, from) + MASK;
     end = Math.max(end, to);
   }

@@ -3,14 +3,14 @@ import { createHash } from "node:crypto";
 
 const PLAIN = /^[\x21-\x24\x26-\x7e]{1,256}$/;
 
-/** Longer than this and receivers begin to refuse the request for the size of its headers. */
+/** The longest value, in characters: with longer ones, receivers begin to refuse requests for the size of headers. */
 const LONGEST = 256;
 
 /**
- * The value of `X-Message-Id` and `webhook-id`: the id itself when it is 1 to 256 printable ASCII characters without
- * `%`. Else the bytes of its UTF-8 that are not are percent-encoded, `%` too, so that different ids stay different; and
- * what is then longer than 256 characters is replaced by `sha256:` and the hash of the id in hex. The same id always
- * gives the same value: it is the receiver's idempotency key.
+ * Answers the value of `X-Message-Id` and `webhook-id`. An id of 1 to 256 printable ASCII characters without `%` is its
+ * own value. In any other id, each byte of its UTF-8 that is `%` or no printable ASCII is percent-encoded, so that
+ * different ids stay different; a result of more than 256 characters is replaced by `sha256:` and the hash of the id in
+ * hex. The same id always gives the same value, which is the receiver's idempotency key.
  */
 export function messageIdHeader(messageId: string): string {
   if (PLAIN.test(messageId)) return messageId;

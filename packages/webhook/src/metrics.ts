@@ -1,4 +1,4 @@
-/** Metrics of the sender. Counts are plain numbers that the registry collects, so that a request costs an increment. */
+/** The sender's metrics. Its counts are plain numbers that the registry collects, so a request costs an increment. */
 import {
   type AttemptOutcome,
   classifyError,
@@ -8,11 +8,13 @@ import {
 import { Counter, Gauge, type Registry } from "prom-client";
 
 export interface SenderMetrics {
-  /** One POST has its outcome; the error is null when a status arrived. */
+  /** Counts a POST with its outcome; the error is null when a status arrived. */
   count(outcome: AttemptOutcome, error: RequestError | null): void;
 }
 
-/** Every pair of label values that can occur: with a status any outcome, with an error the one it is classified as. */
+/**
+ * Every pair of label values that can occur: a status goes with any outcome, an error with the outcome of its class.
+ */
 const PAIRS: readonly { outcome: AttemptOutcome; error: RequestError | "none" }[] = [
   { outcome: "delivered", error: "none" },
   { outcome: "retryable", error: "none" },

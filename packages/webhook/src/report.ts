@@ -1,47 +1,49 @@
-/** What callers learn of an attempt. */
+/** The report of an attempt, as its callers get it. */
 import type { AttemptOutcome, RequestError, Settlement } from "@posthaste/core/delivery/outcome";
 
-/** What one URL came to. */
+/** The outcome of an attempt at a URL. */
 export interface UrlResult {
   readonly url: string;
   readonly outcome: AttemptOutcome;
   readonly status: number | null;
   /** Null when a status arrived. */
   readonly error: RequestError | null;
-  /** From the start to the end of the response headers, or to the failure. */
+  /** The time from the start of the request to the end of the response headers, or to the failure. */
   readonly durationMs: number;
-  /** From an obeyed `Retry-After`, ms since the epoch. */
+  /** The earliest time of the next request by a `Retry-After` that is obeyed, in ms since the epoch. */
   readonly notBeforeMs: number | null;
   /**
-   * The start of the response body, known secrets masked; null when there was none, and while the request has not
-   * ended. Made when it is read, so a spread lacks it.
+   * The start of the response body with known secrets masked; null when there was no body, and while the request has
+   * not ended. The text is made when it is read, so a spread copy lacks it.
    */
   readonly answer: string | null;
 }
 
 export interface AttemptReport {
-  /** What follows from it; `settlement.outcome` is the attempt's outcome. */
+  /** The settlement of the attempt; `settlement.outcome` is the attempt's outcome. */
   readonly settlement: Settlement;
-  /** Ms since the epoch. */
+  /** When the attempt started, in ms since the epoch. */
   readonly startedAtMs: number;
   /** The URLs that have their outcome, in the order of the destination's; in the report of `onFinished` all of them. */
   readonly urls: readonly UrlResult[];
 }
 
-/** Why one URL's request came to its outcome. */
+/** The reason for the outcome of a URL's request. */
 export type OutcomeDetails = Pick<UrlResult, "status" | "error" | "notBeforeMs">;
 
 /**
- * Whoever asked for an attempt. An `index` counts the URLs that are called, in the destination's order. Nothing is
- * called before `attempt` has returned; none may throw.
+ * The listener of whoever asked for an attempt. An `index` counts the URLs that are called, in the destination's order.
+ * The attempt calls no method before `attempt` has returned. No method may throw.
  */
 export interface AttemptListener {
-  /** A request has its outcome; once for each. */
+  /** Called once for each request, when it has its outcome. */
   onOutcome(index: number, outcome: AttemptOutcome, details: OutcomeDetails): void;
-  /** A request has ended, its outcome told before; once for each. */
+  /** Called once for each request, when it has ended; `onOutcome` was called before. */
   onEnd(index: number): void;
-  /** `any`: at the first 2xx, or when every URL failed. `each`: when every URL has its outcome. Once. */
+  /**
+   * Called once: under `any` at the first 2xx or when every URL failed, under `each` when every URL has its outcome.
+   */
   onSettled(report: AttemptReport): void;
-  /** When every request has ended, bodies included. Once, after `onSettled`; nothing more is told. */
+  /** Called once and last, after `onSettled`, when every request has ended with its response body. */
   onFinished(report: AttemptReport): void;
 }

@@ -1,8 +1,9 @@
 /**
- * What is sent: headers and target of each URL of a destination.
+ * Makes the headers and the target of the requests to each URL of a destination.
  *
- * All that does not change from one delivery to the next is made once for a Destination object and kept with it: tables
- * replace the object when the configuration changes, so identity is the cache's key and nothing has to be thrown away.
+ * Parts that do not change from one delivery to the next are made once for a Destination object and kept with it.
+ * Tables replace the object when the configuration changes, so the object is the cache's key and nothing needs to be
+ * dropped.
  */
 import type { Destination, WebhookUrl } from "@posthaste/core/config/destination";
 import { messageIdHeader } from "./message-id.ts";
@@ -10,26 +11,26 @@ import { createBodySigner, signStandard, standardKeys } from "./sign.ts";
 
 const USER_AGENT = "Posthaste/1.0";
 
-/** Where one URL of a destination leads, and the headers that every request to it has. */
+/** The target of a destination's URL, and the headers that all requests to it have. */
 export interface Target {
   readonly url: string;
-  /** Scheme, host and port; null when the URL cannot be requested. */
+  /** The URL's scheme, host and port; null when no request can be made to the URL. */
   readonly origin: string | null;
-  /** Path and query. */
+  /** The URL's path and query. */
   readonly path: string;
   /** Names and values alternately. */
   readonly fixedHeaders: readonly string[];
 }
 
-/** During a rotation a test signs with the next one. */
+/** The secret to sign with: during a rotation, a test request signs with the next one. */
 export type SigningSecret = "active" | "next";
 
 /** A destination made ready for sending. */
 export interface PreparedDestination {
   readonly targets: readonly Target[];
-  /** By the active secret and by the next; null without the secret. */
+  /** The signers by the active secret and by the next; null without that secret. */
   readonly signers: Readonly<Record<SigningSecret, ((body: Uint8Array) => string) | null>>;
-  /** Keys of `webhook-signature`, empty when the destination did not opt in or has no secret. */
+  /** The keys of `webhook-signature`; empty when the destination did not opt in or has no secret. */
   readonly standardKeys: readonly Buffer[];
 }
 
@@ -74,8 +75,8 @@ export interface DeliveryHeadersInput {
 }
 
 /**
- * The headers that all URLs of one attempt share: ids and signatures, names and values alternately. Signs once a
- * secret.
+ * Makes the headers that all requests of an attempt share: ids and signatures, names and values alternately. It signs
+ * once with each secret.
  */
 export function deliveryHeaders(
   { destination, messageId, attempt, body }: DeliveryHeadersInput,
@@ -97,7 +98,7 @@ export function deliveryHeaders(
   return headers;
 }
 
-/** The headers of a request as a person may see them: values that the customer set read `***`. */
+/** Answers a request's headers as people may see them: `***` stands for values that the customer set. */
 export function shownHeaders(
   customerHeaders: Readonly<Record<string, string>>,
   headers: readonly string[],

@@ -1,9 +1,9 @@
 /**
- * Names to addresses without the thread pool.
+ * Resolves names to addresses without Node's thread pool.
  *
- * `dns.lookup` runs in Node's pool of four threads: four names whose servers do not answer would hold up every other
- * destination's. So names are asked of the DNS servers directly, and `dns.lookup` has only those that DNS does not
- * know: names of /etc/hosts, and short names that need a search domain. A name in both is what DNS says it is.
+ * `dns.lookup` runs in a pool of four threads: four names whose servers do not answer would hold up the names of all
+ * other destinations. So the resolver asks the DNS servers directly, and passes only names that DNS does not know to
+ * `dns.lookup`: names of /etc/hosts, and short names that need a search domain. For a name in both, DNS decides.
  */
 import { lookup, Resolver } from "node:dns/promises";
 
@@ -12,13 +12,13 @@ export interface ResolvedAddress {
   readonly family: 4 | 6;
 }
 
-/** All addresses of a name, in the order of preference; rejects with a Node error whose code is a resolver's. */
+/** Answers all addresses of a name in the order of preference. Rejects with a Node error that has a resolver's code. */
 export type Resolve = (hostname: string) => Promise<readonly ResolvedAddress[]>;
 
 export interface ResolveOptions {
-  /** DNS servers as `address:port`; the system's when absent. */
+  /** DNS servers as `address:port`; when absent, those of the system. */
   readonly servers?: readonly string[];
-  /** How long one try may take; default 1.5 s, so that all of them end within the 5 s of a request. */
+  /** How long a try may take; by default 1.5 s, so that all tries end within the 5 s of a request. */
   readonly queryTimeoutMs?: number;
 }
 
@@ -36,7 +36,7 @@ export function createResolve({ servers, queryTimeoutMs = 1_500 }: ResolveOption
     if (ipv4.status === "fulfilled") for (const address of ipv4.value) addresses.push({ address, family: 4 });
     if (ipv6.status === "fulfilled") for (const address of ipv6.value) addresses.push({ address, family: 6 });
     if (addresses.length > 0) return addresses;
-    // A server that does not answer would not answer the system either, and would hold one of the four threads.
+    // A server that does not answer here would not answer the system either, and would hold one of the four threads.
     const unanswered = [ipv4, ipv6].find((result) => result.status === "rejected" && isTimeout(result.reason));
     if (unanswered?.status === "rejected") throw unanswered.reason;
     return askSystem(hostname);

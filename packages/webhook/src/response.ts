@@ -1,17 +1,18 @@
-/** What is kept of a response: the start of its body, for the delivery log, with every known secret masked. */
+/** Keeps the start of a response body for the delivery log, with every known secret masked. */
 import type { Destination } from "@posthaste/core/config/destination";
 import { maskSecrets } from "./mask.ts";
 
-/** Values shorter than this are no secrets, and masking them would make the answer unreadable. */
+/** Shorter values, in characters, are no secrets, and masking them would make the answer unreadable. */
 const SHORTEST_MASKED = 4;
 
-/** Of fewer characters an innocent text may hold the same. */
+/** An innocent text may hold the same characters where there are fewer than these. */
 const SHORTEST_BASE64 = 6;
 
 const knownForms = new WeakMap<Destination, readonly string[]>();
 
 /**
- * The secrets of a destination in every form in which a receiver may echo them, the longest first. Made once an object.
+ * Answers the secrets of a destination in every form in which a receiver may echo them, the longest first. They are
+ * made once for each Destination object.
  */
 export function secretForms(destination: Destination): readonly string[] {
   const known = knownForms.get(destination);
@@ -38,22 +39,22 @@ function makeForms(destination: Destination): readonly string[] {
   return [...forms].sort((left, right) => right.length - left.length);
 }
 
-/** A receiver that reads Basic knows the pair, and the password by itself. */
+/** Adds the forms of a Basic credential: a receiver that reads it knows the pair, and the password by itself. */
 function addBasic(forms: Set<string>, credentials: string): void {
   const pair = Buffer.from(credentials, "base64").toString("utf8");
   const password = pair.slice(pair.indexOf(":") + 1);
   for (const known of [pair, password]) if (known.length >= SHORTEST_MASKED) addForms(forms, known);
 }
 
-/** The secret and its base64; escapes of single characters are undone when the text is read, see mask.ts. */
+/** Adds a secret and its base64. The escapes of single characters are undone when a text is masked (mask.ts). */
 function addForms(forms: Set<string>, secret: string): void {
   forms.add(secret);
   const bytes = Buffer.from(secret, "utf8");
   for (const alphabet of ["base64", "base64url"] as const) {
     const whole = bytes.toString(alphabet);
     forms.add(whole);
-    // In a longer text it begins at any of three places; the characters that it shares with its neighbours are left
-    // out.
+    // In a longer text the base64 may begin at any of three places. The characters that the secret shares with its
+    // neighbours are left out.
     for (const before of [0, 1, 2]) {
       const text = Buffer.concat([Buffer.alloc(before), bytes]).toString(alphabet);
       const shared = before === 0 ? 0 : before + 1;
@@ -64,8 +65,8 @@ function addForms(forms: Set<string>, secret: string): void {
 }
 
 /**
- * The answer as it is stored: at most `limit` characters, masked before it is cut, so that no part of a secret is left
- * at the end. Null for an empty body. Bytes that are not UTF-8 become U+FFFD.
+ * Makes the text of an answer for the log: at most `limit` characters. Secrets are masked before the text is cut, so
+ * that no part of a secret is left at its end. Answers null for an empty body. Bytes that are not UTF-8 become U+FFFD.
  */
 export function toAnswer(chunks: readonly Uint8Array[], secrets: readonly string[], limit: number): string | null {
   if (chunks.length === 0) return null;

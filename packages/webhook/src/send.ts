@@ -1,17 +1,18 @@
 /**
- * One POST to one URL, from its start to its end.
+ * A POST to a URL, from its start to its end.
  *
- * States: *pending* (no end of the response headers yet; may still wait for a connection) → *answered* (a final status
- * arrived, the body is read) → *ended*; a failure goes from pending to ended directly. Invariants:
- *  SD1  The outcome is decided once, on leaving pending, and what happens to the body changes nothing in it.
- *  SD2  Pending lasts at most `headersTimeoutMs` from the start, whatever the receiver does: informational answers and
- *       trickled headers do not extend it, nor do waiting for a connection, resolving and connecting.
- *  SD3  Answered lasts at most `bodyTimeoutMs` and `bodyBytes`; then the connection is closed and the request ended.
- *  SD4  A connection that had served before and is lost before the first byte of an answer gets one resend, on a new
- *       connection, within the same time: the receiver's idle timeout met our request half-way. A POST that was
- *       processed and lost its answer would be repeated by a retry anyway, so nothing is risked that at-least-once
- *       delivery does not risk.
- *  SD5  The listener hears `onOutcome` once and then `onEnd` once.
+ * States: *pending* (the response headers have not ended; the POST may still wait for a connection) → *answered* (a
+ * final status arrived and the body is being read) → *ended*. A failure leads from pending to ended directly.
+ * Invariants:
+ *  SD1  The outcome is decided once, when the POST leaves pending. Whatever happens to the body does not change it.
+ *  SD2  A POST is pending for at most `headersTimeoutMs` from its start, whatever the receiver does: informational
+ *       answers, trickled headers, waiting for a connection, resolving and connecting do not extend that time.
+ *  SD3  A POST is answered for at most `bodyTimeoutMs` and `bodyBytes`; then the connection is closed and the POST
+ *       ends.
+ *  SD4  When a connection that had served before is lost before the first byte of an answer, the POST is sent once more
+ *       on a new connection, within the same time: the receiver's idle timeout crossed our request. A retry would
+ *       repeat a POST whose answer was lost anyway, so this risks nothing that at-least-once delivery does not risk.
+ *  SD5  The POST calls its listener's `onOutcome` once and then its `onEnd` once.
  */
 import {
   type AttemptOutcome,
@@ -28,16 +29,16 @@ import { isConnectionLost, SendError, SHUTTING_DOWN, TIMED_OUT, toRequestError }
 import type { Target } from "./request.ts";
 import { Timed, type TimerWheel } from "./timer-wheel.ts";
 
-/** What every request of a sender shares. */
+/** The parts of a sender that all of its requests share. */
 export interface SendContext {
   readonly agents: Agents;
   readonly wheel: TimerWheel;
   readonly clock: Clock;
   readonly headersTimeoutMs: number;
   readonly bodyTimeoutMs: number;
-  /** Bytes of the body that are kept. */
+  /** The most bytes of a response body that are kept. */
   readonly keptBytes: number;
-  /** Bytes of the body that are read. */
+  /** The most bytes of a response body that are read. */
   readonly bodyBytes: number;
 }
 
@@ -57,7 +58,7 @@ export class Post extends Timed implements Sendable {
   error: RequestError | null = null;
   durationMs = 0;
   notBeforeMs: number | null = null;
-  /** The start of the response body. */
+  /** The kept start of the response body. */
   readonly kept: Buffer[] = [];
   hasEnded = false;
 
@@ -89,7 +90,7 @@ export class Post extends Timed implements Sendable {
     this.#context.agents.send(this.target.origin, this);
   }
 
-  /** The process is ending. */
+  /** Ends the POST because the process is ending. */
   shutDown(): void {
     this.#giveUp(new SendError(SHUTTING_DOWN, "the process is ending"));
   }
@@ -104,8 +105,8 @@ export class Post extends Timed implements Sendable {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // Thrown, not aborted: the connection that was made too late is good for the next request.
-    // The wheel may not have come to it yet where the process stood still: what was checked before is long ago then.
+    // This throws instead of aborting, so that a connection that was made too late serves the next request.
+    // After the process stood still, the wheel may not have come to this POST yet, and earlier checks are long past.
     const isLate = this.#context.clock.monotonicMs() - this.#startedMs >= this.#context.headersTimeoutMs;
     if (this.hasEnded || isLate) throw new SendError(TIMED_OUT, "the request ended while it waited");
     this.#controller = controller;
@@ -121,7 +122,7 @@ export class Post extends Timed implements Sendable {
     this.status = status;
     if (obeysRetryAfter(status)) this.notBeforeMs = retryAfter(headers, clock.nowMs());
     this.#decide(classifyStatus(status));
-    // The deadline of the headers is left to stand when it comes first: nearly every body has ended by then.
+    // Where the headers' deadline comes first, it stays set: nearly every body has ended by then.
     if (!this.hasEnded && this.durationMs + bodyTimeoutMs < headersTimeoutMs) wheel.add(this, bodyTimeoutMs);
   }
 
@@ -135,7 +136,7 @@ export class Post extends Timed implements Sendable {
   onResponseEnd(): void {
     const connection = this.connection;
     this.#leave();
-    // Before anybody hears of the end, so that whoever then sends the next request finds this connection.
+    // The connection is given back before the listener hears of the end, so that the next request finds it.
     if (connection !== null) this.#context.agents.release(connection);
     this.#listener.onEnd(this);
   }
@@ -162,14 +163,14 @@ export class Post extends Timed implements Sendable {
     return isConnectionLost(reason);
   }
 
-  /** Ends the request from our side. */
+  /** Ends the request from this side. */
   #giveUp(reason: SendError): void {
     if (this.hasEnded) return;
     if (this.#controller !== null) {
       this.#controller.abort(reason);
       return;
     }
-    // It waits for a connection, or for one that is being made.
+    // The request waits for a connection, which may be in the making.
     this.onResponseError(null, reason);
   }
 
@@ -189,7 +190,7 @@ export class Post extends Timed implements Sendable {
     return this.#startedMs + this.durationMs + bodyTimeoutMs - clock.monotonicMs();
   }
 
-  /** Gives up everything that others hold for it. */
+  /** Releases the timer and the connection that others hold for this POST. */
   #leave(): void {
     this.hasEnded = true;
     this.#context.wheel.remove(this);

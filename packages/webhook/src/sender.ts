@@ -1,5 +1,5 @@
 /**
- * The webhook sender: one attempt is one POST to each URL of a destination, all at once.
+ * The webhook sender. An attempt is a POST to each URL of a destination, all at once.
  *
  * Owns the connections, the timer wheel and the count of requests in flight; `close` ends all of them.
  */
@@ -20,31 +20,31 @@ import { Post, type SendContext } from "./send.ts";
 import { TimerWheel } from "./timer-wheel.ts";
 
 export interface WebhookSenderOptions extends AddressRules {
-  /** Certificates in PEM to trust besides the usual ones. Verification itself cannot be turned off. */
+  /** Certificates in PEM to trust beside the usual ones. No option turns verification off. */
   readonly extraCa?: string | undefined;
-  /** Where the sender's metrics are made. */
+  /** The registry of the sender's metrics. */
   readonly registry: Registry;
   readonly limits?: Partial<SenderLimits>;
   readonly clock?: Clock;
-  /** Name to addresses; for tests. */
+  /** Resolves a name to addresses; for tests. */
   readonly resolve?: Resolve;
-  /** Opens the socket to the addresses that were checked; for tests. */
+  /** Opens the socket to the checked addresses; for tests. */
   readonly openSocket?: OpenSocket;
 }
 
 export interface SenderLimits {
-  /** From the start of the request to the end of the response headers. */
+  /** The longest time from the start of a request to the end of the response headers. */
   readonly headersTimeoutMs: number;
-  /** From the end of the response headers to the end of the body; what is late is cut off and changes no outcome. */
+  /** The longest time from the end of the response headers to the end of the body. A later body is cut off. */
   readonly bodyTimeoutMs: number;
-  /** Characters of a response body that are kept for the delivery log. */
+  /** The most characters of a response body that the delivery log keeps. */
   readonly answerLength: number;
-  /** Bytes of a response body that are read before the connection is closed. */
+  /** The most bytes of a response body that are read before the connection is closed. */
   readonly bodyBytes: number;
   readonly connectionsPerOrigin: number;
-  /** Connections of all origins together. */
+  /** The most connections of all origins together. */
   readonly connections: number;
-  /** An idle connection is closed after this, or earlier when the receiver says so. */
+  /** The time after which an idle connection is closed; the receiver may ask for an earlier end. */
   readonly idleTimeoutMs: number;
 }
 
@@ -53,9 +53,9 @@ const DEFAULT_LIMITS: SenderLimits = {
   bodyTimeoutMs: 5_000,
   answerLength: 1_024,
   bodyBytes: 64 * 1024,
-  // Destinations share hosts, and what hangs at some must leave connections for the others of that host: so it is more
-  // than all that hang from the first may have (CB3 of connection-budget.ts; tried with 512: a hundred that hang left
-  // the healthy ones of their host nothing for 5 s).
+  // Destinations share hosts, and destinations that hang must leave connections for the others of their host. So this
+  // is more than all destinations that hang from their first request on may have (CB3 of connection-budget.ts). With
+  // 512, a hundred destinations that hang left the healthy ones of their host no connection for 5 s.
   connectionsPerOrigin: 3_840,
   connections: 4_096,
   idleTimeoutMs: 15_000,
@@ -66,10 +66,10 @@ export interface AttemptRequest {
   readonly messageId: string;
   /** The exact bytes of the request body. */
   readonly body: Uint8Array;
-  /** 1 for the first. */
+  /** The number of the attempt, from 1. */
   readonly attempt: number;
   /**
-   * Only these of the destination's URLs (`settle: each`); null or absent for all. URLs that it no longer has are
+   * The URLs to send to, under `settle: each`; null or absent for all. URLs that the destination no longer has are
    * skipped.
    */
   readonly urls?: readonly string[] | null;
@@ -79,26 +79,26 @@ export interface TestRequest {
   readonly destination: Destination;
   readonly messageId: string;
   readonly body: Uint8Array;
-  /** `next` checks during a rotation that the receiver accepts the secret that is about to become active. */
+  /** The secret to sign with. During a rotation, `next` checks that the receiver accepts the next active secret. */
   readonly signWith: SigningSecret;
 }
 
-/** The request as it was sent to one URL and what came of it; values that the customer set read `***`. */
+/** The request as it was sent to a URL, with its outcome. `***` stands for values that the customer set. */
 export interface TestResult extends UrlResult {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
 export interface WebhookSender {
-  /** Sends to all URLs at once; the listener hears what comes of it, and always of its end. */
+  /** Sends to all URLs at once. The listener hears of every outcome, and always of the attempt's end. */
   attempt(request: AttemptRequest, listener: AttemptListener): void;
-  /** An attempt that waits for the end of every request and tells what was sent. */
+  /** Makes an attempt, waits for the end of every request, and answers the requests as they were sent. */
   test(request: TestRequest): Promise<readonly TestResult[]>;
-  /** Requests that have begun and not ended. */
+  /** The number of requests that have begun and not ended. */
   readonly requestsInFlight: number;
-  /** Connections that are open or being opened. */
+  /** The number of connections that are open or being opened. */
   readonly openConnections: number;
-  /** What `openConnections` is at the most. */
+  /** The upper bound of `openConnections`. */
   readonly maxConnections: number;
   /** Ends every request at once with the error `shutting_down` and closes every connection. */
   close(): Promise<void>;
@@ -106,7 +106,10 @@ export interface WebhookSender {
 
 const SYSTEM_CLOCK: Clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
 
-/** Throws PosthasteError `invalid_config` for a network that is no CIDR, and for a CA that is no certificate in PEM. */
+/**
+ * Makes a sender. Throws PosthasteError `invalid_config` for a network that is no CIDR, and for a CA that is no
+ * certificate in PEM.
+ */
 export function createWebhookSender(options: WebhookSenderOptions): WebhookSender {
   return new Sender(options);
 }
@@ -187,7 +190,7 @@ class Sender implements WebhookSender {
     return report.urls.map((result, index) => {
       const { fixedHeaders } = targets[index] ?? { fixedHeaders: [] };
       const own = destination.urls[index]?.headers ?? {};
-      // The answer is named, since a spread leaves out what is made when it is read.
+      // This names the answer, since a spread leaves out fields that are made when they are read.
       const shown = shownHeaders(own, [...fixedHeaders, ...headers]);
       return { ...result, answer: result.answer, headers: shown, body: text };
     });
@@ -213,10 +216,11 @@ class Sender implements WebhookSender {
   }
 }
 
-/** For who asks only what came of it in the end. */
+/** A listener for callers that ask only for the report at the end. */
 const UNHEARD = { onOutcome: () => undefined, onEnd: () => undefined, onSettled: () => undefined };
 
 /**
- * Bytes of an answer that are kept until it is masked: more than is shown, so that a secret at the cut is seen whole.
+ * The bytes of an answer that are kept until it is masked: more than the log shows, so that a secret at the cut is
+ * whole.
  */
 const KEPT_BYTES = 16 * 1024;

@@ -1,5 +1,5 @@
 /**
- * Signatures over the exact bytes that are sent.
+ * Signs the exact bytes of a request's body.
  *
  * `X-Signature` is keyed with the UTF-8 bytes of the secret's text, whatever it looks like. For the Standard Webhooks
  * signature a secret of the form `whsec_<base64>` stands for the decoded bytes, as that standard has it; any other
@@ -11,23 +11,23 @@ import { HmacSha1 } from "./hmac.ts";
 
 const STANDARD_PREFIX = "whsec_";
 
-/** Base64 as it is written out in full, padding included. */
+/** Matches base64 with its padding. */
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** Gives bodies the value of `X-Signature`: lower-case hex HMAC-SHA1 of the body. */
+/** Makes the signer that computes `X-Signature` for a body: HMAC-SHA1 in lower-case hex. */
 export function createBodySigner(secret: string): (body: Uint8Array) => string {
   const hmac = new HmacSha1(Buffer.from(secret, "utf8"));
   return (body) => hmac.sign(body);
 }
 
-/** The key that a shared secret stands for in Standard Webhooks. */
+/** Answers the key that a shared secret stands for in Standard Webhooks. */
 export function standardKey(secret: string): Buffer {
   const encoded = secret.slice(STANDARD_PREFIX.length);
   const decodable = secret.startsWith(STANDARD_PREFIX) && encoded !== "" && BASE64.test(encoded);
   return decodable ? Buffer.from(encoded, "base64") : Buffer.from(secret, "utf8");
 }
 
-/** One key a live secret: the active first, then the next, then the one kept for undo. */
+/** Answers a key for each live secret: first the active one, then the next, then the one that is kept for an undo. */
 export function standardKeys(secrets: SharedSecrets): readonly Buffer[] {
   const live = [secrets.active, secrets.next, secrets.previous].filter((secret) => secret !== null);
   return [...new Set(live)].map(standardKey);

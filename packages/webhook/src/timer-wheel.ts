@@ -1,22 +1,22 @@
 /**
- * A coarse timer wheel: many deadlines, one timer.
+ * A coarse timer wheel, which serves many deadlines with a single timer.
  *
- * Owns one interval, which runs only while something waits, and does not hold the process. Invariants:
- *  WH1  Nothing fires before its time; it fires at most two ticks after, unless the event loop is blocked.
- *  WH2  After the event loop was blocked, answers that came meanwhile are read before anything fires: a deadline that
- *       passed because *we* were busy must not be blamed on the receiver. One tick is given up for it.
- *  WH3  Adding and removing cost the same however many wait; a slot is a ring of its entries.
+ * Owns an interval that runs only while an entry waits and does not keep the process alive. Invariants:
+ *  WH1  No entry fires before its time. It fires at most two ticks after it, unless the event loop is blocked.
+ *  WH2  After the event loop was blocked, the process reads answers that came meanwhile before any entry fires: the
+ *       receiver must not be blamed for a deadline that passed because *we* were busy. The wheel waits one tick for it.
+ *  WH3  Adding and removing an entry cost the same however many wait: a slot is a ring of its entries.
  */
 import type { Clock } from "@posthaste/core/time";
 
 const TICK_MS = 50;
 
-/** A tick that comes later than this many ticks after the one before says that the event loop was blocked. */
+/** When more ticks than these pass between two calls, the event loop was blocked. */
 const LATE_TICKS = 3;
 
-/** Something that waits in a wheel; it is its own place in the ring, so that nothing is allocated for a timer. */
+/** An entry of a wheel. It is its own place in the ring, so that a timer needs no further object. */
 export abstract class Timed {
-  /** The wheel's: neighbours in the ring, itself when it waits nowhere. */
+  /** The entry's neighbours in the ring, for the wheel alone; an entry that does not wait is its own neighbour. */
   ringPrevious: Timed = this;
   ringNext: Timed = this;
   dueTick = 0;
@@ -36,12 +36,12 @@ export class TimerWheel {
   readonly #clock: Clock;
   readonly #slots: readonly Slot[];
   #interval: NodeJS.Timeout | null = null;
-  /** The last tick whose slot was looked at. */
+  /** The last tick for which the wheel looked at a slot. */
   #tick = 0;
   #wasLate = false;
   #size = 0;
 
-  /** `longestMs` is the longest delay that is expected; longer ones work and are looked at once a round. */
+  /** `longestMs` is the longest delay to expect. The wheel looks at an entry with a longer delay once a round. */
   constructor(clock: Clock, longestMs: number) {
     this.#clock = clock;
     this.#slots = Array.from({ length: Math.ceil(longestMs / TICK_MS) + 4 }, () => new Slot());
@@ -51,7 +51,7 @@ export class TimerWheel {
     return this.#size;
   }
 
-  /** Starts, or starts again, the time of an entry. */
+  /** Starts an entry's time, or starts it again. */
   add(entry: Timed, delayMs: number): void {
     this.remove(entry);
     const nowMs = this.#clock.monotonicMs();
@@ -74,7 +74,7 @@ export class TimerWheel {
     this.#size -= 1;
   }
 
-  /** Everything that waits, in no particular order. */
+  /** Answers all entries that wait, in no particular order. */
   waiting(): readonly Timed[] {
     return this.#slots.flatMap(entriesOf);
   }
@@ -97,12 +97,12 @@ export class TimerWheel {
       return;
     }
     this.#wasLate = false;
-    // After a long block every slot is looked at once; dueTick says who is due.
+    // After a long block the wheel looks at every slot once; `dueTick` says which entries are due.
     const first = Math.max(this.#tick + 1, nowTick - this.#slots.length + 1);
     this.#tick = nowTick;
     for (let tick = first; tick <= nowTick; tick += 1) {
       for (const entry of entriesOf(this.#slotAt(tick))) {
-        // An entry fired before this one may have removed it, or started its time again.
+        // An entry that fired before this one may have removed it, or started its time again.
         if (!entry.isWaiting || entry.dueTick > nowTick) continue;
         this.remove(entry);
         entry.onTimeout();

@@ -1,18 +1,18 @@
 /**
- * A TCP socket whose bytes go to whoever listens for `readable` at once, past the stream's own buffer.
+ * A TCP socket that hands its bytes to the listener of `readable` at once, past the stream's own buffer.
  *
- * undici reads what a socket has as soon as it is there. The way through a stream costs an allocation of 64 KB a read,
- * its being cut to size, its collection, and the bookkeeping of a buffer that never holds anything: a tenth of a
- * request. net's `onread` brings the bytes in a buffer that is used again instead
+ * undici reads a socket's bytes as soon as they are there. Through a stream, each read allocates 64 KB, cuts them to
+ * size and leaves them to the garbage collector, and the stream keeps books of a buffer that never holds anything: a
+ * tenth of a request's cost. net's `onread` brings the bytes in a buffer that is used again
  * (https://nodejs.org/api/net.html#socketconnectoptions-connectlistener).
  *
- * US1  What a read brought stands for the length of one `readable`; what nobody has read by then goes the stream's
- *      ordinary way, and so does all that concerns the end of the socket.
- * US2  A chunk is the reader's own: the shared buffer is overwritten by the next read of any socket.
+ * US1  The bytes of a read are there for the length of one `readable`. Bytes that nobody has read by then go the
+ *      stream's ordinary way, and so does everything about the end of the socket.
+ * US2  A chunk belongs to its reader: the next read of any socket overwrites the shared buffer.
  */
 import { Socket, type SocketConstructorOpts } from "node:net";
 
-/** As much as one read brings at most; a read and its callback are one piece, so one buffer serves all sockets. */
+/** The most bytes of a read. A read and its callback run without a break, so that one buffer serves all sockets. */
 const READ_BYTES = 64 * 1024;
 const shared = Buffer.allocUnsafeSlow(READ_BYTES);
 
