@@ -4,20 +4,20 @@ import type { AddressInfo } from "node:net";
 import type { Registry } from "prom-client";
 import { isCutOff, limitSockets, type SocketLimits } from "./socket-limits.ts";
 
-/** What a service waits for, by name: `true` when it is there, or a few words that say what is missing. */
+/** The checks of a service by name: `true` when the check passes, or a few words that say what is missing. */
 export type Readiness = Readonly<Record<string, true | string>>;
 
-/** True when nothing is missing. */
+/** True when every check passes. */
 export function isReady(readiness: Readiness): boolean {
   return Object.values(readiness).every((state) => state === true);
 }
 
 export interface AdminServerOptions {
   readonly host: string;
-  /** 0 lets the system choose. */
+  /** The TCP port; with 0 the system chooses one. */
   readonly port: number;
   readonly registry: Registry;
-  /** Asked at each `/readyz`. */
+  /** Answers the checks; called at each `/readyz`. */
   readonly readiness: () => Readiness | Promise<Readiness>;
   readonly socketLimits?: SocketLimits;
 }

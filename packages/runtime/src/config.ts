@@ -1,10 +1,10 @@
 /**
- * Settings: the environment, read once, checked by zod, frozen. An error names every variable at fault and what was
- * expected.
+ * Reads settings from the environment: once, checked by zod, and frozen. An error names every variable at fault and
+ * says what was expected of it.
  */
 import { z } from "zod";
 
-/** The settings cannot be read; the message has one line a variable. The start must stop. */
+/** Says that the settings cannot be read; its message has a line for each variable. The start must stop. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
   readonly problems: readonly string[];
@@ -41,7 +41,7 @@ export function readConfig<Schema extends z.ZodObject>(
 
 const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
 
-/** Milliseconds from `250ms`, `10s`, `5m`, `4h`; undefined for anything else. */
+/** Answers the milliseconds of `250ms`, `10s`, `5m` or `4h`; undefined for any other text. */
 export function parseDuration(text: string): number | undefined {
   const match = /^(\d+)(ms|s|m|h)$/.exec(text.trim());
   if (!match) return undefined;
@@ -66,7 +66,7 @@ export const durations = () =>
     return z.NEVER;
   });
 
-/** A setting such as `a,b`: a list that is not empty. */
+/** A setting such as `a,b`: a list with at least one entry. */
 export const commaList = () =>
   z
     .string("expected a list divided by commas")
@@ -83,14 +83,14 @@ const isHostPort = (text: string): boolean => {
   return Number(digits) >= 1 && Number(digits) <= 65_535;
 };
 
-/** A setting such as `a:9092,b:9092`: where each of some servers listens. */
+/** A setting such as `a:9092,b:9092`: the addresses of some servers. */
 export const hostPorts = () =>
   commaList().refine(
     (items) => items.every(isHostPort),
     "expected host:port of each, divided by commas, such as a:9092,b:9092",
   );
 
-/** A TCP port; 0 lets the system choose. */
+/** A setting with a TCP port; with 0 the system chooses one. */
 export const port = () =>
   z.coerce
     .number("expected a port")
@@ -98,17 +98,18 @@ export const port = () =>
     .min(0, "expected a port")
     .max(65_535, "expected a port up to 65535");
 
-/** A whole number within bounds. */
+/** A setting with a whole number within bounds. */
 export const wholeNumber = (min: number, max: number) => {
   const expected = `expected a whole number from ${min} to ${max}`;
   return z.coerce.number(expected).int(expected).min(min, expected).max(max, expected);
 };
 
-/** `true` or `false`. */
+/** A setting with `true` or `false`. */
 export const flag = () => z.enum(["true", "false"], "expected true or false").transform((text) => text === "true");
 
 /**
- * A setting that another module's parser reads; what the parser throws is said as it stands, so it must hold no secret.
+ * A setting that another module's parser reads. The error of the parser is shown as it is, so its message must hold no
+ * secret.
  */
 export const parsedBy = <T>(parse: (text: string) => T, expected: string) =>
   z.string(expected).transform((text, context): T => {

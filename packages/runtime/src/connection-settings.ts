@@ -1,7 +1,7 @@
 /**
- * How every process reaches Kafka and the schema registry: the settings, the contradictions among them that stop the
- * start by their names (SV1 of run-service.ts), and what they come to. The named files are read here, once, except the
- * token's, which each login reads.
+ * The settings by which every process reaches Kafka and the schema registry. Settings that contradict each other stop
+ * the start, and the error names them (SV1 of run-service.ts). The files that settings name are read here, once; only
+ * the token's file is read at each login.
  */
 import { z } from "zod";
 import { flag, hostPorts } from "./config.ts";
@@ -42,28 +42,28 @@ const connections = z.object({
 export type ConnectionConfig = z.output<typeof connections>;
 
 /**
- * The settings of a process: those of `shape`, and how it reaches Kafka and the registry. Contradictions are refused by
- * name.
+ * Makes the schema of a process's settings: those of `shape`, and those of its connections to Kafka and the registry.
+ * It refuses contradictions and names the settings.
  */
 export function withConnections<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.object({ ...connections.shape, ...shape }).superRefine((config, context) => {
-    // The generic shape hides what is always there.
+    // The generic type hides the settings that are always there.
     for (const [name, message] of contradictions(config as unknown as ConnectionConfig)) {
       context.addIssue({ code: "custom", path: [name], message });
     }
   });
 }
 
-/** How the brokers are reached; fits `connectKafka`. */
+/** The way to reach the brokers; fits `connectKafka`. */
 export interface KafkaAccess {
-  /** host:port of each. */
+  /** The `host:port` of each broker. */
   readonly brokers: readonly string[];
-  /** PEM texts. TCP without TLS when absent. */
+  /** PEM texts for TLS; when absent, connections are TCP without TLS. */
   readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
   readonly login?: KafkaLogin;
 }
 
-/** Who logs in at the brokers, and how. */
+/** The login at the brokers. */
 export type KafkaLogin =
   | {
       readonly mechanism: "plain" | "scram-sha-256" | "scram-sha-512";
@@ -72,7 +72,7 @@ export type KafkaLogin =
     }
   | { readonly mechanism: "oauthbearer"; readonly tokenFile: string };
 
-/** How the registry is reached; fits `createOpenCodec`. */
+/** The way to reach the registry; fits `createOpenCodec`. */
 export interface RegistryAccess {
   readonly url: string;
   /** PEM text of the authorities to trust instead of the usual ones. */
@@ -104,7 +104,7 @@ export function registryAccess(config: ConnectionConfig): RegistryAccess {
   return { url, ...(ca ? { ca } : {}), ...(login ? { login } : {}) };
 }
 
-/** A setting's name, and why it cannot stand beside the others. */
+/** A setting's name, and the reason for which it contradicts others. */
 type Contradiction = readonly [name: keyof ConnectionConfig, message: string];
 
 function contradictions(config: ConnectionConfig): readonly Contradiction[] {
@@ -169,7 +169,7 @@ function registryContradictions(config: ConnectionConfig): readonly Contradictio
   return [...found, ...onePassword(config, passwords, "SCHEMA_REGISTRY_USERNAME wants it")];
 }
 
-/** One of the two, neither both nor none. */
+/** Reports a problem unless exactly one of the two settings is there. */
 function onePassword(
   config: ConnectionConfig,
   names: readonly [keyof ConnectionConfig, keyof ConnectionConfig],

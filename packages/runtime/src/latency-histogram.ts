@@ -1,16 +1,16 @@
 /**
  * A histogram without labels for a path that runs tens of thousands of times a second.
  *
- * prom-client looks a histogram's counts up by its labels, and each bucket by its bound as text: 1 µs an observation,
- * where a delivery is 30. Here an observation is a search among the bounds and three additions; the page is
- * prom-client's.
+ * prom-client looks up a histogram's counts by its labels, and each bucket by its bound as text: an observation takes
+ * 1 µs, where a delivery takes 30. In this histogram an observation is a search among the bounds and three additions;
+ * prom-client writes the page.
  */
 import { Histogram, type MetricObjectWithValues, type MetricValueWithName, type Registry } from "prom-client";
 
 export interface LatencyHistogramOptions {
   readonly name: string;
   readonly help: string;
-  /** Upper bounds in seconds, rising; one for all that is above them is added. */
+  /** The buckets' upper bounds in seconds, rising. A bucket for longer durations is added. */
   readonly buckets: readonly number[];
   readonly registry: Registry;
 }
@@ -18,12 +18,12 @@ export interface LatencyHistogramOptions {
 type Values = MetricObjectWithValues<MetricValueWithName<string>>;
 
 export class LatencyHistogram implements Pick<Histogram, "get" | "reset"> {
-  /** The registry's key. */
+  /** The name, by which the registry keeps the metric. */
   readonly name: string;
-  /** Nobody counts in it: it says what a page says of a histogram beside the counts. */
+  /** A histogram of prom-client's without observations, which says the parts of the page beside the counts. */
   readonly #described: Histogram;
   readonly #bounds: readonly number[];
-  /** Observations of each bucket alone; the last is for what is above every bound. */
+  /** The observations of each bucket alone; the last bucket is for durations above every bound. */
   readonly #counts: number[];
   #sum = 0;
 
@@ -32,11 +32,11 @@ export class LatencyHistogram implements Pick<Histogram, "get" | "reset"> {
     this.#described = new Histogram({ name, help, buckets: [...buckets], registers: [] });
     this.#bounds = buckets;
     this.#counts = new Array<number>(buckets.length + 1).fill(0);
-    // The registry's types name prom-client's four classes; of a metric it uses what is here.
+    // The registry's types name prom-client's four classes; it uses no other field of a metric than this class has.
     registry.registerMetric(this as unknown as Histogram);
   }
 
-  /** Counts one duration; a finite number, which is not checked here. */
+  /** Counts a duration. The caller passes a finite number; this method does not check it. */
   record(seconds: number): void {
     const bounds = this.#bounds;
     let bucket = 0;

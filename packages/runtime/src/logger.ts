@@ -1,4 +1,7 @@
-/** Logs: JSON lines on stderr, one line a decision, an event name and fields. Never a body, never a secret. */
+/**
+ * Writes logs as JSON lines on stderr: a line for each decision, with an event's name and fields, without bodies and
+ * secrets.
+ */
 import pino, { type DestinationStream, type LogFn } from "pino";
 import { redact } from "./redact.ts";
 import { redactText } from "./redact-text.ts";
@@ -7,8 +10,8 @@ export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /**
- * Writes a line of fields and a message for people. Not pino's own type: it takes values into the message, and would
- * write them as they are.
+ * Writes a line of fields and a message for people. This is not pino's own type, by which values could be put into the
+ * message, where they would stand unmasked.
  */
 export type WriteLine = (fields: Readonly<Record<string, unknown>>, message?: string) => void;
 export type Logger = Readonly<Record<Exclude<LogLevel, "silent">, WriteLine>>;
@@ -16,20 +19,20 @@ export type Logger = Readonly<Record<Exclude<LogLevel, "silent">, WriteLine>>;
 export interface LoggerOptions {
   readonly service: string;
   readonly level: LogLevel;
-  /** Where the lines go; stderr by default, written at once so that the last line before an exit is not lost. */
+  /** The lines' destination; stderr by default, written at once, so that the last line before an exit is not lost. */
   readonly destination?: DestinationStream;
 }
 
 /**
- * A logger whose every line names the service. What may be a secret is masked in it, should a caller pass one by
- * mistake.
+ * Makes a logger that names the service in every line. The logger masks values that may be secrets, in case a caller
+ * passes one by mistake.
  */
 export function createLogger({ service, level, destination }: LoggerOptions): Logger {
   return pino(
     {
       level,
       base: { service },
-      // An error is a plain copy by then; pino's own serializer would take it for one more error.
+      // The error is a plain copy at this point, which pino's own serializer would take for another error.
       serializers: { err: (copy: unknown) => copy },
       hooks: { logMethod: redactLine },
       timestamp: pino.stdTimeFunctions.isoTime,
@@ -38,9 +41,9 @@ export function createLogger({ service, level, destination }: LoggerOptions): Lo
   );
 }
 
-/** Before pino sees it, since pino takes an error's message for the line's where there is none. */
+/** Masks a line before pino sees it, since pino takes an error's message for the line's message where there is none. */
 function redactLine(this: pino.Logger, [fields, message]: Parameters<LogFn>, write: LogFn): void {
-  // By `WriteLine`.
+  // By the type `WriteLine` the fields are an object.
   const copy = redact(fields as object);
   write.call(this, copy, typeof message === "string" ? redactText(message) : undefined);
 }

@@ -1,15 +1,18 @@
-/** One prom-client Registry a process, made here and handed to whoever creates metrics: no module-global state. */
+/**
+ * Makes a process's prom-client Registry. The process hands it to whoever creates metrics, so no module keeps state.
+ */
 import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
 
-/** Gauges with a counter's name: `promtool check metrics` refuses a page that has them. */
+/** Default gauges that have a counter's name: `promtool check metrics` refuses a page with them. */
 const REFUSED = ["nodejs_active_handles_total", "nodejs_active_requests_total", "nodejs_active_resources_total"];
 
 /**
- * Node wakes the process so often to measure its event loop: at the default of 10 ms that alone takes 0.005 of a core.
+ * How often Node wakes the process to measure its event loop, in ms. At the default of 10 ms that alone takes 0.005 of
+ * a core.
  */
 const EVENT_LOOP_PRECISION_MS = 50;
 
-/** A registry with the process's default metrics and `posthaste_build_info`. */
+/** Makes a registry with the process's default metrics and `posthaste_build_info`. */
 export function createMetricsRegistry({
   service,
   version,

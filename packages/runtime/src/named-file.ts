@@ -1,14 +1,14 @@
 /**
- * Settings that name a file: it is read at the start, and an error names the file and what was expected of it, never
- * what it holds.
+ * Settings that name a file. The file is read at the start. An error names the file and says what was expected of it;
+ * it never shows the file's content.
  */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 
 /**
- * A setting with the path of a file that holds `what`; its value is what `read` makes of the text, or a refusal when
- * that is undefined.
+ * A setting with the path of a file that holds `what`. The setting's value is the result of `read` for the file's text;
+ * the setting is refused when that is undefined.
  */
 export const fileOf = <T>(what: string, read: (text: string) => T | undefined) =>
   z.string().transform((path, context): T => {
@@ -35,7 +35,7 @@ function readFrom<T>(
 export const CERTIFICATES = "certificates in PEM";
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** The text, when it holds one certificate at least and every one can be read. */
+/** Answers the text when it holds at least one certificate and all its certificates can be read. */
 export function readCertificates(text: string): string | undefined {
   const certificates = text.match(CERTIFICATE) ?? [];
   return certificates.length > 0 && certificates.every(isCertificate) ? text : undefined;
@@ -52,7 +52,7 @@ function isCertificate(pem: string): boolean {
 
 export const PRIVATE_KEY = "a private key in PEM without a passphrase";
 
-/** The text, when it holds a key that can be used as it is. */
+/** Answers the text when it holds a private key that needs no passphrase. */
 export function readPrivateKey(text: string): string | undefined {
   try {
     createPrivateKey(text);
@@ -62,14 +62,14 @@ export function readPrivateKey(text: string): string | undefined {
   }
 }
 
-/** True when the key is that of the first certificate. */
+/** True when the key belongs to the first certificate. */
 export function isPair(certificates: string, key: string): boolean {
   return new X509Certificate(certificates).checkPrivateKey(createPrivateKey(key));
 }
 
 export const SECRET = "a password in one line";
 
-/** The text without the line's end, which editors and `echo` add. */
+/** Answers the text without the end of the line that editors and `echo` add. */
 export function readSecret(text: string): string | undefined {
   const secret = text.replace(/\r?\n$/, "");
   return secret === "" || /[\r\n]/.test(secret) ? undefined : secret;

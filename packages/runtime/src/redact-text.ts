@@ -1,12 +1,12 @@
 /**
- * Secrets masked in a text: an error's message or stack, a line for people. What is masked is told by its form, since a
- * log does not know the secrets: the user part of a URL, what is assigned to the name of a secret, what an HTTP scheme
- * introduces. Too much is masked rather than too little. Every step is linear in the text.
+ * Masks secrets in a text: an error's message or stack, or a line for people. A log does not know the secrets, so it
+ * recognises them by their form: the user part of a URL, a value that is assigned to a secret's name, the words behind
+ * an HTTP scheme. It masks too much rather than too little. Every step is linear in the length of the text.
  */
 
 export const MASK = "***";
 
-/** Longer texts are cut: longer than any stack that helps. */
+/** Longer texts are cut, in characters; no stack that helps is so long. */
 const MAX_LENGTH = 8_192;
 
 /** Names as they stand in headers, settings, JSON and URLs; in code points behind them `=` or `:`, then the value. */
@@ -17,13 +17,13 @@ const VALUE = String.raw`(?:"(?:[^"\\\n]|\\.)*|'(?:[^'\\\n]|\\.)*|\\"(?:[^"\\\n]
 const ASSIGNED = new RegExp(String.raw`(${NAME}s?(?:\\?["'])?\s{0,3}[:=]\s{0,3})${VALUE}`, "gi");
 const INTRODUCED = /\b(basic|bearer) [\w.~+/=-]{6,}/gi;
 
-/** `text` without what looks like a secret, cut to `maxLength` characters. */
+/** Answers `text` with everything masked that looks like a secret, cut to `maxLength` characters. */
 export function redactText(text: string, maxLength: number = MAX_LENGTH): string {
   const kept = text.length > maxLength ? cut(text, maxLength) : text;
   return maskUrls(kept).replace(ASSIGNED, `$1${MASK}`).replace(INTRODUCED, `$1 ${MASK}`);
 }
 
-/** Without the word that the cut went through where that is a URL: its `@` may stand behind the cut. */
+/** Cuts the text. A URL that the cut would go through is left out whole, since its `@` may stand behind the cut. */
 function cut(text: string, length: number): string {
   const start = text.slice(0, length);
   const word = Math.max(start.lastIndexOf(" "), start.lastIndexOf("\n")) + 1;
@@ -39,13 +39,13 @@ function maskUrls(text: string): string {
     .join("");
 }
 
-/** Of a URL that is none everything before the last `@` may be a password, whatever stands in it. */
+/** In a text that is no valid URL, everything before the last `@` may be a password, whatever its characters. */
 function maskUserPart(word: string): string {
   const last = word.lastIndexOf("@");
   for (let at = word.indexOf("://"); at !== -1 && at < last; at = word.indexOf("://", at + 3)) {
     const start = at + 3;
     const authority = /^[^/?#\\]*/.exec(word.slice(start))?.[0] ?? "";
-    // A host, and perhaps a port, is all that a URL without user name and password has there.
+    // In a URL without user name and password, only a host and perhaps a port stand there.
     const isHost = !authority.includes("@") && URL.canParse(`http://${authority}`);
     if (!isHost) return word.slice(0, start) + MASK + word.slice(last);
   }

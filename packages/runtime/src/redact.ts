@@ -1,36 +1,35 @@
 /**
- * A log line's fields as they may be written: a copy, in which what may hold a secret is masked at any depth.
+ * Copies the fields of a log line, with every value masked that may hold a secret, at any depth.
  *
- * RD1  What stands under the name of a secret is masked whole; texts everywhere by their form (redact-text.ts).
- * RD2  Errors are written with message, stack, fields, causes and the errors of an AggregateError, wherever they stand.
- * RD3  The copy is bounded in depth, entries and characters, so that a line costs what a line may cost, whatever is
- *      logged.
- * RD4  Nothing that is logged can make logging throw: circles, getters and proxies that throw are named in their
- *      value's place.
+ * RD1  A value under the name of a secret is masked whole. Texts are masked everywhere by their form (redact-text.ts).
+ * RD2  Errors are copied with message, stack, fields, causes and the errors of an AggregateError, wherever they stand.
+ * RD3  The copy is bounded in depth, entries and characters, so that the cost of a line is bounded, whatever a caller
+ *      logs.
+ * RD4  No value can make logging throw: circles, and getters and proxies that throw, are named in their value's place.
  */
 import { types } from "node:util";
 import { MASK, redactText } from "./redact-text.ts";
 
 const MAX_DEPTH = 10;
-/** Fields and items of one line. */
+/** The most fields and items of a line. */
 const MAX_ENTRIES = 500;
-/** Characters of all texts of one line. */
+/** The most characters of all texts of a line. */
 const MAX_CHARACTERS = 65_536;
 
-/** Names of secrets by what stands in them: `sharedSecret`, `SASL_PASSWORD`, `set-cookie`. */
+/** Matches names of secrets by a part of the name: `sharedSecret`, `SASL_PASSWORD`, `set-cookie`. */
 const SECRET_PART =
   /passw(or)?d|passphrase|secret|token|authorization|cookie|credential|signature|(api|access|private|write)[_-]?key/i;
-/** Names of secrets as they are; headers and bodies are customers' data. */
+/** Whole names of secrets; headers and bodies are among them, since they are customers' data. */
 const SECRET_NAMES = new Set(["auth", "body", "headers", "rawheaders", "key", "keys", "pass", "pwd"]);
 
-/** What is left of a line's bounds, and the objects that the value at hand stands in. */
+/** The rest of a line's bounds, and the objects that contain the current value. */
 interface Bounds {
   entries: number;
   characters: number;
   readonly ancestors: Set<object>;
 }
 
-/** A copy of `fields` that JSON can say, without what may be a secret. Never throws. */
+/** Answers a copy of `fields` for JSON, in which every value that may be a secret is masked. Never throws. */
 export function redact(fields: object): Record<string, unknown> {
   const bounds: Bounds = { entries: MAX_ENTRIES, characters: MAX_CHARACTERS, ancestors: new Set() };
   const copy = copyObject(fields, bounds, 0);
@@ -77,7 +76,7 @@ function copyObject(value: object, bounds: Bounds, depth: number): unknown {
   }
 }
 
-/** What an error has without showing it, under pino's names; its own fields are those that it shows. */
+/** The names, by pino, of the parts of an error that are copied beside its own enumerable fields. */
 const ERROR_FIELDS: readonly string[] = ["type", "message", "stack", "cause", "aggregateErrors"];
 
 function copyError(error: Error, bounds: Bounds, depth: number): object {
@@ -114,7 +113,7 @@ function copyFields(names: readonly string[], fieldOf: (name: string) => unknown
     bounds.entries -= 1;
     copy.push([name, copyField(name, fieldOf, { bounds, depth })]);
   }
-  // Written by assignment, a field of the name `__proto__` would be none.
+  // An assignment would lose a field of the name `__proto__`.
   return Object.fromEntries(copy);
 }
 
@@ -128,7 +127,7 @@ function copyField(name: string, fieldOf: (name: string) => unknown, { bounds, d
   }
 }
 
-/** The names that are logged are few. */
+/** For each name that was logged, whether it is a secret's; few different names are ever logged. */
 const judged = new Map<string, boolean>();
 const MAX_JUDGED = 1_000;
 

@@ -1,12 +1,14 @@
 /**
- * The frame of a service's process: settings, logger, metrics, admin server, start, signals, stop, exit code.
+ * The frame of a service's process: it reads settings, makes logger, metrics and admin server, starts and stops the
+ * service by signals, and sets the exit code.
  *
  * Owns: the process's signal handlers and its exit.
- * SV1  A setting that cannot be read ends the process with code 2 and the variable's name, before anything is opened.
+ * SV1  A setting that cannot be read ends the process with code 2 and the variable's name, before the process opens
+ *      anything.
  * SV2  SIGINT and SIGTERM stop the service once; a second signal, or `STOP_DEADLINE_MS`, ends the process at once with
  *      code 1.
- * SV3  What nobody caught ends the process with code 1: uncommitted records are read again.
- * SV4  Standard input that closes stops the service when POSTHASTE_STOP_ON_STDIN_CLOSE is set: a child never outlives
+ * SV3  An error that nobody catches ends the process with code 1: the next process reads uncommitted records again.
+ * SV4  With POSTHASTE_STOP_ON_STDIN_CLOSE, the end of standard input stops the service, so that a child never outlives
  *      its parent.
  */
 import type { Registry } from "prom-client";
@@ -16,10 +18,10 @@ import { ConfigError, flag, port, readConfig } from "./config.ts";
 import { createLogger, LOG_LEVELS, type Logger } from "./logger.ts";
 import { createMetricsRegistry } from "./metrics-registry.ts";
 
-/** A clean stop drains what is in flight; the local command promises 15 s for all of it. */
+/** How long a clean stop may drain requests in flight; the local command promises 15 s for its whole end. */
 const STOP_DEADLINE_MS = 12_000;
 
-/** Settings that every service has beside its own. */
+/** The settings that every service has beside its own. */
 const frameSettings = z.object({
   POSTHASTE_LOG_LEVEL: z.enum(LOG_LEVELS, `expected one of ${LOG_LEVELS.join(", ")}`).default("info"),
   POSTHASTE_HOST: z.string().default("127.0.0.1"),
@@ -28,21 +30,21 @@ const frameSettings = z.object({
   POSTHASTE_STOP_ON_STDIN_CLOSE: flag().default(false),
 });
 
-/** What a service's `start` is given. */
+/** The argument of a service's `start`. */
 export interface ServiceContext<Config> {
   readonly config: Readonly<Config>;
   /** The address to listen on. */
   readonly host: string;
   readonly logger: Logger;
   readonly registry: Registry;
-  /** Ends the process with code 1, saying why: for what cannot go on, such as a group that stalled (C7). */
+  /** Ends the process with code 1 and logs the reason, when the service cannot go on, as after a stalled group (C7). */
   readonly fail: (reason: Error) => void;
 }
 
 export interface RunningService {
-  /** What is missing before the service can do its work; asked at each `/readyz`. */
+  /** Answers the checks that say what is missing before the service can work; called at each `/readyz`. */
   readonly readiness: () => Readiness | Promise<Readiness>;
-  /** Stops intake, drains, commits, closes; in that order. */
+  /** Stops intake, drains, commits and closes, in that order. */
   readonly stop: () => Promise<void>;
 }
 

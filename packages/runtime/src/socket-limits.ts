@@ -1,17 +1,18 @@
 /**
- * Bounds of a server's connections: what somebody may pin who sends requests and does not read the answers, or does
- * nothing at all.
+ * Bounds the connections of a server, and with them the resources that clients can hold who send requests without
+ * reading the answers, or who do nothing at all.
  *
- * Owns, for each connection with requests that are not over, their number and since when there are any.
- * SL1  A connection with more than `maxOpenRequests` at once is cut off: no client that we know of sends a second one
- *      before the answer to the first. What was read from the socket with them still comes to the server's other
- *      listeners, which find the socket destroyed (`isCutOff`).
- * SL2  A request that is not over `exchangeMs` after it began, its answer read to the end, is cut off with its
- *      connection.
- * SL3  A connection on which nothing moves for `idleMs` is cut off, one between two requests by the server's own
- *      keep-alive.
- * SL4  At most `maxConnections` are open, and each takes at most `maxRequests` before it has to be made anew.
- * SL5  A request that is let last is bound by neither SL2 nor SL3: whoever takes it bounds it.
+ * Owns, for each connection with open requests, their number and the time since when there are any.
+ * SL1  The server cuts off a connection with more than `maxOpenRequests` open requests: no client that we know of sends
+ *      a second request before the answer to the first. Requests that were read from the socket together with them
+ *      still reach the server's other listeners, which find the socket destroyed (`isCutOff`).
+ * SL2  The server cuts off a request, with its connection, that is not over within `exchangeMs`; a request is over when
+ *      its answer has been read to the end.
+ * SL3  The server cuts off a connection on which nothing moves for `idleMs`; between two requests, the server's own
+ *      keep-alive does so.
+ * SL4  At most `maxConnections` connections are open, and each takes at most `maxRequests` requests before its client
+ *      has to make another.
+ * SL5  Neither SL2 nor SL3 bounds a request that is let last: the handler that takes it bounds it.
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -22,7 +23,7 @@ export interface SocketLimits {
   readonly maxOpenRequests: number;
   readonly idleMs: number;
   readonly exchangeMs: number;
-  /** How often SL2 is looked at. */
+  /** How often the server looks for requests that are over their time (SL2). */
   readonly checkMs: number;
 }
 
@@ -41,16 +42,16 @@ interface Open {
 }
 
 export interface LimitedSockets {
-  /** SL5, until the request is over. */
+  /** Lets the connection's request last (SL5) until it is over. */
   letLast(request: IncomingMessage): void;
 }
 
-/** Whether nobody is to answer a request any more, since its connection is cut off: nothing is to be made of it. */
+/** True when nobody is to answer a request any more, since its connection is cut off: nothing is to be made of it. */
 export function isCutOff({ socket }: IncomingMessage): boolean {
   return socket.destroyed;
 }
 
-/** Puts the bounds on a server until it closes. */
+/** Bounds a server's connections until the server closes. */
 export function limitSockets(server: Server, limits: SocketLimits = DEFAULT_SOCKET_LIMITS): LimitedSockets {
   const open = new Map<Socket, Open>();
   const lasting = new Set<Socket>();
@@ -66,7 +67,7 @@ export function limitSockets(server: Server, limits: SocketLimits = DEFAULT_SOCK
     response.once("close", () => {
       of.requests--;
       if (lasting.delete(socket)) socket.setTimeout(limits.idleMs);
-      // The others waited behind this one; each has its time from then.
+      // The other requests waited behind this one, so their time begins at this moment.
       of.sinceMs = performance.now();
       if (of.requests === 0) open.delete(socket);
     });
