@@ -1,16 +1,16 @@
 /**
- * Classes as Java holds them once they are parsed and checked, in a file that its next starts map (class data sharing):
- * a broker starts with half the processor time. Java makes the file when a process ends, and passes over one that is of
- * another Java or of other jars.
+ * Keeps classes in the form that Java gives them when it parses and checks them (class data sharing): later starts map
+ * the file into memory, and a broker then starts with half the processor time. Java writes the file at the end of a
+ * process. It passes over a file of another Java or of other jars.
  */
 
-/** What a process does with such a file: start from it, or leave it at its end. */
+/** What a process does with such a file: it starts from the file, or writes the file at its end. */
 export type ClassArchive = { readonly use: string } | { readonly make: string };
 
 /** The arguments of `java`. */
 export function classArchiveArguments(archive: ClassArchive | undefined): readonly string[] {
   if (archive === undefined) return [];
-  // What it leaves out it would tell in the process's log, some hundred lines.
+  // Java would write some hundred lines into the process's log about classes that it leaves out.
   return [
     "use" in archive ? `-XX:SharedArchiveFile=${archive.use}` : `-XX:ArchiveClassesAtExit=${archive.make}`,
     "-Xlog:cds=off",

@@ -1,4 +1,4 @@
-/** Questions to a cluster about who does what in it, answered as broker names (`kafka-1` …) for fault tests. */
+/** Asks a cluster which broker has which role, and answers brokers' names (`kafka-1` …) to fault tests. */
 import { type Admin, type ITopicMetadata, Kafka, logLevel } from "kafkajs";
 import { readActiveController, readCommittedSum, readGroupCoordinator } from "./kafka-wire.ts";
 import type { OperatorTls } from "./operator-tls.ts";
@@ -21,7 +21,7 @@ export interface ClusterView {
 export interface PartitionView {
   readonly topic: string;
   readonly partition: number;
-  /** Undefined while it has none. */
+  /** The partition's leader; undefined while it has none. */
   readonly leader: string | undefined;
   readonly replicas: readonly string[];
   readonly inSync: readonly string[];
@@ -35,7 +35,7 @@ export interface ClusterAddresses {
    * and says nothing for as long as that one hangs; so each controller is asked for itself.
    */
   readonly controllers: readonly string[];
-  /** What to show them, where they ask who calls. */
+  /** The operator's certificate, for brokers that ask who calls. */
   readonly tls?: OperatorTls;
 }
 
@@ -91,7 +91,7 @@ interface AdminAddress {
   readonly tls: OperatorTls | undefined;
 }
 
-// One address, since without retries kafkajs asks no broker but the first that it was given.
+// This takes a single address, since without retries kafkajs asks only the first broker that it was given.
 export async function withAdmin<T>({ address, tls }: AdminAddress, work: (admin: Admin) => Promise<T>): Promise<T> {
   const kafka = new Kafka({
     clientId: "local-stack",
@@ -111,7 +111,7 @@ export async function withAdmin<T>({ address, tls }: AdminAddress, work: (admin:
   }
 }
 
-/** What the first that answers says. Rejects when none does. */
+/** Asks all addresses at once and answers the first answer. Rejects when no address answers. */
 function firstAnswer<T>(addresses: readonly string[], ask: (address: string) => Promise<T>): Promise<T> {
   return Promise.any(addresses.map(ask));
 }

@@ -1,29 +1,29 @@
 /**
- * A StackProcess as a container: to hang it is to pause the container. Its process id is the host's, where the host is
- * Linux.
+ * A StackProcess in a container. To hang the process, this pauses the container. The process id is the host's where the
+ * host is Linux.
  */
 import { type GenericContainer, getContainerRuntimeClient, type StartedTestContainer } from "testcontainers";
 import { StackError } from "./stack-error.ts";
 import { STOP_DEADLINE_MS, type StackProcess } from "./stack-process.ts";
 
 const POLL_MS = 100;
-/** Also how long the container itself may take to come up. */
+/** How long the process may take to be ready, and the container to come up, in ms. */
 export const READY_TIMEOUT_MS = 120_000;
 
 export interface ContainerProcessOptions {
   readonly name: string;
   readonly container: GenericContainer;
-  /** Asked again and again after the start, until true. A throw counts as false. */
+  /** Called again and again after the start until it answers true. An error counts as false. */
   readonly isReady: () => Promise<boolean>;
 }
 
 export class ContainerProcess implements StackProcess {
   readonly #options: ContainerProcessOptions;
-  /** From the first start on: a container that is down is started again, not made again. */
+  /** The container, from the first start on. A later start starts the same container again. */
   #started: StartedTestContainer | undefined;
   #pid: number | undefined;
 
-  /** A container that is not made yet. */
+  /** Makes the process without its container, which the first start makes. */
   constructor(options: ContainerProcessOptions) {
     this.#options = options;
   }
@@ -71,7 +71,7 @@ export class ContainerProcess implements StackProcess {
     await (await this.#container()).unpause();
   }
 
-  /** The container as the runtime knows it. Rejects before the first start. */
+  /** Answers the container as the runtime knows it. Rejects before the first start. */
   async #container() {
     if (!this.#started) throw new Error(`${this.name} was never started`);
     return (await getContainerRuntimeClient()).container.getById(this.#started.getId());

@@ -1,6 +1,7 @@
 /**
- * The stack as containers, through testcontainers. Its reaper ends them when this process goes, however it goes; state
- * is kept in named volumes, one set a data folder. Each container is a `ContainerProcess`.
+ * Runs the stack in containers, by testcontainers, whose reaper ends them when this process ends, however it ends. The
+ * containers keep their state in named volumes, of which each data folder has its own. Each container is a
+ * `ContainerProcess`.
  */
 import { createHash } from "node:crypto";
 import { GenericContainer, getContainerRuntimeClient, Network, type StartedNetwork, Wait } from "testcontainers";
@@ -30,7 +31,7 @@ export async function dockerAnswers(): Promise<boolean> {
   );
 }
 
-/** Processes `kafka-1` … and `schema-registry`, not started yet. Pulls nothing: the first start does. */
+/** Answers the processes `kafka-1` … and `schema-registry`, not started yet. The first start pulls their images. */
 export async function prepareContainers(options: LocalStackOptions): Promise<PreparedStack> {
   const { dataDir, brokers: count = 1 } = options;
   const ids = Array.from({ length: count }, (_, index) => index + 1);
@@ -59,17 +60,17 @@ export async function prepareContainers(options: LocalStackOptions): Promise<Pre
   };
 }
 
-/** What the containers of one data folder share. */
+/** The settings that the containers of a data folder share. */
 interface Place {
   readonly network: StartedNetwork;
-  /** What their volumes' names begin with. */
+  /** The beginning of the names of their volumes. */
   readonly volume: string;
 }
 
 interface BrokerContainerOptions {
   readonly place: Place;
   readonly layout: ClusterLayout;
-  /** The ports of this machine that lead to it. */
+  /** The ports of this machine that lead to the container. */
   readonly clientPort: number;
   readonly controllerPort: number;
 }
@@ -94,7 +95,7 @@ function brokerContainer(id: number, options: BrokerContainerOptions): Container
 function registryContainer({ volume }: Place, port: number): ContainerProcess {
   const name = "schema-registry";
   const container = new LoopbackContainer(REGISTRY_IMAGE)
-    // The image's own user may not write to a fresh volume.
+    // The image's own user may not write to a new volume.
     .withUser("root")
     .withEnvironment({ QUARKUS_DATASOURCE_JDBC_URL: `jdbc:h2:file:${REGISTRY_DATA}/schema-registry` })
     .withBindMounts([{ source: `${volume}-${name}`, target: REGISTRY_DATA }])
@@ -113,8 +114,8 @@ function registryUrl(port: number): string {
 }
 
 /**
- * A container whose ports are published on 127.0.0.1. Docker's own default is every address of the machine, past its
- * firewall, and neither Kafka nor the registry asks who calls.
+ * Makes a container and publishes its ports on 127.0.0.1. By default Docker publishes ports on every address of the
+ * machine, past its firewall, and neither Kafka nor the registry asks who calls.
  */
 class LoopbackContainer extends GenericContainer {
   protected override async beforeContainerCreated(): Promise<void> {
@@ -128,7 +129,7 @@ class LoopbackContainer extends GenericContainer {
   }
 }
 
-/** Volumes of different data folders must not meet. */
+/** Answers a name that depends on the data folder, since different folders must not share volumes. */
 function volumePrefix(dataDir: string): string {
   return `posthaste-${createHash("sha256").update(dataDir).digest("hex").slice(0, 12)}`;
 }

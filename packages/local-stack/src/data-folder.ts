@@ -1,6 +1,6 @@
 /**
- * What the local command keeps in its data folder beside the brokers' state: the admin token, the key of secrets,
- * stack.json.
+ * The files that the local command keeps in its data folder beside the brokers' state: the admin token, the key of
+ * secrets, and stack.json.
  */
 import { randomBytes } from "node:crypto";
 import { access, chmod, constants, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
@@ -8,13 +8,13 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { StackError } from "./stack-error.ts";
 
-/** stack.json: what runs, for tools and for the curious. */
+/** The content of stack.json, which says what runs, for tools and for the curious. */
 export interface StackFile {
   readonly brokers: readonly string[];
   readonly schemaRegistry: string;
   readonly ingest: string;
   readonly control: string;
-  /** URL of each service's /metrics. */
+  /** The URL of each service's /metrics. */
   readonly metrics: Readonly<Record<string, string>>;
   readonly processes: readonly { readonly name: string; readonly pid: number }[];
 }
@@ -22,14 +22,16 @@ export interface StackFile {
 /** How long the last run's processes may take to end after their parent was killed. */
 const LAST_RUN_GRACE_MS = 12_000;
 
-/** Its owner alone: it holds the admin token, the key of secrets, and every event in the brokers' logs. */
+/**
+ * Only the folder's owner may read it: it holds the admin token, the key of secrets, and every event in the brokers'
+ * logs.
+ */
 const FOLDER_MODE = 0o700;
 const STICKY = 0o1000;
 
 /**
- * Makes the folder where it lacks, and closes it to everybody but its owner. Throws StackError when it cannot be
- * written to or closed, and for a folder that is everybody's, such as /tmp: to close that would take it from the
- * others.
+ * Makes the folder where it is missing, and closes it to everybody but its owner. Throws StackError when this process
+ * cannot write to the folder or close it, and for a folder that everybody uses, such as /tmp.
  */
 export async function makeDataFolder(dataDir: string): Promise<void> {
   let isShared: boolean;
@@ -47,7 +49,7 @@ export async function makeDataFolder(dataDir: string): Promise<void> {
     throw new StackError(`POSTHASTE_DATA_DIR: expected a folder of its own, got ${dataDir}, which is shared`);
 }
 
-/** The admin token: the one given, else the one kept, else a new one that is kept from then on. */
+/** Answers the admin token: the given token, else the kept token, else a new token, which is kept from then on. */
 export async function keepAdminToken(dataDir: string, given: string | undefined): Promise<string> {
   if (given !== undefined) {
     await writeSecret(join(dataDir, "admin-token"), given);
@@ -56,12 +58,12 @@ export async function keepAdminToken(dataDir: string, given: string | undefined)
   return keepSecret(join(dataDir, "admin-token"), makePassword);
 }
 
-/** One that nobody guesses, in characters that need no escape anywhere. */
+/** Makes a token that nobody guesses, of characters that need no escape anywhere. */
 export function makePassword(): string {
   return randomBytes(24).toString("base64url");
 }
 
-/** The key that secrets in topics are sealed with; made once, since what is sealed must stay readable. */
+/** Answers the key that seals secrets in topics. It is made once, since sealed secrets must stay readable. */
 export function keepSecretKeys(dataDir: string): Promise<string> {
   return keepSecret(join(dataDir, "secret-keys"), () => `local:${randomBytes(32).toString("base64")}`);
 }
@@ -78,8 +80,8 @@ export async function removeStackFile(dataDir: string): Promise<void> {
 }
 
 /**
- * Answers when nothing of an earlier run uses the folder: what a killed run left ends by itself within seconds. Throws
- * StackError when a run is alive.
+ * Answers when no process of an earlier run uses the folder: processes that a killed run left end by themselves within
+ * seconds. Throws StackError when a run is alive.
  */
 export async function waitForLastRun(
   dataDir: string,
@@ -91,7 +93,7 @@ export async function waitForLastRun(
   const last = JSON.parse(text) as StackFile;
   const deadline = performance.now() + graceMs;
   let told = false;
-  // Its own ports, since a process id may be somebody else's by now.
+  // This looks at the run's ports, since its process id may be somebody else's by now.
   while (await answers(last.control)) {
     if (performance.now() > deadline) {
       throw new StackError(
@@ -116,7 +118,9 @@ function answers(url: string): Promise<boolean> {
   });
 }
 
-/** The secret in the file; made and kept, for its owner's eyes only, when there is none. */
+/**
+ * Answers the secret in the file. Where there is none, it makes a secret and keeps it in a file for its owner alone.
+ */
 export async function keepSecret(file: string, make: () => string): Promise<string> {
   const kept = await readFile(file, "utf8").catch(() => "");
   if (kept.trim() !== "") return kept.trim();

@@ -1,6 +1,6 @@
 /**
- * The demonstration: a source, a destination and a receiver that checks signatures; the seven kinds of event through
- * all of it; a table of what came. The receiver stays for calls of one's own.
+ * The demonstration makes a source, a destination and a receiver that checks signatures, sends the seven kinds of event
+ * through all of it, and prints a table of the requests that came. The receiver stays for a person's own calls.
  */
 import { randomBytes, randomUUID } from "node:crypto";
 import { type ReceivedRequest, type Receiver, startReceiver } from "@posthaste/testkit/receiver";
@@ -9,13 +9,13 @@ import { type ControlClient, createControlClient } from "./control-client.ts";
 import { formatTable } from "./format-table.ts";
 import type { System } from "./system.ts";
 
-/** decisions.md: a destination gets the events received from one second after control's answer. */
+/** A destination gets the events that ingest receives from one second after control's answer on (decisions.md). */
 const CONFIG_LIVE_MS = 1_000;
-/** What the demonstration's source and destination are called. */
+/** The name of the demonstration's source and destination. */
 const DEMO_NAME = "Demonstration";
 const RECEIPT_TIMEOUT_MS = 15_000;
 
-/** One call of each kind that ingest takes, with the fields that the product's page shows. */
+/** A call of each kind that ingest takes, with the fields that the product's page shows. */
 const CALLS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   identify: { traits: { email: "ada@example.com", plan: "premium" } },
   track: { event: "Order Completed", properties: { orderId: "50314b8e", revenue: 39.95 } },
@@ -39,18 +39,18 @@ export interface Demo {
   readonly receiver: Receiver;
   /** The table, ready to print. */
   readonly table: string;
-  /** True when all seven came and every signature was good. */
+  /** True when all seven requests came and every signature was good. */
   readonly complete: boolean;
 }
 
 export interface DemoOptions {
   readonly system: Pick<System, "ingestUrl" | "controlUrl" | "adminToken">;
   readonly log: (line: string) => void;
-  /** Told of each request that comes after the demonstration. */
+  /** Called for each request that comes after the demonstration. */
   readonly onReceived: (line: string) => void;
 }
 
-/** Runs it; the caller closes the receiver. Throws when control or ingest refuses. */
+/** Runs the demonstration; the caller closes the receiver. Throws when control or ingest refuses a call. */
 export async function runDemo({ system, log, onReceived }: DemoOptions): Promise<Demo> {
   const sharedSecret = randomBytes(16).toString("hex");
   let demonstrating = true;
@@ -96,7 +96,7 @@ export async function runDemo({ system, log, onReceived }: DemoOptions): Promise
   };
 }
 
-/** What an earlier start made: its receiver is gone. */
+/** Removes the source and the destination of an earlier start, whose receiver is gone. */
 async function removeLastDemo(control: ControlClient): Promise<void> {
   for (const kind of ["destinations", "sources"]) {
     const { data } = (await control.call("GET", `/v1/${kind}?limit=100`)) as { data: { id: string; name: string }[] };
@@ -104,7 +104,7 @@ async function removeLastDemo(control: ControlClient): Promise<void> {
   }
 }
 
-/** Sends one call to ingest. Throws unless it is taken. */
+/** Sends a call to ingest. Throws unless ingest takes it. */
 export async function sendCall(ingestUrl: string, writeKey: string, type: string, call: object): Promise<void> {
   const response = await fetch(`${ingestUrl}/v1/${type}`, {
     method: "POST",
@@ -117,7 +117,7 @@ export async function sendCall(ingestUrl: string, writeKey: string, type: string
   if (!response.ok) throw new Error(`ingest refused a ${type} call: ${response.status} ${await response.text()}`);
 }
 
-/** The row of the first request that fits, or none when nothing came in time. */
+/** Answers the row of the first request that fits, or no row when no such request came in time. */
 async function receipt(
   receiver: Receiver,
   type: string,

@@ -1,4 +1,4 @@
-/** A table for a terminal: columns as wide as their longest cell, numbers to the right. */
+/** Formats a table for a terminal: columns are as wide as their longest cell, and numbers stand to the right. */
 export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [header, ...rows];
   const widths = header.map((_, column) => Math.max(...all.map((row) => (row[column] ?? "").length)));

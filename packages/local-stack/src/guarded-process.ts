@@ -1,15 +1,15 @@
 /**
- * A StackProcess as a process of this machine: starts it, and does to it what a fault test does.
+ * A StackProcess on this machine. It starts a program and inflicts on it the faults of the tests.
  *
- * Owns: the process, by way of guard.sh, and its log file.
- * States: down → starting → up ⇄ hung → down. `start` moves it on from down, its first readiness from starting; `hang`
- * and
- *     `resume` go between up and hung; `kill`, `stop` and an end of the process's own lead back to down.
- * GP1  The process ends when this one does, however this one ends (guard.sh).
- * GP2  `pid` is the process's own, not the guard's, and is undefined exactly while it is down.
- * GP3  An end that nobody asked for is told to `onUnexpectedExit`; one before it was ready rejects `start`.
- * GP4  It is in a session of its own: a Ctrl-C at the terminal reaches the parent only, which decides the order of the
- *      end.
+ * Owns: the program's process, by way of guard.sh, and its log file.
+ * States: down → starting → up ⇄ hung → down. `start` leads from down to starting, and the program's first readiness to
+ *     up; `hang` and `resume` lead from up to hung and back; `kill`, `stop` and an end by itself lead to down.
+ * GP1  The program ends when this process does, however this process ends (guard.sh).
+ * GP2  `pid` is the program's own and not the guard's. It is undefined exactly while the program is down.
+ * GP3  `onUnexpectedExit` is called for an end that nobody asked for. An end before the program was ready rejects
+ *      `start`.
+ * GP4  The program is in a session of its own: a Ctrl-C at the terminal reaches only its parent, which decides the
+ *      order of the end.
  */
 import { closeSync } from "node:fs";
 import { type Guarded, spawnGuarded } from "./guarded-spawn.ts";
@@ -30,15 +30,15 @@ export interface GuardedProcessOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Standard output and error are appended here; a log that grew large is put aside at the start. */
   readonly logFile: string;
-  /** Asked again and again after the start, until true. A throw counts as false. */
+  /** Called again and again after the start until it answers true. An error counts as false. */
   readonly isReady: () => Promise<boolean>;
   readonly readyTimeoutMs?: number;
   readonly onUnexpectedExit?: (name: string, reason: string) => void;
 }
 
-/** One run of the process, from its start to its end. */
+/** A run of the program, from its start to its end. */
 interface Run extends Guarded {
-  /** How it ended; undefined before that. */
+  /** How the run ended; undefined before its end. */
   ending: string | undefined;
   isReady: boolean;
   /** Whether somebody asked for its end. */
@@ -49,7 +49,7 @@ export class GuardedProcess implements StackProcess {
   readonly #options: GuardedProcessOptions;
   #run: Run | undefined;
 
-  /** A process that is down. */
+  /** Makes a process that is down. */
   constructor(options: GuardedProcessOptions) {
     this.#options = options;
   }
@@ -99,7 +99,7 @@ export class GuardedProcess implements StackProcess {
     return { ...(await spawned), ending: undefined, isReady: false, isEndExpected: false };
   }
 
-  /** GP3. */
+  /** Notes the end of a run (GP3). */
   #handleEnd(run: Run, reason: string): void {
     run.ending = reason;
     run.guard.stdin?.destroy();
@@ -138,6 +138,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // The process is gone already: its end is what was wanted, or is told by `ended`.
+    // The process is gone already: its end was wanted, or `ended` tells of it.
   }
 }

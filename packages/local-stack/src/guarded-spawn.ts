@@ -17,7 +17,7 @@ const guardScript = fileURLToPath(new URL("./guard.sh", import.meta.url));
 const ORPHAN_GRACE_SECONDS = 5;
 
 export interface GuardedSpawnOptions {
-  /** What a failure calls the program. */
+  /** The program's name in errors. */
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
@@ -47,7 +47,7 @@ export async function spawnGuarded(options: GuardedSpawnOptions): Promise<Guarde
     stdio,
     detached: true,
   });
-  // Listened for before anything is awaited: a program that ends at once is not missed.
+  // This listens before it awaits anything, so that it does not miss the end of a program that ends at once.
   const ended = once(guard, "exit").then(([code, signal]) => code ?? signal);
   return { guard, pid: await readPid(guard, name), ended };
 }

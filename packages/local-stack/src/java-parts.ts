@@ -1,11 +1,11 @@
 /**
- * Apache Kafka and the schema registry as files on this machine: fetched once by Maven into a cache that every clone
- * shares.
+ * The files of Apache Kafka and of the schema registry on this machine. Maven fetches them once into a cache that all
+ * clones share.
  *
  * JP1  A folder in the cache is whole (whole-folder.ts).
  * JP2  The folder's name holds a digest of the pom and of the sums, so another version is another folder.
- * JP3  Every file that is used is the one whose SHA-512 sum stands in the repository: it is checked before it is
- *      unpacked or run. A wrong one is deleted with all that came with it, Maven's own copy included.
+ * JP3  Every file is checked against its SHA-512 sum in the repository before it is unpacked or run. A wrong file is
+ *      deleted with all files that came with it, Maven's own copy included.
  */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -26,27 +26,27 @@ const sumsFile = fileURLToPath(new URL("../java/sums.sha512", import.meta.url));
 const JAVA_VERSION = 17;
 
 export interface JavaParts {
-  /** What holds both. */
+  /** The folder that holds both. */
   readonly folder: string;
   /** Folder of jars. */
   readonly kafka: string;
   /** Folder of the registry's distribution. */
   readonly registry: string;
-  /** What the Java that was found says of itself. */
+  /** The output of `java -version` of the Java that was found. */
   readonly java: string;
 }
 
 export interface JavaPartsOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Told what takes long. */
+  /** Called with a line for each step that takes long. */
   readonly log: (line: string) => void;
   /** The sums of the files, as sha512sum prints them; those of the repository by default. */
   readonly sums?: string;
 }
 
 /**
- * The files, fetched when the cache lacks them. Throws StackError with the mending command when Java or Maven lacks,
- * and with the names of the files when others came than those that are meant (JP3).
+ * Answers the files, and fetches them when they are not in the cache. Throws StackError with the command that helps
+ * when Java or Maven is missing, and with the names of the files whose sums are wrong (JP3).
  */
 export async function findJavaParts({ env, log, ...options }: JavaPartsOptions): Promise<JavaParts> {
   const java = await assertJava(env);
@@ -79,7 +79,7 @@ export function javaMajorVersion(text: string): number | undefined {
   return match[1] === "1" ? Number(match[2]) : Number(match[1]);
 }
 
-/** What Java says of itself. */
+/** Answers the output of `java -version`. */
 async function assertJava(env: NodeJS.ProcessEnv): Promise<string> {
   const said = await run("java", ["-version"], { env }).then(
     ({ stdout, stderr }) => stdout + stderr,

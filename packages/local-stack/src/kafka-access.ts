@@ -1,13 +1,13 @@
 /**
- * Users of a secured Kafka and what each may do, made as the access table says, at each start.
+ * Makes the users of a secured Kafka and their grants by the access table, at each start.
  *
- * KA1  A user has what the table grants and nothing else: what an earlier table granted is taken back.
- * KA2  Users come after their grants. A broker learns of both in that order, so whoever may log in may do what is
- *      granted.
+ * KA1  A user has the table's grants and no others: grants of an earlier table are taken back.
+ * KA2  Users are made after their grants. A broker learns of both in that order, so a user who can log in has its
+ *      grants.
  */
 import { accessTable, type Grant, KAFKA_USERS, type KafkaOperation } from "@posthaste/contracts/access";
 import type { TopicNames } from "@posthaste/contracts/topics";
-// By its default export: Node does not find the names of these among kafkajs's.
+// These come from the default export, since Node does not find their names among kafkajs's.
 import kafkajs, { type AclEntry, type AclFilter, type Admin } from "kafkajs";
 import { type ClusterAddresses, withAdmin } from "./cluster-view.ts";
 import { putScramUsers, untilUsersAreKnown } from "./scram-users.ts";
@@ -44,7 +44,7 @@ async function alterGrants(admin: Admin, wanted: readonly AclEntry[]): Promise<v
   if (surplus.length > 0) await admin.deleteAcls({ filters: surplus.map((entry): AclFilter => entry) });
 }
 
-/** What our users are granted now; what somebody else's are is no business of ours. */
+/** Answers the present grants of our users; those of other users are left alone. */
 async function readGrants(admin: Admin): Promise<readonly AclEntry[]> {
   const { resources } = await admin.describeAcls({
     resourceType: AclResourceTypes.ANY,

@@ -1,6 +1,6 @@
 /**
- * What the services log in to a secured Kafka with: a password each, made at the first start and kept in the data
- * folder.
+ * The logins of the services at a secured Kafka. Each service has a password, which is made at the first start and kept
+ * in the data folder.
  */
 import { join } from "node:path";
 import { KAFKA_USERS, type KafkaUser } from "@posthaste/contracts/access";
@@ -15,14 +15,14 @@ export interface KafkaLogins {
   readonly settingsOf: (user: KafkaUser) => Readonly<Record<string, string>>;
 }
 
-/** Every user with the password that the folder has for it; those that it lacks are made. */
+/** Answers every user with its password from the folder. A missing password is made. */
 export function keepUsers(dataDir: string): Promise<readonly User[]> {
   return Promise.all(
     KAFKA_USERS.map(async (name) => ({ name, password: await keepSecret(passwordFile(dataDir, name), makePassword) })),
   );
 }
 
-/** Logins as the users that the folder keeps; `authorityFile` is what the brokers' certificates come from. */
+/** Answers the logins of the users in the folder. `authorityFile` holds the authority of the brokers' certificates. */
 export function loginsOf(dataDir: string, authorityFile: string): KafkaLogins {
   return {
     settingsOf: (user) => ({

@@ -1,4 +1,4 @@
-/** Apache Kafka as plain processes: formats the data folders on their first use and makes one process a broker. */
+/** Runs Apache Kafka as plain processes, one for each broker. It formats a data folder at its first use. */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type ClassArchive, classArchiveArguments } from "./class-archive.ts";
@@ -13,7 +13,7 @@ import { StackError } from "./stack-error.ts";
 import type { StackProcess } from "./stack-process.ts";
 
 const logSettings = new URL("../java/log4j2.properties", import.meta.url).href;
-/** For a start that is short, whatever it costs later: without the second compiler, and with no threads to collect. */
+/** Flags for a short start, whatever they cost later: no second compiler, and no threads for garbage collection. */
 const FOR_A_SHORT_RUN = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"] as const;
 
 export interface KafkaProcessesOptions {
@@ -24,24 +24,24 @@ export interface KafkaProcessesOptions {
   /** Short runs start faster without the second compiler; long ones are faster with it. */
   readonly shortLived: boolean;
   readonly classes?: ClassArchive | undefined;
-  /** A formatted data folder to make others from; absent: Kafka's own tool formats each. */
+  /** A formatted data folder from which others are made. When it is absent, Kafka's own tool formats each folder. */
   readonly formatted?: string | undefined;
-  /** Absent: plain text, and everybody may do everything. */
+  /** When it is absent, connections are in plain text and everybody may do everything. */
   readonly security?: BrokerSecurity;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly onUnexpectedExit: (name: string, reason: string) => void;
 }
 
 export interface BrokerSecurity extends Pick<SecuredListeners, "mechanisms" | "ungranted" | "plainUsers"> {
-  /** Also what was granted stands in the broker's log, each request a line, and not only what was denied. */
+  /** The broker's log has a line for each granted request too, and not only for denied ones. */
   readonly logsGranted?: boolean;
 }
 
 export interface PreparedKafka {
   readonly processes: readonly StackProcess[];
-  /** For clients. */
+  /** The addresses for clients. */
   readonly addresses: ClusterAddresses;
-  /** For whoever runs the cluster: where it is secured, other ports, and a certificate. */
+  /** The addresses for whoever runs the cluster: in a secured cluster, other ports, and a certificate. */
   readonly operator: ClusterAddresses;
   /** PEM file of the authority to trust, where the cluster is secured. */
   readonly authorityFile: string | undefined;
@@ -86,7 +86,7 @@ function nameOf(id: number): string {
 interface BrokerAddresses {
   readonly client: (id: number) => string;
   readonly controller: (id: number) => string;
-  /** The clients' own where the cluster is not secured. */
+  /** The same as for clients where the cluster is not secured. */
   readonly operator: (id: number) => string;
 }
 
@@ -121,7 +121,7 @@ async function prepareBroker(id: number, options: BrokerOptions): Promise<StackP
   const name = nameOf(id);
   const logDir = join(dataDir, name);
   const properties = join(dataDir, `${name}.properties`);
-  // No folder among the jars: Java keeps no classes of one.
+  // There is no folder among the jars, since Java keeps no classes that come from a folder.
   const java = [`-Dlog4j2.configurationFile=${logSettings}`, "-cp", join(jars, "*")];
   await writeFile(properties, toProperties(kafkaSettings(id, layout, logDir)));
   const formatter = [...FOR_A_SHORT_RUN, ...java];
@@ -146,8 +146,8 @@ async function prepareBroker(id: number, options: BrokerOptions): Promise<StackP
 }
 
 /**
- * A cluster keeps its size: brokers that know nothing would outvote the one that has the topics, and one alone has no
- * majority of three. Throws StackError when the folder began with another size.
+ * Throws StackError when the folder began with a cluster of another size. A cluster keeps its size: new brokers without
+ * state would outvote the broker that has the topics, and a broker alone has no majority of three.
  */
 export async function assertSameSize(dataDir: string, count: number): Promise<void> {
   const last = await readFile(join(dataDir, "kafka-1.properties"), "utf8").catch(() => "");

@@ -1,4 +1,4 @@
-/** The settings of the local brokers: one broker, or three as a production cluster has them. Pure. */
+/** Makes the settings of the local brokers, for a single broker or for three as in a production cluster. Pure. */
 
 import { type SecuredListeners, securedListeners } from "./secured-listeners.ts";
 
@@ -45,8 +45,8 @@ export function kafkaSettings(id: number, layout: ClusterLayout, logDir: string)
     "share.coordinator.state.topic.replication.factor": replicas,
     "share.coordinator.state.topic.min.isr": minInSync,
     "group.initial.rebalance.delay.ms": "0",
-    // While nothing changes, its default writes a record twice a second, which every broker reads: a third of what one
-    // costs that idles.
+    // By default the controller writes a record twice a second while nothing changes, and every broker reads it: that
+    // is a third of the cost of a broker that idles.
     "metadata.max.idle.interval.ms": "5000",
     // The cleaner's default takes 128 MB.
     "log.cleaner.dedupe.buffer.size": String(16 * 1024 * 1024),
@@ -55,9 +55,9 @@ export function kafkaSettings(id: number, layout: ClusterLayout, logDir: string)
 }
 
 /**
- * P4: a dead broker is noticed after 3 s; the default is 9 s of refused calls. A follower that asks a new leader before
- * that one knows of it pauses for a fifth of a second; the default is 1 s, once or twice, in which nothing is
- * acknowledged.
+ * Settings for a quick failover (P4). The controller notices a dead broker after 3 s, where the default is 9 s of
+ * refused calls. A follower that asks a new leader which does not know of its leadership yet pauses for a fifth of a
+ * second; the default is 1 s, once or twice, in which nothing is acknowledged.
  */
 const FAILOVER = {
   "broker.session.timeout.ms": "3000",

@@ -1,6 +1,7 @@
 /**
- * A broker's data folder, formatted before its first start. Kafka's own tool does it, a whole Java for two small files;
- * from a folder that it formatted once, another is made by copying them with ids of its own.
+ * Formats a broker's data folder before the broker's first start. Kafka's own tool starts a whole Java to write two
+ * small files; from a folder that the tool has formatted, others are made by copies of those files with ids of their
+ * own.
  */
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -11,11 +12,11 @@ import { StackError } from "./stack-error.ts";
 
 const run = promisify(execFile);
 
-/** Any fixed id does: the folders of one data folder belong together by their place. */
+/** The id of every cluster. Any fixed id serves, since the brokers' folders belong together by their place. */
 const CLUSTER_ID = "cG9zdGhhc3RlLWxvY2FsMQ";
-/** Names the folder's node and the folder itself; a broker does not start in a folder without it. */
+/** The file with the ids of the node and of the folder. A broker does not start in a folder without it. */
 const META = "meta.properties";
-/** The features that a new cluster begins with, the same for every node. */
+/** The file with the features that a new cluster begins with, the same for every node. */
 const BOOTSTRAP = "bootstrap.checkpoint";
 
 export interface StorageOptions {
@@ -30,7 +31,7 @@ export interface StorageOptions {
   readonly formatted?: string | undefined;
 }
 
-/** Formats the folder unless it is. Throws StackError with the words of Kafka's tool. */
+/** Formats the folder unless it is formatted. Throws StackError with the words of Kafka's tool. */
 export async function formatStorage({ nodeId, logDir, ...options }: StorageOptions): Promise<void> {
   const isFormatted = await stat(join(logDir, META)).then(
     () => true,
@@ -44,7 +45,7 @@ export async function formatStorage({ nodeId, logDir, ...options }: StorageOptio
   });
 }
 
-/** Keeps what Kafka's tool made in `logDir`, which no broker was started in yet. */
+/** Copies the files that Kafka's tool made in `logDir`, before a broker starts there, into `folder`. */
 export async function keepFormatted(logDir: string, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   for (const file of [META, BOOTSTRAP]) await copyFile(join(logDir, file), join(folder, file));
@@ -58,11 +59,11 @@ async function copyFormatted(from: string, { nodeId, logDir }: { nodeId: number;
   });
   await mkdir(logDir, { recursive: true });
   await copyFile(join(from, BOOTSTRAP), join(logDir, BOOTSTRAP));
-  // Last, since with it the folder counts as formatted.
+  // This file comes last, since with it the folder counts as formatted.
   await writeFile(join(logDir, META), lines.join("\n"));
 }
 
-/** As Kafka draws one: 16 bytes in base64 for URLs, which does not begin with a hyphen. */
+/** Draws a folder's id as Kafka does: 16 bytes in base64 for URLs, which do not begin with a hyphen. */
 function folderId(): string {
   const bytes = randomBytes(16);
   bytes[0] = (bytes[0] ?? 0) & 0x7f;

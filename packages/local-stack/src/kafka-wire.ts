@@ -1,7 +1,7 @@
 /**
- * The questions of Kafka's protocol that kafkajs's admin cannot ask, or not while a broker is down: which node is the
- * active controller (DescribeQuorum), which coordinates a group (FindCoordinator), what the group has committed
- * (OffsetFetch). One connection a question.
+ * Asks questions of Kafka's protocol that kafkajs's admin cannot ask, or cannot ask while a broker is down: which node
+ * is the active controller (DescribeQuorum), which coordinates a group (FindCoordinator), which offsets the group has
+ * committed (OffsetFetch). Each question has a connection of its own.
  */
 import { connect as connectTcp } from "node:net";
 import { connect as connectTls } from "node:tls";
@@ -14,12 +14,12 @@ const OFFSET_FETCH = 9;
 export const NO_TAGS = Buffer.from([0]);
 const TIMEOUT_MS = 2_000;
 const CLIENT_ID = "local-stack";
-/** The topic that the controllers keep the cluster's metadata in. */
+/** The topic in which the controllers keep the cluster's metadata. */
 const METADATA_TOPIC = "__cluster_metadata";
 
 /**
- * The node id of the active controller, asked of the controller at `address` (`host:port`). Throws when that is not the
- * active one.
+ * Asks the controller at `address` (`host:port`) for the node id of the active controller. Throws when the asked
+ * controller is not the active one.
  */
 export async function readActiveController(address: string, tls?: OperatorTls): Promise<number> {
   const name = Buffer.from(METADATA_TOPIC);
@@ -40,7 +40,7 @@ export async function readActiveController(address: string, tls?: OperatorTls): 
   return leader;
 }
 
-/** The node id of the group's coordinator, as the broker at `address` knows it. Throws while there is none. */
+/** Asks the broker at `address` for the node id of the group's coordinator. Throws while there is none. */
 export async function readGroupCoordinator(address: string, groupId: string, tls?: OperatorTls): Promise<number> {
   const answer = await ask(address, tls, { apiKey: FIND_COORDINATOR, version: 0, rest: shortString(groupId) });
   assertNoError("FindCoordinator", answer.readInt16BE(0));
@@ -48,8 +48,8 @@ export async function readGroupCoordinator(address: string, groupId: string, tls
 }
 
 /**
- * All offsets that the group has committed, over every topic and partition, added up: it rises with every commit that
- * tells something. Throws when the broker at `address` does not coordinate the group.
+ * Answers the sum of all offsets that the group has committed, over every topic and partition. The sum rises with every
+ * commit that moves an offset. Throws when the broker at `address` does not coordinate the group.
  */
 export async function readCommittedSum(address: string, groupId: string, tls?: OperatorTls): Promise<number> {
   // A count of -1 asks for every topic.
@@ -59,8 +59,8 @@ export async function readCommittedSum(address: string, groupId: string, tls?: O
 }
 
 /**
- * Adds up the offsets of an answer to OffsetFetch, version 2. Each partition counts once: a coordinator that hands its
- * groups over while it stops was seen to name all of them twice. Throws when the answer holds an error.
+ * Adds up the offsets of an answer to OffsetFetch in version 2. Each partition counts once, since a coordinator that
+ * hands its groups over while it stops was seen to name all partitions twice. Throws when the answer holds an error.
  */
 export function sumOfOffsets(answer: Buffer): number {
   let at = 0;
@@ -91,11 +91,13 @@ export function sumOfOffsets(answer: Buffer): number {
 export interface Request {
   readonly apiKey: number;
   readonly version: number;
-  /** What follows the client's id in the header: a flexible request begins with the header's tagged fields. */
+  /**
+   * The bytes behind the client's id in the header: those of a flexible request begin with the header's tagged fields.
+   */
   readonly rest: Buffer;
 }
 
-/** Sends one request and answers what follows the correlation id of its response. */
+/** Sends a request and answers the bytes behind the correlation id of its response. */
 export async function ask(
   address: string,
   tls: OperatorTls | undefined,

@@ -1,13 +1,15 @@
 /**
- * Real Kafka and a real schema registry for this machine: those that the environment names, else containers where
- * Docker answers, else the same software as plain processes.
+ * Provides real Kafka and a real schema registry on this machine: those that the environment names, else containers
+ * where Docker answers, else the same software as plain processes.
  *
- * Owns: what it started, and nothing that was named.
- * LS1  What it started ends with this process, whatever ends this process (GP1 of guarded-process.ts).
- * LS2  Everything that is kept lies in `dataDir`: a stack started again there knows its topics and schemas.
- * LS3  `start` answers when every broker and the registry do.
- * LS4  A folder stays with what it began with, containers or processes, since neither reads the other's state. A fresh
- *      folder takes processes when containers do not start, as where no image can be pulled.
+ * Owns: the brokers and the registry that it started, and none that the environment named.
+ * LS1  Everything that the stack started ends with this process, whatever ends this process (GP1 of
+ *      guarded-process.ts).
+ * LS2  All of the stack's state lies in `dataDir`: a stack that is started there again knows its topics and schemas.
+ * LS3  `start` answers when every broker and the registry answer.
+ * LS4  A folder that began with containers stays with containers, and one that began with processes with processes,
+ *      since neither reads the other's state. A new folder takes processes when containers do not start, as where no
+ *      image can be pulled.
  */
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
@@ -30,11 +32,11 @@ export interface LocalStack {
   readonly controllers: readonly string[];
   /** URL of the registry's Confluent API. */
   readonly schemaRegistry: string;
-  /** Where Kafka is secured: how to get at it. */
+  /** The operator's access, where Kafka is secured. */
   readonly secured?: SecuredKafka | undefined;
-  /** What was started here, in the order of the start; empty for a named stack. */
+  /** The processes that the stack started, in the order of their start; empty for a named stack. */
   readonly processes: readonly StackProcess[];
-  /** Ends what was started here, brokers last. */
+  /** Ends the processes that the stack started, the brokers last. */
   readonly stop: (deadlineMs?: number) => Promise<void>;
 }
 
@@ -54,7 +56,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
       await mkdir(containers, { recursive: true });
       return stack;
     } catch (error) {
-      // LS4: the state is in the containers' volumes.
+      // The folder's state is in the containers' volumes (LS4).
       if (existsSync(containers)) throw error;
       log(`containers cannot be used, processes instead: ${String(error).split("\n")[0]}`);
     }

@@ -1,11 +1,12 @@
 /**
- * The local command, `npm start`: all of Posthaste on 127.0.0.1, a demonstration, and then it stays until it is told to
- * end.
+ * The local command, `npm start`, starts all of Posthaste on 127.0.0.1 and runs a demonstration. Then it stays until
+ * somebody ends it.
  *
- * MA1  Ctrl-C, SIGTERM or the end of its standard input ends all of it within 15 s; a second signal ends it at once,
- *      and so does one during the start.
- * MA2  A process that dies by itself is told and the rest stays up; nothing is started again behind one's back.
- * MA3  The exit code is 0 after a signal, 1 when the start or the demonstration failed, 2 for what cannot be read.
+ * MA1  Ctrl-C, SIGTERM or the end of its standard input ends all of it within 15 s. A second signal ends it at once,
+ *      and so does a signal during the start.
+ * MA2  The command says so when a process dies by itself. The others stay up, and the command starts nothing again.
+ * MA3  The exit code is 0 after a signal, 1 when the start or the demonstration failed, and 2 for arguments or settings
+ *      that cannot be read.
  */
 import { fileURLToPath } from "node:url";
 import {
@@ -32,7 +33,7 @@ function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** Progress, with the seconds since the start. */
+/** Prints a line of progress with the seconds since the start. */
 function progress(line: string): void {
   say(`${((performance.now() - startedAt) / 1000).toFixed(1).padStart(5)} s  ${line}`);
 }
@@ -94,7 +95,7 @@ function introduce({ dataDir, allowNetworks }: CommandSettings, system: System):
   say("");
 }
 
-/** The registry is reached in plain text either way: it listens on 127.0.0.1 only, and does not ask who calls. */
+/** The registry takes plain text either way: it listens on 127.0.0.1 only, and does not ask who calls. */
 const SECURED = "secured   Kafka by TLS and SCRAM, each service as a user of its own; the registry is not";
 
 function suggest(system: System, demo: Demo | undefined): void {

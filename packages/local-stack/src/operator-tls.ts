@@ -1,15 +1,15 @@
 /**
- * The certificates of a secured cluster: made at the first start of a data folder and kept in it, readable by its owner
- * alone.
+ * The certificates of a secured cluster. They are made at the first start of a data folder and kept in it, where only
+ * its owner can read them.
  *
- * TL1  The authority's key is never written: nobody, who reads the folder later, can issue another certificate.
- * TL2  A folder is whole or absent: it is filled under another name and renamed.
+ * TL1  The authority's key is never written to a file, so nobody who reads the folder later can issue a certificate.
+ * TL2  The folder is whole or absent: it is filled under another name and renamed.
  */
 import { mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { CertificateAuthority } from "@posthaste/testkit/certificates";
 
-/** What whoever runs the cluster shows and trusts: PEM texts. */
+/** The certificate that whoever runs the cluster shows, and the authority to trust, as PEM texts. */
 export interface OperatorTls {
   readonly ca: string;
   readonly cert: string;
@@ -27,10 +27,14 @@ export interface ClusterCertificates {
 /** The name in the local command's own certificate. */
 export const OPERATOR = "operator";
 
-/** Longer than anybody keeps a data folder: where one expired, nothing would start and nothing would say why. */
+/**
+ * The certificates last longer than anybody keeps a data folder: with an expired one, nothing would start or say why.
+ */
 const VALID_YEARS = 20;
 
-/** Those in the folder; made with one for each name and one for the operator when there is none. */
+/**
+ * Answers the certificates in the folder. Where there are none, it makes one for each name and one for the operator.
+ */
 export async function keepCertificates(folder: string, names: readonly string[]): Promise<ClusterCertificates> {
   const made = await stat(folder).then(
     () => true,
@@ -40,7 +44,7 @@ export async function keepCertificates(folder: string, names: readonly string[])
   const authorityFile = join(folder, "authority.pem");
   const keyFile = (name: string): string => join(folder, `${name}.pem`);
   const [ca, own] = await Promise.all([readFile(authorityFile, "utf8"), readFile(keyFile(OPERATOR), "utf8")]);
-  // Key and certificate stand in one file, and TLS takes of either what it is named for.
+  // Key and certificate stand in a single file, from which TLS takes the key for `key` and the certificate for `cert`.
   return { authorityFile, keyFile, operator: { ca, cert: own, key: own } };
 }
 

@@ -1,11 +1,11 @@
-/** Files against their SHA-512 sums, in the form of sha512sum: the sum in hex, two spaces, the path. */
+/** Checks files by their SHA-512 sums, which stand as sha512sum prints them: the sum in hex, two spaces, the path. */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { pipeline } from "node:stream/promises";
 
-/** What is wrong in `folder`, a sentence a file: one with another sum, one that lacks, one that no sum names. */
+/** Answers a sentence for each file in `folder` that is missing, has another sum, or has no sum in the list. */
 export async function findWrongParts(folder: string, sums: string): Promise<readonly string[]> {
   const expected = parseSums(sums);
   const found = await filesIn(folder);
@@ -33,7 +33,7 @@ function parseSums(text: string): ReadonlyMap<string, string> {
   );
 }
 
-/** Paths from `folder` on, with slashes; links and other specials count as files, which they are not. */
+/** Answers the paths of the files below `folder`, with slashes. Links and other special entries count as files. */
 async function filesIn(folder: string): Promise<readonly string[]> {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true });
   return entries

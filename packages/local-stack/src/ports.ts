@@ -1,14 +1,14 @@
-/** Free TCP ports on 127.0.0.1 for processes that must know their port before they start. */
+/** Finds free TCP ports on 127.0.0.1 for processes that must know their port before they start. */
 import { createServer } from "node:net";
 
 /**
- * Where ports are looked for: below the range that systems take outgoing ports from. In there, a client that tries
- * again and again to reach a broker that is down can be given the broker's own port, and the broker then cannot start.
+ * The range of the ports lies below the range from which systems take outgoing ports. There, a client that tries again
+ * and again to reach a broker that is down could be given the broker's own port, and the broker could then not start.
  */
 const FIRST_PORT = 20_000;
 const LAST_PORT = 31_999;
 
-/** `count` different ports that nothing listens on now. Throws when none is found in reasonable time. */
+/** Answers `count` different ports on which nothing listens now. Throws when it cannot find them in reasonable time. */
 export async function findFreePorts(count: number, random: () => number = Math.random): Promise<readonly number[]> {
   const found = new Set<number>();
   for (let tries = 0; found.size < count; tries += 1) {

@@ -1,36 +1,39 @@
-/** What a stack is prepared from, and its parts before it is started. */
+/** The options of a stack, and its parts before it is started. */
 import type { ClusterAddresses } from "./cluster-view.ts";
 import type { StackProcess } from "./stack-process.ts";
 
 export interface LocalStackOptions {
-  /** Where state is kept; made when it lacks. */
+  /** The folder of the stack's state; it is made when it is missing. */
   readonly dataDir: string;
   readonly brokers?: 1 | 3;
-  /** Tuned to start fast instead of to run long. */
+  /** The stack starts fast, where it would otherwise run long at less cost. */
   readonly shortLived?: boolean;
-  /** Start one of its own even where the environment names brokers: a fault test kills nobody else's. */
+  /** The stack starts brokers of its own even where the environment names some: a fault test kills nobody else's. */
   readonly ignoreNamed?: boolean;
-  /** Kafka over TLS, for who logs in and was granted something; nobody is yet. Absent: in plain text, for everybody. */
+  /**
+   * With this, Kafka takes TLS from users that log in, and each user may do what it is granted; at first nobody is
+   * granted anything. When it is absent, Kafka takes plain text from everybody.
+   */
   readonly security?: StackSecurity;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Told what is being done, a line at a time. */
+  /** Called with a line for each step. */
   readonly log: (line: string) => void;
   readonly onUnexpectedExit?: (name: string, reason: string) => void;
 }
 
 export interface StackSecurity {
-  /** Also what was granted stands in the brokers' logs, a line a request, and not only what was denied. */
+  /** The brokers' logs have a line for each granted request too, and not only for denied ones. */
   readonly logsGranted: boolean;
 }
 
 export interface SecuredKafka {
-  /** The way in for whoever runs the cluster, who may do everything. */
+  /** The addresses for whoever runs the cluster, who may do everything. */
   readonly operator: ClusterAddresses;
   /** PEM file of the authority that clients are to trust. */
   readonly authorityFile: string;
 }
 
-/** Parts of a stack that is not started yet. */
+/** The parts of a stack that is not started yet. */
 export interface PreparedStack {
   readonly cluster: ClusterAddresses;
   readonly schemaRegistry: string;

@@ -2,7 +2,7 @@
 import { openSync, renameSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 
-/** What can still be opened and searched with ease. */
+/** The largest log that people can still open and search with ease, in bytes. */
 const MAX_BYTES = 10_000_000;
 const TAIL_LINES = 12;
 
@@ -16,7 +16,7 @@ export function openLog(file: string, maxBytes: number = MAX_BYTES): number {
   return openSync(file, "a");
 }
 
-/** The end of a log, as the end of a sentence that says what went wrong. */
+/** Answers the last lines of a log, to stand at the end of a sentence that says what went wrong. */
 export async function logTail(file: string): Promise<string> {
   const text = await readFile(file, "utf8").catch(() => "");
   const lines = text.trimEnd().split("\n").slice(-TAIL_LINES).join("\n");

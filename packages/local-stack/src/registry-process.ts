@@ -1,4 +1,4 @@
-/** The schema registry (Apicurio, by its Confluent-compatible API) as a plain process. */
+/** Runs the schema registry (Apicurio, by its Confluent-compatible API) as a plain process. */
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type ClassArchive, classArchiveArguments } from "./class-archive.ts";

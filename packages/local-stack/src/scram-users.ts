@@ -1,4 +1,6 @@
-/** The users of a secured cluster who log in by SCRAM: AlterUserScramCredentials, which kafkajs cannot ask. */
+/**
+ * Makes the users of a secured cluster that log in by SCRAM, by AlterUserScramCredentials, which kafkajs does not have.
+ */
 import { pbkdf2Sync, randomBytes } from "node:crypto";
 import { Kafka, logLevel } from "kafkajs";
 import type { ClusterAddresses } from "./cluster-view.ts";
@@ -8,14 +10,15 @@ import type { User } from "./secured-listeners.ts";
 const ALTER_USER_SCRAM_CREDENTIALS = 51;
 
 /**
- * Kafka's own least number. The passwords are random and long, so that more would slow nobody down but the services.
+ * The number of iterations: the least that Kafka takes. The passwords are random and long, so that a higher number
+ * would slow down nobody but the services.
  */
 const ITERATIONS = 4096;
 
 const KNOWN_TIMEOUT_MS = 30_000;
 const POLL_MS = 50;
 
-/** Kafka's number for the mechanism, and what Node calls its hash and how long that is. */
+/** Kafka's number for the mechanism, Node's name for its hash, and the hash's length in bytes. */
 const MECHANISMS = [
   { code: 1, hash: "sha256", bytes: 32 },
   { code: 2, hash: "sha512", bytes: 64 },
@@ -24,26 +27,26 @@ const MECHANISMS = [
 type Mechanism = (typeof MECHANISMS)[number];
 
 /**
- * Makes the users, or gives them these passwords, for both of SCRAM's mechanisms. Answers when the cluster has them;
- * each broker knows of it a moment later. Throws when the cluster refuses one.
+ * Makes the users, or gives them these passwords, for both mechanisms of SCRAM. Answers when the cluster has the users;
+ * each broker knows of them a moment later. Throws when the cluster refuses a user.
  */
 export async function putScramUsers(
   { brokers: [address = ""], tls }: ClusterAddresses,
   users: readonly User[],
 ): Promise<void> {
-  // A request may alter a user once.
+  // A request may alter each user once.
   for (const mechanism of MECHANISMS) {
     const upsertions = users.map((user) => upsertion(user, mechanism));
     const [deletions, count] = [compactLength(0), compactLength(upsertions.length)];
     const rest = Buffer.concat([NO_TAGS, deletions, count, ...upsertions, NO_TAGS]);
-    // Any broker passes it on to the active controller.
+    // Any broker passes the request on to the active controller.
     assertDone(await ask(address, tls, { apiKey: ALTER_USER_SCRAM_CREDENTIALS, version: 0, rest }));
   }
 }
 
 /**
- * Answers when every broker lets the last of the users in, and so the ones before: a broker learns of them in their
- * order. `brokers` are the addresses for clients and `ca` a PEM text. Rejects when one still refuses after
+ * Answers when every broker lets the last of the users in, and so all users: a broker learns of them in their order.
+ * `brokers` are the addresses for clients, and `ca` is a PEM text. Rejects when a broker still refuses after
  * `KNOWN_TIMEOUT_MS`.
  */
 export async function untilUsersAreKnown(
@@ -71,7 +74,7 @@ export async function untilUsersAreKnown(
   await Promise.all(brokers.map(logIn));
 }
 
-/** The password goes nowhere: a broker is told what it needs to check one. */
+/** Makes the credentials that let a broker check the password. The password itself is not sent. */
 function upsertion({ name, password }: User, { code, hash, bytes }: Mechanism): Buffer {
   const salt = randomBytes(32);
   const salted = pbkdf2Sync(password.normalize("NFKC"), salt, ITERATIONS, bytes, hash);
@@ -81,7 +84,10 @@ function upsertion({ name, password }: User, { code, hash, bytes }: Mechanism): 
   return Buffer.concat([start, compactBytes(salt), compactBytes(salted), NO_TAGS]);
 }
 
-/** The answer: tagged fields of the header, throttle time, then each user's error code and message. */
+/**
+ * Throws when the answer holds an error. The answer has the header's tagged fields, the throttle time, then each user's
+ * error code and message.
+ */
 function assertDone(answer: Buffer): void {
   let at = 5;
   const readLength = (): number => {
@@ -90,7 +96,7 @@ function assertDone(answer: Buffer): void {
       const byte = answer.readUInt8(at);
       at += 1;
       length |= (byte & 0x7f) << shift;
-      // A length or count stands plus one; null is 0.
+      // A length or count is written plus one, and null is written as 0.
       if (byte < 0x80) return Math.max(0, length - 1);
     }
   };

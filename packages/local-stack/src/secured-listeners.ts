@@ -1,6 +1,6 @@
 /**
- * The settings of brokers that ask who calls: clients log in by SASL over TLS, and whoever runs the cluster (the
- * brokers and controllers among themselves, the local command) shows a certificate and may do everything. Pure.
+ * Makes the settings of brokers that ask who calls. Clients log in by SASL over TLS. Whoever runs the cluster (brokers
+ * and controllers among themselves, the local command) shows a certificate and may do everything. Pure.
  */
 
 /** The ways to log in, as a service's `KAFKA_SASL_MECHANISM` names them. */
@@ -20,7 +20,7 @@ export interface SecuredListeners {
   readonly authorityFile: string;
   /** Names in the certificates of those who may do everything; a broker that is not among them cannot join. */
   readonly operators: readonly string[];
-  /** What a user may who is granted nothing: nothing, or everything. */
+  /** Whether a user without grants may do nothing or everything. */
   readonly ungranted: "nothing" | "everything";
   /** Users of the mechanism `plain`, which stand in the broker's settings; those of SCRAM are the cluster's own. */
   readonly plainUsers?: readonly User[];
@@ -61,7 +61,7 @@ function loginModule(mechanism: SaslMechanism, users: readonly User[]): string {
     case "scram-sha-512":
       return `${KAFKA_SECURITY}.scram.ScramLoginModule required;`;
     case "oauthbearer":
-      // Tokens without a signature: for tests alone, which have no identity provider.
+      // The broker takes tokens without a signature, for tests alone, which have no identity provider.
       return `${KAFKA_SECURITY}.oauthbearer.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub="broker";`;
   }
 }

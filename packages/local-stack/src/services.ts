@@ -1,4 +1,4 @@
-/** The four services as processes of the stack: where each starts, its settings, and when it is ready. */
+/** Prepares the four services as processes of the stack: the program of each, its settings, and its readiness. */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { GuardedProcess } from "./guarded-process.ts";
@@ -11,8 +11,9 @@ export const SERVICE_NAMES = ["ingest", "router", "delivery", "control"] as cons
 export type ServiceName = (typeof SERVICE_NAMES)[number];
 
 /**
- * Control passes a million users on without holding them. V8 would let its heap grow to three times what is alive while
- * that lasts; told to keep it small, it collects more often, and nobody waits for control's milliseconds.
+ * The flags of control, which passes a million users on without holding them. Meanwhile V8 would let the heap grow to
+ * three times its live objects. With the second flag V8 collects more often, and nobody waits for control's
+ * milliseconds.
  */
 const CONTROL_FLAGS = ["--disable-warning=TimeoutNegativeWarning", "--optimize-for-size"] as const;
 /**
@@ -44,13 +45,13 @@ export interface ServicesOptions {
   readonly onUnexpectedExit: (name: string, reason: string) => void;
 }
 
-/** What opens control, and what opens the sealed secrets. */
+/** The settings with the token that control asks for, and with the keys of the sealed secrets. */
 const ADMIN_TOKEN = "POSTHASTE_ADMIN_TOKEN";
 const SECRET_KEYS = "POSTHASTE_SECRET_KEYS";
 
 /**
- * An environment to inherit without the secrets that were given to this process: a child gets those that it needs by
- * name.
+ * Answers an environment to inherit, without the secrets that were given to this process: a child gets those that it
+ * needs by name.
  */
 export function withoutSecrets(
   env: Readonly<Record<string, string | undefined>>,
@@ -60,8 +61,8 @@ export function withoutSecrets(
 }
 
 /**
- * An environment without the settings of connections to Kafka and the registry: those that a person gave are for the
- * cluster that they named, and one of our own has others.
+ * Answers an environment without the settings of connections to Kafka and the registry: a person's settings are for the
+ * cluster that the person named, and a cluster of our own has others.
  */
 export function withoutKafkaSettings(
   env: Readonly<Record<string, string | undefined>>,
@@ -76,12 +77,12 @@ export function adminUrl(ports: ServicePorts, name: ServiceName): string {
   return `http://127.0.0.1:${ports.admin[name]}`;
 }
 
-/** A process each, not started yet. */
+/** Prepares a process for each service, not started yet. */
 export function prepareServices(options: ServicesOptions): readonly StackProcess[] {
   return SERVICE_NAMES.map((name) => prepareService(name, options));
 }
 
-/** One of them. A second process of a service needs an operator port of its own. */
+/** Prepares the process of a service. A second process of a service needs an operator port of its own. */
 export function prepareService(name: ServiceName, options: ServicesOptions): StackProcess {
   return new GuardedProcess({
     name,
@@ -94,7 +95,7 @@ export function prepareService(name: ServiceName, options: ServicesOptions): Sta
   });
 }
 
-/** All of a service's environment. */
+/** Answers the whole environment of a service's process. */
 export function serviceEnvironment(name: ServiceName, options: ServicesOptions): Record<string, string | undefined> {
   const { ports, env } = options;
   const readyUrls = SERVICE_NAMES.filter((other) => other !== "control").map(
@@ -127,8 +128,8 @@ function secretsOf(name: ServiceName, { adminToken, secretKeys }: ServicesOption
   }
 }
 
-// Control is ready when every service is, so it alone is not waited for here: it would wait for processes not started
-// yet.
+// Control is ready when every service is. So nobody waits here for control's readiness, since other processes may not
+// have started yet.
 async function isReady(name: ServiceName, { ports }: ServicesOptions): Promise<boolean> {
   if (name === "control") return true;
   return (await fetch(`${adminUrl(ports, name)}/readyz`)).ok;

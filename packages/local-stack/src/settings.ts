@@ -1,4 +1,4 @@
-/** What the local command is told: its arguments and its environment. Pure; StackError names what cannot be read. */
+/** Reads the local command's arguments and environment. Pure. A StackError names the setting that cannot be read. */
 import { isIPv4, isIPv6 } from "node:net";
 import { resolve } from "node:path";
 import type { ServicePorts } from "./services.ts";
@@ -19,7 +19,7 @@ POSTHASTE_DENY_NETWORKS, POSTHASTE_WEBHOOK_PORTS (any),
 POSTHASTE_RETRY_SCHEDULE, POSTHASTE_RETRY_WINDOW; KAFKA_BROKERS and SCHEMA_REGISTRY_URL name a cluster to use instead.
 `;
 
-/** What webhooks may reach beside public addresses: the receivers on this machine. */
+/** The networks that webhooks may reach beside public addresses: the receivers on this machine. */
 const LOOPBACK = "127.0.0.0/8,::1/128";
 
 export interface CommandSettings {
@@ -30,7 +30,7 @@ export interface CommandSettings {
   readonly secure: boolean;
   readonly ports: ServicePorts;
   readonly dataDir: string;
-  /** Undefined: keep the one in the data folder, or make one. */
+  /** The admin token; when it is undefined, the command takes the token in the data folder, or makes one. */
   readonly adminToken: string | undefined;
   readonly allowNetworks: string;
 }
@@ -73,8 +73,7 @@ function readArguments(args: readonly string[]): Pick<CommandSettings, "help" | 
   return { help, demo, brokers, secure };
 }
 
-// The services read what is checked here themselves, but only when the brokers are up; a slip of the pen is told at
-// once.
+// The services check these settings too, but only when the brokers are up; here a typing error is reported at once.
 
 function checkDurations(env: Readonly<Record<string, string | undefined>>, name: string): void {
   const text = env[name] ?? "";
@@ -103,21 +102,21 @@ function isPort(text: string): boolean {
   return /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535;
 }
 
-// Without its value: an error may end up in somebody's log.
+// The error leaves out the value, since it may end up in somebody's log.
 function checkToken(env: Readonly<Record<string, string | undefined>>, name: string): void {
   if (/^[\x21-\x7e]*$/.test(env[name] ?? "")) return;
   throw new StackError(`${name}: expected a token of printable ASCII without spaces: it travels in a header`);
 }
 
-// With one of the two alone a cluster would be started here, and the other one passed over without a word.
+// With only one of the two settings, the command would start a cluster and ignore the setting without a word.
 function checkTogether(env: Readonly<Record<string, string | undefined>>, one: string, other: string): void {
   for (const [set, lacking] of [[one, other] as const, [other, one] as const]) {
     if (env[set] && !env[lacking]) throw new StackError(`${set} is set: set ${lacking} too, or neither`);
   }
 }
 
-// Settings of a connection are for a cluster that is named; a cluster that is started here has logins of its own, and
-// would pass them over without a word.
+// Settings of a connection are for a cluster that the environment names. A cluster that the command starts has logins
+// of its own, and would ignore such settings without a word.
 function checkConnection(env: Readonly<Record<string, string | undefined>>): void {
   if (env["KAFKA_BROKERS"]) return;
   const given = Object.keys(env).filter(
@@ -131,7 +130,7 @@ function checkConnection(env: Readonly<Record<string, string | undefined>>): voi
   );
 }
 
-/** No port twice: the second service to listen would end the start. */
+/** Refuses a port that is named twice: the second service to listen on it would end the start. */
 function readPorts(env: Readonly<Record<string, string | undefined>>): ServicePorts {
   const metrics = readPort(env, "POSTHASTE_METRICS_PORT", 9101, 4);
   const ingest = readPort(env, "POSTHASTE_INGEST_PORT", 8080);

@@ -1,6 +1,6 @@
 /**
- * A URL as the terminal may show it, `***` in place of a user name and password. Of a text that is no URL everything
- * before its last `@` may be a password.
+ * Answers a URL as the terminal may show it, with `***` for a user name and password. In a text that is no URL,
+ * everything before the last `@` may be a password.
  */
 export function shownUrl(text: string): string {
   const at = text.lastIndexOf("@");

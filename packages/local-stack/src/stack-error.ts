@@ -1,4 +1,4 @@
-/** Something outside of this program lacks or is in the way; the message is for the person at the terminal. */
+/** Says that something outside of this program is missing or in the way. Its message is for people at the terminal. */
 export class StackError extends Error {
   override readonly name = "StackError";
 }

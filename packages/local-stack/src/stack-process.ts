@@ -1,24 +1,28 @@
 /**
- * A broker, the registry or a service under its name, and what a test does to it. A `GuardedProcess` is a process of
- * this machine, a `ContainerProcess` one in a container.
+ * A broker, the registry or a service under its name, with the faults that a test inflicts on it. A `GuardedProcess`
+ * runs on this machine, a `ContainerProcess` in a container.
  */
 export interface StackProcess {
   readonly name: string;
-  /** Where its output goes: a file's path, or the command that shows it. */
+  /** The path of the file with the process's output, or the command that shows the output. */
   readonly logFile: string;
-  /** Its process id on this machine; undefined exactly while it is down. */
+  /** The process's id on this machine; undefined exactly while the process is down. */
   readonly pid: number | undefined;
-  /** Answers when it is ready. Rejects with StackError when it ends or stays silent, with the end of its log. */
+  /**
+   * Starts the process and answers when it is ready. Rejects with a StackError that shows the end of its log when the
+   * process ends or stays silent.
+   */
   start(): Promise<void>;
-  /** SIGKILL; answers when it is gone. */
+  /** Sends SIGKILL and answers when the process is gone. */
   kill(): Promise<void>;
   /**
-   * SIGTERM, and SIGKILL after `deadlineMs`, by default 10 s; answers when it is gone. Also ends a process that hangs.
+   * Sends SIGTERM, and SIGKILL after `deadlineMs`, by default 10 s. Answers when the process is gone. It also ends a
+   * process that hangs.
    */
   stop(deadlineMs?: number): Promise<void>;
-  /** SIGSTOP: its sockets stay open and nobody answers. */
+  /** Sends SIGSTOP: the process's sockets stay open and nobody answers. */
   hang(): Promise<void>;
-  /** SIGCONT. */
+  /** Sends SIGCONT. */
   resume(): Promise<void>;
 }
 

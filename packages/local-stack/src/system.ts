@@ -45,11 +45,11 @@ export interface System {
   readonly adminToken: string;
   /** Brokers, registry and services, in the order of their start. */
   readonly processes: readonly StackProcess[];
-  /** The process `kafka-1`, `schema-registry`, `ingest` … Throws for a name that it has not. */
+  /** Answers the process `kafka-1`, `schema-registry`, `ingest` … Throws for any other name. */
   readonly process: (name: string) => StackProcess;
   /**
-   * One more process of a service, not started yet and not among `processes`: who asks for it ends it. Control needs a
-   * port of its own for its API too.
+   * Answers another process of a service. It is not started yet and not among `processes`: the caller ends it. Another
+   * control needs a port of its own for its API too.
    */
   readonly another: (name: ServiceName, adminPort: number, controlPort?: number) => StackProcess;
   /** Runs the program that makes the topics once more, with these settings beside its own. */
@@ -58,7 +58,10 @@ export interface System {
   readonly stop: (deadlineMs?: number) => Promise<void>;
 }
 
-/** Starts all of it. Throws StackError for what the person at the terminal can mend; nothing is left running then. */
+/**
+ * Starts all of it. Throws StackError for a problem that the person at the terminal can mend; no process is left
+ * running then.
+ */
 export async function startSystem(options: SystemOptions): Promise<System> {
   const { log, dataDir } = options;
   await makeDataFolder(dataDir);
@@ -85,7 +88,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   return toSystem({ stack, services, serviceOptions, log });
 }
 
-/** What the services are told of the stack. */
+/** Answers the options of the services, with the addresses of the stack. */
 function servicesOf(stack: LocalStack, options: SystemOptions): ServicesOptions {
   const { ports, adminToken, secretKeys, dataDir, onUnexpectedExit = () => {} } = options;
   const given = { ...options.env, ...options.settings };
@@ -93,7 +96,7 @@ function servicesOf(stack: LocalStack, options: SystemOptions): ServicesOptions 
     brokers: stack.brokers,
     schemaRegistry: stack.schemaRegistry,
     ...{ ports, adminToken, secretKeys, dataDir, onUnexpectedExit },
-    // A stack of our own takes none of the settings that are for another.
+    // The services of a stack of our own get none of the settings that are for another stack.
     env: stack.processes.length > 0 ? withoutKafkaSettings(given) : given,
     logins: stack.secured ? loginsOf(dataDir, stack.secured.authorityFile) : undefined,
   };

@@ -1,6 +1,7 @@
 /**
- * A stack for one run of tests, as a process: prints `{"brokers", "schemaRegistry"}` as one line when it is up and ends
- * when its standard input closes. Its data goes with it. `--long-lived`: tuned to run long instead of to start fast.
+ * A stack for a run of tests, as a process. It prints `{"brokers", "schemaRegistry"}` as a line when it is up. It ends,
+ * and removes its data, when its standard input closes. With `--long-lived` it is made to run long and not to start
+ * fast.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,8 +1,8 @@
 /**
  * The program that makes the topics and registers the schemas, run once before the services start.
  *
- * It waits for brokers and a registry that do not answer yet, and says so in its log: its lines are passed on while it
- * runs, so that whoever waits knows what for.
+ * The program waits for brokers and a registry that do not answer yet, and says so in its log. The lines of its log are
+ * passed on while it runs, so that people who wait know the reason.
  */
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -19,7 +19,7 @@ export interface TopicsProgram {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Where the program starts, and its settings. */
+/** Answers the program's arguments and environment. */
 export function topicsProgram(options: TopicsOptions): TopicsProgram {
   const three = options.brokers.length >= 3;
   return {
@@ -36,8 +36,8 @@ export function topicsProgram(options: TopicsOptions): TopicsProgram {
 }
 
 /**
- * Runs the program to its end; it ends with this process too. `onProgress` is told what the program says for people
- * meanwhile. Rejects with StackError, which holds the program's own last words, when it fails.
+ * Runs the program to its end; it also ends when this process does. It calls `onProgress` with the messages that the
+ * program logs for people. When the program fails, it rejects with a StackError that holds the program's last words.
  */
 export async function runTopicsProgram(
   { args, env }: TopicsProgram,
@@ -63,7 +63,7 @@ export async function runTopicsProgram(
   for (const line of lastWords) onProgress(line);
 }
 
-/** A line of the log, whose `msg` is for people; undefined for what the program says at its end. */
+/** Reads a line of the log, whose `msg` is for people; answers undefined for the words of the program's end. */
 function logEntryOf(line: string): { readonly msg?: unknown } | undefined {
   try {
     const entry: unknown = JSON.parse(line);

@@ -1,10 +1,10 @@
 /**
- * What every start of a broker or of the registry would do again, done once and kept beside their files: a formatted
- * data folder, and the classes that Java needs (class-archive.ts).
+ * Keeps the results of steps that every start of a broker or of the registry would repeat, beside their files: a
+ * formatted data folder, and the classes that Java needs (class-archive.ts).
  *
- * WS1  The folder is whole (whole-folder.ts).
- * WS2  The folder's name holds a digest of what Java says of itself: another Java has another folder.
- * WS3  Nothing depends on it: where it cannot be made, or Java leaves no file, starts are slower and that is all.
+ * WS1  The folder of these results is whole (whole-folder.ts).
+ * WS2  The folder's name holds a digest of the output of `java -version`, so another Java has another folder.
+ * WS3  No start depends on the folder: where it cannot be made, or Java writes no file, starts are only slower.
  */
 import { createHash } from "node:crypto";
 import { readdir } from "node:fs/promises";
@@ -19,26 +19,26 @@ import { type Filling, isBeingMade, isFolder, makeWholeFolder } from "./whole-fo
 const KAFKA_CLASSES = "kafka.jsa";
 const REGISTRY_CLASSES = "registry.jsa";
 const FORMATTED = "formatted";
-/** Java writes the classes down at the end of a process, for some seconds. */
+/** How long Java may take to write the classes at the end of a process, in ms. */
 const END_DEADLINE_MS = 120_000;
 
 export interface WarmStart {
   readonly kafkaClasses: ClassArchive | undefined;
   readonly registryClasses: ClassArchive | undefined;
-  /** A folder of `keepFormatted`. */
+  /** The folder that `keepFormatted` filled. */
   readonly formatted: string | undefined;
 }
 
 export interface WarmStartOptions {
   readonly parts: JavaParts;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Told what takes long. */
+  /** Called with a line for each step that takes long. */
   readonly log: (line: string) => void;
 }
 
 /**
- * What there is of it. Made when it lacks, by a start of both that nobody uses, which takes some 10 s; while another
- * process makes it there is none. Never rejects (WS3).
+ * Answers the results that exist. Where they are missing, it starts both programs for nobody's use to make the results,
+ * which takes some 10 s; while another process does that, it answers none. Never rejects (WS3).
  */
 export async function keepWarmStart(options: WarmStartOptions): Promise<WarmStart> {
   const { parts, log } = options;
@@ -52,7 +52,7 @@ export async function keepWarmStart(options: WarmStartOptions): Promise<WarmStar
   return findWarmStart(parts);
 }
 
-/** What there is of it, for who cannot wait until it is made. Never rejects (WS3). */
+/** Answers the results that exist, for a caller that cannot wait until they are made. Never rejects (WS3). */
 export async function findWarmStart(parts: JavaParts): Promise<WarmStart> {
   const folder = folderOf(parts);
   const files: readonly string[] = await readdir(folder).catch(() => []);

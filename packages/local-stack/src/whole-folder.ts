@@ -1,21 +1,23 @@
 /**
- * A folder that is whole or not there: it is filled under another name and renamed. Of two that make it at once both
- * fill one, and one's stays.
+ * Makes a folder that is either whole or absent: it is filled under another name and renamed. When two processes make
+ * the folder at once, each fills its own, and the folder of one of them stays.
  */
 import { mkdir, mkdtemp, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
-/** Nobody takes longer to fill one; what is older was left by a process that was killed. */
+/** Nobody takes longer to fill a folder, in ms; an older folder under another name was left by a killed process. */
 const FILLING_LIMIT_MS = 180_000;
 
 export interface Filling {
-  /** Becomes the folder. */
+  /** The path that is filled and then becomes the folder. */
   readonly kept: string;
-  /** For what is needed meanwhile; goes when the folder is made or cannot be. */
+  /** A path for temporary files. It is removed when the folder is made, or when it cannot be made. */
   readonly scratch: string;
 }
 
-/** Makes the folder, and those above it. Rejects with what `fill` does, and leaves nothing behind then. */
+/**
+ * Makes the folder, and those above it. When `fill` rejects, it rejects with the same error and leaves nothing behind.
+ */
 export async function makeWholeFolder(folder: string, fill: (filling: Filling) => Promise<void>): Promise<void> {
   await mkdir(dirname(folder), { recursive: true });
   const filling = await mkdtemp(fillingPrefix(folder));
@@ -25,7 +27,7 @@ export async function makeWholeFolder(folder: string, fill: (filling: Filling) =
     await mkdir(scratch);
     await fill({ kept, scratch });
     await rename(kept, folder).catch(async (error: unknown) => {
-      // Another run was faster.
+      // Another process was faster.
       if (!(await isFolder(folder))) throw error;
     });
   } finally {
@@ -33,7 +35,7 @@ export async function makeWholeFolder(folder: string, fill: (filling: Filling) =
   }
 }
 
-/** Whether somebody fills it at the moment. */
+/** True while some process fills the folder. */
 export async function isBeingMade(folder: string): Promise<boolean> {
   const above = dirname(folder);
   const names = await readdir(above).catch(() => []);
