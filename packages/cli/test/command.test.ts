@@ -5,7 +5,8 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { runBinary, startFakeControl } from "./fake-control.ts";
 import { SITE, useCommand } from "./harness.ts";
 
-const command = useCommand();
+// Its name, its signals and its codes are a process's.
+const command = useCommand(runBinary);
 const { posthaste } = command;
 
 describe("doctor", () => {

@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { RunResult } from "@posthaste/testkit/run-node";
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import { type FakeControl, type RunOptions, runBinary, startFakeControl, TOKEN } from "./fake-control.ts";
+import { type FakeControl, type RunOptions, startFakeControl, TOKEN } from "./fake-control.ts";
+import { runCommand } from "./test-terminal.ts";
 
 export interface CommandHarness {
   /** From the first test on; forgets before each what it was asked and told to answer. */
@@ -18,8 +19,11 @@ export interface CommandHarness {
   readonly lastBody: () => unknown;
 }
 
-/** To be called once, at the top of a test file. */
-export function useCommand(): CommandHarness {
+/**
+ * To be called once, at the top of a test file. `runBinary` has every run be a process; by default it is one within the
+ * test's.
+ */
+export function useCommand(runIt: typeof runCommand = runCommand): CommandHarness {
   let control: FakeControl;
   let dir: string;
   beforeAll(async () => {
@@ -39,7 +43,7 @@ export function useCommand(): CommandHarness {
       return dir;
     },
     posthaste: (args, options = {}) =>
-      runBinary([...args, "--url", control.url], {
+      runIt([...args, "--url", control.url], {
         cwd: dir,
         ...options,
         env: { POSTHASTE_ADMIN_TOKEN: TOKEN, ...options.env },

@@ -3,29 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createProgram } from "../src/program.ts";
-import type { Terminal } from "../src/terminal.ts";
 import { type FakeControl, runBinary, startFakeControl, TOKEN } from "./fake-control.ts";
-
-let printed = "";
-const terminal: Terminal = {
-  env: {},
-  isTerminal: false,
-  columns: 80,
-  canAsk: false,
-  out: (text) => {
-    printed += text;
-  },
-  err: () => {},
-  readFile: () => Promise.reject(new Error("no files here")),
-  openFile: () => Promise.reject(new Error("no files here")),
-  openOutput: () => Promise.reject(new Error("no files here")),
-  onInterrupt: () => () => {},
-  isTalkTerminal: false,
-  ask: () => Promise.reject(new Error("nobody here")),
-};
+import { createTestTerminal, runCommand } from "./test-terminal.ts";
 
 /** Every command that does something, as its words. */
 function commandPaths(): string[][] {
+  const { terminal } = createTestTerminal();
   const program = createProgram({ terminal, version: "0", defaultDataDir: "" }, async () => {});
   const walk = (command: typeof program, path: string[]): string[][] =>
     command.commands.length === 0 ? [path] : command.commands.flatMap((child) => walk(child, [...path, child.name()]));
@@ -34,10 +17,10 @@ function commandPaths(): string[][] {
 
 /** The help of a command, as it is printed. */
 async function helpOf(path: readonly string[]): Promise<string> {
-  printed = "";
+  const { terminal, stdout } = createTestTerminal();
   const program = createProgram({ terminal, version: "0", defaultDataDir: "" }, async () => {});
   await program.parseAsync([...path, "--help"], { from: "user" }).catch(() => {});
-  return printed;
+  return stdout();
 }
 
 /** Words of an example, quoted ones kept together. */
@@ -121,7 +104,7 @@ describe("help", () => {
       const examples = (await helpOf(path)).match(/^ {2}\$ posthaste .*$/gm) ?? [];
       expect(examples.length).toBeGreaterThan(0);
       const runs = examples.map((line) =>
-        runBinary([...words(line.replace("  $ posthaste ", "")), "--url", control.url], {
+        runCommand([...words(line.replace("  $ posthaste ", "")), "--url", control.url], {
           cwd: dir,
           env: { POSTHASTE_ADMIN_TOKEN: TOKEN },
         }),
@@ -149,9 +132,9 @@ describe("help", () => {
     [["send"], "posthaste send"],
     [["--nothing-such"], "posthaste"],
   ])("that %j is told to look at is the command's own", async (args, named) => {
-    const { code, stderr } = await runBinary(args);
+    const { code, stderr } = await runCommand(args);
     expect([code, stderr.split("\n")[1]]).toEqual([2, `  ${named} --help shows what there is`]);
-    expect((await runBinary([...named.split(" ").slice(1), "--help"])).stdout).toMatch(`Usage: ${named} `);
+    expect((await runCommand([...named.split(" ").slice(1), "--help"])).stdout).toMatch(`Usage: ${named} `);
   });
 
   it("is about a version too", async () => {

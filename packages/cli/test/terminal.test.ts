@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { run } from "../src/program.ts";
 import type { Terminal } from "../src/terminal.ts";
 import { type FakeControl, startFakeControl, TOKEN } from "./fake-control.ts";
+import { createTestTerminal } from "./test-terminal.ts";
 
 let control: FakeControl;
 
@@ -15,32 +16,21 @@ beforeEach(() => control.reset());
 
 /** Runs a command line on a terminal of 60 columns where somebody types `answer`. */
 async function onTerminal(args: readonly string[], { answer = "", env = {} } = {}) {
-  let stdout = "";
-  let stderr = "";
+  const told = createTestTerminal({ env: { POSTHASTE_ADMIN_TOKEN: TOKEN, ...env } });
   const terminal: Terminal = {
-    env: { POSTHASTE_ADMIN_TOKEN: TOKEN, ...env },
+    ...told.terminal,
     isTerminal: true,
+    isTalkTerminal: true,
     columns: 60,
     canAsk: true,
-    out: (text) => {
-      stdout += text;
-    },
-    err: (text) => {
-      stderr += text;
-    },
-    readFile: () => Promise.reject(new Error("no files here")),
-    openFile: () => Promise.reject(new Error("no files here")),
-    openOutput: () => Promise.reject(new Error("no files here")),
-    onInterrupt: () => () => {},
-    isTalkTerminal: true,
     ask: async (question) => {
-      stderr += question;
+      told.terminal.err(question);
       return answer;
     },
   };
   const options = { terminal, version: "0", defaultDataDir: "/nonexistent" };
   const code = await run([...args, "--url", control.url], options);
-  return { code, stdout, stderr };
+  return { code, stdout: told.stdout(), stderr: told.stderr() };
 }
 
 const sources = [
