@@ -35,6 +35,25 @@ function scriptReplay(state: string, matched = 2): void {
 }
 
 describe("a replay of dead letters", () => {
+  it("is followed on when its control is away for a moment, and not when it never answered", async () => {
+    const answers = [
+      { state: "running", endedAt: null },
+      { status: 503, detail: "it is being started" },
+      { state: "done", endedAt: END },
+    ];
+    command.control.scriptRequest("GET /v1/replays/rpl_1", () => {
+      const { status = 200, ...answer } = answers.shift() ?? {};
+      return { status, body: JSON.stringify({ id: "rpl_1", matched: 2, replayed: 1, leftOutSince: {}, ...answer }) };
+    });
+    const { code, stderr } = await posthaste(["replays", "watch", "rpl_1"]);
+    expect([code, stderr]).toEqual([
+      0,
+      "it is being started; rpl_1 goes on without it, and is asked for again\nsent 1 of 2 again\n",
+    ]);
+    command.control.script("GET /v1/replays/rpl_1", { detail: "it is being started" }, 503);
+    expect((await posthaste(["replays", "watch", "rpl_1"])).code).toBe(5);
+  });
+
   it("is only counted under --dry-run, with what is left out and how to start it", async () => {
     scriptReplay("done");
     const { code, stdout, stderr } = await posthaste([

@@ -1,16 +1,19 @@
 /** A replay as it goes on: how far, how fast, how long still. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Context } from "../context.ts";
-import { EXIT, type ExitCode } from "../exit-code.ts";
-import type { Printer } from "../printer.ts";
+import { CliError, EXIT, type ExitCode } from "../exit-code.ts";
+import type { Entry, Printer } from "../printer.ts";
 import { startProgress } from "../progress.ts";
 import { leftOutWords } from "./letter-plan.ts";
 
 const LOOK_MS = 250;
+/** A replay goes on while its control is replaced, which takes less than this. */
+const SILENCE_MS = 60_000;
+const AGAIN_MS = 1000;
 
 /** Until its end: 0 when it is done, 6 when it was cancelled or failed. Ctrl-C leaves it running, and says so. */
 export async function watchReplay(context: Context, id: string): Promise<ExitCode> {
-  const { api, printer, terminal } = context;
+  const { printer, terminal } = context;
   const progress = startProgress(context);
   const forget = terminal.onInterrupt(() => {
     progress.end();
@@ -18,8 +21,8 @@ export async function watchReplay(context: Context, id: string): Promise<ExitCod
     sayHowToGoOn(printer, id);
   });
   try {
-    for (;;) {
-      const replay = await api.call("GET", `/v1/replays/${encodeURIComponent(id)}`);
+    for (let isFirst = true; ; isFirst = false) {
+      const replay = await askFor(context, id, isFirst ? 0 : SILENCE_MS);
       const { state, matched, replayed, leftOutSince } = replay;
       if (replay.endedAt !== null) {
         progress.end();
@@ -34,6 +37,21 @@ export async function watchReplay(context: Context, id: string): Promise<ExitCod
   } finally {
     progress.end();
     forget();
+  }
+}
+
+/** The replay as it stands; a control that does not answer is asked again for so long. */
+async function askFor({ api, printer }: Context, id: string, patienceMs: number): Promise<Entry> {
+  const giveUpAtMs = performance.now() + patienceMs;
+  for (let isSaid = false; ; isSaid = true) {
+    try {
+      return await api.call("GET", `/v1/replays/${encodeURIComponent(id)}`);
+    } catch (error) {
+      const isSilence = error instanceof CliError && error.exitCode === EXIT.notReachable;
+      if (!isSilence || performance.now() >= giveUpAtMs) throw error;
+      if (!isSaid) printer.say(`${error.message}; ${id} goes on without it, and is asked for again`);
+    }
+    await delay(AGAIN_MS);
   }
 }
 
