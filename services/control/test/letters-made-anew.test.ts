@@ -1,4 +1,7 @@
 /** A topic of dead letters that is made anew: Z7 of `replay-run.ts`, letter-topic.ts. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Delivery } from "@posthaste/core/delivery/delivery";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { withAdmin } from "@posthaste/testkit/broker";
@@ -71,4 +74,27 @@ it("has nothing of what was planned, purged or replayed in the old one", async (
     expect(body).toMatchObject({ state: "failed", replayed: 0, endedAt: expect.any(String) });
   }, PATIENCE);
   expect(sent).toEqual(["old-0"]);
+}, 120_000);
+
+it("is read from its start where it was made anew while no control ran", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "letters-"));
+  const env = { POSTHASTE_CONTROL_DATA_DIR: folder };
+  const { deadLetters } = topics.names;
+  const first = await startTestControl(topics, { env });
+  await eventually(
+    async () => expect((await first.call("GET", "/v1/dead-letters")).body.complete).toBe(true),
+    PATIENCE,
+  );
+  await first.stop();
+  await withAdmin((admin) => admin.deleteTopics({ topics: [deadLetters] }));
+  await createTopic(deadLetters);
+  await eventually(() => letters("newest", 12), PATIENCE);
+  const next = await startTestControl(topics, { env });
+  await eventually(async () => {
+    const { body } = await next.call("GET", "/v1/dead-letters?limit=200");
+    const names = body.data.map(({ messageId }: { messageId: string }) => messageId).sort();
+    expect(names).toEqual(Array.from({ length: 12 }, (_, n) => `newest-${n}`).sort());
+  }, PATIENCE);
+  await next.stop();
+  await rm(folder, { recursive: true, force: true });
 }, 120_000);

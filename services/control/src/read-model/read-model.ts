@@ -12,7 +12,9 @@ import type { OpenCodec } from "@posthaste/contracts/codec";
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { AttemptBatch } from "@posthaste/core/delivery/attempt-record";
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
+import { isPosthasteError } from "@posthaste/core/errors";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { readTopicIds } from "@posthaste/kafka/connection/topic-id";
 import type { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-records";
 import { type Freshness, freshAsOf } from "../http/freshness.ts";
 import { Problem } from "../http/problem.ts";
@@ -129,6 +131,10 @@ async function runOnce(
 ): Promise<void> {
   const { connection, openCodec, names, path, unreadable, unknownSchemaMs } = options;
   const { clusterId } = await connection.withAdmin((admin) => admin.describeCluster());
+  // Positions in another topic of the name would mean nothing.
+  const topicIds = await Promise.all(
+    [names.attempts, names.deadLetters].map((topic) => idOf(connection, topic, signal)),
+  );
   const [attempts, deadLetters] = await Promise.all([
     openCodec<AttemptBatch>("attempt-batch"),
     openCodec<DeadLetter>("dead-letter"),
@@ -140,7 +146,7 @@ async function runOnce(
   const store = await openStore(
     {
       path,
-      identity: `${clusterId}/${names.attempts}`,
+      identity: [clusterId, names.attempts, ...topicIds].join("/"),
       bounds: boundsOf(options, FILE_ENTRIES),
       memoryBounds: boundsOf(options, MEMORY_ENTRIES),
     },
@@ -172,6 +178,16 @@ async function runOnce(
     onOpen(null);
     await Promise.all(followed.map((follower) => follower.close()));
     await store.close();
+  }
+}
+
+/** Empty for a topic that is not there yet, and where the cluster has none. */
+async function idOf(connection: KafkaConnection, topic: string, signal: AbortSignal): Promise<string> {
+  try {
+    return (await readTopicIds(connection, [topic], { signal, missingPatienceMs: 0 })).get(topic) ?? "";
+  } catch (error) {
+    if (signal.aborted || isPosthasteError(error, "topic_missing")) return "";
+    throw error;
   }
 }
 

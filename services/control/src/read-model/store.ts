@@ -46,7 +46,7 @@ export type JournalName = keyof typeof JOURNALS;
 export interface StoreOptions {
   /** The database's file; null for memory. */
   readonly path: string | null;
-  /** Names the cluster and its topics. */
+  /** Names the cluster and its topics, with their ids. */
   readonly identity: string;
   readonly bounds: Readonly<Record<JournalName, JournalBounds>>;
   /** Bounds where it is memory after all. */
