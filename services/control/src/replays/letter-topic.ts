@@ -5,7 +5,7 @@
  * Owns: the topic's id as it was seen last, and the watch on it.
  */
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
-import { readTopicId } from "@posthaste/kafka/connection/topic-id";
+import { readTopicId, readTopicIds } from "@posthaste/kafka/connection/topic-id";
 import { TopicWatch } from "@posthaste/kafka/connection/topic-watch";
 
 const LOOK_MS = 10_000;
@@ -15,7 +15,7 @@ export class LetterTopic {
   readonly #topic: string;
   #id: string | null;
   #watch: TopicWatch | null = null;
-  #isClosed = false;
+  readonly #closing = new AbortController();
 
   private constructor(connection: KafkaConnection, topic: string, id: string | null) {
     this.#connection = connection;
@@ -34,26 +34,30 @@ export class LetterTopic {
     return this.#id;
   }
 
-  /** As it is now. Waits for brokers. Rejects with `topic_missing`. */
-  async refresh(): Promise<string | null> {
-    this.#id = await readTopicId(this.#connection, this.#topic);
+  /**
+   * As it is now. Waits for brokers until `signal` says that this is enough. Rejects with `topic_missing` and
+   * `broker_unavailable`.
+   */
+  async refresh(signal: AbortSignal): Promise<string | null> {
+    const found = await readTopicIds(this.#connection, [this.#topic], { signal });
+    this.#id = found.get(this.#topic) ?? null;
     return this.#id;
   }
 
   close(): void {
-    this.#isClosed = true;
+    this.#closing.abort();
     this.#watch?.close();
   }
 
   #look(): void {
-    if (this.#isClosed) return;
+    if (this.#closing.signal.aborted) return;
     this.#watch = new TopicWatch(this.#connection, {
       topicIds: new Map([[this.#topic, this.#id]]),
       everyMs: LOOK_MS,
       onRemade: () => {
         this.#connection.log.warn({ event: "dead_letters_made_anew", topic: this.#topic });
         // One that is missing by then is looked for again as what it was.
-        this.refresh()
+        this.refresh(this.#closing.signal)
           .catch(() => undefined)
           .finally(() => this.#look());
       },

@@ -22,6 +22,8 @@ import type { PastPlans } from "./plan-letters.ts";
 
 /** How long a plan may wait to be started. */
 const PLAN_KEEP_MS = 60 * 60 * 1000;
+/** Brokers that do not answer are not waited for any longer. */
+const BROKERS_MS = 10_000;
 const SAMPLES = 3;
 /** Of the counts by destination, reason, error and type, the largest. */
 const GROUPS = 100;
@@ -75,7 +77,7 @@ export class Planner {
   async #make(input: PlanInput, signal: AbortSignal): Promise<MadePlan> {
     const { connection, topic, clock, log } = this.#options;
     const createdAtMs = clock.nowMs();
-    const topicId = await this.#options.letterTopic.refresh();
+    const topicId = await this.#options.letterTopic.refresh(AbortSignal.any([signal, AbortSignal.timeout(BROKERS_MS)]));
     const ranges = await topicOffsets(connection, topic);
     const count = new Count(input, createdAtMs, this.#options);
     const failing = new AbortController();

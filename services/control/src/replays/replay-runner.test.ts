@@ -2,7 +2,7 @@ import type { RecordedProgress } from "@posthaste/contracts/replay-codec";
 import { claimProgress, NONE_LEFT_OUT } from "@posthaste/core/replay/replay";
 import type { ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import { describe, expect, it } from "vitest";
-import { isOver } from "./replay-runner.ts";
+import { dueReplays, isOver } from "./replay-runner.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const PLAN: ReplayPlan = {
@@ -14,6 +14,23 @@ const PLAN: ReplayPlan = {
 const ended = (endedAtMs: number | null): RecordedProgress => ({
   ...{ ...claimProgress(undefined, 0), leftOutPlaces: new Uint8Array(), updatedAtMs: 0 },
   endedAtMs,
+});
+
+it("replays are carried out in the order in which they were started, whenever they were planned (RR1)", () => {
+  const held = (id: string, plan: Partial<ReplayPlan>, progress?: RecordedProgress) => ({
+    ...{ id, createdAtMs: 0, progress },
+    plan: { ...PLAN, want: "running", ...plan } as const,
+  });
+  const plans = [
+    held("second", { startedAtMs: 20 }),
+    held("paused", { want: "paused", startedAtMs: 1 }),
+    held("first", { startedAtMs: 10 }),
+    held("purge", { purpose: "purge", startedAtMs: 2 }),
+    held("done", { startedAtMs: 3 }, ended(9)),
+    held("planned", { want: "planned" }),
+    held("cancelled", { want: "cancelled", startedAtMs: 30 }),
+  ];
+  expect(dueReplays(plans).map(({ id }) => id)).toEqual(["first", "second", "cancelled"]);
 });
 
 describe("what is over (RR3)", () => {

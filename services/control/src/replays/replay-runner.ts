@@ -96,7 +96,7 @@ export class ReplayRunner {
           await this.#tidy();
           tidiedAtMs = nowMs;
         }
-        const next = this.#next();
+        const [next] = dueReplays(this.#options.store.plans());
         if (next === undefined) await this.#changed(TIDY_MS, signal);
         else await this.#run(next.id, signal);
       } catch (error) {
@@ -116,23 +116,12 @@ export class ReplayRunner {
     }
   }
 
-  /** RR1. */
-  #next(): HeldPlan | undefined {
-    return this.#due().sort((a, b) => startOf(a) - startOf(b))[0];
-  }
-
-  #due(): HeldPlan[] {
-    return [...this.#options.store.plans()].filter(
-      ({ plan, progress }) => plan.purpose === "replay" && isDue(plan.want, progress),
-    );
-  }
-
   /** What was cancelled while it waited for another is not waited for. Never rejects. */
   async #settleStopped(signal: AbortSignal): Promise<void> {
     if (this.#isSettling) return;
     this.#isSettling = true;
     try {
-      for (const { id, plan } of this.#due()) {
+      for (const { id, plan } of dueReplays(this.#options.store.plans())) {
         if (id === this.#current || plan.want !== "cancelled") continue;
         const progress = await RunProgress.claim(this.#options, id, signal);
         await progress.write("cancelled");
@@ -167,6 +156,13 @@ export class ReplayRunner {
     clearTimeout(timer);
     signal.removeEventListener("abort", wake);
   }
+}
+
+/** RR1: those that want something done, in the order in which they were started. */
+export function dueReplays(plans: Iterable<HeldPlan>): readonly HeldPlan[] {
+  return [...plans]
+    .filter(({ plan, progress }) => plan.purpose === "replay" && isDue(plan.want, progress))
+    .sort((a, b) => startOf(a) - startOf(b));
 }
 
 function startOf({ plan, createdAtMs }: HeldPlan): number {

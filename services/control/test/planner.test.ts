@@ -1,0 +1,77 @@
+/** Rules: PL1 and PL2 of planner.ts, over the real broker. */
+import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
+import { SILENT_LOG } from "@posthaste/core/log";
+import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type FoundLetter, type LetterReaderOptions, readLetters } from "../src/replays/letter-reader.ts";
+import { PlaceSet } from "../src/replays/place-set.ts";
+import { PastPlans } from "../src/replays/plan-letters.ts";
+import { type PlanInput, Planner } from "../src/replays/planner.ts";
+import { createLogWriter, deadLetterAt } from "./log-writer.ts";
+
+const ALL: PlanInput = { purpose: "replay", filter: {}, again: false, ratePerSecond: null };
+const MANY = 20_000;
+
+let topics: TestTopics;
+let reading: LetterReaderOptions;
+
+beforeAll(async () => {
+  topics = await createTestTopics("planner");
+  const writer = await createLogWriter(topics);
+  await writer.deadLetters([1, 2].map((n) => deadLetterAt(n)));
+  await writer.strayDeadLetter();
+  await writer.deadLetters([3, 4, 5].map((n) => deadLetterAt(n)));
+  for (let from = 0; from < MANY; from += 2000) {
+    await writer.deadLetters(
+      Array.from({ length: 2000 }, (_, n) => deadLetterAt(6, { messageId: `${from + n}` })),
+      1,
+    );
+  }
+  const { connection, openCodec, names } = topics;
+  reading = { connection, topic: names.deadLetters, codec: await openCodec<DeadLetter>("dead-letter") };
+});
+
+afterAll(() => topics.remove());
+
+type Judge = (found: readonly FoundLetter[]) => Promise<readonly null[]>;
+
+function plannerWith(judge: Judge): Planner {
+  const past = new PastPlans({ plans: () => [] }, { id: null });
+  const clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
+  const letterTopic = { refresh: async () => null };
+  return new Planner({ ...reading, judge: { judge }, past, letterTopic, clock, log: SILENT_LOG });
+}
+const nobodyLeftOut: Judge = async (found) => found.map(() => null);
+
+it("PL1: letters are read up to an end, whatever stands behind it", async () => {
+  const offsets: number[] = [];
+  const range = { partition: 0, start: 1, end: 5 };
+  for await (const { letters, unreadable, next } of readLetters(reading, range, new AbortController().signal)) {
+    offsets.push(...letters.map(({ facts }) => facts.offset));
+    expect([unreadable, next]).toEqual([[2], 5]);
+  }
+  expect(offsets).toEqual([1, 3, 4]);
+});
+
+it("what nobody could read is left out for good, also once somebody can", async () => {
+  const { plan } = await plannerWith(nobodyLeftOut).make(ALL, new AbortController().signal);
+  expect(plan.matched).toBe(5 + MANY);
+  const places = PlaceSet.decode(plan.leftOutPlaces);
+  expect([0, 1, 2, 3].map((offset) => places.has(0, offset))).toEqual([false, false, true, false]);
+});
+
+it("PL2: where one partition cannot be counted, the others are not read on", async () => {
+  let counted = 0;
+  const planner = plannerWith(async (found) => {
+    if (found[0]?.facts.partition === 0) throw new Error("the log is away");
+    counted += found.length;
+    // As slow as a log that is asked for each of them.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    return await nobodyLeftOut(found);
+  });
+  await expect(planner.make(ALL, new AbortController().signal)).rejects.toThrow("the log is away");
+  const atFailure = counted;
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  // What was read by then is counted to its end.
+  expect(counted - atFailure).toBeLessThanOrEqual(400);
+});
