@@ -3,7 +3,12 @@ import { SlowestFirst } from "./packages/tooling/slow-tests.ts";
 
 export default defineConfig({
   test: {
-    projects: ["packages/*/vitest.config.ts", "services/*/vitest.config.ts", "test/vitest.config.ts"],
+    projects: [
+      "packages/*/vitest.config.ts",
+      "services/*/vitest.config.ts",
+      "test/vitest.config.ts",
+      "vitest.alone.config.ts",
+    ],
     // How many files run at once is each project's (packages/tooling/vitest.ts): vitest does not hand on what stands here.
     sequence: { sequencer: SlowestFirst },
   },

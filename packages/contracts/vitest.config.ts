@@ -1,3 +1,3 @@
 import { projectConfig } from "@posthaste/tooling/vitest";
 
-export default projectConfig("contracts", { pure: true });
+export default projectConfig("contracts");

@@ -1,3 +1,3 @@
 import { projectConfig } from "@posthaste/tooling/vitest";
 
-export default projectConfig("core", { pure: true });
+export default projectConfig("core");

@@ -1,6 +1,7 @@
 /** The vitest configuration that every package shares. */
 import { fileURLToPath } from "node:url";
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig } from "vitest/config";
+import { LONE_TESTS } from "./lone-tests.ts";
 
 const failOnConsole = fileURLToPath(new URL("./fail-on-console.ts", import.meta.url));
 const shortProperties = fileURLToPath(new URL("./short-properties.ts", import.meta.url));
@@ -11,6 +12,13 @@ const kafkaGlobalSetup = fileURLToPath(new URL("./kafka-global-setup.ts", import
  * names.
  */
 const withoutBroker = process.env["POSTHASTE_MUTATION"] === "true";
+/**
+ * In a run from the root of the clone, test files share processes, and what those import: a process of its own costs a
+ * file a third of a second of CPU, of which there are hundreds. In a run from a package's own folder each file has its
+ * own, and so it has for StrykerJS, which damages what is imported and needs it imported anew.
+ */
+const sharesProcesses =
+  !withoutBroker && process.cwd() === fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
 /**
  * Test files that run at once. Most of their time is waiting for brokers, so two cores carry three. Vitest takes the
  * number from each project's own configuration, never from the root's, and one less than the cores where there is none:
@@ -27,11 +35,6 @@ export interface ProjectOptions {
    */
   readonly kafka?: boolean;
   readonly testTimeoutMs?: number;
-  /**
-   * Nothing in it holds a state between files, so that they may share what they import: quicker where files are many
-   * and short.
-   */
-  readonly pure?: boolean;
   /** Files of `test/` that need no broker. */
   readonly brokerless?: readonly string[];
 }
@@ -39,7 +42,7 @@ export interface ProjectOptions {
 /** The configuration of one package's tests; `name` is what the report calls it. */
 export function projectConfig(
   name: string,
-  { kafka = false, testTimeoutMs = kafka ? 60_000 : 10_000, pure = false, brokerless = [] }: ProjectOptions = {},
+  { kafka = false, testTimeoutMs = kafka ? 60_000 : 10_000, brokerless = [] }: ProjectOptions = {},
 ) {
   const timeoutMs = withoutBroker ? MUTATION_TEST_TIMEOUT_MS : testTimeoutMs;
   return defineConfig({
@@ -49,13 +52,27 @@ export function projectConfig(
     test: {
       name,
       include: withoutBroker ? ["src/**/*.test.ts", ...brokerless] : ["src/**/*.test.ts", "test/**/*.test.ts"],
+      exclude: [...configDefaults.exclude, ...(sharesProcesses ? loneTestsOf(name) : [])],
       setupFiles: withoutBroker ? [failOnConsole, shortProperties] : [failOnConsole],
       globalSetup: kafka && !withoutBroker ? [kafkaGlobalSetup] : [],
       testTimeout: timeoutMs,
       hookTimeout: timeoutMs,
       maxWorkers: MAX_WORKERS,
-      // StrykerJS damages what is imported, and needs it imported anew.
-      isolate: withoutBroker || !pure,
+      isolate: !sharesProcesses,
     },
+  });
+}
+
+/** The tests that need a process each, of all packages; their paths begin at the root of the clone. */
+export function loneConfig() {
+  const config = projectConfig("alone", { kafka: true });
+  return { ...config, test: { ...config.test, include: [...LONE_TESTS], isolate: true } };
+}
+
+/** Those of a package or service, by their paths in it. */
+function loneTestsOf(name: string): readonly string[] {
+  return LONE_TESTS.flatMap((path) => {
+    const [, folder, file] = /^(?:packages|services)\/([^/]+)\/(.+)$/.exec(path) ?? [];
+    return folder === name && file !== undefined ? [file] : [];
   });
 }

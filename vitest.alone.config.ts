@@ -1,0 +1,3 @@
+import { loneConfig } from "./packages/tooling/vitest.ts";
+
+export default loneConfig();
