@@ -10,7 +10,10 @@ export const root = fileURLToPath(new URL("..", import.meta.url));
 const bin = join(root, "node_modules", ".bin");
 const node24 = join(bin, process.platform === "win32" ? "node.cmd" : "node");
 
-/** kafkajs sets timers of negative length, which Node 24 warns about at every one. */
+/**
+ * kafkajs sets timers of negative length, at each of which Node 24 warns. The services set none
+ * (packages/kafka/src/kafkajs/request-queue-timer.ts); the local stack and the tests use bare clients of kafkajs too.
+ */
 const NODE_FLAGS = ["--disable-warning=TimeoutNegativeWarning"];
 
 /**

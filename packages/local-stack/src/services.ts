@@ -12,16 +12,14 @@ export type ServiceName = (typeof SERVICE_NAMES)[number];
 
 /**
  * The flags of control, which passes a million users on without holding them. Meanwhile V8 would let the heap grow to
- * three times its live objects. With the second flag V8 collects more often, and nobody waits for control's
- * milliseconds.
+ * three times its live objects. With the flag V8 collects more often, and nobody waits for control's milliseconds.
  */
-const CONTROL_FLAGS = ["--disable-warning=TimeoutNegativeWarning", "--optimize-for-size"] as const;
+const CONTROL_FLAGS = ["--optimize-for-size"] as const;
 /**
- * As in deploy/Dockerfile. kafkajs sets timers of negative length, which Node 24 warns about at every one. Below 128 MB
- * of old space a full collection gains little and is felt: V8 would make several a second of a small process that keeps
- * much waiting.
+ * The flags of the other services, as in deploy/Dockerfile. Below 128 MB of old space a full collection gains little
+ * and is felt: V8 would make several a second of a small process that keeps much waiting.
  */
-export const NODE_FLAGS = ["--disable-warning=TimeoutNegativeWarning", "--initial-old-space-size=128"] as const;
+export const NODE_FLAGS = ["--initial-old-space-size=128"] as const;
 
 export interface ServicePorts {
   readonly ingest: number;

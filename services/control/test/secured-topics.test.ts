@@ -17,7 +17,7 @@ afterAll(() => secured?.stop());
 
 /** Runs the program at the secured broker, by settings alone. */
 function run(env: Readonly<Record<string, string>> = {}) {
-  return runNode(["--disable-warning=TimeoutNegativeWarning", PROGRAM, "--dry-run"], {
+  return runNode([PROGRAM, "--dry-run"], {
     env: {
       PATH: process.env.PATH,
       KAFKA_BROKERS: secured.broker,

@@ -11,7 +11,7 @@ afterAll(() => deleteTopics(prefix));
 
 /** Runs the program over topics of this test's own. */
 function run(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  return runNode(["--disable-warning=TimeoutNegativeWarning", PROGRAM, ...args], {
+  return runNode([PROGRAM, ...args], {
     env: {
       PATH: process.env.PATH,
       KAFKA_BROKERS: kafkaBrokers().join(","),

@@ -39,7 +39,7 @@ export interface Meter {
  */
 const REFERENCE_MS = 2.5;
 /** As services are started. */
-const NODE_FLAGS = ["--disable-warning=TimeoutNegativeWarning", "--initial-old-space-size=128"];
+const NODE_FLAGS = ["--initial-old-space-size=128"];
 /** A form that costs less than this in a round is sent more often in it. */
 const ENOUGH_MS = 4;
 const MOST_AT_ONCE = 16;
