@@ -68,21 +68,26 @@ export function untilWhole({ view }: Cluster): Promise<void> {
       const lacking = (await view.partitions()).filter(({ inSync, replicas }) => inSync.length < replicas.length);
       if (lacking.length > 0) throw new Error(`${lacking.length} partitions lack a replica`);
     },
-    { timeoutMs: 180_000, intervalMs: 200 },
+    { timeoutMs: 180_000, intervalMs: 500 },
   );
 }
 
 /**
  * Answers how many ms from now the cluster did without the broker: it leads nothing, no acknowledgement waits for it,
- * and the active controller is another. As those say that answer; null when it was not so within `timeoutMs`.
+ * and the active controller is another. As those say that answer, who are asked every `pollMs`; null when it was not so
+ * within `timeoutMs`.
  */
-export async function untilReplaced(broker: string, { view }: Cluster, timeoutMs: number): Promise<number | null> {
+export async function untilReplaced(
+  broker: string,
+  { view }: Cluster,
+  { timeoutMs, pollMs }: { readonly timeoutMs: number; readonly pollMs: number },
+): Promise<number | null> {
   const startMs = performance.now();
   while (performance.now() - startMs < timeoutMs) {
     const [partitions, controller] = await Promise.all([view.partitions(), view.activeController()]).catch(() => []);
     const holds = partitions?.some(({ leader, inSync }) => leader === broker || inSync.includes(broker)) ?? true;
     if (!holds && controller !== broker) return performance.now() - startMs;
-    await pause(100);
+    await pause(pollMs);
   }
   return null;
 }

@@ -1,5 +1,6 @@
 /**
- * One round of a row: the system and bare kafkajs under load, the fault, and what came of it at both.
+ * One round of a row: the system under load, where it is asked for bare kafkajs beside it, the fault, and what came of
+ * it at both.
  *
  * RO1  A round begins when every partition has all of its replicas in sync, so that it shows its own fault alone.
  * RO2  What it started is ended with it, however it ends; the brokers are the caller's to mend.
@@ -32,6 +33,9 @@ export interface Stage {
   readonly route: Route;
   readonly services: readonly string[];
   readonly eventsPerSecond: number;
+  readonly batchesPerSecond: number;
+  /** How often the cluster is asked for commits and for who replaced a broker: each question costs the brokers. */
+  readonly pollMs: number;
   /** How long the load runs on when all brokers are back. */
   readonly afterMs: number;
 }
@@ -47,21 +51,27 @@ interface Running {
   readonly load: Load;
   readonly arrivals: Arrivals;
   readonly watch: CommitWatch;
-  readonly bare: Bare;
+  readonly bare: Bare | null;
 }
 
-/** Runs it; `name` begins the ids of its events. Rejects when it cannot be begun or its brokers do not come back. */
-export async function runRound(stage: Stage, row: Row, name: string): Promise<RoundResult> {
-  const { cluster, services } = stage;
+/** Of one round: what the ids of its events begin with, and whether bare kafkajs runs beside the system. */
+export interface RoundOptions {
+  readonly name: string;
+  readonly besideBare: boolean;
+}
+
+/** Runs a round. Rejects when it cannot be begun or its brokers do not come back. */
+export async function runRound(stage: Stage, row: Row, options: RoundOptions): Promise<RoundResult> {
+  const { cluster, services, pollMs } = stage;
   await untilWhole(cluster);
-  const running = await startRunning(stage, name);
+  const running = await startRunning(stage, options);
   try {
     const victims = await brokersOf(row, cluster);
     const roles = await rolesOf(victims, cluster);
     const [fromMs, fromEpochMs] = [performance.now(), Date.now()];
     const [one, another] = victims;
     const [withoutMs, backMs] = await Promise.all([
-      one && another === undefined ? untilReplaced(one.name, cluster, row.forMs) : null,
+      one && another === undefined ? untilReplaced(one.name, cluster, { timeoutMs: row.forMs, pollMs }) : null,
       inflict(row, victims).then(() => performance.now() - fromMs),
     ]);
     const replacedMs = another === undefined ? withoutMs : backMs;
@@ -83,22 +93,23 @@ export async function runRound(stage: Stage, row: Row, name: string): Promise<Ro
   }
 }
 
-async function startRunning({ cluster, receiver, route, eventsPerSecond }: Stage, name: string): Promise<Running> {
+async function startRunning(stage: Stage, { name, besideBare }: RoundOptions): Promise<Running> {
+  const { cluster, receiver, route, eventsPerSecond, batchesPerSecond, pollMs } = stage;
   const arrivals = createArrivals({ only: `${name}/` });
   receiver.clear();
   receiver.script(route.path, (request) => {
     arrivals.record(request);
     return {};
   });
-  const bare = await startBare(cluster);
+  const bare = besideBare ? await startBare(cluster) : null;
   const { ingestUrl } = cluster.system;
-  const load = startLoad({ ingestUrl, writeKey: route.writeKey, eventsPerSecond, name });
-  const watch = watchCommits(cluster.view, cluster.names.deliveryGroup);
+  const load = startLoad({ ingestUrl, writeKey: route.writeKey, eventsPerSecond, batchesPerSecond, name });
+  const watch = watchCommits(cluster.view, { groupId: cluster.names.deliveryGroup, pollMs });
   const running = { load, arrivals, watch, bare };
   try {
     await untilAbove(arrivals.deliveries, eventsPerSecond);
     // Bare kafkajs need not have come that far: its gap says so then.
-    await untilAbove(bare.consumption, 0).catch(() => {});
+    if (bare) await untilAbove(bare.consumption, 0).catch(() => {});
     return running;
   } catch (error) {
     await stop(running);
@@ -114,7 +125,7 @@ function untilAbove(timeline: Timeline, count: number): Promise<void> {
 
 /** Ends what sends and what watches; a second time is no error. */
 async function stop({ load, watch, bare }: Running): Promise<void> {
-  await Promise.all([load.stop(), watch.stop(), bare.stop()]);
+  await Promise.all([load.stop(), watch.stop(), bare?.stop()]);
 }
 
 /** Until every acknowledged event has arrived, or for as long as that may take. */
@@ -138,7 +149,7 @@ function measure(
     const gap = timeline.longestGap(fromMs, toMs);
     return { fromMs: gap.fromMs - fromMs, toMs: gap.toMs - fromMs };
   };
-  const bareRound: BareRound = {
+  const bareRound: BareRound | null = bare && {
     acknowledgements: gapOf(bare.acknowledgements),
     consumption: gapOf(bare.consumption),
     refused: bare.refused(),

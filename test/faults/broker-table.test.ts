@@ -38,6 +38,19 @@ it("tells the median and the largest of a row's rounds in seconds, and the sum o
   expect(column(text, "noticed after")).toEqual(["–"]);
 });
 
+it("tells of bare kafkajs by the rounds that it ran in, and nothing where it ran in none", () => {
+  const beside: BrokerRound = {
+    ...quiet,
+    bare: { acknowledgements: { fromMs: 0, toMs: 3_000 }, consumption: none, refused: 2, crashes: 1 },
+  };
+  const alone: BrokerRound = { ...quiet, bare: null };
+  const other: BrokerRound = { ...alone, row: { ...quiet.row, fault: "hung" } };
+  const text = toBrokerTables([beside, alone, other]);
+  expect(column(text, "bare: an acknowledgement")).toEqual(["3.0", "–"]);
+  expect(column(text, "bare: sends refused")).toEqual(["2", "–"]);
+  expect(column(text, "bare: crashes")).toEqual(["1", "–"]);
+});
+
 it("counts the wait after the cluster did without the broker only in a gap that lasted until then", () => {
   const rounds: BrokerRound[] = [
     { ...quiet, acknowledgements: { fromMs: 100, toMs: 3_500 } },

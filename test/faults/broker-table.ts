@@ -24,7 +24,8 @@ export interface BrokerRound {
   readonly repeated: number;
   /** Users of whom an event first came after a later one of theirs. */
   readonly disordered: number;
-  readonly bare: BareRound;
+  /** Null where none ran beside the system. */
+  readonly bare: BareRound | null;
 }
 
 /** The same of a bare producer and a bare consumer. */
@@ -44,10 +45,10 @@ const GAPS: readonly Column[] = [
   { head: "without an acknowledgement", cell: gaps((round) => round.acknowledgements) },
   { head: "a delivery", cell: gaps((round) => round.deliveries) },
   { head: "a commit", cell: gaps((round) => round.commits) },
-  { head: "bare: an acknowledgement", cell: gaps(({ bare }) => bare.acknowledgements) },
-  { head: "bare: a record consumed", cell: gaps(({ bare }) => bare.consumption) },
-  { head: "bare: sends refused", cell: sum(({ bare }) => bare.refused) },
-  { head: "bare: crashes", cell: sum(({ bare }) => bare.crashes) },
+  { head: "bare: an acknowledgement", cell: gaps(({ bare }) => bare?.acknowledgements) },
+  { head: "bare: a record consumed", cell: gaps(({ bare }) => bare?.consumption) },
+  { head: "bare: sends refused", cell: sum(({ bare }) => bare?.refused) },
+  { head: "bare: crashes", cell: sum(({ bare }) => bare?.crashes) },
 ];
 
 const PARTS: readonly Column[] = [
@@ -88,8 +89,11 @@ export function toBrokerLine(round: BrokerRound): string {
   return toLine([role, fault, ...[...GAPS, ...PARTS, ...COUNTS].map(({ cell }) => cell([round]))]);
 }
 
-function gaps(pick: (round: BrokerRound) => Gap): Column["cell"] {
-  return times((round) => pick(round).toMs - pick(round).fromMs);
+function gaps(pick: (round: BrokerRound) => Gap | undefined): Column["cell"] {
+  return times((round) => {
+    const gap = pick(round);
+    return gap === undefined ? null : gap.toMs - gap.fromMs;
+  });
 }
 
 /** How long after the cluster did without the broker the longest gap ended; 0 when it ended before, or began after. */
@@ -114,8 +118,11 @@ function seconds(ms: number): string {
   return (ms / 1000).toFixed(1);
 }
 
-function sum(pick: (round: BrokerRound) => number): Column["cell"] {
-  return (group) => group.reduce((total, round) => total + pick(round), 0);
+function sum(pick: (round: BrokerRound) => number | undefined): Column["cell"] {
+  return (group) => {
+    const values = group.flatMap((round) => pick(round) ?? []);
+    return values.length === 0 ? "–" : values.reduce((total, value) => total + value, 0);
+  };
 }
 
 /** In how many rounds the brokers of the row had each role. */

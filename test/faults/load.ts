@@ -1,7 +1,7 @@
 /** A steady load on ingest through a fault, and what came of it at both ends. */
 import { createTimeline, type Timeline } from "./timeline.ts";
 
-/** Calls go out in batches, ten a second. */
+/** Batches of calls a second, where nothing else is said. */
 const BATCHES_PER_SECOND = 10;
 const USERS = 100;
 /** Longer than ingest's own patience with the brokers (5 s). */
@@ -20,6 +20,8 @@ export interface LoadOptions {
   readonly ingestUrl: string;
   readonly writeKey: string;
   readonly eventsPerSecond: number;
+  /** In so many batches; each costs ingest and the brokers more than the events in it. Default 10. */
+  readonly batchesPerSecond?: number;
   /** What the message ids begin with. */
   readonly name: string;
   /** How many to send, all in all; without it, it goes on until it is stopped. */
@@ -29,10 +31,11 @@ export interface LoadOptions {
 /** Starts to send; a batch that is refused is not sent again, so that what counts as acknowledged is exact. */
 export function startLoad(options: LoadOptions): Load {
   const { ingestUrl, writeKey, eventsPerSecond, name, events = Number.POSITIVE_INFINITY } = options;
+  const { batchesPerSecond = BATCHES_PER_SECOND } = options;
   const acknowledgements = createTimeline();
   const acknowledged = new Set<string>();
   const open = new Set<Promise<void>>();
-  const size = Math.max(1, Math.round(eventsPerSecond / BATCHES_PER_SECOND));
+  const size = Math.max(1, Math.round(eventsPerSecond / batchesPerSecond));
   let [sent, refused] = [0, 0];
 
   const sendBatch = async (): Promise<void> => {
@@ -67,7 +70,7 @@ export function startLoad(options: LoadOptions): Load {
     if (sent >= events) return;
     const sending = sendBatch().finally(() => open.delete(sending));
     open.add(sending);
-  }, 1000 / BATCHES_PER_SECOND);
+  }, 1000 / batchesPerSecond);
   return {
     acknowledgements,
     acknowledged,
