@@ -20,6 +20,8 @@ const RATE = isLong ? 2000 : 500;
 const LATE = 500;
 /** A killed member is missed after ten seconds; the rest is the machine's. */
 const PATIENCE = { timeoutMs: isLong ? 180_000 : 90_000, intervalMs: 20 };
+/** Of one test: writing, counting, and sending at its rate. */
+const TEST_MS = isLong ? 420_000 : 180_000;
 
 interface Control {
   readonly process: StackProcess;
@@ -41,11 +43,19 @@ let installation: Installation;
 let receiver: Receiver;
 let controls: readonly [Control, Control];
 const arrivedAtMs: number[] = [];
+/** How often each message came. */
+const arrivals = new Map<string, number>();
 
 beforeAll(async () => {
   [installation, receiver] = await Promise.all([
     startInstallation(),
-    startReceiver({ onRequest: () => arrivedAtMs.push(performance.now()) }),
+    startReceiver({
+      onRequest: ({ headers }) => {
+        const messageId = headers["x-message-id"] ?? "";
+        arrivedAtMs.push(performance.now());
+        arrivals.set(messageId, (arrivals.get(messageId) ?? 0) + 1);
+      },
+    }),
   ]);
   const { system } = installation;
   const [adminPort = 0, controlPort = 0] = await findFreePorts(2);
@@ -94,64 +104,64 @@ async function planOf(client: ControlClient, route: Route, ratePerSecond: number
   return (await eventually(() => client.call("POST", "/v1/dead-letters/replay", body), PATIENCE)) as ReplayAnswer;
 }
 
-it("is gone on with by another: all that was planned is delivered, nothing else, and a batch at the most goes twice", async () => {
-  const route = await createRoute(installation, receiver, "/replayed");
-  await write(route, "planned", LETTERS);
-  const [runner, other] = await findRunner();
-  const plan = await planOf(other.client, route, RATE);
-  expect(plan.matched).toBe(LETTERS);
-  await write(route, "late", LATE);
-  const { id } = (await other.client.call("POST", "/v1/dead-letters/replay", { plan: plan.plan })) as ReplayAnswer;
-  const late = write(route, "later", LATE);
-  await eventually(() => expect(arrivedAtMs.length).toBeGreaterThan(LETTERS * 0.4), PATIENCE);
-  const killedAtMs = performance.now();
-  await runner.process.kill();
-  await late;
+it(
+  "is gone on with by another: all that was planned is delivered, nothing else, and a batch at the most goes twice",
+  async () => {
+    const route = await createRoute(installation, receiver, "/replayed");
+    await write(route, "planned", LETTERS);
+    const [runner, other] = await findRunner();
+    const plan = await planOf(other.client, route, RATE);
+    expect(plan.matched).toBe(LETTERS);
+    await write(route, "late", LATE);
+    const { id } = (await other.client.call("POST", "/v1/dead-letters/replay", { plan: plan.plan })) as ReplayAnswer;
+    const late = write(route, "later", LATE);
+    await eventually(() => expect(arrivedAtMs.length).toBeGreaterThan(LETTERS * 0.4), PATIENCE);
+    const killedAtMs = performance.now();
+    await runner.process.kill();
+    await late;
 
-  const done = await eventually(async () => {
-    const replay = (await other.client.call("GET", `/v1/replays/${id}`)) as ReplayAnswer;
-    expect(replay.endedAt).not.toBeNull();
-    return replay;
-  }, PATIENCE);
-  expect(done).toMatchObject({ state: "done", matched: LETTERS, replayed: LETTERS, takeovers: 1 });
-  const delivered = new Map<string, number>();
-  await eventually(() => {
-    delivered.clear();
-    for (const { headers } of receiver.requestsTo(route.path)) {
-      const messageId = headers["x-message-id"] ?? "";
-      delivered.set(messageId, (delivered.get(messageId) ?? 0) + 1);
-    }
-    expect(delivered.size).toBe(LETTERS);
-  }, PATIENCE);
-  expect([...delivered.keys()].filter((messageId) => !messageId.startsWith("planned-"))).toEqual([]);
-  const repeats = [...delivered.values()].reduce((sum, times) => sum + times - 1, 0);
-  expect(repeats).toBeLessThanOrEqual(REPLAY_BATCH);
-  const resumedAtMs = arrivedAtMs.find((atMs) => atMs > killedAtMs + 5000) ?? Number.NaN;
-  const endMs = arrivedAtMs.at(-1) ?? 0;
-  const rates = { before: rateOf(0, killedAtMs), after: rateOf(resumedAtMs, endMs) };
-  tell({ letters: LETTERS, repeats, askedRate: RATE, rates, takenOverAfterMs: resumedAtMs - killedAtMs });
-  if (isLong) for (const rate of Object.values(rates)) expect(Math.abs(rate - RATE)).toBeLessThanOrEqual(RATE * 0.05);
-  await runner.process.start();
-  await eventually(() => runner.client.call("GET", "/v1/replays"), PATIENCE);
-});
+    const done = await eventually(async () => {
+      const replay = (await other.client.call("GET", `/v1/replays/${id}`)) as ReplayAnswer;
+      expect(replay.endedAt).not.toBeNull();
+      return replay;
+    }, PATIENCE);
+    expect(done).toMatchObject({ state: "done", matched: LETTERS, replayed: LETTERS, takeovers: 1 });
+    await eventually(() => expect(arrivals.size).toBe(LETTERS), PATIENCE);
+    expect([...arrivals.keys()].filter((messageId) => !messageId.startsWith("planned-"))).toEqual([]);
+    const repeats = [...arrivals.values()].reduce((sum, times) => sum + times - 1, 0);
+    expect(repeats).toBeLessThanOrEqual(REPLAY_BATCH);
+    const resumedAtMs = arrivedAtMs.find((atMs) => atMs > killedAtMs + 5000) ?? Number.NaN;
+    const endMs = arrivedAtMs.at(-1) ?? 0;
+    const rates = { before: rateOf(0, killedAtMs), after: rateOf(resumedAtMs, endMs) };
+    tell({ letters: LETTERS, repeats, askedRate: RATE, rates, takenOverAfterMs: resumedAtMs - killedAtMs });
+    if (isLong) for (const rate of Object.values(rates)) expect(Math.abs(rate - RATE)).toBeLessThanOrEqual(RATE * 0.05);
+    await runner.process.start();
+    await eventually(() => runner.client.call("GET", "/v1/replays"), PATIENCE);
+  },
+  TEST_MS,
+);
 
-it("is cancelled within a second, by a process that does not run it, and says how many went", async () => {
-  const route = await createRoute(installation, receiver, "/cancelled");
-  await write(route, "cancelled", LETTERS);
-  const [, other] = await findRunner();
-  const { plan } = await planOf(other.client, route, RATE);
-  await other.client.call("POST", "/v1/dead-letters/replay", { plan });
-  await eventually(() => expect(receiver.requestsTo(route.path).length).toBeGreaterThan(RATE / 2), PATIENCE);
-  const askedAtMs = performance.now();
-  const cancelled = (await other.client.call("POST", `/v1/replays/${plan}/cancel`)) as ReplayAnswer;
-  const tookMs = performance.now() - askedAtMs;
-  expect(cancelled).toMatchObject({ state: "cancelled", endedAt: expect.any(String) });
-  expect(tookMs).toBeLessThan(1000);
-  await eventually(() => expect(receiver.requestsTo(route.path)).toHaveLength(cancelled.replayed), PATIENCE);
-  await new Promise((resolve) => setTimeout(resolve, 1000));
-  expect(receiver.requestsTo(route.path)).toHaveLength(cancelled.replayed);
-  tell({ cancelledAfterMs: tookMs, replayed: cancelled.replayed });
-});
+it(
+  "is cancelled within a second, by a process that does not run it, and says how many went",
+  async () => {
+    const route = await createRoute(installation, receiver, "/cancelled");
+    await write(route, "cancelled", LETTERS);
+    const [, other] = await findRunner();
+    const { plan } = await planOf(other.client, route, RATE);
+    await other.client.call("POST", "/v1/dead-letters/replay", { plan });
+    await eventually(() => expect(receiver.requestsTo(route.path).length).toBeGreaterThan(RATE / 2), PATIENCE);
+    const askedAtMs = performance.now();
+    const cancelled = (await other.client.call("POST", `/v1/replays/${plan}/cancel`)) as ReplayAnswer;
+    const tookMs = performance.now() - askedAtMs;
+    expect(cancelled).toMatchObject({ state: "cancelled", endedAt: expect.any(String) });
+    expect(tookMs).toBeLessThan(1000);
+    await eventually(() => expect(receiver.requestsTo(route.path)).toHaveLength(cancelled.replayed), PATIENCE);
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    expect(receiver.requestsTo(route.path)).toHaveLength(cancelled.replayed);
+    tell({ cancelledAfterMs: tookMs, replayed: cancelled.replayed });
+  },
+  TEST_MS,
+);
 
 /** The long form's figures, for whoever wants to know more than that it held. */
 function tell(figures: object): void {

@@ -1,4 +1,4 @@
-/** Rules: UP3 and UP4 of reproduction.ts, over the real broker. */
+/** Over the real broker: UP3 and UP4 of reproduction.ts, UJ1 and UJ2 of unreadable-journal.ts. */
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -21,11 +21,20 @@ afterAll(async () => {
   await topics.remove();
 });
 
+interface PutAsideOptions {
+  readonly value?: Buffer;
+  readonly atMs?: number;
+  readonly more?: Readonly<Record<string, string>>;
+}
+
 /** Puts a record aside as a service does; answers its place. */
-async function putAside(topic: string, value = Buffer.from("no schema"), atMs = 5): Promise<string> {
+async function putAside(
+  topic: string,
+  { value = Buffer.from("no schema"), atMs = 5, more = {} }: PutAsideOptions = {},
+): Promise<string> {
   offset += 1;
   const place = { "unreadable-topic": topic, "unreadable-partition": "0", "unreadable-offset": String(offset) };
-  const headers = { ...place, "unreadable-reason": "not_framed", "unreadable-at-ms": String(atMs) };
+  const headers = { ...place, "unreadable-reason": "not_framed", "unreadable-at-ms": String(atMs), ...more };
   await topics.producer.send([{ topic: topics.names.unreadable, key: null, value, headers, partition: 0 }]);
   return `${topic}/0/${offset}`;
 }
@@ -40,7 +49,7 @@ async function listed(query = ""): Promise<{ readonly places: string[]; readonly
 
 it("UP3: a record that its topic does not take is not marked as produced again", async () => {
   const topic = topics.names.events;
-  const place = await putAside(topic, Buffer.alloc(4000, "x"));
+  const place = await putAside(topic, { value: Buffer.alloc(4000, "x") });
   const setLimit = (value: string) =>
     topics.connection.withAdmin((admin) =>
       admin.alterConfigs({
@@ -83,7 +92,7 @@ it("UP4: one that retention took is listed no more, and stands in nobody's way",
 
 it("what was put aside is listed in pages, whichever of it is produced again meanwhile", async () => {
   const places: string[] = [];
-  for (const atMs of [100, 101, 101, 102]) places.unshift(await putAside(topics.names.events, undefined, atMs));
+  for (const atMs of [100, 101, 101, 102]) places.unshift(await putAside(topics.names.events, { atMs }));
   // Of one moment, by their places.
   [places[1], places[2]] = [places[1] ?? "", places[2] ?? ""].sort() as [string, string];
   const first = (await control.call("GET", "/v1/unreadable?limit=2")).body;
@@ -91,4 +100,35 @@ it("what was put aside is listed in pages, whichever of it is produced again mea
   expect((await reproduce([places[1] ?? ""])).body.reproduced).toBe(1);
   expect((await listed(`&cursor=${first.nextCursor}`)).places.slice(0, 2)).toEqual(places.slice(2));
   expect((await control.call("GET", "/v1/unreadable?cursor=x")).status).toBe(400);
+});
+
+it("two calls at once produce a record once; one whose value was left out is produced by none", async () => {
+  const { events } = topics.names;
+  const place = await putAside(events);
+  const answers = await Promise.all([reproduce([place]), reproduce([place])]);
+  expect(answers.map(({ body }) => body.reproduced).sort()).toEqual([0, 1]);
+  const cut = await putAside(events, { more: { "unreadable-value-left-out": "true" } });
+  expect((await listed()).places).toContain(cut);
+  expect((await reproduce([cut])).body).toEqual({ matched: 0, reproduced: 0 });
+});
+
+it("UJ1, UJ2: of whatever came the newest 10,000 are held, each once, by a control that began later too", async () => {
+  const { unreadable, events } = topics.names;
+  const many = Array.from({ length: 10_100 }, (_, index) => ({
+    ...{ topic: unreadable, key: null, value: null, partition: 0 },
+    headers: {
+      ...{ "unreadable-topic": events, "unreadable-partition": "1", "unreadable-offset": String(index) },
+      ...{ "unreadable-reason": "not_framed", "unreadable-at-ms": String(1000 + index) },
+    },
+  }));
+  for (let from = 0; from < many.length; from += 1000) await topics.producer.send(many.slice(from, from + 1000));
+  await topics.producer.send(many.slice(-50));
+  const counted = async (on: TestControl) =>
+    (await on.call("POST", "/v1/unreadable/reproduce", { dryRun: true })).body.matched;
+  expect(await counted(control)).toBe(10_000);
+  expect((await listed()).places[0]).toBe(`${events}/1/10099`);
+  const later = await startTestControl(topics);
+  // Those that came twice stand among the last 10,000 records.
+  expect(await counted(later)).toBe(9950);
+  await later.stop();
 });

@@ -82,4 +82,21 @@ describe("the progress of a run", () => {
     expect(held).toMatchObject({ state: "done", sent: 6, takeovers: 0, endedAtMs: 1_000_000 });
     expect(held?.leftOut).toEqual({ ...NONE_LEFT_OUT, destinationOff: 1, suppressed: 1, expired: 2 });
   });
+
+  it("ends as failed where what it left out cannot be noted any more, with what was noted before", async () => {
+    const progress = await claim();
+    progress.pass(0, { next: 4, sent: 0, leftOut: [{ offset: 3, cause: "suppressed" }] });
+    await progress.write("running");
+    let offset = 10;
+    const leftOut = Array.from({ length: 800_000 }, (_, index) => {
+      // Gaps that nothing makes shorter.
+      offset += 2 + ((index * 7919 * (index % 1013)) % 16_000);
+      return { offset, cause: "suppressed" } as const;
+    });
+    progress.pass(0, { next: offset + 1, sent: 0, leftOut });
+    await expect(progress.write("running")).rejects.toThrow("too many dead letters were left out to be noted");
+    await progress.write("failed");
+    const places = PlaceSet.decode(held?.leftOutPlaces ?? new Uint8Array());
+    expect([held?.state, places.has(0, 3), places.has(0, offset)]).toEqual(["failed", true, false]);
+  });
 });
