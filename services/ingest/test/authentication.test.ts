@@ -1,9 +1,10 @@
+/** Rules: CK1 of connection-keys.ts. */
 import type { Source } from "@posthaste/core/config/source";
 import { PosthasteError } from "@posthaste/core/errors";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { GatewayOptions } from "../src/gateway.ts";
-import { sendRaw, toRequestBytes } from "./raw-request.ts";
+import { openSocket, readResponse, sendRaw, toRequestBytes } from "./raw-request.ts";
 import { RECEIVED_AT_MS, SOURCE, startTestGateway, type TestGateway, WRITE_KEY } from "./test-gateway.ts";
 
 let gateway: TestGateway;
@@ -59,6 +60,35 @@ describe("the write key", () => {
   });
 });
 
+describe("requests of one connection", () => {
+  const body = JSON.stringify(CALL);
+  /** The statuses of requests that follow each other, by their paths. */
+  const statusesOf = async (header: string, paths: readonly string[]) => {
+    const socket = await openSocket(gateway.url);
+    const statuses: (number | undefined)[] = [];
+    for (const path of paths) {
+      socket.write(toRequestBytes("POST", path, [`Authorization: ${header}`], body));
+      statuses.push((await readResponse(socket))?.status);
+    }
+    socket.destroy();
+    return statuses;
+  };
+
+  it("with the same header have their key looked up once (CK1)", async () => {
+    await start();
+    const find = vi.spyOn(gateway.writeKeys, "find");
+    const paths = Array<string>(5).fill("/v1/track");
+    expect(await statusesOf(`Basic ${btoa(`${WRITE_KEY}:`)}`, paths)).toEqual([200, 200, 200, 200, 200]);
+    expect(find).toHaveBeenCalledTimes(1);
+  });
+
+  it("with a key in the address are of that key each, whatever a header beside it says (CK1)", async () => {
+    await start();
+    const paths = [`/v1/track?writeKey=${WRITE_KEY}`, "/v1/track?writeKey=nobody", "/v1/track"];
+    expect(await statusesOf("Bearer token", paths)).toEqual([200, 401, 401]);
+  });
+});
+
 describe("a key that is not known yet", () => {
   it("is looked for at the table's present end before it is refused", async () => {
     let refreshes = 0;
@@ -82,6 +112,35 @@ describe("a key that is not known yet", () => {
     expect(response.status).toBe(503);
     expect(response.headers.get("retry-after")).toBe("1");
     expect((await gateway.post("/v1/track", CALL)).status).toBe(200);
+  });
+
+  it("is taken when it became known while the table could not be read to its end", async () => {
+    await start({
+      refreshSources: () => {
+        gateway.writeKeys.apply("new", sourceWith({ id: "new", writeKeys: [{ key: "new", expiresAtMs: null }] }));
+        return Promise.reject(new PosthasteError("deadline_exceeded", "too late"));
+      },
+    });
+    expect((await gateway.post("/v1/track", CALL, basic("new:"))).status).toBe(200);
+  });
+
+  it("is not looked for where it is longer than any of ours", async () => {
+    let refreshes = 0;
+    await start({ refreshSources: () => Promise.resolve(void refreshes++) });
+    expect((await gateway.post("/v1/track", CALL, basic(`${"k".repeat(2_000)}:`))).status).toBe(401);
+    expect(refreshes).toBe(0);
+    expect((await gateway.post("/v1/track", CALL, basic("nobody:"))).status).toBe(401);
+    expect(refreshes).toBe(1);
+  });
+
+  it("is looked for in a body that names beside it one that was refused again and again", async () => {
+    let refreshes = 0;
+    await start({ refreshSources: () => Promise.resolve(void refreshes++) });
+    const post = (body: object) => gateway.post("/v1/track", { ...CALL, ...body }, { authorization: "" });
+    for (let time = 0; time < 20; time++) await post({ writeKey: "no" });
+    expect(refreshes).toBe(10);
+    expect((await post({ properties: { writeKey: "no" }, writeKey: "other" })).status).toBe(401);
+    expect(refreshes).toBe(11);
   });
 
   it("shares one refresh at a time with the others", async () => {

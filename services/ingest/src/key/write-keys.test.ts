@@ -49,6 +49,13 @@ describe("write keys", () => {
     expect(keys.find("k".repeat(1_000_000), 0)).toBeUndefined();
   });
 
+  it("that are longer than any of ours are not looked for", () => {
+    const keys = createWriteKeys();
+    keys.apply("a", source("a", "k".repeat(1_024), "l".repeat(1_025)));
+    expect(keys.find("k".repeat(1_024), 0)?.id).toBe("a");
+    expect(keys.find("l".repeat(1_025), 0)).toBeUndefined();
+  });
+
   it("of a removed source leave another's alone that took one over", () => {
     const keys = createWriteKeys();
     keys.apply("a", source("a", "shared"));
