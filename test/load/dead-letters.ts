@@ -56,14 +56,18 @@ async function exportAs(format: string, { system }: Installation, folder: string
   const [code] = await exited;
   const growth = grown();
   const seconds = (performance.now() - startedMs) / 1000;
+  if (code !== 0) {
+    console.log(`${format}: exit ${code} after ${seconds.toFixed(1)} s: ${await said}`);
+    return false;
+  }
   const isFlat = growth.every((mib) => mib <= GROWTH_AIM_MIB);
   const megabytes = ((await stat(path)).size / 1e6).toFixed(0);
   const [control, cli] = growth.map((mib) => mib.toFixed(0));
   console.log(
-    `${format}: ${seconds.toFixed(1)} s, ${megabytes} MB, exit ${code}; grew by ${control} MiB in control, ${cli} in the command: ${verdict(isFlat)}`,
+    `${format}: ${seconds.toFixed(1)} s, ${megabytes} MB; grew by ${control} MiB in control, ${cli} in the command: ${verdict(isFlat)}`,
   );
   console.log(`  ${(await said).trim().split("\n").at(-1)}`);
-  return isFlat && code === 0;
+  return isFlat;
 }
 
 async function tellEqualRows(folder: string): Promise<boolean> {

@@ -21,11 +21,11 @@ export function letterExportRoutes(letters: LetterExport): readonly Route[] {
       query: exportQuery,
       isLong: true,
       answer: { status: 200, description: "The file, as it is made.", streams: Object.values(MEDIA_TYPES) },
-      handle: ({ query: { format, ...asked }, signal }) =>
+      handle: async ({ query: { format, ...asked }, signal }) =>
         new StreamedAnswer({
           mediaType: MEDIA_TYPES[format],
           fileName: `dead-letters.${format}`,
-          chunks: letters.chunks(filterFrom(asked), format, signal),
+          chunks: await letters.begin(filterFrom(asked), format, signal),
         }),
     }),
     defineRoute({

@@ -5,6 +5,7 @@
  */
 import type { SuppressedUsers } from "@posthaste/core/deletion/suppression";
 import { type LetterFilter, letterCheck } from "@posthaste/core/replay/letter-filter";
+import type { PlannedRange } from "@posthaste/core/replay/replay-plan";
 import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
 import { Problem } from "../http/problem.ts";
 import {
@@ -23,6 +24,12 @@ const READ_MS = 10_000;
 export interface LetterExportOptions extends LetterReaderOptions {
   readonly suppressed: SuppressedUsers;
   readonly past: Pick<PastPlans, "purged">;
+}
+
+interface Asked {
+  readonly filter: LetterFilter;
+  readonly format: ExportFormat;
+  readonly signal: AbortSignal;
 }
 
 export class LetterExport {
@@ -44,10 +51,17 @@ export class LetterExport {
     return found;
   }
 
-  /** All that fit and stand in the topic when it is asked for, a partition after the other; nothing of it is held. */
-  async *chunks(filter: LetterFilter, format: ExportFormat, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  /**
+   * All that fit and stand in the topic when it is asked for, a partition after the other; nothing of it is held.
+   * Resolves when it is known what that is.
+   */
+  async begin(filter: LetterFilter, format: ExportFormat, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
     const { connection, topic } = this.#options;
     const ranges = await topicOffsets(connection, topic);
+    return this.#chunks(ranges, { filter, format, signal });
+  }
+
+  async *#chunks(ranges: readonly PlannedRange[], { filter, format, signal }: Asked): AsyncGenerator<Uint8Array> {
     const rows = createRowFormat(format);
     const fits = letterCheck(filter);
     yield rows.begin();

@@ -73,6 +73,8 @@ interface SentStream {
 function sendStream(reply: FastifyReply, answer: StreamedAnswer, { log, requestId }: SentStream): FastifyReply {
   const { mediaType, fileName, chunks } = answer;
   const stream = Readable.from(chunks, { objectMode: false });
+  // The answer begins at once, however long the first of it takes to be found.
+  reply.raw.once("pipe", () => reply.raw.flushHeaders());
   stream.once("error", (error) => {
     if (!reply.raw.destroyed) log.error({ event: "stream_failed", requestId, fileName, err: error });
   });

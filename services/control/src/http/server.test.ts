@@ -7,7 +7,7 @@ import { z } from "zod";
 import { NOBODY } from "./admit.ts";
 import { createControlMetrics } from "./metrics.ts";
 import { Problem } from "./problem.ts";
-import { defineRoute } from "./route.ts";
+import { defineRoute, StreamedAnswer } from "./route.ts";
 import { createServer } from "./server.ts";
 
 const authorization = "Bearer token-of-the-tests";
@@ -111,4 +111,21 @@ describe("the server", () => {
     expect(answer.headers["content-type"]).toBe("application/problem+json");
     expect(answer.json()).toMatchObject({ type: "urn:posthaste:problem:invalid-input", status: 400 });
   });
+});
+
+it("a streamed answer begins at once, however long its first bytes take", async () => {
+  const found = Promise.withResolvers<void>();
+  async function* chunks() {
+    await found.promise;
+    yield Buffer.from("at last");
+  }
+  serve(() => new StreamedAnswer({ mediaType: "text/plain", fileName: "things.txt", chunks: chunks() }));
+  const url = await server.listen({ port: 0, host: "127.0.0.1" });
+  const answer = await fetch(`${url}/v1/things/1`, { headers: { authorization }, signal: AbortSignal.timeout(5000) });
+  expect([answer.status, answer.headers.get("content-disposition")]).toEqual([
+    200,
+    'attachment; filename="things.txt"',
+  ]);
+  found.resolve();
+  expect(await answer.text()).toBe("at last");
 });
