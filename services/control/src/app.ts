@@ -21,6 +21,7 @@ import { createWebhookSender } from "@posthaste/webhook/sender";
 import type { Registry } from "prom-client";
 import { openAccess } from "./access/open-access.ts";
 import { openAudiences } from "./audiences/open-audiences.ts";
+import { openAudit } from "./audit/open-audit.ts";
 import type { ControlConfig } from "./config.ts";
 import { drawWriter, openConfigStore } from "./config-store/config-store.ts";
 import { openDeletions } from "./deletions/open-deletions.ts";
@@ -30,6 +31,7 @@ import { LetterExport } from "./deliveries/letter-export.ts";
 import { letterExportRoutes } from "./deliveries/letter-export-routes.ts";
 import { VisibleLetters } from "./deliveries/visible-letters.ts";
 import { catalogRoutes } from "./destinations/catalog-routes.ts";
+import { destinationAudit } from "./destinations/destination-audit.ts";
 import { destinationRoutes } from "./destinations/destination-routes.ts";
 import { destinationSecretRoutes } from "./destinations/secret-routes.ts";
 import { destinationTestRoutes } from "./destinations/test-routes.ts";
@@ -38,6 +40,7 @@ import { createServer } from "./http/server.ts";
 import { openReadModel } from "./read-model/read-model.ts";
 import { openReplays } from "./replays/open-replays.ts";
 import { askServices } from "./service-readiness.ts";
+import { sourceAudit } from "./sources/source-audit.ts";
 import { sourceRoutes } from "./sources/source-routes.ts";
 import { openUnreadable } from "./unreadable/open-unreadable.ts";
 
@@ -96,20 +99,31 @@ export async function startControl({ config, host, version, log, registry, fail 
   ]);
   const producer = await createProducer(connection, {
     name: "control",
-    topics: [names.sourceConfig, names.destinationConfig, names.events, names.deletions, names.suppressions],
+    topics: [
+      ...[names.sourceConfig, names.destinationConfig, names.events, names.deletions, names.suppressions],
+      names.audit,
+    ],
   });
   const writer = drawWriter(Math.random());
-  const store = { producer, clock, log, writer };
+  const audit = await openAudit({ connection, openCodec, names, clock, fail });
+  const { trail } = audit;
+  const store = { producer, clock, log, writer, trail };
   const [sources, destinations] = await Promise.all([
-    openConfigStore(connection, { ...store, topic: names.sourceConfig, codec: createSourceCodec(sourceCodec) }),
+    openConfigStore(connection, {
+      ...store,
+      topic: names.sourceConfig,
+      codec: createSourceCodec(sourceCodec),
+      auditedFields: sourceAudit,
+    }),
     openConfigStore(connection, {
       ...store,
       topic: names.destinationConfig,
       codec: createDestinationCodec(destinationRecords, createSecretBox(config.POSTHASTE_SECRET_KEYS)),
+      auditedFields: destinationAudit,
     }),
   ]);
 
-  const unreadable = await openUnreadable({ connection, names, clock, fail });
+  const unreadable = await openUnreadable({ connection, names, clock, trail, fail });
   const unknownSchemaMs = config.POSTHASTE_UNKNOWN_SCHEMA_WAIT;
   const readModel = openReadModel({
     ...{ unreadable, unknownSchemaMs },
@@ -121,10 +135,10 @@ export async function startControl({ config, host, version, log, registry, fail 
     keepMs: config.POSTHASTE_DELIVERY_LOG_KEEP,
   });
 
-  const access = await openAccess({ connection, openCodec, names, adminToken, clock, log, writer });
+  const access = await openAccess({ connection, openCodec, names, adminToken, clock, log, writer, trail });
   const metrics = createControlMetrics(registry);
   const audiences = await openAudiences({
-    ...{ connection, openCodec, names, sources, clock, writer, unreadable, unknownSchemaMs, fail },
+    ...{ connection, openCodec, names, sources, clock, writer, trail, unreadable, unknownSchemaMs, fail },
     onEmitted: (identifies) => metrics.audienceIdentifies.inc(identifies),
     folder: config.POSTHASTE_CONTROL_DATA_DIR ?? null,
     ratePerSecond: config.POSTHASTE_AUDIENCE_RATE,
@@ -137,7 +151,7 @@ export async function startControl({ config, host, version, log, registry, fail 
   });
   const { suppressed } = deletions;
   const replays = await openReplays({
-    ...{ connection, openCodec, names, destinations, suppressed, readModel, clock, log, writer, fail },
+    ...{ connection, openCodec, names, destinations, suppressed, readModel, clock, log, writer, trail, fail },
   });
   const letters = new VisibleLetters(readModel, suppressed, replays.past);
 
@@ -187,6 +201,7 @@ export async function startControl({ config, host, version, log, registry, fail 
     ...audiences.routes,
     ...unreadable.routes,
     ...access.routes,
+    ...audit.routes,
   ];
   const server = createServer({
     routes,
@@ -210,7 +225,7 @@ export async function startControl({ config, host, version, log, registry, fail 
     stop: async () => {
       await server.close();
       await replays.close();
-      await access.close();
+      await Promise.all([access.close(), audit.close()]);
       await Promise.all([readModel.close(), audiences.close(), deletions.close()]);
       await unreadable.close();
       await sender.close();

@@ -1,14 +1,18 @@
 import type { Codec } from "@posthaste/contracts/codec";
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
 import { createSourceCodec, type SourceRecord } from "@posthaste/contracts/source-codec";
+import type { AuditEntry } from "@posthaste/core/access/audit-entry";
 import type { Source } from "@posthaste/core/config/source";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { createTable } from "@posthaste/kafka/log/table";
-import { createProducer, type Producer } from "@posthaste/kafka/producer/producer";
+import { createProducer, type OutgoingRecord, type Producer } from "@posthaste/kafka/producer/producer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { AuditTrail } from "../src/audit/audit-trail.ts";
 import { type ConfigStore, openConfigStore } from "../src/config-store/config-store.ts";
+import type { Author } from "../src/http/caller.ts";
+import { sourceAudit } from "../src/sources/source-audit.ts";
 
 let topics: TestTopics;
 let codec: Codec<Source>;
@@ -26,20 +30,37 @@ afterAll(async () => {
 });
 
 async function openProducer(): Promise<Producer> {
-  const opened = await createProducer(topics.connection, { name: "test", topics: [topics.names.sourceConfig] });
+  const opened = await createProducer(topics.connection, {
+    name: "test",
+    topics: [topics.names.sourceConfig, topics.names.audit],
+  });
   closing.push(() => opened.close());
   return opened;
 }
 
 /** A store as a process of its own has it, whose clock is off by `skewMs`. */
-async function openStore(writer: number, skewMs = 0): Promise<ConfigStore<Source>> {
+async function openStore(
+  writer: number,
+  skewMs = 0,
+  onSend: (records: readonly OutgoingRecord[]) => void = () => {},
+): Promise<ConfigStore<Source>> {
+  const producer = await openProducer();
+  const clock = { nowMs: () => Date.now() + skewMs, monotonicMs: () => performance.now() };
   const store = await openConfigStore(topics.connection, {
     topic: topics.names.sourceConfig,
     codec,
-    producer: await openProducer(),
-    clock: { nowMs: () => Date.now() + skewMs, monotonicMs: () => performance.now() },
+    producer: {
+      ...producer,
+      send: (records, options) => {
+        onSend(records);
+        return producer.send(records, options);
+      },
+    },
+    clock,
     log: SILENT_LOG,
     writer,
+    trail: new AuditTrail({ topic: topics.names.audit, codec: await topics.openCodec<AuditEntry>("audit"), clock }),
+    auditedFields: sourceAudit,
   });
   closing.push(() => store.close());
   await store.caughtUp();
@@ -92,31 +113,75 @@ async function readAnew(): Promise<{ get: (id: string) => Source | undefined; st
   return { get: (id) => table.get(id), stale };
 }
 
+const by: Author = {
+  caller: { tokenId: null, name: "dana", scopes: ["write"], sessionId: null, way: "cli" },
+  operation: "changeSource",
+  requestId: "req_1",
+};
+
+describe("what somebody asked for", () => {
+  it("goes with its entry of the audit in one send; what control does by itself goes alone", async () => {
+    const sends: (readonly string[])[] = [];
+    const store = await openStore(1, 0, (records) => sends.push(records.map(({ topic }) => topic)));
+    const id = newId();
+    const { sourceConfig, audit } = topics.names;
+    await store.change(id, addTag(id, "made"), by);
+    await store.change(id, addTag(id, "alone"), null);
+    await store.change(id, () => null, by);
+    expect(sends).toEqual([[sourceConfig, audit], [sourceConfig], [sourceConfig, audit]]);
+  });
+
+  it("S4: has an entry for each record that two processes write at once, those that are put back included", async () => {
+    /** Of each record by its revision: whether a send of it had an entry. A repair (S5) sends one again without. */
+    const written = new Map<string, boolean>();
+    const note = ([record, entry]: readonly OutgoingRecord[]) => {
+      const name = `${record?.key} ${record?.headers?.[REVISION_HEADER]}`;
+      written.set(name, written.get(name) === true || entry?.topic === topics.names.audit);
+    };
+    const [one, two] = await Promise.all([openStore(1, 0, note), openStore(2, 0, note)]);
+    const onlyFirst = (id: string) => (current: Source | undefined, revision: number) => {
+      if (current !== undefined) throw new Error("there is one");
+      return source(id, revision, "made");
+    };
+    for (let round = 0; round < 10; round += 1) {
+      const id = newId();
+      const made = await Promise.allSettled([one.change(id, onlyFirst(id), by), two.change(id, onlyFirst(id), by)]);
+      expect(made.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+    }
+    expect(written.size).toBeGreaterThanOrEqual(10);
+    expect([...written].filter(([, hasEntry]) => !hasEntry)).toEqual([]);
+  });
+});
+
 describe("a config store", () => {
   it("S1: holds a change when it answers it", async () => {
     const store = await openStore(1);
     const id = newId();
-    const made = await store.change(id, addTag(id, "made"));
+    const made = await store.change(id, addTag(id, "made"), null);
     expect(store.get(id)).toEqual(made);
     expect((await readAnew()).get(id)).toEqual(made);
-    await store.change(id, () => null);
+    await store.change(id, () => null, null);
     expect(store.get(id)).toBeUndefined();
   });
 
   it("S2: makes the changes of one key one after the other, each on top of the last", async () => {
     const store = await openStore(1);
     const id = newId();
-    await Promise.all(Array.from({ length: 20 }, (_, tag) => store.change(id, addTag(id, String(tag)))));
+    await Promise.all(Array.from({ length: 20 }, (_, tag) => store.change(id, addTag(id, String(tag)), null)));
     expect(store.get(id)?.name.split(" ")).toEqual(Array.from({ length: 20 }, (_, tag) => String(tag)));
   });
 
   it("S2: goes on after a change that was refused", async () => {
     const store = await openStore(1);
     const id = newId();
-    const refused = store.change(id, () => {
-      throw new Error("refused");
-    });
-    const made = store.change(id, addTag(id, "made"));
+    const refused = store.change(
+      id,
+      () => {
+        throw new Error("refused");
+      },
+      null,
+    );
+    const made = store.change(id, addTag(id, "made"), null);
     await expect(refused).rejects.toThrow("refused");
     expect((await made)?.name).toBe("made");
   });
@@ -126,10 +191,13 @@ describe("a config store", () => {
     async (skewMs) => {
       const [one, two] = await Promise.all([openStore(1), openStore(2, skewMs)]);
       const id = newId();
-      await one.change(id, addTag(id, "made"));
+      await one.change(id, addTag(id, "made"), null);
       const expected = ["made"];
       for (let round = 0; round < 10; round += 1) {
-        await Promise.all([one.change(id, addTag(id, `one${round}`)), two.change(id, addTag(id, `two${round}`))]);
+        await Promise.all([
+          one.change(id, addTag(id, `one${round}`), null),
+          two.change(id, addTag(id, `two${round}`), null),
+        ]);
         expected.push(`one${round}`, `two${round}`);
       }
       const { name } = (await readAnew()).get(id) ?? { name: "" };
@@ -146,9 +214,9 @@ describe("a config store", () => {
     };
     for (let round = 0; round < 10; round += 1) {
       const id = newId();
-      await one.change(id, addTag(id, "made"));
-      await two.change(id, addTag(id, "seen"));
-      await Promise.allSettled([one.change(id, () => null), two.change(id, mustBeThere(id))]);
+      await one.change(id, addTag(id, "made"), null);
+      await two.change(id, addTag(id, "seen"), null);
+      await Promise.allSettled([one.change(id, () => null, null), two.change(id, mustBeThere(id), null)]);
       expect((await readAnew()).get(id)).toBeUndefined();
     }
   });
@@ -156,7 +224,7 @@ describe("a config store", () => {
   it("S5: writes the newest again over an older revision that came late, so that compaction keeps the newest", async () => {
     const store = await openStore(1);
     const id = newId();
-    const newest = await store.change(id, addTag(id, "newest"));
+    const newest = await store.change(id, addTag(id, "newest"), null);
     await writeRaw(source(id, 1, "late"));
     await eventually(async () => {
       const last = await lastRecord(id);

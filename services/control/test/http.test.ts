@@ -129,6 +129,7 @@ describe("/openapi.json", () => {
         "DELETE /v1/computed-traits/{name}",
         "GET /v1/unreadable",
         "POST /v1/unreadable/reproduce",
+        "GET /v1/audit",
         "GET /v1/tokens",
         "POST /v1/tokens",
         "DELETE /v1/tokens/{id}",

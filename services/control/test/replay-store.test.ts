@@ -1,5 +1,7 @@
 /** RR3 of replay-runner.ts: what is removed, over the real broker. */
+
 import { type AvroReplayRecord, createReplayCodec, type RecordedProgress } from "@posthaste/contracts/replay-codec";
+import type { AuditEntry } from "@posthaste/core/access/audit-entry";
 import { PosthasteError } from "@posthaste/core/errors";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { claimProgress, isDue, NONE_LEFT_OUT } from "@posthaste/core/replay/replay";
@@ -7,6 +9,8 @@ import type { ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import type { Producer } from "@posthaste/kafka/producer/producer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { AuditTrail } from "../src/audit/audit-trail.ts";
+import type { Author } from "../src/http/caller.ts";
 import { openReplayStore, type ReplayStore } from "../src/replays/replay-store.ts";
 
 const PLAN: ReplayPlan = {
@@ -22,6 +26,13 @@ const ENDED: RecordedProgress = {
 const CLOCK = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
 
 let topics: TestTopics;
+/** Somebody. */
+const BY: Author = {
+  caller: { tokenId: null, name: "dana", scopes: ["replay"], sessionId: null, way: "api" },
+  operation: "replayDeadLetters",
+  requestId: "req_1",
+};
+
 let store: ReplayStore;
 /** Writes that are left before the process is as good as killed. */
 let writes: number;
@@ -38,6 +49,11 @@ beforeAll(async () => {
   });
   store = await openReplayStore(topics.connection, {
     ...{ topic: topics.names.replays, producer, clock: CLOCK, log: SILENT_LOG, writer: 7 },
+    trail: new AuditTrail({
+      topic: topics.names.audit,
+      codec: await topics.openCodec<AuditEntry>("audit"),
+      clock: CLOCK,
+    }),
     codec: createReplayCodec(await topics.openCodec<AvroReplayRecord>("replay")),
   });
   await store.caughtUp();
@@ -55,7 +71,7 @@ afterAll(async () => {
 it("a plan that somebody started in the moment in which it was over stays", async () => {
   await store.add("rpl_started", { ...PLAN, want: "planned", startedAtMs: null });
   const isOver = ({ plan }: { readonly plan: ReplayPlan }) => plan.startedAtMs === null;
-  const started = store.act("rpl_started", "start", () => ({ startedAtMs: 7 }));
+  const started = store.act("rpl_started", { act: "start", by: BY, change: () => ({ startedAtMs: 7 }) });
   const [gone] = await Promise.all([store.remove("rpl_started", isOver), started]);
   expect([gone, store.get("rpl_started")?.plan.startedAtMs]).toEqual([false, 7]);
   expect(await store.remove("rpl_started", () => true)).toBe(true);

@@ -210,7 +210,7 @@ describe("suppressions whose days are over", () => {
       await suppress("for-good", null);
       await suppress("still", 1001);
       await suppress("ended", 900);
-      await suppressionWriter.end([{ sourceId: "src_1", userId: "ended" }]);
+      await suppressionWriter.end([{ sourceId: "src_1", userId: "ended" }], []);
       expiry.start();
       await eventually(() => expect(suppressed.has("src_1:over")).toBe(false));
       await suppressed.refresh(5000);

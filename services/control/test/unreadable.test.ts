@@ -171,6 +171,10 @@ describe("unreadable records that can be read now", () => {
     };
     expect(await reproduce({ ...filter, dryRun: true })).toEqual({ matched: 2, reproduced: 0 });
     expect(await reproduce(filter)).toEqual({ matched: 2, reproduced: 2 });
+    const { data: told } = (await control.call("GET", "/v1/audit?operation=reproduceUnreadable")).body;
+    expect(told).toMatchObject([
+      { target: "unreadable", changes: expect.arrayContaining([{ field: "records", from: null, to: "2" }]) },
+    ]);
     await eventually(() => expect(came).toHaveLength(2));
     expect(came.toSorted()).toEqual([
       [`${names.retryPrefix}10s`, "m-again", "dst_1:user-7", [["note", "mine"]]],

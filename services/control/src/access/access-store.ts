@@ -12,10 +12,11 @@ import { type AvroAccessRecord, createAccessCodec } from "@posthaste/contracts/a
 import type { OpenCodec } from "@posthaste/contracts/codec";
 import { type AccessRecord, ADMIN_TOKEN_ID, isExpired } from "@posthaste/core/access/access-record";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { type AuditedFields, Secret } from "../audit/audited-fields.ts";
 import { type ConfigStore, type ConfigStoreOptions, openConfigStore } from "../config-store/config-store.ts";
 import type { Freshness } from "../http/freshness.ts";
 
-export type AccessStoreOptions = Omit<ConfigStoreOptions<AccessRecord>, "codec" | "onChange"> & {
+export type AccessStoreOptions = Omit<ConfigStoreOptions<AccessRecord>, "codec" | "onChange" | "auditedFields"> & {
   readonly openCodec: OpenCodec;
   /** See `adminMarkOf`. */
   readonly adminMark: string;
@@ -28,7 +29,7 @@ export async function openAccessStore(connection: KafkaConnection, options: Acce
   /** What each record's hash was, since a change may bring another. */
   const hashes = new Map<string, string>();
   const records = await openConfigStore<AccessRecord>(connection, {
-    ...{ ...options, codec },
+    ...{ ...options, codec, auditedFields: accessAudit },
     onChange: (id, value) => {
       byHash.delete(hashes.get(id) ?? "");
       hashes.delete(id);
@@ -38,6 +39,11 @@ export async function openAccessStore(connection: KafkaConnection, options: Acce
     },
   });
   return new AccessStore(options, records, byHash);
+}
+
+function accessAudit({ kind, name, scopes, hash, tokenId, usedAtMs }: AccessRecord): AuditedFields {
+  const usedAt = usedAtMs === null ? null : new Date(usedAtMs).toISOString();
+  return { kind, name, scopes: scopes.length === 0 ? null : scopes, opens: new Secret(hash), tokenId, usedAt };
 }
 
 export class AccessStore {
@@ -91,7 +97,11 @@ export class AccessStore {
   async removeExpired(): Promise<void> {
     const over = [...this.records.values()].filter((record) => !this.isLive(record));
     for (const { id } of over) {
-      await this.records.change(id, (current) => (current !== undefined && this.isLive(current) ? current : null));
+      await this.records.change(
+        id,
+        (current) => (current !== undefined && this.isLive(current) ? current : null),
+        null,
+      );
     }
   }
 }

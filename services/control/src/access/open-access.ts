@@ -5,6 +5,7 @@ import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { createProducer } from "@posthaste/kafka/producer/producer";
+import type { AuditTrail } from "../audit/audit-trail.ts";
 import type { Callers } from "../http/caller.ts";
 import type { Route } from "../http/route.ts";
 import { openAccessStore } from "./access-store.ts";
@@ -23,6 +24,7 @@ export interface OpenAccessOptions {
   readonly names: TopicNames;
   readonly adminToken: string;
   readonly clock: Clock;
+  readonly trail: AuditTrail;
   readonly log: Log;
   /** See ConfigStoreOptions. */
   readonly writer: number;

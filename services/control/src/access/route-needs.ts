@@ -58,6 +58,8 @@ export const ROUTE_NEEDS: Readonly<Record<string, Need>> = {
   listUnreadable: "read",
   reproduceUnreadable: { scope: "replay", dryRun: "read" },
 
+  listAudit: "read",
+
   listTokens: "read",
   createToken: "write",
   revokeToken: "write",

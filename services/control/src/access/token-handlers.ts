@@ -52,16 +52,20 @@ export class TokenHandlers {
       ...{ id, kind: "token", name, hash: hashOf(token), scopes, tokenId: null, adminMark: null },
       ...{ createdAtMs: clock.nowMs(), createdBy: by.caller.name, expiresAtMs: null, usedAtMs: null },
     };
-    const record = await store.records.change(id, (_, revision) => ({ ...made, revision }));
+    const record = await store.records.change(id, (_, revision) => ({ ...made, revision }), by);
     return { record: findToken(record, id), token };
   }
 
   /** What acts as the token ends with it. Throws the Problem `not_found`. */
-  async revoke(id: string, _by: Author): Promise<void> {
-    await this.#options.store.records.change(id, (current) => {
-      findToken(current, id);
-      return null;
-    });
+  async revoke(id: string, by: Author): Promise<void> {
+    await this.#options.store.records.change(
+      id,
+      (current) => {
+        findToken(current, id);
+        return null;
+      },
+      by,
+    );
   }
 }
 

@@ -10,6 +10,7 @@ import { isPosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";
 import type { z } from "zod";
 import type { ConfigStore } from "../config-store/config-store.ts";
+import type { Author } from "../http/caller.ts";
 import type { Freshness } from "../http/freshness.ts";
 import { type Page, type PageQuery, pageFrom } from "../http/page.ts";
 import { checkInput, invalidInput, Problem } from "../http/problem.ts";
@@ -32,6 +33,14 @@ export interface AudienceHandlersOptions {
   /** How many records are to become identifies still. */
   readonly waiting: () => Promise<number>;
   readonly clock: Clock;
+}
+
+/** Who is said to be in an audience, or not. */
+export interface SaidMembers {
+  readonly said: SaidInBatches;
+  /** Whether users that are not named become absent. */
+  readonly isWhole: boolean;
+  readonly by: Author;
 }
 
 export interface NamedTrait {
@@ -59,8 +68,8 @@ export class AudienceHandlers {
     return { data: shown, nextCursor, ...audiences.freshness };
   }
 
-  async create({ name, sourceId }: z.output<typeof audienceInput>): Promise<View> {
-    const audience = await this.#create("audience", { name, sourceId });
+  async create({ name, sourceId }: z.output<typeof audienceInput>, by: Author): Promise<View> {
+    const audience = await this.#create("audience", { name, sourceId }, by);
     // Nobody is in it, so the table need not be asked, which may be opened still.
     const { clock } = this.#options;
     return viewAudience(audience, { held: NOBODY, progress: undefined, nowMs: clock.nowMs() });
@@ -80,37 +89,37 @@ export class AudienceHandlers {
   }
 
   /** The whole membership, or changes of it. */
-  setMembers(id: string, said: SaidInBatches, isWhole: boolean): Promise<SyncSummary> {
+  setMembers(id: string, { said, isWhole, by }: SaidMembers): Promise<SyncSummary> {
     const { sources, syncs } = this.#options;
     const { sourceId } = this.#find(id);
     assertSourceTakes(sources.get(sourceId), sourceId);
-    return syncs.sync({ audienceId: id, said, isWhole });
+    return syncs.sync({ audienceId: id, said, isWhole, by });
   }
 
-  remove(id: string): Promise<void> {
-    return this.#options.syncs.remove(this.#find(id).id);
+  remove(id: string, by: Author): Promise<void> {
+    return this.#options.syncs.remove(this.#find(id).id, by);
   }
 
-  async setValues(named: NamedTrait, said: SaidInBatches) {
+  async setValues(named: NamedTrait, said: SaidInBatches, by: Author) {
     const { sources, syncs } = this.#options;
-    const { id } = await this.#create("computed_trait", named);
+    const { id } = await this.#create("computed_trait", named, by);
     assertSourceTakes(sources.get(named.sourceId), named.sourceId);
-    const { added, unchanged } = await syncs.sync({ audienceId: id, said, isWhole: false });
+    const { added, unchanged } = await syncs.sync({ audienceId: id, said, isWhole: false, by });
     return { changed: added, unchanged };
   }
 
-  removeTrait({ name, sourceId }: NamedTrait): Promise<void> {
+  removeTrait({ name, sourceId }: NamedTrait, by: Author): Promise<void> {
     const id = derivedId("aud", sourceId, traitOf(name));
     const found = this.#options.audiences.get(id);
     if (found?.kind !== "computed_trait") throw new Problem("not_found", `${sourceId} has no computed trait ${name}`);
-    return this.#options.syncs.remove(id);
+    return this.#options.syncs.remove(id, by);
   }
 
   /**
    * The id is made of the source and the trait, so that of two who make one trait at once, under whatever names, one is
    * refused. A computed trait of that very name is there already, as often as it is made.
    */
-  async #create(kind: AudienceKind, { name, sourceId }: NamedTrait): Promise<Audience> {
+  async #create(kind: AudienceKind, { name, sourceId }: NamedTrait, by: Author): Promise<Audience> {
     const { audiences, sources, clock } = this.#options;
     if (sources.get(sourceId) === undefined) {
       throw invalidInput([{ path: "sourceId", message: `there is no source ${sourceId}` }]);
@@ -119,16 +128,20 @@ export class AudienceHandlers {
     const id = derivedId("aud", sourceId, trait);
     const known = audiences.get(id);
     if (kind === "computed_trait" && known?.kind === kind && known.name === name) return known;
-    const created = await audiences.change(id, (current, revision) => {
-      if (current?.kind === "computed_trait" && kind === current.kind && current.name === name)
-        return { ...current, revision };
-      if (current !== undefined) throw taken(current, name);
-      const nowMs = clock.nowMs();
-      return {
-        ...{ id, revision, kind, name, trait, sourceId, bornRevision: revision, lease: null, lastSync: null },
-        ...{ createdAtMs: nowMs, updatedAtMs: nowMs },
-      };
-    });
+    const created = await audiences.change(
+      id,
+      (current, revision) => {
+        if (current?.kind === "computed_trait" && kind === current.kind && current.name === name)
+          return { ...current, revision };
+        if (current !== undefined) throw taken(current, name);
+        const nowMs = clock.nowMs();
+        return {
+          ...{ id, revision, kind, name, trait, sourceId, bornRevision: revision, lease: null, lastSync: null },
+          ...{ createdAtMs: nowMs, updatedAtMs: nowMs },
+        };
+      },
+      by,
+    );
     if (created === undefined) throw new Problem("not_found", `there is no audience ${id}`);
     return created;
   }

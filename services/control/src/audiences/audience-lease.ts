@@ -15,6 +15,7 @@ import { PosthasteError } from "@posthaste/core/errors";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
 import type { ConfigStore } from "../config-store/config-store.ts";
+import type { Author } from "../http/caller.ts";
 import { Problem } from "../http/problem.ts";
 import { createId } from "../identifiers.ts";
 
@@ -81,34 +82,46 @@ export class AudienceLease {
   }
 
   /** Gives the lease up, with what the sync came to where it came to its end. */
-  async release(summary: Audience["lastSync"]): Promise<void> {
+  async release(summary: Audience["lastSync"], by: Author | null): Promise<void> {
     clearInterval(this.#timer);
     await this.#renewing;
-    await this.#options.audiences.change(this.audience.id, (current, revision) => {
-      if (current?.lease?.holder !== this.#holder) throw lostTo(this.audience.id);
-      return { ...current, revision, lease: null, lastSync: summary ?? current.lastSync };
-    });
+    await this.#options.audiences.change(
+      this.audience.id,
+      (current, revision) => {
+        if (current?.lease?.holder !== this.#holder) throw lostTo(this.audience.id);
+        return { ...current, revision, lease: null, lastSync: summary ?? current.lastSync };
+      },
+      by,
+    );
   }
 
   /** Ends it with the audience: its record is removed. */
-  async removeAudience(): Promise<void> {
+  async removeAudience(by: Author): Promise<void> {
     clearInterval(this.#timer);
     await this.#renewing;
-    await this.#options.audiences.change(this.audience.id, (current) => {
-      if (current?.lease?.holder !== this.#holder) throw lostTo(this.audience.id);
-      return null;
-    });
+    await this.#options.audiences.change(
+      this.audience.id,
+      (current) => {
+        if (current?.lease?.holder !== this.#holder) throw lostTo(this.audience.id);
+        return null;
+      },
+      by,
+    );
   }
 
   async #renew(): Promise<void> {
     const { clock, audiences, leaseMs, log } = this.#options;
     const askedAtMs = clock.monotonicMs();
     try {
-      await audiences.change(this.audience.id, (current, revision) => {
-        if (current?.lease?.holder !== this.#holder) throw lostTo(this.audience.id);
-        const untilMs = clock.nowMs() + leaseMs;
-        return { ...current, revision, lease: { ...current.lease, untilMs } };
-      });
+      await audiences.change(
+        this.audience.id,
+        (current, revision) => {
+          if (current?.lease?.holder !== this.#holder) throw lostTo(this.audience.id);
+          const untilMs = clock.nowMs() + leaseMs;
+          return { ...current, revision, lease: { ...current.lease, untilMs } };
+        },
+        null,
+      );
       this.#heldUntilMs = askedAtMs + leaseMs;
     } catch (error) {
       // Brokers that do not answer are asked again at the next turn; the lease runs out if they do not by then.
@@ -119,15 +132,19 @@ export class AudienceLease {
 }
 
 async function change({ audiences, clock, leaseMs }: LeaseOptions, id: string, holder: string): Promise<Audience> {
-  const changed = await audiences.change(id, (current, revision) => {
-    if (current === undefined) throw new Problem("not_found", `there is no audience ${id}`);
-    const attempt = takeLease(current.lease, { holder, nowMs: clock.nowMs(), leaseMs });
-    if (attempt.outcome === "held") {
-      const since = new Date(attempt.sinceMs).toISOString();
-      throw new Held("conflict", `${id} is being synced since ${since}: try again when that has ended`);
-    }
-    return { ...current, revision, lease: attempt.lease };
-  });
+  const changed = await audiences.change(
+    id,
+    (current, revision) => {
+      if (current === undefined) throw new Problem("not_found", `there is no audience ${id}`);
+      const attempt = takeLease(current.lease, { holder, nowMs: clock.nowMs(), leaseMs });
+      if (attempt.outcome === "held") {
+        const since = new Date(attempt.sinceMs).toISOString();
+        throw new Held("conflict", `${id} is being synced since ${since}: try again when that has ended`);
+      }
+      return { ...current, revision, lease: attempt.lease };
+    },
+    null,
+  );
   if (changed === undefined) throw new Problem("not_found", `there is no audience ${id}`);
   return changed;
 }

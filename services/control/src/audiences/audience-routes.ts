@@ -31,7 +31,7 @@ export function audienceRoutes(handlers: AudienceHandlers): readonly Route[] {
       body: { name: "AudienceInput", schema: audienceInput },
       answer: { status: 201, description: "The audience.", body: audienceEntry },
       refusals: ["conflict"],
-      handle: ({ body }) => handlers.create(body),
+      handle: ({ body, by }) => handlers.create(body, by),
     }),
     defineRoute({
       method: "GET",
@@ -50,7 +50,7 @@ export function audienceRoutes(handlers: AudienceHandlers): readonly Route[] {
       answer: { status: 204, description: "It is gone." },
       refusals: ["not_found", "conflict"],
       isLong: true,
-      handle: ({ params }) => handlers.remove(params.id),
+      handle: ({ params, by }) => handlers.remove(params.id, by),
     }),
   ];
 }
@@ -77,12 +77,14 @@ export function memberRoutes(handlers: AudienceHandlers): readonly Route[] {
         mediaType: "application/x-ndjson",
         description:
           'A user a line, of any length: "user-7", 17 or {"userId": "user-7"}. One that breaks off changes nobody.',
-        handle: ({ params, chunks }) => handlers.setMembers(params.id, readSaid(chunks, parseMember), true),
+        handle: ({ params, chunks, by }) =>
+          handlers.setMembers(params.id, { said: readSaid(chunks, parseMember), isWhole: true, by }),
       },
       answer: { status: 200, description: "The brokers have every change.", body: membersAnswer },
       refusals: ["not_found", "conflict"],
       isLong: true,
-      handle: ({ params, body }) => handlers.setMembers(params.id, saidOf(body, "true"), true),
+      handle: ({ params, body, by }) =>
+        handlers.setMembers(params.id, { said: saidOf(body, "true"), isWhole: true, by }),
     }),
     defineRoute({
       method: "PATCH",
@@ -93,8 +95,10 @@ export function memberRoutes(handlers: AudienceHandlers): readonly Route[] {
       answer: { status: 200, description: "The brokers have every change.", body: membersAnswer },
       refusals: ["not_found", "conflict"],
       isLong: true,
-      handle: ({ params, body: { add, remove } }) =>
-        handlers.setMembers(params.id, [...saidOf(add, "true"), ...saidOf(remove, "false")], false),
+      handle: ({ params, body: { add, remove }, by }) => {
+        const said = [...saidOf(add, "true"), ...saidOf(remove, "false")];
+        return handlers.setMembers(params.id, { said, isWhole: false, by });
+      },
     }),
   ];
 }

@@ -65,6 +65,8 @@ it("compares with its own upload, and fails where its table was opened anew sinc
     },
   };
   // As much of the options as a sync uses.
+  const caller = { tokenId: null, name: "somebody", scopes: [], sessionId: null, way: "api" } as const;
+  const by = { caller, operation: "setAudienceMembers", requestId: "req_1" };
   const syncs = new AudienceSyncs(options as unknown as AudienceSyncsOptions);
   async function* said(): AsyncGenerator<readonly Said[]> {
     yield [["ada", "true"]];
@@ -73,7 +75,7 @@ it("compares with its own upload, and fails where its table was opened anew sinc
     current = second.client;
     second.table.addToUpload(second.table.openUpload(), [["somebody of another audience", "true"]]);
   }
-  await expect(syncs.sync({ audienceId: "aud_1", said: said(), isWhole: true })).rejects.toMatchObject({
+  await expect(syncs.sync({ audienceId: "aud_1", said: said(), isWhole: true, by })).rejects.toMatchObject({
     code: "table_not_caught_up",
   });
   expect(sent.filter(({ userId }) => userId !== null)).toEqual([]);

@@ -17,6 +17,7 @@ import { changeTimeMs, type MembershipRecord } from "@posthaste/core/audience/me
 import { PosthasteError } from "@posthaste/core/errors";
 import { withDeadline } from "@posthaste/kafka/connection/deadline";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
+import type { Author } from "../http/caller.ts";
 import { Problem } from "../http/problem.ts";
 import { AudienceLease, type LeaseOptions } from "./audience-lease.ts";
 import type { Membership } from "./membership.ts";
@@ -45,6 +46,7 @@ export interface SyncRequest {
   /** Whether users that are not named become absent. */
   readonly isWhole: boolean;
   readonly waitMs?: number;
+  readonly by: Author;
 }
 
 /** How far a sync of this process is. */
@@ -92,7 +94,7 @@ export class AudienceSyncs {
   /**
    * Resolves by AS4. Rejects with the Problems of `AudienceLease.take`, and with what reading the upload failed with.
    */
-  sync({ audienceId, said, isWhole, waitMs = WAIT_MS }: SyncRequest): Promise<SyncSummary> {
+  sync({ audienceId, said, isWhole, by, waitMs = WAIT_MS }: SyncRequest): Promise<SyncSummary> {
     return this.#run(audienceId, waitMs, async (lease, progress) => {
       const table = await this.#options.membership.refresh(CATCH_UP_MS);
       // In this table alone: one that is opened anew meanwhile may have another upload under the number.
@@ -104,7 +106,7 @@ export class AudienceSyncs {
           progress.received += users.length;
         }
         const summary = await this.#compare(lease, progress, { table, upload, isWhole });
-        await lease.release(summary);
+        await lease.release(summary, by);
         return summary;
       } finally {
         table.dropUpload(upload).catch(() => undefined);
@@ -113,7 +115,7 @@ export class AudienceSyncs {
   }
 
   /** Removes an audience and what is held of its users; nobody is told of it. */
-  remove(audienceId: string): Promise<void> {
+  remove(audienceId: string, by: Author): Promise<void> {
     return this.#run(audienceId, WAIT_MS, async (lease) => {
       const { id, revision } = lease.audience;
       const { topic } = this.#options;
@@ -122,7 +124,7 @@ export class AudienceSyncs {
       await this.#write(lease, (after) => table.everybody(id, after, PAGE_USERS), {
         toRecord: ({ userId }) => ({ topic, key: membershipKey(id, userId), value: null, headers }),
       });
-      await lease.removeAudience();
+      await lease.removeAudience(by);
     });
   }
 
@@ -161,7 +163,7 @@ export class AudienceSyncs {
       const table = await this.#fence(lease);
       const next: NextPage = (after) => table.staleMembers(audienceId, after, PAGE_USERS);
       await this.#write(lease, next, { toRecord: (change) => this.#toRecord(lease.audience, change) });
-      await lease.release(null);
+      await lease.release(null, null);
     });
     this.#options.log.info({ event: "membership_repaired", audienceId });
   }
@@ -181,7 +183,7 @@ export class AudienceSyncs {
     try {
       return await running;
     } catch (error) {
-      await lease.release(null).catch(() => undefined);
+      await lease.release(null, null).catch(() => undefined);
       throw error;
     } finally {
       this.#running.delete(running);

@@ -35,13 +35,14 @@ export function computedTraitRoutes(handlers: AudienceHandlers): readonly Route[
         mediaType: "application/x-ndjson",
         description:
           'A user a line, of any length: {"userId": "user-7", "value": 12.5}. One that breaks off changes nobody.',
-        handle: ({ params, query, chunks }) =>
-          handlers.setValues(named(params.name, query.sourceId), readSaid(chunks, parseValue)),
+        handle: ({ params, query, chunks, by }) =>
+          handlers.setValues(named(params.name, query.sourceId), readSaid(chunks, parseValue), by),
       },
       answer: { status: 200, description: "The brokers have every change.", body: valuesAnswer },
       refusals: ["conflict"],
       isLong: true,
-      handle: ({ params, body }) => handlers.setValues(named(params.name, body.sourceId), saidOfValues(body.values)),
+      handle: ({ params, body, by }) =>
+        handlers.setValues(named(params.name, body.sourceId), saidOfValues(body.values), by),
     }),
     defineRoute({
       method: "DELETE",
@@ -52,7 +53,7 @@ export function computedTraitRoutes(handlers: AudienceHandlers): readonly Route[
       answer: { status: 204, description: "It is gone." },
       refusals: ["not_found", "conflict"],
       isLong: true,
-      handle: ({ params, query }) => handlers.removeTrait(named(params.name, query.sourceId)),
+      handle: ({ params, query, by }) => handlers.removeTrait(named(params.name, query.sourceId), by),
     }),
   ];
 }

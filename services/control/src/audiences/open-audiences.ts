@@ -14,9 +14,11 @@ import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
 import { createProducer } from "@posthaste/kafka/producer/producer";
 import type { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-records";
+import type { AuditTrail } from "../audit/audit-trail.ts";
 import { type ConfigStore, openConfigStore } from "../config-store/config-store.ts";
 import type { Route } from "../http/route.ts";
 import { TEMPORARY_FILE } from "../sqlite-cache.ts";
+import { audienceAudit } from "./audience-audit.ts";
 import { AudienceEmitter } from "./audience-emitter.ts";
 import { AudienceHandlers } from "./audience-handlers.ts";
 import { audienceRoutes, memberRoutes } from "./audience-routes.ts";
@@ -34,6 +36,7 @@ export interface AudiencesOptions {
   readonly onEmitted: (identifies: number) => void;
   /** The config store's: what names this process in revisions. */
   readonly writer: number;
+  readonly trail: AuditTrail;
   /** For the membership's cache; null for memory. */
   readonly folder: string | null;
   readonly ratePerSecond: number;
@@ -54,7 +57,7 @@ export interface Audiences {
 
 export async function openAudiences(options: AudiencesOptions): Promise<Audiences> {
   const { connection, openCodec, names, sources, clock, onEmitted, writer, leaseMs, ratePerSecond, fail } = options;
-  const { unreadable, unknownSchemaMs } = options;
+  const { unreadable, unknownSchemaMs, trail } = options;
   const { log } = connection;
   const [records, codec, events] = await Promise.all([
     openCodec<AudienceRecord>("audience"),
@@ -63,13 +66,14 @@ export async function openAudiences(options: AudiencesOptions): Promise<Audience
   ]);
   // One each, so that no lease waits behind a membership, and no membership behind identifies.
   const [configProducer, producer, identifies] = await Promise.all([
-    createProducer(connection, { name: "audience-config", topics: [names.audienceConfig] }),
+    createProducer(connection, { name: "audience-config", topics: [names.audienceConfig, names.audit] }),
     createProducer(connection, { name: "audiences", topics: [names.audiences] }),
     createProducer(connection, { name: "audience-identifies", topics: [names.events] }),
   ]);
   const audiences = await openConfigStore(connection, {
     ...{ producer: configProducer, clock, log, writer },
     topic: names.audienceConfig,
+    ...{ trail, auditedFields: audienceAudit },
     codec: createAudienceCodec(records),
   });
   const membership = new Membership({

@@ -13,6 +13,7 @@
  *     neither change is lost. A change whose record came second and lower was ignored by every table; it is made again
  *     too. What this does not cover: a process that ends between its two records, and one whose next change of the key
  *     comes before the other has made its own again. Callers that must know send the revision that they changed from.
+ *     Each record that somebody asked for has its entry in the audit, in the same send.
  * S5  A lower revision below a higher one (a batch that the producer gave up, P5) is ignored by tables, but compaction
  *     would keep it. Who sees one writes the newest again.
  */
@@ -24,7 +25,10 @@ import type { Clock } from "@posthaste/core/time";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { withDeadline } from "@posthaste/kafka/connection/deadline";
 import { createTable, type Table } from "@posthaste/kafka/log/table";
-import type { Producer } from "@posthaste/kafka/producer/producer";
+import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
+import type { AuditTrail } from "../audit/audit-trail.ts";
+import type { AuditedFields } from "../audit/audited-fields.ts";
+import type { Author } from "../http/caller.ts";
 import { type Freshness, freshAsOf } from "../http/freshness.ts";
 import { Lanes } from "../lanes.ts";
 import { type Applied, WrittenRecords } from "./written-records.ts";
@@ -53,6 +57,9 @@ export interface ConfigStoreOptions<T extends ConfigRecord> {
   readonly writer: number;
   /** A record of the key was applied, of whatever process. */
   readonly onChange?: (id: string, value: T | undefined) => void;
+  readonly trail: AuditTrail;
+  /** What of a value stands in the audit. */
+  readonly auditedFields: (value: T) => AuditedFields;
 }
 
 /**
@@ -118,9 +125,10 @@ export class ConfigStore<T extends ConfigRecord> {
 
   /**
    * Resolves with what the key holds after the change (S1). Rejects with what `change` threw, or `deadline_exceeded`.
+   * `by` stands in the audit; null for what control does by itself.
    */
-  change(id: string, change: Change<T>): Promise<T | undefined> {
-    return this.#lanes.inTurn(id, () => this.#changeAlone(id, change));
+  change(id: string, change: Change<T>, by: Author | null): Promise<T | undefined> {
+    return this.#lanes.inTurn(id, () => this.#changeAlone(id, change, by));
   }
 
   async close(): Promise<void> {
@@ -128,7 +136,7 @@ export class ConfigStore<T extends ConfigRecord> {
   }
 
   /** S4. */
-  async #changeAlone(id: string, change: Change<T>): Promise<T | undefined> {
+  async #changeAlone(id: string, change: Change<T>, by: Author | null): Promise<T | undefined> {
     const { topic, clock, log, writer } = this.#options;
     await this.#table.refresh(WRITE_DEADLINE_MS);
     /** What the change is made on. */
@@ -140,10 +148,14 @@ export class ConfigStore<T extends ConfigRecord> {
       const { next, refusal } = attemptChange(change, base, revision);
       if (refusal !== undefined) {
         // Our round before wrote over the other's record, to which the answer is no: put it back.
-        if (expected !== base) await this.#apply(id, base === undefined ? null : { ...base, revision }, revision);
+        if (expected !== base) {
+          const back = base === undefined ? null : { ...base, revision };
+          await this.#apply(id, back, { revision, audited: this.#audited(by, id, expected, base) });
+        }
         throw refusal.reason;
       }
-      const applied = await this.#apply(id, next, revision);
+      const audited = this.#audited(by, id, base, next ?? undefined);
+      const applied = await this.#apply(id, next, { revision, audited });
       const written = next ?? undefined;
       if (applied.outcome === "applied" && applied.over?.revision === expected?.revision) {
         log.info({ event: next === null ? "config_removed" : "config_changed", topic, id, revision });
@@ -159,17 +171,23 @@ export class ConfigStore<T extends ConfigRecord> {
   }
 
   /** Writes and waits until the table here has come to the record (S1). */
-  #apply(id: string, value: T | null, revision: number): Promise<Applied<T>> {
-    return this.#written.whileAwaited(id, revision, (applied) =>
+  #apply(id: string, value: T | null, written: WrittenWith): Promise<Applied<T>> {
+    return this.#written.whileAwaited(id, written.revision, (applied) =>
       withDeadline(
-        this.#write(id, value, revision).then(() => applied),
+        this.#write(id, value, written).then(() => applied),
         WRITE_DEADLINE_MS,
         "the brokers (the change may still take effect)",
       ),
     );
   }
 
-  #write(id: string, value: T | null, revision: number): Promise<void> {
+  #audited(by: Author | null, target: string, from: T | undefined, to: T | undefined): readonly OutgoingRecord[] {
+    const { trail, auditedFields } = this.#options;
+    const fieldsOf = (value: T | undefined) => (value === undefined ? null : auditedFields(value));
+    return by === null ? [] : trail.recordsOf(by, { target, from: fieldsOf(from), to: fieldsOf(to) });
+  }
+
+  #write(id: string, value: T | null, { revision, audited }: WrittenWith): Promise<void> {
     const { topic, codec, producer } = this.#options;
     const record = {
       topic,
@@ -178,7 +196,7 @@ export class ConfigStore<T extends ConfigRecord> {
       headers: { [REVISION_HEADER]: String(revision) },
     };
     // Nobody waits longer for it, so what comes while the brokers take nothing is refused and piles up nowhere.
-    return producer.send([record], { patienceMs: WRITE_DEADLINE_MS });
+    return producer.send([record, ...audited], { patienceMs: WRITE_DEADLINE_MS });
   }
 
   /** S5. What it sends is the newest record as it is held: the same revision, so it changes nothing anywhere. */
@@ -190,12 +208,19 @@ export class ConfigStore<T extends ConfigRecord> {
       log.warn({ event: "config_repaired", topic, id, revision });
       const failed = (error: unknown): void => log.error({ event: "config_repair_failed", topic, id, err: error });
       try {
-        this.#write(id, this.#table.get(id) ?? null, revision).catch(failed);
+        this.#write(id, this.#table.get(id) ?? null, { revision, audited: [] }).catch(failed);
       } catch (error) {
         failed(error);
       }
     }
   }
+}
+
+/** What goes with a value that is written. */
+interface WrittenWith {
+  readonly revision: number;
+  /** For the same send. */
+  readonly audited: readonly OutgoingRecord[];
 }
 
 function attemptChange<T>(

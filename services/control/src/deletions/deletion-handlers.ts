@@ -7,6 +7,7 @@ import { SUPPRESSION_LEASE_MS } from "@posthaste/core/deletion/suppression";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
 import type { ConfigStore } from "../config-store/config-store.ts";
+import type { Author } from "../http/caller.ts";
 import { type Freshness, freshnessOfBoth } from "../http/freshness.ts";
 import { type Page, type PageQuery, pageFrom } from "../http/page.ts";
 import { invalidInput, Problem } from "../http/problem.ts";
@@ -60,12 +61,12 @@ export class DeletionHandlers {
    * Resolves when the brokers have all of it, and for a request that suppresses, when nobody sends any more who does
    * not know it.
    */
-  async create(input: DeletionInput): Promise<RequestedDeletion> {
+  async create(input: DeletionInput, by: Author): Promise<RequestedDeletion> {
     const { sources, destinations, store, runner, suppressionMs, clock, log } = this.#options;
     if (input.sourceIds !== undefined) assertSources(input.sourceIds, sources);
     const context = { sources: sources.values(), destinations: destinations.values() };
     const deletion = toDeletion(input, { ...context, suppressionMs, nowMs: clock.nowMs() });
-    const before = await store.record(deletion);
+    const before = await store.record(deletion, by);
     if (before === null) {
       log.info({ event: "deletion_requested", deletionId: deletion.id, users: deletion.userIds.length });
       await runner.run(deletion);

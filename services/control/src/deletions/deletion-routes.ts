@@ -75,7 +75,7 @@ export function deletionRoutes(handlers: DeletionHandlers): readonly Route[] {
         body: { name: "Deletion", schema: deletionAnswer },
       },
       refusals: ["conflict"],
-      handle: ({ body }) => handlers.create(body),
+      handle: ({ body, by }) => handlers.create(body, by),
     }),
     defineRoute({
       method: "GET",

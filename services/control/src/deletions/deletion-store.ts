@@ -17,9 +17,12 @@ import type { Clock } from "@posthaste/core/time";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { withDeadline } from "@posthaste/kafka/connection/deadline";
 import { createTable, type Table } from "@posthaste/kafka/log/table";
-import type { Producer } from "@posthaste/kafka/producer/producer";
+import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
+import type { AuditTrail } from "../audit/audit-trail.ts";
+import type { AuditedFields } from "../audit/audited-fields.ts";
 import { nextRevision, WRITE_DEADLINE_MS } from "../config-store/config-store.ts";
 import { type Applied, WrittenRecords } from "../config-store/written-records.ts";
+import type { Author } from "../http/caller.ts";
 import { type Freshness, freshAsOf } from "../http/freshness.ts";
 import { Problem } from "../http/problem.ts";
 import { Lanes } from "../lanes.ts";
@@ -37,6 +40,7 @@ export interface DeletionStoreOptions {
   readonly topic: string;
   readonly codec: Codec<Deletion>;
   readonly producer: Producer;
+  readonly trail: AuditTrail;
   readonly clock: Clock;
   /** See ConfigStoreOptions. */
   readonly writer: number;
@@ -62,6 +66,12 @@ export async function openDeletionStore(options: DeletionStoreOptions): Promise<
     onStale: (id, revision) => written.handleStale(id, revision),
   });
   return new DeletionStore(options, { table, written, places, sent });
+}
+
+interface SentWith {
+  readonly revision: number;
+  /** For the same send. */
+  readonly audited: readonly OutgoingRecord[];
 }
 
 interface DeletionStoreParts {
@@ -123,8 +133,9 @@ export class DeletionStore {
    * Puts a request on record and answers null, or answers the one that is on record under its id (X1). Throws a Problem
    * when that one asked for something else.
    */
-  record(deletion: Deletion): Promise<DeletionLine | null> {
+  record(deletion: Deletion, by: Author): Promise<DeletionLine | null> {
     const { id } = deletion;
+    const audited = this.#options.trail.recordsOf(by, { target: id, from: null, to: deletionAudit(deletion) });
     return this.#lanes.inTurn(id, async () => {
       const { table, places } = this.#parts;
       await table.refresh(WRITE_DEADLINE_MS);
@@ -133,7 +144,7 @@ export class DeletionStore {
         throw new Problem("unavailable", `another request has the id ${id} at the same moment: try again`);
       }
       if (held !== undefined) return sameRequest(held, deletion);
-      const applied = await this.#write(id, this.#options.codec.encode(deletion));
+      const applied = await this.#write(id, this.#options.codec.encode(deletion), audited);
       const other = applied.outcome === "applied" ? applied.over : table.get(id);
       if (other === undefined) return null;
       // X2
@@ -177,23 +188,23 @@ export class DeletionStore {
   }
 
   /** Writes the newest record of a request and waits until the table here has come to it. */
-  #write(id: string, value: Buffer): Promise<Applied<DeletionLine>> {
+  #write(id: string, value: Buffer, audited: readonly OutgoingRecord[] = []): Promise<Applied<DeletionLine>> {
     const { clock, writer } = this.#options;
     const { table, written } = this.#parts;
     const revision = nextRevision(clock.nowMs(), table.revisionOf(id) ?? 0, writer);
     return written.whileAwaited(id, revision, (applied) =>
       withDeadline(
-        this.#send(id, value, revision).then(() => applied),
+        this.#send(id, value, { revision, audited }).then(() => applied),
         WRITE_DEADLINE_MS,
         "the brokers (the request may still take effect)",
       ),
     );
   }
 
-  #send(id: string, value: Buffer, revision: number): Promise<void> {
+  #send(id: string, value: Buffer, { revision, audited }: SentWith): Promise<void> {
     const { producer, topic } = this.#options;
     const headers = { [REVISION_HEADER]: String(revision) };
-    return producer.send([{ topic, key: id, value, headers }], { patienceMs: WRITE_DEADLINE_MS });
+    return producer.send([{ topic, key: id, value, headers }, ...audited], { patienceMs: WRITE_DEADLINE_MS });
   }
 
   async #bytesAt(id: string, offset: number): Promise<Buffer | null> {
@@ -211,10 +222,15 @@ export class DeletionStore {
     const [revision, offset] = [table.revisionOf(id), places.newest(id)];
     if (revision === undefined || offset === undefined) return;
     this.#bytesAt(id, offset)
-      .then((bytes) => (bytes === null ? undefined : this.#send(id, bytes, revision)))
+      .then((bytes) => (bytes === null ? undefined : this.#send(id, bytes, { revision, audited: [] })))
       .then(() => log.warn({ event: "deletion_repaired", deletionId: id, revision }))
       .catch((error: unknown) => log.error({ event: "deletion_repair_failed", deletionId: id, err: error }));
   }
+}
+
+/** Without who is deleted: the audit is kept for longer than events are. */
+function deletionAudit({ userIds, sourceIds, suppress }: Deletion): AuditedFields {
+  return { users: userIds.length, sourceIds, suppress };
 }
 
 /** The request that is on record, which must be the one that is asked for. Throws a Problem otherwise. */

@@ -10,6 +10,7 @@ import type { Clock } from "@posthaste/core/time";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import type { SuppressedUsersTable } from "@posthaste/kafka/log/suppressed-users";
 import type { Producer } from "@posthaste/kafka/producer/producer";
+import type { AuditTrail } from "../audit/audit-trail.ts";
 import type { ConfigStore } from "../config-store/config-store.ts";
 import type { Route } from "../http/route.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
@@ -28,6 +29,7 @@ export interface OpenDeletionsOptions {
   readonly destinations: ConfigStore<Destination>;
   readonly readModel: ReadModel;
   readonly producer: Producer;
+  readonly trail: AuditTrail;
   /** After so many days suppressions end by themselves; undefined for never. */
   readonly suppressionDays: number | undefined;
   readonly clock: Clock;
@@ -53,7 +55,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Resolves when the tables are being read. */
 export async function openDeletions(options: OpenDeletionsOptions): Promise<Deletions> {
-  const { connection, openCodec, names, sources, readModel, suppressionDays, fail: onFailure } = options;
+  const { connection, openCodec, names, sources, readModel, suppressionDays, trail, fail: onFailure } = options;
   const [codec, eventCodec] = await Promise.all([openCodec<Deletion>("deletion"), openCodec<Event>("event")]);
   const [store, { suppressed, writer, expiry }] = await Promise.all([
     openDeletionStore({ ...options, topic: names.deletions, codec, onFailure }),
@@ -64,7 +66,7 @@ export async function openDeletions(options: OpenDeletionsOptions): Promise<Dele
   const suppressionMs = suppressionDays === undefined ? null : suppressionDays * DAY_MS;
   const handlers = new DeletionHandlers({ ...options, store, runner, readModel, suppressionMs });
   return {
-    routes: [...deletionRoutes(handlers), ...suppressionRoutes({ sources, suppressed, writer })],
+    routes: [...deletionRoutes(handlers), ...suppressionRoutes({ sources, suppressed, writer, trail })],
     suppressed,
     get states() {
       return [store.state, suppressed.state];

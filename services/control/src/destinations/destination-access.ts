@@ -2,6 +2,7 @@
 import type { Destination } from "@posthaste/core/config/destination";
 import type { Clock } from "@posthaste/core/time";
 import type { ConfigStore } from "../config-store/config-store.ts";
+import type { Author } from "../http/caller.ts";
 import { Problem } from "../http/problem.ts";
 
 /** Throws the Problem `not_found`. */
@@ -20,17 +21,26 @@ export function assertOpened({ id, missingKeyIds }: Destination): void {
   );
 }
 
+export interface DestinationChange {
+  readonly id: string;
+  readonly by: Author;
+  readonly update: (destination: Destination) => Destination;
+}
+
 /** Changes a destination that is there and open; resolves with it as it stands after. */
 export async function changeDestination(
   destinations: ConfigStore<Destination>,
   clock: Clock,
-  id: string,
-  update: (destination: Destination) => Destination,
+  { id, by, update }: DestinationChange,
 ): Promise<Destination> {
-  const changed = await destinations.change(id, (current, revision) => {
-    const destination = findDestination(current, id);
-    assertOpened(destination);
-    return { ...update(destination), revision, updatedAtMs: clock.nowMs() };
-  });
+  const changed = await destinations.change(
+    id,
+    (current, revision) => {
+      const destination = findDestination(current, id);
+      assertOpened(destination);
+      return { ...update(destination), revision, updatedAtMs: clock.nowMs() };
+    },
+    by,
+  );
   return findDestination(changed, id);
 }

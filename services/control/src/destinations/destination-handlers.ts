@@ -5,6 +5,7 @@ import type { DestinationInput, DestinationPatch, SettingsPatch } from "@posthas
 import type { Source } from "@posthaste/core/config/source";
 import type { Clock } from "@posthaste/core/time";
 import type { ConfigStore } from "../config-store/config-store.ts";
+import type { Author } from "../http/caller.ts";
 import type { Freshness } from "../http/freshness.ts";
 import { type Page, type PageQuery, pageFrom } from "../http/page.ts";
 import { assertRevision, formatPath, invalidInput } from "../http/problem.ts";
@@ -35,7 +36,7 @@ export class DestinationHandlers {
     return { data: data.map((destination) => this.#view(destination)), nextCursor, ...this.#destinations.freshness };
   }
 
-  async create(input: DestinationInput): Promise<DestinationAnswer> {
+  async create(input: DestinationInput, by: Author): Promise<DestinationAnswer> {
     assertSources(input.sourceIds, this.#sources);
     const settings = settingsFrom(DEFAULT_SETTINGS, input.settings);
     const id = createId("dst");
@@ -51,7 +52,7 @@ export class DestinationHandlers {
       updatedAtMs: nowMs,
       missingKeyIds: null,
     };
-    const created = await this.#destinations.change(id, (_, revision) => ({ ...destination, revision }));
+    const created = await this.#destinations.change(id, (_, revision) => ({ ...destination, revision }), by);
     return this.#view(findDestination(created, id));
   }
 
@@ -59,26 +60,34 @@ export class DestinationHandlers {
     return this.#view(findDestination(this.#destinations.get(id), id));
   }
 
-  async change(id: string, patch: DestinationPatch): Promise<DestinationAnswer> {
+  async change(id: string, patch: DestinationPatch, by: Author): Promise<DestinationAnswer> {
     if (patch.sourceIds !== undefined) assertSources(patch.sourceIds, this.#sources);
-    const changed = await changeDestination(this.#destinations, this.#clock, id, (destination) => {
-      assertRevision(destination, patch.revision);
-      return {
-        ...destination,
-        name: patch.name ?? destination.name,
-        sourceIds: patch.sourceIds ?? destination.sourceIds,
-        enabled: patch.enabled ?? destination.enabled,
-        ...settingsFrom(destination, patch.settings ?? {}),
-      };
+    const changed = await changeDestination(this.#destinations, this.#clock, {
+      id,
+      by,
+      update: (destination) => {
+        assertRevision(destination, patch.revision);
+        return {
+          ...destination,
+          name: patch.name ?? destination.name,
+          sourceIds: patch.sourceIds ?? destination.sourceIds,
+          enabled: patch.enabled ?? destination.enabled,
+          ...settingsFrom(destination, patch.settings ?? {}),
+        };
+      },
     });
     return this.#view(changed);
   }
 
-  async remove(id: string): Promise<void> {
-    await this.#destinations.change(id, (current) => {
-      findDestination(current, id);
-      return null;
-    });
+  async remove(id: string, by: Author): Promise<void> {
+    await this.#destinations.change(
+      id,
+      (current) => {
+        findDestination(current, id);
+        return null;
+      },
+      by,
+    );
   }
 
   #view(destination: Destination): DestinationAnswer {

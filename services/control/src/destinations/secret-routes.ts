@@ -12,6 +12,7 @@ import type { Source } from "@posthaste/core/config/source";
 import type { Clock } from "@posthaste/core/time";
 import { z } from "zod";
 import type { ConfigStore } from "../config-store/config-store.ts";
+import type { Author } from "../http/caller.ts";
 import { Problem } from "../http/problem.ts";
 import { defineRoute, type Route } from "../http/route.ts";
 import { changeDestination } from "./destination-access.ts";
@@ -23,16 +24,29 @@ export interface DestinationSecretRoutesOptions {
   readonly clock: Clock;
 }
 
+interface Asked {
+  readonly params: { readonly id: string };
+  readonly by: Author;
+}
+
 const nothing = { name: "Nothing", schema: z.strictObject({}) };
 
 export function destinationSecretRoutes(options: DestinationSecretRoutesOptions): readonly Route[] {
   const { destinations, sources, clock } = options;
 
-  const take = async (id: string, step: (destination: Destination) => RotationStep, firstStep = "") => {
-    const changed = await changeDestination(destinations, clock, id, (destination) => {
-      const taken = step(destination);
-      if (taken.outcome === "refused") throw new Problem("conflict", `${id}: ${taken.reason}${firstStep}`);
-      return { ...destination, secrets: taken.secrets };
+  const take = async (
+    { params: { id }, by }: Asked,
+    step: (destination: Destination) => RotationStep,
+    firstStep = "",
+  ) => {
+    const changed = await changeDestination(destinations, clock, {
+      id,
+      by,
+      update: (destination) => {
+        const taken = step(destination);
+        if (taken.outcome === "refused") throw new Problem("conflict", `${id}: ${taken.reason}${firstStep}`);
+        return { ...destination, secrets: taken.secrets };
+      },
     });
     return viewDestination(changed, (sourceId) => sources.get(sourceId) !== undefined);
   };
@@ -47,7 +61,8 @@ export function destinationSecretRoutes(options: DestinationSecretRoutesOptions)
       body: { name: "NextSecret", schema: nextSecretInput },
       answer,
       refusals: ["not_found", "conflict"],
-      handle: ({ params, body }) => take(params.id, ({ secrets }) => nameNextSecret(secrets, body.sharedSecret)),
+      handle: ({ params, body, by }) =>
+        take({ params, by }, ({ secrets }) => nameNextSecret(secrets, body.sharedSecret)),
     }),
     defineRoute({
       method: "POST",
@@ -57,8 +72,7 @@ export function destinationSecretRoutes(options: DestinationSecretRoutesOptions)
       body: nothing,
       answer,
       refusals: ["not_found", "conflict"],
-      handle: ({ params }) =>
-        take(params.id, ({ secrets }) => switchSecret(secrets), ": name one at /secret/next first"),
+      handle: (asked) => take(asked, ({ secrets }) => switchSecret(secrets), ": name one at /secret/next first"),
     }),
     defineRoute({
       method: "POST",
@@ -68,7 +82,7 @@ export function destinationSecretRoutes(options: DestinationSecretRoutesOptions)
       body: nothing,
       answer,
       refusals: ["not_found", "conflict"],
-      handle: ({ params }) => take(params.id, ({ secrets }) => undoRotation(secrets)),
+      handle: (asked) => take(asked, ({ secrets }) => undoRotation(secrets)),
     }),
     defineRoute({
       method: "POST",
@@ -78,7 +92,7 @@ export function destinationSecretRoutes(options: DestinationSecretRoutesOptions)
       body: nothing,
       answer,
       refusals: ["not_found", "conflict"],
-      handle: ({ params }) => take(params.id, ({ secrets }) => retireSecret(secrets)),
+      handle: (asked) => take(asked, ({ secrets }) => retireSecret(secrets)),
     }),
   ];
 }

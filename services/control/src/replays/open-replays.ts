@@ -11,6 +11,7 @@ import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { createProducer } from "@posthaste/kafka/producer/producer";
+import type { AuditTrail } from "../audit/audit-trail.ts";
 import type { ConfigStore } from "../config-store/config-store.ts";
 import type { Route } from "../http/route.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
@@ -32,6 +33,7 @@ export interface OpenReplaysOptions {
   readonly destinations: ConfigStore<Destination>;
   readonly suppressed: SuppressedUsers;
   readonly readModel: ReadModel;
+  readonly trail: AuditTrail;
   readonly clock: Clock;
   readonly log: Log;
   /** See ConfigStoreOptions. */
@@ -62,7 +64,7 @@ export async function openReplays(options: OpenReplaysOptions): Promise<OpenedRe
     openCodec<Delivery>("delivery"),
     LetterTopic.open(connection, names.deadLetters),
     // Its own, so that no progress waits behind a configuration, nor a configuration behind it.
-    createProducer(connection, { name: "replay-records", topics: [names.replays] }),
+    createProducer(connection, { name: "replay-records", topics: [names.replays, names.audit] }),
   ]);
   const store = await openReplayStore(connection, {
     ...options,

@@ -36,11 +36,11 @@ export function purgeRoutes(handlers: ReplayHandlers): readonly Route[] {
       body: { name: "PurgeInput", schema: purgeInput },
       answer: { status: 202, description: "It is planned, or done.", body: { name: "Purge", schema: purgeAnswer } },
       refusals: ["not_found", "conflict"],
-      handle: async ({ body, signal }) => {
+      handle: async ({ body, signal, by }) => {
         const { plan: planId, dryRun, ...asked } = body;
         if (planId !== undefined) {
           assertPlanAlone(body);
-          const { id, plan } = await handlers.start(planId, "purge");
+          const { id, plan } = await handlers.start(planId, { purpose: "purge", by });
           const keptUntilMs = (plan.startedAtMs ?? plan.createdAtMs) + KEPT_MS;
           return {
             ...viewPlan({ plan, counts: [] }, { id, planId: null }),

@@ -4,6 +4,7 @@ import type { Log } from "@posthaste/core/log";
 import type { ReplayAct } from "@posthaste/core/replay/replay";
 import type { PlanPurpose, ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import type { Clock } from "@posthaste/core/time";
+import type { Author } from "../http/caller.ts";
 import type { Freshness } from "../http/freshness.ts";
 import { type Page, type PageQuery, pageFrom } from "../http/page.ts";
 import { invalidInput, Problem } from "../http/problem.ts";
@@ -24,6 +25,12 @@ export interface ReplayHandlersOptions {
   readonly readModel: Pick<ReadModel, "isComplete">;
   readonly clock: Clock;
   readonly log: Log;
+}
+
+export interface StartAsked {
+  readonly purpose: PlanPurpose;
+  readonly by: Author;
+  readonly ratePerSecond?: number | undefined;
 }
 
 /** A plan, and the id under which it stands; null where nothing matched. */
@@ -51,7 +58,7 @@ export class ReplayHandlers {
   }
 
   /** Throws the Problem `not_found`, `conflict` for a plan of another purpose or one that was started before. */
-  async start(id: string, purpose: PlanPurpose, ratePerSecond?: number): Promise<HeldPlan> {
+  async start(id: string, { purpose, by, ratePerSecond }: StartAsked): Promise<HeldPlan> {
     const { store, clock, log } = this.#options;
     const held = this.#find(id);
     if (held.plan.purpose !== purpose) {
@@ -62,7 +69,7 @@ export class ReplayHandlers {
         throw new Problem("conflict", `${id} was started before: its replay says how far it is`);
       return { startedAtMs: clock.nowMs(), ratePerSecond: ratePerSecond ?? plan.ratePerSecond };
     };
-    const now = await store.act(id, "start", started);
+    const now = await store.act(id, { act: "start", by, change: started });
     log.info({ event: `${purpose}_started`, replayId: id, matched: now.plan.matched });
     return now;
   }
@@ -84,10 +91,10 @@ export class ReplayHandlers {
   }
 
   /** Answers when the runner has come to it, or after two seconds as it stands then. */
-  async act(id: string, act: Exclude<ReplayAct, "start">): Promise<HeldPlan> {
+  async act(id: string, act: Exclude<ReplayAct, "start">, by: Author): Promise<HeldPlan> {
     const { store, clock, log } = this.#options;
     this.find(id);
-    await store.act(id, act);
+    await store.act(id, { act, by });
     log.info({ event: "replay_asked", replayId: id, act });
     const giveUpAtMs = clock.monotonicMs() + SETTLE_MS;
     for (;;) {

@@ -37,11 +37,11 @@ export function replayRoutes(handlers: ReplayHandlers): readonly Route[] {
         body: { name: "ReplayStart", schema: planAnswer },
       },
       refusals: ["not_found", "conflict"],
-      handle: async ({ body, signal }) => {
+      handle: async ({ body, signal, by }) => {
         const { plan: planId, dryRun, ratePerSecond, again, ...asked } = body;
         if (planId !== undefined) {
           assertPlanAlone(body);
-          const { id, plan } = await handlers.start(planId, "replay", ratePerSecond);
+          const { id, plan } = await handlers.start(planId, { purpose: "replay", by, ratePerSecond });
           return viewPlan({ plan, counts: [] }, { id, planId: null });
         }
         const input = {
@@ -52,7 +52,7 @@ export function replayRoutes(handlers: ReplayHandlers): readonly Route[] {
         } as const;
         const { id, made } = await handlers.plan(input, signal);
         if (dryRun || id === null) return viewPlan(made, { id: null, planId: id });
-        await handlers.start(id, "replay");
+        await handlers.start(id, { purpose: "replay", by });
         return viewPlan(made, { id, planId: null });
       },
     }),
@@ -85,7 +85,7 @@ export function replayRoutes(handlers: ReplayHandlers): readonly Route[] {
         summary: ACTS[act],
         answer: { status: 200, description: "The replay, when that has happened.", body: named },
         refusals: ["not_found", "conflict"],
-        handle: async ({ params }) => viewReplay(await handlers.act(params.id, act)),
+        handle: async ({ params, by }) => viewReplay(await handlers.act(params.id, act, by)),
       }),
     ),
   ];

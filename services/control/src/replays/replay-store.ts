@@ -7,7 +7,9 @@ import { progressKey, type RecordedProgress, type ReplayRecord } from "@posthast
 import { type ReplayAct, type ReplayState, replayState, wantAfter } from "@posthaste/core/replay/replay";
 import type { ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { type AuditedFields, userTarget } from "../audit/audited-fields.ts";
 import { type ConfigStore, type ConfigStoreOptions, openConfigStore } from "../config-store/config-store.ts";
+import type { Author } from "../http/caller.ts";
 import type { Freshness } from "../http/freshness.ts";
 import { Problem } from "../http/problem.ts";
 
@@ -19,7 +21,7 @@ export interface HeldPlan {
   readonly progress: RecordedProgress | undefined;
 }
 
-export type ReplayStoreOptions = Omit<ConfigStoreOptions<ReplayRecord>, "codec" | "onChange"> & {
+export type ReplayStoreOptions = Omit<ConfigStoreOptions<ReplayRecord>, "codec" | "onChange" | "auditedFields"> & {
   readonly codec: Codec<ReplayRecord>;
 };
 
@@ -32,12 +34,20 @@ export async function openReplayStore(connection: KafkaConnection, options: Repl
   // A running replay is written every second: that is no news.
   const log = { ...options.log, info: options.log.debug };
   const records = await openConfigStore<ReplayRecord>(connection, {
-    ...{ ...options, log },
+    ...{ ...options, log, auditedFields: replayAudit },
     onChange: () => {
       for (const listener of listeners) listener();
     },
   });
   return new ReplayStore(records, listeners);
+}
+
+/** What is asked of a plan. */
+export interface AskedAct {
+  readonly act: ReplayAct;
+  readonly by: Author;
+  /** What else becomes of it. */
+  readonly change?: (plan: ReplayPlan) => Partial<ReplayPlan>;
 }
 
 export class ReplayStore {
@@ -82,23 +92,27 @@ export class ReplayStore {
   }
 
   async add(id: string, plan: ReplayPlan): Promise<HeldPlan> {
-    await this.#records.change(id, (_, revision) => ({ id, revision, plan, progress: null }));
+    await this.#records.change(id, (_, revision) => ({ id, revision, plan, progress: null }), null);
     return this.#held(id, plan);
   }
 
   /**
-   * Changes what is wanted; `change` is what else becomes of the plan. Throws the Problem `not_found`, and `conflict`
+   * Changes what is wanted. Throws the Problem `not_found`, and `conflict`
    * where the state does not allow it.
    */
-  async act(id: string, act: ReplayAct, change: (plan: ReplayPlan) => Partial<ReplayPlan> = () => ({})) {
-    const changed = await this.#records.change(id, (current, revision) => {
-      if (current === undefined || current.plan === null) throw noSuchPlan(id);
-      const { plan } = current;
-      const { progress } = this.#held(id, plan);
-      const want = wantAfter(act, plan.want, progress);
-      if (want === null) throw refusalOf(id, act, replayState(plan.want, progress));
-      return { ...current, revision, plan: { ...plan, ...change(plan), want } };
-    });
+  async act(id: string, { act, by, change = () => ({}) }: AskedAct) {
+    const changed = await this.#records.change(
+      id,
+      (current, revision) => {
+        if (current === undefined || current.plan === null) throw noSuchPlan(id);
+        const { plan } = current;
+        const { progress } = this.#held(id, plan);
+        const want = wantAfter(act, plan.want, progress);
+        if (want === null) throw refusalOf(id, act, replayState(plan.want, progress));
+        return { ...current, revision, plan: { ...plan, ...change(plan), want } };
+      },
+      by,
+    );
     if (changed === undefined || changed.plan === null) throw noSuchPlan(id);
     return this.#held(id, changed.plan);
   }
@@ -109,10 +123,14 @@ export class ReplayStore {
     change: (held: RecordedProgress | undefined) => RecordedProgress,
   ): Promise<RecordedProgress> {
     const key = progressKey(id);
-    const written = await this.#records.change(key, (current, revision) => {
-      const progress = change(current?.progress ?? undefined);
-      return { id: key, revision, plan: null, progress };
-    });
+    const written = await this.#records.change(
+      key,
+      (current, revision) => {
+        const progress = change(current?.progress ?? undefined);
+        return { id: key, revision, plan: null, progress };
+      },
+      null,
+    );
     return written?.progress ?? change(undefined);
   }
 
@@ -123,10 +141,14 @@ export class ReplayStore {
    */
   async remove(id: string, isOver: (held: HeldPlan) => boolean): Promise<boolean> {
     try {
-      await this.#records.change(id, (current) => {
-        if (current?.plan && !isOver(this.#held(id, current.plan))) throw new StillWanted();
-        return null;
-      });
+      await this.#records.change(
+        id,
+        (current) => {
+          if (current?.plan && !isOver(this.#held(id, current.plan))) throw new StillWanted();
+          return null;
+        },
+        null,
+      );
     } catch (error) {
       if (error instanceof StillWanted) return false;
       throw error;
@@ -145,13 +167,22 @@ export class ReplayStore {
   }
 
   async #removeProgress(key: string): Promise<void> {
-    if (this.#records.get(key) !== undefined) await this.#records.change(key, () => null);
+    if (this.#records.get(key) !== undefined) await this.#records.change(key, () => null, null);
   }
 
   #held(id: string, plan: ReplayPlan): HeldPlan {
     const progress = this.#records.get(progressKey(id))?.progress ?? undefined;
     return { id, createdAtMs: plan.createdAtMs, plan, progress };
   }
+}
+
+/** Of a plan; its progress is nobody's change. */
+function replayAudit({ plan }: ReplayRecord): AuditedFields {
+  if (plan === null) return {};
+  const { purpose, want, filter, matched, again, ratePerSecond } = plan;
+  const { userId, ...asked } = filter;
+  const user = userId === undefined ? {} : { userId: userTarget(userId) };
+  return { purpose, want, filter: { ...asked, ...user }, matched, again, ratePerSecond };
 }
 
 export function noSuchPlan(id: string): Problem {

@@ -38,14 +38,18 @@ export class SourceHandlers {
 
   async create(input: SourceInput, by: Author): Promise<SourceAnswer> {
     const id = createId("src");
-    const created = await this.#sources.change(id, (_, revision) => ({
+    const created = await this.#sources.change(
       id,
-      revision,
-      ...input,
-      writeKeys: [{ key: createWriteKey(), expiresAtMs: null }],
-      createdAtMs: this.#clock.nowMs(),
-      updatedAtMs: this.#clock.nowMs(),
-    }));
+      (_, revision) => ({
+        id,
+        revision,
+        ...input,
+        writeKeys: [{ key: createWriteKey(), expiresAtMs: null }],
+        createdAtMs: this.#clock.nowMs(),
+        updatedAtMs: this.#clock.nowMs(),
+      }),
+      by,
+    );
     return this.#view(findSource(created, id), by);
   }
 
@@ -65,11 +69,15 @@ export class SourceHandlers {
     });
   }
 
-  async remove(id: string, _by: Author): Promise<void> {
-    await this.#sources.change(id, (current) => {
-      findSource(current, id);
-      return null;
-    });
+  async remove(id: string, by: Author): Promise<void> {
+    await this.#sources.change(
+      id,
+      (current) => {
+        findSource(current, id);
+        return null;
+      },
+      by,
+    );
   }
 
   rotateWriteKey(id: string, { oldKeySeconds }: WriteKeyRotation, by: Author): Promise<SourceAnswer> {
@@ -87,12 +95,16 @@ export class SourceHandlers {
 
   /** Changes a source that is there; `update` gets it with its expired keys gone. */
   async #change(id: string, by: Author, update: (source: Source) => Source): Promise<SourceAnswer> {
-    const changed = await this.#sources.change(id, (current, revision) => {
-      const source = findSource(current, id);
-      const nowMs = this.#clock.nowMs();
-      const writeKeys = source.writeKeys.filter(({ expiresAtMs }) => expiresAtMs === null || expiresAtMs > nowMs);
-      return { ...update({ ...source, writeKeys }), revision, updatedAtMs: nowMs };
-    });
+    const changed = await this.#sources.change(
+      id,
+      (current, revision) => {
+        const source = findSource(current, id);
+        const nowMs = this.#clock.nowMs();
+        const writeKeys = source.writeKeys.filter(({ expiresAtMs }) => expiresAtMs === null || expiresAtMs > nowMs);
+        return { ...update({ ...source, writeKeys }), revision, updatedAtMs: nowMs };
+      },
+      by,
+    );
     return this.#view(findSource(changed, id), by);
   }
 

@@ -3,6 +3,8 @@ import type { Source } from "@posthaste/core/config/source";
 import { suppressionKey } from "@posthaste/core/deletion/suppression";
 import type { SuppressedUsersTable } from "@posthaste/kafka/log/suppressed-users";
 import { z } from "zod";
+import type { AuditTrail } from "../audit/audit-trail.ts";
+import { userTarget } from "../audit/audited-fields.ts";
 import { type ConfigStore, WRITE_DEADLINE_MS } from "../config-store/config-store.ts";
 import { defineRoute, type Route } from "../http/route.ts";
 import { findSource } from "../sources/source-access.ts";
@@ -12,6 +14,7 @@ export interface SuppressionRoutesOptions {
   readonly sources: ConfigStore<Source>;
   readonly suppressed: SuppressedUsersTable;
   readonly writer: SuppressionWriter;
+  readonly trail: AuditTrail;
 }
 
 const suppressionQuery = z.strictObject({
@@ -29,7 +32,7 @@ const endedAnswer = z.object({
   ended: z.array(z.string()).describe("The sources of which events are delivered again from now on."),
 });
 
-export function suppressionRoutes({ sources, suppressed, writer }: SuppressionRoutesOptions): readonly Route[] {
+export function suppressionRoutes({ sources, suppressed, writer, trail }: SuppressionRoutesOptions): readonly Route[] {
   const find = async (userId: string, sourceId: string | undefined): Promise<readonly SuppressedUser[]> => {
     if (sourceId !== undefined) findSource(sources.get(sourceId), sourceId);
     // What another process of control wrote a moment ago counts.
@@ -63,10 +66,12 @@ export function suppressionRoutes({ sources, suppressed, writer }: SuppressionRo
         body: { name: "EndedSuppressions", schema: endedAnswer },
       },
       refusals: ["not_found"],
-      handle: async ({ query: { userId, sourceId } }) => {
+      handle: async ({ query: { userId, sourceId }, by }) => {
         const found = await find(userId, sourceId);
-        await writer.end(found);
-        return { userId, ended: found.map((each) => each.sourceId) };
+        const sourceIds = found.map((each) => each.sourceId);
+        const audited = { target: userTarget(userId), from: { suppressedOf: sourceIds }, to: null };
+        await writer.end(found, trail.recordsOf(by, audited));
+        return { userId, ended: sourceIds };
       },
     }),
   ];

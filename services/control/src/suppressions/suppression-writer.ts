@@ -44,8 +44,9 @@ export class SuppressionWriter {
     await this.#write(suppressions, (suppression) => codec.encode(suppression));
   }
 
-  async end(users: readonly SuppressedUser[]): Promise<void> {
-    await this.#write(users, () => null);
+  /** `audited` goes with it in the same send. */
+  async end(users: readonly SuppressedUser[], audited: readonly OutgoingRecord[]): Promise<void> {
+    if (users.length > 0) await this.#write(users, () => null, audited);
   }
 
   /**
@@ -61,14 +62,18 @@ export class SuppressionWriter {
     return this.#options.producer.send([this.#record(key, value, revision)], { patienceMs: WRITE_DEADLINE_MS });
   }
 
-  async #write<T extends SuppressedUser>(users: readonly T[], encode: (user: T) => Buffer | null): Promise<void> {
+  async #write<T extends SuppressedUser>(
+    users: readonly T[],
+    encode: (user: T) => Buffer | null,
+    audited: readonly OutgoingRecord[] = [],
+  ): Promise<void> {
     const { suppressed, clock, writer } = this.#options;
     const nowMs = clock.nowMs();
     const records = users.map((user) => {
       const key = suppressionKey(user.sourceId, user.userId);
       return this.#record(key, encode(user), nextRevision(nowMs, suppressed.revisionOf(key) ?? 0, writer));
     });
-    await this.#send(records);
+    await this.#send([...audited, ...records]);
   }
 
   async #send(records: readonly OutgoingRecord[]): Promise<void> {

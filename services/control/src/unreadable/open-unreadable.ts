@@ -6,6 +6,7 @@ import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { createProducer } from "@posthaste/kafka/producer/producer";
 import { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-records";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
+import type { AuditTrail } from "../audit/audit-trail.ts";
 import type { Route } from "../http/route.ts";
 import { reproduce } from "./reproduction.ts";
 import { placeOf, UnreadableJournal } from "./unreadable-journal.ts";
@@ -15,6 +16,7 @@ export interface OpenUnreadableOptions {
   readonly connection: KafkaConnection;
   readonly names: TopicNames;
   readonly clock: Clock;
+  readonly trail: AuditTrail;
   /** Ends the process. */
   readonly fail: (reason: Error) => void;
 }
@@ -27,7 +29,7 @@ export interface OpenUnreadable {
 }
 
 export async function openUnreadable(options: OpenUnreadableOptions): Promise<OpenUnreadable> {
-  const { connection, names, clock, fail } = options;
+  const { connection, names, clock, trail, fail } = options;
   const topic = names.unreadable;
   const journal = new UnreadableJournal(connection, topic);
   await journal.start(fail);
@@ -37,7 +39,12 @@ export async function openUnreadable(options: OpenUnreadableOptions): Promise<Op
     ...{ connection, producer, topic, from, by: "control", nowMs: () => clock.nowMs() },
   });
   return {
-    routes: unreadableRoutes({ journal, clock, reproduce: (entries) => reproduce(connection, names, entries) }),
+    routes: unreadableRoutes({
+      journal,
+      clock,
+      trail,
+      reproduce: (entries, audited) => reproduce(connection, names, entries, audited),
+    }),
     put: async (record, error) => {
       await journal.caughtUp();
       if (!journal.has(placeOf(record))) await records.put(record, error);

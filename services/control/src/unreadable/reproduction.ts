@@ -34,18 +34,21 @@ export async function reproduce(
   connection: KafkaConnection,
   names: TopicNames,
   entries: readonly UnreadableEntry[],
+  audited: readonly OutgoingRecord[],
 ): Promise<Reproduced> {
   const target = await targetOf(connection, names);
   const targets = entries.flatMap(({ topic }) => target(topic) ?? []);
   const producer = await createProducer(connection, {
     name: "reproduce",
-    topics: [...new Set([names.unreadable, ...targets])],
+    topics: [...new Set([names.unreadable, names.audit, ...targets])],
   });
   try {
     let count = 0;
     const gone: UnreadableEntry[] = [];
     for (const entry of entries) {
-      const outcome = await reproduceOne({ connection, names, producer, target }, entry);
+      // Who asked goes with the first that is sent.
+      const first = count === 0 ? audited : [];
+      const outcome = await reproduceOne({ connection, names, producer, target, audited: first }, entry);
       if (outcome === "sent") count += 1;
       if (outcome === "gone") gone.push(entry);
     }
@@ -60,13 +63,15 @@ interface Reproducing {
   readonly names: TopicNames;
   readonly producer: Producer;
   readonly target: Target;
+  /** For the same send. */
+  readonly audited: readonly OutgoingRecord[];
 }
 
 /** Where a record of a topic goes; null where there is no such topic any more (UP4). */
 type Target = (topic: string) => string | null;
 
 async function reproduceOne(
-  { connection, names, producer, target }: Reproducing,
+  { connection, names, producer, target, audited }: Reproducing,
   entry: UnreadableEntry,
 ): Promise<"sent" | "gone" | "without topic"> {
   const topic = target(entry.topic);
@@ -80,7 +85,7 @@ async function reproduceOne(
     headers: ownHeaders(record.headers),
   };
   // UP3
-  await withDeadline(producer.send([again]), SEND_TIMEOUT_MS, `producing a record of ${topic} again`);
+  await withDeadline(producer.send([again, ...audited]), SEND_TIMEOUT_MS, `producing a record of ${topic} again`);
   const { partition } = entry.at;
   const mark = { topic: names.unreadable, partition, key: null, value: null };
   const marked = producer.send([{ ...mark, headers: { [REPRODUCED_HEADER]: placeOf(entry) } }]);

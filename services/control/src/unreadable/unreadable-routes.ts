@@ -1,7 +1,9 @@
 /** Records that no service could read: the list of them, and producing them again. */
 import { UNREADABLE_REASONS } from "@posthaste/contracts/unreadable-headers";
 import type { Clock } from "@posthaste/core/time";
+import type { OutgoingRecord } from "@posthaste/kafka/producer/producer";
 import { z } from "zod";
+import type { AuditTrail } from "../audit/audit-trail.ts";
 import { type Freshness, freshAsOf } from "../http/freshness.ts";
 import { pageOf, pageQuery } from "../http/page.ts";
 import { Problem } from "../http/problem.ts";
@@ -14,7 +16,8 @@ import { newestFirst, placeOf, type UnreadableEntry, type UnreadableJournal } fr
 export interface UnreadableRoutesOptions {
   readonly journal: UnreadableJournal;
   readonly clock: Clock;
-  readonly reproduce: (entries: readonly UnreadableEntry[]) => Promise<Reproduced>;
+  readonly trail: AuditTrail;
+  readonly reproduce: (entries: readonly UnreadableEntry[], audited: readonly OutgoingRecord[]) => Promise<Reproduced>;
 }
 
 const MOST_AT_ONCE = 1000;
@@ -55,7 +58,7 @@ const reproduceAnswer = z.object({
   reproduced: z.int().describe(`Those that the brokers have; ${MOST_AT_ONCE} a call at the most.`),
 });
 
-export function unreadableRoutes({ journal, reproduce, clock }: UnreadableRoutesOptions): readonly Route[] {
+export function unreadableRoutes({ journal, reproduce, trail, clock }: UnreadableRoutesOptions): readonly Route[] {
   const lanes = new Lanes();
   return [
     defineRoute({
@@ -91,7 +94,7 @@ export function unreadableRoutes({ journal, reproduce, clock }: UnreadableRoutes
       body: { name: "ReproduceInput", schema: reproduceInput },
       answer: { status: 200, description: "How many.", body: { name: "Reproduced", schema: reproduceAnswer } },
       // One call after the other: what one produced, the next knows.
-      handle: ({ body: { dryRun, ...wanted } }) =>
+      handle: ({ body: { dryRun, ...wanted }, by }) =>
         lanes.inTurn("", async () => {
           await refreshed(journal, clock);
           const fitting = journal
@@ -99,7 +102,10 @@ export function unreadableRoutes({ journal, reproduce, clock }: UnreadableRoutes
             .filter((entry) => !entry.isReproduced && !entry.isValueLeftOut && fits(entry, wanted));
           if (dryRun || fitting.length === 0) return { matched: fitting.length, reproduced: 0 };
           // In the order in which they were put aside.
-          const { count, gone } = await reproduce(fitting.slice(-MOST_AT_ONCE).reverse());
+          const chosen = fitting.slice(-MOST_AT_ONCE).reverse();
+          const to = { ...wanted, records: chosen.length };
+          const audited = trail.recordsOf(by, { target: "unreadable", from: null, to });
+          const { count, gone } = await reproduce(chosen, audited);
           for (const entry of gone) journal.drop(entry);
           return { matched: fitting.length - gone.length, reproduced: count };
         }),

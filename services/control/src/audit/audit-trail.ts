@@ -1,0 +1,41 @@
+/** Records of who changed what, for the very send that makes the change: neither is acknowledged without the other. */
+import type { Codec } from "@posthaste/contracts/codec";
+import type { AuditEntry } from "@posthaste/core/access/audit-entry";
+import type { Clock } from "@posthaste/core/time";
+import type { OutgoingRecord } from "@posthaste/kafka/producer/producer";
+import type { Author } from "../http/caller.ts";
+import { type AuditedFields, changesBetween } from "./audited-fields.ts";
+
+export interface AuditTrailOptions {
+  readonly topic: string;
+  readonly codec: Pick<Codec<AuditEntry>, "encode">;
+  readonly clock: Clock;
+}
+
+export interface Audited {
+  /** The id of what is changed. */
+  readonly target: string;
+  /** Null where it was not there, or is there no more. */
+  readonly from: AuditedFields | null;
+  readonly to: AuditedFields | null;
+}
+
+export class AuditTrail {
+  readonly #options: AuditTrailOptions;
+
+  constructor(options: AuditTrailOptions) {
+    this.#options = options;
+  }
+
+  /** What the change's send takes along; nothing for what control does by itself. */
+  recordsOf(by: Author | null, { target, from, to }: Audited): readonly OutgoingRecord[] {
+    if (by === null) return [];
+    const { topic, codec, clock } = this.#options;
+    const { caller, operation, requestId } = by;
+    const value = codec.encode({
+      ...{ atMs: clock.nowMs(), actor: caller.name, tokenId: caller.tokenId, way: caller.way },
+      ...{ operation, target, changes: changesBetween(from, to), requestId },
+    });
+    return [{ topic, key: target, value }];
+  }
+}

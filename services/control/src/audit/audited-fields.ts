@@ -1,0 +1,46 @@
+/** What of a thing stands in the audit when it changes. */
+import { createHash } from "node:crypto";
+import type { AuditedChange } from "@posthaste/core/access/audit-entry";
+
+/** A secret: that it changed is told, and nothing of it. */
+export class Secret {
+  readonly value: unknown;
+
+  constructor(value: unknown) {
+    this.value = value;
+  }
+}
+
+/** By their names; undefined and null are as if the field were not there. */
+export type AuditedFields = Readonly<Record<string, unknown>>;
+
+/** Longer texts are cut. */
+const MAX_TEXT = 1000;
+/** What stands for a secret that is set. */
+const CHANGED = "changed";
+
+/** The fields that differ. Null: the thing is not there. */
+export function changesBetween(from: AuditedFields | null, to: AuditedFields | null): readonly AuditedChange[] {
+  const names = new Set([...Object.keys(from ?? {}), ...Object.keys(to ?? {})]);
+  return [...names].flatMap((field) => {
+    const [before, after] = [from?.[field], to?.[field]];
+    return comparable(before) === comparable(after) ? [] : [{ field, from: shown(before), to: shown(after) }];
+  });
+}
+
+/** What stands for a user id, which is no business of an audit that is kept for longer than events are. */
+export function userTarget(userId: string): string {
+  return `user:${createHash("sha256").update(userId).digest("hex").slice(0, 16)}`;
+}
+
+function comparable(value: unknown): string | undefined {
+  const of = value instanceof Secret ? value.value : value;
+  return of === null ? undefined : JSON.stringify(of);
+}
+
+function shown(value: unknown): string | null {
+  if (value === undefined || value === null) return null;
+  if (value instanceof Secret) return value.value === null ? null : CHANGED;
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
+}

@@ -1,0 +1,39 @@
+/** The audit of control, put together: what writes it and what reads it. */
+import type { OpenCodec } from "@posthaste/contracts/codec";
+import type { TopicNames } from "@posthaste/contracts/topics";
+import type { AuditEntry } from "@posthaste/core/access/audit-entry";
+import type { Clock } from "@posthaste/core/time";
+import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import type { Route } from "../http/route.ts";
+import { AuditJournal } from "./audit-journal.ts";
+import { auditRoutes } from "./audit-routes.ts";
+import { AuditTrail } from "./audit-trail.ts";
+
+export interface OpenAuditOptions {
+  readonly connection: KafkaConnection;
+  readonly openCodec: OpenCodec;
+  readonly names: TopicNames;
+  readonly clock: Clock;
+  /** Ends the process. */
+  readonly fail: (reason: Error) => void;
+}
+
+export interface OpenedAudit {
+  readonly trail: AuditTrail;
+  readonly routes: readonly Route[];
+  close(): Promise<void>;
+}
+
+/** Resolves when the topic is being read. */
+export async function openAudit(options: OpenAuditOptions): Promise<OpenedAudit> {
+  const { connection, openCodec, names, clock, fail } = options;
+  const codec = await openCodec<AuditEntry>("audit");
+  const topic = names.audit;
+  const journal = new AuditJournal(connection, { topic, codec, clock, onFailure: fail });
+  await journal.start();
+  return {
+    trail: new AuditTrail({ topic, codec, clock }),
+    routes: auditRoutes(journal),
+    close: () => journal.close(),
+  };
+}
