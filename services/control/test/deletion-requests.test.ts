@@ -206,7 +206,7 @@ describe("the state of a deletion request", () => {
     expect(status.body).toMatchObject({
       ...{ id: "seen", state: "sent", users: 2, sourceIds: [sourceId], notifications: 4, suppress: false },
       ...{ suppressionEndsAt: null, createdAt: expect.any(String), sentAt: expect.any(String) },
-      ...{ states: { sent: 1, retrying: 1, delivered: 1, dead: 1 }, complete: true },
+      ...{ states: { sent: 1, retrying: 1, delivered: 1, dead: 1 }, complete: true, asOf: expect.any(String) },
     });
     const pages: unknown[] = [];
     for (let cursor: string | null = ""; cursor !== null; ) {

@@ -106,7 +106,10 @@ export function openReadModel(options: ReadModelOptions): ReadModel {
 
   return {
     isComplete: (journal) => behind(journal) === 0,
-    freshness: (journal) => freshAsOf(opened?.followed[journal].asOfMs ?? null, behind(journal) === 0),
+    freshness: (journal) => {
+      const asOfMs = opened?.followed[journal].asOfMs ?? null;
+      return freshAsOf(asOfMs, asOfMs !== null && behind(journal) === 0);
+    },
     state: () => ({ deliveryLog: state("attempts"), deadLetters: state("dead_letters") }),
     newest: async (journal, query) => store().newest(journal, query),
     counts: async (journal, query) => store().counts(journal, query),
