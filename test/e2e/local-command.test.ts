@@ -108,6 +108,24 @@ async function assertPagesHold({ ingest, control }: StackFile, token: string): P
   for (const { answers, expected } of calls) expect(answers).toEqual([expected]);
 }
 
+/** The link that was printed opens a session, once. */
+async function assertLinkSignsIn({ control }: StackFile): Promise<void> {
+  const [, origin, code] = /^sign in {3}(http:\/\/127\.0\.0\.1:\d+)\/#sign-in=(\w+) /m.exec(output) ?? [];
+  expect(origin).toBe(control);
+  const signIn = () =>
+    fetch(`${control}/v1/session`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ code }),
+    });
+  const signedIn = await signIn();
+  expect(signedIn.status).toBe(201);
+  const [cookie = ""] = signedIn.headers.getSetCookie();
+  const sources = await fetch(`${control}/v1/sources`, { headers: { cookie: cookie.split(";")[0] ?? "" } });
+  expect(sources.status).toBe(200);
+  expect((await signIn()).status).toBe(401);
+}
+
 it("shows all seven kinds delivered, says what runs and what dies, and ends within 15 s of SIGTERM", async () => {
   run();
   const stack = await running();
@@ -133,6 +151,7 @@ it("shows all seven kinds delivered, says what runs and what dies, and ends with
   expect(sources.status).toBe(200);
   expect((await stat(join(dataDir, "admin-token"))).mode & 0o077).toBe(0);
 
+  await assertLinkSignsIn(stack);
   await assertPagesHold(stack, token.trim());
 
   const killed = stack.processes.find(({ name }) => name === "router");

@@ -14,6 +14,8 @@ export interface ApiClientOptions {
   /** Null where none was found: what needs it says so. */
   readonly token: string | null;
   readonly timeoutMs: number;
+  /** The command's own, by which control knows that a change was asked for here. */
+  readonly version: string;
 }
 
 export interface ApiAnswer {
@@ -51,7 +53,8 @@ export interface ApiClient {
   probe(path: string): Promise<ApiAnswer>;
 }
 
-export function createApiClient({ url, token, timeoutMs }: ApiClientOptions): ApiClient {
+export function createApiClient({ url, token, timeoutMs, version }: ApiClientOptions): ApiClient {
+  const authorization = () => ({ ...authorizationOf(token), "user-agent": `posthaste-cli/${version}` });
   const request = async (
     method: string,
     path: string,
@@ -74,28 +77,20 @@ export function createApiClient({ url, token, timeoutMs }: ApiClientOptions): Ap
     }
   };
 
-  const documentOf = (answer: ApiAnswer): Entry => {
-    if (answer.status >= 400) throw refusal(answer);
-    if (answer.status === 204) return {};
-    if (!isEntry(answer.body))
-      throw new CliError(EXIT.failed, `${url} does not answer as Posthaste's control API does`);
-    return answer.body;
-  };
-
   const call: ApiClient["call"] = async (method, path, body, extraMs = 0) => {
-    return documentOf(await request(method, path, { headers: authorization(token), body, extraMs }));
+    return documentOf(url, await request(method, path, { headers: authorization(), body, extraMs }));
   };
 
   const uploadLines: ApiClient["upload"] = async (path, chunks, onSent) => {
-    const headers = { ...authorization(token), "content-type": "application/x-ndjson" };
+    const headers = { ...authorization(), "content-type": "application/x-ndjson" };
     const { status, text } = await upload({ url: `${url}${path}`, headers, chunks, onSent }).catch((cause: unknown) => {
       throw notReachable(url, timeoutMs, cause);
     });
-    return documentOf({ status, body: parseJson(text) });
+    return documentOf(url, { status, body: parseJson(text) });
   };
 
   const download: ApiClient["download"] = async (path) => {
-    const headers = authorization(token);
+    const headers = authorization();
     const response = await beginDownload({ url: `${url}${path}`, headers, timeoutMs }).catch((cause: unknown) => {
       throw notReachable(url, timeoutMs, cause);
     });
@@ -128,10 +123,18 @@ export function createApiClient({ url, token, timeoutMs }: ApiClientOptions): Ap
   };
 }
 
+/** Throws CliError for a refusal. */
+function documentOf(url: string, answer: ApiAnswer): Entry {
+  if (answer.status >= 400) throw refusal(answer);
+  if (answer.status === 204) return {};
+  if (!isEntry(answer.body)) throw new CliError(EXIT.failed, `${url} does not answer as Posthaste's control API does`);
+  return answer.body;
+}
+
 /** Throws CliError where there is no token. */
-function authorization(token: string | null): { readonly authorization: string } {
+function authorizationOf(token: string | null): { readonly authorization: string } {
   if (token !== null) return { authorization: `Bearer ${token}` };
-  throw new CliError(EXIT.notAllowed, "there is no admin token", {
+  throw new CliError(EXIT.notAllowed, "there is no token", {
     hint: "set POSTHASTE_ADMIN_TOKEN, name a file that holds it with --token-file, or set POSTHASTE_DATA_DIR to the folder of npm start",
   });
 }
@@ -158,6 +161,7 @@ const CODE_OF_STATUS: Readonly<Record<number, ExitCode>> = {
   404: EXIT.no,
   409: EXIT.no,
   413: EXIT.usage,
+  429: EXIT.notReachable,
   503: EXIT.notReachable,
 };
 
@@ -165,7 +169,7 @@ function refusal({ status, body }: ApiAnswer): CliError {
   const detail = isEntry(body) && typeof body.detail === "string" ? body.detail : `the API answers ${status}`;
   const exitCode = CODE_OF_STATUS[status] ?? EXIT.failed;
   if (status !== 401) return new CliError(exitCode, detail);
-  return new CliError(exitCode, "the admin token is not the one that control takes", {
+  return new CliError(exitCode, "control does not take this token", {
     hint: "control's own is POSTHASTE_ADMIN_TOKEN in its environment; npm start prints it",
   });
 }

@@ -39,11 +39,13 @@ export type Perform = (command: Command, action: Action) => Promise<void>;
 export interface ContextOptions {
   readonly terminal: Terminal;
   readonly defaultDataDir: string;
+  /** The command's own. */
+  readonly version: string;
 }
 
 export async function createContext(
   options: GlobalOptions,
-  { terminal, defaultDataDir }: ContextOptions,
+  { terminal, defaultDataDir, version }: ContextOptions,
 ): Promise<Context> {
   const timeoutMs = parseDuration(options.timeout ?? "10s");
   if (timeoutMs === undefined || timeoutMs === 0) {
@@ -62,7 +64,7 @@ export async function createContext(
   const color = options.color !== false && !terminal.env.NO_COLOR;
   return {
     terminal,
-    api: createApiClient({ url, token, timeoutMs }),
+    api: createApiClient({ url, token, timeoutMs, version }),
     printer: createPrinter({ terminal, json: options.json === true, quiet: options.quiet === true, color }),
     openFile: (path) =>
       terminal.openFile(path).catch((cause: unknown) => {

@@ -1,4 +1,5 @@
 /** The command as a process: the only reader of `process` in this package. */
+import { spawn } from "node:child_process";
 import { open, readFile } from "node:fs/promises";
 import { createInterface } from "node:readline/promises";
 import { text } from "node:stream/consumers";
@@ -12,6 +13,12 @@ import type { Terminal } from "./terminal.ts";
 /** Where `npm start` keeps its state, unless POSTHASTE_DATA_DIR says otherwise. */
 const LOCAL_DATA_DIR = fileURLToPath(new URL("../../../.posthaste", import.meta.url));
 const DEFAULT_COLUMNS = 80;
+
+/** What shows a URL, where it is not xdg-open. */
+const OPENERS: Readonly<Record<string, readonly string[]>> = {
+  darwin: ["open"],
+  win32: ["rundll32", "url.dll,FileProtocolHandler"],
+};
 
 let sayOnInterrupt = (): void => {};
 
@@ -36,6 +43,13 @@ const terminal: Terminal = {
     return () => {
       sayOnInterrupt = () => {};
     };
+  },
+  openUrl: async (url) => {
+    const [program = "xdg-open", ...args] = OPENERS[process.platform] ?? [];
+    // Where there is no browser the printed link has to do.
+    const child = spawn(program, [...args, url], { stdio: "ignore", detached: true });
+    child.once("error", () => {});
+    child.unref();
   },
   ask: async (question) => {
     const lines = createInterface({ input: process.stdin, output: process.stderr });

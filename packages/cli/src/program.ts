@@ -1,24 +1,25 @@
 /** The command line: what can be typed, and how it ends. */
 import { Command, CommanderError } from "commander";
 import { addAudiences } from "./commands/audiences.ts";
+import { addAudit } from "./commands/audit.ts";
 import { addDeadLetters } from "./commands/dead-letters.ts";
 import { addDeletions } from "./commands/deletions.ts";
 import { addDeliveries } from "./commands/deliveries.ts";
 import { addDestinations } from "./commands/destinations.ts";
 import { addDoctor } from "./commands/doctor.ts";
+import { addOpen } from "./commands/open.ts";
 import { addReplays } from "./commands/replays.ts";
 import { addSecret } from "./commands/secret.ts";
 import { addSend } from "./commands/send.ts";
 import { addSources } from "./commands/sources.ts";
 import { addSuppressions } from "./commands/suppressions.ts";
+import { addTokens } from "./commands/tokens.ts";
 import { addTraits } from "./commands/traits.ts";
 import { type ContextOptions, createContext, type GlobalOptions, type Perform } from "./context.ts";
 import { examples } from "./examples.ts";
 import { CliError, EXIT, type ExitCode } from "./exit-code.ts";
 
-export interface ProgramOptions extends ContextOptions {
-  readonly version: string;
-}
+export type ProgramOptions = ContextOptions;
 
 /** Runs one command line, without the program's name, and answers the code to exit with. */
 export async function run(argv: readonly string[], options: ProgramOptions): Promise<ExitCode> {
@@ -51,7 +52,7 @@ export function createProgram({ terminal, version }: ProgramOptions, perform: Pe
     .description("Webhook delivery for customer data: configure it and look after it")
     .version(version)
     .option("--url <url>", "control's URL (default: the local command's)")
-    .option("--token-file <path>", "file with the admin token (else POSTHASTE_ADMIN_TOKEN, else the local command's)")
+    .option("--token-file <path>", "file with the token (else POSTHASTE_ADMIN_TOKEN, else the local command's)")
     .option("--json", "JSON on standard output: one object a line for lists, one document otherwise")
     .option("--quiet", "no talk on standard error but errors")
     .option("--no-color", "no colours (NO_COLOR does the same)")
@@ -73,6 +74,9 @@ export function createProgram({ terminal, version }: ProgramOptions, perform: Pe
   addAudiences(program, perform);
   addTraits(program, perform);
   addSuppressions(program, perform);
+  addTokens(program, perform);
+  addAudit(program, perform);
+  addOpen(program, perform);
   addDoctor(program, perform);
   configure(program, (command) =>
     command

@@ -30,6 +30,7 @@ function talkOf(
     openFile: () => Promise.reject(new Error("no files here")),
     openOutput: () => Promise.reject(new Error("no files here")),
     onInterrupt: () => () => {},
+    openUrl: () => Promise.reject(new Error("no browser here")),
     ask: () => Promise.reject(new Error("nobody here")),
   };
   const printer = createPrinter({ terminal, json, quiet, color: false });

@@ -29,6 +29,8 @@ export interface Terminal {
   readonly openOutput: (path: string) => Promise<Output>;
   /** Calls this when Ctrl-C ends the command, until the answer is called. */
   readonly onInterrupt: (say: () => void) => () => void;
+  /** Shows a URL in a browser where there is one. */
+  readonly openUrl: (url: string) => Promise<void>;
   /** Puts a question on standard error and resolves with the line that is typed. */
   readonly ask: (question: string) => Promise<string>;
 }

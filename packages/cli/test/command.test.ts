@@ -34,7 +34,7 @@ describe("doctor", () => {
 
 describe("an error", () => {
   it.each([
-    ["a wrong token", 401, 4, /^posthaste: the admin token is not the one that control takes\n {2}control's own is/],
+    ["a wrong token", 401, 4, /^posthaste: control does not take this token\n {2}control's own is/],
     ["input that control refuses", 400, 2, /^posthaste: words of control\n$/],
     ["something that is not there", 404, 3, /^posthaste: words of control\n$/],
     ["a state that does not allow it", 409, 3, /^posthaste: words of control\n$/],
@@ -138,7 +138,7 @@ describe("the token", () => {
     const { code, stderr } = await runBinary(["sources", "get", "src_1", "--url", command.control.url], { env });
     expect(code).toBe(4);
     expect(stderr).toBe(
-      "posthaste: there is no admin token\n  set POSTHASTE_ADMIN_TOKEN, name a file that holds it with --token-file, " +
+      "posthaste: there is no token\n  set POSTHASTE_ADMIN_TOKEN, name a file that holds it with --token-file, " +
         "or set POSTHASTE_DATA_DIR to the folder of npm start\n",
     );
     expect(command.control.requests).toHaveLength(0);

@@ -90,6 +90,11 @@ describe("help", () => {
     control.script("PUT /v1/computed-traits/lifetime_value", { changed: 1, unchanged: 0 });
     control.script("GET /v1/unreadable", { data: [document], nextCursor: null });
     control.script("POST /v1/unreadable/reproduce", { matched: 1, reproduced: 1 });
+    control.script("GET /v1/tokens", { data: [document], nextCursor: null });
+    control.script("POST /v1/tokens", { ...document, token: "pht_1" }, 201);
+    control.script("DELETE /v1/tokens/tok_4k2v8m1n0p3q5r7s", undefined, 204);
+    control.script("GET /v1/audit", { data: [document], nextCursor: null, complete: true });
+    control.script("POST /v1/session/link", { link: "http://127.0.0.1:1/#sign-in=x", expiresAt: "now" }, 201);
     control.script("GET /readyz", { ready: true, checks: { tables: true } });
   });
 

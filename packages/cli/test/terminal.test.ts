@@ -14,6 +14,9 @@ afterAll(() => control.close());
 
 beforeEach(() => control.reset());
 
+/** What was shown in a browser. */
+const opened: string[] = [];
+
 /** Runs a command line on a terminal of 60 columns where somebody types `answer`. */
 async function onTerminal(args: readonly string[], { answer = "", env = {} } = {}) {
   const told = createTestTerminal({ env: { POSTHASTE_ADMIN_TOKEN: TOKEN, ...env } });
@@ -23,6 +26,10 @@ async function onTerminal(args: readonly string[], { answer = "", env = {} } = {
     isTalkTerminal: true,
     columns: 60,
     canAsk: true,
+    openUrl: (url) => {
+      opened.push(url);
+      return Promise.resolve();
+    },
     ask: async (question) => {
       told.terminal.err(question);
       return answer;
@@ -92,6 +99,12 @@ describe("on a terminal", () => {
     expect(control.requests).toHaveLength(0);
     expect((await onTerminal(["sources", "remove", "src_1", "src_2"], { answer: " Yes " })).code).toBe(0);
     expect(control.requests.map(({ method }) => method)).toEqual(["DELETE", "DELETE"]);
+  });
+
+  it("open shows the link in a browser too", async () => {
+    control.script("POST /v1/session/link", { link: "http://127.0.0.1:8090/#sign-in=abc", expiresAt: "then" }, 201);
+    const { code, stdout } = await onTerminal(["open"]);
+    expect([code, stdout, opened]).toEqual([0, "http://127.0.0.1:8090/#sign-in=abc\n", [stdout.trim()]]);
   });
 
   it("more than ten thousand dead letters are sent again when the destination's name was typed", async () => {

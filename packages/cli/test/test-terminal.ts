@@ -40,6 +40,7 @@ export function createTestTerminal({ cwd = "/nonexistent", stdin = "", env = {} 
           ? { write: async (bytes) => out(Buffer.from(bytes).toString()), end: async () => undefined }
           : openOutput(resolve(cwd, path)),
       onInterrupt: () => () => {},
+      openUrl: () => Promise.reject(new Error("no browser here")),
       ask: () => Promise.reject(new Error("nobody here")),
     },
     stdout: () => stdout,

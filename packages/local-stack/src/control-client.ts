@@ -8,6 +8,8 @@ export interface CreatedSource {
 export interface ControlClient {
   /** The answer's JSON. Throws with control's own words on any status but 2xx. */
   readonly call: (method: string, path: string, body?: unknown) => Promise<unknown>;
+  /** Signs one browser in, once. */
+  readonly createSignInLink: () => Promise<string>;
   readonly createSource: (name: string) => Promise<CreatedSource>;
   /** Makes a destination that signs with `sharedSecret`; answers its id. */
   readonly createDestination: (options: {
@@ -34,6 +36,7 @@ export function createControlClient(baseUrl: string, adminToken: string): Contro
   };
   return {
     call,
+    createSignInLink: async () => ((await call("POST", "/v1/session/link")) as { link: string }).link,
     createSource: async (name) => (await call("POST", "/v1/sources", { name, kind: "server" })) as CreatedSource,
     createDestination: async ({ name, sourceIds, urls, sharedSecret }) => {
       const settings = { sharedSecret, urls: urls.map((url) => ({ url })) };

@@ -9,6 +9,7 @@
  *      that cannot be read.
  */
 import { fileURLToPath } from "node:url";
+import { createControlClient } from "./control-client.ts";
 import {
   keepAdminToken,
   keepSecretKeys,
@@ -83,10 +84,12 @@ async function start(settings: CommandSettings): Promise<System> {
   return system;
 }
 
-function introduce({ dataDir, allowNetworks }: CommandSettings, system: System): void {
+async function introduce({ dataDir, allowNetworks }: CommandSettings, system: System): Promise<void> {
+  const link = await createControlClient(system.controlUrl, system.adminToken).createSignInLink();
   say("");
   say(`ingest    ${system.ingestUrl}`);
   say(`control   ${system.controlUrl}   admin token: ${system.adminToken}`);
+  say(`sign in   ${link}   (once, within 24 hours; npx posthaste open makes another)`);
   for (const [name, url] of Object.entries(system.metricsUrls)) say(`metrics   ${url}   (${name})`);
   say(`brokers   ${system.stack.brokers.join(", ")}   registry: ${shownUrl(system.stack.schemaRegistry)}`);
   if (system.stack.secured) say(SECURED);
@@ -156,7 +159,7 @@ function stackFileOf({ stack, ingestUrl, controlUrl, metricsUrls, processes }: S
 async function runUntilTold(): Promise<void> {
   const system = await start(settings);
   started = true;
-  introduce(settings, system);
+  await introduce(settings, system);
   let demo: Demo | undefined;
   try {
     if (settings.demo) {

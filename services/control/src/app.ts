@@ -135,7 +135,12 @@ export async function startControl({ config, host, version, log, registry, fail 
     keepMs: config.POSTHASTE_DELIVERY_LOG_KEEP,
   });
 
-  const access = await openAccess({ connection, openCodec, names, adminToken, clock, log, writer, trail });
+  /** What it is when it listens, also where any was asked for. */
+  let port = config.POSTHASTE_CONTROL_PORT;
+  const access = await openAccess({
+    ...{ origins: config.POSTHASTE_CONSOLE_ORIGINS, port: () => port },
+    ...{ connection, openCodec, names, adminToken, clock, log, writer, trail },
+  });
   const metrics = createControlMetrics(registry);
   const audiences = await openAudiences({
     ...{ connection, openCodec, names, sources, clock, writer, trail, unreadable, unknownSchemaMs, fail },
@@ -214,7 +219,7 @@ export async function startControl({ config, host, version, log, registry, fail 
     isCaughtUp: () => isCaughtUp,
   });
   await server.listen({ host, port: config.POSTHASTE_CONTROL_PORT });
-  const { port } = server.server.address() as AddressInfo;
+  port = (server.server.address() as AddressInfo).port;
   const url = `http://${host}:${port}`;
   log.info({ event: "control_listening", url });
 

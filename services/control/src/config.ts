@@ -22,6 +22,17 @@ const serviceAddresses = commaList().transform((entries, context) =>
   }),
 );
 
+const expectedOrigins = "expected origins divided by commas, such as https://posthaste.example";
+
+/** `https://posthaste.example,…`, as a browser sends them in `Origin`. */
+const origins = commaList().refine(
+  (entries) =>
+    entries.every(
+      (entry) => URL.canParse(entry) && /^https?:$/.test(new URL(entry).protocol) && new URL(entry).origin === entry,
+    ),
+  expectedOrigins,
+);
+
 /** The entry, or its number where the list may hold a password, of which a comma makes two entries. */
 function found(entries: readonly string[], entry: string): string {
   const mayHoldPassword = entries.some((each) => each.includes("@"));
@@ -34,6 +45,8 @@ export const controlSettings = withConnections({
   POSTHASTE_ADMIN_TOKEN: z
     .string("expected the token that callers of the control API send")
     .regex(/^[\x21-\x7e]+$/, "expected a token of printable ASCII without spaces: it travels in a header"),
+  /** Where browsers reach the console: 127.0.0.1 and localhost on control's port when there is none. */
+  POSTHASTE_CONSOLE_ORIGINS: origins.default([]),
   POSTHASTE_SECRET_KEYS: parsedBy(
     parseSecretKeys,
     "expected id:base64 of 32 bytes, divided by commas; the first seals, all open",

@@ -83,6 +83,16 @@ export class AccessStore {
     return found !== undefined && this.isLive(found) ? found : undefined;
   }
 
+  /** Whether a text of this hash ever opened anything that is still on record. */
+  knows(hash: string): boolean {
+    return this.#byHash.has(hash);
+  }
+
+  /** The token that a link or a session is of; undefined for that of the environment. */
+  tokenOf({ tokenId }: AccessRecord): AccessRecord | undefined {
+    return tokenId === null || tokenId === ADMIN_TOKEN_ID ? undefined : this.records.get(tokenId);
+  }
+
   /** Whether it opens anything, by itself and by the token that it is of. */
   isLive(record: AccessRecord): boolean {
     const { adminMark, clock } = this.#options;

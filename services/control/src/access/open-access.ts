@@ -9,7 +9,10 @@ import type { AuditTrail } from "../audit/audit-trail.ts";
 import type { Callers } from "../http/caller.ts";
 import type { Route } from "../http/route.ts";
 import { openAccessStore } from "./access-store.ts";
+import { ConsoleOrigins } from "./console-origins.ts";
 import { adminMarkOf } from "./secret-text.ts";
+import { SessionHandlers } from "./session-handlers.ts";
+import { sessionRoutes } from "./session-routes.ts";
 import { TokenCallers } from "./token-callers.ts";
 import { TokenHandlers } from "./token-handlers.ts";
 import { tokenRoutes } from "./token-routes.ts";
@@ -23,6 +26,9 @@ export interface OpenAccessOptions {
   readonly openCodec: OpenCodec;
   readonly names: TopicNames;
   readonly adminToken: string;
+  /** See ConsoleOriginsOptions. */
+  readonly origins: readonly string[];
+  readonly port: () => number;
   readonly clock: Clock;
   readonly trail: AuditTrail;
   readonly log: Log;
@@ -45,13 +51,17 @@ export async function openAccess(options: OpenAccessOptions): Promise<OpenedAcce
   const producer = await createProducer(connection, { name: "tokens", topics: [names.tokens, names.audit] });
   const adminMark = adminMarkOf(adminToken);
   const store = await openAccessStore(connection, { ...options, topic: names.tokens, producer, adminMark });
+  const wrong = new WrongTokens(clock);
+  const origins = new ConsoleOrigins({ configured: options.origins, port: options.port });
+  const callers = new TokenCallers({ adminToken, store, origins, wrong, clock, log });
+  const sessions = new SessionHandlers({ store, callers, origins, wrong, adminMark, clock });
   const sweep = setInterval(() => {
     store.removeExpired().catch((error: unknown) => log.warn({ event: "access_records_not_removed", err: error }));
   }, SWEEP_MS);
   sweep.unref();
   return {
-    routes: tokenRoutes(new TokenHandlers({ store, clock })),
-    callers: new TokenCallers({ adminToken, store, wrong: new WrongTokens(clock) }),
+    routes: [...tokenRoutes(new TokenHandlers({ store, clock }), sessions), ...sessionRoutes(sessions, origins)],
+    callers,
     get state() {
       return store.records.state;
     },

@@ -60,6 +60,12 @@ export const ROUTE_NEEDS: Readonly<Record<string, Need>> = {
 
   listAudit: "read",
 
+  openSession: "none",
+  getSession: "any",
+  endSession: "any",
+  createOwnToken: "any",
+  createOwnLink: "any",
+
   listTokens: "read",
   createToken: "write",
   revokeToken: "write",

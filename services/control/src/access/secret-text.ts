@@ -10,6 +10,11 @@ export function createToken(): string {
   return `pht_${randomText(CHARACTERS)}`;
 }
 
+/** What stands in a sign-in link behind its `#`, or in a session's cookie. */
+export function createCode(): string {
+  return randomText(CHARACTERS);
+}
+
 /** What is kept of a text. Random texts of 160 bits need no salt. */
 export function hashOf(text: string): string {
   return createHash("sha256").update(text).digest("hex");

@@ -1,12 +1,21 @@
 /**
- * Who asks: a token in the head. Everything that says no to a caller says it here, before anything of a body is read.
+ * Who asks: a token in the head, or the cookie of a session that acts as one. What says no to a caller says it here,
+ * before anything of a body is read.
+ *
+ * TC1  A cookie is taken at the console's own addresses alone, and for a change from the console's own page.
+ * TC2  A session's use is written when the last one that was is five minutes old; nobody waits for that.
  */
+import { type AccessRecord, SESSION_NOTE_MS } from "@posthaste/core/access/access-record";
 import { SCOPES } from "@posthaste/core/access/scope";
+import type { Log } from "@posthaste/core/log";
+import type { Clock } from "@posthaste/core/time";
 import type { Caller, Callers, RequestHead } from "../http/caller.ts";
 import { Problem } from "../http/problem.ts";
 import type { AccessStore } from "./access-store.ts";
+import type { ConsoleOrigins } from "./console-origins.ts";
 import { ROUTE_NEEDS } from "./route-needs.ts";
 import { hashOf } from "./secret-text.ts";
+import { readSessionCookie } from "./session-cookie.ts";
 import type { WrongTokens } from "./wrong-tokens.ts";
 
 /** What whoever holds the token of the environment is called. */
@@ -14,7 +23,10 @@ export const ADMIN_NAME = "admin";
 
 export interface TokenCallersOptions {
   readonly adminToken: string;
-  readonly store: Pick<AccessStore, "find" | "isCaughtUp">;
+  readonly store: AccessStore;
+  readonly origins: ConsoleOrigins;
+  readonly clock: Clock;
+  readonly log: Log;
   readonly wrong: WrongTokens;
 }
 
@@ -22,6 +34,8 @@ export class TokenCallers implements Callers {
   readonly needs = ROUTE_NEEDS;
   readonly #options: TokenCallersOptions;
   readonly #adminHash: string;
+  /** Sessions whose use is being written. */
+  readonly #noted = new Set<string>();
 
   constructor(options: TokenCallersOptions) {
     this.#options = options;
@@ -30,8 +44,42 @@ export class TokenCallers implements Callers {
 
   callerOf(head: RequestHead): Caller {
     const token = /^Bearer +(.+)$/i.exec(head.authorization ?? "")?.[1];
-    if (token === undefined) throw unauthorized();
-    return this.callerWith(token, head);
+    if (token !== undefined) return this.callerWith(token, head);
+    const code = readSessionCookie(head.cookie, this.#options.origins.port);
+    if (code === undefined) throw unauthorized();
+    return this.#callerInSession(code, head);
+  }
+
+  /** TC1. */
+  #callerInSession(code: string, head: RequestHead): Caller {
+    const { store, origins } = this.#options;
+    origins.originOf(head);
+    if (head.method !== "GET") origins.assertOwnPage(head);
+    const session = store.find(hashOf(code));
+    if (session?.kind !== "session")
+      throw store.isCaughtUp ? new Problem("unauthorized", "the session is over: sign in again") : stillRead();
+    const { id: sessionId } = session;
+    this.#noteUse(session);
+    const token = store.tokenOf(session);
+    const way = "console" as const;
+    if (token === undefined) return { tokenId: null, name: ADMIN_NAME, scopes: SCOPES, sessionId, way };
+    return { tokenId: token.id, name: token.name, scopes: token.scopes, sessionId, way };
+  }
+
+  /** TC2. */
+  #noteUse(session: AccessRecord): void {
+    const { store, clock, log } = this.#options;
+    const nowMs = clock.nowMs();
+    if (nowMs < (session.usedAtMs ?? session.createdAtMs) + SESSION_NOTE_MS || this.#noted.has(session.id)) return;
+    this.#noted.add(session.id);
+    store.records
+      .change(
+        session.id,
+        (current, revision) => (current === undefined ? null : { ...current, revision, usedAtMs: nowMs }),
+        null,
+      )
+      .catch((error: unknown) => log.warn({ event: "session_use_not_written", err: error }))
+      .finally(() => this.#noted.delete(session.id));
   }
 
   /** Who holds a token. */
@@ -46,10 +94,14 @@ export class TokenCallers implements Callers {
     if (found?.kind === "token") {
       return { tokenId: found.id, name: found.name, scopes: found.scopes, sessionId: null, way };
     }
-    if (!store.isCaughtUp) throw new Problem("unavailable", "the tokens are still being read: try again soon");
+    if (!store.isCaughtUp) throw stillRead();
     wrong.note(address);
     throw unauthorized();
   }
+}
+
+function stillRead(): Problem {
+  return new Problem("unavailable", "the tokens are still being read: try again soon");
 }
 
 function unauthorized(): Problem {

@@ -18,12 +18,20 @@ export interface TokenHandlersOptions {
 export interface TokenInput {
   readonly name: string;
   readonly scopes: readonly Scope[];
+  /** It has no text: browsers sign in for it by links. */
+  readonly link: boolean;
 }
 
 /** A token, and the text that is told once. */
 export interface MadeToken {
   readonly record: AccessRecord;
   readonly token: string;
+}
+
+/** A token that may have no text. */
+export interface NamedToken {
+  readonly record: AccessRecord;
+  readonly token: string | null;
 }
 
 export class TokenHandlers {
@@ -40,16 +48,24 @@ export class TokenHandlers {
   }
 
   /** Throws the Problem `forbidden` for scopes that the caller has not. */
-  async create({ name, scopes }: TokenInput, by: Author): Promise<MadeToken> {
+  async create({ name, scopes, link }: TokenInput, by: Author): Promise<NamedToken> {
     const { store, clock } = this.#options;
     const [missing] = missingScopes(by.caller.scopes, scopes);
     if (missing !== undefined) {
       throw new Problem("forbidden", `your token has not the scope ${missing}: it can make none that has`);
     }
-    const token = createToken();
+    const token = link ? null : createToken();
     const id = createId("tok");
     const made: Omit<AccessRecord, "revision"> = {
-      ...{ id, kind: "token", name, hash: hashOf(token), scopes, tokenId: null, adminMark: null },
+      ...{
+        id,
+        kind: "token",
+        name,
+        hash: token === null ? null : hashOf(token),
+        scopes,
+        tokenId: null,
+        adminMark: null,
+      },
       ...{ createdAtMs: clock.nowMs(), createdBy: by.caller.name, expiresAtMs: null, usedAtMs: null },
     };
     const record = await store.records.change(id, (_, revision) => ({ ...made, revision }), by);

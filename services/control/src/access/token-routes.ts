@@ -5,6 +5,7 @@ import { SCOPES } from "@posthaste/core/access/scope";
 import { z } from "zod";
 import { pageOf, pageQuery } from "../http/page.ts";
 import { defineRoute, type Route } from "../http/route.ts";
+import type { SessionHandlers } from "./session-handlers.ts";
 import type { TokenHandlers } from "./token-handlers.ts";
 
 const scope = z.enum(SCOPES, `expected one of ${SCOPES.join(", ")}`);
@@ -15,6 +16,7 @@ const name = z
   .max(100, "expected 100 characters at the most");
 
 const tokenInput = z.strictObject({
+  link: z.boolean().default(false).describe("A sign-in link in place of the token's text."),
   name: name.describe("Of a person or a program: what the audit calls whoever uses it."),
   scopes: z
     .array(scope)
@@ -31,9 +33,14 @@ const listedToken = z.object({
   createdBy: z.string().describe("The name of the token by which it was made."),
 });
 
-const madeToken = listedToken.extend({ token: z.string().describe("Told here and nowhere again.") });
+export const madeToken = listedToken.extend({ token: z.string().describe("Told here and nowhere again.") });
 
-export function tokenRoutes(handlers: TokenHandlers): readonly Route[] {
+const tokenWithKey = listedToken.extend({
+  token: z.string().nullable().describe("Told here and nowhere again; null where a link was asked for."),
+  link: z.string().nullable().describe("Signs a browser in, once, within 24 hours; null where none was asked for."),
+});
+
+export function tokenRoutes(handlers: TokenHandlers, links: Pick<SessionHandlers, "createLink">): readonly Route[] {
   return [
     defineRoute({
       method: "GET",
@@ -44,19 +51,21 @@ export function tokenRoutes(handlers: TokenHandlers): readonly Route[] {
       answer: { status: 200, description: "One page.", body: { name: "TokenPage", schema: pageOf(listedToken) } },
       handle: ({ query }) => {
         const page = handlers.list(query);
-        return { ...page, data: page.data.map(view) };
+        return { ...page, data: page.data.map(viewToken) };
       },
     }),
     defineRoute({
       method: "POST",
       path: "/v1/tokens",
       operation: "createToken",
-      summary: "Make a token; it is told once",
+      summary: "Make a token; it, or a sign-in link for it, is told once",
       body: { name: "TokenInput", schema: tokenInput },
-      answer: { status: 201, description: "The token.", body: { name: "MadeToken", schema: madeToken } },
-      handle: async ({ body, by }) => {
+      answer: { status: 201, description: "The token.", body: { name: "TokenWithKey", schema: tokenWithKey } },
+      handle: async ({ body, head, by }) => {
         const { record, token } = await handlers.create(body, by);
-        return { ...view(record), token };
+        if (token !== null) return { ...viewToken(record), token, link: null };
+        const { link } = await links.createLink(head, by, record);
+        return { ...viewToken(record), token, link };
       },
     }),
     defineRoute({
@@ -71,6 +80,13 @@ export function tokenRoutes(handlers: TokenHandlers): readonly Route[] {
   ];
 }
 
-function view({ id, name: of, scopes, createdAtMs, createdBy }: AccessRecord): z.output<typeof listedToken> {
+/** Without what opens it. */
+export function viewToken({
+  id,
+  name: of,
+  scopes,
+  createdAtMs,
+  createdBy,
+}: AccessRecord): z.output<typeof listedToken> {
   return { id, name: of, scopes: [...scopes], createdAt: new Date(createdAtMs).toISOString(), createdBy };
 }

@@ -114,6 +114,11 @@ export class ConfigStore<T extends ConfigRecord> {
     return this.#table.state;
   }
 
+  /** Resolves when what stands in the topic now was read. Rejects with `deadline_exceeded`. */
+  refresh(): Promise<void> {
+    return this.#table.refresh(WRITE_DEADLINE_MS);
+  }
+
   get freshness(): Freshness {
     return freshAsOf(this.#table.asOfMs, this.#table.state === true);
   }

@@ -3,7 +3,7 @@
  * the same.
  */
 import type { z } from "zod";
-import type { Author } from "./caller.ts";
+import type { Author, RequestHead } from "./caller.ts";
 import { checkInput, type ProblemKind } from "./problem.ts";
 
 /** A schema under the name that it has in `/openapi.json`. */
@@ -37,6 +37,17 @@ export class StreamedAnswer {
     this.mediaType = parts.mediaType;
     this.fileName = parts.fileName;
     this.chunks = parts.chunks;
+  }
+}
+
+/** An answer with more in its head. */
+export class AnswerWithHeaders {
+  readonly body: unknown;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(body: unknown, headers: Readonly<Record<string, string>>) {
+    this.body = body;
+    this.headers = headers;
   }
 }
 
@@ -80,10 +91,11 @@ export interface RouteDefinition<
     readonly params: PathParams<Path>;
     readonly query: z.output<Query>;
     readonly body: z.output<Body>;
+    readonly head: RequestHead;
     readonly by: Author;
     /** Aborted when nobody waits for the answer any more. */
     readonly signal: AbortSignal;
-  }) => Promise<z.input<Answer>> | z.input<Answer>;
+  }) => Promise<z.input<Answer> | AnswerWithHeaders> | z.input<Answer> | AnswerWithHeaders;
 }
 
 /** What the server needs of a request. */
@@ -95,6 +107,7 @@ export interface RouteRequest {
   /** The body where it came as the route's upload. */
   readonly chunks: AsyncIterable<Uint8Array> | null;
   readonly signal: AbortSignal;
+  readonly head: RequestHead;
   readonly by: Author;
 }
 
@@ -150,13 +163,16 @@ export function defineRoute<
       const asked = (query === undefined ? {} : checkInput(query, request.query)) as z.output<Query>;
       const checkedBody = () =>
         (body === undefined ? undefined : checkInput(body.schema, request.body ?? {})) as z.output<Body>;
-      const { by } = request;
+      const { head, by } = request;
       const result =
         upload !== undefined && request.chunks !== null
           ? await upload.handle({ params, query: asked, chunks: request.chunks, by })
-          : await handle({ params, query: asked, body: checkedBody(), signal: request.signal, by });
+          : await handle({ params, query: asked, body: checkedBody(), signal: request.signal, head, by });
       if (result instanceof StreamedAnswer) return result;
-      return answer.body === undefined ? undefined : answer.body.schema.parse(result);
+      const told = (value: unknown) => (answer.body === undefined ? undefined : answer.body.schema.parse(value));
+      return result instanceof AnswerWithHeaders
+        ? new AnswerWithHeaders(told(result.body), result.headers)
+        : told(result);
     },
   };
 }

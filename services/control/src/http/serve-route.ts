@@ -7,7 +7,7 @@ import { assertMayAsk, assertMayDo, headOf, NOBODY } from "./admit.ts";
 import type { Caller, Callers } from "./caller.ts";
 import { type ControlMetrics, requestEnd } from "./metrics.ts";
 import { Problem } from "./problem.ts";
-import { type Route, StreamedAnswer } from "./route.ts";
+import { AnswerWithHeaders, type Route, StreamedAnswer } from "./route.ts";
 import { letGo, uploadOf } from "./uploads.ts";
 
 /** For a request's head, and then for its body: a caller that trickles holds no connection for ever. */
@@ -47,12 +47,21 @@ export function serveRoute(server: FastifyInstance, route: Route, options: Serve
       const params = request.params as Readonly<Record<string, string>>;
       const by = { caller: known.get(request) ?? NOBODY, operation, requestId: request.id };
       assertMayDo(by.caller, need, request.body);
-      const asked = { params, query: request.query, signal: closedSignal(reply), by, ...uploadOf(request, route) };
+      const asked = {
+        params,
+        query: request.query,
+        signal: closedSignal(reply),
+        head: headOf(request),
+        by,
+        ...uploadOf(request, route),
+      };
       const answer = await route.run(asked).finally(() => letGo(request));
       // Write keys stand in answers.
       reply.code(route.answer.status).header("cache-control", "no-store");
       if (answer instanceof StreamedAnswer) return sendStream(reply, answer, { log, requestId: request.id });
-      return answer === undefined ? reply.send() : reply.send(answer);
+      const told = answer instanceof AnswerWithHeaders ? answer.body : answer;
+      if (answer instanceof AnswerWithHeaders) reply.headers(answer.headers);
+      return told === undefined ? reply.send() : reply.send(told);
     },
   });
 }

@@ -1,0 +1,138 @@
+/** Tokens, sign-in links and the audit, from the command line. */
+import { eventually } from "@posthaste/testkit/eventually";
+import { describe, expect, it } from "vitest";
+import { runBinary } from "./fake-control.ts";
+import { useCommand } from "./harness.ts";
+
+const command = useCommand(runBinary);
+
+const ENTRY = {
+  id: 7,
+  time: "2026-11-22T10:00:00.000Z",
+  actor: "dana",
+  way: "console",
+  operation: "changeSource",
+  target: "src_1",
+  changes: [
+    { field: "name", from: "Web", to: "Shop" },
+    { field: "writeKeys", from: null, to: "changed" },
+  ],
+  requestId: "req_1",
+};
+
+describe("tokens", () => {
+  it("are made for what was named, and printed once with how to take them back", async () => {
+    command.control.script("POST /v1/tokens", { id: "tok_1", token: "pht_x", link: null }, 201);
+    const { code, stdout, stderr } = await command.posthaste([
+      "tokens",
+      "create",
+      "--name",
+      "ci",
+      "--scopes",
+      "read,replay",
+    ]);
+    expect(command.lastBody()).toEqual({ name: "ci", scopes: ["read", "replay"], link: false });
+    expect([code, stdout]).toEqual([0, expect.stringContaining("token\tpht_x\n")]);
+    expect(stderr).toContain("posthaste tokens revoke tok_1");
+    await command.posthaste(["tokens", "create", "--name", "dana", "--scopes", "read", "--link"]);
+    expect(command.lastBody()).toEqual({ name: "dana", scopes: ["read"], link: true });
+  });
+
+  it("are revoked; one that is not there ends with 3, one that may not be with 4, too many wrong ones with 5", async () => {
+    command.control.script("DELETE /v1/tokens/tok_1", undefined, 204);
+    expect((await command.posthaste(["tokens", "revoke", "tok_1"])).code).toBe(0);
+    expect((await command.posthaste(["tokens", "revoke", "tok_2"])).code).toBe(3);
+    for (const [status, expected] of [
+      [403, 4],
+      [429, 5],
+    ] as const) {
+      command.control.script("GET /v1/tokens", { status, detail: "no" }, status);
+      const { code, stderr } = await command.posthaste(["tokens", "list"]);
+      expect([code, stderr]).toEqual([expected, "posthaste: no\n"]);
+    }
+  });
+
+  it("are asked for under the command's own name, so that the audit tells it", async () => {
+    command.control.script("GET /v1/tokens", { data: [], nextCursor: null });
+    await command.posthaste(["tokens", "list"]);
+    expect(command.control.requests.at(-1)?.headers["user-agent"]).toMatch(/^posthaste-cli\/\d/);
+  });
+});
+
+it("open prints the link where there is no terminal, with the page in its path", async () => {
+  command.control.script(
+    "POST /v1/session/link",
+    { link: "http://127.0.0.1:8090/#sign-in=abc", expiresAt: "then" },
+    201,
+  );
+  expect((await command.posthaste(["open"])).stdout).toBe("http://127.0.0.1:8090/#sign-in=abc\n");
+  const { stdout } = await command.posthaste(["open", "destinations", "--json"]);
+  expect(JSON.parse(stdout)).toEqual({ link: "http://127.0.0.1:8090/destinations#sign-in=abc", expiresAt: "then" });
+});
+
+describe("audit", () => {
+  it("lists who changed what, by what was named", async () => {
+    command.control.script("GET /v1/audit", { data: [ENTRY], nextCursor: null, complete: true });
+    const { code, stdout } = await command.posthaste([
+      "audit",
+      "--actor",
+      "dana",
+      "--target",
+      "src_1",
+      "--since",
+      "1d",
+    ]);
+    expect([code, stdout]).toEqual([
+      0,
+      `${ENTRY.time}\tdana\tconsole\tchangeSource\tsrc_1\tname: Web -> Shop; writeKeys: - -> changed\n`,
+    ]);
+    expect(command.control.requests.at(-1)?.target).toMatch(/\?actor=dana&target=src_1&since=\d/);
+    command.control.script("GET /v1/audit", { data: [], nextCursor: null, complete: true });
+    expect((await command.posthaste(["audit"])).code).toBe(3);
+  });
+
+  it("--follow says when control is gone and when it is back, and goes on where it was", async () => {
+    command.control.scriptRequest("GET /v1/audit", ({ attempt }) => {
+      if (attempt === 2) return { status: 503, body: JSON.stringify({ detail: "not now" }) };
+      const data = attempt > 2 ? [{ ...ENTRY, id: 8 }, ENTRY] : [ENTRY];
+      return { status: 200, body: JSON.stringify({ data, nextCursor: null, complete: true }) };
+    });
+    const { stdout, stderr } = await command.posthaste(["audit", "--follow", "--json"], {
+      during: async (pid) => {
+        await eventually(() => expect(command.control.requests.length).toBeGreaterThan(3));
+        process.kill(pid, "SIGINT");
+      },
+    });
+    expect(
+      stdout
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line).id),
+    ).toEqual([7, 8]);
+    expect(stderr).toMatch(/^lost connection: not now\nagain since 20\d\d-\S+Z\n$/);
+  });
+
+  it("--follow prints each entry once, in the order in which they came, until Ctrl-C", async () => {
+    const entries = [ENTRY];
+    command.control.scriptRequest("GET /v1/audit", () => {
+      const data = entries.toReversed();
+      entries.push({ ...ENTRY, id: ENTRY.id + entries.length });
+      return { status: 200, body: JSON.stringify({ data, nextCursor: null, complete: true }) };
+    });
+    const asked = () => command.control.requests.length;
+    const { code, stdout } = await command.posthaste(["audit", "--follow", "--json"], {
+      during: async (pid) => {
+        await eventually(() => expect(asked()).toBeGreaterThan(3));
+        process.kill(pid, "SIGINT");
+      },
+    });
+    expect(code).toBe(130);
+    expect(
+      stdout
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line).id)
+        .slice(0, 3),
+    ).toEqual([7, 8, 9]);
+  });
+});

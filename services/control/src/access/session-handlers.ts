@@ -1,0 +1,158 @@
+/** What each call about sign-in links and sessions does. */
+import { type AccessRecord, ADMIN_TOKEN_ID, LINK_MS, SESSION_MS } from "@posthaste/core/access/access-record";
+import { SCOPES } from "@posthaste/core/access/scope";
+import type { Clock } from "@posthaste/core/time";
+import type { Author, Caller, RequestHead } from "../http/caller.ts";
+import { Problem } from "../http/problem.ts";
+import { createId, derivedId } from "../identifiers.ts";
+import type { AccessStore } from "./access-store.ts";
+import type { ConsoleOrigins } from "./console-origins.ts";
+import { createCode, createToken, hashOf } from "./secret-text.ts";
+import { ADMIN_NAME, type TokenCallers } from "./token-callers.ts";
+import type { MadeToken } from "./token-handlers.ts";
+import type { WrongTokens } from "./wrong-tokens.ts";
+
+export interface SessionHandlersOptions {
+  readonly store: AccessStore;
+  readonly callers: TokenCallers;
+  readonly origins: ConsoleOrigins;
+  readonly wrong: WrongTokens;
+  /** See `adminMarkOf`. */
+  readonly adminMark: string;
+  readonly clock: Clock;
+}
+
+/** What a session is opened by. */
+export type Key = { readonly code: string } | { readonly token: string };
+
+export interface OpenedSession {
+  readonly caller: Caller;
+  readonly record: AccessRecord;
+  /** For the cookie; told nowhere else. */
+  readonly code: string;
+}
+
+export interface MadeLink {
+  readonly link: string;
+  readonly expiresAtMs: number;
+}
+
+export class SessionHandlers {
+  readonly #options: SessionHandlersOptions;
+
+  constructor(options: SessionHandlersOptions) {
+    this.#options = options;
+  }
+
+  /** Throws the Problem `unauthorized` for a wrong key, and `too_many_requests`. */
+  async open(key: Key, head: RequestHead, by: Author): Promise<OpenedSession> {
+    const { callers } = this.#options;
+    const caller = "token" in key ? callers.callerWith(key.token, head) : await this.#useLink(key.code, head, by);
+    const code = createCode();
+    const id = createId("ses");
+    const record = await this.#make(id, { kind: "session", hash: hashOf(code), lifeMs: SESSION_MS }, { ...by, caller });
+    const way = "console" as const;
+    return { caller: { ...caller, sessionId: id, way }, record, code };
+  }
+
+  find({ sessionId }: Caller): AccessRecord | undefined {
+    return sessionId === null ? undefined : this.#options.store.records.get(sessionId);
+  }
+
+  /** Throws the Problem `conflict` for who has a token and no session. */
+  async end(by: Author): Promise<void> {
+    const { sessionId } = by.caller;
+    if (sessionId === null) throw new Problem("conflict", "you ask by a token: there is no session to end");
+    await this.#options.store.records.change(sessionId, () => null, by);
+  }
+
+  /** A link of a token, which is the caller's own when it is not named. */
+  async createLink(head: RequestHead, by: Author, token?: AccessRecord): Promise<MadeLink> {
+    const code = createCode();
+    const { expiresAtMs } = await this.#make(
+      createId("link"),
+      { kind: "link", hash: hashOf(code), lifeMs: LINK_MS, token },
+      by,
+    );
+    const origin = this.#options.origins.linkOriginOf(head);
+    // Behind the # it is sent to nobody: the page takes it from there.
+    return { link: `${origin}/#sign-in=${code}`, expiresAtMs: expiresAtMs ?? 0 };
+  }
+
+  /** A token for the caller's own terminal, which ends with the caller's and takes the place of the last one. */
+  async createOwnToken(by: Author): Promise<MadeToken> {
+    const { store, clock, adminMark } = this.#options;
+    const own = by.caller.tokenId ?? ADMIN_TOKEN_ID;
+    const parent = store.records.get(own);
+    // Asked for by a terminal's token, it is for the one that this is of.
+    const tokenId = parent?.tokenId ?? own;
+    const id = derivedId("tok", tokenId, "terminal");
+    const token = createToken();
+    const name = store.records.get(tokenId)?.name ?? by.caller.name;
+    const made: Omit<AccessRecord, "revision"> = {
+      ...{ id, kind: "token", name: `${name} (terminal)`, hash: hashOf(token), scopes: by.caller.scopes, tokenId },
+      adminMark: tokenId === ADMIN_TOKEN_ID ? adminMark : null,
+      ...{ createdAtMs: clock.nowMs(), createdBy: by.caller.name, expiresAtMs: null, usedAtMs: null },
+    };
+    const record = await store.records.change(id, (_, revision) => ({ ...made, revision }), by);
+    return { record: record ?? { ...made, revision: 0 }, token };
+  }
+
+  /** TK2. Answers who holds the link's token. */
+  async #useLink(code: string, { address }: RequestHead, by: Author): Promise<Caller> {
+    const { store, wrong, clock } = this.#options;
+    wrong.assertFew(address);
+    const hash = hashOf(code);
+    // One that another process made a moment ago.
+    if (!store.knows(hash)) await store.records.refresh();
+    const found = store.find(hash);
+    if (found?.kind !== "link") {
+      // One that was used before is no guess.
+      if (!store.knows(hash)) wrong.note(address);
+      throw noLink();
+    }
+    const token = store.tokenOf(found);
+    const caller: Caller = {
+      ...{ tokenId: token?.id ?? null, name: token?.name ?? ADMIN_NAME, scopes: token?.scopes ?? SCOPES },
+      ...{ sessionId: null, way: "console" },
+    };
+    await store.records.change(
+      found.id,
+      (current, revision) => {
+        if (current === undefined || !store.isLive(current)) throw noLink();
+        return { ...current, revision, usedAtMs: clock.nowMs() };
+      },
+      { ...by, caller },
+    );
+    return caller;
+  }
+
+  async #make(id: string, { kind, hash, lifeMs, token }: Making, by: Author): Promise<AccessRecord> {
+    const { store, clock, adminMark } = this.#options;
+    const { caller } = by;
+    const tokenId = token?.id ?? caller.tokenId ?? ADMIN_TOKEN_ID;
+    const nowMs = clock.nowMs();
+    const made: Omit<AccessRecord, "revision"> = {
+      ...{ id, kind, name: token?.name ?? caller.name, hash, scopes: [], tokenId },
+      adminMark: tokenId === ADMIN_TOKEN_ID ? adminMark : null,
+      ...{ createdAtMs: nowMs, createdBy: caller.name, expiresAtMs: nowMs + lifeMs, usedAtMs: null },
+    };
+    const record = await store.records.change(id, (_, revision) => ({ ...made, revision }), by);
+    return record ?? { ...made, revision: 0 };
+  }
+}
+
+interface Making {
+  readonly kind: "link" | "session";
+  readonly hash: string;
+  readonly lifeMs: number;
+  /** The caller's own when it is not named. */
+  readonly token?: AccessRecord | undefined;
+}
+
+function noLink(): Problem {
+  return new Problem(
+    "unauthorized",
+    "the code is wrong, was used before, or is older than 24 hours: ask for another link",
+  );
+}
