@@ -35,6 +35,7 @@ import { destinationAudit } from "./destinations/destination-audit.ts";
 import { destinationRoutes } from "./destinations/destination-routes.ts";
 import { destinationSecretRoutes } from "./destinations/secret-routes.ts";
 import { destinationTestRoutes } from "./destinations/test-routes.ts";
+import { EXAMPLES } from "./examples/examples.ts";
 import { createControlMetrics } from "./http/metrics.ts";
 import { createServer } from "./http/server.ts";
 import { openReadModel } from "./read-model/read-model.ts";
@@ -211,6 +212,7 @@ export async function startControl({ config, host, version, log, registry, fail 
   const server = createServer({
     routes,
     callers: access.callers,
+    examples: EXAMPLES,
     version,
     log,
     metrics,

@@ -2,8 +2,8 @@
  * Who asks: a token in the head, or the cookie of a session that acts as one. What says no to a caller says it here,
  * before anything of a body is read.
  *
- * TC1  A cookie is taken at the console's own addresses alone, and for a change from the console's own page.
- * TC2  A session's use is written when the last one that was is five minutes old; nobody waits for that.
+ * CS1  A cookie is taken at the console's own addresses alone, and for a change from the console's own page.
+ * CS2  A session's use is written when the last one that was is five minutes old; nobody waits for that.
  */
 import { type AccessRecord, SESSION_NOTE_MS } from "@posthaste/core/access/access-record";
 import { SCOPES } from "@posthaste/core/access/scope";
@@ -50,7 +50,7 @@ export class TokenCallers implements Callers {
     return this.#callerInSession(code, head);
   }
 
-  /** TC1. */
+  /** CS1. */
   #callerInSession(code: string, head: RequestHead): Caller {
     const { store, origins } = this.#options;
     origins.originOf(head);
@@ -66,7 +66,7 @@ export class TokenCallers implements Callers {
     return { tokenId: token.id, name: token.name, scopes: token.scopes, sessionId, way };
   }
 
-  /** TC2. */
+  /** CS2. */
   #noteUse(session: AccessRecord): void {
     const { store, clock, log } = this.#options;
     const nowMs = clock.nowMs();

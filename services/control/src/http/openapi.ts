@@ -11,17 +11,31 @@ type Json = Readonly<Record<string, unknown>>;
 const COMMON_REFUSALS: readonly ProblemKind[] = ["unauthorized", "forbidden", "too_many_requests", "unavailable"];
 const BODY_REFUSALS: readonly ProblemKind[] = ["invalid_input", "too_large", "unsupported_media_type"];
 
+/** A request that works, and its answer. */
+export interface OperationExample {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  /** Absent where the answer has no body. */
+  readonly answer?: unknown;
+}
+
 export interface ApiDocumentOptions {
   readonly version: string;
   /** What each operation needs. */
   readonly needs: Readonly<Record<string, Need>>;
+  /** By operation. */
+  readonly examples: Readonly<Record<string, OperationExample>>;
 }
 
-export function openApiDocument(routes: readonly Route[], { version, needs }: ApiDocumentOptions): Json {
+export function openApiDocument(routes: readonly Route[], { version, needs, examples }: ApiDocumentOptions): Json {
   const paths: Record<string, Record<string, Json>> = {};
   for (const route of routes) {
     const operations = paths[route.path] ?? {};
-    operations[route.method.toLowerCase()] = describeOperation(route, needs[route.operation]);
+    operations[route.method.toLowerCase()] = describeOperation(route, {
+      need: needs[route.operation] ?? "any",
+      example: examples[route.operation] ?? {},
+    });
     paths[route.path] = operations;
   }
   return {
@@ -54,19 +68,24 @@ export function openApiDocument(routes: readonly Route[], { version, needs }: Ap
   };
 }
 
-function describeOperation(route: Route, need: Need = "any"): Json {
+interface Described {
+  readonly need: Need;
+  readonly example: OperationExample;
+}
+
+function describeOperation(route: Route, { need, example }: Described): Json {
   const { answer, body, upload } = route;
   return {
     operationId: route.operation,
     summary: route.summary,
     ...(typeof need !== "string" && { description: `For a dry run the scope ${need.dryRun} is enough.` }),
     security: need === "none" ? [] : scopesOf(need).map((scope) => ({ token: [scope] })),
-    ...(parameters(route).length > 0 && { parameters: parameters(route) }),
+    ...(parameters(route, example).length > 0 && { parameters: parameters(route, example) }),
     ...(body !== null && {
       requestBody: {
         required: isRequired(body.schema),
         content: {
-          "application/json": { schema: reference(body) },
+          "application/json": { schema: reference(body), ...exampleOf(example.body) },
           ...(upload !== null && {
             [upload.mediaType]: { schema: { type: "string", description: upload.description } },
           }),
@@ -76,7 +95,9 @@ function describeOperation(route: Route, need: Need = "any"): Json {
     responses: {
       [answer.status]: {
         description: answer.description,
-        ...(answer.body !== null && { content: { "application/json": { schema: reference(answer.body) } } }),
+        ...(answer.body !== null && {
+          content: { "application/json": { schema: reference(answer.body), ...exampleOf(example.answer) } },
+        }),
         ...(answer.streams.length > 0 && { content: Object.fromEntries(answer.streams.map((each) => [each, {}])) }),
       },
       ...Object.fromEntries(refusalsOf(route).map((kind) => [statusOf(kind), describeProblem(kind)])),
@@ -97,20 +118,26 @@ function describeProblem(kind: ProblemKind): Json {
   };
 }
 
-function parameters(route: Route): readonly Json[] {
+function parameters(route: Route, example: OperationExample): readonly Json[] {
   const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
     name,
     in: "path",
     required: true,
     schema: { type: "string" },
+    ...exampleOf(example.params?.[String(name)]),
   }));
   const inQuery = Object.entries(route.query?.shape ?? {}).map(([name, schema]) => ({
     name,
     in: "query",
     required: false,
     schema: bare(z.toJSONSchema(schema as z.ZodType, { io: "input" })),
+    ...exampleOf(example.query?.[name]),
   }));
   return [...inPath, ...inQuery];
+}
+
+function exampleOf(example: unknown): Json {
+  return example === undefined ? {} : { example };
 }
 
 /** Whether a request without a body would be refused. */

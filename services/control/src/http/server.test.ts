@@ -45,6 +45,7 @@ function serve(handle: () => unknown, isCaughtUp = true): FastifyInstance {
       },
     },
     version: "0",
+    examples: {},
     log,
     metrics: createControlMetrics(registry),
     readiness: async () => ({ tables: "reading" }),

@@ -11,7 +11,7 @@ import { headOf } from "./admit.ts";
 import type { Callers } from "./caller.ts";
 import { readJsonBodies } from "./json-bodies.ts";
 import { type ControlMetrics, startRequestCounts } from "./metrics.ts";
-import { openApiDocument } from "./openapi.ts";
+import { type OperationExample, openApiDocument } from "./openapi.ts";
 import { refuseBytes, refuseOtherMethods } from "./other-requests.ts";
 import { PROBLEM_TYPE, Problem, problemFrom, REQUEST_ID } from "./problem.ts";
 import type { Route } from "./route.ts";
@@ -29,6 +29,8 @@ export interface ServerOptions {
   readonly routes: readonly Route[];
   readonly callers: Callers;
   readonly version: string;
+  /** For `/openapi.json`, by operation. */
+  readonly examples: Readonly<Record<string, OperationExample>>;
   readonly log: Log;
   readonly metrics: ControlMetrics;
   /** Asked at each `/readyz`: this process's own parts and every other service. */
@@ -97,8 +99,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
 
 /** What needs no token. */
 function serveOpenPaths(server: FastifyInstance, options: ServerOptions): void {
-  const { routes, callers, version, readiness, information } = options;
-  const document = JSON.stringify(openApiDocument(routes, { version, needs: callers.needs }));
+  const { routes, callers, version, examples, readiness, information } = options;
+  const document = JSON.stringify(openApiDocument(routes, { version, needs: callers.needs, examples }));
   server.get("/openapi.json", (_, reply) => reply.header("content-type", "application/json").send(document));
   server.get("/healthz", (_, reply) => reply.send("ok\n"));
   server.get("/readyz", async (_, reply) => {
