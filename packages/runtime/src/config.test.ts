@@ -35,14 +35,14 @@ describe("readConfig", () => {
   it("reads numbers, durations, lists and flags, and leaves other variables alone", () => {
     const config = readConfig(schema, {
       KAFKA_BROKERS: "a:1, b:2",
-      POSTHASTE_SCHEDULE: "250ms,10s,5m,4h",
+      POSTHASTE_SCHEDULE: "250ms,10s,5m,4h,2d",
       POSTHASTE_WINDOW: "4h",
       POSTHASTE_ON: "true",
       PATH: "/bin",
     });
     expect(config).toEqual({
       POSTHASTE_PORT: 8080,
-      POSTHASTE_SCHEDULE: [250, 10_000, 300_000, 14_400_000],
+      POSTHASTE_SCHEDULE: [250, 10_000, 300_000, 14_400_000, 172_800_000],
       POSTHASTE_WINDOW: 14_400_000,
       POSTHASTE_ON: true,
       POSTHASTE_COUNT: 3,

@@ -4,17 +4,26 @@
  */
 import { SCOPES } from "@posthaste/core/access/scope";
 import fc from "fast-check";
-import { beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ROUTE_NEEDS } from "../src/access/route-needs.ts";
 import { EXAMPLES } from "../src/examples/examples.ts";
 import { scopesOf } from "../src/http/admit.ts";
+import { ADMIN_TOKEN } from "./control.ts";
 import { type DescribedOperation, describedOperations } from "./described-operations.ts";
-import { control, useControl } from "./use-control.ts";
+import { readValues } from "./read-values.ts";
+import { control, topics, useControl } from "./use-control.ts";
 
 useControl();
 
 /** Of each operation and caller. */
 const RUNS = 8;
+/** The same of what counts wrong codes: with four callers less than ten of them. */
+const WRONG_CODES = 2;
+
+/** What no answer, no line of the log and no topic may hold. */
+const secrets = [ADMIN_TOKEN, "header-value-s3cret", "shared-s3cret-of-some-length"];
+/** What only who may write is told. */
+let writeKey: string;
 
 let operations: readonly DescribedOperation[];
 /** By scope; without a scope nobody. */
@@ -22,10 +31,28 @@ const callers = new Map<string, string>([["", ""]]);
 
 beforeAll(async () => {
   operations = await describedOperations(control);
+  const source = (await control.call("POST", "/v1/sources", { name: "Web", kind: "web" })).body;
+  writeKey = source.writeKey;
+  const urls = [{ url: "http://127.0.0.1:1/hook", headers: { "X-Key": "header-value-s3cret" } }];
+  const settings = { sharedSecret: "shared-s3cret-of-some-length", urls };
+  const input = { type: "Webhooks", name: "CRM", sourceIds: [source.id], settings };
+  expect((await control.call("POST", "/v1/destinations", input)).status).toBe(201);
   for (const scope of SCOPES) {
     const { body } = await control.call("POST", "/v1/tokens", { name: scope, scopes: [scope] });
     callers.set(scope, `Bearer ${body.token}`);
+    secrets.push(body.token);
   }
+});
+
+afterAll(async () => {
+  const { names } = topics;
+  const kept = await Promise.all(
+    [names.tokens, names.audit, names.destinationConfig].map((each) => readValues(topics, each)),
+  );
+  const written = `${control.logged()} ${kept.flat().join(" ")}`;
+  expect(kept.flat().length).toBeGreaterThan(20);
+  for (const secret of secrets) expect([secret, written.includes(secret)]).toEqual([secret, false]);
+  expect(`${control.logged()} ${kept[1]?.join(" ")}`).not.toContain(writeKey);
 });
 
 interface AnyRequest {
@@ -82,20 +109,22 @@ describe.each(["", ...SCOPES])("by a token with the scope %j alone", (scope) => 
       const may = isOpen || (scope !== "" && (need === "any" || enough.includes(scope)));
       await fc.assert(
         fc.asyncProperty(requests(operation), async ({ path, body }) => {
+          const authorization = callers.get(scope) ?? "";
           const {
             status,
             headers,
             body: told,
-          } = await control.call(operation.method, path, body, {
-            authorization: callers.get(scope) ?? "",
-          });
+            text: sent,
+          } = await control.call(operation.method, path, body, { authorization });
           if (!may) expect(status).toBe(scope === "" ? 401 : 403);
           else if (!isOpen) expect(status).not.toBe(401);
           expect(status).toBeLessThan(500);
+          for (const secret of secrets) expect(sent).not.toContain(secret);
+          if (scope !== "write") expect(sent).not.toContain(writeKey);
           if (status < 400) return;
           expect(told).toMatchObject({ status, requestId: headers.get("x-request-id") });
         }),
-        { numRuns: RUNS },
+        { numRuns: operationId === "openSession" ? WRONG_CODES : RUNS },
       );
     },
   );

@@ -30,6 +30,8 @@ describe("the program that makes the topics", () => {
     expect(first).toEqual({ code: 0, stdout: expect.stringContaining(events), stderr: "" });
     expect(await run([])).toEqual(first);
     expect(await run([])).toEqual({ code: 0, stdout: "", stderr: "" });
+    const longer = await run(["--dry-run"], { POSTHASTE_AUDIT_KEEP: "500d" });
+    expect(longer.stdout).toMatch(new RegExp(`^~ ${prefix}.audit: .*retention.*${500 * 24 * 60 * 60 * 1000}`));
   });
 
   it("with --raise-incarnation gives the events topic a higher topic incarnation, each time, and does nothing else", async () => {
@@ -54,6 +56,8 @@ describe("the program that makes the topics", () => {
     ]);
     const unset = await run([], { KAFKA_BROKERS: "" });
     expect([unset.code, unset.stderr]).toEqual([2, expect.stringContaining("KAFKA_BROKERS is not set")]);
+    const soon = await run([], { POSTHASTE_AUDIT_KEEP: "soon" });
+    expect([soon.code, soon.stderr]).toEqual([2, expect.stringContaining("POSTHASTE_AUDIT_KEEP")]);
     const many = await run([], { POSTHASTE_PARTITIONS: "257" });
     expect([many.code, many.stderr]).toEqual([2, expect.stringContaining("POSTHASTE_PARTITIONS")]);
   });

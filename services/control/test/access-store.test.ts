@@ -1,0 +1,118 @@
+/** Tokens, links and sessions as records, over a clock of the test's own. */
+import {
+  type AccessRecord,
+  ADMIN_TOKEN_ID,
+  LINK_MS,
+  SESSION_IDLE_MS,
+  SESSION_MS,
+  SESSION_NOTE_MS,
+} from "@posthaste/core/access/access-record";
+import type { AuditEntry } from "@posthaste/core/access/audit-entry";
+import { SILENT_LOG } from "@posthaste/core/log";
+import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
+import { eventually } from "@posthaste/testkit/eventually";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type AccessStore, openAccessStore } from "../src/access/access-store.ts";
+import { ConsoleOrigins } from "../src/access/console-origins.ts";
+import { adminMarkOf, hashOf } from "../src/access/secret-text.ts";
+import { TokenCallers } from "../src/access/token-callers.ts";
+import { WrongTokens } from "../src/access/wrong-tokens.ts";
+import { AuditTrail } from "../src/audit/audit-trail.ts";
+
+const BEGIN_MS = Date.now();
+const adminToken = "token-of-the-test-0123456789";
+const adminMark = adminMarkOf(adminToken);
+let nowMs = BEGIN_MS;
+const clock = { nowMs: () => nowMs, monotonicMs: () => performance.now() };
+
+let topics: TestTopics;
+let store: AccessStore;
+
+beforeAll(async () => {
+  topics = await createTestTopics("control");
+  const { connection, openCodec, names, producer } = topics;
+  const trail = new AuditTrail({ topic: names.audit, codec: await openCodec<AuditEntry>("audit"), clock });
+  store = await openAccessStore(connection, {
+    ...{ openCodec, producer, clock, trail, adminMark, log: SILENT_LOG, writer: 7, topic: names.tokens },
+  });
+  await store.caughtUp();
+});
+
+afterAll(async () => {
+  await store.records.close();
+  await topics.remove();
+});
+
+/** Puts a record there that `text` opens. */
+async function put(id: string, text: string, differing: Partial<AccessRecord>): Promise<void> {
+  nowMs = BEGIN_MS;
+  const record: Omit<AccessRecord, "revision"> = {
+    ...{ id, kind: "token", name: "dana", hash: hashOf(text), scopes: [], tokenId: null, adminMark: null },
+    ...{ createdAtMs: nowMs, createdBy: "admin", expiresAtMs: null, usedAtMs: null },
+    ...differing,
+  };
+  await store.records.change(id, (_, revision) => ({ ...record, revision }), null);
+}
+
+const OF_ADMIN = { tokenId: ADMIN_TOKEN_ID, adminMark };
+
+it("a link and a session open nothing when their time is over, and TK3: are removed then", async () => {
+  await put("link_1", "link", { kind: "link", expiresAtMs: BEGIN_MS + LINK_MS, ...OF_ADMIN });
+  await put("ses_1", "session", { kind: "session", expiresAtMs: BEGIN_MS + SESSION_MS, ...OF_ADMIN });
+  await put("tok_1", "token", { scopes: ["read"] });
+  nowMs = BEGIN_MS + SESSION_IDLE_MS - 1;
+  expect(["link", "session", "token"].map((text) => store.find(hashOf(text))?.id)).toEqual([
+    "link_1",
+    "ses_1",
+    "tok_1",
+  ]);
+  nowMs = BEGIN_MS + LINK_MS;
+  expect(["link", "session", "token"].map((text) => store.find(hashOf(text))?.id)).toEqual([
+    undefined,
+    undefined,
+    "tok_1",
+  ]);
+  await store.removeExpired();
+  expect([...store.records.values()].map(({ id }) => id)).toEqual(["tok_1"]);
+});
+
+it("a session is of the token that stands, and of the one of the environment that is set", async () => {
+  await put("tok_2", "parent", { scopes: ["read"] });
+  await put("ses_2", "of a token", { kind: "session", tokenId: "tok_2" });
+  await put("ses_3", "of another", {
+    kind: "session",
+    tokenId: ADMIN_TOKEN_ID,
+    adminMark: adminMarkOf("the last one"),
+  });
+  expect([store.find(hashOf("of a token"))?.id, store.find(hashOf("of another"))]).toEqual(["ses_2", undefined]);
+  await store.records.change("tok_2", () => null, null);
+  expect(store.find(hashOf("of a token"))).toBeUndefined();
+});
+
+it("CS2: a session's use is written when the last one that was is five minutes old, and it lasts from there", async () => {
+  await put("ses_4", "used", { kind: "session", expiresAtMs: BEGIN_MS + SESSION_MS, ...OF_ADMIN });
+  const origins = new ConsoleOrigins({ configured: [], port: () => 8090 });
+  const callers = new TokenCallers({
+    adminToken,
+    store,
+    origins,
+    wrong: new WrongTokens(clock),
+    clock,
+    log: SILENT_LOG,
+  });
+  const use = () =>
+    callers.callerOf({
+      ...{ method: "GET", address: "a", authorization: undefined, cookie: "posthaste-session-8090=used" },
+      ...{ host: "127.0.0.1:8090", origin: undefined, userAgent: undefined },
+    });
+  nowMs = BEGIN_MS + SESSION_NOTE_MS - 1;
+  expect(use()).toMatchObject({ name: "admin", sessionId: "ses_4", way: "console" });
+  const revision = store.records.get("ses_4")?.revision;
+  nowMs = BEGIN_MS + SESSION_IDLE_MS - 1;
+  for (let n = 0; n < 5; n += 1) use();
+  await eventually(() => expect(store.records.get("ses_4")?.usedAtMs).toBe(nowMs));
+  // The first use was not written.
+  expect(store.records.get("ses_4")?.revision).not.toBe(revision);
+  nowMs += SESSION_IDLE_MS - 1;
+  expect(use().sessionId).toBe("ses_4");
+});
