@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { EXAMPLES } from "../src/examples/examples.ts";
 import { ADMIN_TOKEN, type Answer } from "./control.ts";
 import { type DescribedOperation, describedOperations } from "./described-operations.ts";
-import { createLogWriter, deadLetterAt } from "./log-writer.ts";
+import { attemptAt, createLogWriter, deadLetterAt } from "./log-writer.ts";
 import { control, topics, useControl } from "./use-control.ts";
 
 useControl();
@@ -18,10 +18,11 @@ async function makeDestination(): Promise<string> {
   return (await post("/v1/destinations", input)).id;
 }
 
-/** With a dead letter. */
+/** With an attempt that failed, and a dead letter. */
 async function makeDeadDestination(): Promise<string> {
   const destinationId = await makeDestination();
   const writer = await createLogWriter(topics);
+  await writer.attempts([attemptAt(1, { destinationId, outcome: "permanent" })]);
   await writer.deadLetters([deadLetterAt(1, { destinationId })]);
   return destinationId;
 }
@@ -48,6 +49,7 @@ async function makeReplay(): Promise<string> {
 const MADE: Readonly<Record<string, () => Promise<string>>> = {
   src_4k2v8m1n0p3q5r7s: makeSource,
   dst_4k2v8m1n0p3q5r7s: makeDestination,
+  dst_7s5r3q0p1n8m4k2v: makeDeadDestination,
   aud_4k2v8m1n0p3q5r7s: async () => (await post("/v1/audiences", { name: "Made", sourceId: await makeSource() })).id,
   del_4k2v8m1n0p3q5r7s: async () => (await post("/v1/deletions", { userId: "user-7" })).id,
   tok_4k2v8m1n0p3q5r7s: async () => (await post("/v1/tokens", { name: "made", scopes: ["read"] })).id,
@@ -65,6 +67,20 @@ const BEFORE: Readonly<Record<string, (asked: Asked) => Promise<unknown>>> = {
     await post(path.replace("retire", "switch"));
   },
   resumeReplay: ({ path }) => post(path.replace("resume", "pause")),
+  ...Object.fromEntries(
+    ["listDeliveries", "listDeadLetters", "countDeadLetters", "groupDeadLetters"].map((operation) => [
+      operation,
+      ({ path }: Asked) => eventually(async () => expect((await control.call("GET", path)).body.data).not.toEqual([])),
+    ]),
+  ),
+  listAudit: async () => control.call("PATCH", `/v1/sources/${await makeSource()}`, { name: "Shop" }),
+  listSources: makeSource,
+  listDestinations: makeDestination,
+  listTokens: () => post("/v1/tokens", { name: "made", scopes: ["read"] }),
+  listReplays: makeReplay,
+  listAudiences: async () => post("/v1/audiences", { name: "Made", sourceId: await makeSource() }),
+  listComputedTraits: async () =>
+    control.call("PUT", "/v1/computed-traits/lifetime_value", { sourceId: await makeSource(), values: { ada: 1 } }),
   removeComputedTrait: ({ path }) => {
     const [at = "", query] = path.split("?");
     const sourceId = new URLSearchParams(query).get("sourceId");
@@ -135,7 +151,7 @@ function fits(value: unknown, example: unknown): boolean {
   if (typeof value !== "object" || typeof example !== "object") return typeof value === typeof example;
   const [fields, shown] = [Object.entries(value), new Map(Object.entries(example))];
   // A map of anything.
-  if (shown.size === 0) return true;
+  if (shown.size === 0 || fields.length === 0) return true;
   return (
     fields.length === shown.size && fields.every(([name, field]) => shown.has(name) && fits(field, shown.get(name)))
   );

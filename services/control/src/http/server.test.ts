@@ -105,6 +105,12 @@ describe("the server", () => {
     ]);
   });
 
+  it("says when to ask again while it is not ready", async () => {
+    serve(() => ({ name: "thing" }));
+    const answer = await get("/readyz");
+    expect([answer.statusCode, answer.headers["retry-after"]]).toEqual([503, "1"]);
+  });
+
   it("answers a path that cannot be decoded with a problem like any other", async () => {
     serve(() => ({ name: "thing" }));
     const answer = await get("/v1/things/%E0%A4%A");
