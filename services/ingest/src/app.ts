@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { createSourceCodec, type SourceRecord } from "@posthaste/contracts/source-codec";
 import { createTopicNames } from "@posthaste/contracts/topics";
+import type { RejectedCalls } from "@posthaste/core/call/rejected-call";
 import type { Source } from "@posthaste/core/config/source";
 import type { Event } from "@posthaste/core/event/event";
 import type { Log } from "@posthaste/core/log";
@@ -13,7 +14,6 @@ import { createTable } from "@posthaste/kafka/log/table";
 import { createProducer } from "@posthaste/kafka/producer/producer";
 import type { KafkaAccess, RegistryAccess } from "@posthaste/runtime/connection-settings";
 import type { Registry } from "prom-client";
-import type { RejectedCalls } from "./accept/rejected-calls.ts";
 import type { Amount } from "./fairness/rate-limit.ts";
 import { type Gateway, startGateway } from "./gateway.ts";
 import { createWriteKeys } from "./key/write-keys.ts";

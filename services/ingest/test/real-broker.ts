@@ -1,13 +1,13 @@
 /** The whole service against the real broker and registry, with topics of its own, and what stands in them. */
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
 import type { TopicNames } from "@posthaste/contracts/topics";
+import type { RejectedCalls } from "@posthaste/core/call/rejected-call";
 import type { Source } from "@posthaste/core/config/source";
 import type { Event } from "@posthaste/core/event/event";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { createTestTopics } from "@posthaste/testbed/test-topics";
 import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
 import { Registry } from "prom-client";
-import type { RejectedCalls } from "../src/accept/rejected-calls.ts";
 import { type Ingest, startIngest } from "../src/app.ts";
 import { SOURCE } from "./test-gateway.ts";
 

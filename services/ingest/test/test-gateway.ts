@@ -3,12 +3,12 @@
  * likes.
  */
 
+import type { RejectedCalls } from "@posthaste/core/call/rejected-call";
 import type { Source } from "@posthaste/core/config/source";
 import type { Event } from "@posthaste/core/event/event";
 import { SILENT_LOG } from "@posthaste/core/log";
 import type { OutgoingRecord, SendOptions } from "@posthaste/kafka/producer/producer";
 import { Registry } from "prom-client";
-import type { RejectedCalls } from "../src/accept/rejected-calls.ts";
 import { type Gateway, type GatewayOptions, startGateway } from "../src/gateway.ts";
 import { createWriteKeys, type WriteKeys } from "../src/key/write-keys.ts";
 

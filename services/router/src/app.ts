@@ -16,6 +16,7 @@ import type { Event } from "@posthaste/core/event/event";
 import type { Log } from "@posthaste/core/log";
 import type { RecentIdsLimits } from "@posthaste/core/routing/recent-ids";
 import { RoutingTable } from "@posthaste/core/routing/routing";
+import type { UnroutedEvents } from "@posthaste/core/routing/unrouted-event";
 import { createOpenCodec } from "@posthaste/kafka/codec/registry";
 import { connectKafka } from "@posthaste/kafka/connection/connect";
 import { createKafkaMetrics } from "@posthaste/kafka/connection/metrics";
@@ -31,7 +32,7 @@ import { type DestinationsTerms, followDestinations } from "./destinations.ts";
 import { createEventConsumer } from "./event-consumer.ts";
 import { createRouterMetrics } from "./metrics.ts";
 import { RecordRouter } from "./route-records.ts";
-import { createUnroutedLog, type UnroutedEvents } from "./unrouted.ts";
+import { createUnroutedLog } from "./unrouted.ts";
 
 export interface RouterOptions {
   readonly kafka: KafkaAccess;

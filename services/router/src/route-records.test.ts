@@ -4,6 +4,7 @@ import type { Event } from "@posthaste/core/event/event";
 import { toWebhookBody } from "@posthaste/core/routing/body";
 import { RoutingTable } from "@posthaste/core/routing/routing";
 import { shortName } from "@posthaste/core/routing/short-name";
+import type { UnroutedEvent } from "@posthaste/core/routing/unrouted-event";
 import type { Task } from "@posthaste/kafka/consumer/windowed-consumer";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
 import { makeValue } from "@posthaste/kafka/producer/record-value";
@@ -11,7 +12,6 @@ import { testEvent } from "@posthaste/testbed/test-event";
 import { describe, expect, it } from "vitest";
 import type { RouterMetrics } from "./metrics.ts";
 import { RecordRouter, type RecordRouterParts, type RouteContext, toDeliveries } from "./route-records.ts";
-import type { UnroutedEvent } from "./unrouted.ts";
 
 const event: Event = testEvent("m1", {
   sourceId: "s1",

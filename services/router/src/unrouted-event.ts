@@ -5,8 +5,9 @@ import { eventNameOf } from "@posthaste/core/routing/delivery-fields";
 import { userOf } from "@posthaste/core/routing/partition-key";
 import { integrationOf, type RoutingTable, type UnroutedCause } from "@posthaste/core/routing/routing";
 import { shortName } from "@posthaste/core/routing/short-name";
+import type { UnroutedEvent } from "@posthaste/core/routing/unrouted-event";
 import type { EventPlace } from "./event-place.ts";
-import { MAX_DESTINATION_IDS, type UnroutedEvent } from "./unrouted.ts";
+import { MAX_DESTINATION_IDS } from "./unrouted.ts";
 
 /** Why an event was left out. */
 export interface LeftOut {

@@ -1,8 +1,9 @@
 /** Rule: PK2 of packed-log.ts. */
 import { SILENT_LOG } from "@posthaste/core/log";
+import type { UnroutedEvent, UnroutedEvents } from "@posthaste/core/routing/unrouted-event";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { createUnroutedLog, type UnroutedEvent, type UnroutedEvents, type UnroutedLog } from "./unrouted.ts";
+import { createUnroutedLog, type UnroutedLog } from "./unrouted.ts";
 
 interface Harness {
   readonly log: UnroutedLog;

@@ -6,46 +6,13 @@
  * event itself stands in the events topic for as long as the entry would.
  */
 import type { Codec } from "@posthaste/contracts/codec";
-import type { EventType } from "@posthaste/core/event/event";
 import type { Log } from "@posthaste/core/log";
-import type { UnroutedCause } from "@posthaste/core/routing/routing";
+import type { UnroutedEvent, UnroutedEvents } from "@posthaste/core/routing/unrouted-event";
 import { PackedLog } from "@posthaste/kafka/producer/packed-log";
 import type { Producer } from "@posthaste/kafka/producer/producer";
 
-/** One entry of `schemas/unrouted-events.avsc`. */
-export interface UnroutedEvent {
-  readonly messageId: string;
-  readonly type: EventType;
-  readonly cause: UnroutedCause;
-  readonly originPartition: number;
-  readonly originOffset: number;
-  /** The user id, else the anonymous id, else the message id; shortened. Null for a suppressed user's event. */
-  readonly userKey: string | null;
-  /** track: the event's name; page, screen: the name; shortened. Null for a suppressed user's event. */
-  readonly event: string | null;
-  readonly receivedAtMs: number;
-  /** The config offset that the routing table stood at. */
-  readonly configOffset: number;
-  /**
-   * Of `destination_off` and `integrations`: the destinations that would have taken the event, up to
-   * `MAX_DESTINATION_IDS` of them; else none.
-   */
-  readonly destinationIds: readonly string[];
-  /** Of a duplicate: the offset of the first, in the same partition; else null. */
-  readonly firstOffset: number | null;
-  /** Of `integrations`: the entry of the event's map that decided; else null. */
-  readonly integration: string | null;
-}
-
 /** So that an entry stays small where a source has a thousand destinations. */
 export const MAX_DESTINATION_IDS = 20;
-
-/** The record of `schemas/unrouted-events.avsc`. */
-export interface UnroutedEvents {
-  readonly sourceId: string;
-  readonly unroutedAtMs: number;
-  readonly events: readonly UnroutedEvent[];
-}
 
 const FLUSH_INTERVAL_MS = 1000;
 /** About 100 KB of short ids: a record of its own before the second is over. */

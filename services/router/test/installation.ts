@@ -9,6 +9,7 @@ import type { Delivery } from "@posthaste/core/delivery/delivery";
 import type { Event } from "@posthaste/core/event/event";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { eventKey } from "@posthaste/core/routing/partition-key";
+import type { UnroutedEvents } from "@posthaste/core/routing/unrouted-event";
 import type { OutgoingRecord } from "@posthaste/kafka/producer/producer";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import { STRAY_SOURCE } from "@posthaste/testbed/stray-source";
@@ -17,7 +18,6 @@ import { createTestTopics } from "@posthaste/testbed/test-topics";
 import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
 import { Registry } from "prom-client";
 import { type Router, type RouterOptions, startRouter } from "../src/app.ts";
-import type { UnroutedEvents } from "../src/unrouted.ts";
 
 export interface ReadDelivery extends Delivery {
   readonly key: string;

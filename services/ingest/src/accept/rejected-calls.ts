@@ -1,19 +1,5 @@
 /** Calls that were not accepted, packed for the topic where a data engineer finds them. */
-
-/** One entry of `schemas/rejected-calls.avsc`. */
-export interface RejectedCallEntry {
-  readonly rejectedAtMs: number;
-  readonly code: string;
-  readonly message: string;
-  readonly index: number;
-  readonly callJson: string;
-}
-
-/** One record of `posthaste.rejected-calls`. */
-export interface RejectedCalls {
-  readonly sourceId: string;
-  readonly calls: readonly RejectedCallEntry[];
-}
+import type { RejectedCallEntry, RejectedCalls } from "@posthaste/core/call/rejected-call";
 
 /** UTF-16 units kept of one call; a call over its limit is kept as far as a legal one could go. */
 const MAX_KEPT = 32_768;
@@ -50,7 +36,7 @@ export function packRejectedCalls(sourceId: string, entries: readonly RejectedCa
   let calls: RejectedCallEntry[] = [];
   let size = 0;
   for (const entry of entries) {
-    const entrySize = entry.callJson.length + entry.message.length;
+    const entrySize = entry.callJson.length + entry.message.length + namesLength(entry);
     if (calls.length > 0 && size + entrySize > MAX_RECORD) {
       records.push({ sourceId, calls });
       calls = [];
@@ -61,4 +47,8 @@ export function packRejectedCalls(sourceId: string, entries: readonly RejectedCa
   }
   if (calls.length > 0) records.push({ sourceId, calls });
   return records;
+}
+
+function namesLength({ messageId, userKey, event }: RejectedCallEntry): number {
+  return (messageId?.length ?? 0) + (userKey?.length ?? 0) + (event?.length ?? 0);
 }

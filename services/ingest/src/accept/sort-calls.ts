@@ -4,6 +4,7 @@ import { type CallRefusal, parseCall } from "@posthaste/core/call/call";
 import type { CallArrival } from "@posthaste/core/call/call-arrival";
 import type { CallType } from "@posthaste/core/call/call-schema";
 import { isJsonObject } from "@posthaste/core/call/json-fragment";
+import type { RejectedCallEntry, RejectedCalls } from "@posthaste/core/call/rejected-call";
 import type { Event } from "@posthaste/core/event/event";
 import { eventKey } from "@posthaste/core/routing/partition-key";
 import type { OutgoingRecord } from "@posthaste/kafka/producer/producer";
@@ -16,13 +17,8 @@ import {
   STEP_BYTES,
   STEP_CALLS,
 } from "../limits.ts";
-import {
-  cutCallJson,
-  packRejectedCalls,
-  type RejectedCallEntry,
-  type RejectedCalls,
-  toCallJson,
-} from "./rejected-calls.ts";
+import { toRejectedCall } from "./rejected-call.ts";
+import { cutCallJson, packRejectedCalls, toCallJson } from "./rejected-calls.ts";
 
 export interface CallSorterParts {
   readonly encodeEvent: (event: Event) => Buffer;
@@ -89,13 +85,13 @@ class RecordSorter implements CallSorter {
   single(call: unknown, type: CallType, arrival: CallArrival, bytes: number): SortedCall {
     const record = bytes > MAX_CALL_BYTES ? CALL_TOO_LARGE : this.#toRecord(call, type, arrival);
     if (!isCallRefusal(record)) return { record };
-    const entry = toEntry(record, 0, toCallJson(call), arrival);
+    const entry = toRejectedCall(record, { call, callJson: toCallJson(call), index: null }, arrival);
     return { refusal: record, kept: this.#toRejectedRecords(arrival.sourceId, [entry]) };
   }
 
   oversized(body: Buffer, arrival: CallArrival): RefusedCall {
     const callJson = cutCallJson(body.toString("utf8", 0, 3 * MAX_CALL_BYTES));
-    const entry = toEntry(CALL_TOO_LARGE, 0, callJson, arrival);
+    const entry = toRejectedCall(CALL_TOO_LARGE, { call: null, callJson, index: null }, arrival);
     return { refusal: CALL_TOO_LARGE, kept: this.#toRejectedRecords(arrival.sourceId, [entry]) };
   }
 
@@ -121,7 +117,8 @@ class RecordSorter implements CallSorter {
       const record = isTooLarge ? CALL_TOO_LARGE : this.#toRecord(call, null, arrival);
       if (isCallRefusal(record)) {
         rejected.push({ index, code: record.code, message: record.message });
-        entries.push(toEntry(record, index, json === null ? toCallJson(call) : cutCallJson(json), arrival));
+        const callJson = json === null ? toCallJson(call) : cutCallJson(json);
+        entries.push(toRejectedCall(record, { call, callJson, index }, arrival));
         if (rejected.length > MAX_REJECTED_CALLS) return TOO_MANY_REJECTED;
         // The depth is found after the call was put together with what its batch shares: it cost as much as a good
         // call.
@@ -159,15 +156,6 @@ class RecordSorter implements CallSorter {
 
 function isCallRefusal(value: OutgoingRecord | CallRefusal): value is CallRefusal {
   return "code" in value;
-}
-
-function toEntry(
-  { code, message }: CallRefusal,
-  index: number,
-  callJson: string,
-  arrival: CallArrival,
-): RejectedCallEntry {
-  return { rejectedAtMs: arrival.receivedAtMs, code, message, index, callJson };
 }
 
 /** What a batch's context and integrations cost in each call. */

@@ -7,10 +7,10 @@ import { memoryUsage } from "node:process";
 import { GCProfiler } from "node:v8";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { createTopicNames } from "@posthaste/contracts/topics";
+import type { RejectedCalls } from "@posthaste/core/call/rejected-call";
 import type { Event } from "@posthaste/core/event/event";
 import { createOpenCodec } from "@posthaste/kafka/codec/registry";
 import { schemaRegistryUrl } from "@posthaste/testkit/broker";
-import type { RejectedCalls } from "../../src/accept/rejected-calls.ts";
 import { startTestGateway } from "../test-gateway.ts";
 
 export type MeterQuestion = "begin" | "end" | "calibrate";

@@ -1,0 +1,34 @@
+/** The entry of a call that was not accepted: the reason, the call, and by what a person would look for it. */
+import type { CallRefusal } from "@posthaste/core/call/call";
+import type { CallArrival } from "@posthaste/core/call/call-arrival";
+import { isJsonObject } from "@posthaste/core/call/json-fragment";
+import type { RejectedCallEntry } from "@posthaste/core/call/rejected-call";
+import { shortName } from "@posthaste/core/routing/short-name";
+
+export interface RefusedCallText {
+  /** As it was parsed; null for one that was not. */
+  readonly call: unknown;
+  readonly callJson: string;
+  /** Its place in its batch; null for a call of its own. */
+  readonly index: number | null;
+}
+
+export function toRejectedCall(
+  { code, message }: CallRefusal,
+  { call, callJson, index }: RefusedCallText,
+  { receivedAtMs }: Pick<CallArrival, "receivedAtMs">,
+): RejectedCallEntry {
+  // Nothing of a call that is refused can be relied on: each field is what it should be, or is left out.
+  const said = isJsonObject(call) ? call : {};
+  return {
+    ...{ rejectedAtMs: receivedAtMs, code, message, index: index ?? 0, callJson },
+    messageId: nameIn(said["messageId"]),
+    userKey: nameIn(said["userId"]) ?? nameIn(said["anonymousId"]),
+    event: nameIn(said["event"]) ?? nameIn(said["name"]),
+    single: index === null,
+  };
+}
+
+function nameIn(value: unknown): string | null {
+  return typeof value === "string" && value !== "" ? shortName(value) : null;
+}
