@@ -107,7 +107,8 @@ describe("with nothing but what is its own", () => {
 
   it("what no service can read is put aside by whoever met it, and produced again to where it was", async () => {
     const { control, names } = installation;
-    const read = [names.events, names.deliveries, names.deadLetters, names.attempts];
+    const ofControl = [names.deadLetters, names.attempts, names.unrouted, names.rejectedCalls];
+    const read = [names.events, names.deliveries, ...ofControl];
     await asOperator(async (connection) => {
       const producer = await createProducer(connection, { name: "e2e", topics: read });
       await producer.send(read.map((topic) => ({ topic, key: "key", value: Buffer.from("no Avro"), partition: 0 })));
@@ -116,13 +117,12 @@ describe("with nothing but what is its own", () => {
     await eventually(async () => {
       const { data } = (await control.call("GET", "/v1/unreadable")) as { data: { topic: string; by: string }[] };
       expect(data.map(({ topic, by }) => `${by} ${topic}`).sort()).toEqual([
-        `control ${names.attempts}`,
-        `control ${names.deadLetters}`,
+        ...ofControl.map((topic) => `control ${topic}`).sort(),
         `delivery ${names.deliveries}`,
         `router ${names.events}`,
       ]);
     }, ARRIVAL);
-    expect(await control.call("POST", "/v1/unreadable/reproduce", {})).toEqual({ matched: 4, reproduced: 4 });
+    expect(await control.call("POST", "/v1/unreadable/reproduce", {})).toEqual({ matched: 6, reproduced: 6 });
   });
 
   it("the program that makes the topics changes what differs from the catalogue", async () => {

@@ -29,6 +29,8 @@ export interface Printer {
   ): void;
   /** One document: JSON under `--json`, else a line for each field. */
   document(entry: Entry): void;
+  /** Lines that are made for a person; nothing in them is obeyed by a terminal. */
+  lines(lines: readonly string[]): void;
   /** Something a person may like to know; nothing under `--quiet`. */
   say(text: string): void;
   /** The same over the line that was written so before, without ending it; an empty text takes it away. */
@@ -58,6 +60,7 @@ export function createPrinter({ terminal, json, quiet, color }: PrinterOptions):
       const width = Math.max(...fields.map(([name]) => name.length));
       write(fields.map(([name, value]) => `${bold(name.padEnd(width))}  ${value}`.trimEnd()));
     },
+    lines: write,
     say: (text) => {
       if (!quiet) terminal.err(`${text}\n`);
     },

@@ -7,6 +7,7 @@ import { addDeletions } from "./commands/deletions.ts";
 import { addDeliveries } from "./commands/deliveries.ts";
 import { addDestinations } from "./commands/destinations.ts";
 import { addDoctor } from "./commands/doctor.ts";
+import { addEvents } from "./commands/events.ts";
 import { addOpen } from "./commands/open.ts";
 import { addReplays } from "./commands/replays.ts";
 import { addSecret } from "./commands/secret.ts";
@@ -67,6 +68,7 @@ export function createProgram({ terminal, version }: ProgramOptions, perform: Pe
   addDestinations(program, perform);
   addSecret(program, perform);
   addSend(program, perform);
+  addEvents(program, perform);
   addDeliveries(program, perform);
   addDeadLetters(program, perform);
   addReplays(program, perform);

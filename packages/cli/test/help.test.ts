@@ -67,6 +67,12 @@ describe("help", () => {
     for (const path of ["deliveries", "dead-letters", "dead-letters/counts", notifications]) {
       control.script(`GET /v1/${path}`, { data: [document], nextCursor: null, complete: true });
     }
+    control.script("GET /v1/events/message-7", {
+      cause: "delivered",
+      sentence: "Delivered.",
+      events: [],
+      complete: true,
+    });
     control.script("GET /v1/dead-letters/groups", { data: [document], complete: true });
     control.script("GET /v1/dead-letters/3%3A1042", document);
     control.script("GET /v1/dead-letters/export", document);

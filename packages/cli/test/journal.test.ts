@@ -175,3 +175,49 @@ describe("dead letters", () => {
     expect(await posthaste(["dead-letters", "count", "--quiet"])).toEqual({ code: 3, stdout: "", stderr: "" });
   });
 });
+
+describe("events why", () => {
+  const verdict = {
+    messageId: "m 1",
+    cause: "waiting_retry",
+    sentence: "Not delivered to \u001b[31mAcme yet.",
+    command: "posthaste deliveries --message-id 'm 1'",
+    events: [
+      {
+        ...{ sourceId: "src_1", type: "track", event: "Signed\nUp", userKey: "u1" },
+        timeline: [{ time: "2026-11-22T10:00:00.000Z", what: "attempt", destinationId: "dst_1", detail: "try 1" }],
+        destinations: [{ sentence: "Not delivered to Acme yet." }],
+      },
+    ],
+    complete: true,
+  };
+
+  it("says what became of it, how, and what to do, and nothing of it is obeyed by the terminal", async () => {
+    command.control.script("GET /v1/events/m%201", verdict);
+    const { code, stdout } = await posthaste(["events", "why", "m 1", "--source-id", "src_1"]);
+    expect(code).toBe(3);
+    expect(stdout.split("\n")).toEqual([
+      "Not delivered to  [31mAcme yet.",
+      "",
+      "src_1  track  Signed Up  u1",
+      "  2026-11-22T10:00:00.000Z  attempt  dst_1  try 1",
+      "  Not delivered to Acme yet.",
+      "",
+      "Next: posthaste deliveries --message-id 'm 1'",
+      "",
+    ]);
+  });
+
+  it.each([
+    ["delivered", 0],
+    ["delivered_elsewhere", 0],
+    ["unknown", 3],
+    ["dead_letter", 3],
+  ])("of %s ends with %d, and says what is not known yet", async (cause, code) => {
+    const document = { ...verdict, cause, command: null, events: [], complete: false };
+    command.control.script("GET /v1/events/m1", document);
+    const told = await posthaste(["events", "why", "m1", "--json"]);
+    expect([told.code, JSON.parse(told.stdout)]).toEqual([code, document]);
+    expect(told.stderr).toContain("still reading the log");
+  });
+});

@@ -75,12 +75,16 @@ export function accessTable(names: TopicNames): readonly Grant[] {
       group(names.replaysGroup),
       topic(names.attempts, "read"),
       topic(names.deadLetters, "read"),
+      topic(names.unrouted, "read"),
+      topic(names.rejectedCalls, "read"),
       topic(names.deliveries, "write"),
       // What no service could read, and where it goes when it is produced again.
       topic(names.unreadable, "read", "write"),
       topicsFrom(names.retryPrefix, "write"),
       topic(names.deadLetters, "write"),
       topic(names.attempts, "write"),
+      topic(names.unrouted, "write"),
+      topic(names.rejectedCalls, "write"),
     ]),
     ...grantsOf("posthaste-topics", [
       topicsFrom(names.topicPrefix, "create", "alter", "alter-configs"),

@@ -35,6 +35,7 @@ import { destinationAudit } from "./destinations/destination-audit.ts";
 import { destinationRoutes } from "./destinations/destination-routes.ts";
 import { destinationSecretRoutes } from "./destinations/secret-routes.ts";
 import { destinationTestRoutes } from "./destinations/test-routes.ts";
+import { eventRoutes } from "./events/event-routes.ts";
 import { EXAMPLES } from "./examples/examples.ts";
 import { createControlMetrics } from "./http/metrics.ts";
 import { createServer } from "./http/server.ts";
@@ -200,6 +201,7 @@ export async function startControl({ config, host, version, log, registry, fail 
     ...destinationSecretRoutes({ destinations, sources, clock }),
     ...destinationTestRoutes({ destinations, sender, clock }),
     ...deletions.routes,
+    ...eventRoutes({ sources, destinations, readModel, letters, keepMs: config.POSTHASTE_DELIVERY_LOG_KEEP }),
     ...deliveryRoutes(readModel),
     ...deadLetterRoutes(letters),
     ...letterExportRoutes(new LetterExport({ ...replays.reading, suppressed, past: replays.past })),

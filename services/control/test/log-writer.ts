@@ -1,11 +1,19 @@
 /** Writes attempts and dead letters as delivery does. */
-import type { AttemptBatch, AttemptRecord } from "@posthaste/core/delivery/attempt-record";
+import type { RejectedCalls } from "@posthaste/core/call/rejected-call";
+import type { AttemptBatch, AttemptRecord, DeferralRecord } from "@posthaste/core/delivery/attempt-record";
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
+import type { UnroutedEvents } from "@posthaste/core/routing/unrouted-event";
 import type { TestTopics } from "@posthaste/testbed/test-topics";
 
 export interface LogWriter {
   /** The attempts of one flush, in one record. */
   readonly attempts: (attempts: readonly AttemptRecord[], partition?: number) => Promise<void>;
+  /** First deferrals, in one record. */
+  readonly deferrals: (deferrals: readonly DeferralRecord[]) => Promise<void>;
+  /** Events that became no delivery, as the router writes them. */
+  readonly unrouted: (events: UnroutedEvents) => Promise<void>;
+  /** Calls that were not accepted, as ingest writes them. */
+  readonly rejectedCalls: (calls: RejectedCalls) => Promise<void>;
   /** As of `user`, user-7 by default. */
   readonly deadLetters: (letters: readonly DeadLetter[], partition?: number, user?: string) => Promise<void>;
   /** Bytes that are no attempts. */
@@ -15,14 +23,28 @@ export interface LogWriter {
 }
 
 export async function createLogWriter({ names, openCodec, producer }: TestTopics): Promise<LogWriter> {
-  const [attemptCodec, letterCodec] = await Promise.all([
+  const [attemptCodec, letterCodec, unroutedCodec, rejectedCodec] = await Promise.all([
     openCodec<AttemptBatch>("attempt-batch"),
     openCodec<DeadLetter>("dead-letter"),
+    openCodec<UnroutedEvents>("unrouted-events"),
+    openCodec<RejectedCalls>("rejected-calls"),
   ]);
   return {
     attempts: (attempts, partition = 0) =>
       producer.send([
         { topic: names.attempts, key: null, value: attemptCodec.encode({ attempts, deferrals: [] }), partition },
+      ]),
+    deferrals: (deferrals) =>
+      producer.send([
+        { topic: names.attempts, key: null, value: attemptCodec.encode({ attempts: [], deferrals }), partition: 0 },
+      ]),
+    unrouted: (events) =>
+      producer.send([
+        { topic: names.unrouted, key: events.sourceId, value: unroutedCodec.encode(events), partition: 0 },
+      ]),
+    rejectedCalls: (calls) =>
+      producer.send([
+        { topic: names.rejectedCalls, key: calls.sourceId, value: rejectedCodec.encode(calls), partition: 0 },
       ]),
     deadLetters: (letters, partition = 0, user = "user-7") =>
       producer.send(
@@ -72,6 +94,22 @@ export function attemptAt(n: number, differing: Partial<AttemptRecord> = {}): At
     outcome: "delivered",
     urls: [{ url: "https://a.example/hook", status: 200, error: null, durationMs: 12.345, answer: "ok" }],
     followUps: [],
+    ...differing,
+  };
+}
+
+/** The first deferral of a delivery that was never attempted. */
+export function deferralAt(n: number, differing: Partial<DeferralRecord> = {}): DeferralRecord {
+  const { attempt: _, startedAtMs, outcome: __, urls: ___, followUps: ____, ...delivery } = attemptAt(n);
+  return {
+    ...delivery,
+    attempts: 0,
+    deferredAtMs: startedAtMs,
+    cause: "breaker_open",
+    urls: null,
+    delayMs: 10_000,
+    dueAtMs: startedAtMs + 10_000,
+    deadlineMs: startedAtMs + 14_400_000,
     ...differing,
   };
 }

@@ -30,6 +30,7 @@ export const ROUTE_NEEDS: Readonly<Record<string, Need>> = {
   getSuppressions: "read",
   endSuppressions: "write",
 
+  getEvent: "read",
   listDeliveries: "read",
   listDeadLetters: "read",
   countDeadLetters: "read",

@@ -103,6 +103,19 @@ export class VisibleLetters {
     return { entries, leftOut, next: last ?? null, searchedToMs: last?.timeMs ?? null };
   }
 
+  /** Those of one message id, newest first, `limit` at the most, and how many of these are not shown. */
+  async ofMessage(messageId: string, limit: number): Promise<Pick<LetterPage, "entries" | "leftOut">> {
+    const judge = this.#judgeOf({});
+    const leftOut = { suppressed: 0, purged: 0 };
+    const entries: JournalEntry[] = [];
+    for (const entry of await this.#readModel.newest(JOURNAL, { messageId, limit })) {
+      const verdict = judge?.(entry) ?? "shown";
+      if (verdict === "shown") entries.push(entry);
+      else if (verdict !== "other") leftOut[verdict] += 1;
+    }
+    return { entries, leftOut };
+  }
+
   /** A destination and reason of which all are left out has a count of 0. */
   async counts({ filter, limit, after }: LetterCountQuery): Promise<LetterCounts> {
     // One more than is asked for tells whether there is another page.

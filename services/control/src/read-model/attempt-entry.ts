@@ -1,5 +1,5 @@
-/** Attempts as entries of their journal, and back. */
-import type { AttemptBatch, AttemptRecord } from "@posthaste/core/delivery/attempt-record";
+/** Attempts and first deferrals as entries of their journals, and back. */
+import type { AttemptBatch, AttemptRecord, DeferralRecord } from "@posthaste/core/delivery/attempt-record";
 import type { JournalEntry } from "./journal.ts";
 import type { JournalCursor } from "./journal-cursor.ts";
 
@@ -8,7 +8,7 @@ type AttemptDetail = Omit<AttemptRecord, "startedAtMs" | "destinationId" | "outc
 
 /** What each attempt of a record becomes; its place is its index in the record. */
 export function attemptEntries(
-  { attempts }: AttemptBatch,
+  { attempts }: Pick<AttemptBatch, "attempts">,
   { partition, offset }: Pick<JournalCursor, "partition" | "offset">,
 ): readonly JournalEntry[] {
   return attempts.map(({ startedAtMs, destinationId, outcome, messageId, ...rest }, place) => {
@@ -23,4 +23,25 @@ export function attemptFromEntry({ timeMs, destinationId, kind, messageId, detai
   // The journal holds what was put into it.
   const rest = JSON.parse(detail) as AttemptDetail;
   return { ...rest, messageId, destinationId, startedAtMs: timeMs, outcome: kind as AttemptRecord["outcome"] };
+}
+
+/** What the journal's own columns do not hold. */
+type DeferralDetail = Omit<DeferralRecord, "deferredAtMs" | "destinationId" | "cause" | "messageId">;
+
+/** What each first deferral of a record becomes; its place is its index among them. */
+export function deferralEntries(
+  { deferrals }: Pick<AttemptBatch, "deferrals">,
+  { partition, offset }: Pick<JournalCursor, "partition" | "offset">,
+): readonly JournalEntry[] {
+  return deferrals.map(({ deferredAtMs, destinationId, cause, messageId, ...rest }, place) => {
+    const detail: DeferralDetail = rest;
+    const named = { partition, offset, place, destinationId, messageId };
+    return { ...named, timeMs: deferredAtMs, kind: cause, detail: JSON.stringify(detail), users: "" };
+  });
+}
+
+/** Reads back what `deferralEntries` made. */
+export function deferralFromEntry({ timeMs, destinationId, kind, messageId, detail }: JournalEntry): DeferralRecord {
+  const rest = JSON.parse(detail) as DeferralDetail;
+  return { ...rest, messageId, destinationId, deferredAtMs: timeMs, cause: kind as DeferralRecord["cause"] };
 }

@@ -1,8 +1,8 @@
 /**
- * The delivery log and the dead letters as control answers for them: a cache of two topics, behind by about as long as
- * a record takes to be read.
+ * The delivery log, the dead letters, the events without a delivery and the rejected calls as control answers for them:
+ * a cache of four topics, behind by about as long as a record takes to be read.
  *
- * Owns: the store and the two followers that fill it.
+ * Owns: the store and the followers that fill it.
  * Q1  Nothing of control waits for it: it is opened beside the start, runs on a thread of its own, and while it cannot
  *     be asked only its own questions are refused.
  * Q2  Whatever goes wrong in it ends all of it, and it is opened again after a pause: one way back, from every state.
@@ -10,20 +10,16 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { OpenCodec } from "@posthaste/contracts/codec";
 import type { TopicNames } from "@posthaste/contracts/topics";
-import type { AttemptBatch } from "@posthaste/core/delivery/attempt-record";
-import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import { isPosthasteError } from "@posthaste/core/errors";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { readTopicIds } from "@posthaste/kafka/connection/topic-id";
 import type { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-records";
 import { type Freshness, freshAsOf } from "../http/freshness.ts";
 import { Problem } from "../http/problem.ts";
-import { attemptEntries } from "./attempt-entry.ts";
-import { deadLetterEntries } from "./dead-letter-entry.ts";
 import type { CountQuery, JournalBounds, JournalEntry, JournalQuery, KindCount, MessageOutcome } from "./journal.ts";
-import type { JournalName } from "./store.ts";
+import { type Followed, followJournals, openJournalCodecs } from "./journal-followers.ts";
+import { type JournalName, ofEach } from "./store.ts";
 import { openStore, type StoreClient } from "./store-client.ts";
-import { TopicFollower } from "./topic-follower.ts";
 
 const REOPEN_MS = 5000;
 /** Longer is not waited for at the end: whatever is not written is read again. */
@@ -40,7 +36,7 @@ export interface ReadModelOptions {
   readonly names: TopicNames;
   /** The database's file; null for memory. */
   readonly path: string | null;
-  /** Entries of each of the two; null for the default. */
+  /** Entries of each journal; null for the default. */
   readonly maxEntries: number | null;
   /** How long attempts are kept, ms. */
   readonly keepMs: number;
@@ -64,9 +60,6 @@ export interface ReadModel {
   outcomes(journal: JournalName, messageIds: readonly string[]): Promise<readonly MessageOutcome[]>;
   close(): Promise<void>;
 }
-
-/** How far a journal is; see TopicFollower. */
-type Followed = Pick<TopicFollower<unknown>, "behind" | "asOfMs">;
 
 interface Opened {
   readonly store: StoreClient;
@@ -124,7 +117,7 @@ export function openReadModel(options: ReadModelOptions): ReadModel {
 }
 
 /**
- * Opens the store, follows both topics, and resolves when `signal` says so, everything closed; rejects when something
+ * Opens the store, follows the topics, and resolves when `signal` says so, everything closed; rejects when something
  * failed.
  */
 async function runOnce(
@@ -136,12 +129,11 @@ async function runOnce(
   const { clusterId } = await connection.withAdmin((admin) => admin.describeCluster());
   // Positions in another topic of the name would mean nothing.
   const topicIds = await Promise.all(
-    [names.attempts, names.deadLetters].map((topic) => idOf(connection, topic, signal)),
+    [names.attempts, names.deadLetters, names.unrouted, names.rejectedCalls].map((topic) =>
+      idOf(connection, topic, signal),
+    ),
   );
-  const [attempts, deadLetters] = await Promise.all([
-    openCodec<AttemptBatch>("attempt-batch"),
-    openCodec<DeadLetter>("dead-letter"),
-  ]);
+  const codecs = await openJournalCodecs(openCodec);
   if (signal.aborted) return;
 
   const ended = Promise.withResolvers<void>();
@@ -158,28 +150,13 @@ async function runOnce(
   if (store.start.trouble !== null)
     connection.log.warn({ event: "delivery_log_not_kept", reason: store.start.trouble });
   const shared = { store, unreadable, unknownSchemaMs };
-  const followed = [
-    new TopicFollower(connection, {
-      ...shared,
-      topic: names.attempts,
-      journal: "attempts",
-      codec: attempts,
-      toEntries: attemptEntries,
-    }),
-    new TopicFollower(connection, {
-      ...shared,
-      topic: names.deadLetters,
-      journal: "dead_letters",
-      codec: deadLetters,
-      toEntries: deadLetterEntries,
-    }),
-  ] as const;
-  onOpen({ store, followed: { attempts: followed[0], dead_letters: followed[1] } });
+  const { followers, followed } = followJournals(connection, { ...shared, names, codecs });
+  onOpen({ store, followed });
   try {
     if (!signal.aborted) await ended.promise;
   } finally {
     onOpen(null);
-    await Promise.all(followed.map((follower) => follower.close()));
+    await Promise.all(followers.map((follower) => follower.close()));
     await store.close();
   }
 }
@@ -196,8 +173,8 @@ async function idOf(connection: KafkaConnection, topic: string, signal: AbortSig
 
 function boundsOf(options: ReadModelOptions, defaultEntries: number): Readonly<Record<JournalName, JournalBounds>> {
   const maxEntries = options.maxEntries ?? defaultEntries;
-  return {
-    attempts: { maxEntries, keepMs: options.keepMs },
-    dead_letters: { maxEntries, keepMs: DEAD_LETTERS_KEEP_MS },
-  };
+  return ofEach((name) => ({
+    maxEntries,
+    keepMs: name === "dead_letters" ? DEAD_LETTERS_KEEP_MS : options.keepMs,
+  }));
 }

@@ -11,8 +11,10 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import { DEAD_LETTER_REASONS } from "@posthaste/core/delivery/dead-letter";
+import { DEFERRED_CAUSES } from "@posthaste/core/delivery/deferred-cause";
 import { ATTEMPT_OUTCOMES } from "@posthaste/core/delivery/outcome";
 import { OTHER } from "@posthaste/core/event/event";
+import { UNROUTED_CAUSES } from "@posthaste/core/routing/routing";
 import { openCache } from "../sqlite-cache.ts";
 import {
   type CountQuery,
@@ -23,9 +25,10 @@ import {
   type KindCount,
   type MessageOutcome,
 } from "./journal.ts";
+import { REJECTED_KINDS } from "./rejected-call-entry.ts";
 
 /** Raised with every change of the tables. */
-const LAYOUT = 5;
+const LAYOUT = 6;
 const CACHE_KIB = 48 * 1024;
 const COMMIT_ENTRIES = 5000;
 const COMMIT_INTERVAL_MS = 1000;
@@ -39,9 +42,19 @@ const TABLES = `
 /** The kinds of each journal's entries, with what stands for a word of a later release. */
 export const JOURNALS = {
   attempts: [...ATTEMPT_OUTCOMES, OTHER],
+  deferrals: [...DEFERRED_CAUSES, OTHER],
   dead_letters: [...DEAD_LETTER_REASONS, OTHER],
+  unrouted: [...UNROUTED_CAUSES, OTHER],
+  rejected_calls: REJECTED_KINDS,
 } as const;
 export type JournalName = keyof typeof JOURNALS;
+/** In the order of `JOURNALS`. */
+export const JOURNAL_NAMES = Object.keys(JOURNALS) as readonly JournalName[];
+
+/** One value for each journal. */
+export function ofEach<T>(make: (name: JournalName) => T): Readonly<Record<JournalName, T>> {
+  return Object.fromEntries(JOURNAL_NAMES.map((name) => [name, make(name)])) as Record<JournalName, T>;
+}
 
 export interface StoreOptions {
   /** The database's file; null for memory. */
@@ -59,9 +72,12 @@ export interface Position {
   readonly next: number;
 }
 
+/** Entries by the journal that they are of: a topic may hold those of several. */
+export type EntriesByJournal = Readonly<Partial<Record<JournalName, readonly JournalEntry[]>>>;
+
 /** What was read of one partition of a journal's topic. */
 export interface Taken extends Position {
-  readonly entries: readonly JournalEntry[];
+  readonly entries: EntriesByJournal;
 }
 
 export interface StoreStart {
@@ -86,17 +102,19 @@ export class Store {
     const bounds = isFile ? options.bounds : options.memoryBounds;
     const journal = (name: JournalName) =>
       new Journal(database, { name, kinds: JOURNALS[name], nowMs, ...bounds[name] });
-    this.#journals = { attempts: journal("attempts"), dead_letters: journal("dead_letters") };
-    const positions = { attempts: this.#positions("attempts"), dead_letters: this.#positions("dead_letters") };
-    this.start = { trouble, positions, bounds };
+    this.#journals = ofEach(journal);
+    this.start = { trouble, positions: ofEach((name) => this.#positions(name)), bounds };
   }
 
-  /** M1. */
+  /** M1. The position is that of the journal by whose name its topic is followed. */
   take(name: JournalName, { partition, next, entries }: Taken): void {
     this.#begin();
-    this.#journals[name].add(entries);
+    for (const journal of JOURNAL_NAMES) {
+      const ofIt = entries[journal] ?? [];
+      if (ofIt.length > 0) this.#journals[journal].add(ofIt);
+      this.#uncommitted += ofIt.length;
+    }
     this.#database.prepare("INSERT OR REPLACE INTO positions VALUES (?, ?, ?)").run(name, partition, next);
-    this.#uncommitted += entries.length;
     if (this.#uncommitted >= COMMIT_ENTRIES) this.commit();
   }
 

@@ -21,7 +21,7 @@ import { followLog, type LogReader } from "@posthaste/kafka/log/log-reader";
 import type { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-records";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import type { JournalEntry } from "./journal.ts";
-import type { JournalName } from "./store.ts";
+import { type EntriesByJournal, JOURNAL_NAMES, type JournalName } from "./store.ts";
 import type { StoreClient } from "./store-client.ts";
 
 /** Between two looks at the topic while it is read up to its end, or something is amiss; and afterwards. */
@@ -33,15 +33,15 @@ const STEP_ENTRIES = 500;
 
 export interface TopicFollowerOptions<T> {
   readonly topic: string;
+  /** By this name its positions are kept, and by its bounds the topic is read. */
   readonly journal: JournalName;
+  /** Other journals whose entries stand in the topic's records too. */
+  readonly beside?: readonly JournalName[];
   readonly store: StoreClient;
   readonly codec: Codec<T>;
   readonly unreadable: Pick<UnreadableRecords, "put">;
   readonly unknownSchemaMs: number;
-  readonly toEntries: (
-    value: T,
-    record: Pick<IncomingRecord, "partition" | "offset" | "key">,
-  ) => readonly JournalEntry[];
+  readonly toEntries: (value: T, record: Pick<IncomingRecord, "partition" | "offset" | "key">) => EntriesByJournal;
 }
 
 export class TopicFollower<T> {
@@ -132,7 +132,7 @@ export class TopicFollower<T> {
     if (this.#wasRemade) {
       await Promise.all([...this.#readers.values()].map((reader) => reader.close()));
       this.#readers.clear();
-      await store.clear(journal);
+      for (const name of [journal, ...(this.#options.beside ?? [])]) await store.clear(name);
       this.#positions.clear();
       this.#readToEndMs.clear();
       this.#wasRemade = false;
@@ -161,27 +161,27 @@ export class TopicFollower<T> {
 
   async #take(partition: number, records: readonly IncomingRecord[]): Promise<void> {
     const { journal, store } = this.#options;
-    let entries: JournalEntry[] = [];
+    let step = new EntriesStep();
     for (const { value } of records) if (value !== null) this.#schemas.ahead(value);
     for (const [index, record] of records.entries()) {
-      entries.push(...(await this.#read(record)));
-      if (entries.length < STEP_ENTRIES && index < records.length - 1) continue;
+      step.add(await this.#read(record));
+      if (step.count < STEP_ENTRIES && index < records.length - 1) continue;
       if (this.#isClosed) return;
-      await store.take(journal, { partition, next: record.offset + 1, entries });
+      await store.take(journal, { partition, next: record.offset + 1, entries: step.entries });
       this.#positions.set(partition, record.offset + 1);
-      entries = [];
+      step = new EntriesStep();
     }
   }
 
   /** TF4. */
-  async #read(record: IncomingRecord): Promise<readonly JournalEntry[]> {
+  async #read(record: IncomingRecord): Promise<EntriesByJournal> {
     const { codec, toEntries, unreadable } = this.#options;
-    if (record.value === null) return [];
+    if (record.value === null) return {};
     await this.#schemas.prefetch(record.value);
     const value = decodeOrReason(codec, record.value);
     if (!(value instanceof PosthasteError)) return toEntries(value, record);
     await unreadable.put(record, value);
-    return [];
+    return {};
   }
 
   get #isClosed(): boolean {
@@ -202,5 +202,22 @@ export class TopicFollower<T> {
   #say(event: string, reason: unknown, fields: Record<string, unknown> = {}): void {
     const { log } = this.#connection;
     log.warn({ event, topic: this.#options.topic, ...fields, err: reason }, "the delivery log is behind");
+  }
+}
+
+/** What goes to the store at a time. */
+class EntriesStep {
+  readonly entries: Partial<Record<JournalName, JournalEntry[]>> = {};
+  count = 0;
+
+  add(read: EntriesByJournal): void {
+    for (const name of JOURNAL_NAMES) {
+      const ofIt = read[name] ?? [];
+      if (ofIt.length === 0) continue;
+      const held = this.entries[name];
+      if (held === undefined) this.entries[name] = [...ofIt];
+      else held.push(...ofIt);
+      this.count += ofIt.length;
+    }
   }
 }

@@ -1,0 +1,60 @@
+/** `posthaste events`: why an event did not arrive. */
+import type { Command } from "commander";
+import { cellText } from "../cell.ts";
+import type { Perform } from "../context.ts";
+import { examples } from "../examples.ts";
+import { EXIT } from "../exit-code.ts";
+import { queryOf } from "../options.ts";
+import type { Entry } from "../printer.ts";
+
+/** Every destination took it. */
+const ARRIVED = ["delivered", "delivered_elsewhere"];
+
+export function addEvents(program: Command, perform: Perform): void {
+  const events = program.command("events").description("what became of what a source sent");
+
+  events
+    .command("why <message-id>")
+    .description("why an event did not arrive; ends with 0 when every destination took it, else with 3")
+    .option("--source-id <id>", "only the events of this source")
+    .action((messageId: string, { sourceId }: { readonly sourceId?: string }, command: Command) =>
+      perform(command, async ({ api, printer }) => {
+        const query = new URLSearchParams(queryOf({ sourceId }));
+        const verdict = await api.call("GET", `/v1/events/${encodeURIComponent(messageId)}?${query}`);
+        if (printer.isJson) printer.document(verdict);
+        else printer.lines(linesOf(verdict));
+        if (verdict.complete !== true) printer.say("control is still reading the log: what is newest may be missing");
+        return ARRIVED.includes(String(verdict.cause)) ? EXIT.done : EXIT.no;
+      }),
+    )
+    .addHelpText(
+      "after",
+      examples([
+        "posthaste events why message-7",
+        "posthaste events why message-7 --source-id src_4k2v8m1n0p3q5r7s --json",
+      ]),
+    );
+}
+
+/** The sentence, each event's timeline, and a command that helps. */
+function linesOf({ sentence, command, events }: Entry): readonly string[] {
+  const lines = [cellText(sentence)];
+  for (const event of listOf(events)) {
+    lines.push("", [event.sourceId, event.type, event.event, event.userKey].map(cellText).join("  "));
+    for (const { time, what, destinationId, detail } of listOf(event.timeline)) {
+      lines.push(
+        `  ${[time, what, destinationId, detail]
+          .map(cellText)
+          .filter((text) => text !== "")
+          .join("  ")}`,
+      );
+    }
+    for (const destination of listOf(event.destinations)) lines.push(`  ${cellText(destination.sentence)}`);
+  }
+  if (typeof command === "string") lines.push("", `Next: ${cellText(command)}`);
+  return lines;
+}
+
+function listOf(value: unknown): readonly Entry[] {
+  return Array.isArray(value) ? value : [];
+}

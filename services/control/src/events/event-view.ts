@@ -1,0 +1,178 @@
+/** Events under one message id as they are told: cause, sentence, command, timeline. */
+import type { AttemptRecord, DeferralRecord } from "@posthaste/core/delivery/attempt-record";
+import { EVENT_TYPES, OTHER } from "@posthaste/core/event/event";
+import { VERDICT_CAUSES } from "@posthaste/core/verdict/verdict";
+import { z } from "zod";
+import { freshness } from "../http/freshness.ts";
+import { isoTime, isoTimeOrNull } from "../http/moment.ts";
+import type { RoutedEvent } from "./event-facts.ts";
+import { causeOf, type JudgedDelivery, type JudgedEvent } from "./event-verdict.ts";
+import { type Names, type Told, tellDelivery, tellRejected, tellUnrouted } from "./verdict-sentences.ts";
+
+const time = z.iso.datetime();
+const cause = z.enum(VERDICT_CAUSES);
+const sentence = z.string().describe("What became of it, in one sentence.");
+const command = z.string().nullable().describe("A line for the terminal that helps; null where nothing is to be done.");
+
+const step = z.object({
+  time,
+  what: z.enum(["received", "routed", "rejected", "unrouted", "attempt", "deferred", "dead_letter"]),
+  destinationId: z.string().nullable().describe("Null for what is of the event as a whole."),
+  detail: z.string().describe("In a few words."),
+});
+
+const event = z.object({
+  sourceId: z.string(),
+  origin: z
+    .object({ partition: z.int(), offset: z.int() })
+    .nullable()
+    .describe("Its place in posthaste.events; null where that is not known, or it never came there."),
+  type: z.enum([...EVENT_TYPES, OTHER]).nullable(),
+  event: z.string().nullable().describe("track: the event's name; page, screen: the name."),
+  userKey: z.string().nullable().describe("The user id, else the anonymous id, else the message id."),
+  receivedAt: time.nullable(),
+  cause: cause.describe("The worst of its destinations."),
+  sentence,
+  command,
+  destinations: z.array(
+    z.object({
+      destinationId: z.string(),
+      cause,
+      sentence,
+      command,
+      due: time.nullable().describe("waiting_retry, deferred: when it is looked at again."),
+      deadline: time.nullable().describe("waiting_retry, deferred: the end of its retry window."),
+      tries: z.int().nullable().describe("Attempts made, of the newest replay where it was sent again."),
+      place: z
+        .string()
+        .nullable()
+        .describe("dead_letter: the letter's place, as GET /v1/dead-letters/{place} takes it."),
+    }),
+  ),
+  timeline: z.array(step).describe("Oldest first."),
+});
+
+export const eventAnswer = z.object({
+  messageId: z.string(),
+  cause: cause.describe("The worst of all events under this message id; unknown where there is none."),
+  sentence,
+  command,
+  events: z.array(event).describe("Two sources may share a message id, and a repeat is an event too."),
+  ...freshness,
+});
+
+type Step = z.output<typeof step>;
+
+export function eventView(judged: JudgedEvent, messageId: string, names: Names): z.output<typeof event> {
+  if ("rejected" in judged) {
+    const { sourceId, userKey, event: name, rejectedAtMs, code } = judged.rejected;
+    const at = isoTime(rejectedAtMs);
+    return {
+      ...{ sourceId, userKey, event: name, origin: null, type: null, receivedAt: at, cause: judged.cause },
+      ...tellRejected(judged.rejected),
+      destinations: [],
+      timeline: [{ time: at, what: "rejected", destinationId: null, detail: code }],
+    };
+  }
+  if ("unrouted" in judged) {
+    const { unrouted } = judged;
+    const {
+      sourceId,
+      userKey,
+      event: name,
+      type,
+      receivedAtMs,
+      unroutedAtMs,
+      originPartition,
+      originOffset,
+    } = unrouted;
+    const left: Step = { time: isoTime(unroutedAtMs), what: "unrouted", destinationId: null, detail: unrouted.cause };
+    return {
+      ...{ sourceId, userKey, event: name, type, receivedAt: isoTimeOrNull(receivedAtMs), cause: judged.cause },
+      ...tellUnrouted(unrouted, names),
+      origin: { partition: originPartition, offset: originOffset },
+      destinations: [],
+      timeline: [...receivedStep(receivedAtMs), left],
+    };
+  }
+  return routedView(judged, messageId, names);
+}
+
+function routedView(
+  { routed, deliveries, cause: worst }: Extract<JudgedEvent, { readonly routed: RoutedEvent }>,
+  messageId: string,
+  names: Names,
+): z.output<typeof event> {
+  const { said, letters, sourceId, origin } = routed;
+  const any = said ?? letters[0];
+  const receivedAtMs = any?.receivedAtMs ?? null;
+  const told = deliveries.map((delivery) => ({ delivery, told: toldOf(delivery, messageId, names) }));
+  const leading = told[0]?.told ?? UNKNOWN;
+  return {
+    ...{ sourceId, origin, type: any?.type ?? null, event: any?.event ?? null, userKey: any?.userKey ?? null },
+    ...{ receivedAt: isoTimeOrNull(receivedAtMs), cause: worst, ...leading },
+    destinations: told.map(({ delivery, told: ofIt }) => destinationView(delivery, ofIt)),
+    timeline: [...receivedStep(receivedAtMs), ...stepsOf(routed)],
+  };
+}
+
+const UNKNOWN: Told = { sentence: "Nothing is known of it.", command: null };
+
+function toldOf({ destinationId, verdict }: JudgedDelivery, messageId: string, names: Names): Told {
+  if (verdict !== null) return tellDelivery(verdict, { messageId, destinationId }, names);
+  const name = names.destination(destinationId);
+  return {
+    sentence: `Nothing is logged of ${name}: it may be under way, or delivered where delivery logs failures alone.`,
+    command: `posthaste deliveries --destination-id ${destinationId}`,
+  };
+}
+
+function destinationView({ destinationId, verdict }: JudgedDelivery, told: Told) {
+  const waits = verdict?.cause === "waiting_retry" || verdict?.cause === "deferred" ? verdict : null;
+  return {
+    ...{ destinationId, cause: causeOf({ destinationId, verdict }), ...told },
+    due: isoTimeOrNull(waits?.dueAtMs ?? null),
+    deadline: isoTimeOrNull(waits?.deadlineMs ?? null),
+    tries: verdict?.tries ?? null,
+    place: verdict?.cause === "dead_letter" ? verdict.place : null,
+  };
+}
+
+function receivedStep(receivedAtMs: number | null): readonly Step[] {
+  if (receivedAtMs === null) return [];
+  return [{ time: isoTime(receivedAtMs), what: "received", destinationId: null, detail: "ingest took the call" }];
+}
+
+function stepsOf({ deliveries }: RoutedEvent): readonly Step[] {
+  const steps = [...deliveries].flatMap(([destinationId, { attempts, deferrals, letters }]): Step[] => [
+    ...attempts.map((attempt) => ({ ...attemptStep(attempt), destinationId })),
+    ...attempts.flatMap((attempt) => routedStep(attempt)),
+    ...deferrals.map((deferral) => ({ ...deferralStep(deferral), destinationId })),
+    ...letters.map(({ deadAtMs, reason }) => ({
+      ...{ time: isoTime(deadAtMs), what: "dead_letter" as const, destinationId, detail: reason },
+    })),
+  ]);
+  return steps.sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
+}
+
+/** A record of posthaste.deliveries was written when the event was routed. */
+function routedStep({
+  destinationId,
+  recordDelayMs,
+  recordTimestampMs,
+  configOffset,
+  replayId,
+}: AttemptRecord): Step[] {
+  if (recordDelayMs !== 0 || recordTimestampMs === null) return [];
+  const detail = replayId === null ? `by the configuration up to ${configOffset ?? "?"}` : `again, by ${replayId}`;
+  return [{ time: isoTime(recordTimestampMs), what: "routed", destinationId, detail }];
+}
+
+function attemptStep({ startedAtMs, attempt, outcome, urls }: AttemptRecord): Omit<Step, "destinationId"> {
+  const answers = urls.map(({ url, status, error }) => `${status ?? error ?? "no answer"} from ${url}`).join("; ");
+  return { time: isoTime(startedAtMs), what: "attempt", detail: `try ${attempt}, ${outcome}: ${answers}` };
+}
+
+function deferralStep({ deferredAtMs, cause: why, dueAtMs }: DeferralRecord): Omit<Step, "destinationId"> {
+  return { time: isoTime(deferredAtMs), what: "deferred", detail: `${why}, due ${isoTime(dueAtMs)}` };
+}

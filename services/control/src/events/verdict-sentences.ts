@@ -1,0 +1,120 @@
+/**
+ * Verdicts in words: one sentence that says what became of an event or a delivery, and the command that helps. Names
+ * are those of the sources and destinations where control knows them, else their ids.
+ */
+import type { DeliveryVerdict, UrlAnswer } from "@posthaste/core/verdict/verdict";
+import { isoTime } from "../http/moment.ts";
+import type { ListedRejectedCall } from "../read-model/rejected-call-entry.ts";
+import type { ListedUnrouted } from "../read-model/unrouted-entry.ts";
+
+export interface Told {
+  readonly sentence: string;
+  /** A line for the terminal; null where nothing is to be done. */
+  readonly command: string | null;
+}
+
+export interface Names {
+  readonly source: (id: string) => string;
+  readonly destination: (id: string) => string;
+}
+
+const DEFERRED_FOR: Readonly<Record<string, string>> = {
+  breaker_open: "its breaker is open after failures",
+  concurrency_limit: "it takes no more requests at a time",
+  window_full: "its deliveries fill the window of their partition",
+  retry_after: "its receiver asked not to be called for a while",
+  unknown_key: "a secret of it is under a key that delivery lacks (POSTHASTE_SECRET_KEYS)",
+};
+
+/** `about`: whose delivery it is. */
+export function tellDelivery(
+  verdict: DeliveryVerdict,
+  about: { readonly messageId: string; readonly destinationId: string },
+  names: Names,
+): Told {
+  const name = names.destination(about.destinationId);
+  switch (verdict.cause) {
+    case "delivered":
+      return done(`Delivered to ${name} at ${isoTime(verdict.atMs)} by ${verdict.url}, ${tries(verdict.tries)}.`);
+    case "delivered_elsewhere": {
+      const others = verdict.others.map(inWords).join("; ");
+      return done(`Delivered to ${name} at ${isoTime(verdict.atMs)} by ${verdict.url}; of its other URLs ${others}.`);
+    }
+    case "waiting_retry": {
+      const last = verdict.deadlineMs === null ? "" : `, last possible ${isoTime(verdict.deadlineMs)}`;
+      const answered = verdict.last.map(inWords).join("; ");
+      const sentence = `Not delivered to ${name} yet: ${answered}; next try ${isoTime(verdict.dueAtMs)}${last}.`;
+      return { sentence, command: `posthaste deliveries --message-id ${shellWord(about.messageId)}` };
+    }
+    case "deferred": {
+      const why = DEFERRED_FOR[verdict.deferredCause] ?? verdict.deferredCause;
+      const due = verdict.dueAtMs === null ? "" : `, looked at again ${isoTime(verdict.dueAtMs)}`;
+      const sentence = `Not delivered to ${name} yet: deferred since ${isoTime(verdict.sinceMs)}, since ${why}${due}.`;
+      return { sentence, command: `posthaste destinations get ${about.destinationId}` };
+    }
+    case "dead_letter": {
+      const answered = verdict.last.length === 0 ? "" : ` (${verdict.last.map(inWords).join("; ")})`;
+      const end = `given up at ${isoTime(verdict.atMs)} after ${tries(verdict.tries)}`;
+      const sentence = `Not delivered to ${name}: ${end}, ${verdict.reason}${answered}.`;
+      const which = `--destination-id ${about.destinationId} --message-ids ${shellWord(about.messageId)}`;
+      return { sentence, command: `posthaste dead-letters replay ${which}` };
+    }
+  }
+}
+
+/** An event that became no delivery. */
+export function tellUnrouted(event: ListedUnrouted, names: Names): Told {
+  const source = names.source(event.sourceId);
+  const [first] = event.destinationIds;
+  switch (event.cause) {
+    case "no_destination":
+      return {
+        sentence: `Not delivered: no destination is connected to ${source}.`,
+        command: `posthaste destinations create --name NAME --source-ids ${event.sourceId} --urls URL`,
+      };
+    case "destination_off": {
+      const off = event.destinationIds.map(names.destination).join(", ");
+      const command = first === undefined ? null : `posthaste destinations update ${first} --enabled`;
+      return { sentence: `Not delivered: every destination of ${source} was off (${off}).`, command };
+    }
+    case "integrations": {
+      const entry = event.integration === null ? "integrations" : `integrations entry "${event.integration}"`;
+      return done(`Not delivered: the call's own ${entry} switched the destinations off.`);
+    }
+    case "duplicate": {
+      const { originPartition, firstOffset } = event;
+      const where = firstOffset === null ? "earlier" : `at ${originPartition}:${firstOffset} of the events`;
+      return done(`Not delivered again: ${source} sent this message id before, ${where}.`);
+    }
+    case "suppressed":
+      return {
+        sentence: "Not delivered: a deletion request stopped the user's events.",
+        command: "posthaste deletions list",
+      };
+    case "other":
+      return done("Not delivered, for a cause that this release does not know.");
+  }
+}
+
+/** A call that ingest did not accept. */
+export function tellRejected({ single, code, message, index }: ListedRejectedCall): Told {
+  if (single === false) return done(`Not accepted as call ${index} of its batch: ${code}. ${message}`);
+  return done(`Not accepted: ${code}. ${message}`);
+}
+
+function done(sentence: string): Told {
+  return { sentence, command: null };
+}
+
+/** Ids of messages are chosen by whoever sends: nothing in one is a word of the shell. */
+function shellWord(text: string): string {
+  return /^[\w.:@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+function tries(count: number): string {
+  return count === 1 ? "1 try" : `${count} tries`;
+}
+
+function inWords({ url, status, error }: UrlAnswer): string {
+  return `${url} answered ${status ?? `nothing (${error ?? "no answer"})`}`;
+}

@@ -1,0 +1,178 @@
+/** "Why did this event not arrive?", asked of a control that read what the services wrote. */
+import type { UnroutedCause } from "@posthaste/core/routing/routing";
+import type { UnroutedEvent } from "@posthaste/core/routing/unrouted-event";
+import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
+import { eventually } from "@posthaste/testkit/eventually";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startTestControl, type TestControl } from "./control.ts";
+import { attemptAt, createLogWriter, deadLetterAt, deferralAt, type LogWriter, momentOf } from "./log-writer.ts";
+
+let topics: TestTopics;
+let control: TestControl;
+let writer: LogWriter;
+/** Connected to a source, and off. */
+let off: { readonly id: string; readonly sourceId: string };
+
+const HOOK = "https://a.example/hook";
+const failing = {
+  outcome: "retryable" as const,
+  urls: [{ url: HOOK, status: 503, error: null, durationMs: 9, answer: null }],
+};
+
+function unrouted(messageId: string, cause: UnroutedCause, differing: Partial<UnroutedEvent> = {}): UnroutedEvent {
+  return {
+    ...{ messageId, cause, type: "track", originPartition: 1, originOffset: 77, userKey: "user-7", event: "Signed Up" },
+    ...{
+      receivedAtMs: Date.parse(momentOf(1)),
+      configOffset: 4,
+      destinationIds: [],
+      firstOffset: null,
+      integration: null,
+    },
+    ...differing,
+  };
+}
+
+beforeAll(async () => {
+  topics = await createTestTopics("events");
+  writer = await createLogWriter(topics);
+  control = await startTestControl(topics);
+  const source = await control.call("POST", "/v1/sources", { name: "Shop", kind: "server" });
+  const settings = { urls: [{ url: HOOK }] };
+  const body = { type: "Webhooks", name: "Warehouse", enabled: false, sourceIds: [source.body.id], settings };
+  const destination = await control.call("POST", "/v1/destinations", body);
+  expect([source.status, destination.status]).toEqual([201, 201]);
+  off = { id: destination.body.id, sourceId: source.body.id };
+
+  const due = Date.parse(momentOf(10));
+  const retry = {
+    kind: "retry" as const,
+    urls: null,
+    delayMs: 10_000,
+    dueAtMs: due,
+    deadlineMs: due + 60_000,
+    reason: null,
+  };
+  await writer.attempts([
+    attemptAt(1, { messageId: "took" }),
+    attemptAt(2, { messageId: "waits", ...failing, followUps: [retry] }),
+    attemptAt(3, { messageId: "died", attempt: 8, ...failing }),
+    attemptAt(4, {
+      messageId: "took-elsewhere",
+      urls: [
+        { url: HOOK, status: null, error: "timeout", durationMs: 5000, answer: null },
+        { url: "https://b.example/hook", status: 200, error: null, durationMs: 9, answer: null },
+      ],
+    }),
+    attemptAt(5, { messageId: "mixed" }),
+    attemptAt(5, { messageId: "mixed", destinationId: "dst_2", ...failing, followUps: [retry] }),
+    attemptAt(6, { messageId: "it's; rm -rf /", ...failing, followUps: [retry] }),
+  ]);
+  await writer.deferrals([deferralAt(3, { messageId: "deferred" })]);
+  await writer.deadLetters([deadLetterAt(4, { messageId: "died" })]);
+  await writer.unrouted({
+    sourceId: off.sourceId,
+    unroutedAtMs: Date.parse(momentOf(2)),
+    events: [
+      unrouted("nowhere", "no_destination"),
+      unrouted("off", "destination_off", { destinationIds: [off.id] }),
+      unrouted("kept-back", "integrations", { integration: "All", destinationIds: [off.id] }),
+      unrouted("took", "duplicate", { firstOffset: 12 }),
+      unrouted("forgotten", "suppressed", { userKey: null, event: null }),
+    ],
+  });
+  const call = {
+    rejectedAtMs: Date.parse(momentOf(3)),
+    code: "missing_user",
+    message: "Say whose it is.",
+    callJson: "{}",
+  };
+  await writer.rejectedCalls({
+    sourceId: off.sourceId,
+    calls: [
+      { ...call, index: 0, messageId: "refused", userKey: null, event: "Signed Up", single: true },
+      { ...call, index: 3, messageId: "refused-in-batch", userKey: null, event: null, single: false },
+    ],
+  });
+  await eventually(async () => {
+    for (const messageId of ["took-elsewhere", "deferred", "died", "nowhere", "refused-in-batch"]) {
+      const { body: seen } = await control.call("GET", `/v1/events/${messageId}`);
+      expect(seen.events).toHaveLength(1);
+    }
+    expect((await control.call("GET", "/v1/events/died")).body.cause).toBe("dead_letter");
+  });
+});
+
+afterAll(async () => {
+  await control.stop();
+  await topics.remove();
+});
+
+const verdictOn = async (messageId: string, query = "") => {
+  const { status, body } = await control.call("GET", `/v1/events/${encodeURIComponent(messageId)}${query}`);
+  expect(status).toBe(200);
+  return body;
+};
+
+describe("the verdict on an event", () => {
+  it.each([
+    ["waits", "waiting_retry", /^Not delivered to dst_1 yet: .* answered 503; next try .*, last possible /],
+    ["died", "dead_letter", /^Not delivered to dst_1: given up at .*, window_expired \(.* answered 503\)\.$/],
+    ["deferred", "deferred", /^Not delivered to dst_1 yet: deferred since .* its breaker is open after failures/],
+    [
+      "took-elsewhere",
+      "delivered_elsewhere",
+      /by https:\/\/b\.example\/hook; of its other URLs .* answered nothing \(timeout\)\.$/,
+    ],
+    ["nowhere", "no_destination", /^Not delivered: no destination is connected to "Shop"\.$/],
+    ["off", "destination_off", /^Not delivered: every destination of "Shop" was off \("Warehouse"\)\.$/],
+    ["kept-back", "integration_off", /integrations entry "All" switched the destinations off\.$/],
+    ["forgotten", "suppressed", /^Not delivered: a deletion request stopped the user's events\.$/],
+    ["refused", "refused", /^Not accepted: missing_user\. Say whose it is\.$/],
+    ["refused-in-batch", "rejected_in_batch", /^Not accepted as call 3 of its batch: missing_user\./],
+    ["never-seen", "unknown", /^Nothing is known of this message id in what was logged in the last 7 days/],
+  ])("%s: %s", async (messageId, cause, sentence) => {
+    const body = await verdictOn(messageId);
+    expect([body.cause, body.messageId]).toEqual([cause, messageId]);
+    expect(body.sentence).toMatch(sentence);
+  });
+
+  it("names what was delivered, and apart from it the repeat that was not", async () => {
+    const { cause, events } = await verdictOn("took");
+    // A repeat is no worse than what it repeats was, but it is what somebody who looks for it has to hear of.
+    expect(cause).toBe("duplicate_of");
+    expect(events.map((event: { cause: string }) => event.cause)).toEqual(["duplicate_of", "delivered"]);
+    expect(events[0].sentence).toContain("sent this message id before, at 1:12 of the events.");
+    expect(events[1]).toMatchObject({
+      ...{ sourceId: "src_1", origin: { partition: 1, offset: 1 }, type: "track", userKey: "user-7" },
+      destinations: [{ destinationId: "dst_1", cause: "delivered", tries: 1, due: null, deadline: null, place: null }],
+    });
+    expect((await verdictOn("took", "?sourceId=src_1")).cause).toBe("delivered");
+    expect((await verdictOn("took", "?sourceId=src_none")).events).toEqual([]);
+  });
+
+  it("is the worst of its destinations', each with its own, the worst first", async () => {
+    const { cause, events } = await verdictOn("mixed");
+    expect(cause).toBe("waiting_retry");
+    expect(events[0].destinations).toMatchObject([
+      { destinationId: "dst_2", cause: "waiting_retry", due: momentOf(10), tries: 1 },
+      { destinationId: "dst_1", cause: "delivered" },
+    ]);
+  });
+
+  it("has a timeline from the call to its end", async () => {
+    const { events } = await verdictOn("died");
+    expect(events[0].timeline.map(({ what }: { what: string }) => what)).toEqual([
+      "received",
+      "routed",
+      "attempt",
+      "dead_letter",
+    ]);
+    expect(events[0].destinations[0]).toMatchObject({ place: expect.stringMatching(/^0:\d+$/), tries: 3 });
+  });
+
+  it("names a command that is safe in a shell, whatever the message id is", async () => {
+    const { command } = await verdictOn("it's; rm -rf /");
+    expect(command).toBe("posthaste deliveries --message-id 'it'\\''s; rm -rf /'");
+  });
+});
