@@ -223,3 +223,81 @@ describe("a destination that is changed through control", () => {
     expect(messageIdsOf(receiver.requestsTo("/before"))).toEqual(new Set(["change-1"]));
   });
 });
+
+describe('"why did this event not arrive?"', () => {
+  interface Verdict {
+    readonly cause: string;
+    readonly events: readonly { readonly destinations: readonly { readonly cause: string }[] }[];
+  }
+  const { control } = { control: () => installation.control };
+  const verdictOn = (messageId: string) =>
+    control().call("GET", `/v1/events/${encodeURIComponent(messageId)}`) as Promise<Verdict>;
+  const expectCause = (messageId: string, cause: string) =>
+    eventually(async () => {
+      expect({ messageId, cause: (await verdictOn(messageId)).cause }).toEqual({ messageId, cause });
+    }, ARRIVAL);
+  const send = async (route: Pick<Route, "writeKey">, messageId: string, differing: object = {}, status = 200) => {
+    const call: Call = { type: "track", userId: "ada", event: "Order Completed", messageId, ...differing };
+    expect(await sendOne(installation.system.ingestUrl, route.writeKey, call)).toBe(status);
+  };
+  const destinationOf = (route: Route, urls: readonly string[], name: string) =>
+    control().createDestination({
+      name,
+      sourceIds: [route.sourceId],
+      urls: [...urls],
+      sharedSecret: route.sharedSecret,
+    });
+
+  it("is answered where the event arrived, waits, was deferred or was given up", async () => {
+    const route = await createRoute(installation, receiver, "/verdicts");
+    receiver.script("/verdicts-fails", { status: 503 });
+    receiver.script("/verdicts-refuses", { status: 410 });
+    await send(route, "v-delivered");
+    await expectCause("v-delivered", "delivered");
+    await send(route, "v-delivered");
+    await expectCause("v-delivered", "duplicate_of");
+
+    const failing = await createRoute(installation, receiver, "/verdicts-fails");
+    await send(failing, "v-waits");
+    await expectCause("v-waits", "waiting_retry");
+    // Behind so many failures the breaker is open, and nothing is sent at first.
+    for (let index = 0; index < 40; index++) await send(failing, `v-fails-${index}`, { userId: `user-${index}` });
+    await eventually(async () => {
+      await send(failing, `v-deferred-${Date.now()}`, { userId: "another" });
+      const causes = await Promise.all(Array.from({ length: 40 }, (_, index) => verdictOn(`v-fails-${index}`)));
+      expect(causes.map(({ cause }) => cause)).toContain("deferred");
+    }, ARRIVAL);
+
+    const refusing = await createRoute(installation, receiver, "/verdicts-refuses");
+    await send(refusing, "v-dead");
+    await expectCause("v-dead", "dead_letter");
+
+    const several = await createRoute(installation, receiver, "/verdicts-first");
+    await control().call("DELETE", `/v1/destinations/${several.destinationId}`);
+    await destinationOf(several, [`${receiver.url}/verdicts-refuses`, `${receiver.url}/verdicts-first`], "one of two");
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    await send(several, "v-elsewhere");
+    await expectCause("v-elsewhere", "delivered_elsewhere");
+  });
+
+  it("is answered where the event became no delivery, or was not accepted", async () => {
+    const route = await createRoute(installation, receiver, "/verdicts-kept");
+    await send(route, "v-kept-back", { integrations: { All: false } });
+    await expectCause("v-kept-back", "integration_off");
+    await send(route, "v-refused", { userId: undefined }, 400);
+    await expectCause("v-refused", "refused");
+    await control().call("PATCH", `/v1/destinations/${route.destinationId}`, { enabled: false });
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    await send(route, "v-off");
+    await expectCause("v-off", "destination_off");
+    await control().call("DELETE", `/v1/destinations/${route.destinationId}`);
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    await send(route, "v-nowhere");
+    await expectCause("v-nowhere", "no_destination");
+    await control().call("POST", "/v1/deletions", { userId: "forgotten", sourceIds: [route.sourceId], suppress: true });
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    await send(route, "v-suppressed", { userId: "forgotten" });
+    await expectCause("v-suppressed", "suppressed");
+    expect((await verdictOn("v-never")).cause).toBe("unknown");
+  });
+});
