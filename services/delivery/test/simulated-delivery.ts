@@ -52,7 +52,7 @@ interface Later {
 
 class SimulatedTask implements LaneMember<SimulatedTask> {
   readonly item: IncomingDelivery;
-  readonly record: { readonly topic: string; readonly partition: number; readonly offset: number };
+  readonly record: { readonly topic: string; readonly partition: number; readonly offset: number; readonly key: null };
   readonly window: SimulatedWindow;
   readonly lane: string;
   nextInLane: SimulatedTask | undefined;
@@ -62,7 +62,7 @@ class SimulatedTask implements LaneMember<SimulatedTask> {
   constructor(window: SimulatedWindow, item: IncomingDelivery, offset: number, lane: string) {
     this.window = window;
     this.item = item;
-    this.record = { topic: window.topic, partition: window.partition, offset };
+    this.record = { topic: window.topic, partition: window.partition, offset, key: null };
     this.lane = lane;
   }
 
@@ -163,7 +163,7 @@ export class SimulatedDelivery {
         attempt: (request: AttemptRequest, listener: AttemptListener) => this.#attempt(request, listener),
       },
       publisher: { publish: (task: SimulatedTask, all: readonly FollowUp[]) => this.#publish(task, all) },
-      attemptLog: { skips: () => true },
+      attemptLog: { skips: () => true, skipsDeferrals: true },
       schedule,
       health: DEFAULT_URL_HEALTH,
       metrics: createDeliveryMetrics(new Registry(), []),
