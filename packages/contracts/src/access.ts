@@ -57,35 +57,7 @@ export function accessTable(names: TopicNames): readonly Grant[] {
       topic(names.attempts, "write"),
       topic(names.unreadable, "write"),
     ]),
-    ...grantsOf("posthaste-control", [
-      topic(names.sourceConfig, "read", "write"),
-      topic(names.destinationConfig, "read", "write"),
-      // Deletions, and what the audiences' emitter makes.
-      topic(names.deletions, "read", "write"),
-      topic(names.suppressions, "read", "write"),
-      topic(names.events, "write"),
-      topic(names.audienceConfig, "read", "write"),
-      topic(names.audiences, "read", "write"),
-      group(names.audienceEmitterGroup),
-      // Who may ask it, and who asked for what.
-      topic(names.tokens, "read", "write"),
-      topic(names.audit, "read", "write"),
-      // The read model, replays, and who carries them out.
-      topic(names.replays, "read", "write"),
-      group(names.replaysGroup),
-      topic(names.attempts, "read"),
-      topic(names.deadLetters, "read"),
-      topic(names.unrouted, "read"),
-      topic(names.rejectedCalls, "read"),
-      topic(names.deliveries, "write"),
-      // What no service could read, and where it goes when it is produced again.
-      topic(names.unreadable, "read", "write"),
-      topicsFrom(names.retryPrefix, "write"),
-      topic(names.deadLetters, "write"),
-      topic(names.attempts, "write"),
-      topic(names.unrouted, "write"),
-      topic(names.rejectedCalls, "write"),
-    ]),
+    ...grantsOf("posthaste-control", grantsOfControl(names)),
     ...grantsOf("posthaste-topics", [
       topicsFrom(names.topicPrefix, "create", "alter", "alter-configs"),
       topic(names.meta, "read", "write"),
@@ -94,6 +66,39 @@ export function accessTable(names: TopicNames): readonly Grant[] {
 }
 
 type Granted = Omit<Grant, "user">;
+
+/** Control reads and writes nearly everything. */
+function grantsOfControl(names: TopicNames): readonly Granted[] {
+  return [
+    topic(names.sourceConfig, "read", "write"),
+    topic(names.destinationConfig, "read", "write"),
+    // Deletions, and what the audiences' emitter makes.
+    topic(names.deletions, "read", "write"),
+    topic(names.suppressions, "read", "write"),
+    topic(names.events, "write"),
+    topic(names.audienceConfig, "read", "write"),
+    topic(names.audiences, "read", "write"),
+    group(names.audienceEmitterGroup),
+    // Who may ask it, and who asked for what.
+    topic(names.tokens, "read", "write"),
+    topic(names.audit, "read", "write"),
+    // The read model, replays, and who carries them out.
+    topic(names.replays, "read", "write"),
+    group(names.replaysGroup),
+    topic(names.attempts, "read"),
+    topic(names.deadLetters, "read"),
+    topic(names.unrouted, "read"),
+    topic(names.rejectedCalls, "read"),
+    topic(names.deliveries, "write"),
+    // What no service could read, and where it goes when it is produced again.
+    topic(names.unreadable, "read", "write"),
+    topicsFrom(names.retryPrefix, "write"),
+    topic(names.deadLetters, "write"),
+    topic(names.attempts, "write"),
+    topic(names.unrouted, "write"),
+    topic(names.rejectedCalls, "write"),
+  ];
+}
 
 function grantsOf(user: KafkaUser, granted: readonly Granted[]): readonly Grant[] {
   return granted.map((each) => ({ user, ...each }));
