@@ -121,8 +121,6 @@ export async function startDeliveryService(owner: ModelProcess, installation: In
   });
   const publish = publisher.publish.bind(publisher);
   publisher.publish = (task, plans) => {
-    const { delivery } = task.item;
-    if (delivery !== null && plans.some(({ kind }) => kind === "retry")) deliveries.putOff(delivery, world.nowMs);
     const before = publishing;
     publishing = task;
     publish(task, plans);
@@ -162,6 +160,9 @@ export async function startDeliveryService(owner: ModelProcess, installation: In
       const groupId = item.isRetry ? NAMES.retryGroup : NAMES.deliveryGroup;
       commits.started(owner, groupId, task, () => deliveries.finished(owner.id, record, item));
       deliveries.started(owner.id, record, world.nowMs);
+      if (item.delivery !== null && item.deferralOnArrival !== null) {
+        deliveries.deferredOnArrival(owner.id, item.delivery, world.nowMs);
+      }
       intake.run(task);
     },
     deferralOnArrival: (destinationId, window) => admission.deferralOnArrival(destinationId, window),

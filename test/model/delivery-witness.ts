@@ -74,6 +74,8 @@ export class DeliveryWitness {
   /** Places that a record was republished from, by the topic's id, with what was written. */
   readonly #republished = new Map<string, LogRecord[]>();
   readonly #republishedSinceMs = new Map<string, number>();
+  /** By process and origin. */
+  readonly #deferredOnArrivalMs = new Map<string, number>();
   /** Republished records by what they say of where they come from. */
   readonly #copies = new Map<string, LogRecord[]>();
   /** By record: URLs that took it from there. */
@@ -102,16 +104,21 @@ export class DeliveryWitness {
     return this.#secondCopies.has(nameOf(record));
   }
 
-  /**
-   * A process puts it off. Others may take their turn before it from now on, also where the process is cut off from the
-   * brokers and what it republishes never arrives.
-   */
-  putOff(delivery: Delivery, atMs: number): void {
-    const origin = originOf(delivery);
-    if (!this.#republishedSinceMs.has(origin)) this.#republishedSinceMs.set(origin, atMs);
+  /** A process defers it as it arrives: it waits for no turn in its lane, and none of its lane waits for it. */
+  deferredOnArrival(processId: string, delivery: Delivery, atMs: number): void {
+    const deferral = `${processId} ${originOf(delivery)}`;
+    if (!this.#deferredOnArrivalMs.has(deferral)) this.#deferredOnArrivalMs.set(deferral, atMs);
   }
 
-  /** Whether it stood in a retry topic at the moment, or was to. */
+  /**
+   * Whether the process that made this attempt had deferred the delivery of `origin` before. That one gave up its turn
+   * there, also where the process was cut off from the brokers and what it republished never arrived.
+   */
+  gaveUpItsTurn(origin: string, { processId, startedMs }: AttemptSeen): boolean {
+    return (this.#deferredOnArrivalMs.get(`${processId} ${origin}`) ?? Number.POSITIVE_INFINITY) <= startedMs;
+  }
+
+  /** Whether it stood in a retry topic at the moment. */
   wasRepublished(origin: string, atMs: number): boolean {
     return (this.#republishedSinceMs.get(origin) ?? Number.POSITIVE_INFINITY) <= atMs;
   }
