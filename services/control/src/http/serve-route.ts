@@ -8,7 +8,7 @@ import type { Caller, Callers } from "./caller.ts";
 import { type ControlMetrics, requestEnd } from "./metrics.ts";
 import { Problem } from "./problem.ts";
 import { AnswerWithHeaders, type Route, StreamedAnswer } from "./route.ts";
-import { letGo, uploadOf } from "./uploads.ts";
+import { isUpload, letGo, uploadOf } from "./uploads.ts";
 
 /** For a request's head, and then for its body: a caller that trickles holds no connection for ever. */
 export const REQUEST_TIMEOUT_MS = 30_000;
@@ -19,10 +19,12 @@ export interface ServeRouteOptions {
   readonly limits: { letLast(request: IncomingMessage): void };
   readonly log: Log;
   readonly metrics: ControlMetrics;
+  /** How long a body may take that is no upload. */
+  readonly bodyTimeoutMs: number;
 }
 
 export function serveRoute(server: FastifyInstance, route: Route, options: ServeRouteOptions): void {
-  const { callers, isCaughtUp, limits, log, metrics } = options;
+  const { callers, isCaughtUp, limits, log, metrics, bodyTimeoutMs } = options;
   const { operation } = route;
   const need = callers.needs[operation];
   if (need === undefined) throw new Error(`the table of needs has no ${operation}`);
@@ -37,7 +39,7 @@ export function serveRoute(server: FastifyInstance, route: Route, options: Serve
       assertMayAsk(caller, need);
       known.set(request, caller);
       if (route.isLong) limits.letLast(request.raw);
-      else boundBody(request);
+      boundBody(request, route, bodyTimeoutMs);
     },
     ...(route.bodyLimit === null ? {} : { bodyLimit: route.bodyLimit }),
     onResponse: async (_, reply) => {
@@ -90,10 +92,13 @@ function sendStream(reply: FastifyReply, answer: StreamedAnswer, { log, requestI
   return reply.type(mediaType).header("content-disposition", `attachment; filename="${fileName}"`).send(stream);
 }
 
-/** Cuts off a request whose body is not there in time. */
-function boundBody({ raw }: FastifyRequest): void {
-  if (raw.complete) return;
-  const timer = setTimeout(() => raw.destroy(), REQUEST_TIMEOUT_MS);
+/**
+ * Cuts off a request whose body is not there in time. An upload is bounded by its route, which sees whether it goes on.
+ */
+function boundBody(request: FastifyRequest, route: Route, timeoutMs: number): void {
+  const { raw } = request;
+  if (raw.complete || isUpload(request, route)) return;
+  const timer = setTimeout(() => raw.destroy(), timeoutMs);
   timer.unref();
   const clear = () => clearTimeout(timer);
   raw.once("end", clear);

@@ -1,10 +1,12 @@
+import { type AddressInfo, connect } from "node:net";
 import { PosthasteError } from "@posthaste/core/errors";
-import type { Log } from "@posthaste/core/log";
+import { type Log, SILENT_LOG } from "@posthaste/core/log";
 import type { FastifyInstance } from "fastify";
 import { Registry } from "prom-client";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { NOBODY } from "./admit.ts";
+import type { Callers } from "./caller.ts";
 import { createControlMetrics } from "./metrics.ts";
 import { Problem } from "./problem.ts";
 import { defineRoute, StreamedAnswer } from "./route.ts";
@@ -20,6 +22,17 @@ afterEach(async () => {
   await server.close();
   logged = [];
 });
+
+/** Whoever has the test's token may read, which is all that the operation needs. */
+function callersOf(operation: string): Callers {
+  return {
+    needs: { [operation]: "read" as const },
+    callerOf: ({ authorization: given }) => {
+      if (given !== authorization) throw new Problem("unauthorized", "send a token");
+      return { ...NOBODY, scopes: ["read"] };
+    },
+  };
+}
 
 /** A server with one route that answers, or throws, what `handle` does. */
 function serve(handle: () => unknown, isCaughtUp = true): FastifyInstance {
@@ -37,13 +50,7 @@ function serve(handle: () => unknown, isCaughtUp = true): FastifyInstance {
   });
   server = createServer({
     routes: [route],
-    callers: {
-      needs: { getThing: "read" },
-      callerOf: ({ authorization: given }) => {
-        if (given !== authorization) throw new Problem("unauthorized", "send a token");
-        return { ...NOBODY, scopes: ["read"] };
-      },
-    },
+    callers: callersOf("getThing"),
     version: "0",
     examples: {},
     log,
@@ -135,4 +142,71 @@ it("a streamed answer begins at once, however long its first bytes take", async 
   ]);
   found.resolve();
   expect(await answer.text()).toBe("at last");
+});
+
+describe("a route that may last", () => {
+  const BODY_TIMEOUT_MS = 200;
+
+  /** A server whose one route takes JSON and an upload; answers where it listens. */
+  async function listen(): Promise<number> {
+    const schema = z.object({ bytes: z.int() });
+    const route = defineRoute({
+      method: "PUT",
+      path: "/v1/things",
+      operation: "putThings",
+      summary: "All things",
+      body: { name: "Things", schema: z.array(z.string()) },
+      upload: {
+        mediaType: "application/x-ndjson",
+        description: "A thing a line.",
+        handle: async ({ chunks }) => {
+          let bytes = 0;
+          for await (const chunk of chunks) bytes += chunk.byteLength;
+          return { bytes };
+        },
+      },
+      answer: { status: 200, description: "How much there was.", body: { name: "Taken", schema } },
+      isLong: true,
+      handle: async ({ body }) => ({ bytes: body.length }),
+    });
+    server = createServer({
+      ...{ routes: [route], callers: callersOf("putThings"), version: "0", readiness: async () => ({}) },
+      ...{
+        isCaughtUp: () => true,
+        log: SILENT_LOG,
+        metrics: createControlMetrics(new Registry()),
+        bodyTimeoutMs: BODY_TIMEOUT_MS,
+      },
+    });
+    await server.listen({ host: "127.0.0.1", port: 0 });
+    return (server.server.address() as AddressInfo).port;
+  }
+
+  /** Sends a body that comes in two halves, the second after twice the time; answers what is answered. */
+  async function sendSlowly(port: number, contentType: string, halves: readonly [string, string]): Promise<string> {
+    const socket = connect(port, "127.0.0.1");
+    const [first, second] = halves;
+    let answer = "";
+    socket.on("data", (bytes) => {
+      answer += bytes.toString();
+    });
+    // A connection that is cut off says so to whoever writes.
+    socket.on("error", () => undefined);
+    const ended = new Promise((resolve) => socket.once("close", resolve));
+    socket.write(`PUT /v1/things HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: ${authorization}\r\n`);
+    socket.write(`content-type: ${contentType}\r\ncontent-length: ${first.length + second.length}\r\n\r\n${first}`);
+    await new Promise((resolve) => setTimeout(resolve, 2 * BODY_TIMEOUT_MS));
+    socket.write(second);
+    await ended;
+    return answer;
+  }
+
+  it("cuts off a JSON body that is not there in time, as every route does", async () => {
+    expect(await sendSlowly(await listen(), "application/json", ['["a"', "]"])).toBe("");
+  });
+
+  it("gives an upload the time that it takes", async () => {
+    const answer = await sendSlowly(await listen(), "Application/X-NDJSON; charset=utf-8", ['"a"\n', '"b"\n']);
+    expect(answer).toContain('{"bytes":8}');
+  });
 });

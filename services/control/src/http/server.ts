@@ -39,6 +39,8 @@ export interface ServerOptions {
   readonly information?: () => Readonly<Record<string, string>>;
   /** While false, `/v1` answers 503: what the tables do not hold yet would read as missing. */
   readonly isCaughtUp: () => boolean;
+  /** How long a body may take that is no upload, ms. */
+  readonly bodyTimeoutMs?: number;
 }
 
 /** The server, not listening yet. */
@@ -92,7 +94,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
   readUploads(server, routes);
 
   serveOpenPaths(server, options);
-  for (const route of routes) serveRoute(server, route, { ...options, limits });
+  const { bodyTimeoutMs = REQUEST_TIMEOUT_MS } = options;
+  for (const route of routes) serveRoute(server, route, { ...options, limits, bodyTimeoutMs });
   refuseOtherMethods(server, routes, authorize);
   return server;
 }

@@ -15,6 +15,12 @@ export function readUploads(server: FastifyInstance, routes: readonly Route[]): 
   for (const mediaType of mediaTypes) server.addContentTypeParser(mediaType, async (_: unknown, body: unknown) => body);
 }
 
+/** Whether the route gets this request's body as it comes, by the media type that the request names. */
+export function isUpload({ headers }: FastifyRequest, { upload }: Route): boolean {
+  const [mediaType = ""] = (headers["content-type"] ?? "").split(";");
+  return upload !== null && mediaType.trim().toLowerCase() === upload.mediaType;
+}
+
 /** The request's body as the route takes it. Throws the Problem `unsupported_media_type`. */
 export function uploadOf(request: FastifyRequest, route: Route): Pick<RouteRequest, "body" | "chunks"> {
   const { body } = request;
