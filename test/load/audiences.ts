@@ -1,9 +1,9 @@
 /**
- * npm run bench:audiences -- [--short] [--only=first|second]: a first sync of 1,000,000 users (20,000 in short form)
- * and a second one with 1,000 changes. Prints the first sync's rate beside that of a producer which sends records of
- * the same size in the same run, each service's peak of memory, how long live events take meanwhile, and how many
- * identifies the second sync becomes. Needs Linux, whose `/proc` tells a process's memory. Ends with 1 when an aim does
- * not hold.
+ * npm run bench:audiences -- [--short] [--users=N] [--only=first|second]: a first sync of 1,000,000 users (20,000 in
+ * short form, or as many as asked for) and a second one with 1,000 changes. Prints the first sync's rate beside that of
+ * a producer which sends records of the same size in the same run, each service's peak of memory, how long live events
+ * take meanwhile, and how many identifies the second sync becomes. Needs Linux, whose `/proc` tells a process's memory.
+ * Ends with 1 when an aim does not hold.
  */
 
 import { SILENT_LOG } from "@posthaste/core/log";
@@ -19,7 +19,8 @@ import { quantile } from "./statistics.ts";
 import { verdict } from "./verdict.ts";
 
 const short = process.argv.includes("--short");
-const USERS = short ? 20_000 : 1_000_000;
+const asked = process.argv.find((argument) => argument.startsWith("--users="))?.slice("--users=".length);
+const USERS = Number(asked ?? (short ? 20_000 : 1_000_000));
 const CHANGES = 1000;
 const LIVE_PER_SECOND = 200;
 const LIVE_SECONDS = short ? 5 : 20;
