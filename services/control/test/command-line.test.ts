@@ -59,6 +59,27 @@ describe("the command line", () => {
     await receiver.close();
   });
 
+  it("makes a token and a link that work, tells who changed what by it, and revokes it", async () => {
+    const create = ["tokens", "create", "--name", "ci", "--scopes", "read,write", "--json"];
+    const { id, token } = JSON.parse((await posthaste(create)).stdout);
+    const by = { authorization: `Bearer ${token}` };
+    const source = (await control.call("POST", "/v1/sources", { name: "By ci", kind: "web" }, by)).body;
+    const told = await posthaste(["audit", "--actor", "ci", "--json"]);
+    expect(JSON.parse(told.stdout)).toMatchObject({ operation: "createSource", target: source.id, way: "api" });
+    await posthaste(["sources", "remove", source.id]);
+    const [removed] = (await posthaste(["audit", "--target", source.id])).stdout.split("\n");
+    expect(removed).toMatch(new RegExp(`\tadmin\tcli\tremoveSource\t${source.id}\tname: By ci -> -; `));
+
+    const { stdout } = await posthaste(["open"]);
+    const code = /#sign-in=(\w+)\n$/.exec(stdout)?.[1];
+    expect((await control.call("POST", "/v1/session", { code })).status).toBe(201);
+
+    expect((await posthaste(["tokens", "list"])).stdout).toContain(`${id}\tci\t`);
+    expect((await posthaste(["tokens", "revoke", id])).code).toBe(0);
+    expect((await control.call("GET", "/v1/sources", undefined, by)).status).toBe(401);
+    expect((await posthaste(["audit", "--operation", "no-such"])).code).toBe(3);
+  });
+
   it("hands over a membership as it is read, and values of a computed trait", async () => {
     const source = JSON.parse(
       (await posthaste(["sources", "create", "--name", "crm", "--kind", "server", "--json"])).stdout,
