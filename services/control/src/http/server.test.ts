@@ -170,7 +170,7 @@ describe("a route that may last", () => {
       handle: async ({ body }) => ({ bytes: body.length }),
     });
     server = createServer({
-      ...{ routes: [route], callers: callersOf("putThings"), version: "0", readiness: async () => ({}) },
+      ...{ routes: [route], callers: callersOf("putThings"), version: "0", examples: {}, readiness: async () => ({}) },
       ...{
         isCaughtUp: () => true,
         log: SILENT_LOG,
