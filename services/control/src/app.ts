@@ -147,6 +147,7 @@ export async function startControl({ config, host, version, log, registry, fail 
   const audiences = await openAudiences({
     ...{ connection, openCodec, names, sources, clock, writer, trail, unreadable, unknownSchemaMs, fail },
     onEmitted: (identifies) => metrics.audienceIdentifies.inc(identifies),
+    onDropped: (records) => metrics.audienceRecordsDropped.inc(records),
     folder: config.POSTHASTE_CONTROL_DATA_DIR ?? null,
     ratePerSecond: config.POSTHASTE_AUDIENCE_RATE,
     leaseMs: config.POSTHASTE_AUDIENCE_LEASE,

@@ -200,6 +200,7 @@ describe("an audience", () => {
   it("begins with nobody when it is made anew, and nobody is told of its end", async () => {
     const id = await create("Made anew");
     await putLines(`/v1/audiences/${id}/members`, ["a", "b"]);
+    await eventually(() => expect(toldValues("made_anew")).toHaveLength(2), { timeoutMs: 20_000 });
     expect((await control.call("DELETE", `/v1/audiences/${id}`)).status).toBe(204);
     expect((await control.call("GET", `/v1/audiences/${id}`)).status).toBe(404);
     expect(await create("made-anew")).toBe(id);

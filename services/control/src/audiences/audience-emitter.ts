@@ -7,6 +7,7 @@
  * AE2  Identifies go out in the order in which the records of a partition stand.
  * AE3  They go out at a rate, so that they do not stand in front of what sources send. What waits is in the topic, and
  *      costs nothing.
+ * AE4  What waits of an audience that was removed becomes no identify (AQ1 of audience-presence.ts).
  */
 import { createHash } from "node:crypto";
 import type { Codec } from "@posthaste/contracts/codec";
@@ -25,6 +26,7 @@ import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/produce
 import type { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-records";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import { bareEvent } from "../events/bare-event.ts";
+import { AudiencePresence, type AudiencePresenceOptions } from "./audience-presence.ts";
 
 /** Of each partition: what waits for its turn here waits as well in the topic. */
 const WINDOW = { maxRecords: 200, maxBytes: 1024 * 1024 };
@@ -40,6 +42,7 @@ export interface AudienceEmitterOptions {
   readonly names: TopicNames;
   readonly codec: Codec<MembershipRecord>;
   readonly events: Codec<Event>;
+  readonly audiences: AudiencePresenceOptions["audiences"];
   readonly producer: Producer;
   readonly unreadable: Pick<UnreadableRecords, "put">;
   /** How long a record waits for a schema that the registry says it does not know, ms. */
@@ -48,6 +51,8 @@ export interface AudienceEmitterOptions {
   readonly ratePerSecond: number;
   readonly clock: Clock;
   readonly onEmitted: (identifies: number) => void;
+  /** So many records became none, since their audience is gone. */
+  readonly onDropped: (records: number) => void;
   /** It cannot go on; the process should end. */
   readonly onFailure: (reason: Error) => void;
 }
@@ -65,13 +70,16 @@ export class AudienceEmitter {
   readonly #options: AudienceEmitterOptions;
   readonly #consumer: WindowedConsumer;
   readonly #bucket: TokenBucket;
+  readonly #presence: AudiencePresence;
+  readonly #closing = new AbortController();
   #waiting: Task<Taken>[] = [];
   #timer: NodeJS.Timeout | null = null;
-  #isClosed = false;
+  #isLearning = false;
 
   constructor(connection: KafkaConnection, options: AudienceEmitterOptions) {
-    const { names, codec, ratePerSecond, unknownSchemaMs, clock, onFailure } = options;
+    const { names, codec, audiences, ratePerSecond, unknownSchemaMs, clock, onFailure } = options;
     this.#options = options;
+    this.#presence = new AudiencePresence({ audiences, log: connection.log, signal: this.#closing.signal });
     this.#bucket = new TokenBucket(ratePerSecond, clock.monotonicMs());
     this.#consumer = createWindowedConsumer<Taken>(connection, {
       groupId: names.audienceEmitterGroup,
@@ -92,7 +100,7 @@ export class AudienceEmitter {
   }
 
   async stop(): Promise<void> {
-    this.#isClosed = true;
+    this.#closing.abort();
     if (this.#timer !== null) clearTimeout(this.#timer);
     await this.#consumer.stop();
   }
@@ -114,7 +122,8 @@ export class AudienceEmitter {
       return undefined;
     }
     this.#waiting.push(task);
-    if (this.#timer === null) this.#step();
+    // Not at once: finishing a task brings the next one here.
+    this.#stepIn(0);
     return undefined;
   }
 
@@ -122,27 +131,55 @@ export class AudienceEmitter {
   #step(): void {
     this.#timer = null;
     if (this.#isClosed) return;
-    const { clock } = this.#options;
-    const nowMs = clock.monotonicMs();
-    let ready = 0;
-    while (ready < this.#waiting.length && this.#bucket.hasToken(nowMs)) {
+    const nowMs = this.#options.clock.monotonicMs();
+    const ready: Task<Taken>[] = [];
+    const gone: Task<Taken>[] = [];
+    let looked = 0;
+    for (const task of this.#waiting) {
       // What was given up meanwhile is another's to send.
-      if (this.#waiting[ready]?.window.isRevoked !== true) this.#bucket.take(1, nowMs);
-      ready += 1;
+      if (!task.window.isRevoked && isTold(task.item)) {
+        const presence = this.#presence.of(task.item);
+        if (presence === "unknown") this.#learn(task.item);
+        if (presence === "unknown" || (presence === "there" && !this.#bucket.hasToken(nowMs))) break;
+        if (presence === "there") this.#bucket.take(1, nowMs);
+        (presence === "there" ? ready : gone).push(task);
+      }
+      looked += 1;
     }
-    if (ready > 0) this.#send(this.#waiting.splice(0, ready));
-    if (this.#waiting.length === 0) return;
-    this.#timer = setTimeout(() => this.#step(), Math.max(STEP_MS, this.#bucket.waitMs(1, nowMs)));
+    this.#waiting.splice(0, looked);
+    if (ready.length > 0) this.#send(ready);
+    for (const task of gone) task.finish();
+    if (gone.length > 0) this.#options.onDropped(gone.length);
+    if (this.#waiting.length > 0) this.#stepIn(Math.max(STEP_MS, this.#bucket.waitMs(1, nowMs)));
+  }
+
+  /** Unless a step is coming already, or what is first in line waits to be looked up. */
+  #stepIn(ms: number): void {
+    if (this.#timer !== null || this.#isLearning || this.#isClosed) return;
+    this.#timer = setTimeout(() => this.#step(), ms);
+  }
+
+  /** AE4. The others wait with it, in their order. */
+  #learn(told: Told): void {
+    if (this.#isLearning) return;
+    this.#isLearning = true;
+    this.#presence.learn(told).then(() => {
+      this.#isLearning = false;
+      this.#stepIn(0);
+    }, this.#options.onFailure);
+  }
+
+  get #isClosed(): boolean {
+    return this.#closing.signal.aborted;
   }
 
   /** AE1. */
   #send(tasks: readonly Task<Taken>[]): void {
     const { producer, onEmitted, onFailure } = this.#options;
-    const owned = tasks.filter(({ window }) => !window.isRevoked);
-    const records = owned.flatMap(({ item }) => (isTold(item) ? [this.#toRecord(item)] : []));
+    const records = tasks.flatMap(({ item }) => (isTold(item) ? [this.#toRecord(item)] : []));
     producer.send(records).then(
       () => {
-        for (const task of owned) task.finish();
+        for (const task of tasks) task.finish();
         onEmitted(records.length);
       },
       (reason: Error) => {

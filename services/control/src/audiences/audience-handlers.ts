@@ -91,28 +91,27 @@ export class AudienceHandlers {
   /** The whole membership, or changes of it. */
   setMembers(id: string, { said, isWhole, by }: SaidMembers): Promise<SyncSummary> {
     const { sources, syncs } = this.#options;
-    const { sourceId } = this.#find(id);
-    assertSourceTakes(sources.get(sourceId), sourceId);
-    return syncs.sync({ audienceId: id, said, isWhole, by });
+    const audience = this.#find(id);
+    assertSourceTakes(sources.get(audience.sourceId), audience.sourceId);
+    return syncs.sync({ audience, said, isWhole, by });
   }
 
   remove(id: string, by: Author): Promise<void> {
-    return this.#options.syncs.remove(this.#find(id).id, by);
+    return this.#options.syncs.remove(this.#find(id), by);
   }
 
   async setValues(named: NamedTrait, said: SaidInBatches, by: Author) {
     const { sources, syncs } = this.#options;
-    const { id } = await this.#create("computed_trait", named, by);
+    const audience = await this.#create("computed_trait", named, by);
     assertSourceTakes(sources.get(named.sourceId), named.sourceId);
-    const { added, unchanged } = await syncs.sync({ audienceId: id, said, isWhole: false, by });
+    const { added, unchanged } = await syncs.sync({ audience, said, isWhole: false, by });
     return { changed: added, unchanged };
   }
 
   removeTrait({ name, sourceId }: NamedTrait, by: Author): Promise<void> {
-    const id = derivedId("aud", sourceId, traitOf(name));
-    const found = this.#options.audiences.get(id);
+    const found = this.#options.audiences.get(derivedId("aud", sourceId, traitOf(name)));
     if (found?.kind !== "computed_trait") throw new Problem("not_found", `${sourceId} has no computed trait ${name}`);
-    return this.#options.syncs.remove(id, by);
+    return this.#options.syncs.remove(found, by);
   }
 
   /**

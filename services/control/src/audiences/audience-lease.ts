@@ -8,6 +8,8 @@
  * AL2  Its holder asks for more time three times within it, and stops writing at its end by the monotonic clock: so
  *      whoever waits for a process that was killed waits no longer than one lease. What a holder had on the way at its
  *      end is what fences are for (U2 of membership.ts).
+ * AL3  It is of the audience that was meant: who waited for it while that one was removed, and another made under the
+ *      id, which may be of another kind, does not get that one's.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { type Audience, takeLease } from "@posthaste/core/audience/audience";
@@ -28,6 +30,9 @@ export interface LeaseOptions {
   readonly log: Log;
   readonly leaseMs: number;
 }
+
+/** Which audience is meant: one that was made anew has the id again, and another `bornRevision`. */
+export type MeantAudience = Pick<Audience, "id" | "bornRevision">;
 
 /** Another has it. */
 class Held extends Problem {}
@@ -54,16 +59,16 @@ export class AudienceLease {
 
   /**
    * Resolves when the lease is taken. Rejects with the Problem `conflict` when another sync has it for `waitMs`,
-   * `not_found` when there is no such audience.
+   * `not_found` when that audience is not there, or not any more when its turn comes (AL3).
    */
-  static async take(options: LeaseOptions, audienceId: string, waitMs: number): Promise<AudienceLease> {
+  static async take(options: LeaseOptions, meant: MeantAudience, waitMs: number): Promise<AudienceLease> {
     const { clock } = options;
     const holder = createId("sync");
     const giveUpAtMs = clock.monotonicMs() + waitMs;
     for (;;) {
       const askedAtMs = clock.monotonicMs();
       try {
-        const audience = await change(options, audienceId, holder);
+        const audience = await change(options, meant, holder);
         return new AudienceLease(options, holder, { audience, askedAtMs });
       } catch (error) {
         if (!(error instanceof Held) || clock.monotonicMs() >= giveUpAtMs) throw error;
@@ -131,11 +136,18 @@ export class AudienceLease {
   }
 }
 
-async function change({ audiences, clock, leaseMs }: LeaseOptions, id: string, holder: string): Promise<Audience> {
+async function change(
+  { audiences, clock, leaseMs }: LeaseOptions,
+  { id, bornRevision }: MeantAudience,
+  holder: string,
+): Promise<Audience> {
   const changed = await audiences.change(
     id,
     (current, revision) => {
       if (current === undefined) throw new Problem("not_found", `there is no audience ${id}`);
+      if (current.bornRevision !== bornRevision) {
+        throw new Problem("not_found", `${id} was removed meanwhile, and what has its name is another`);
+      }
       const attempt = takeLease(current.lease, { holder, nowMs: clock.nowMs(), leaseMs });
       if (attempt.outcome === "held") {
         const since = new Date(attempt.sinceMs).toISOString();

@@ -75,7 +75,7 @@ it("compares with its own upload, and fails where its table was opened anew sinc
     current = second.client;
     second.table.addToUpload(second.table.openUpload(), [["somebody of another audience", "true"]]);
   }
-  await expect(syncs.sync({ audienceId: "aud_1", said: said(), isWhole: true, by })).rejects.toMatchObject({
+  await expect(syncs.sync({ audience: AUDIENCE, said: said(), isWhole: true, by })).rejects.toMatchObject({
     code: "table_not_caught_up",
   });
   expect(sent.filter(({ userId }) => userId !== null)).toEqual([]);

@@ -19,7 +19,7 @@ import { withDeadline } from "@posthaste/kafka/connection/deadline";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
 import type { Author } from "../http/caller.ts";
 import { Problem } from "../http/problem.ts";
-import { AudienceLease, type LeaseOptions } from "./audience-lease.ts";
+import { AudienceLease, type LeaseOptions, type MeantAudience } from "./audience-lease.ts";
 import type { Membership } from "./membership.ts";
 import type { MembershipClient } from "./membership-client.ts";
 import { membershipKey } from "./membership-entry.ts";
@@ -40,7 +40,7 @@ const REPAIR_AGAIN_MS = 5000;
 export type Said = readonly [userId: string, valueJson: string];
 
 export interface SyncRequest {
-  readonly audienceId: string;
+  readonly audience: MeantAudience;
   /** Everything the caller says, in batches. Rejects when it breaks off. */
   readonly said: AsyncIterable<readonly Said[]> | Iterable<readonly Said[]>;
   /** Whether users that are not named become absent. */
@@ -94,8 +94,8 @@ export class AudienceSyncs {
   /**
    * Resolves by AS4. Rejects with the Problems of `AudienceLease.take`, and with what reading the upload failed with.
    */
-  sync({ audienceId, said, isWhole, by, waitMs = WAIT_MS }: SyncRequest): Promise<SyncSummary> {
-    return this.#run(audienceId, waitMs, async (lease, progress) => {
+  sync({ audience, said, isWhole, by, waitMs = WAIT_MS }: SyncRequest): Promise<SyncSummary> {
+    return this.#run(audience, waitMs, async (lease, progress) => {
       const table = await this.#options.membership.refresh(CATCH_UP_MS);
       // In this table alone: one that is opened anew meanwhile may have another upload under the number.
       const upload = await table.openUpload();
@@ -115,8 +115,8 @@ export class AudienceSyncs {
   }
 
   /** Removes an audience and what is held of its users; nobody is told of it. */
-  remove(audienceId: string, by: Author): Promise<void> {
-    return this.#run(audienceId, WAIT_MS, async (lease) => {
+  remove(audience: MeantAudience, by: Author): Promise<void> {
+    return this.#run(audience, WAIT_MS, async (lease) => {
       const { id, revision } = lease.audience;
       const { topic } = this.#options;
       const headers = { [REVISION_HEADER]: String(revision) };
@@ -152,32 +152,33 @@ export class AudienceSyncs {
     // One that is being synced is looked at again; the others do not wait for that.
     const failures: unknown[] = [];
     for (const audienceId of await membership.table.stale()) {
-      if (audiences.get(audienceId) === undefined) continue;
-      await this.#repairOne(audienceId).catch((reason: unknown) => failures.push(reason));
+      const audience = audiences.get(audienceId);
+      if (audience === undefined) continue;
+      await this.#repairOne(audience).catch((reason: unknown) => failures.push(reason));
     }
     if (failures.length > 0) throw failures[0];
   }
 
-  async #repairOne(audienceId: string): Promise<void> {
-    await this.#run(audienceId, 0, async (lease) => {
+  async #repairOne(audience: MeantAudience): Promise<void> {
+    await this.#run(audience, 0, async (lease) => {
       const table = await this.#fence(lease);
-      const next: NextPage = (after) => table.staleMembers(audienceId, after, PAGE_USERS);
+      const next: NextPage = (after) => table.staleMembers(audience.id, after, PAGE_USERS);
       await this.#write(lease, next, { toRecord: (change) => this.#toRecord(lease.audience, change) });
       await lease.release(null, null);
     });
-    this.#options.log.info({ event: "membership_repaired", audienceId });
+    this.#options.log.info({ event: "membership_repaired", audienceId: audience.id });
   }
 
   /** AS1. */
   async #run<T>(
-    audienceId: string,
+    audience: MeantAudience,
     waitMs: number,
     work: (lease: AudienceLease, progress: SyncProgress) => Promise<T>,
   ): Promise<T> {
     this.#assertOpen();
-    const lease = await AudienceLease.take(this.#options, audienceId, waitMs);
+    const lease = await AudienceLease.take(this.#options, audience, waitMs);
     const progress: SyncProgress = { startedAtMs: this.#options.clock.nowMs(), received: 0, compared: 0 };
-    this.#progress.set(audienceId, progress);
+    this.#progress.set(audience.id, progress);
     const running = work(lease, progress);
     this.#running.add(running);
     try {
@@ -187,7 +188,7 @@ export class AudienceSyncs {
       throw error;
     } finally {
       this.#running.delete(running);
-      this.#progress.delete(audienceId);
+      this.#progress.delete(audience.id);
     }
   }
 

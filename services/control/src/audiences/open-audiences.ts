@@ -34,6 +34,8 @@ export interface AudiencesOptions {
   readonly clock: Clock;
   /** So many identifies were acknowledged. */
   readonly onEmitted: (identifies: number) => void;
+  /** So many records became no identify, since their audience is gone. */
+  readonly onDropped: (records: number) => void;
   /** The config store's: what names this process in revisions. */
   readonly writer: number;
   readonly trail: AuditTrail;
@@ -56,8 +58,8 @@ export interface Audiences {
 }
 
 export async function openAudiences(options: AudiencesOptions): Promise<Audiences> {
-  const { connection, openCodec, names, sources, clock, onEmitted, writer, leaseMs, ratePerSecond, fail } = options;
-  const { unreadable, unknownSchemaMs, trail } = options;
+  const { connection, openCodec, names, sources, clock, writer, leaseMs, ratePerSecond, fail } = options;
+  const { unreadable, unknownSchemaMs, onEmitted, onDropped, trail } = options;
   const { log } = connection;
   const [records, codec, events] = await Promise.all([
     openCodec<AudienceRecord>("audience"),
@@ -92,8 +94,8 @@ export async function openAudiences(options: AudiencesOptions): Promise<Audience
     producer,
   });
   const emitter = new AudienceEmitter(connection, {
-    ...{ names, codec, events, producer: identifies, unreadable, unknownSchemaMs },
-    ...{ ratePerSecond, clock, onEmitted, onFailure: fail },
+    ...{ names, codec, events, audiences, producer: identifies, unreadable, unknownSchemaMs },
+    ...{ ratePerSecond, clock, onEmitted, onDropped, onFailure: fail },
   });
   emitter.start().catch(fail);
   const waiting = () => recordsWaiting(connection, names);

@@ -128,6 +128,11 @@ export class ConfigStore<T extends ConfigRecord> {
     this.#written.repairBy((ids) => this.#repair(ids));
   }
 
+  /** Resolves when all that stands in the topic now is in the table. Rejects with `deadline_exceeded`. */
+  async refresh(timeoutMs: number): Promise<void> {
+    await this.#table.refresh(timeoutMs);
+  }
+
   /**
    * Resolves with what the key holds after the change (S1). Rejects with what `change` threw, or `deadline_exceeded`.
    * `by` stands in the audit; null for what control does by itself.

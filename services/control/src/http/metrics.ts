@@ -10,6 +10,7 @@ export interface ControlMetrics {
   readonly requests: Counter<"operation" | "answer">;
   readonly failures: Counter;
   readonly audienceIdentifies: Counter;
+  readonly audienceRecordsDropped: Counter;
 }
 
 export function createControlMetrics(registry: Registry): ControlMetrics {
@@ -29,7 +30,12 @@ export function createControlMetrics(registry: Registry): ControlMetrics {
     help: "Identifies that were made of changes of audiences and computed traits.",
     registers: [registry],
   });
-  return { requests, failures, audienceIdentifies };
+  const audienceRecordsDropped = new Counter({
+    name: "posthaste_audience_records_dropped_total",
+    help: "Changes that became no identify, since their audience or computed trait was removed before.",
+    registers: [registry],
+  });
+  return { requests, failures, audienceIdentifies, audienceRecordsDropped };
 }
 
 /** Every operation is counted from 0, so that a rate sees the first request. */

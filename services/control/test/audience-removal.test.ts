@@ -1,0 +1,87 @@
+/**
+ * What becomes of whatever still waits when an audience is removed. Rules: AE4 of audience-emitter.ts, AL3 of
+ * audience-lease.ts.
+ */
+import { type AudienceRecord, createAudienceCodec } from "@posthaste/contracts/audience-codec";
+import { REVISION_HEADER } from "@posthaste/contracts/headers";
+import type { Audience } from "@posthaste/core/audience/audience";
+import type { Event } from "@posthaste/core/event/event";
+import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
+import { eventually } from "@posthaste/testkit/eventually";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startTestControl, type TestControl } from "./control.ts";
+import { openUpload, sendLines } from "./uploads.ts";
+
+/** Slow, so that something waits. */
+const IDENTIFIES_PER_SECOND = 20;
+const USERS = Array.from({ length: 400 }, (_, index) => `user-${index}`);
+const ARRIVAL = { timeoutMs: 10_000 };
+
+let topics: TestTopics;
+let control: TestControl;
+let sourceId: string;
+const events: Event[] = [];
+
+beforeAll(async () => {
+  topics = await createTestTopics("removal");
+  control = await startTestControl(topics, { env: { POSTHASTE_AUDIENCE_RATE: String(IDENTIFIES_PER_SECOND) } });
+  await topics.follow<Event>(topics.names.events, (event) => events.push(event));
+  sourceId = (await control.call("POST", "/v1/sources", { name: "shop", kind: "server" })).body.id;
+});
+
+afterAll(async () => {
+  await control.stop();
+  await topics.remove();
+});
+
+const create = async (name: string): Promise<string> =>
+  (await control.call("POST", "/v1/audiences", { name, sourceId })).body.id;
+const told = (trait: string): readonly Event[] =>
+  events.filter(({ traitsJson }) => Object.hasOwn(JSON.parse(traitsJson ?? "{}"), trait));
+const waiting = async (id: string): Promise<number> =>
+  (await control.call("GET", `/v1/audiences/${id}`)).body.identifiesWaiting;
+
+it("AE4: what waits of an audience that was removed is told to nobody, and keeps no other waiting", async () => {
+  const id = await create("Gone");
+  expect((await sendLines(control, `/v1/audiences/${id}/members`, USERS)).body.added).toBe(USERS.length);
+  await eventually(() => expect(told("gone").length).toBeGreaterThan(5));
+  expect((await control.call("DELETE", `/v1/audiences/${id}`)).status).toBe(204);
+  const toldBefore = told("gone").length;
+  // Under the id of before.
+  expect(await create("gone")).toBe(id);
+  await sendLines(control, `/v1/audiences/${id}/members`, ["new"]);
+  await eventually(() => expect(told("gone").map(({ userId }) => userId)).toContain("new"), ARRIVAL);
+  await eventually(async () => expect(await waiting(id)).toBe(0), ARRIVAL);
+  const before = told("gone").filter(({ userId }) => userId !== "new").length;
+  // What was on its way when it was removed.
+  expect(before).toBeLessThan(toldBefore + IDENTIFIES_PER_SECOND);
+  const counted = await control.registry.getSingleMetricAsString("posthaste_audience_records_dropped_total");
+  expect(counted).toContain(`posthaste_audience_records_dropped_total ${USERS.length - before}`);
+});
+
+it("AL3: a sync that waits is not made to what is made anew under the id, which may be a trait", async () => {
+  const id = await create("Waited for");
+  const path = `/v1/audiences/${id}/members`;
+  const first = openUpload(control, path);
+  first.outgoing.write('"a"\n');
+  await eventually(async () =>
+    expect((await control.call("GET", `/v1/audiences/${id}`)).body.syncing).toMatchObject({ received: 1 }),
+  );
+  const second = sendLines(control, path, ["b"]);
+  // As another control writes it: the audience is gone, and a computed trait has its id.
+  const codec = createAudienceCodec(await topics.openCodec<AudienceRecord>("audience"));
+  const revision = Date.now() * 1024 + 1_000_000;
+  const made: Audience = {
+    ...{ id, revision, kind: "computed_trait", name: "waited_for", trait: "waited_for", sourceId },
+    ...{ bornRevision: revision, lease: null, lastSync: null, createdAtMs: Date.now(), updatedAtMs: Date.now() },
+  };
+  const record = { topic: topics.names.audienceConfig, key: id, value: codec.encode(made) };
+  await topics.producer.send([{ ...record, headers: { [REVISION_HEADER]: String(revision) } }]);
+  const { status, body } = await second;
+  expect([status, body.detail]).toEqual([404, `${id} was removed meanwhile, and what has its name is another`]);
+  first.outgoing.destroy();
+  await first.answered.catch(() => undefined);
+  const { body: traits } = await control.call("GET", "/v1/computed-traits");
+  expect(traits.data).toMatchObject([{ name: "waited_for", size: 0, lastSync: null }]);
+  expect(told("waited_for")).toEqual([]);
+});
