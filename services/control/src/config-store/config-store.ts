@@ -115,8 +115,8 @@ export class ConfigStore<T extends ConfigRecord> {
   }
 
   /** Resolves when what stands in the topic now was read. Rejects with `deadline_exceeded`. */
-  refresh(): Promise<void> {
-    return this.#table.refresh(WRITE_DEADLINE_MS);
+  refresh(timeoutMs = WRITE_DEADLINE_MS): Promise<void> {
+    return this.#table.refresh(timeoutMs);
   }
 
   get freshness(): Freshness {
@@ -126,11 +126,6 @@ export class ConfigStore<T extends ConfigRecord> {
   async caughtUp(): Promise<void> {
     await this.#table.caughtUp();
     this.#written.repairBy((ids) => this.#repair(ids));
-  }
-
-  /** Resolves when all that stands in the topic now is in the table. Rejects with `deadline_exceeded`. */
-  async refresh(timeoutMs: number): Promise<void> {
-    await this.#table.refresh(timeoutMs);
   }
 
   /**
