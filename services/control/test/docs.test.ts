@@ -104,6 +104,7 @@ async function run(command: string, made: Made): Promise<Ran> {
       ...{
         SOURCE: source,
         DESTINATION: destination,
+        MESSAGE_ID: "message-7",
         AUDIENCE: audience,
         REPLAY: replay,
         PLAN: plan,
