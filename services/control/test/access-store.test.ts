@@ -15,9 +15,12 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { type AccessStore, openAccessStore } from "../src/access/access-store.ts";
 import { ConsoleOrigins } from "../src/access/console-origins.ts";
 import { adminMarkOf, hashOf } from "../src/access/secret-text.ts";
+import { SessionHandlers } from "../src/access/session-handlers.ts";
 import { TokenCallers } from "../src/access/token-callers.ts";
 import { WrongTokens } from "../src/access/wrong-tokens.ts";
 import { AuditTrail } from "../src/audit/audit-trail.ts";
+import { NOBODY } from "../src/http/admit.ts";
+import type { RequestHead } from "../src/http/caller.ts";
 
 const BEGIN_MS = Date.now();
 const adminToken = "token-of-the-test-0123456789";
@@ -54,6 +57,10 @@ async function put(id: string, text: string, differing: Partial<AccessRecord>): 
   await store.records.change(id, (_, revision) => ({ ...record, revision }), null);
 }
 
+const HEAD: RequestHead = {
+  ...{ method: "GET", address: "a", authorization: undefined, cookie: undefined },
+  ...{ host: "127.0.0.1:8090", origin: undefined, userAgent: undefined },
+};
 const OF_ADMIN = { tokenId: ADMIN_TOKEN_ID, adminMark };
 
 it("a link and a session open nothing when their time is over, and TK3: are removed then", async () => {
@@ -89,6 +96,30 @@ it("a session is of the token that stands, and of the one of the environment tha
   expect(store.find(hashOf("of a token"))).toBeUndefined();
 });
 
+it("a link that another process made a moment ago is looked for in the topic before it is refused", async () => {
+  await put("link_2", "fresh", { kind: "link", expiresAtMs: BEGIN_MS + LINK_MS, ...OF_ADMIN });
+  let isRead = false;
+  // As much of a store as opening a session uses, of a process that has not read the link yet.
+  const behind = {
+    find: (hash: string) => (isRead ? store.find(hash) : undefined),
+    knows: (hash: string) => isRead && store.knows(hash),
+    isLive: (record: AccessRecord) => store.isLive(record),
+    tokenOf: (record: AccessRecord) => store.tokenOf(record),
+    records: {
+      change: (...asked: Parameters<typeof store.records.change>) => store.records.change(...asked),
+      refresh: async () => {
+        isRead = true;
+      },
+    },
+  } as unknown as AccessStore;
+  const wrong = new WrongTokens(clock);
+  const origins = new ConsoleOrigins({ configured: [], port: () => 8090 });
+  const callers = new TokenCallers({ adminToken, store: behind, origins, wrong, clock, log: SILENT_LOG });
+  const sessions = new SessionHandlers({ store: behind, callers, origins, wrong, adminMark, clock });
+  const by = { caller: NOBODY, operation: "openSession", requestId: "req_1" };
+  expect((await sessions.open({ code: "fresh" }, HEAD, by)).caller).toMatchObject({ name: "admin", way: "console" });
+});
+
 it("CS2: a session's use is written when the last one that was is five minutes old, and it lasts from there", async () => {
   await put("ses_4", "used", { kind: "session", expiresAtMs: BEGIN_MS + SESSION_MS, ...OF_ADMIN });
   const origins = new ConsoleOrigins({ configured: [], port: () => 8090 });
@@ -100,11 +131,7 @@ it("CS2: a session's use is written when the last one that was is five minutes o
     clock,
     log: SILENT_LOG,
   });
-  const use = () =>
-    callers.callerOf({
-      ...{ method: "GET", address: "a", authorization: undefined, cookie: "posthaste-session-8090=used" },
-      ...{ host: "127.0.0.1:8090", origin: undefined, userAgent: undefined },
-    });
+  const use = () => callers.callerOf({ ...HEAD, cookie: "posthaste-session-8090=used" });
   nowMs = BEGIN_MS + SESSION_NOTE_MS - 1;
   expect(use()).toMatchObject({ name: "admin", sessionId: "ses_4", way: "console" });
   const revision = store.records.get("ses_4")?.revision;

@@ -148,6 +148,15 @@ describe("what somebody asked for", () => {
       const made = await Promise.allSettled([one.change(id, onlyFirst(id), by), two.change(id, onlyFirst(id), by)]);
       expect(made.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
     }
+    const before = written.size;
+    const both = newId();
+    await one.change(both, addTag(both, "made"), by);
+    for (let round = 0; round < 20; round += 1) {
+      const tag = String(round);
+      await Promise.all([one.change(both, addTag(both, tag), by), two.change(both, addTag(both, tag), by)]);
+    }
+    // Some were made again on top of the other's.
+    expect(written.size - before).toBeGreaterThan(1 + 2 * 20);
     expect(written.size).toBeGreaterThanOrEqual(10);
     expect([...written].filter(([, hasEntry]) => !hasEntry)).toEqual([]);
   });
