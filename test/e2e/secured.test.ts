@@ -125,6 +125,23 @@ describe("with nothing but what is its own", () => {
     expect(await control.call("POST", "/v1/unreadable/reproduce", {})).toEqual({ matched: 6, reproduced: 6 });
   });
 
+  it("a token is made, asks and is revoked", async () => {
+    const { control, system } = installation;
+    const { id, token } = (await control.call("POST", "/v1/tokens", { name: "reader", scopes: ["read"] })) as {
+      readonly id: string;
+      readonly token: string;
+    };
+    const ask = async (): Promise<number> => {
+      const headers = { authorization: `Bearer ${token}` };
+      const response = await fetch(`${system.controlUrl}/v1/sources`, { headers });
+      await response.arrayBuffer();
+      return response.status;
+    };
+    expect(await ask()).toBe(200);
+    await control.call("DELETE", `/v1/tokens/${id}`);
+    expect(await ask()).toBe(401);
+  });
+
   it("the program that makes the topics changes what differs from the catalogue", async () => {
     const { names, system } = installation;
     await asOperator((connection) =>
