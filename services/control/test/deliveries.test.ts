@@ -77,6 +77,17 @@ describe("the delivery log", () => {
     [`since=${momentOf(2)}&until=${momentOf(4)}`, [3, 2]],
     [`since=${encodeURIComponent(momentOf(4).replace("Z", "+00:00"))}`, [5, 4]],
     ["destinationId=dst_none", []],
+    ["type=track&sourceId=src_1&event=Order%20Completed&userId=user-7", [5, 4, 3, 2, 1]],
+    ["userId=user-8", []],
+    ["type=page", []],
+    ["event=Signed%20Up", []],
+    ["sourceId=src_2", []],
+    ["replayId=rpl_1", []],
+    ["attempt=2", [4]],
+    ["statusClass=2xx&destinationId=dst_2", [3, 2]],
+    ["statusClass=5xx", []],
+    ["error=200", []],
+    ["error=timeout", []],
   ])("is asked by %s", async (query, expected) => {
     expect(await timesOf(query)).toEqual(expected.map(momentOf));
   });

@@ -14,6 +14,14 @@ interface DeliveryOptions {
   readonly destinationId?: string;
   readonly outcome?: string;
   readonly messageId?: string;
+  readonly type?: string;
+  readonly sourceId?: string;
+  readonly userId?: string;
+  readonly event?: string;
+  readonly replayId?: string;
+  readonly attempt?: string;
+  readonly error?: string;
+  readonly statusClass?: string;
   readonly since?: string;
   readonly until?: string;
   readonly limit: number;
@@ -26,14 +34,20 @@ export function addDeliveries(program: Command, perform: Perform): void {
     .option("--destination-id <id>", "only those for this destination")
     .option("--outcome <outcome>", "only those that came to delivered, retryable or permanent")
     .option("--message-id <id>", "only those with this X-Message-Id")
+    .option("--type <type>", "only those of events of this type, such as track")
+    .option("--source-id <id>", "only those of events of this source")
+    .option("--user-id <id>", "only those of events of this user")
+    .option("--event <name>", "only those of events of this name")
+    .option("--replay-id <id>", "only those of this replay")
+    .option("--attempt <n>", "only the nth attempts of deliveries")
+    .option("--error <error>", "only those where a URL failed so: timeout, 503")
+    .option("--status-class <class>", "only those where a URL answered so: 5xx")
     .option("--since <time>", "only from this moment on: 10m ago, or ISO 8601", moment)
     .option("--until <time>", "only before this moment", moment)
     .option("--limit <n>", "at most this many", wholeNumber, DEFAULT_LIMIT)
     .action(({ limit, ...filter }: DeliveryOptions, command: Command) =>
       perform(command, async (context) => {
-        const { destinationId, outcome, messageId, since, until } = filter;
-        const query = queryOf({ destinationId, outcome, messageId, since, until });
-        const list = await context.api.listRead("/v1/deliveries", limit, query);
+        const list = await context.api.listRead("/v1/deliveries", limit, queryOf({ ...filter }));
         return printRead(context, list, COLUMNS, { answers });
       }),
     )
@@ -43,6 +57,7 @@ export function addDeliveries(program: Command, perform: Perform): void {
         "posthaste deliveries --outcome permanent --since 10m",
         "posthaste deliveries --destination-id dst_4k2v8m1n0p3q5r7s --limit 200 --json",
         "posthaste deliveries --message-id message-7",
+        "posthaste deliveries --user-id user-7 --status-class 5xx",
       ]),
     );
 }

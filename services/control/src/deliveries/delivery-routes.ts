@@ -10,8 +10,10 @@ import { pageOf, pageQuery } from "../http/page.ts";
 import { defineRoute, type Route } from "../http/route.ts";
 import { attemptFromEntry } from "../read-model/attempt-entry.ts";
 import type { JournalEntry } from "../read-model/journal.ts";
+import { decodeCursor, encodeCursor } from "../read-model/journal-cursor.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
-import { journalPage } from "./journal-page.ts";
+import { attemptCheck, attemptFilter } from "./attempt-filter.ts";
+import { filteredPage } from "./filtered-page.ts";
 
 const deliveryQuery = pageQuery.extend({
   destinationId: z.string().optional(),
@@ -20,6 +22,7 @@ const deliveryQuery = pageQuery.extend({
     .optional()
     .describe("What the attempt as a whole came to."),
   messageId: z.string().optional().describe("X-Message-Id of the requests."),
+  ...attemptFilter,
   ...timeRange,
 });
 
@@ -84,10 +87,31 @@ export function deliveryRoutes(readModel: ReadModel): readonly Route[] {
       answer: {
         status: 200,
         description: "One page of attempts.",
-        body: { name: "DeliveryPage", schema: pageOf(delivery) },
+        body: {
+          name: "DeliveryPage",
+          schema: pageOf(delivery).extend({
+            searchedTo: z.iso
+              .datetime()
+              .nullable()
+              .describe("Where the search ended early, go on with nextCursor; else null."),
+          }),
+        },
       },
-      handle: ({ query: { outcome, since, until, ...named } }) =>
-        journalPage(readModel, "attempts", { ...named, kind: outcome, sinceMs: since, untilMs: until }, view),
+      handle: async ({ query: { limit, cursor, destinationId, outcome, messageId, since, until, ...others } }) => {
+        const fresh = readModel.freshness("attempts");
+        const page = await filteredPage(readModel, "attempts", {
+          filter: { destinationId, kind: outcome, messageId, sinceMs: since, untilMs: until },
+          limit,
+          after: cursor === undefined ? undefined : decodeCursor(cursor),
+          shows: attemptCheck(others),
+        });
+        return {
+          data: page.entries.map(view),
+          nextCursor: page.next === null ? null : encodeCursor(page.next),
+          ...fresh,
+          searchedTo: isoTimeOrNull(page.searchedToMs),
+        };
+      },
     }),
   ];
 }

@@ -15,12 +15,11 @@ import type { CountedKind, JournalEntry, JournalFilter, KindCount } from "../rea
 import type { JournalCursor } from "../read-model/journal-cursor.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import type { PastPlans } from "../replays/plan-letters.ts";
+import { type FilteredPage, filteredPage } from "./filtered-page.ts";
 
 const JOURNAL = "dead_letters";
 /** Entries that are looked through at a time where some may have to be left out, or do not fit. */
 const STEP = 2000;
-/** For one page: 20,000 entries. What lies beyond is for the next. */
-const MAX_STEPS = 10;
 
 /** How many fitted and are not shown. */
 export interface Hidden {
@@ -34,15 +33,9 @@ export interface LetterQuery {
   readonly after?: JournalCursor | undefined;
 }
 
-export interface LetterPage {
-  /** Newest first. */
-  readonly entries: readonly JournalEntry[];
+export interface LetterPage extends FilteredPage {
   /** Those among them that are not shown. */
   readonly leftOut: Hidden;
-  /** Where the next page begins; null on the last. */
-  readonly next: JournalCursor | null;
-  /** The page ended early, at this moment, since enough was looked through; null for any other. */
-  readonly searchedToMs: number | null;
 }
 
 export interface LetterCountQuery {
@@ -83,24 +76,14 @@ export class VisibleLetters {
 
   async page({ filter, limit, after }: LetterQuery): Promise<LetterPage> {
     const judge = this.#judgeOf(filter);
-    const entries: JournalEntry[] = [];
     const leftOut = { suppressed: 0, purged: 0 };
-    let last: JournalCursor | undefined = after;
-    const size = judge === null ? limit + 1 : Math.max(limit + 1, STEP);
-    for (let step = 0; step < MAX_STEPS; step++) {
-      const found = await this.#readModel.newest(JOURNAL, { ...indexed(filter), limit: size, after: last });
-      for (const entry of found) {
-        const verdict = judge?.(entry) ?? "shown";
-        if (verdict === "shown" && entries.length === limit) {
-          return { entries, leftOut, next: last ?? null, searchedToMs: null };
-        }
-        if (verdict === "shown") entries.push(entry);
-        else if (verdict !== "other") leftOut[verdict] += 1;
-        last = entry;
-      }
-      if (found.length < size) return { entries, leftOut, next: null, searchedToMs: null };
-    }
-    return { entries, leftOut, next: last ?? null, searchedToMs: last?.timeMs ?? null };
+    const shows = (entry: JournalEntry): boolean => {
+      const verdict = judge?.(entry) ?? "shown";
+      if (verdict !== "shown" && verdict !== "other") leftOut[verdict] += 1;
+      return verdict === "shown";
+    };
+    const asked = { filter: indexed(filter), limit, after, shows: judge === null ? null : shows };
+    return { ...(await filteredPage(this.#readModel, JOURNAL, asked)), leftOut };
   }
 
   /** Those of one message id, newest first, `limit` at the most, and how many of these are not shown. */

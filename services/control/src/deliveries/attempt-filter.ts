@@ -1,0 +1,75 @@
+/** Which attempts a list shows, beside what the journal finds by itself. */
+import type { UrlAttempt } from "@posthaste/core/delivery/attempt-record";
+import { classifyStatus } from "@posthaste/core/delivery/outcome";
+import { EVENT_TYPES, type EventType } from "@posthaste/core/event/event";
+import { shortName } from "@posthaste/core/routing/short-name";
+import { z } from "zod";
+import { attemptFromEntry } from "../read-model/attempt-entry.ts";
+import type { JournalEntry } from "../read-model/journal.ts";
+
+export const STATUS_CLASSES = ["1xx", "2xx", "3xx", "4xx", "5xx"] as const;
+
+/** As a query has them; each narrows the list. */
+export const attemptFilter = {
+  type: z
+    .enum(EVENT_TYPES, `expected one of ${EVENT_TYPES.join(", ")}`)
+    .optional()
+    .describe("Of an event of this type."),
+  sourceId: z.string().optional(),
+  userId: z.string().optional().describe("Of this user: the user id, else the anonymous id."),
+  event: z.string().optional().describe("Of an event of this name: a track's event, a page's or screen's name."),
+  replayId: z.string().optional().describe("Of this replay or resend."),
+  attempt: z.coerce.number("expected a whole number from 1").int().min(1).optional().describe("1 for the first."),
+  error: z.string().optional().describe("A URL failed so: a code such as timeout, or a status."),
+  statusClass: z
+    .enum(STATUS_CLASSES, `expected one of ${STATUS_CLASSES.join(", ")}`)
+    .optional()
+    .describe("A URL answered with a status of this class."),
+};
+
+export interface AttemptFilter {
+  readonly type?: EventType | undefined;
+  readonly sourceId?: string | undefined;
+  readonly userId?: string | undefined;
+  readonly event?: string | undefined;
+  readonly replayId?: string | undefined;
+  readonly attempt?: number | undefined;
+  readonly error?: string | undefined;
+  readonly statusClass?: (typeof STATUS_CLASSES)[number] | undefined;
+}
+
+/** Null where every attempt fits. */
+export function attemptCheck(filter: AttemptFilter): ((entry: JournalEntry) => boolean) | null {
+  if (Object.values(filter).every((value) => value === undefined)) return null;
+  const { type, sourceId, replayId, attempt, error, statusClass } = filter;
+  // The log has long names shortened.
+  const userKey = filter.userId === undefined ? undefined : shortName(filter.userId);
+  const event = filter.event === undefined ? undefined : shortName(filter.event);
+  return (entry) => {
+    const found = attemptFromEntry(entry);
+    return (
+      isAsked(type, found.type) &&
+      isAsked(sourceId, found.sourceId) &&
+      isAsked(userKey, found.userKey) &&
+      isAsked(event, found.event) &&
+      isAsked(replayId, found.replayId) &&
+      isAsked(attempt, found.attempt) &&
+      (error === undefined || found.urls.some((url) => failureOf(url) === error)) &&
+      (statusClass === undefined || found.urls.some(({ status }) => classOf(status) === statusClass))
+    );
+  };
+}
+
+function isAsked<T>(asked: T | undefined, found: unknown): boolean {
+  return asked === undefined || asked === found;
+}
+
+/** A code, or the status of a refusal; null for a URL that delivered. */
+function failureOf({ status, error }: UrlAttempt): string | null {
+  if (status === null) return error;
+  return classifyStatus(status) === "delivered" ? null : String(status);
+}
+
+function classOf(status: number | null): string | null {
+  return status === null ? null : `${Math.floor(status / 100)}xx`;
+}
