@@ -20,7 +20,7 @@ text = lambda name, kind: f"strftime(p.{name}, '%Y-%m-%dT%H:%M:%S.%gZ')" if kind
 alike = " AND ".join(f"c.{name} IS NOT DISTINCT FROM {text(name, kind)}" for name, kind, *_ in columns)
 rows, equal = duckdb.sql(f"""SELECT count(*), count(*) FILTER (WHERE {alike})
 FROM read_csv('{csv}', all_varchar = true, nullstr = '', allow_quoted_nulls = false, header = true, quote = '"', escape = '"', max_line_size = 10000000) AS c
-POSITIONAL JOIN '{parquet}' AS p""").fetchone()
+POSITIONAL JOIN '{parquet}' AS p""").fetchall()[0]
 print(json.dumps({"rows": rows, "equal": equal}))`;
 
 /** Of two files with rows in the same order. */
