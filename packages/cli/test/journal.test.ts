@@ -208,6 +208,14 @@ describe("events why", () => {
     ]);
   });
 
+  it("ends with 0 where a repeat was dropped of what arrived", async () => {
+    const events = ["duplicate_of", "delivered"].map((cause) => ({ cause, timeline: [], destinations: [] }));
+    command.control.script("GET /v1/events/m1", { ...verdict, cause: "duplicate_of", events });
+    expect((await posthaste(["events", "why", "m1"])).code).toBe(0);
+    command.control.script("GET /v1/events/m1", { ...verdict, cause: "duplicate_of", events: events.slice(0, 1) });
+    expect((await posthaste(["events", "why", "m1"])).code).toBe(3);
+  });
+
   it.each([
     ["delivered", 0],
     ["delivered_elsewhere", 0],

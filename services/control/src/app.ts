@@ -202,7 +202,10 @@ export async function startControl({ config, host, version, log, registry, fail 
     ...destinationSecretRoutes({ destinations, sources, clock }),
     ...destinationTestRoutes({ destinations, sender, clock }),
     ...deletions.routes,
-    ...eventRoutes({ sources, destinations, readModel, letters, keepMs: config.POSTHASTE_DELIVERY_LOG_KEEP }),
+    ...eventRoutes({
+      ...{ sources, destinations, readModel, letters, suppressed, nowMs: clock.nowMs },
+      keepMs: config.POSTHASTE_DELIVERY_LOG_KEEP,
+    }),
     ...deliveryRoutes(readModel),
     ...deadLetterRoutes(letters),
     ...letterExportRoutes(new LetterExport({ ...replays.reading, suppressed, past: replays.past })),

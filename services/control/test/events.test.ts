@@ -13,6 +13,8 @@ let writer: LogWriter;
 /** Connected to a source, and off. */
 let off: { readonly id: string; readonly sourceId: string };
 
+/** Of what waits for a retry. */
+const DUE = new Date(Date.now() + 3_600_000).toISOString();
 const HOOK = "https://a.example/hook";
 const failing = {
   outcome: "retryable" as const,
@@ -44,7 +46,7 @@ beforeAll(async () => {
   expect([source.status, destination.status]).toEqual([201, 201]);
   off = { id: destination.body.id, sourceId: source.body.id };
 
-  const due = Date.parse(momentOf(10));
+  const due = Date.parse(DUE);
   const retry = {
     kind: "retry" as const,
     urls: null,
@@ -56,6 +58,7 @@ beforeAll(async () => {
   await writer.attempts([
     attemptAt(1, { messageId: "took" }),
     attemptAt(2, { messageId: "waits", ...failing, followUps: [retry] }),
+    attemptAt(2, { messageId: "overdue", ...failing, followUps: [{ ...retry, dueAtMs: Date.parse(momentOf(12)) }] }),
     attemptAt(3, { messageId: "died", attempt: 8, ...failing }),
     attemptAt(4, {
       messageId: "took-elsewhere",
@@ -81,6 +84,25 @@ beforeAll(async () => {
       unrouted("forgotten", "suppressed", { userKey: null, event: null }),
     ],
   });
+  // The router read the record of one again, after it was connected to a destination that is off.
+  await writer.unrouted({
+    sourceId: off.sourceId,
+    unroutedAtMs: Date.parse(momentOf(3)),
+    events: [unrouted("read-twice", "no_destination", { originOffset: 90 })],
+  });
+  await writer.unrouted({
+    sourceId: off.sourceId,
+    unroutedAtMs: Date.parse(momentOf(4)),
+    events: [unrouted("read-twice", "destination_off", { originOffset: 90, destinationIds: [off.id] })],
+  });
+  const ofForgotten = { sourceId: off.sourceId, userKey: "user-8" };
+  const dead = { kind: "dead_letter" as const, urls: null, delayMs: null, dueAtMs: null, deadlineMs: null };
+  await writer.attempts([
+    attemptAt(7, {
+      ...{ messageId: "died-forgotten", ...ofForgotten, ...failing },
+      followUps: [{ ...dead, reason: "window_expired" }],
+    }),
+  ]);
   const call = {
     rejectedAtMs: Date.parse(momentOf(3)),
     code: "missing_user",
@@ -116,6 +138,7 @@ const verdictOn = async (messageId: string, query = "") => {
 
 describe("the verdict on an event", () => {
   it.each([
+    ["overdue", "waiting_retry", /answered 503; its next try was due /],
     ["waits", "waiting_retry", /^Not delivered to dst_1 yet: .* answered 503; next try .*, last possible /],
     ["died", "dead_letter", /^Not delivered to dst_1: given up at .*, window_expired \(.* answered 503\)\.$/],
     ["deferred", "deferred", /^Not delivered to dst_1 yet: deferred since .* its breaker is open after failures/],
@@ -155,9 +178,32 @@ describe("the verdict on an event", () => {
     const { cause, events } = await verdictOn("mixed");
     expect(cause).toBe("waiting_retry");
     expect(events[0].destinations).toMatchObject([
-      { destinationId: "dst_2", cause: "waiting_retry", due: momentOf(10), tries: 1 },
+      { destinationId: "dst_2", cause: "waiting_retry", due: DUE, tries: 1 },
       { destinationId: "dst_1", cause: "delivered" },
     ]);
+  });
+
+  it("is the newest where the router read a record twice", async () => {
+    const { cause, events } = await verdictOn("read-twice");
+    expect([cause, events.length]).toEqual(["destination_off", 1]);
+  });
+
+  it("tells nothing of a user whose events a deletion request stopped since, nor of their dead letters", async () => {
+    await eventually(async () => {
+      const { cause, events } = await verdictOn("died-forgotten");
+      expect([cause, events[0].userKey]).toEqual(["dead_letter", "user-8"]);
+    });
+    const deletion = { userId: "user-8", sourceIds: [off.sourceId], suppress: true };
+    expect((await control.call("POST", "/v1/deletions", deletion)).status).toBe(202);
+    await eventually(async () => {
+      const { cause, command, events } = await verdictOn("died-forgotten");
+      expect([cause, command, events[0].userKey, events[0].event]).toEqual([
+        "suppressed",
+        "posthaste deletions list",
+        null,
+        null,
+      ]);
+    });
   });
 
   it("has a timeline from the call to its end", async () => {
@@ -169,6 +215,7 @@ describe("the verdict on an event", () => {
       "dead_letter",
     ]);
     expect(events[0].destinations[0]).toMatchObject({ place: expect.stringMatching(/^0:\d+$/), tries: 3 });
+    expect(events[0].command).toBe(`posthaste dead-letters replay --places ${events[0].destinations[0].place}`);
   });
 
   it("names a command that is safe in a shell, whatever the message id is", async () => {

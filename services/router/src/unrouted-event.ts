@@ -45,7 +45,10 @@ function destinationIdsOf(cause: UnroutedCause, sourceId: string, routing: Routi
     case "destination_off":
       return routing.switchedOff(sourceId);
     case "integrations":
-      return routing.destinationsOf(sourceId).map(({ id }) => id);
+      return routing
+        .destinationsOf(sourceId)
+        .slice(0, MAX_DESTINATION_IDS)
+        .map(({ id }) => id);
     case "no_destination":
     case "duplicate":
     case "suppressed":

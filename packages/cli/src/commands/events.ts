@@ -24,7 +24,7 @@ export function addEvents(program: Command, perform: Perform): void {
         if (printer.isJson) printer.document(verdict);
         else printer.lines(linesOf(verdict));
         if (verdict.complete !== true) printer.say("control is still reading the log: what is newest may be missing");
-        return ARRIVED.includes(String(verdict.cause)) ? EXIT.done : EXIT.no;
+        return hasArrived(verdict) ? EXIT.done : EXIT.no;
       }),
     )
     .addHelpText(
@@ -34,6 +34,13 @@ export function addEvents(program: Command, perform: Perform): void {
         "posthaste events why message-7 --source-id src_4k2v8m1n0p3q5r7s --json",
       ]),
     );
+}
+
+/** A repeat of what arrived is no reason for a script to wait on. */
+function hasArrived({ cause, events }: Entry): boolean {
+  const causes = listOf(events).map((event) => String(event.cause));
+  const others = causes.filter((each) => each !== "duplicate_of");
+  return others.length > 0 ? others.every((each) => ARRIVED.includes(each)) : ARRIVED.includes(String(cause));
 }
 
 /** The sentence, each event's timeline, and a command that helps. */

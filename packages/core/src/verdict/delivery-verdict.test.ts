@@ -53,7 +53,8 @@ function letter(deadAtMs: number, differing: Partial<LetterFact> = {}): LetterFa
   return { deadAtMs, ...about, lastAttempt: [], place: "0:4", ...differing };
 }
 
-const judge = (facts: Partial<DeliveryFacts>) => judgeDelivery({ attempts: [], deferrals: [], letters: [], ...facts });
+const judge = (facts: Partial<DeliveryFacts>, nowMs = 1000) =>
+  judgeDelivery({ attempts: [], deferrals: [], letters: [], ...facts }, nowMs);
 
 describe("the verdict on a delivery", () => {
   it("is none where nothing is known of it", () => {
@@ -108,6 +109,19 @@ describe("the verdict on a delivery", () => {
     ).toMatchObject({ cause: "deferred" });
   });
 
+  it("says no more when it is looked at again once the first deferral is over", () => {
+    const deferrals = [deferral(1500)];
+    expect(judge({ deferrals }, 11_499)).toMatchObject({ cause: "deferred", sinceMs: 1500, dueAtMs: 11_500 });
+    expect(judge({ deferrals }, 11_500)).toMatchObject({ cause: "deferred", sinceMs: 1500, dueAtMs: null });
+  });
+
+  it("is that of a deletion request where that ended it", () => {
+    const letters = [letter(2050, { reason: "suppressed", attempts: 2 })];
+    expect(judge({ letters })).toEqual({ cause: "suppressed", atMs: 2050, tries: 2 });
+    const attempts = [attempt(2000, { followUps: [{ ...dead(), reason: "suppressed" }] })];
+    expect(judge({ attempts })).toEqual({ cause: "suppressed", atMs: 2000, tries: 1 });
+  });
+
   it("names the letter, or the reason alone where the letter is not held", () => {
     const attempts = [attempt(2000, { attempt: 8, followUps: [dead()] })];
     const last = [{ url: A, status: 503, error: null }];
@@ -136,7 +150,9 @@ describe("the verdict on a delivery", () => {
 
   it("is the worst of its URLs where each is retried on its own", () => {
     const first = attempt(2000, { urls: [answer(A, 200), answer(B, 503)], followUps: [retry(12_000, [B])] });
-    expect(judge({ attempts: [first] })).toMatchObject({ cause: "waiting_retry", urls: [B] });
+    expect(judge({ attempts: [first] })).toMatchObject({
+      ...{ cause: "waiting_retry", urls: [B], last: [{ url: B, status: 503, error: null }] },
+    });
     const last = attempt(12_000, { attempt: 2, urls: [answer(B, 503)], followUps: [dead([B])] });
     expect(judge({ attempts: [first, last] })).toMatchObject({ cause: "dead_letter", tries: 2 });
     const took = attempt(12_000, { attempt: 2, urls: [answer(B, 200)] });

@@ -18,8 +18,8 @@ type Fact =
   | { readonly atMs: number; readonly deferral: DeferralRecord }
   | { readonly atMs: number; readonly letter: LetterFact };
 
-/** Answers null where nothing is known of the delivery. */
-export function judgeDelivery(facts: DeliveryFacts): DeliveryVerdict | null {
+/** Answers null where nothing is known of the delivery. `nowMs`: ms since the epoch. */
+export function judgeDelivery(facts: DeliveryFacts, nowMs: number): DeliveryVerdict | null {
   let open: readonly Open[] = [];
   let delivered: DeliveryVerdict | null = null;
   for (const fact of inOrder(facts)) {
@@ -35,7 +35,7 @@ export function judgeDelivery(facts: DeliveryFacts): DeliveryVerdict | null {
       const { deferral } = fact;
       open = [
         ...open.filter(({ urls }) => !meet(urls, deferral.urls)),
-        { urls: deferral.urls, verdict: deferredOf(deferral) },
+        { urls: deferral.urls, verdict: deferredOf(deferral, nowMs) },
       ];
     } else {
       const { letter } = fact;
@@ -68,12 +68,13 @@ function worst(open: readonly Open[]): DeliveryVerdict | null {
 
 function opened(attempt: AttemptRecord, followUp: LoggedFollowUp): Open {
   const { urls } = followUp;
-  const last = answersOf(attempt);
+  const last = answersOf(attempt).filter(({ url }) => urls === null || urls.includes(url));
   const tries = attempt.attempt;
   if (followUp.kind !== "retry") {
     const reason = followUp.reason ?? followUp.kind;
     // The letter itself says more, where it is held: it comes later, and ends this.
     const atMs = attempt.startedAtMs;
+    if (reason === "suppressed") return { urls, verdict: { cause: "suppressed", atMs, tries } };
     return { urls, verdict: { cause: "dead_letter", atMs, reason, reasonClass: null, tries, last, place: null } };
   }
   const { delayMs, dueAtMs, deadlineMs } = followUp;
@@ -81,11 +82,15 @@ function opened(attempt: AttemptRecord, followUp: LoggedFollowUp): Open {
   return { urls, verdict: { cause: "waiting_retry", ...due, tries, urls, last } };
 }
 
-function deferredOf({ cause, deferredAtMs, dueAtMs, deadlineMs, attempts }: DeferralRecord): DeliveryVerdict {
-  return { cause: "deferred", deferredCause: cause, sinceMs: deferredAtMs, dueAtMs, deadlineMs, tries: attempts };
+function deferredOf(deferral: DeferralRecord, nowMs: number): DeliveryVerdict {
+  const { cause, deferredAtMs: sinceMs, deadlineMs, attempts } = deferral;
+  const dueAtMs = deferral.dueAtMs > nowMs ? deferral.dueAtMs : null;
+  return { cause: "deferred", deferredCause: cause, sinceMs, dueAtMs, deadlineMs, tries: attempts };
 }
 
 function deadOf({ deadAtMs, reason, reasonClass, attempts, lastAttempt, place }: LetterFact): DeliveryVerdict {
+  // A deletion request stopped it; the letter holds nothing of the user, and cannot be sent again.
+  if (reason === "suppressed") return { cause: "suppressed", atMs: deadAtMs, tries: attempts };
   const last = lastAttempt.map(({ url, status, error }) => ({ url, status, error }));
   return { cause: "dead_letter", atMs: deadAtMs, reason, reasonClass, tries: attempts, last, place };
 }

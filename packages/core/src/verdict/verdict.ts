@@ -64,9 +64,14 @@ export type DeliveryVerdict =
       readonly cause: "deferred";
       readonly deferredCause: DeferredCause | Other;
       readonly sinceMs: number;
-      /** Of the first deferral, which alone is logged; null where later ones may have followed. */
+      /** Of the first deferral, which alone is logged; null when it is past, since later ones may have followed. */
       readonly dueAtMs: number | null;
       readonly deadlineMs: number | null;
+      readonly tries: number;
+    }
+  | {
+      readonly cause: "suppressed";
+      readonly atMs: number;
       readonly tries: number;
     }
   | {

@@ -59,11 +59,32 @@ export async function findEventFacts(
   for (const entry of dead.entries) groups.addLetter(entry);
   return {
     rejected: rejected.map(rejectedCallFromEntry),
-    unrouted: unrouted.map(unroutedFromEntry),
+    unrouted: withoutRepeats(unrouted.map(unroutedFromEntry), groups.all()),
     routed: groups.all(),
     suppressedLetters: dead.leftOut.suppressed,
     fresh,
   };
+}
+
+/**
+ * An event whose record the router read again, after a crash, has an entry of each reading: the newest one counts, and
+ * none where it became deliveries.
+ */
+function withoutRepeats(
+  unrouted: readonly ListedUnrouted[],
+  routed: readonly RoutedEvent[],
+): readonly ListedUnrouted[] {
+  const nameOf = (sourceId: string, partition: number, offset: number) => `${sourceId} ${partition}:${offset}`;
+  const seen = new Set<string>();
+  for (const { sourceId, origin } of routed) {
+    if (origin !== null) seen.add(nameOf(sourceId, origin.partition, origin.offset));
+  }
+  return unrouted.filter(({ sourceId, originPartition, originOffset }) => {
+    const name = nameOf(sourceId, originPartition, originOffset);
+    if (seen.has(name)) return false;
+    seen.add(name);
+    return true;
+  });
 }
 
 interface Group {

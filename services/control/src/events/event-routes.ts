@@ -1,6 +1,7 @@
 /** "Why did this event not arrive?": the verdict on what a source sent under one message id. */
 import type { Destination } from "@posthaste/core/config/destination";
 import type { Source } from "@posthaste/core/config/source";
+import { type SuppressedUsers, suppressionKey } from "@posthaste/core/deletion/suppression";
 import type { VerdictCause } from "@posthaste/core/verdict/verdict";
 import { z } from "zod";
 import type { ConfigStore } from "../config-store/config-store.ts";
@@ -17,6 +18,8 @@ export interface EventRoutesParts {
   readonly destinations: ConfigStore<Destination>;
   readonly readModel: ReadModel;
   readonly letters: VisibleLetters;
+  readonly suppressed: SuppressedUsers;
+  readonly nowMs: () => number;
   /** How long attempts are held, ms. */
   readonly keepMs: number;
 }
@@ -26,11 +29,14 @@ const query = z.strictObject({
 });
 
 export function eventRoutes(parts: EventRoutesParts): readonly Route[] {
-  const { sources, destinations, keepMs } = parts;
+  const { sources, destinations, suppressed, keepMs } = parts;
   const names: Names = {
     source: (id) => quoted(sources.get(id)?.name, id),
     destination: (id) => quoted(destinations.get(id)?.name, id),
   };
+  // A shortened key is nobody's.
+  const isSuppressed = (sourceId: string, userKey: string | null): boolean =>
+    userKey !== null && suppressed.has(suppressionKey(sourceId, userKey));
   return [
     defineRoute({
       method: "GET",
@@ -45,10 +51,11 @@ export function eventRoutes(parts: EventRoutesParts): readonly Route[] {
       },
       handle: async ({ params: { messageId }, query: { sourceId } }) => {
         const facts = await findEventFacts(messageId, parts);
-        const judged = judgeEvents(facts, destinations.values()).filter(
+        const terms = { nowMs: parts.nowMs(), isSuppressed };
+        const judged = judgeEvents(facts, { ...terms, destinations: destinations.values() }).filter(
           (each) => sourceId === undefined || sourceIdOf(each) === sourceId,
         );
-        const events = judged.map((each) => eventView(each, messageId, names));
+        const events = judged.map((each) => eventView(each, { ...terms, messageId, names }));
         const cause = causeOfAll(judged, facts);
         const leading = events.find((each) => each.cause === cause);
         const told = leading ?? tellNothing(cause, keepMs);

@@ -29,13 +29,19 @@ const CAUSE_OF_UNROUTED: Readonly<Record<UnroutedCause | "other", VerdictCause>>
   other: "unknown",
 };
 
-/** `destinations`: as they are configured now; those that are on and of which nothing is known are named too. */
-export function judgeEvents(facts: EventFacts, destinations: Iterable<Destination>): readonly JudgedEvent[] {
+export interface JudgeTerms {
+  /** As they are configured now; those that are on and of which nothing is known are named too. */
+  readonly destinations: Iterable<Destination>;
+  readonly nowMs: number;
+  readonly isSuppressed: (sourceId: string, userKey: string | null) => boolean;
+}
+
+export function judgeEvents(facts: EventFacts, { destinations, ...terms }: JudgeTerms): readonly JudgedEvent[] {
   const configured = [...destinations];
   return [
     ...facts.rejected.map((rejected) => ({ cause: causeOfRejected(rejected), rejected })),
     ...facts.unrouted.map((unrouted) => ({ cause: CAUSE_OF_UNROUTED[unrouted.cause], unrouted })),
-    ...facts.routed.map((routed) => judgeRouted(routed, configured)),
+    ...facts.routed.map((routed) => judgeRouted(routed, configured, terms)),
   ];
 }
 
@@ -50,20 +56,30 @@ export function sourceIdOf(event: JudgedEvent): string {
   return "unrouted" in event ? event.unrouted.sourceId : event.routed.sourceId;
 }
 
-function judgeRouted(routed: RoutedEvent, configured: readonly Destination[]): JudgedEvent {
-  const known = [...routed.deliveries].map(([destinationId, facts]) => ({
-    destinationId,
-    verdict: judgeDelivery(facts),
-  }));
+function judgeRouted(
+  routed: RoutedEvent,
+  configured: readonly Destination[],
+  { nowMs, isSuppressed }: Omit<JudgeTerms, "destinations">,
+): JudgedEvent {
+  const { said, sourceId } = routed;
+  // Their letters are not shown and are not sent again; what the attempt log says of a letter must not tell of it.
+  const hidesLetters = isSuppressed(sourceId, said?.userKey ?? null);
+  const known = [...routed.deliveries].map(([destinationId, facts]): JudgedDelivery => {
+    const verdict = judgeDelivery(facts, nowMs);
+    if (!hidesLetters || verdict?.cause !== "dead_letter") return { destinationId, verdict };
+    return { destinationId, verdict: { cause: "suppressed", atMs: verdict.atMs, tries: verdict.tries } };
+  });
   const receivedAtMs = routed.said?.receivedAtMs ?? routed.letters[0]?.receivedAtMs ?? null;
   const others = configured.filter(
-    ({ id, enabled, sourceIds, createdAtMs }) =>
+    ({ id, enabled, sourceIds, updatedAtMs }) =>
       enabled &&
       sourceIds.includes(routed.sourceId) &&
       !routed.deliveries.has(id) &&
-      (receivedAtMs === null || createdAtMs <= receivedAtMs),
+      // One that was changed since may not have been of the source, or on, when the event came.
+      (receivedAtMs === null || updatedAtMs <= receivedAtMs),
   );
-  const deliveries = [...known, ...others.map(({ id }) => ({ destinationId: id, verdict: null }))];
+  const unknown = others.map(({ id }): JudgedDelivery => ({ destinationId: id, verdict: null }));
+  const deliveries = [...known, ...unknown];
   deliveries.sort((a, b) => VERDICT_CAUSES.indexOf(causeOf(a)) - VERDICT_CAUSES.indexOf(causeOf(b)));
   return { cause: worstCause(deliveries.map(causeOf)), routed, deliveries };
 }

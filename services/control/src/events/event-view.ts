@@ -1,5 +1,5 @@
 /** Events under one message id as they are told: cause, sentence, command, timeline. */
-import type { AttemptRecord, DeferralRecord } from "@posthaste/core/delivery/attempt-record";
+import type { AttemptRecord, DeferralRecord, LoggedDelivery } from "@posthaste/core/delivery/attempt-record";
 import { EVENT_TYPES, OTHER } from "@posthaste/core/event/event";
 import { VERDICT_CAUSES } from "@posthaste/core/verdict/verdict";
 import { z } from "zod";
@@ -63,7 +63,21 @@ export const eventAnswer = z.object({
 
 type Step = z.output<typeof step>;
 
-export function eventView(judged: JudgedEvent, messageId: string, names: Names): z.output<typeof event> {
+export interface ViewTerms {
+  readonly messageId: string;
+  readonly names: Names;
+  readonly nowMs: number;
+  readonly isSuppressed: (sourceId: string, userKey: string | null) => boolean;
+}
+
+/** Of a suppressed user nothing is told but what names the event and became of it. */
+export function eventView(judged: JudgedEvent, terms: ViewTerms): z.output<typeof event> {
+  const told = viewOf(judged, terms);
+  return terms.isSuppressed(told.sourceId, told.userKey) ? { ...told, userKey: null, event: null } : told;
+}
+
+function viewOf(judged: JudgedEvent, terms: ViewTerms): z.output<typeof event> {
+  const { names } = terms;
   if ("rejected" in judged) {
     const { sourceId, userKey, event: name, rejectedAtMs, code } = judged.rejected;
     const at = isoTime(rejectedAtMs);
@@ -95,18 +109,17 @@ export function eventView(judged: JudgedEvent, messageId: string, names: Names):
       timeline: [...receivedStep(receivedAtMs), left],
     };
   }
-  return routedView(judged, messageId, names);
+  return routedView(judged, terms);
 }
 
 function routedView(
   { routed, deliveries, cause: worst }: Extract<JudgedEvent, { readonly routed: RoutedEvent }>,
-  messageId: string,
-  names: Names,
+  terms: ViewTerms,
 ): z.output<typeof event> {
   const { said, letters, sourceId, origin } = routed;
   const any = said ?? letters[0];
   const receivedAtMs = any?.receivedAtMs ?? null;
-  const told = deliveries.map((delivery) => ({ delivery, told: toldOf(delivery, messageId, names) }));
+  const told = deliveries.map((delivery) => ({ delivery, told: toldOf(delivery, terms) }));
   const leading = told[0]?.told ?? UNKNOWN;
   return {
     ...{ sourceId, origin, type: any?.type ?? null, event: any?.event ?? null, userKey: any?.userKey ?? null },
@@ -118,8 +131,8 @@ function routedView(
 
 const UNKNOWN: Told = { sentence: "Nothing is known of it.", command: null };
 
-function toldOf({ destinationId, verdict }: JudgedDelivery, messageId: string, names: Names): Told {
-  if (verdict !== null) return tellDelivery(verdict, { messageId, destinationId }, names);
+function toldOf({ destinationId, verdict }: JudgedDelivery, { messageId, names, nowMs }: ViewTerms): Told {
+  if (verdict !== null) return tellDelivery(verdict, { messageId, destinationId, nowMs }, names);
   const name = names.destination(destinationId);
   return {
     sentence: `Nothing is logged of ${name}: it may be under way, or delivered where delivery logs failures alone.`,
@@ -146,7 +159,7 @@ function receivedStep(receivedAtMs: number | null): readonly Step[] {
 function stepsOf({ deliveries }: RoutedEvent): readonly Step[] {
   const steps = [...deliveries].flatMap(([destinationId, { attempts, deferrals, letters }]): Step[] => [
     ...attempts.map((attempt) => ({ ...attemptStep(attempt), destinationId })),
-    ...attempts.flatMap((attempt) => routedStep(attempt)),
+    ...routedSteps([...attempts, ...deferrals]),
     ...deferrals.map((deferral) => ({ ...deferralStep(deferral), destinationId })),
     ...letters.map(({ deadAtMs, reason }) => ({
       ...{ time: isoTime(deadAtMs), what: "dead_letter" as const, destinationId, detail: reason },
@@ -155,17 +168,15 @@ function stepsOf({ deliveries }: RoutedEvent): readonly Step[] {
   return steps.sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
 }
 
-/** A record of posthaste.deliveries was written when the event was routed. */
-function routedStep({
-  destinationId,
-  recordDelayMs,
-  recordTimestampMs,
-  configOffset,
-  replayId,
-}: AttemptRecord): Step[] {
-  if (recordDelayMs !== 0 || recordTimestampMs === null) return [];
-  const detail = replayId === null ? `by the configuration up to ${configOffset ?? "?"}` : `again, by ${replayId}`;
-  return [{ time: isoTime(recordTimestampMs), what: "routed", destinationId, detail }];
+/** A record of posthaste.deliveries was written when the event was routed; attempts and deferrals may name one. */
+function routedSteps(said: readonly LoggedDelivery[]): readonly Step[] {
+  const steps = new Map<number, Step>();
+  for (const { destinationId, recordDelayMs, recordTimestampMs, configOffset, replayId } of said) {
+    if (recordDelayMs !== 0 || recordTimestampMs === null) continue;
+    const detail = replayId === null ? `by the configuration up to ${configOffset ?? "?"}` : `again, by ${replayId}`;
+    steps.set(recordTimestampMs, { time: isoTime(recordTimestampMs), what: "routed", destinationId, detail });
+  }
+  return [...steps.values()];
 }
 
 function attemptStep({ startedAtMs, attempt, outcome, urls }: AttemptRecord): Omit<Step, "destinationId"> {

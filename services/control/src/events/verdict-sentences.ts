@@ -26,10 +26,12 @@ const DEFERRED_FOR: Readonly<Record<string, string>> = {
   unknown_key: "a secret of it is under a key that delivery lacks (POSTHASTE_SECRET_KEYS)",
 };
 
+const STOPPED = "a deletion request stopped the user's events";
+
 /** `about`: whose delivery it is. */
 export function tellDelivery(
   verdict: DeliveryVerdict,
-  about: { readonly messageId: string; readonly destinationId: string },
+  about: { readonly messageId: string; readonly destinationId: string; readonly nowMs: number },
   names: Names,
 ): Told {
   const name = names.destination(about.destinationId);
@@ -43,7 +45,9 @@ export function tellDelivery(
     case "waiting_retry": {
       const last = verdict.deadlineMs === null ? "" : `, last possible ${isoTime(verdict.deadlineMs)}`;
       const answered = verdict.last.map(inWords).join("; ");
-      const sentence = `Not delivered to ${name} yet: ${answered}; next try ${isoTime(verdict.dueAtMs)}${last}.`;
+      const tried = answered === "" ? "" : `${answered}; `;
+      const next = verdict.dueAtMs > about.nowMs ? "next try" : "its next try was due";
+      const sentence = `Not delivered to ${name} yet: ${tried}${next} ${isoTime(verdict.dueAtMs)}${last}.`;
       return { sentence, command: `posthaste deliveries --message-id ${shellWord(about.messageId)}` };
     }
     case "deferred": {
@@ -52,12 +56,14 @@ export function tellDelivery(
       const sentence = `Not delivered to ${name} yet: deferred since ${isoTime(verdict.sinceMs)}, since ${why}${due}.`;
       return { sentence, command: `posthaste destinations get ${about.destinationId}` };
     }
+    case "suppressed":
+      return { sentence: `Not delivered to ${name}: ${STOPPED}.`, command: "posthaste deletions list" };
     case "dead_letter": {
       const answered = verdict.last.length === 0 ? "" : ` (${verdict.last.map(inWords).join("; ")})`;
       const end = `given up at ${isoTime(verdict.atMs)} after ${tries(verdict.tries)}`;
       const sentence = `Not delivered to ${name}: ${end}, ${verdict.reason}${answered}.`;
-      const which = `--destination-id ${about.destinationId} --message-ids ${shellWord(about.messageId)}`;
-      return { sentence, command: `posthaste dead-letters replay ${which}` };
+      const command = verdict.place === null ? null : `posthaste dead-letters replay --places ${verdict.place}`;
+      return { sentence, command };
     }
   }
 }
@@ -88,7 +94,7 @@ export function tellUnrouted(event: ListedUnrouted, names: Names): Told {
     }
     case "suppressed":
       return {
-        sentence: "Not delivered: a deletion request stopped the user's events.",
+        sentence: `Not delivered: ${STOPPED}.`,
         command: "posthaste deletions list",
       };
     case "other":

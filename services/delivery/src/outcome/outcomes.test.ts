@@ -87,6 +87,16 @@ describe("an attempt", () => {
     ]);
   });
 
+  it("F3: says of nothing that follows where its partition was given up meanwhile", () => {
+    const task = observed.retry(4, "deliveries/0/7/0", {});
+    const window = { ...task.window, isRevoked: false };
+    observed.run({ ...task, window } as unknown as typeof task);
+    window.isRevoked = true;
+    observed.listener.onSettled(observed.answered(503, 503));
+    observed.listener.onFinished(observed.answered(503, 503));
+    expect(observed.logged).toMatchObject([{ outcome: "retryable", followUps: [] }]);
+  });
+
   it("says of each part of what follows when it comes back, under `settle: each`", () => {
     observed.destination = { ...DESTINATION, settle: "each" };
     observed.run(observed.retry(4, "deliveries/0/7/0", {}));

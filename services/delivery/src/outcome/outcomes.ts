@@ -82,6 +82,8 @@ export class Outcomes implements OutcomePort, RefusalPort, DeferralPort {
       return NOTHING_LOGGED;
     }
     this.#publish(task, followUps);
+    // Nothing follows (F3 of outcome-publisher.ts): the partition's new owner makes the attempt anew.
+    if (task.window.isRevoked) return NOTHING_LOGGED;
     return toLoggedFollowUps(followUps, { isInParts: destination.settle === "each", nowMs });
   }
 

@@ -19,12 +19,16 @@ describe("the entry of a call that was not accepted", () => {
     });
   });
 
-  it.each([null, "text", 7, [], {}, { messageId: 7, userId: {}, event: [] }, { messageId: "", userId: "" }])(
+  it.each([null, "text", 7, [], {}, { messageId: 7.5, userId: {}, event: 7 }, { messageId: "", userId: "" }])(
     "leaves out what %j does not say",
     (call) => {
       expect(entryOf(call)).toMatchObject({ messageId: null, userKey: null, event: null });
     },
   );
+
+  it("has ids that are numbers as texts, as they are in calls that are accepted", () => {
+    expect(entryOf({ messageId: 7, userId: 42 })).toMatchObject({ messageId: "7", userKey: "42" });
+  });
 
   it("shortens what is long", () => {
     const long = "x".repeat(40_000);

@@ -22,8 +22,8 @@ export function toRejectedCall(
   const said = isJsonObject(call) ? call : {};
   return {
     ...{ rejectedAtMs: receivedAtMs, code, message, index: index ?? 0, callJson },
-    messageId: nameIn(said["messageId"]),
-    userKey: nameIn(said["userId"]) ?? nameIn(said["anonymousId"]),
+    messageId: idIn(said["messageId"]),
+    userKey: idIn(said["userId"]) ?? idIn(said["anonymousId"]),
     event: nameIn(said["event"]) ?? nameIn(said["name"]),
     single: index === null,
   };
@@ -31,4 +31,9 @@ export function toRejectedCall(
 
 function nameIn(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? shortName(value) : null;
+}
+
+/** A whole number is taken for the text of it, as it is in a call that is accepted. */
+function idIn(value: unknown): string | null {
+  return Number.isSafeInteger(value) ? String(value) : nameIn(value);
 }
