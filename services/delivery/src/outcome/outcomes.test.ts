@@ -1,4 +1,4 @@
-/** Rule: UC2 of url-choice.ts. */
+/** Rules: UC2 of url-choice.ts, F3 of outcome-publisher.ts. */
 import { settle } from "@posthaste/core/delivery/outcome";
 import type { AttemptReport } from "@posthaste/webhook/report";
 import { describe, expect, it, vi } from "vitest";
