@@ -271,9 +271,9 @@ describe("a record of the events topic", () => {
     };
     const suppressed = new Set(["s1:u9"]);
     const { run, did } = createRouter({ dedupe, suppressed });
-    expect(run({ ...event, userId: "u9" })).toBeUndefined();
+    expect(run({ ...event, type: "track", event: "Signed Up", userId: "u9" })).toBeUndefined();
     // Nothing of the user but what names the event.
-    expect(did.unrouted).toEqual([["s1", { ...ENTRY, cause: "suppressed", userKey: null }]]);
+    expect(did.unrouted).toEqual([["s1", { ...ENTRY, type: "track", cause: "suppressed", userKey: null }]]);
     expect([did.counted, did.finished, did.sent, asked]).toEqual([["suppressed"], 1, [], []]);
     suppressed.clear();
     await run({ ...event, userId: "u9" });

@@ -1,5 +1,6 @@
 /** Rules: UC2 of url-choice.ts, F3 of outcome-publisher.ts. */
 import { settle } from "@posthaste/core/delivery/outcome";
+import { shortName } from "@posthaste/core/routing/short-name";
 import type { AttemptReport } from "@posthaste/webhook/report";
 import { describe, expect, it, vi } from "vitest";
 import { DESTINATION, deliveryOf, observed, observePipeline } from "../../test/observed-pipeline.ts";
@@ -95,6 +96,23 @@ describe("an attempt", () => {
     observed.listener.onSettled(observed.answered(503, 503));
     observed.listener.onFinished(observed.answered(503, 503));
     expect(observed.logged).toMatchObject([{ outcome: "retryable", followUps: [] }]);
+  });
+
+  it("names a long user shortened", () => {
+    const task = observed.retry(4, "deliveries/0/7/0", {});
+    const key = Buffer.from(`dst:${"u".repeat(300)}`);
+    observed.run({ ...task, record: { ...task.record, key } });
+    observed.listener.onSettled(observed.answered(503, 503));
+    observed.listener.onFinished(observed.answered(503, 503));
+    expect(observed.logged).toMatchObject([{ userKey: shortName("u".repeat(300)) }]);
+  });
+
+  it("names the URLs that a dead letter is of, under `settle: each`", () => {
+    observed.destination = { ...DESTINATION, settle: "each" };
+    observed.run(observed.retry(4, "deliveries/0/7/0", { attempts: 1 }));
+    observed.listener.onSettled(observed.answered(200, 503));
+    observed.listener.onFinished(observed.answered(200, 503));
+    expect(observed.logged).toMatchObject([{ followUps: [{ kind: "dead_letter", urls: ["https://b.example/"] }] }]);
   });
 
   it("says of each part of what follows when it comes back, under `settle: each`", () => {
@@ -232,5 +250,18 @@ describe("a deferral", () => {
     expect(observed.loggedDeferrals).toMatchObject([
       { recordOffset: 1, cause: "retry_after", urls: ["https://b.example/"] },
     ]);
+  });
+
+  it("F3: is not logged where its partition was given up", () => {
+    observed.destination = { ...DESTINATION, settle: "each" };
+    observed.run(observed.retry(0, "deliveries/0/7/0", {}));
+    observed.listener.onOutcome(1, "retryable", retryAfter);
+    observed.listener.onEnd(1);
+    const task = observed.retry(1, "deliveries/0/8/0", {});
+    const window = { ...task.window, isRevoked: false };
+    observed.run({ ...task, window } as unknown as typeof task);
+    window.isRevoked = true;
+    observed.listener.onSettled(observed.answered(200));
+    expect(observed.loggedDeferrals).toEqual([]);
   });
 });
