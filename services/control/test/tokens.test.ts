@@ -147,9 +147,13 @@ describe("every operation", () => {
   it("that has a dry run does that for a token that may read", async () => {
     const { authorization } = await make(["read"]);
     for (const path of ["/v1/dead-letters/replay", "/v1/unreadable/reproduce"]) {
-      const dry = await one.call("POST", path, { dryRun: true }, { authorization });
+      // A control that was just started may still open what a dry run reads, and says so by 503.
+      await eventually(async () => {
+        const dry = await one.call("POST", path, { dryRun: true }, { authorization });
+        expect([path, [200, 202].includes(dry.status)]).toEqual([path, true]);
+      });
       const wet = await one.call("POST", path, { dryRun: false }, { authorization });
-      expect([path, [200, 202].includes(dry.status), wet.status]).toEqual([path, true, 403]);
+      expect([path, wet.status]).toEqual([path, 403]);
     }
   });
 });
