@@ -102,6 +102,7 @@ describe("with nothing but what is its own", () => {
       const { names } = installation;
       expect(written).toContain(`posthaste-router WRITE Topic:LITERAL:${names.unrouted}`);
       expect(written).toContain(`posthaste-ingest WRITE Topic:LITERAL:${names.rejectedCalls}`);
+      expect(written).toContain(`posthaste-ingest WRITE Topic:LITERAL:${names.sourceActivity}`);
     }, ARRIVAL);
   });
 

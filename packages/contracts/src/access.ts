@@ -33,6 +33,7 @@ export function accessTable(names: TopicNames): readonly Grant[] {
       topic(names.sourceConfig, "read"),
       topic(names.events, "write"),
       topic(names.rejectedCalls, "write"),
+      topic(names.sourceActivity, "write"),
     ]),
     ...grantsOf("posthaste-router", [
       group(names.routerGroup),

@@ -15,6 +15,7 @@ export const SCHEMA_NAMES = [
   "dead-letter",
   "attempt-batch",
   "rejected-calls",
+  "source-activity",
   "unrouted-events",
   "audience",
   "membership",
@@ -41,6 +42,8 @@ export interface TopicNames {
   readonly deadLetters: string;
   readonly attempts: string;
   readonly rejectedCalls: string;
+  /** What ingest counted of each source, and some of the requests that it refused. */
+  readonly sourceActivity: string;
   readonly unrouted: string;
   /** Records of any other topic that no schema reads, byte for byte. */
   readonly unreadable: string;
@@ -80,6 +83,7 @@ export function createTopicNames(prefix: string = DEFAULT_TOPIC_PREFIX): TopicNa
     deadLetters: `${prefix}.dead-letters`,
     attempts: `${prefix}.attempts`,
     rejectedCalls: `${prefix}.rejected-calls`,
+    sourceActivity: `${prefix}.source-activity`,
     unrouted: `${prefix}.unrouted`,
     unreadable: `${prefix}.unreadable`,
     audienceConfig: `${prefix}.audience-config`,
@@ -118,6 +122,7 @@ export function subjectOf(names: TopicNames, schema: SchemaName): string {
     "dead-letter": names.deadLetters,
     "attempt-batch": names.attempts,
     "rejected-calls": names.rejectedCalls,
+    "source-activity": names.sourceActivity,
     "unrouted-events": names.unrouted,
     audience: names.audienceConfig,
     membership: names.audiences,
@@ -233,6 +238,7 @@ export function topicCatalogue(options: CatalogueOptions): readonly TopicSpec[] 
     log(names.deadLetters, "dead-letter", "destinationId:user", 2 * WEEK_MS),
     log(names.attempts, "attempt-batch", "none"),
     log(names.rejectedCalls, "rejected-calls", "sourceId"),
+    log(names.sourceActivity, "source-activity", "sourceId"),
     log(names.unrouted, "unrouted-events", "sourceId"),
     // Anybody's bytes: no schema.
     log(names.unreadable, null, "the record's own", 2 * WEEK_MS),

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { createSourceCodec, type SourceRecord } from "@posthaste/contracts/source-codec";
 import { createTopicNames } from "@posthaste/contracts/topics";
 import type { RejectedCalls } from "@posthaste/core/call/rejected-call";
+import type { SourceActivity } from "@posthaste/core/call/source-activity";
 import type { Source } from "@posthaste/core/config/source";
 import type { Event } from "@posthaste/core/event/event";
 import type { Log } from "@posthaste/core/log";
@@ -51,9 +52,10 @@ export async function startIngest(options: IngestOptions): Promise<Ingest> {
   const names = createTopicNames(options.topicPrefix);
   const metrics = createKafkaMetrics(registry);
   const openCodec = createOpenCodec({ ...options.schemaRegistry, names, log });
-  const [eventCodec, rejectedCodec, rawSourceCodec] = await Promise.all([
+  const [eventCodec, rejectedCodec, activityCodec, rawSourceCodec] = await Promise.all([
     openCodec<Event>("event"),
     openCodec<RejectedCalls>("rejected-calls"),
+    openCodec<SourceActivity>("source-activity"),
     openCodec<SourceRecord>("source"),
   ]);
   const sourceCodec = createSourceCodec(rawSourceCodec);
@@ -65,7 +67,8 @@ export async function startIngest(options: IngestOptions): Promise<Ingest> {
     prefetch: sourceCodec.prefetch,
     onChange: writeKeys.apply,
   });
-  const producer = await createProducer(connection, { name: "ingest", topics: [names.events, names.rejectedCalls] });
+  const topics = [names.events, names.rejectedCalls, names.sourceActivity];
+  const producer = await createProducer(connection, { name: "ingest", topics });
   await sources.caughtUp();
   const gateway: Gateway = await startGateway({
     host: options.host,
@@ -78,6 +81,7 @@ export async function startIngest(options: IngestOptions): Promise<Ingest> {
     producer,
     encodeEvent: eventCodec.encode,
     encodeRejectedCalls: rejectedCodec.encode,
+    encodeSourceActivity: activityCodec.encode,
     names,
     clock: CLOCK,
     makeMessageId: randomUUID,

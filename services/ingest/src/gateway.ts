@@ -1,8 +1,13 @@
 /** The gateway over HTTP, with the brokers behind it as arguments: a test gives it a producer of its own. */
+import { randomUUID } from "node:crypto";
+import type { TopicNames } from "@posthaste/contracts/topics";
+import type { SourceActivity } from "@posthaste/core/call/source-activity";
 import type { Registry } from "prom-client";
 import { type AcceptParts, createAccept } from "./accept/accept.ts";
 import { type AdmissionParts, createAdmission } from "./accept/admission.ts";
+import { ActivityLog } from "./activity/activity-log.ts";
 import { createLateRefusals } from "./answer/late-refusals.ts";
+import { createBodyOpener } from "./body/decompress.ts";
 import { type BodyReader, createBodyReader } from "./body/read-body.ts";
 import { createActiveRequests } from "./fairness/active-requests.ts";
 import { type Amount, createRateLimit } from "./fairness/rate-limit.ts";
@@ -15,6 +20,7 @@ import { ConnectionKeys } from "./key/connection-keys.ts";
 import type { WriteKeys } from "./key/write-keys.ts";
 import { READY_FULL_MS, type ReadTimeouts } from "./limits.ts";
 import { createIngestMetrics, gaugeBodyBytes } from "./metrics.ts";
+import { Refusals } from "./request/refusals.ts";
 import { createTakeCalls } from "./request/take-calls.ts";
 import { addBrowserRoutes } from "./routes/browser.ts";
 import { addCallRoutes, takeDirectly } from "./routes/calls.ts";
@@ -22,9 +28,13 @@ import { createOpenApiDocument } from "./routes/openapi.ts";
 import { addPixelRoutes } from "./routes/pixel.ts";
 
 export interface GatewayOptions
-  extends Omit<AcceptParts, "admission" | "authenticator" | "metrics">,
+  extends Omit<AcceptParts, "admission" | "authenticator" | "metrics" | "activity" | "names">,
     Omit<AdmissionParts, "rateLimit" | "work" | "activeRequests" | "producer" | "names"> {
   readonly producer: AcceptParts["producer"] & AdmissionParts["producer"];
+  readonly names: Pick<TopicNames, "events" | "rejectedCalls" | "sourceActivity">;
+  readonly encodeSourceActivity: (activity: SourceActivity) => Buffer;
+  /** Between two records of a source's activity, instead of ten seconds. */
+  readonly activityIntervalMs?: number;
   readonly host: string;
   /** 0 lets the system choose. */
   readonly port: number;
@@ -49,7 +59,7 @@ export interface Gateway extends IngestServer {
 
 /** Starts the gateway; resolves when it listens. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { writeKeys, refreshSources, clock, perSource, registry, log } = options;
+  const { writeKeys, refreshSources, clock, perSource, registry, log, producer, names } = options;
   const metrics = createIngestMetrics(registry);
   const authenticator = createAuthenticator({ writeKeys, refresh: refreshSources, clock, log });
   const { monotonicMs } = clock;
@@ -61,14 +71,20 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     monotonicMs,
   });
   const admission = createAdmission({ ...options, rateLimit, work, activeRequests });
-  const accept = createAccept({ ...options, admission, authenticator, metrics });
+  const activity = new ActivityLog({
+    ...{ producer, clock, log, topic: names.sourceActivity, instance: randomUUID() },
+    ...{ encode: options.encodeSourceActivity, flushIntervalMs: options.activityIntervalMs },
+  });
+  const accept = createAccept({ ...options, admission, authenticator, metrics, activity });
   const lateRefusals = createLateRefusals(monotonicMs);
+  const opener = createBodyOpener();
+  const refusals = new Refusals({ metrics, activity, lateRefusals, opener, monotonicMs });
   const bodies = createBodyReader({ maxHeldBytes: options.maxHeldBodyBytes, monotonicMs });
   gaugeBodyBytes(registry, bodies);
   const addresses = createClientAddresses(options.trustedProxies);
-  const path = { admission, authenticator, addresses, work, accept, metrics };
+  const path = { admission, authenticator, addresses, work, accept, refusals };
   const connectionKeys = new ConnectionKeys(writeKeys);
-  const takeCalls = createTakeCalls({ ...path, connectionKeys, clock, activeRequests, bodies, lateRefusals });
+  const takeCalls = createTakeCalls({ ...path, connectionKeys, clock, activeRequests, bodies, opener });
   const server = await startServer({
     host: options.host,
     port: options.port,
@@ -86,7 +102,15 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       app.get("/openapi.json", (request, reply) => sendJson(request, reply, document));
     },
   });
-  return { ...server, bodies, readiness: () => ({ bodies: bodiesReadiness(bodies) }) };
+  return {
+    ...server,
+    bodies,
+    readiness: () => ({ bodies: bodiesReadiness(bodies) }),
+    close: async () => {
+      await server.close();
+      activity.close();
+    },
+  };
 }
 
 function bodiesReadiness(bodies: Pick<BodyReader, "heldBytes" | "fullForMs">): true | string {

@@ -2,6 +2,7 @@
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { RejectedCalls } from "@posthaste/core/call/rejected-call";
+import type { SourceActivity } from "@posthaste/core/call/source-activity";
 import type { Source } from "@posthaste/core/config/source";
 import type { Event } from "@posthaste/core/event/event";
 import { SILENT_LOG } from "@posthaste/core/log";
@@ -16,6 +17,9 @@ export interface RealIngest extends Ingest {
   /** Every event that stands in the topic so far, by partition in order. */
   readonly events: readonly Event[];
   readonly rejected: readonly RejectedCalls[];
+  readonly activity: readonly SourceActivity[];
+  /** Ends the service and leaves its topics. */
+  readonly stopService: () => Promise<void>;
   /** Resolves when the brokers have the source; the service may not have read it yet. */
   saveSource(source: Source): Promise<void>;
 }
@@ -53,15 +57,24 @@ export async function startRealIngest(): Promise<RealIngest> {
   const rejected: RejectedCalls[] = [];
   await follow<Event>(names.events, (event) => events.push(event));
   await follow<RejectedCalls>(names.rejectedCalls, (calls) => rejected.push(calls));
+  const activity: SourceActivity[] = [];
+  await follow<SourceActivity>(names.sourceActivity, (each) => activity.push(each));
+  let stopping: Promise<void> | undefined;
+  const stopService = () => {
+    stopping ??= ingest.stop();
+    return stopping;
+  };
 
   return {
     ...ingest,
     names,
     events,
     rejected,
+    activity,
     saveSource,
+    stopService,
     stop: async () => {
-      await ingest.stop();
+      await stopService();
       await topics.remove();
     },
   };

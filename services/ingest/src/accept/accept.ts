@@ -16,7 +16,6 @@
  */
 import type { TopicNames } from "@posthaste/contracts/topics";
 import { type Batch, type BatchRefusal, parseBatch } from "@posthaste/core/call/batch";
-import type { CallRefusal } from "@posthaste/core/call/call";
 import type { CallArrival } from "@posthaste/core/call/call-arrival";
 import type { CallType } from "@posthaste/core/call/call-schema";
 import type { JsonObject } from "@posthaste/core/call/json-fragment";
@@ -24,6 +23,7 @@ import type { Source } from "@posthaste/core/config/source";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
+import type { ActivityLog } from "../activity/activity-log.ts";
 import {
   ACCEPTED,
   type Answer,
@@ -43,7 +43,13 @@ import { ACKNOWLEDGE_TIMEOUT_MS, MAX_CALL_BYTES, MAX_SHARED_LENGTH } from "../li
 import { countCalls, type IngestMetrics } from "../metrics.ts";
 import { Acknowledgements, type AcknowledgeParts } from "./acknowledge.ts";
 import type { Admission } from "./admission.ts";
-import { type CallSorter, type CallSorterParts, createCallSorter, type SortedCalls } from "./sort-calls.ts";
+import {
+  type CallSorter,
+  type CallSorterParts,
+  createCallSorter,
+  type RefusedCall,
+  type SortedCalls,
+} from "./sort-calls.ts";
 
 export interface AcceptParts extends AcknowledgeParts, CallSorterParts {
   readonly admission: Pick<Admission, "ofSource" | "countSent" | "countPending">;
@@ -53,6 +59,7 @@ export interface AcceptParts extends AcknowledgeParts, CallSorterParts {
   readonly clock: Clock;
   readonly makeMessageId: () => string;
   readonly metrics: IngestMetrics;
+  readonly activity: Pick<ActivityLog, "accepted" | "rejected">;
   readonly log: Log;
 }
 
@@ -109,9 +116,10 @@ class CallAcceptance implements Accept {
     if ("refusal" in found) return this.#refuse(found.refusal);
     const { source } = found;
     const sorted = this.#sorter.single(call, type, this.#arrivalOf(source, request, null), bytes);
-    if ("refusal" in sorted) return this.#keepRejected(sorted.refusal, sorted.kept);
+    if ("refusal" in sorted) return this.#keepRejected(source, sorted);
     return this.#acknowledged([sorted.record], { source, calls: 1 }, () => {
       countCalls(this.#parts.metrics, "accepted", 1);
+      this.#parts.activity.accepted(source.id, 1);
       return ACCEPTED;
     });
   }
@@ -132,8 +140,8 @@ class CallAcceptance implements Accept {
       maxExpandedBytes: mostExpandedBytes(sentBytes),
     });
     if ("status" in sorted) return this.#refuse(sorted, size);
-    if (sorted.records.length === 0) return this.#answerTo(sorted);
-    return this.#acknowledged(sorted.records, { source, calls: size }, () => this.#answerTo(sorted));
+    if (sorted.records.length === 0) return this.#answerTo(source, sorted);
+    return this.#acknowledged(sorted.records, { source, calls: size }, () => this.#answerTo(source, sorted));
   }
 
   /** A single call that is too large whatever is in it: it is not parsed (AC4). */
@@ -142,8 +150,8 @@ class CallAcceptance implements Accept {
     const named = request.source === null ? authenticator.knownOf(findWriteKeys(body)) : { source: request.source };
     const found = this.#admit(named, request, { calls: 1, bytes: body.length });
     if ("refusal" in found) return this.#refuse(found.refusal);
-    const { refusal, kept } = this.#sorter.oversized(body, this.#arrivalOf(found.source, request, null));
-    return this.#keepRejected(refusal, kept);
+    const { source } = found;
+    return this.#keepRejected(source, this.#sorter.oversized(body, this.#arrivalOf(source, request, null)));
   }
 
   /** Whose the parsed body is: the key that counts is the parsed one. */
@@ -198,23 +206,30 @@ class CallAcceptance implements Accept {
   }
 
   /** The answer to a batch whose records the brokers have. */
-  #answerTo({ accepted, rejected }: SortedCalls): Answer {
-    const { metrics } = this.#parts;
+  #answerTo({ id }: Source, { accepted, rejected }: SortedCalls): Answer {
+    const { metrics, activity } = this.#parts;
     countCalls(metrics, "accepted", accepted);
     countCalls(metrics, "rejected", rejected.length);
-    for (const { code } of rejected) metrics.rejectedCalls.inc({ code });
+    if (accepted > 0) activity.accepted(id, accepted);
+    for (const { code } of rejected) {
+      metrics.rejectedCalls.inc({ code });
+      activity.rejected(id, code);
+    }
     return rejected.length === 0 ? ACCEPTED : { accepted: true, rejected };
   }
 
   /** Refuses a single call, and keeps it in the topic of rejected calls. */
-  #keepRejected({ code, message }: CallRefusal, kept: readonly OutgoingRecord[]): Refusal {
-    const { producer, metrics, log, acknowledgeTimeoutMs = ACKNOWLEDGE_TIMEOUT_MS } = this.#parts;
+  #keepRejected(source: Source, { refusal, kept }: RefusedCall): Refusal {
+    const { producer, metrics, activity, log, acknowledgeTimeoutMs = ACKNOWLEDGE_TIMEOUT_MS } = this.#parts;
+    const { code, message } = refusal;
     metrics.rejectedCalls.inc({ code });
+    activity.rejected(source.id, code);
     // The caller hears of it at once; the copy for the data engineer is on its way and may be lost with this process.
     producer.send(kept, { patienceMs: acknowledgeTimeoutMs }).catch((error: unknown) => {
       log.warn({ event: "rejected_call_not_kept", err: error });
     });
-    return this.#refuse(code === "call_too_large" ? tooLarge(code, message) : malformed(code, message));
+    const whole = code === "call_too_large" ? tooLarge(code, message) : malformed(code, message);
+    return this.#refuse({ ...whole, isKept: true });
   }
 
   #refuse(refusal: Refusal, calls = 1): Refusal {

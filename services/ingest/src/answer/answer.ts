@@ -39,6 +39,8 @@ export interface Refusal {
   /** Sent as `Retry-After`, in seconds. */
   readonly retryAfterS?: number;
   readonly answer: CallAnswer;
+  /** The call stands in the topic of rejected calls. */
+  readonly isKept?: true;
 }
 
 export type Answer = Accepted | Refusal;

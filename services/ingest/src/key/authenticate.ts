@@ -18,7 +18,15 @@ export interface AuthenticatorParts {
   readonly log: Log;
 }
 
-export type Authentication = { readonly source: Source } | { readonly refusal: Refusal };
+export type Authentication = { readonly source: Source } | Unauthenticated;
+
+export interface Unauthenticated {
+  readonly refusal: Refusal;
+  /** Whose the key is, where that is a source that is switched off. */
+  readonly disabled?: Source;
+  /** The first of the keys, where no source has any of them. */
+  readonly unknownKey?: string;
+}
 
 export interface Authenticator {
   /**
@@ -38,12 +46,14 @@ const MISSING: Authentication = {
     `Send the source's write key as the user name of Basic authentication, or as "writeKey" in the body.`,
   ),
 };
-const UNKNOWN: Authentication = {
-  refusal: unauthorized("unknown_write_key", "No source has this write key; take the key from the source's settings."),
-};
-const DISABLED: Authentication = {
-  refusal: unauthorized("source_disabled", "The source with this write key is switched off; switch it on to send."),
-};
+const UNKNOWN = unauthorized(
+  "unknown_write_key",
+  "No source has this write key; take the key from the source's settings.",
+);
+const DISABLED = unauthorized(
+  "source_disabled",
+  "The source with this write key is switched off; switch it on to send.",
+);
 const UNREADABLE: Authentication = {
   refusal: unavailable("unavailable", "The table of sources cannot be read at the moment; send again."),
 };
@@ -76,7 +86,7 @@ class TableAuthenticator implements Authenticator {
     const found = this.#anyKnown(keys);
     if (found !== undefined) return found;
     const possible = keys.filter((key) => key.length <= MAX_KEY_LENGTH);
-    if (possible.length === 0) return UNKNOWN;
+    if (possible.length === 0) return unknownOf(keys);
     const remembered = this.#remembered(possible);
     if (remembered !== undefined) return remembered;
     if (this.#waiting >= MAX_WAITING_FOR_SOURCES) return CROWDED;
@@ -107,7 +117,8 @@ class TableAuthenticator implements Authenticator {
   /** The refusal of keys of which none is known and enabled. */
   #refusalOf(keys: readonly string[]): Authentication {
     const { writeKeys, clock } = this.#parts;
-    return keys.some((key) => writeKeys.find(key, clock.nowMs()) !== undefined) ? DISABLED : UNKNOWN;
+    const [disabled] = keys.flatMap((key) => writeKeys.find(key, clock.nowMs()) ?? []);
+    return disabled === undefined ? unknownOf(keys) : { refusal: DISABLED, disabled };
   }
 
   /** What the first key was refused with, when each of them was refused again and again a moment ago. */
@@ -131,4 +142,8 @@ class TableAuthenticator implements Authenticator {
     for (const key of keys) this.#refused.note(key, refusal, this.#parts.writeKeys.version);
     return refusal;
   }
+}
+
+function unknownOf([unknownKey = ""]: readonly string[]): Authentication {
+  return { refusal: UNKNOWN, unknownKey };
 }

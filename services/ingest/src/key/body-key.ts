@@ -8,17 +8,11 @@
  * BK3  A key that is found may stand deeper than where it counts: finding a known key lets the body be parsed, and no
  *      more.
  */
+import { stringAfterName } from "../body/string-member.ts";
 
 const NAME = Buffer.from('"writeKey"');
 /** Places that are looked at from the body's beginning, and as many from its end. */
 const MAX_PLACES = 8;
-/** Bytes of a key as it is written, with escapes. */
-const MAX_WRITTEN_KEY = 8 * 1024;
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COLON = 0x3a;
-const BLANKS: readonly number[] = [0x20, 0x09, 0x0a, 0x0d];
 
 /** Each key once, those that no source could have left out. */
 export function findWriteKeys(body: Buffer): readonly string[] {
@@ -40,37 +34,6 @@ export function findWriteKeys(body: Buffer): readonly string[] {
 }
 
 function addKeyAt(body: Buffer, nameAt: number, keys: Set<string>): void {
-  let at = afterBlanks(body, nameAt + NAME.length);
-  if (body[at] !== COLON) return;
-  at = afterBlanks(body, at + 1);
-  if (body[at] !== QUOTE) return;
-  const end = endOfString(body, at);
-  if (end === -1) return;
-  const literal = body.toString("utf8", at, end + 1);
-  const key: unknown = literal.includes("\\") ? parsed(literal) : literal.slice(1, -1);
-  if (typeof key === "string" && key !== "") keys.add(key);
-}
-
-function afterBlanks(body: Buffer, start: number): number {
-  let at = start;
-  while (BLANKS.includes(body[at] ?? 0)) at++;
-  return at;
-}
-
-/** The closing quote of the string that begins at `start`; -1 when it is too far away for a key. */
-function endOfString(body: Buffer, start: number): number {
-  const last = Math.min(body.length, start + MAX_WRITTEN_KEY);
-  for (let at = start + 1; at < last; at++) {
-    if (body[at] === BACKSLASH) at++;
-    else if (body[at] === QUOTE) return at;
-  }
-  return -1;
-}
-
-function parsed(literal: string): unknown {
-  try {
-    return JSON.parse(literal);
-  } catch {
-    return null;
-  }
+  const key = stringAfterName(body, nameAt + NAME.length);
+  if (key !== null && key !== "") keys.add(key);
 }

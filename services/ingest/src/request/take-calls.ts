@@ -13,9 +13,8 @@ import type { Clock } from "@posthaste/core/time";
 import type { Accept, CallRequest } from "../accept/accept.ts";
 import type { Admission } from "../accept/admission.ts";
 import { type Answer, type Refusal, SAYS_TOO_MUCH } from "../answer/answer.ts";
-import type { LateRefusals } from "../answer/late-refusals.ts";
 import type { BodySender } from "../body/body-budget.ts";
-import { createBodyOpener, GONE, type OpenedBody } from "../body/decompress.ts";
+import { type BodyOpener, GONE, type OpenedBody } from "../body/decompress.ts";
 import { saysTooMuch } from "../body/inflated-body.ts";
 import { type BodyReader, isSentBody, type ReadBody } from "../body/read-body.ts";
 import type { SentBody } from "../body/sent-body.ts";
@@ -27,8 +26,8 @@ import { findWriteKeys } from "../key/body-key.ts";
 import type { ConnectionKeys } from "../key/connection-keys.ts";
 import { writeKeyInHeader } from "../key/request-key.ts";
 import { MAX_CALL_BYTES, MAX_REQUEST_BYTES } from "../limits.ts";
-import { countCalls, type IngestMetrics } from "../metrics.ts";
 import { Exchange } from "./exchange.ts";
+import { type Refusals, type RefusedSender, senderOf } from "./refusals.ts";
 
 export interface TakeCallsParts {
   readonly admission: Admission;
@@ -38,10 +37,10 @@ export interface TakeCallsParts {
   readonly activeRequests: ActiveRequests;
   readonly addresses: ClientAddresses;
   readonly bodies: Pick<BodyReader, "read">;
+  readonly opener: BodyOpener;
   readonly work: WorkQueue;
   readonly accept: Accept;
-  readonly lateRefusals: LateRefusals;
-  readonly metrics: IngestMetrics;
+  readonly refusals: Refusals;
 }
 
 /** What a path takes: one call of its type, or a batch. */
@@ -58,50 +57,53 @@ export interface CallAddress {
 export type TakeCalls = (request: IncomingMessage, response: ServerResponse, address: CallAddress) => Promise<Answer>;
 
 export function createTakeCalls(parts: TakeCallsParts): TakeCalls {
-  const { admission, addresses } = parts;
+  const { admission, addresses, refusals } = parts;
   const steps = new PathSteps(parts);
 
   return async (request, response, { form, queryKey }) => {
     const exchange = new Exchange(response);
     const address = requestAddress(request, addresses);
     const lagging = admission.ofAnybody();
-    if (lagging !== null) return steps.refuse(lagging);
+    if (lagging !== null) return refusals.refuse(lagging, request, steps.senderOutsideOfBody(request, queryKey));
 
     // The key, where the header or the address has it, and the bounds of its source (TC1).
     const naming = steps.sourceOutsideOfBody(request, queryKey);
     const named = naming instanceof Promise ? await naming : naming;
     if (named !== null) {
-      if ("refusal" in named) return steps.refuse(named.refusal);
+      if ("refusal" in named) return refusals.refuse(named.refusal, request, senderOf(named));
       const refusal = steps.boundsOf(named.source);
-      if (refusal !== null) return steps.refuseLater(named.source, refusal);
+      if (refusal !== null) return refusals.refuseLater(refusal, request, named);
       steps.beginRequest(exchange, named.source);
     }
 
     // The body, as it was sent.
     const body = await steps.readBody(request, exchange, { source: named?.source.id ?? null, address: address ?? "" });
-    if (!isSentBody(body)) return steps.refuse(body);
+    if (!isSentBody(body)) return refusals.refuse(body, request, { source: named?.source ?? null });
 
     // The key, where only the body has it (TC2), and the bounds of work.
     const found = named ?? (await steps.sourceInBody(body, address ?? ""));
-    if ("refusal" in found) return steps.refuse(found.refusal);
+    if ("refusal" in found) return refusals.refuse(found.refusal, request, { ...senderOf(found), body });
     const { source } = found;
     const crowded = admission.ofWork(workSender(source)) ?? (named === null ? admission.ofActiveRequest(source) : null);
-    if (crowded !== null) return steps.refuseLater(source, crowded);
+    if (crowded !== null) return refusals.refuseLater(crowded, request, { source, body });
     if (named === null) steps.beginRequest(exchange, source);
 
     // Inflating, parsing and accepting are work in fair order.
     const userAgent = request.headers["user-agent"] ?? null;
     const call = { source: named?.source ?? null, countedFor: source.id, ip: address, userAgent };
-    return form === "batch"
-      ? await steps.acceptBatch(body, source, call)
-      : await steps.acceptSingle(form, body, source, call);
+    const answer =
+      form === "batch"
+        ? await steps.acceptBatch(body, source, call)
+        : await steps.acceptSingle(form, body, source, call);
+    if (answer.accepted) return answer;
+    // The key that counts may be another one than was found.
+    return refusals.tell(answer, request, { source: answer.answer === "unauthorized" ? null : source, body });
   };
 }
 
 /** The steps of the path, in the order in which a request takes them. */
 class PathSteps {
   readonly #parts: TakeCallsParts;
-  readonly #opener = createBodyOpener();
 
   constructor(parts: TakeCallsParts) {
     this.#parts = parts;
@@ -124,6 +126,14 @@ class PathSteps {
     const found = authenticator.authenticate([key]);
     if (inHeader !== null && "source" in found) connectionKeys.remember(socket, authorization, found, nowMs);
     return found;
+  }
+
+  /** Who sends by the key outside of the body, as far as that is known at once; of a request that is refused anyway. */
+  senderOutsideOfBody({ headers }: IncomingMessage, queryKey: string | null): RefusedSender {
+    const key = writeKeyInHeader(headers) ?? queryKey;
+    if (key === null) return { source: null };
+    const found = this.#parts.authenticator.known(key);
+    return "source" in found ? found : senderOf(found);
   }
 
   /** What a request of a source is refused with before its body is read. */
@@ -154,16 +164,16 @@ class PathSteps {
     const refusal = admission.ofAnybody() ?? admission.ofWork(sender);
     if (refusal !== null) return { refusal };
     return work.run(sender, () => {
-      const opened = this.#opener.open(body);
+      const opened = this.#parts.opener.open(body);
       return "refusal" in opened ? opened : authenticator.authenticate(findWriteKeys(opened.content));
     });
   }
 
   acceptSingle(type: CallType, body: SentBody, source: Source, call: CallRequest): Answer | Promise<Answer> {
-    const { work, accept } = this.#parts;
+    const { work, accept, refusals } = this.#parts;
     return work.run(workSender(source), () => {
       const opened = this.#contentOf(body, source);
-      return "refusal" in opened ? this.refuse(opened.refusal) : accept.single(type, opened.content, call);
+      return "refusal" in opened ? refusals.count(opened.refusal) : accept.single(type, opened.content, call);
     });
   }
 
@@ -174,13 +184,14 @@ class PathSteps {
   }
 
   *#batchSteps(body: SentBody, source: Source, call: CallRequest): Steps<Answer> {
+    const { accept, refusals } = this.#parts;
     const opened = this.#contentOf(body, source);
-    if ("refusal" in opened) return this.refuse(opened.refusal);
+    if ("refusal" in opened) return refusals.count(opened.refusal);
     yield;
     const sentBytes = body.bytes?.length ?? 0;
-    if (saysTooMuch(opened.content, sentBytes)) return this.refuse(SAYS_TOO_MUCH);
+    if (saysTooMuch(opened.content, sentBytes)) return refusals.count(SAYS_TOO_MUCH);
     yield;
-    return yield* this.#parts.accept.batch(opened.content, sentBytes, call);
+    return yield* accept.batch(opened.content, sentBytes, call);
   }
 
   /** The content of a body when its work begins, counted for its source. */
@@ -188,19 +199,9 @@ class PathSteps {
     const { admission } = this.#parts;
     const refusal = admission.ofSource(source);
     if (refusal !== null) return { refusal };
-    const opened = this.#opener.open(body);
+    const opened = this.#parts.opener.open(body);
     admission.countSent(source, { calls: 1, bytes: openedBytes(opened, body) });
     return opened;
-  }
-
-  refuse(refusal: Refusal): Refusal {
-    if (refusal !== GONE) countCalls(this.#parts.metrics, refusal.answer, 1);
-    return refusal;
-  }
-
-  /** The refusal, later for a source that goes on sending (late-refusals.ts). */
-  refuseLater({ id }: Source, refusal: Refusal): Promise<Refusal> {
-    return new Promise((resolve) => this.#parts.lateRefusals.refuse(id, () => resolve(this.refuse(refusal))));
   }
 }
 

@@ -11,7 +11,7 @@ import { addCommonHeaders, sendAnswer } from "../http/reply.ts";
 import type { Authenticator } from "../key/authenticate.ts";
 import { findWriteKeys } from "../key/body-key.ts";
 import { writeKeyInHeader, writeKeyInQuery } from "../key/request-key.ts";
-import { countCalls, type IngestMetrics } from "../metrics.ts";
+import { type Refusals, type RefusedSender, senderOf } from "../request/refusals.ts";
 import { bytesFromData, callFromBytes, callFromQuery, PIXEL_GIF } from "./query-call.ts";
 
 export interface PixelRouteParts {
@@ -20,7 +20,7 @@ export interface PixelRouteParts {
   readonly addresses: ClientAddresses;
   readonly work: WorkQueue;
   readonly accept: Accept;
-  readonly metrics: IngestMetrics;
+  readonly refusals: Refusals;
 }
 
 type Query = Readonly<Record<string, unknown>>;
@@ -35,38 +35,35 @@ interface Pixel {
 }
 
 export function addPixelRoutes(app: FastifyInstance, parts: PixelRouteParts): void {
-  const { admission, authenticator, addresses, work, accept, metrics } = parts;
-
-  const refuse = (refusal: Refusal): Refusal => {
-    countCalls(metrics, refusal.answer, 1);
-    return refusal;
-  };
+  const { admission, authenticator, addresses, work, accept, refusals } = parts;
 
   /** The path of a pixel: key, bounds, parse, accept. The key is asked for before the call is made of the address. */
   const answerTo = async (request: FastifyRequest, pixel: Pixel): Promise<Answer> => {
+    const refuse = (refusal: Refusal, sender: RefusedSender) => refusals.refuse(refusal, request.raw, sender);
     const lagging = admission.ofAnybody();
-    if (lagging !== null) return refuse(lagging);
+    if (lagging !== null) return refuse(lagging, { source: null });
     const key = writeKeyInHeader(request.headers) ?? writeKeyInQuery(request);
     const found = await authenticator.authenticate(key === null ? pixel.keys : [key]);
-    if ("refusal" in found) return refuse(found.refusal);
+    if ("refusal" in found) return refuse(found.refusal, senderOf(found));
     const { source } = found;
     const sender = { source: source.id, address: "" };
     const crowded = admission.ofWork(sender);
-    if (crowded !== null) return refuse(crowded);
+    if (crowded !== null) return refuse(crowded, found);
     const call: CallRequest = {
       source: key === null ? null : source,
       countedFor: source.id,
       ip: requestAddress(request, addresses),
       userAgent: request.headers["user-agent"] ?? null,
     };
-    return work.run(sender, () => {
+    const answer = await work.run(sender, () => {
       const refusal = admission.ofSource(source);
-      if (refusal !== null) return refuse(refusal);
+      if (refusal !== null) return refusals.count(refusal);
       admission.countSent(source, { calls: 1, bytes: request.url.length });
       const object = pixel.read();
-      if (object === null) return refuse(UNREADABLE);
+      if (object === null) return refusals.count(UNREADABLE);
       return accept.object(pixel.type, object, Buffer.byteLength(JSON.stringify(object)), call);
     });
+    return answer.accepted ? answer : refusals.tell(answer, request.raw, found);
   };
 
   /** An image shows whether or not its call was good; only what may arrive later is not answered 200. */

@@ -1,0 +1,100 @@
+/**
+ * Refusing whole requests: each is counted, and told in the activity of whoever sent it.
+ *
+ * Owns how many bodies were inflated for that in the running minute.
+ * RF1  A body that was sent compressed is inflated for the ids in it twenty times a minute and no more, whoever sends.
+ */
+import type { IncomingMessage } from "node:http";
+import type { Source } from "@posthaste/core/config/source";
+import type { ActivityLog } from "../activity/activity-log.ts";
+import type { Refusal } from "../answer/answer.ts";
+import type { LateRefusals } from "../answer/late-refusals.ts";
+import { type BodyOpener, GONE } from "../body/decompress.ts";
+import type { SentBody } from "../body/sent-body.ts";
+import type { Unauthenticated } from "../key/authenticate.ts";
+import { countCalls, type IngestMetrics } from "../metrics.ts";
+
+export interface RefusalsParts {
+  readonly metrics: IngestMetrics;
+  readonly activity: Pick<ActivityLog, "refused">;
+  readonly lateRefusals: LateRefusals;
+  readonly opener: BodyOpener;
+  /** Ms, never going back. */
+  readonly monotonicMs: () => number;
+}
+
+/** Who sent a request that is refused, and what of it was read. */
+export interface RefusedSender {
+  /** Null where its key was not found, or not looked for. */
+  readonly source: Source | null;
+  readonly unknownKey?: string | undefined;
+  readonly body?: SentBody;
+}
+
+const INFLATED_A_MINUTE = 20;
+const MINUTE_MS = 60_000;
+
+export class Refusals {
+  readonly #parts: RefusalsParts;
+  #inflated = 0;
+  #minute = 0;
+
+  constructor(parts: RefusalsParts) {
+    this.#parts = parts;
+  }
+
+  /** Counts a request that is refused before its calls were counted. */
+  count(refusal: Refusal): Refusal {
+    if (refusal !== GONE) countCalls(this.#parts.metrics, refusal.answer, 1);
+    return refusal;
+  }
+
+  /** Tells what was counted already. */
+  tell(refusal: Refusal, request: IncomingMessage, sender: RefusedSender): Refusal {
+    // The sender of a request that is gone hears nothing; a call that is kept with its reason is told there.
+    if (refusal === GONE || refusal.isKept === true) return refusal;
+    const { source, unknownKey = null, body } = sender;
+    this.#parts.activity.refused(source?.id ?? null, refusal, () => ({
+      request,
+      content: body === undefined ? null : this.#contentOf(body),
+      sentBytes: body?.bytes?.length ?? null,
+      unknownKey,
+    }));
+    return refusal;
+  }
+
+  /** Counts and tells. */
+  refuse(refusal: Refusal, request: IncomingMessage, sender: RefusedSender): Refusal {
+    return this.tell(this.count(refusal), request, sender);
+  }
+
+  /** The refusal, later for a source that goes on sending (late-refusals.ts). */
+  refuseLater(
+    refusal: Refusal,
+    request: IncomingMessage,
+    sender: RefusedSender & { readonly source: Source },
+  ): Promise<Refusal> {
+    this.tell(refusal, request, sender);
+    return new Promise((resolve) =>
+      this.#parts.lateRefusals.refuse(sender.source.id, () => resolve(this.count(refusal))),
+    );
+  }
+
+  #contentOf(body: SentBody): Buffer | null {
+    if (body.encoding !== undefined && !this.#mayInflate()) return null;
+    const opened = this.#parts.opener.open(body);
+    return "content" in opened ? opened.content : null;
+  }
+
+  #mayInflate(): boolean {
+    const minute = Math.floor(this.#parts.monotonicMs() / MINUTE_MS);
+    if (minute !== this.#minute) this.#inflated = 0;
+    this.#minute = minute;
+    return this.#inflated++ < INFLATED_A_MINUTE;
+  }
+}
+
+/** Who sent a request that is refused for its key. */
+export function senderOf({ disabled, unknownKey }: Unauthenticated): RefusedSender {
+  return { source: disabled ?? null, unknownKey };
+}
