@@ -56,6 +56,7 @@ export function accessTable(names: TopicNames): readonly Grant[] {
       topicsFrom(names.retryPrefix, "read", "write"),
       topic(names.deadLetters, "write"),
       topic(names.attempts, "write"),
+      topic(names.destinationHealth, "write"),
       topic(names.unreadable, "write"),
     ]),
     ...grantsOf("posthaste-control", grantsOfControl(names)),

@@ -64,7 +64,7 @@ describe("topicCatalogue", () => {
   it("keeps tables compacted, in one partition and without a retention", () => {
     const compacted = catalogue.filter((topic) => topic.cleanup === "compact");
     const tables = [names.sourceConfig, names.destinationConfig, names.meta, names.audienceConfig];
-    const others = [names.suppressions, names.deletions, names.replays, names.tokens];
+    const others = [names.suppressions, names.deletions, names.replays, names.tokens, names.destinationHealth];
     expect(compacted.map((topic) => topic.name)).toEqual([...tables, names.audiences, ...others]);
     for (const topic of compacted) {
       expect(topic).toMatchObject({ partitions: topic.name === names.audiences ? 6 : 1, retentionMs: null });

@@ -24,6 +24,7 @@ export const SCHEMA_NAMES = [
   "replay",
   "token",
   "audit",
+  "destination-health",
 ] as const;
 export type SchemaName = (typeof SCHEMA_NAMES)[number];
 
@@ -61,6 +62,8 @@ export interface TopicNames {
   readonly tokens: string;
   /** Who changed what by the control API. */
   readonly audit: string;
+  /** What each delivery process says of its destinations and of itself; a table. */
+  readonly destinationHealth: string;
   /** What every retry topic's name begins with. */
   readonly retryPrefix: string;
   readonly routerGroup: string;
@@ -93,6 +96,7 @@ export function createTopicNames(prefix: string = DEFAULT_TOPIC_PREFIX): TopicNa
     replays: `${prefix}.replays`,
     tokens: `${prefix}.tokens`,
     audit: `${prefix}.audit`,
+    destinationHealth: `${prefix}.destination-health`,
     retryPrefix: `${prefix}.deliveries.retry-`,
     routerGroup: `${prefix}.router`,
     deliveryGroup: `${prefix}.delivery`,
@@ -131,6 +135,7 @@ export function subjectOf(names: TopicNames, schema: SchemaName): string {
     replay: names.replays,
     token: names.tokens,
     audit: names.audit,
+    "destination-health": names.destinationHealth,
   };
   return `${topics[schema]}-value`;
 }
@@ -230,6 +235,7 @@ export function topicCatalogue(options: CatalogueOptions): readonly TopicSpec[] 
     table(names.deletions, "deletion", "deletionId"),
     table(names.replays, "replay", "planId or planId:progress"),
     table(names.tokens, "token", "tokenId, linkId or sessionId"),
+    table(names.destinationHealth, "destination-health", "destinationId:instance or process:instance"),
     // One order of all changes.
     { ...log(names.audit, "audit", "what was changed", auditKeepMs), partitions: 1 },
     log(names.events, "event", "sourceId:userId or anonymousId"),

@@ -29,6 +29,8 @@ export interface TestTopics {
    * are left out. The values of a topic without a schema are its bytes.
    */
   readonly follow: <T>(topic: string, take: (value: T, record: IncomingRecord) => void) => Promise<void>;
+  /** As `follow` of a table with a schema, by key; null for a tombstone. */
+  readonly followTable: <T>(topic: string, take: (key: string, value: T | null) => void) => Promise<void>;
   /** Call it when the services have ended. */
   readonly remove: () => Promise<void>;
 }
@@ -53,6 +55,11 @@ export async function createTestTopics(
   const openCodec = createOpenCodec({ url: schemaRegistryUrl(), names });
   const producer = await createProducer(connection, { name: "test", topics: catalogue.map((topic) => topic.name) });
   const readers: LogReader[] = [];
+  const specOf = (topic: string): TopicSpec => {
+    const spec = catalogue.find((each) => each.name === topic);
+    if (spec === undefined) throw new Error(`${topic} is not in the catalogue`);
+    return spec;
+  };
   return {
     prefix,
     names,
@@ -60,9 +67,14 @@ export async function createTestTopics(
     openCodec,
     producer,
     follow: async <T>(topic: string, take: (value: T, record: IncomingRecord) => void) => {
-      const spec = catalogue.find((each) => each.name === topic);
-      if (spec === undefined) throw new Error(`${topic} is not in the catalogue`);
-      readers.push(...(await followTopic(connection, openCodec, { spec, take })));
+      const decoded = (value: T | null, record: IncomingRecord): void => {
+        if (value !== null) take(value, record);
+      };
+      readers.push(...(await followTopic(connection, openCodec, { spec: specOf(topic), take: decoded })));
+    },
+    followTable: async <T>(topic: string, take: (key: string, value: T | null) => void) => {
+      const byKey = (value: T | null, { key }: IncomingRecord) => take(String(key), value);
+      readers.push(...(await followTopic(connection, openCodec, { spec: specOf(topic), take: byKey })));
     },
     remove: async () => {
       await Promise.all(readers.map((reader) => reader.close()));
@@ -84,7 +96,8 @@ const BYTES: Codec<unknown> = {
 
 interface Following<T> {
   readonly spec: TopicSpec;
-  readonly take: (value: T, record: IncomingRecord) => void;
+  /** A tombstone's value is null. */
+  readonly take: (value: T | null, record: IncomingRecord) => void;
 }
 
 async function followTopic<T>(
@@ -101,10 +114,9 @@ async function followTopic<T>(
       from: "start",
       onRecords: async (records) => {
         for (const record of records) {
-          if (record.value === null) continue;
-          await codec.prefetch(record.value);
+          if (record.value !== null) await codec.prefetch(record.value);
           // The caller knows which topics have a schema.
-          take(codec.decode(record.value) as T, record);
+          take(record.value === null ? null : (codec.decode(record.value) as T), record);
         }
       },
       // Uncaught, so that the run of the test fails.

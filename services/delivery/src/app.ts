@@ -3,6 +3,7 @@
  * their receivers. First attempts and retries share the stages of `pipeline.ts`, and so the admission of their
  * destinations.
  */
+import { randomBytes } from "node:crypto";
 import type { SecretKey } from "@posthaste/contracts/secret-box";
 import { createTopicNames, delayMsFromRetryTopic } from "@posthaste/contracts/topics";
 import type { RetrySchedule } from "@posthaste/core/delivery/retry-plan";
@@ -17,12 +18,13 @@ import type { KafkaAccess, RegistryAccess } from "@posthaste/runtime/connection-
 import type { AddressRules } from "@posthaste/webhook/address-guard";
 import { createWebhookSender, type SenderLimits } from "@posthaste/webhook/sender";
 import type { Registry } from "prom-client";
+import { HealthWriter } from "./health/health-writer.ts";
 import { createConsumers } from "./intake/consumers.ts";
 import { createDeliveryGauges, createDeliveryMetrics } from "./metrics.ts";
 import { AttemptLog, type AttemptLogSetting } from "./outcome/attempt-log.ts";
 import { OutcomePublisher } from "./outcome/outcome-publisher.ts";
-import { createPipeline } from "./pipeline.ts";
-import { type OpenTopicsOptions, openTopics } from "./topics.ts";
+import { createPipeline, type Pipeline } from "./pipeline.ts";
+import { type OpenTopics, type OpenTopicsOptions, openTopics } from "./topics.ts";
 
 export interface DeliveryOptions {
   readonly kafka: KafkaAccess;
@@ -49,6 +51,8 @@ export interface DeliveryOptions {
   readonly clock?: Clock;
   /** Answers 0 up to but not including 1; for jitter, and for the share of attempts that is logged. */
   readonly random?: () => number;
+  /** Names this process among others; drawn when left out. */
+  readonly instance?: string;
 }
 
 export interface DeliveryService {
@@ -124,6 +128,7 @@ export async function startDelivery(options: DeliveryOptions): Promise<DeliveryS
     onFailure,
   });
   const { intake, admission, activeDestinations } = pipeline;
+  const health = openHealth(options, { topics, pipeline, clock });
   createDeliveryGauges(registry, {
     breakers: () => activeDestinations.breakers(),
     waitingForAdmission: () => admission.waiting,
@@ -150,12 +155,41 @@ export async function startDelivery(options: DeliveryOptions): Promise<DeliveryS
       await Promise.all([firstAttempts.stop(), retries.stop()]);
       pipeline.close();
       await sender.close();
-      // Both are called in one turn of the event loop, the log first: it gives what waits to its producer, whose close
-      // has an end.
-      await Promise.all([attemptLog.close(), topics.close()]);
+      // All are called in one turn of the event loop, the topics last: the others give what waits to their producers,
+      // whose close has an end.
+      await Promise.all([attemptLog.close(), health.close(), topics.close()]);
       await connection.close();
     },
   };
+}
+
+interface HealthParts {
+  readonly topics: OpenTopics;
+  readonly pipeline: Pipeline;
+  readonly clock: Clock;
+}
+
+/** From now on this process says what it runs with, and what it knows of its destinations. */
+function openHealth(options: DeliveryOptions, { topics, pipeline, clock }: HealthParts): HealthWriter {
+  const { schedule, attemptLog, windowRecords = DEFAULT_WINDOW_RECORDS, log } = options;
+  return new HealthWriter({
+    instance: options.instance ?? randomBytes(8).toString("hex"),
+    process: {
+      startedAtMs: Math.round(clock.nowMs()),
+      retryDelaysMs: schedule.delaysMs,
+      retryWindowMs: schedule.windowMs,
+      windowRecords,
+      logsFailures: attemptLog.failures,
+      loggedShare: attemptLog.deliveredShare,
+    },
+    counts: pipeline.healthCounts,
+    activeOf: (destinationId) => pipeline.activeDestinations.peek(destinationId)?.admission,
+    producer: topics.health,
+    topic: topics.names.destinationHealth,
+    codec: topics.healthCodec,
+    clock,
+    log,
+  });
 }
 
 function isJoined(consumer: WindowedConsumer): true | string {

@@ -14,6 +14,7 @@ import { Attempts } from "./attempt/attempts.ts";
 import { Check } from "./check/check.ts";
 import { DestinationCheck } from "./check/destination-check.ts";
 import { type KnownSuppressions, SuppressionCheck } from "./check/suppression-check.ts";
+import { DestinationsCounts } from "./health/health-counts.ts";
 import { Intake, type IntakeOptions } from "./intake/intake.ts";
 import { Outcomes, type OutcomesOptions } from "./outcome/outcomes.ts";
 
@@ -35,6 +36,7 @@ export interface Pipeline {
   readonly attempts: Attempts;
   readonly activeDestinations: ActiveDestinations;
   readonly retryBacklog: RetryBacklog;
+  readonly healthCounts: DestinationsCounts;
   /** What waits in a stage stays in its window, for the partition's next owner to read. */
   readonly close: () => void;
 }
@@ -47,7 +49,8 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     monotonicMs: clock.monotonicMs,
   });
   const retryBacklog = new RetryBacklog(activeDestinations, clock.monotonicMs);
-  const outcomes = new Outcomes({ ...options, retryBacklog });
+  const healthCounts = new DestinationsCounts();
+  const outcomes = new Outcomes({ ...options, retryBacklog, healthCounts });
   const attempts = new Attempts({ ...options, outcomes });
   const destinationCheck = new DestinationCheck({ ...options, refusals: outcomes });
   const suppressionCheck = new SuppressionCheck({
@@ -72,6 +75,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     attempts,
     activeDestinations,
     retryBacklog,
+    healthCounts,
     close: () => {
       intake.close();
       check.close();

@@ -11,6 +11,7 @@ import type { AttemptBatch } from "@posthaste/core/delivery/attempt-record";
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import type { Delivery } from "@posthaste/core/delivery/delivery";
 import type { RetrySchedule } from "@posthaste/core/delivery/retry-plan";
+import type { HealthRecord } from "@posthaste/core/health/health-record";
 import type { Log } from "@posthaste/core/log";
 import { createOpenCodec } from "@posthaste/kafka/codec/registry";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
@@ -46,6 +47,9 @@ export interface OpenTopics {
   readonly republisher: Producer;
   /** Writes the attempt log. A producer of its own, so that no republished record waits behind the log. */
   readonly attempts: Producer;
+  readonly healthCodec: Codec<HealthRecord>;
+  /** Writes what this process says of destinations. */
+  readonly health: Producer;
   readonly close: () => Promise<void>;
 }
 
@@ -54,10 +58,11 @@ export async function openTopics(connection: KafkaConnection, options: OpenTopic
   const { names, log } = options;
   const retryTopics = await findRetryTopics(connection, names, options.schedule);
   const openCodec = createOpenCodec({ ...options.schemaRegistry, names, log });
-  const [deliveryCodec, deadLetterCodec, attemptCodec, destinationRecordCodec] = await Promise.all([
+  const [deliveryCodec, deadLetterCodec, attemptCodec, healthCodec, destinationRecordCodec] = await Promise.all([
     openCodec<Delivery>("delivery"),
     openCodec<DeadLetter>("dead-letter"),
     openCodec<AttemptBatch>("attempt-batch"),
+    openCodec<HealthRecord>("destination-health"),
     openCodec<DestinationRecord>("destination"),
   ]);
   const destinationCodec = createDestinationCodec(destinationRecordCodec, createSecretBox(options.secretKeys));
@@ -78,6 +83,7 @@ export async function openTopics(connection: KafkaConnection, options: OpenTopic
     topics: [names.deadLetters, names.unreadable, ...retryTopics],
   });
   const attempts = await createProducer(connection, { name: "attempts", topics: [names.attempts] });
+  const health = await createProducer(connection, { name: "health", topics: [names.destinationHealth] });
   return {
     names,
     retryTopics,
@@ -88,10 +94,13 @@ export async function openTopics(connection: KafkaConnection, options: OpenTopic
     attemptCodec,
     republisher,
     attempts,
+    healthCodec,
+    health,
     close: async () => {
       await Promise.all([
         republisher.close(DRAINED_FLUSH_MS),
         attempts.close(DRAINED_FLUSH_MS),
+        health.close(DRAINED_FLUSH_MS),
         destinations.close(),
         suppressed.close(),
       ]);

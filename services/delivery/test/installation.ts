@@ -9,6 +9,7 @@ import type { Destination } from "@posthaste/core/config/destination";
 import type { AttemptBatch, AttemptRecord } from "@posthaste/core/delivery/attempt-record";
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import type { Delivery, DeliveryProgress } from "@posthaste/core/delivery/delivery";
+import type { HealthRecord } from "@posthaste/core/health/health-record";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { STRAY_SOURCE } from "@posthaste/testbed/stray-source";
 import { testDestination } from "@posthaste/testbed/test-destination";
@@ -43,6 +44,8 @@ export interface Installation {
   readonly encode: (draft: DeliveryDraft) => Buffer;
   /** A value of a schema that the registry knows and that no topic of deliveries is for. */
   readonly strayValue: Buffer;
+  /** Hands on what delivery says of its destinations and of itself; null for a key that is removed. */
+  readonly followHealth: (take: (key: string, record: HealthRecord | null) => void) => Promise<void>;
   /** Starts delivery; `remove` stops it, if the test has not. */
   readonly startDelivery: (options?: Partial<DeliveryOptions>) => Promise<TestDelivery>;
   readonly remove: () => Promise<void>;
@@ -138,6 +141,7 @@ export async function createInstallation(delaysMs: readonly number[]): Promise<I
         })),
       ),
     sendRaw: (topic, value, headers = {}) => producer.send([{ topic, key: "k", value, headers }]),
+    followHealth: (take) => topics.followTable<HealthRecord>(names.destinationHealth, take),
     startDelivery: async (options = {}) => {
       const registry = new Registry();
       const failures: Error[] = [];

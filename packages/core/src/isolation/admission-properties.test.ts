@@ -188,7 +188,7 @@ describe("whatever happens", () => {
             if (what === "outcome" && out.length > 0) end(outcome, pick % out.length);
             if (what === "shut") admission.urls[pick % 2]?.shutUntil(nowMs + passedMs * 2);
             const broken = what === "break" ? admission.urls[pick % 2] : undefined;
-            for (let failures = 0; broken?.breakerState === "closed" && failures < 5; failures++) {
+            for (let failures = 0; broken?.breaker.state === "closed" && failures < 5; failures++) {
               const begun = { startedMs: nowMs, wasProbe: broken.take(nowMs) };
               broken.settled("failed", begun, nowMs);
               broken.ended();

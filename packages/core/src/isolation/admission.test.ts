@@ -177,7 +177,7 @@ describe("admission to one URL", () => {
     const fifth = failing.next(10);
     if (fifth === null) throw new Error("nothing waited");
     finish(fifth, "failed", 10);
-    expect(failing.urls[0]?.breakerState).toBe("open");
+    expect(failing.urls[0]?.breaker.state).toBe("open");
     // Who waits first meets the breaker first; the rest is overdue.
     expect(failing.next(10)?.deferred).toMatchObject([{ cause: "breaker_open" }]);
     expect(arrive(failing, 11, ALONE)).toEqual(["breaker_open"]);

@@ -31,6 +31,17 @@ describe("a breaker", () => {
     expect(breaker.state).toBe("half_open");
   });
 
+  it("BR3: says since when it is open, probes that failed included, and when the next probe may go", () => {
+    const breaker = opened(50);
+    expect([breaker.openedMs, breaker.nextProbeMs]).toEqual([50, 150]);
+    breaker.admit(150);
+    breaker.failed(200, true);
+    expect([breaker.openedMs, breaker.nextProbeMs]).toEqual([50, 400]);
+    breaker.admit(400);
+    breaker.succeeded();
+    expect([breaker.openedMs, breaker.nextProbeMs]).toEqual([null, null]);
+  });
+
   it("BR3: closes when the probe succeeds", () => {
     const breaker = opened(0);
     breaker.admit(100);

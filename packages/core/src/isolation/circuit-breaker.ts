@@ -27,6 +27,7 @@ export class CircuitBreaker {
   #failures = 0;
   #openMs: number;
   #openUntilMs = 0;
+  #openedMs = 0;
 
   constructor(settings: BreakerSettings = DEFAULT_BREAKER) {
     this.#settings = settings;
@@ -35,6 +36,16 @@ export class CircuitBreaker {
 
   get state(): BreakerState {
     return this.#state;
+  }
+
+  /** When it left `closed`, on the clock of its callers; null while it is closed. */
+  get openedMs(): number | null {
+    return this.#state === "closed" ? null : this.#openedMs;
+  }
+
+  /** From when a probe may go; null while it is closed. */
+  get nextProbeMs(): number | null {
+    return this.#state === "closed" ? null : this.#openUntilMs;
   }
 
   /** Whether a request could go now, as a probe or freely. */
@@ -74,6 +85,7 @@ export class CircuitBreaker {
   }
 
   #open(nowMs: number): void {
+    if (this.#state === "closed") this.#openedMs = nowMs;
     this.#state = "open";
     this.#openUntilMs = nowMs + this.#openMs;
   }

@@ -140,7 +140,7 @@ describe("destinations that share the connections", () => {
           // Every fourth is healthy.
           const isHealthy = of % 4 === 0;
           if (what === "arrive") {
-            const wasFree = admission.isEmpty && admission.urls[0]?.breakerState === "closed";
+            const wasFree = admission.isEmpty && admission.urls[0]?.breaker.state === "closed";
             const permit = admission.admit(one, nowMs, () => AMONG_OTHERS);
             if (permit?.isGiven) out.push(permit);
             if (wasFree && destination.hasAnswered) expect(permit?.isGiven).toBe(true);

@@ -42,7 +42,7 @@ describe("a permit that is given", () => {
     const line = brokenLine("b");
     const permit = new Permit(request, [line], true);
     permit.give([line], 1000);
-    expect([line.health.unsettled, permit.wasProbe(0), line.health.breakerState]).toEqual([1, false, "open"]);
+    expect([line.health.unsettled, permit.wasProbe(0), line.health.breaker.state]).toEqual([1, false, "open"]);
   });
 });
 

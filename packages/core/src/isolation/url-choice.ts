@@ -103,7 +103,7 @@ function leaveOutUnsound<T extends AdmissionRequest>(permit: Permit<T>, nowMs: n
     const { health, queue } = line;
     const obstacle = lastingObstacle(health.obstacle(nowMs));
     if (obstacle !== null) permit.leaveOut(line, obstacle);
-    else if (hasSound && health.breakerState !== "closed") permit.leaveOut(line, "breaker_open");
+    else if (hasSound && health.breaker.state !== "closed") permit.leaveOut(line, "breaker_open");
     else if (hasSound && !health.isSound && (queue.length > 0 || !health.hasCapacity())) {
       permit.leaveOut(line, "concurrency_limit");
     }

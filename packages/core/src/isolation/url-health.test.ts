@@ -73,7 +73,7 @@ describe("the health of a URL", () => {
       health.take(100);
       finish(health, "failed", 100, 101);
     }
-    expect([health.breakerState, health.isIdle(1_000_000)]).toEqual(["open", false]);
+    expect([health.breaker.state, health.isIdle(1_000_000)]).toEqual(["open", false]);
   });
 
   it("stalls later when its requests usually take long, and not while nothing is out", () => {
@@ -145,7 +145,7 @@ describe("the health of a URL", () => {
     expect(health.obstacle(1000)).toBeNull();
     expect(health.take(1000)).toBe(true);
     health.settled("delivered", { startedMs: 1000, wasProbe: true }, 1010);
-    expect([health.breakerState, health.unsettled, health.out]).toEqual(["closed", 0, 1]);
+    expect([health.breaker.state, health.unsettled, health.out]).toEqual(["closed", 0, 1]);
   });
 
   it("starts with a first limit again when its breaker closes: what the limit fell to was learnt of a dead receiver", () => {

@@ -24,7 +24,7 @@
  *      CD2 of clog-detector.ts), and the expected wait is short.
  */
 
-import { type BreakerSettings, type BreakerState, CircuitBreaker, DEFAULT_BREAKER } from "./circuit-breaker.ts";
+import { type BreakerSettings, CircuitBreaker, DEFAULT_BREAKER } from "./circuit-breaker.ts";
 import { ClogDetector } from "./clog-detector.ts";
 import { ConcurrencyLimit, DEFAULT_LIMIT, type LimitSettings } from "./concurrency-limit.ts";
 import type { ConnectionBudget, HealthState } from "./connection-budget.ts";
@@ -96,8 +96,8 @@ export class UrlHealth {
     this.#budget = budget;
   }
 
-  get breakerState(): BreakerState {
-    return this.#breaker.state;
+  get breaker(): Pick<CircuitBreaker, "state" | "openedMs" | "nextProbeMs"> {
+    return this.#breaker;
   }
 
   /** Requests without an outcome. */

@@ -86,7 +86,7 @@ export class ActiveDestinations {
   breakers(): Record<BreakerState, number> {
     const counts = Object.fromEntries(BREAKER_STATES.map((state) => [state, 0])) as Record<BreakerState, number>;
     for (const { admission } of this.#byId.values()) {
-      for (const { breakerState } of admission.urls) counts[breakerState] += 1;
+      for (const { breaker } of admission.urls) counts[breaker.state] += 1;
     }
     return counts;
   }

@@ -10,6 +10,7 @@
  * OU3  The attempt log is told of a delivery's first deferral, and of every end that follows an entry: an attempt that
  *      delivered is logged whatever the share where an earlier one failed, where the delivery was deferred or where it
  *      was sent again. So nobody who reads the log waits for an end that it left out.
+ * OU4  Every settled attempt, every answer and every deferral counts towards its destination's health.
  */
 
 import type { Destination } from "@posthaste/core/config/destination";
@@ -35,6 +36,7 @@ import type { RetryBacklog } from "../admission/retry-backlog.ts";
 import type { OutcomePort } from "../attempt/outcome-port.ts";
 import { type CheckedDelivery, owedUrls } from "../check/checked-delivery.ts";
 import type { RefusalPort } from "../check/destination-check.ts";
+import type { HealthPort } from "../health/health-counts.ts";
 import type { IncomingDelivery } from "../intake/incoming-delivery.ts";
 import type { DeliveryMetrics } from "../metrics.ts";
 import type { AttemptLog } from "./attempt-log.ts";
@@ -51,6 +53,7 @@ export interface OutcomesOptions {
   readonly publisher: Pick<OutcomePublisher, "publish">;
   readonly attemptLog: Pick<AttemptLog, "skips" | "skipsDeferrals" | "add" | "addDeferral">;
   readonly retryBacklog: RetryBacklog;
+  readonly healthCounts: HealthPort;
   readonly schedule: RetrySchedule;
   /** The delay of a retry topic; 0 for the deliveries topic. */
   readonly delayMsOf: (topic: string) => number;
@@ -70,9 +73,10 @@ export class Outcomes implements OutcomePort, RefusalPort, DeferralPort {
     report: AttemptReport,
     leftOutTillMs: readonly (number | null)[],
   ): readonly LoggedFollowUp[] {
-    const { clock, schedule } = this.#options;
+    const { clock, schedule, healthCounts } = this.#options;
     const nowMs = clock.nowMs();
     const { task, delivery, progress, destination } = permit.request;
+    if (report.urls.length > 0) healthCounts.settled(destination.id, report.settlement.outcome, nowMs);
     if (report.urls.some(({ outcome }) => outcome === "delivered")) this.#observeDelivered(permit.request, nowMs);
     const planned = planFollowUps({ delivery, progress, destination, report, leftOutTillMs, schedule, nowMs });
     const followUps =
@@ -89,7 +93,8 @@ export class Outcomes implements OutcomePort, RefusalPort, DeferralPort {
 
   /** Logs the attempt, unless nothing was sent, or the attempt log skips it and it is of no deletion request. */
   finished({ request }: DeliveryPermit, report: AttemptReport, followUps: readonly LoggedFollowUp[]): void {
-    const { attemptLog, delayMsOf } = this.#options;
+    const { attemptLog, delayMsOf, healthCounts } = this.#options;
+    healthCounts.finished(request.destination.id, report);
     const { outcome } = report.settlement;
     const { attempts, deferrals, replay } = request.progress;
     const follows = attempts > 0 || deferrals > 0 || replay !== null || followUps.length > 0;
@@ -137,12 +142,12 @@ export class Outcomes implements OutcomePort, RefusalPort, DeferralPort {
    * What follows for URLs that an attempt leaves out. A last attempt that they are owed comes with their own record.
    */
   #planParts(checked: CheckedDelivery, parts: readonly DeferredPart[]): readonly FollowUp[] {
-    const { schedule, metrics } = this.#options;
+    const { schedule } = this.#options;
     const { delivery, destination } = checked;
     return parts.map(({ urls, cause, notBeforeMs }): FollowUp => {
       const plan = this.#planDeferral(checked, { ...checked.progress, urls }, notBeforeMs);
       if (plan.kind === "dead_letter") return { ...plan, delivery, lastAttempt: owedUrls(plan.progress, destination) };
-      metrics.deferred.inc({ cause });
+      this.#countDeferred(checked, cause);
       const wait = plan.kind === "retry" ? plan : planAdmissionHold({ schedule, progress: plan.progress });
       this.#logDeferral(checked, wait, cause);
       return wait;
@@ -163,9 +168,15 @@ export class Outcomes implements OutcomePort, RefusalPort, DeferralPort {
 
   /** Republishes a delivery that gets no attempt now. */
   #wait(checked: CheckedDelivery, plan: RetryPlan, cause: DeferredCause): void {
-    this.#options.metrics.deferred.inc({ cause });
+    this.#countDeferred(checked, cause);
     this.#logDeferral(checked, plan, cause);
     this.#publish(checked.task, [plan]);
+  }
+
+  #countDeferred({ destination }: CheckedDelivery, cause: DeferredCause): void {
+    const { metrics, healthCounts, clock } = this.#options;
+    metrics.deferred.inc({ cause });
+    healthCounts.deferred(destination.id, cause, clock.nowMs());
   }
 
   /** OU3. Nothing is written of a record whose partition was given up: its new owner decides anew. */

@@ -1,0 +1,122 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { DestinationHealth, HealthOfUrl, LastAnswer } from "./health-record.ts";
+import { judgeHealth, type RecentAttempts } from "./health-state.ts";
+
+const URL_A = "https://a.example/";
+const DESTINATION = { isEnabled: true, updatedAtMs: 5, urls: [URL_A, "https://b.example/"] };
+const NO_ATTEMPTS: RecentAttempts = { delivered: 0, failed: 0, failingSinceMs: null };
+
+const answer = (over: Partial<LastAnswer> = {}): LastAnswer => ({
+  ...{ atMs: 1000, outcome: "retryable", status: 503, error: null, durationMs: 12 },
+  ...over,
+});
+const urlHealth = (over: Partial<HealthOfUrl> = {}): HealthOfUrl => ({
+  ...{ url: URL_A, breaker: "closed", openSinceMs: null, nextProbeMs: null, notBeforeMs: null, inFlight: 0 },
+  answer: null,
+  ...over,
+});
+const OPEN = { breaker: "open", openSinceMs: 900, nextProbeMs: 2000, answer: answer() } as const;
+const health = (over: Partial<DestinationHealth> = {}): DestinationHealth => ({
+  ...{ delivered: 0, retryable: 0, permanent: 0, deferred: {}, latencies: [], countedSinceMs: 1, waiting: 0 },
+  ...{ deliveredAtMs: null, failedAtMs: null, failingSinceMs: null, recoveredAtMs: null, urls: [] },
+  ...over,
+});
+
+describe("the state of a destination", () => {
+  it("HJ1: is off when it is configured so, whatever its breakers say", () => {
+    const judged = judgeHealth(
+      { ...DESTINATION, isEnabled: false },
+      [health({ urls: [urlHealth(OPEN)] })],
+      NO_ATTEMPTS,
+    );
+    expect(judged).toEqual({ state: "off", sinceMs: 5, reason: null, nextProbeMs: null });
+  });
+
+  it("HJ1: is open when a breaker of one process is not closed, and says since when, why and what comes next", () => {
+    const half = urlHealth({ ...OPEN, breaker: "half_open", openSinceMs: 700, nextProbeMs: 3000 });
+    const judged = judgeHealth(
+      DESTINATION,
+      [health({ urls: [urlHealth()] }), health({ urls: [urlHealth(OPEN)] }), health({ urls: [half] })],
+      NO_ATTEMPTS,
+    );
+    expect(judged).toEqual({
+      state: "open",
+      sinceMs: 700,
+      reason: { ...answer(), url: URL_A },
+      nextProbeMs: 2000,
+    });
+  });
+
+  it("HJ1: does not go by the breaker of a URL that it has no more", () => {
+    const gone = health({ urls: [urlHealth({ ...OPEN, url: "https://old.example/" })] });
+    expect(judgeHealth(DESTINATION, [gone], NO_ATTEMPTS).state).toBe("healthy");
+  });
+
+  it("HJ1: takes a breaker's state of a later release for one that is not closed", () => {
+    const judged = judgeHealth(
+      DESTINATION,
+      [health({ urls: [urlHealth({ ...OPEN, breaker: "other" })] })],
+      NO_ATTEMPTS,
+    );
+    expect(judged.state).toBe("open");
+  });
+
+  it.each([
+    [95, 5, "healthy"],
+    [94, 6, "failing"],
+    [0, 1, "failing"],
+    [0, 0, "healthy"],
+  ])("HJ1: with %i delivered and %i failed in five minutes is %s", (delivered, failed, state) => {
+    const held = [health({ deliveredAtMs: 2000, failedAtMs: 1000 })];
+    expect(judgeHealth(DESTINATION, held, { delivered, failed, failingSinceMs: 1000 }).state).toBe(state);
+  });
+
+  it("HJ1: is failing when the newest attempt failed, however long ago, until any process delivers", () => {
+    const failing = health({ failedAtMs: 3000, failingSinceMs: 1500, urls: [urlHealth({ answer: answer() })] });
+    const judged = judgeHealth(DESTINATION, [failing, health({ deliveredAtMs: 1000 })], NO_ATTEMPTS);
+    expect([judged.state, judged.sinceMs, judged.reason?.status]).toEqual(["failing", 1500, 503]);
+    expect(judgeHealth(DESTINATION, [failing, health({ deliveredAtMs: 3001 })], NO_ATTEMPTS).state).toBe("healthy");
+    // The other process delivered after this one's first failure.
+    expect(judgeHealth(DESTINATION, [failing, health({ deliveredAtMs: 2000 })], NO_ATTEMPTS).sinceMs).toBe(3000);
+  });
+
+  it("HJ2: names the newest failure as the reason, and nothing that delivered", () => {
+    const [early, late] = [urlHealth({ answer: answer() }), urlHealth({ answer: answer({ atMs: 2000, status: 401 }) })];
+    const well = urlHealth({ answer: answer({ atMs: 3000, outcome: "delivered", status: 200 }) });
+    const held = [health({ failedAtMs: 3000, failingSinceMs: 1000, urls: [early, well] }), health({ urls: [late] })];
+    expect(judgeHealth(DESTINATION, held, NO_ATTEMPTS).reason?.status).toBe(401);
+  });
+
+  it("says since when it is well again", () => {
+    const held = [health({ deliveredAtMs: 9, recoveredAtMs: 7 }), health({ recoveredAtMs: 8 }), health()];
+    expect(judgeHealth(DESTINATION, held, NO_ATTEMPTS)).toMatchObject({ state: "healthy", sinceMs: 8 });
+  });
+
+  it("does not depend on the order of the processes", () => {
+    const moment = fc.option(fc.nat(100), { nil: null });
+    const anyUrl = fc
+      .record({ breaker: fc.constantFrom("closed", "open", "half_open"), openSinceMs: moment, nextProbeMs: moment })
+      .chain((url) =>
+        fc
+          .option(fc.nat(1e6))
+          .map((atMs) =>
+            urlHealth({ ...url, answer: atMs === null ? null : answer({ atMs }) } as Partial<HealthOfUrl>),
+          ),
+      );
+    const anyHealth = fc
+      .record({
+        deliveredAtMs: moment,
+        failedAtMs: moment,
+        failingSinceMs: moment,
+        urls: fc.array(anyUrl, { maxLength: 2 }),
+      })
+      .map((over) => health(over));
+    fc.assert(
+      fc.property(fc.array(anyHealth, { maxLength: 4 }), (held) => {
+        const [there, back] = [held, held.toReversed()].map((each) => judgeHealth(DESTINATION, each, NO_ATTEMPTS));
+        expect(there).toEqual(back);
+      }),
+    );
+  });
+});

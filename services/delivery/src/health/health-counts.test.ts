@@ -1,0 +1,68 @@
+import { LATENCY_BUCKETS, latencyBucket } from "@posthaste/core/health/latency-counts";
+import type { AttemptReport, UrlResult } from "@posthaste/webhook/report";
+import { describe, expect, it } from "vitest";
+import { DestinationsCounts } from "./health-counts.ts";
+
+const result = (over: Partial<UrlResult> = {}): UrlResult => ({
+  ...{ url: "https://a.example/", outcome: "delivered", status: 200, error: null, durationMs: 30 },
+  ...{ notBeforeMs: null, answer: null },
+  ...over,
+});
+const report = (startedAtMs: number, ...urls: UrlResult[]) => ({ startedAtMs, urls }) as unknown as AttemptReport;
+
+describe("what a process counts of a destination", () => {
+  it("HC3: is when it began to fail, and when it delivered again", () => {
+    const counts = new DestinationsCounts();
+    counts.settled("a", "delivered", 10);
+    for (const nowMs of [20, 30]) counts.settled("a", "retryable", nowMs);
+    expect(counts.get("a")).toMatchObject({
+      deliveredAtMs: 10,
+      failedAtMs: 30,
+      failingSinceMs: 20,
+      recoveredAtMs: null,
+    });
+    counts.settled("a", "permanent", 40);
+    counts.settled("a", "delivered", 50);
+    expect(counts.get("a")).toMatchObject({ deliveredAtMs: 50, failingSinceMs: null, recoveredAtMs: 50 });
+    expect(counts.get("a")).toMatchObject({ delivered: 2, retryable: 2, permanent: 1, countedSinceMs: 10 });
+  });
+
+  it("is each URL's last answer, and how long every request took", () => {
+    const counts = new DestinationsCounts();
+    const failed = result({ url: "https://b.example/", outcome: "retryable", status: null, error: "timeout" });
+    counts.finished("a", report(1000, result(), { ...failed, durationMs: 5000 }));
+    // An attempt that began earlier and ended later.
+    counts.finished("a", report(900, result({ outcome: "retryable", status: 503, durationMs: 50 })));
+    const held = counts.get("a");
+    expect([...(held?.answers ?? [])]).toEqual([
+      ["https://a.example/", { atMs: 1030, outcome: "delivered", status: 200, error: null, durationMs: 30 }],
+      ["https://b.example/", { atMs: 6000, outcome: "retryable", status: null, error: "timeout", durationMs: 5000 }],
+    ]);
+    const latencies = new Array(LATENCY_BUCKETS).fill(0);
+    for (const ms of [30, 5000, 50]) latencies[latencyBucket(ms)] += 1;
+    expect(held?.latencies).toEqual(latencies);
+  });
+
+  it("is its deferrals by cause", () => {
+    const counts = new DestinationsCounts();
+    for (const cause of ["breaker_open", "breaker_open", "window_full"] as const) counts.deferred("a", cause, 10);
+    expect(counts.get("a")?.deferred).toEqual({ breaker_open: 2, window_full: 1 });
+  });
+
+  it("is told once of each destination that was touched since it was asked", () => {
+    const counts = new DestinationsCounts();
+    for (const id of ["a", "b", "a"]) counts.settled(id, "delivered", 10);
+    expect([counts.takeTouched(), counts.takeTouched()]).toEqual([["a", "b"], []]);
+    counts.settled("b", "delivered", 20);
+    expect(counts.takeTouched()).toEqual(["b"]);
+  });
+
+  it("HC2: is forgotten when the destination was not used for an hour, and begins anew", () => {
+    const counts = new DestinationsCounts();
+    counts.settled("a", "delivered", 0);
+    counts.settled("b", "delivered", 1000);
+    expect([counts.forgetUnused(3_600_000), counts.get("a")]).toEqual([["a"], undefined]);
+    counts.settled("a", "delivered", 3_600_001);
+    expect(counts.get("a")).toMatchObject({ delivered: 1, countedSinceMs: 3_600_001 });
+  });
+});

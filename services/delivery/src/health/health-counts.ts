@@ -1,0 +1,123 @@
+/**
+ * What this process counts of each destination that it uses.
+ *
+ * Owns: the counts, by destination, and which of them were touched since somebody last asked.
+ * HC1  On a delivery's way numbers are counted up and nothing else is done: no record is made, nothing is sent.
+ * HC2  Counts only rise, from `countedSinceMs` on. A destination that was not used for `FORGET_MS` is forgotten, so the
+ *      memory follows the destinations in use (I4), and is counted from the start when it comes again.
+ * HC3  A delivery counts as failing from the first attempt that failed since one delivered.
+ */
+import type { DeferredCause } from "@posthaste/core/delivery/deferred-cause";
+import type { AttemptOutcome } from "@posthaste/core/delivery/outcome";
+import type { HealthCounts, LastAnswer } from "@posthaste/core/health/health-record";
+import { LATENCY_BUCKETS, latencyBucket } from "@posthaste/core/health/latency-counts";
+import type { AttemptReport } from "@posthaste/webhook/report";
+
+const FORGET_MS = 60 * 60_000;
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+/** What is counted of one destination; one object for as long as the destination is in use. */
+export class DestinationCounts implements HealthCounts {
+  readonly countedSinceMs: number;
+  delivered = 0;
+  retryable = 0;
+  permanent = 0;
+  readonly deferred: Partial<Record<DeferredCause, number>> = {};
+  readonly latencies: number[] = new Array(LATENCY_BUCKETS).fill(0);
+  deliveredAtMs: number | null = null;
+  failedAtMs: number | null = null;
+  failingSinceMs: number | null = null;
+  recoveredAtMs: number | null = null;
+  /** By URL. */
+  readonly answers = new Map<string, Mutable<LastAnswer>>();
+  /** Ms since the epoch. */
+  usedMs: number;
+  isTouched = false;
+
+  constructor(nowMs: number) {
+    this.countedSinceMs = nowMs;
+    this.usedMs = nowMs;
+  }
+}
+
+/** What the last stage of a delivery tells. */
+export interface HealthPort {
+  /** An attempt is settled, at this moment since the epoch. */
+  settled(destinationId: string, outcome: AttemptOutcome, nowMs: number): void;
+  /** Every request of an attempt has ended. */
+  finished(destinationId: string, report: AttemptReport): void;
+  /** A delivery goes to a retry topic without a request. */
+  deferred(destinationId: string, cause: DeferredCause, nowMs: number): void;
+}
+
+export class DestinationsCounts implements HealthPort {
+  readonly #byId = new Map<string, DestinationCounts>();
+  #touched: string[] = [];
+
+  settled(destinationId: string, outcome: AttemptOutcome, nowMs: number): void {
+    const counts = this.#touch(destinationId, nowMs);
+    counts[outcome] += 1;
+    if (outcome === "delivered") {
+      if (counts.failingSinceMs !== null) counts.recoveredAtMs = nowMs;
+      counts.failingSinceMs = null;
+      counts.deliveredAtMs = nowMs;
+    } else {
+      counts.failingSinceMs ??= nowMs;
+      counts.failedAtMs = nowMs;
+    }
+  }
+
+  finished(destinationId: string, { startedAtMs, urls }: AttemptReport): void {
+    for (const { url, outcome, status, error, durationMs } of urls) {
+      const atMs = startedAtMs + durationMs;
+      const counts = this.#touch(destinationId, atMs);
+      const bucket = latencyBucket(durationMs);
+      counts.latencies[bucket] = (counts.latencies[bucket] ?? 0) + 1;
+      const answer = counts.answers.get(url);
+      if (answer === undefined) counts.answers.set(url, { atMs, outcome, status, error, durationMs });
+      else if (atMs >= answer.atMs) Object.assign(answer, { atMs, outcome, status, error, durationMs });
+    }
+  }
+
+  deferred(destinationId: string, cause: DeferredCause, nowMs: number): void {
+    const { deferred } = this.#touch(destinationId, nowMs);
+    deferred[cause] = (deferred[cause] ?? 0) + 1;
+  }
+
+  get(destinationId: string): DestinationCounts | undefined {
+    return this.#byId.get(destinationId);
+  }
+
+  /** The destinations that were touched since the last call. */
+  takeTouched(): readonly string[] {
+    const touched = this.#touched;
+    this.#touched = [];
+    for (const id of touched) {
+      const counts = this.#byId.get(id);
+      if (counts !== undefined) counts.isTouched = false;
+    }
+    return touched;
+  }
+
+  /** HC2. Answers the destinations that were forgotten. */
+  forgetUnused(nowMs: number): readonly string[] {
+    const forgotten = [...this.#byId].filter(([, { usedMs }]) => nowMs - usedMs >= FORGET_MS).map(([id]) => id);
+    for (const id of forgotten) this.#byId.delete(id);
+    return forgotten;
+  }
+
+  #touch(destinationId: string, nowMs: number): DestinationCounts {
+    let counts = this.#byId.get(destinationId);
+    if (counts === undefined) {
+      counts = new DestinationCounts(nowMs);
+      this.#byId.set(destinationId, counts);
+    }
+    counts.usedMs = nowMs;
+    if (!counts.isTouched) {
+      counts.isTouched = true;
+      this.#touched.push(destinationId);
+    }
+    return counts;
+  }
+}
