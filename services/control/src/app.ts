@@ -27,6 +27,7 @@ import { drawWriter, openConfigStore } from "./config-store/config-store.ts";
 import { openDeletions } from "./deletions/open-deletions.ts";
 import { deadLetterRoutes } from "./deliveries/dead-letter-routes.ts";
 import { deliveryRoutes } from "./deliveries/delivery-routes.ts";
+import { latestRoutes } from "./deliveries/latest-routes.ts";
 import { LetterExport } from "./deliveries/letter-export.ts";
 import { letterExportRoutes } from "./deliveries/letter-export-routes.ts";
 import { VisibleLetters } from "./deliveries/visible-letters.ts";
@@ -207,6 +208,7 @@ export async function startControl({ config, host, version, log, registry, fail 
       keepMs: config.POSTHASTE_DELIVERY_LOG_KEEP,
     }),
     ...deliveryRoutes(readModel),
+    ...latestRoutes({ readModel, suppressed, nowMs: clock.nowMs }),
     ...deadLetterRoutes(letters),
     ...letterExportRoutes(new LetterExport({ ...replays.reading, suppressed, past: replays.past })),
     ...replays.routes,

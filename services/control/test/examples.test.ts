@@ -68,10 +68,13 @@ const BEFORE: Readonly<Record<string, (asked: Asked) => Promise<unknown>>> = {
   },
   resumeReplay: ({ path }) => post(path.replace("resume", "pause")),
   ...Object.fromEntries(
-    ["listDeliveries", "listDeadLetters", "countDeadLetters", "groupDeadLetters"].map((operation) => [
-      operation,
-      ({ path }: Asked) => eventually(async () => expect((await control.call("GET", path)).body.data).not.toEqual([])),
-    ]),
+    ["listDeliveries", "listLatestDeliveries", "listDeadLetters", "countDeadLetters", "groupDeadLetters"].map(
+      (operation) => [
+        operation,
+        ({ path }: Asked) =>
+          eventually(async () => expect((await control.call("GET", path)).body.data).not.toEqual([])),
+      ],
+    ),
   ),
   listAudit: async () => control.call("PATCH", `/v1/sources/${await makeSource()}`, { name: "Shop" }),
   listSources: makeSource,

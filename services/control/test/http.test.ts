@@ -105,6 +105,7 @@ describe("/openapi.json", () => {
         "GET /v1/suppressions",
         "DELETE /v1/suppressions",
         "GET /v1/deliveries",
+        "GET /v1/deliveries/latest",
         "GET /v1/events/{messageId}",
         "GET /v1/dead-letters",
         "GET /v1/dead-letters/counts",

@@ -16,8 +16,8 @@ export interface LetterFact {
 }
 
 /** All of one event for one destination, in any order. */
-export interface DeliveryFacts {
+export interface DeliveryFacts<Letter extends LetterFact = LetterFact> {
   readonly attempts: readonly AttemptRecord[];
   readonly deferrals: readonly DeferralRecord[];
-  readonly letters: readonly LetterFact[];
+  readonly letters: readonly Letter[];
 }

@@ -3,61 +3,32 @@
  * URLs that it is about, and opens what it says itself.
  */
 import type { AttemptRecord, DeferralRecord, LoggedFollowUp } from "../delivery/attempt-record.ts";
-import { classifyStatus } from "../delivery/outcome.ts";
 import type { DeliveryFacts, LetterFact } from "./delivery-facts.ts";
+import { factsInOrder, isDeliveredStatus, type OwedUrls, sharesUrl, takenBy, urlsOf } from "./fact-order.ts";
 import { type DeliveryVerdict, type UrlAnswer, VERDICT_CAUSES } from "./verdict.ts";
 
-/** What is open of some URLs; null for all that the delivery owes. */
+/** What is open of some URLs. */
 interface Open {
-  readonly urls: readonly string[] | null;
+  readonly urls: OwedUrls;
   readonly verdict: DeliveryVerdict;
 }
-
-type Fact =
-  | { readonly atMs: number; readonly attempt: AttemptRecord }
-  | { readonly atMs: number; readonly deferral: DeferralRecord }
-  | { readonly atMs: number; readonly letter: LetterFact };
 
 /** Answers null where nothing is known of the delivery. `nowMs`: ms since the epoch. */
 export function judgeDelivery(facts: DeliveryFacts, nowMs: number): DeliveryVerdict | null {
   let open: readonly Open[] = [];
   let delivered: DeliveryVerdict | null = null;
-  for (const fact of inOrder(facts)) {
+  for (const fact of factsInOrder(facts)) {
+    const urls = urlsOf(fact);
+    const left = open.filter((each) => !sharesUrl(each.urls, urls));
     if ("attempt" in fact) {
       const { attempt } = fact;
-      const called = attempt.urls.map(({ url }) => url);
-      open = [
-        ...open.filter(({ urls }) => !meet(urls, called)),
-        ...attempt.followUps.map((each) => opened(attempt, each)),
-      ];
+      open = [...left, ...attempt.followUps.map((each) => opened(attempt, each))];
       delivered = deliveredBy(attempt) ?? delivered;
-    } else if ("deferral" in fact) {
-      const { deferral } = fact;
-      open = [
-        ...open.filter(({ urls }) => !meet(urls, deferral.urls)),
-        { urls: deferral.urls, verdict: deferredOf(deferral, nowMs) },
-      ];
     } else {
-      const { letter } = fact;
-      const urls = letter.lastAttempt.length === 0 ? null : letter.lastAttempt.map(({ url }) => url);
-      open = [...open.filter((each) => !meet(each.urls, urls)), { urls, verdict: deadOf(letter) }];
+      open = [...left, { urls, verdict: "letter" in fact ? deadOf(fact.letter) : deferredOf(fact.deferral, nowMs) }];
     }
   }
   return worst(open) ?? delivered;
-}
-
-/** Of one moment an attempt comes first, then what followed it. */
-function inOrder({ attempts, deferrals, letters }: DeliveryFacts): readonly Fact[] {
-  const all: Fact[] = [
-    ...attempts.map((attempt) => ({ atMs: attempt.startedAtMs, attempt })),
-    ...deferrals.map((deferral) => ({ atMs: deferral.deferredAtMs, deferral })),
-    ...letters.map((letter) => ({ atMs: letter.deadAtMs, letter })),
-  ];
-  return all.sort((a, b) => a.atMs - b.atMs);
-}
-
-function meet(some: readonly string[] | null, others: readonly string[] | null): boolean {
-  return some === null || others === null || some.some((url) => others.includes(url));
 }
 
 function worst(open: readonly Open[]): DeliveryVerdict | null {
@@ -96,18 +67,14 @@ function deadOf({ deadAtMs, reason, reasonClass, attempts, lastAttempt, place }:
 }
 
 function deliveredBy(attempt: AttemptRecord): DeliveryVerdict | null {
-  const took = attempt.urls.find(({ status }) => isSuccess(status));
-  if (attempt.outcome !== "delivered" || took === undefined) return null;
+  const took = takenBy(attempt);
+  if (took === undefined) return null;
   const others = answersOf(attempt).filter(({ url }) => url !== took.url);
   const atMs = Math.round(attempt.startedAtMs + took.durationMs);
-  const cause = others.every(({ status }) => isSuccess(status)) ? "delivered" : "delivered_elsewhere";
+  const cause = others.every(({ status }) => isDeliveredStatus(status)) ? "delivered" : "delivered_elsewhere";
   return { cause, atMs, url: took.url, durationMs: took.durationMs, tries: attempt.attempt, others };
 }
 
 function answersOf({ urls }: AttemptRecord): readonly UrlAnswer[] {
   return urls.map(({ url, status, error }) => ({ url, status, error }));
-}
-
-function isSuccess(status: number | null): boolean {
-  return status !== null && classifyStatus(status) === "delivered";
 }

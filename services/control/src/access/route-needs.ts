@@ -32,6 +32,7 @@ export const ROUTE_NEEDS: Readonly<Record<string, Need>> = {
 
   getEvent: "read",
   listDeliveries: "read",
+  listLatestDeliveries: "read",
   listDeadLetters: "read",
   countDeadLetters: "read",
   groupDeadLetters: "read",

@@ -1,8 +1,9 @@
-/** Which attempts a list shows, beside what the journal finds by itself. */
-import type { UrlAttempt } from "@posthaste/core/delivery/attempt-record";
+/** Which attempts and deliveries a list shows, beside what the journal finds by itself. */
+import type { LoggedDelivery } from "@posthaste/core/delivery/attempt-record";
 import { classifyStatus } from "@posthaste/core/delivery/outcome";
 import { EVENT_TYPES, type EventType } from "@posthaste/core/event/event";
 import { shortName } from "@posthaste/core/routing/short-name";
+import type { UrlAnswer } from "@posthaste/core/verdict/verdict";
 import { z } from "zod";
 import { attemptFromEntry } from "../read-model/attempt-entry.ts";
 import type { JournalEntry } from "../read-model/journal.ts";
@@ -38,26 +39,36 @@ export interface AttemptFilter {
   readonly statusClass?: (typeof STATUS_CLASSES)[number] | undefined;
 }
 
-/** Null where every attempt fits. */
-export function attemptCheck(filter: AttemptFilter): ((entry: JournalEntry) => boolean) | null {
+/** What filters go by. */
+export interface FilteredDelivery extends Pick<LoggedDelivery, "type" | "sourceId" | "userKey" | "event" | "replayId"> {
+  /** Of the attempt, or of the newest one; 0 for none. */
+  readonly attempt: number;
+  /** What its URLs answered. */
+  readonly urls: readonly UrlAnswer[];
+}
+
+/** Null where everything fits. */
+export function deliveryCheck(filter: AttemptFilter): ((found: FilteredDelivery) => boolean) | null {
   if (Object.values(filter).every((value) => value === undefined)) return null;
   const { type, sourceId, replayId, attempt, error, statusClass } = filter;
   // The log has long names shortened.
   const userKey = filter.userId === undefined ? undefined : shortName(filter.userId);
   const event = filter.event === undefined ? undefined : shortName(filter.event);
-  return (entry) => {
-    const found = attemptFromEntry(entry);
-    return (
-      isAsked(type, found.type) &&
-      isAsked(sourceId, found.sourceId) &&
-      isAsked(userKey, found.userKey) &&
-      isAsked(event, found.event) &&
-      isAsked(replayId, found.replayId) &&
-      isAsked(attempt, found.attempt) &&
-      (error === undefined || found.urls.some((url) => failureOf(url) === error)) &&
-      (statusClass === undefined || found.urls.some(({ status }) => classOf(status) === statusClass))
-    );
-  };
+  return (found) =>
+    isAsked(type, found.type) &&
+    isAsked(sourceId, found.sourceId) &&
+    isAsked(userKey, found.userKey) &&
+    isAsked(event, found.event) &&
+    isAsked(replayId, found.replayId) &&
+    isAsked(attempt, found.attempt) &&
+    (error === undefined || found.urls.some((url) => failureOf(url) === error)) &&
+    (statusClass === undefined || found.urls.some(({ status }) => classOf(status) === statusClass));
+}
+
+/** Null where every attempt fits. */
+export function attemptCheck(filter: AttemptFilter): ((entry: JournalEntry) => boolean) | null {
+  const check = deliveryCheck(filter);
+  return check === null ? null : (entry) => check(attemptFromEntry(entry));
 }
 
 function isAsked<T>(asked: T | undefined, found: unknown): boolean {
@@ -65,7 +76,7 @@ function isAsked<T>(asked: T | undefined, found: unknown): boolean {
 }
 
 /** A code, or the status of a refusal; null for a URL that delivered. */
-function failureOf({ status, error }: UrlAttempt): string | null {
+export function failureOf({ status, error }: UrlAnswer): string | null {
   if (status === null) return error;
   return classifyStatus(status) === "delivered" ? null : String(status);
 }

@@ -15,7 +15,7 @@ import type { ReadModel } from "../read-model/read-model.ts";
 import { attemptCheck, attemptFilter } from "./attempt-filter.ts";
 import { filteredPage } from "./filtered-page.ts";
 
-const deliveryQuery = pageQuery.extend({
+export const deliveryQuery = pageQuery.extend({
   destinationId: z.string().optional(),
   outcome: z
     .enum(ATTEMPT_OUTCOMES, `expected one of ${ATTEMPT_OUTCOMES.join(", ")}`)
@@ -25,6 +25,11 @@ const deliveryQuery = pageQuery.extend({
   ...attemptFilter,
   ...timeRange,
 });
+
+export const searchedTo = z.iso
+  .datetime()
+  .nullable()
+  .describe("Where the search ended early, go on with nextCursor; else null.");
 
 const delivery = z.object({
   time: z.iso.datetime().describe("When the attempt started."),
@@ -89,12 +94,7 @@ export function deliveryRoutes(readModel: ReadModel): readonly Route[] {
         description: "One page of attempts.",
         body: {
           name: "DeliveryPage",
-          schema: pageOf(delivery).extend({
-            searchedTo: z.iso
-              .datetime()
-              .nullable()
-              .describe("Where the search ended early, go on with nextCursor; else null."),
-          }),
+          schema: pageOf(delivery).extend({ searchedTo }),
         },
       },
       handle: async ({ query: { limit, cursor, destinationId, outcome, messageId, since, until, ...others } }) => {

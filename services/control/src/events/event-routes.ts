@@ -1,13 +1,14 @@
 /** "Why did this event not arrive?": the verdict on what a source sent under one message id. */
 import type { Destination } from "@posthaste/core/config/destination";
 import type { Source } from "@posthaste/core/config/source";
-import { type SuppressedUsers, suppressionKey } from "@posthaste/core/deletion/suppression";
+import type { SuppressedUsers } from "@posthaste/core/deletion/suppression";
 import type { VerdictCause } from "@posthaste/core/verdict/verdict";
 import { z } from "zod";
 import type { ConfigStore } from "../config-store/config-store.ts";
 import type { VisibleLetters } from "../deliveries/visible-letters.ts";
 import { defineRoute, type Route } from "../http/route.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
+import { suppressedKeyCheck } from "../suppressions/suppressed-key.ts";
 import { findEventFacts } from "./event-facts.ts";
 import { causeOfAll, judgeEvents, sourceIdOf } from "./event-verdict.ts";
 import { eventAnswer, eventView } from "./event-view.ts";
@@ -34,9 +35,7 @@ export function eventRoutes(parts: EventRoutesParts): readonly Route[] {
     source: (id) => quoted(sources.get(id)?.name, id),
     destination: (id) => quoted(destinations.get(id)?.name, id),
   };
-  // A shortened key is nobody's.
-  const isSuppressed = (sourceId: string, userKey: string | null): boolean =>
-    userKey !== null && suppressed.has(suppressionKey(sourceId, userKey));
+  const isSuppressed = suppressedKeyCheck(suppressed);
   return [
     defineRoute({
       method: "GET",

@@ -8,6 +8,7 @@ import type { UnroutedEvents } from "@posthaste/core/routing/unrouted-event";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { attemptEntries, deferralEntries } from "./attempt-entry.ts";
 import { deadLetterEntries } from "./dead-letter-entry.ts";
+import { loggedDeliveryEntries, lostDeliveryEntries } from "./delivery-entry.ts";
 import { rejectedCallEntries } from "./rejected-call-entry.ts";
 import type { JournalName } from "./store.ts";
 import { TopicFollower, type TopicFollowerOptions } from "./topic-follower.ts";
@@ -33,52 +34,78 @@ export async function openJournalCodecs(openCodec: OpenCodec): Promise<JournalCo
   return { attempts, deadLetters, unrouted, rejectedCalls };
 }
 
-type Shared = Pick<TopicFollowerOptions<unknown>, "store" | "unreadable" | "unknownSchemaMs">;
+type Shared = Pick<TopicFollowerOptions<unknown>, "store" | "unreadable" | "unknownSchemaMs" | "onRemade">;
 
 export interface JournalFollowers {
   readonly followers: readonly { readonly close: () => Promise<void> }[];
   readonly followed: Readonly<Record<JournalName, Followed>>;
 }
 
+interface FollowedTopics {
+  readonly names: TopicNames;
+  /** By name; empty for one that was not there, or of a cluster that has none. */
+  readonly topicIds: ReadonlyMap<string, string>;
+  readonly codecs: JournalCodecs;
+}
+
 /** Begins to follow the topics; each follower is to be closed. */
 export function followJournals(
   connection: KafkaConnection,
-  { names, codecs, ...shared }: Shared & { readonly names: TopicNames; readonly codecs: JournalCodecs },
+  { names, topicIds, codecs, ...shared }: Shared & FollowedTopics,
 ): JournalFollowers {
+  const ofTopic = (topic: string) => ({ topic, topicId: topicIds.get(topic) ?? "" });
   const attempts = new TopicFollower(connection, {
     ...shared,
-    topic: names.attempts,
+    ...ofTopic(names.attempts),
     journal: "attempts",
-    beside: ["deferrals"],
     codec: codecs.attempts,
     toEntries: (batch, record) => ({
       attempts: attemptEntries(batch, record),
       deferrals: deferralEntries(batch, record),
+      deliveries: loggedDeliveryEntries(batch, record),
     }),
   });
   const deadLetters = new TopicFollower(connection, {
     ...shared,
-    topic: names.deadLetters,
+    ...ofTopic(names.deadLetters),
     journal: "dead_letters",
     codec: codecs.deadLetters,
-    toEntries: (letter, record) => ({ dead_letters: deadLetterEntries(letter, record) }),
+    toEntries: (letter, record) => ({
+      dead_letters: deadLetterEntries(letter, record),
+      deliveries: lostDeliveryEntries(letter, record),
+    }),
   });
   const unrouted = new TopicFollower(connection, {
     ...shared,
-    topic: names.unrouted,
+    ...ofTopic(names.unrouted),
     journal: "unrouted",
     codec: codecs.unrouted,
     toEntries: (events, record) => ({ unrouted: unroutedEntries(events, record) }),
   });
   const rejectedCalls = new TopicFollower(connection, {
     ...shared,
-    topic: names.rejectedCalls,
+    ...ofTopic(names.rejectedCalls),
     journal: "rejected_calls",
     codec: codecs.rejectedCalls,
     toEntries: (calls, record) => ({ rejected_calls: rejectedCallEntries(calls, record) }),
   });
   return {
     followers: [attempts, deadLetters, unrouted, rejectedCalls],
-    followed: { attempts, deferrals: attempts, dead_letters: deadLetters, unrouted, rejected_calls: rejectedCalls },
+    followed: {
+      ...{ attempts, deferrals: attempts, dead_letters: deadLetters, unrouted, rejected_calls: rejectedCalls },
+      deliveries: both(attempts, deadLetters),
+    },
+  };
+}
+
+/** Of a journal that two topics fill. */
+function both(one: Followed, other: Followed): Followed {
+  return {
+    get behind() {
+      return one.behind === null || other.behind === null ? null : one.behind + other.behind;
+    },
+    get asOfMs() {
+      return one.asOfMs === null || other.asOfMs === null ? null : Math.min(one.asOfMs, other.asOfMs);
+    },
   };
 }

@@ -69,6 +69,8 @@ export interface JournalOptions extends JournalBounds {
   /** Every kind that an entry may have. */
   readonly kinds: readonly string[];
   readonly nowMs: () => number;
+  /** Told of each entry that the bounds no longer allow. */
+  readonly onDropped?: (entry: JournalEntry) => void;
 }
 
 /**
@@ -114,18 +116,33 @@ export class Journal {
 
   /** Adds entries and drops what the bounds no longer allow (JN3). */
   add(entries: readonly JournalEntry[]): void {
-    const { name, maxEntries } = this.#options;
-    const insert = this.#prepare(`INSERT OR IGNORE INTO ${name} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
-    const horizonMs = this.#horizonMs();
-    for (const entry of entries) {
-      if (entry.timeMs < horizonMs) continue;
-      const { timeMs, partition, offset, place, destinationId, kind, messageId, detail } = entry;
-      const users = Buffer.from(entry.users, "latin1");
-      const added = insert.run(timeMs, partition, offset, place, destinationId, kind, messageId, detail, users);
-      this.#size += Number(added.changes);
-    }
-    this.#drop(horizonMs, DROP_STEP);
-    this.#drop(Number.MAX_SAFE_INTEGER, Math.min(this.#size - maxEntries, entries.length + DROP_STEP));
+    for (const entry of entries) this.insert(entry);
+    this.trim(entries.length);
+  }
+
+  /** Adds an entry, dropping none; answers whether it is new, and not too old to be held. */
+  insert(entry: JournalEntry): boolean {
+    const { timeMs, partition, offset, place, destinationId, kind, messageId, detail } = entry;
+    if (timeMs < this.#horizonMs()) return false;
+    const users = Buffer.from(entry.users, "latin1");
+    const { changes } = this.#prepare(
+      `INSERT OR IGNORE INTO ${this.#options.name} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ).run(timeMs, partition, offset, place, destinationId, kind, messageId, detail, users);
+    this.#size += Number(changes);
+    return Number(changes) > 0;
+  }
+
+  remove({ timeMs, partition, offset, place }: JournalCursor): void {
+    const { changes } = this.#prepare(
+      `DELETE FROM ${this.#options.name} WHERE (time, log_partition, log_offset, place) = (?, ?, ?, ?)`,
+    ).run(timeMs, partition, offset, place);
+    this.#size -= Number(changes);
+  }
+
+  /** Drops what the bounds no longer allow; `added`: since the last time (JN3). */
+  trim(added: number): void {
+    this.#drop(this.#horizonMs(), DROP_STEP);
+    this.#drop(Number.MAX_SAFE_INTEGER, Math.min(this.#size - this.#options.maxEntries, added + DROP_STEP));
   }
 
   clear(): void {
@@ -223,13 +240,17 @@ export class Journal {
   /** Drops the oldest entries from before a moment, `limit` at the most. */
   #drop(beforeMs: number, limit: number): void {
     if (limit <= 0) return;
-    const { name } = this.#options;
-    const { changes } = this.#prepare(
-      `DELETE FROM ${name} WHERE (time, log_partition, log_offset, place) IN (
-         SELECT time, log_partition, log_offset, place FROM ${name} WHERE time < ?
-         ORDER BY time, log_partition, log_offset, place LIMIT ?)`,
-    ).run(beforeMs, limit);
-    this.#size -= Number(changes);
+    const { name, onDropped } = this.#options;
+    const dropped = `DELETE FROM ${name} WHERE (time, log_partition, log_offset, place) IN (
+      SELECT time, log_partition, log_offset, place FROM ${name} WHERE time < ?
+      ORDER BY time, log_partition, log_offset, place LIMIT ?)`;
+    if (onDropped === undefined) {
+      this.#size -= Number(this.#prepare(dropped).run(beforeMs, limit).changes);
+      return;
+    }
+    const rows = this.#prepare(`${dropped} RETURNING *`).all(beforeMs, limit);
+    this.#size -= rows.length;
+    for (const row of rows) onDropped(toEntry(row));
   }
 
   #horizonMs(): number {

@@ -16,6 +16,7 @@ import { readTopicIds } from "@posthaste/kafka/connection/topic-id";
 import type { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-records";
 import { type Freshness, freshAsOf } from "../http/freshness.ts";
 import { Problem } from "../http/problem.ts";
+import type { WaitingDeliveries } from "./delivery-table.ts";
 import type { CountQuery, JournalBounds, JournalEntry, JournalQuery, KindCount, MessageOutcome } from "./journal.ts";
 import { type Followed, followJournals, openJournalCodecs } from "./journal-followers.ts";
 import { type JournalName, ofEach } from "./store.ts";
@@ -58,6 +59,8 @@ export interface ReadModel {
   counts(journal: JournalName, query: CountQuery): Promise<readonly KindCount[]>;
   /** What became of these messages, so far as their entries are held. */
   outcomes(journal: JournalName, messageIds: readonly string[]): Promise<readonly MessageOutcome[]>;
+  /** How many deliveries wait, by destination and retry topic. */
+  waiting(): Promise<readonly WaitingDeliveries[]>;
   close(): Promise<void>;
 }
 
@@ -107,6 +110,7 @@ export function openReadModel(options: ReadModelOptions): ReadModel {
     newest: async (journal, query) => store().newest(journal, query),
     counts: async (journal, query) => store().counts(journal, query),
     outcomes: async (journal, messageIds) => store().outcomes(journal, messageIds),
+    waiting: async () => store().waiting(),
     close: async () => {
       closing.abort();
       const enough = new AbortController();
@@ -128,11 +132,8 @@ async function runOnce(
   const { connection, openCodec, names, path, unreadable, unknownSchemaMs } = options;
   const { clusterId } = await connection.withAdmin((admin) => admin.describeCluster());
   // Positions in another topic of the name would mean nothing.
-  const topicIds = await Promise.all(
-    [names.attempts, names.deadLetters, names.unrouted, names.rejectedCalls].map((topic) =>
-      idOf(connection, topic, signal),
-    ),
-  );
+  const topics = [names.attempts, names.deadLetters, names.unrouted, names.rejectedCalls];
+  const topicIds = await Promise.all(topics.map((topic) => idOf(connection, topic, signal)));
   const codecs = await openJournalCodecs(openCodec);
   if (signal.aborted) return;
 
@@ -149,8 +150,11 @@ async function runOnce(
   );
   if (store.start.trouble !== null)
     connection.log.warn({ event: "delivery_log_not_kept", reason: store.start.trouble });
-  const shared = { store, unreadable, unknownSchemaMs };
-  const { followers, followed } = followJournals(connection, { ...shared, names, codecs });
+  const { followers, followed } = followJournals(connection, {
+    ...{ store, unreadable, unknownSchemaMs, names, codecs },
+    topicIds: new Map(topics.map((topic, index) => [topic, topicIds[index] ?? ""])),
+    onRemade: ended.reject,
+  });
   onOpen({ store, followed });
   try {
     if (!signal.aborted) await ended.promise;

@@ -6,15 +6,16 @@
  */
 import { Worker } from "node:worker_threads";
 import { PosthasteError } from "@posthaste/core/errors";
+import type { WaitingDeliveries } from "./delivery-table.ts";
 import type { CountQuery, JournalEntry, JournalQuery, KindCount, MessageOutcome } from "./journal.ts";
 import type { JournalName, StoreOptions, StoreStart, Taken } from "./store.ts";
 
 export type StoreCall =
   | { readonly method: "take"; readonly journal: JournalName; readonly taken: Taken }
-  | { readonly method: "clear"; readonly journal: JournalName }
   | { readonly method: "newest"; readonly journal: JournalName; readonly query: JournalQuery }
   | { readonly method: "counts"; readonly journal: JournalName; readonly query: CountQuery }
   | { readonly method: "outcomes"; readonly journal: JournalName; readonly messageIds: readonly string[] }
+  | { readonly method: "waiting" }
   | { readonly method: "close" };
 
 /** Calls are numbered from 1; 0 is the store's start. */
@@ -26,10 +27,10 @@ export interface StoreReply {
 export interface StoreClient {
   readonly start: StoreStart;
   take(journal: JournalName, taken: Taken): Promise<void>;
-  clear(journal: JournalName): Promise<void>;
   newest(journal: JournalName, query: JournalQuery): Promise<readonly JournalEntry[]>;
   counts(journal: JournalName, query: CountQuery): Promise<readonly KindCount[]>;
   outcomes(journal: JournalName, messageIds: readonly string[]): Promise<readonly MessageOutcome[]>;
+  waiting(): Promise<readonly WaitingDeliveries[]>;
   /** Writes what is not written yet and ends the thread. */
   close(): Promise<void>;
 }
@@ -80,10 +81,10 @@ export async function openStore(options: StoreOptions, onFailure: (reason: Error
   return {
     start: await started,
     take: (journal, taken) => ask({ method: "take", journal, taken }),
-    clear: (journal) => ask({ method: "clear", journal }),
     newest: (journal, query) => ask({ method: "newest", journal, query }),
     counts: (journal, query) => ask({ method: "counts", journal, query }),
     outcomes: (journal, messageIds) => ask({ method: "outcomes", journal, messageIds }),
+    waiting: () => ask({ method: "waiting" }),
     close: async () => {
       await ask({ method: "close" }).catch(() => undefined);
       await worker.terminate();

@@ -23,14 +23,14 @@ function run(call: StoreCall): unknown {
   switch (call.method) {
     case "take":
       return store.take(call.journal, call.taken);
-    case "clear":
-      return store.clear(call.journal);
     case "newest":
       return store.newest(call.journal, call.query);
     case "counts":
       return store.counts(call.journal, call.query);
     case "outcomes":
       return store.outcomes(call.journal, call.messageIds);
+    case "waiting":
+      return store.waiting();
     case "close":
       return store.close();
   }

@@ -15,7 +15,9 @@ import { DEFERRED_CAUSES } from "@posthaste/core/delivery/deferred-cause";
 import { ATTEMPT_OUTCOMES } from "@posthaste/core/delivery/outcome";
 import { OTHER } from "@posthaste/core/event/event";
 import { UNROUTED_CAUSES } from "@posthaste/core/routing/routing";
+import { DELIVERY_STATES } from "@posthaste/core/verdict/delivery-state";
 import { openCache } from "../sqlite-cache.ts";
+import { DeliveryTable, type WaitingDeliveries } from "./delivery-table.ts";
 import {
   type CountQuery,
   Journal,
@@ -28,7 +30,7 @@ import {
 import { REJECTED_KINDS } from "./rejected-call-entry.ts";
 
 /** Raised with every change of the tables. */
-const LAYOUT = 6;
+const LAYOUT = 7;
 const CACHE_KIB = 48 * 1024;
 const COMMIT_ENTRIES = 5000;
 const COMMIT_INTERVAL_MS = 1000;
@@ -46,6 +48,7 @@ export const JOURNALS = {
   dead_letters: [...DEAD_LETTER_REASONS, OTHER],
   unrouted: [...UNROUTED_CAUSES, OTHER],
   rejected_calls: REJECTED_KINDS,
+  deliveries: DELIVERY_STATES,
 } as const;
 export type JournalName = keyof typeof JOURNALS;
 /** In the order of `JOURNALS`. */
@@ -90,6 +93,7 @@ export interface StoreStart {
 export class Store {
   readonly #database: DatabaseSync;
   readonly #journals: Readonly<Record<JournalName, Journal>>;
+  readonly #deliveries: DeliveryTable;
   readonly start: StoreStart;
   #uncommitted = 0;
   #timer: NodeJS.Timeout | null = null;
@@ -100,9 +104,11 @@ export class Store {
     const { database, trouble, isFile } = openCache(cache);
     this.#database = database;
     const bounds = isFile ? options.bounds : options.memoryBounds;
-    const journal = (name: JournalName) =>
-      new Journal(database, { name, kinds: JOURNALS[name], nowMs, ...bounds[name] });
-    this.#journals = ofEach(journal);
+    const optionsOf = (name: JournalName) => ({ name, kinds: JOURNALS[name], nowMs, ...bounds[name] });
+    this.#deliveries = new DeliveryTable(database, optionsOf("deliveries"));
+    this.#journals = ofEach((name) =>
+      name === "deliveries" ? this.#deliveries.journal : new Journal(database, optionsOf(name)),
+    );
     this.start = { trouble, positions: ofEach((name) => this.#positions(name)), bounds };
   }
 
@@ -111,18 +117,11 @@ export class Store {
     this.#begin();
     for (const journal of JOURNAL_NAMES) {
       const ofIt = entries[journal] ?? [];
-      if (ofIt.length > 0) this.#journals[journal].add(ofIt);
+      if (ofIt.length > 0) (journal === "deliveries" ? this.#deliveries : this.#journals[journal]).add(ofIt);
       this.#uncommitted += ofIt.length;
     }
     this.#database.prepare("INSERT OR REPLACE INTO positions VALUES (?, ?, ?)").run(name, partition, next);
     if (this.#uncommitted >= COMMIT_ENTRIES) this.commit();
-  }
-
-  /** Forgets a journal and how far its topic was read: the topic was made anew. */
-  clear(name: JournalName): void {
-    this.#begin();
-    this.#journals[name].clear();
-    this.#database.prepare("DELETE FROM positions WHERE journal = ?").run(name);
   }
 
   newest(name: JournalName, query: JournalQuery): readonly JournalEntry[] {
@@ -135,6 +134,10 @@ export class Store {
 
   outcomes(name: JournalName, messageIds: readonly string[]): readonly MessageOutcome[] {
     return this.#journals[name].outcomes(messageIds);
+  }
+
+  waiting(): readonly WaitingDeliveries[] {
+    return this.#deliveries.waiting();
   }
 
   commit(): void {

@@ -6,8 +6,8 @@
  * TF2  It starts no further back than as many records as the journal has room for: each holds an entry at least, so
  *      what lies below would be dropped again.
  * TF3  A reader that fails is started again at the next look, from the store's position. When the topic was made anew
- *      (LR3 of log-reader.ts), its journal is emptied first. A topic that is not there yet is waited for; partitions
- *      that were added are followed.
+ *      (LR3, LR5 of log-reader.ts), nothing that is held of it means anything: its owner is told, once, to begin again.
+ *      A topic that is not there yet is waited for; partitions that were added are followed.
  * TF4  A record that cannot be decoded is put aside, and passed over when the brokers have it there. A schema that the
  *      registry does not know is waited for first, with all others of what was fetched (AW3 of awaited-schemas.ts).
  */
@@ -35,8 +35,10 @@ export interface TopicFollowerOptions<T> {
   readonly topic: string;
   /** By this name its positions are kept, and by its bounds the topic is read. */
   readonly journal: JournalName;
-  /** Other journals whose entries stand in the topic's records too. */
-  readonly beside?: readonly JournalName[];
+  /** The topic whose positions the store has; empty where that is not known. */
+  readonly topicId: string;
+  /** The topic was made anew. */
+  readonly onRemade: (reason: Error) => void;
   readonly store: StoreClient;
   readonly codec: Codec<T>;
   readonly unreadable: Pick<UnreadableRecords, "put">;
@@ -55,7 +57,6 @@ export class TopicFollower<T> {
   #ends: readonly PartitionOffsets[] | null = null;
   #hasLeaderless = false;
   #timer: NodeJS.Timeout | null = null;
-  #wasRemade = false;
   #isTold = false;
   readonly #closing = new AbortController();
   readonly #schemas: AwaitedSchemas;
@@ -126,23 +127,16 @@ export class TopicFollower<T> {
 
   /** TF3. */
   async #look(): Promise<void> {
-    const { topic, journal, store } = this.#options;
+    const { topic, topicId, journal, store } = this.#options;
     // A partition without a leader is looked for again; the others are followed meanwhile.
     const { offsets: ends, leaderless } = await ledOffsets(this.#connection, topic);
-    if (this.#wasRemade) {
-      await Promise.all([...this.#readers.values()].map((reader) => reader.close()));
-      this.#readers.clear();
-      for (const name of [journal, ...(this.#options.beside ?? [])]) await store.clear(name);
-      this.#positions.clear();
-      this.#readToEndMs.clear();
-      this.#wasRemade = false;
-    }
     for (const { partition, end } of ends) {
       if (this.#readers.has(partition) || this.#isClosed) continue;
       const lowest = Math.max(0, end - store.start.bounds[journal].maxEntries);
       const from = Math.max(this.#positions.get(partition) ?? 0, lowest);
       const reader = await followLog(this.#connection, {
         topic,
+        topicId: topicId === "" ? null : topicId,
         partition,
         from,
         onRecords: (records) => this.#take(partition, records),
@@ -191,7 +185,7 @@ export class TopicFollower<T> {
   #drop(partition: number, reason: Error): void {
     this.#readers.delete(partition);
     if (this.#isClosed) return;
-    if (isPosthasteError(reason, "offset_out_of_range")) this.#wasRemade = true;
+    if (isPosthasteError(reason, "offset_out_of_range")) this.#options.onRemade(reason);
     this.#say("topic_reader_failed", reason, { partition });
     // Without a timer a look is under way, and sets one when it ends.
     if (this.#timer === null) return;

@@ -1,0 +1,68 @@
+/**
+ * The facts of one delivery in one order, which is the same in every process: the time, then what happened, then what
+ * else tells them apart. A fact ends what was open of the URLs that it is about.
+ */
+import type { AttemptRecord, DeferralRecord } from "../delivery/attempt-record.ts";
+import { classifyStatus } from "../delivery/outcome.ts";
+import type { DeliveryFacts, LetterFact } from "./delivery-facts.ts";
+
+/** URLs of a delivery; null for all that it owes. */
+export type OwedUrls = readonly string[] | null;
+
+export type Fact<Letter extends LetterFact = LetterFact> =
+  | { readonly atMs: number; readonly attempt: AttemptRecord }
+  | { readonly atMs: number; readonly deferral: DeferralRecord }
+  | { readonly atMs: number; readonly letter: Letter };
+
+/** Oldest first. Of one moment an attempt comes first, then what followed it. */
+export function factsInOrder<Letter extends LetterFact>({
+  attempts,
+  deferrals,
+  letters,
+}: DeliveryFacts<Letter>): readonly Fact<Letter>[] {
+  const all: Fact<Letter>[] = [
+    ...attempts.map((attempt) => ({ atMs: attempt.startedAtMs, attempt })),
+    ...deferrals.map((deferral) => ({ atMs: deferral.deferredAtMs, deferral })),
+    ...letters.map((letter) => ({ atMs: letter.deadAtMs, letter })),
+  ];
+  return all.length < 2 ? all : all.sort(compareFacts);
+}
+
+/** 0 for none but the same fact. */
+export function compareFacts(one: Fact, other: Fact): number {
+  const sooner = one.atMs - other.atMs || rankOf(one) - rankOf(other) || numberOf(one) - numberOf(other);
+  if (sooner !== 0) return sooner;
+  const [text, others] = [JSON.stringify(one), JSON.stringify(other)];
+  return text === others ? 0 : text < others ? -1 : 1;
+}
+
+/** The URLs of which a fact ends what was open. */
+export function urlsOf(fact: Fact): OwedUrls {
+  if ("attempt" in fact) return fact.attempt.urls.map(({ url }) => url);
+  if ("deferral" in fact) return fact.deferral.urls;
+  const { lastAttempt } = fact.letter;
+  return lastAttempt.length === 0 ? null : lastAttempt.map(({ url }) => url);
+}
+
+/** Whether they may have a URL in common. */
+export function sharesUrl(some: OwedUrls, others: OwedUrls): boolean {
+  return some === null || others === null || some.some((url) => others.includes(url));
+}
+
+/** The answer of the URL that took it; undefined where none did. */
+export function takenBy({ outcome, urls }: Pick<AttemptRecord, "outcome" | "urls">) {
+  return outcome === "delivered" ? urls.find(({ status }) => isDeliveredStatus(status)) : undefined;
+}
+
+export function isDeliveredStatus(status: number | null): boolean {
+  return status !== null && classifyStatus(status) === "delivered";
+}
+
+function rankOf(fact: Fact): number {
+  if ("attempt" in fact) return 0;
+  return "deferral" in fact ? 1 : 2;
+}
+
+function numberOf(fact: Fact): number {
+  return "attempt" in fact ? fact.attempt.attempt : 0;
+}

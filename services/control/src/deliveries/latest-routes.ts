@@ -1,0 +1,94 @@
+/** Each delivery once, with how it stands: the newest first. */
+import type { SuppressedUsers } from "@posthaste/core/deletion/suppression";
+import { DELIVERY_STATES } from "@posthaste/core/verdict/delivery-state";
+import { z } from "zod";
+import { isoTimeOrNull } from "../http/moment.ts";
+import { pageOf } from "../http/page.ts";
+import { defineRoute, type Route } from "../http/route.ts";
+import { deliveryFromEntry, type KnownDelivery } from "../read-model/delivery-entry.ts";
+import type { JournalEntry } from "../read-model/journal.ts";
+import { decodeCursor, encodeCursor } from "../read-model/journal-cursor.ts";
+import type { ReadModel } from "../read-model/read-model.ts";
+import { suppressedKeyCheck } from "../suppressions/suppressed-key.ts";
+import { type AttemptFilter, deliveryCheck } from "./attempt-filter.ts";
+import { deliveryQuery, searchedTo } from "./delivery-routes.ts";
+import { filteredPage } from "./filtered-page.ts";
+import { filteredOf, latestDelivery, viewLatest } from "./latest-view.ts";
+
+export interface LatestRoutesOptions {
+  readonly readModel: ReadModel;
+  readonly suppressed: SuppressedUsers;
+  readonly nowMs: () => number;
+}
+
+/** Sendings of one event to one destination that are looked at. */
+const SENDINGS = 100;
+
+const latestQuery = deliveryQuery.extend({
+  outcome: deliveryQuery.shape.outcome.describe("What the newest attempt came to."),
+  state: z
+    .enum(DELIVERY_STATES, `expected one of ${DELIVERY_STATES.join(", ")}`)
+    .optional()
+    .describe("How the delivery stands."),
+});
+
+export function latestRoutes({ readModel, suppressed, nowMs }: LatestRoutesOptions): readonly Route[] {
+  const isSuppressed = suppressedKeyCheck(suppressed);
+  return [
+    defineRoute({
+      method: "GET",
+      path: "/v1/deliveries/latest",
+      operation: "listLatestDeliveries",
+      summary: "Each delivery once, with how it stands, newest first",
+      query: latestQuery,
+      answer: {
+        status: 200,
+        description: "One page of deliveries.",
+        body: { name: "LatestDeliveryPage", schema: pageOf(latestDelivery).extend({ searchedTo }) },
+      },
+      handle: async ({ query: { limit, cursor, destinationId, state, messageId, since, until, ...others } }) => {
+        const fresh = readModel.freshness("deliveries");
+        const page = await filteredPage(readModel, "deliveries", {
+          filter: { destinationId, kind: state, messageId, sinceMs: since, untilMs: until },
+          limit,
+          after: cursor === undefined ? undefined : decodeCursor(cursor),
+          shows: latestCheck(others),
+        });
+        const deliveries = page.entries.map(deliveryFromEntry);
+        const again = await Promise.all(deliveries.map((delivery) => sentAgain(readModel, delivery)));
+        const terms = { nowMs: nowMs(), isSuppressed };
+        return {
+          data: deliveries.map((each, index) => viewLatest(each, { ...terms, sentAgain: again[index] ?? null })),
+          nextCursor: page.next === null ? null : encodeCursor(page.next),
+          ...fresh,
+          searchedTo: isoTimeOrNull(page.searchedToMs),
+        };
+      },
+    }),
+  ];
+}
+
+interface LatestFilter extends AttemptFilter {
+  readonly outcome?: string | undefined;
+}
+
+function latestCheck({ outcome, ...others }: LatestFilter): ((entry: JournalEntry) => boolean) | null {
+  const check = deliveryCheck(others);
+  if (outcome === undefined && check === null) return null;
+  return (entry) => {
+    const delivery = deliveryFromEntry(entry);
+    if (outcome !== undefined && delivery.facts.attempts.at(-1)?.outcome !== outcome) return false;
+    return check?.(filteredOf(delivery)) ?? true;
+  };
+}
+
+/** The newest sending of the same event that has an entry of its own; nobody asks of what was delivered. */
+async function sentAgain(readModel: ReadModel, delivery: KnownDelivery): Promise<string | null> {
+  const { messageId, destinationId, sourceId, replayId, state, timeMs } = delivery;
+  if (state === "delivered") return null;
+  const others = await readModel.newest("deliveries", { messageId, destinationId, sinceMs: timeMs, limit: SENDINGS });
+  const again = others
+    .map(deliveryFromEntry)
+    .find((each) => each.sourceId === sourceId && each.replayId !== null && each.replayId !== replayId);
+  return again?.replayId ?? null;
+}

@@ -1,0 +1,147 @@
+/** A delivery as it stands, as it is told. */
+import type { LoggedDelivery } from "@posthaste/core/delivery/attempt-record";
+import { ATTEMPT_OUTCOMES } from "@posthaste/core/delivery/outcome";
+import { EVENT_TYPES, OTHER } from "@posthaste/core/event/event";
+import { DELIVERY_STATES, standingOf } from "@posthaste/core/verdict/delivery-state";
+import { z } from "zod";
+import { tenths } from "../http/milliseconds.ts";
+import { isoTime, isoTimeOrNull } from "../http/moment.ts";
+import type { KnownDelivery } from "../read-model/delivery-entry.ts";
+import { type FilteredDelivery, failureOf } from "./attempt-filter.ts";
+
+const time = z.iso.datetime();
+
+export const latestDelivery = z.object({
+  time: time.describe("Of the newest that is known of it; the list's order."),
+  messageId: z.string(),
+  destinationId: z.string(),
+  sourceId: z.string(),
+  type: z.enum([...EVENT_TYPES, OTHER]),
+  event: z.string().nullable().describe("track: the event's name; page, screen: the name."),
+  userKey: z.string().nullable().describe("The user id, else the anonymous id, else the message id."),
+  receivedAt: time.nullable().describe("When ingest took the call."),
+  origin: z
+    .object({ partition: z.int(), offset: z.int() })
+    .nullable()
+    .describe("The event in posthaste.events; null where that is not known."),
+  replayId: z.string().nullable().describe("The replay or the resend that sent it; null for the first sending."),
+  sentAgain: z
+    .string()
+    .nullable()
+    .describe("The newest replay or resend of what did not arrive; it has an entry of its own. Null for none."),
+  state: z.enum(DELIVERY_STATES),
+  attempts: z.int().describe("Made so far."),
+  due: time.nullable().describe("waiting_retry, deferred: when it is looked at again; null where that is not known."),
+  deadline: time.nullable().describe("waiting_retry, deferred: the end of its retry window."),
+  error: z
+    .string()
+    .nullable()
+    .describe("What failed last: a code such as timeout, or a status. Null where nothing did."),
+  lastAttempt: z
+    .object({
+      time: time.nullable().describe("When it started; null where the dead letter alone says what it came to."),
+      outcome: z.enum([...ATTEMPT_OUTCOMES, OTHER]).nullable(),
+      urls: z.array(
+        z.object({
+          url: z.string(),
+          status: z.int().nullable(),
+          error: z.string().nullable(),
+          durationMs: z.number().nullable(),
+        }),
+      ),
+    })
+    .nullable()
+    .describe("The newest attempt; null for none."),
+  deferral: z
+    .object({ cause: z.string(), since: time })
+    .nullable()
+    .describe("deferred: why, and since when; else null."),
+  deadLetter: z
+    .object({
+      time,
+      reason: z.string(),
+      reasonClass: z.string().nullable(),
+      place: z.string().nullable().describe("As GET /v1/dead-letters/{place} takes it; null while it is not read."),
+    })
+    .nullable()
+    .describe("dead_letter: why; else null."),
+});
+type LatestDelivery = z.output<typeof latestDelivery>;
+
+export interface LatestTerms {
+  readonly nowMs: number;
+  readonly isSuppressed: (sourceId: string, userKey: string | null) => boolean;
+  readonly sentAgain: string | null;
+}
+
+/** Of a suppressed user nothing is told but what names the delivery and became of it. */
+export function viewLatest(delivery: KnownDelivery, { nowMs, isSuppressed, sentAgain }: LatestTerms): LatestDelivery {
+  const { messageId, destinationId, sourceId, origin, replayId, facts, state, timeMs } = delivery;
+  const { type, event, userKey, receivedAtMs } = saidOf(delivery);
+  const isHidden = state === "suppressed" || isSuppressed(sourceId, userKey);
+  const { verdict } = standingOf(facts, nowMs);
+  const waits = verdict?.cause === "waiting_retry" || verdict?.cause === "deferred" ? verdict : null;
+  return {
+    ...{ time: isoTime(timeMs), messageId, destinationId, sourceId, type, origin, replayId, sentAgain, state },
+    ...(isHidden ? { event: null, userKey: null } : { event, userKey }),
+    receivedAt: isoTimeOrNull(receivedAtMs),
+    attempts: attemptsOf(delivery),
+    due: isoTimeOrNull(waits?.dueAtMs ?? null),
+    deadline: isoTimeOrNull(waits?.deadlineMs ?? null),
+    error: errorOf(delivery),
+    lastAttempt: lastAttemptOf(delivery),
+    deferral: verdict?.cause === "deferred" ? { cause: verdict.deferredCause, since: isoTime(verdict.sinceMs) } : null,
+    deadLetter:
+      verdict?.cause === "dead_letter"
+        ? {
+            time: isoTime(verdict.atMs),
+            reason: verdict.reason,
+            reasonClass: verdict.reasonClass,
+            place: verdict.place,
+          }
+        : null,
+  };
+}
+
+/** What filters go by. */
+export function filteredOf(delivery: KnownDelivery): FilteredDelivery {
+  const { sourceId, replayId } = delivery;
+  const { type, event, userKey } = saidOf(delivery);
+  const urls = lastAttemptOf(delivery)?.urls ?? [];
+  return { type, event, userKey, sourceId, replayId, attempt: attemptsOf(delivery), urls };
+}
+
+/** An attempt says it, else a deferral, else the dead letter. */
+function saidOf({ facts }: KnownDelivery): Pick<LoggedDelivery, "type" | "event" | "userKey" | "receivedAtMs"> {
+  const said = facts.attempts.at(-1) ?? facts.deferrals.at(-1) ?? facts.letters.at(-1);
+  return said ?? { type: OTHER, event: null, userKey: null, receivedAtMs: null };
+}
+
+function attemptsOf({ facts: { attempts, deferrals, letters } }: KnownDelivery): number {
+  return Math.max(
+    0,
+    ...attempts.map(({ attempt }) => attempt),
+    ...[...deferrals, ...letters].map(({ attempts: before }) => before),
+  );
+}
+
+function lastAttemptOf({ facts: { attempts, letters } }: KnownDelivery): LatestDelivery["lastAttempt"] {
+  const newest = attempts.at(-1);
+  if (newest !== undefined) {
+    const urls = newest.urls.map(({ url, status, error, durationMs }) => {
+      return { url, status, error, durationMs: tenths(durationMs) };
+    });
+    return { time: isoTime(newest.startedAtMs), outcome: newest.outcome, urls };
+  }
+  const last = letters.at(-1)?.lastAttempt ?? [];
+  if (last.length === 0) return null;
+  return { time: null, outcome: null, urls: last.map((each) => ({ ...each, durationMs: null })) };
+}
+
+function errorOf(delivery: KnownDelivery): string | null {
+  for (const url of lastAttemptOf(delivery)?.urls ?? []) {
+    const failure = failureOf(url);
+    if (failure !== null) return failure;
+  }
+  return null;
+}

@@ -1,0 +1,133 @@
+/**
+ * Deliveries as entries of their journal, and back: what is known of one delivery of an event to a destination, of the
+ * first sending or of one replay. An attempt, a first deferral and a dead letter each become the entry of a delivery of
+ * which nothing else is known; `DeliveryTable` joins them.
+ */
+import type { AttemptBatch, LoggedDelivery } from "@posthaste/core/delivery/attempt-record";
+import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
+import { isOriginKnown } from "@posthaste/core/delivery/replay";
+import type { DeliveryFacts, LetterFact } from "@posthaste/core/verdict/delivery-facts";
+import { type DeliveryState, standingOf } from "@posthaste/core/verdict/delivery-state";
+import { addFacts, lastFact } from "@posthaste/core/verdict/newest-facts";
+import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
+import type { JournalEntry } from "./journal.ts";
+import type { JournalCursor } from "./journal-cursor.ts";
+
+/** What a dead letter says of its delivery. */
+export interface KnownLetter extends LetterFact, Pick<LoggedDelivery, "type" | "event" | "userKey" | "receivedAtMs"> {}
+
+type KnownFacts = DeliveryFacts<KnownLetter>;
+
+export interface KnownDelivery extends Pick<LoggedDelivery, "sourceId" | "replayId"> {
+  readonly messageId: string;
+  readonly destinationId: string;
+  /** The event's place in `posthaste.events`; null where it is not known. */
+  readonly origin: { readonly partition: number; readonly offset: number } | null;
+  readonly facts: KnownFacts;
+  /** The delay of the retry topic that it waits in after an attempt; null where it does not, or was deferred. */
+  readonly delayMs: number | null;
+  readonly state: DeliveryState;
+  /** Of the newest that is known of it. */
+  readonly timeMs: number;
+}
+
+/** What the journal's own columns do not hold. */
+type DeliveryDetail = Pick<KnownDelivery, "sourceId" | "replayId" | "origin" | "delayMs" | "facts">;
+
+type Place = Pick<JournalCursor, "partition" | "offset">;
+type Named = Pick<KnownDelivery, "messageId" | "destinationId" | "sourceId" | "replayId" | "origin">;
+
+/** Places of one record's attempts, deferrals and of a letter differ, so that an entry's name stays its own. */
+const [OF_ATTEMPT, OF_DEFERRAL, OF_LETTER, KINDS] = [0, 1, 2, 3];
+
+/** What the attempts and the first deferrals of a record say of their deliveries. */
+export function loggedDeliveryEntries({ attempts, deferrals }: AttemptBatch, at: Place): readonly JournalEntry[] {
+  return [
+    ...attempts.map((attempt, index) => {
+      // What receivers answered stands in the attempts' journal.
+      const urls = attempt.urls.map((url) => ({ ...url, answer: null }));
+      const facts = { ...NOTHING, attempts: [{ ...attempt, urls }] };
+      return entryOf({ ...namedBy(attempt), facts }, { ...at, place: index * KINDS + OF_ATTEMPT });
+    }),
+    ...deferrals.map((deferral, index) => {
+      const facts = { ...NOTHING, deferrals: [deferral] };
+      return entryOf({ ...namedBy(deferral), facts }, { ...at, place: index * KINDS + OF_DEFERRAL });
+    }),
+  ];
+}
+
+/** What a dead letter says of its delivery. */
+export function lostDeliveryEntries(
+  letter: DeadLetter,
+  { partition, offset }: Pick<IncomingRecord, "partition" | "offset">,
+): readonly JournalEntry[] {
+  const { messageId, destinationId, sourceId, replayId, originTopic, originPartition, originOffset } = letter;
+  const { deadAtMs, reason, reasonClass, attempts, type, event, userKey, receivedAtMs } = letter;
+  // A letter from before `originTopic` says by its incarnation whether it knows where it came from.
+  const hasOrigin = originTopic !== null || isOriginKnown(letter, null);
+  const lastAttempt = letter.lastAttempt.map(({ url, status, error }) => ({ url, status, error }));
+  const known: KnownLetter = {
+    ...{ deadAtMs, reason, reasonClass, attempts, replayId, lastAttempt, place: `${partition}:${offset}` },
+    ...{ type, event, userKey, receivedAtMs },
+  };
+  const origin = hasOrigin ? { partition: originPartition, offset: originOffset } : null;
+  const named = { messageId, destinationId, sourceId, replayId, origin };
+  return [entryOf({ ...named, facts: { ...NOTHING, letters: [known] } }, { partition, offset, place: OF_LETTER })];
+}
+
+const NOTHING: KnownFacts = { attempts: [], deferrals: [], letters: [] };
+
+/** Reads back what the others made. */
+export function deliveryFromEntry({ timeMs, messageId, destinationId, kind, detail }: JournalEntry): KnownDelivery {
+  // The journal holds what was put into it.
+  const rest = JSON.parse(detail) as DeliveryDetail;
+  return { ...rest, messageId, destinationId, timeMs, state: kind as DeliveryState };
+}
+
+/** Whether both are of one event's same sending; they are of one message id and one destination. */
+export function isSameDelivery(one: Named, other: Named): boolean {
+  if (one.sourceId !== other.sourceId || one.replayId !== other.replayId) return false;
+  return one.origin?.partition === other.origin?.partition && one.origin?.offset === other.origin?.offset;
+}
+
+/** The entry of a delivery of which both are known. The same whichever is held and whichever comes. */
+export function joinedEntry(held: JournalEntry, more: JournalEntry): JournalEntry {
+  const [known, added] = [deliveryFromEntry(held), deliveryFromEntry(more)];
+  const newer = isBefore(held, more) ? more : held;
+  return entryOf({ ...known, facts: addFacts(known.facts, added.facts) }, newer);
+}
+
+function entryOf(
+  { messageId, destinationId, sourceId, replayId, origin, facts }: Named & Pick<KnownDelivery, "facts">,
+  { partition, offset, place }: Omit<JournalCursor, "timeMs">,
+): JournalEntry {
+  const { state, verdict } = standingOf(facts, 0);
+  const delayMs = verdict?.cause === "waiting_retry" ? verdict.delayMs : null;
+  const detail: DeliveryDetail = { sourceId, replayId, origin, delayMs, facts };
+  const timeMs = lastFact(facts)?.atMs ?? 0;
+  const named = { timeMs, partition, offset, place, destinationId, messageId };
+  return { ...named, kind: state, detail: JSON.stringify(detail), users: "" };
+}
+
+function namedBy({
+  messageId,
+  destinationId,
+  sourceId,
+  replayId,
+  originPartition,
+  originOffset,
+}: LoggedDelivery): Named {
+  const hasOrigin = originPartition !== null && originOffset !== null;
+  const origin = hasOrigin ? { partition: originPartition, offset: originOffset } : null;
+  return { messageId, destinationId, sourceId, replayId, origin };
+}
+
+/** In the order of the journal. */
+function isBefore(one: JournalCursor, other: JournalCursor): boolean {
+  const later =
+    other.timeMs - one.timeMs ||
+    other.partition - one.partition ||
+    other.offset - one.offset ||
+    other.place - one.place;
+  return later > 0;
+}

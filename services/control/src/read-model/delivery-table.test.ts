@@ -1,0 +1,143 @@
+import { DatabaseSync } from "node:sqlite";
+import { DELIVERY_STATES } from "@posthaste/core/verdict/delivery-state";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { attemptAt, deadLetterAt, deferralAt } from "../../test/log-writer.ts";
+import { deliveryFromEntry, loggedDeliveryEntries, lostDeliveryEntries } from "./delivery-entry.ts";
+import { DeliveryTable } from "./delivery-table.ts";
+import type { JournalBounds, JournalEntry } from "./journal.ts";
+
+const KEEP_MS = 24 * 60 * 60 * 1000;
+
+let database: DatabaseSync;
+beforeEach(() => {
+  database = new DatabaseSync(":memory:");
+});
+afterEach(() => database.close());
+
+const optionsOf = (bounds: Partial<JournalBounds> = {}) => ({
+  ...{
+    name: "deliveries",
+    kinds: DELIVERY_STATES,
+    nowMs: () => Date.now(),
+    maxEntries: 1000,
+    keepMs: KEEP_MS,
+    ...bounds,
+  },
+});
+
+function createTable(bounds: Partial<JournalBounds> = {}): DeliveryTable {
+  database.exec("DROP TABLE IF EXISTS deliveries");
+  return new DeliveryTable(database, optionsOf(bounds));
+}
+
+const all = (table: DeliveryTable) => table.journal.newest({ limit: 1000 });
+
+function retryOf(delayMs: number) {
+  return { kind: "retry" as const, urls: null, delayMs, dueAtMs: Date.now() + delayMs, deadlineMs: null, reason: null };
+}
+
+/** One record of the log, of one of few deliveries, so that many are of the same. */
+const record = fc
+  .record({
+    what: fc.constantFrom("delivered", "failed", "failed later", "deferred", "dead"),
+    n: fc.integer({ min: 1, max: 9 }),
+    message: fc.constantFrom("m", "n"),
+    destinationId: fc.constantFrom("dst_a", "dst_b"),
+    replayId: fc.constantFrom(null, "rpl_1"),
+    originOffset: fc.constantFrom(5, 6),
+  })
+  .map(({ what, n, message: messageId, ...named }) => {
+    const of = { messageId, ...named, originPartition: 0 };
+    const failed = { outcome: "retryable" as const, followUps: [retryOf(what === "failed" ? 10_000 : 60_000)] };
+    return (offset: number): readonly JournalEntry[] => {
+      const at = { partition: 0, offset };
+      if (what === "dead") return lostDeliveryEntries(deadLetterAt(n, of), at);
+      if (what === "deferred") return loggedDeliveryEntries({ attempts: [], deferrals: [deferralAt(n, of)] }, at);
+      const attempt = attemptAt(n, what === "delivered" ? of : { ...of, ...failed });
+      return loggedDeliveryEntries({ attempts: [attempt], deferrals: [] }, at);
+    };
+  });
+const log = fc
+  .array(record, { minLength: 1, maxLength: 25 })
+  .map((records) => records.flatMap((entriesAt, offset) => entriesAt(offset)));
+const inAnyOrder = log.chain((entries) =>
+  fc.tuple(fc.constant(entries), fc.shuffledSubarray([...entries, ...entries], { minLength: entries.length * 2 })),
+);
+
+/** Counted by looking at each. */
+function waitingAmong(entries: readonly JournalEntry[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { destinationId, state, delayMs } of entries.map(deliveryFromEntry)) {
+    if (state !== "waiting_retry" && state !== "deferred") continue;
+    const name = `${destinationId} ${state} ${delayMs}`;
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return counts;
+}
+
+const waitingOf = (table: DeliveryTable) =>
+  new Map(
+    table.waiting().map(({ destinationId, state, delayMs, count }) => [`${destinationId} ${state} ${delayMs}`, count]),
+  );
+
+describe("the table of deliveries", () => {
+  it("is the same in whatever order entries come, and however often (DY1)", () => {
+    fc.assert(
+      fc.property(inAnyOrder, ([entries, again]) => {
+        const table = createTable();
+        table.add(entries);
+        const expected = all(table);
+        const other = createTable();
+        for (const entry of again) other.add([entry]);
+        expect(all(other)).toEqual(expected);
+      }),
+    );
+  });
+
+  it("holds one entry of each event, destination and replay, where its newest stands (DY2)", () => {
+    fc.assert(
+      fc.property(log, (entries) => {
+        const table = createTable();
+        table.add(entries);
+        const nameOf = (entry: JournalEntry): string => {
+          const { messageId, destinationId, replayId, origin } = deliveryFromEntry(entry);
+          return [messageId, destinationId, replayId, origin?.offset].join();
+        };
+        const newest = new Map<string, number>();
+        for (const entry of entries) newest.set(nameOf(entry), Math.max(newest.get(nameOf(entry)) ?? 0, entry.timeMs));
+        expect(new Map(all(table).map((entry) => [nameOf(entry), entry.timeMs]))).toEqual(newest);
+        expect(all(table)).toHaveLength(newest.size);
+      }),
+    );
+  });
+
+  it("counts what waits by destination and delay, also when it is opened again and when it drops some (DY3)", () => {
+    fc.assert(
+      fc.property(inAnyOrder, fc.integer({ min: 1, max: 6 }), ([, entries], maxEntries) => {
+        const table = createTable({ maxEntries });
+        table.add(entries);
+        expect(all(table).length).toBeLessThanOrEqual(maxEntries);
+        expect(waitingOf(table)).toEqual(waitingAmong(all(table)));
+        expect(waitingOf(new DeliveryTable(database, optionsOf({ maxEntries })))).toEqual(waitingAmong(all(table)));
+      }),
+    );
+  });
+
+  it("joins a dead letter with the attempts before it, whichever is read first", () => {
+    const table = createTable();
+    const attempts = [attemptAt(1, { originPartition: 0, outcome: "retryable", followUps: [retryOf(10_000)] })];
+    table.add(
+      lostDeliveryEntries(deadLetterAt(3, { messageId: "message-1", originOffset: 1 }), { partition: 4, offset: 7 }),
+    );
+    table.add(loggedDeliveryEntries({ attempts, deferrals: [] }, { partition: 0, offset: 0 }));
+    expect(all(table).map(deliveryFromEntry)).toMatchObject([
+      {
+        messageId: "message-1",
+        state: "dead_letter",
+        facts: { letters: [{ place: "4:7" }], attempts: [{ attempt: 1 }] },
+      },
+    ]);
+    expect(table.waiting()).toEqual([]);
+  });
+});

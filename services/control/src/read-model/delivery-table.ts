@@ -1,0 +1,94 @@
+/**
+ * Each delivery once, with how it stands: the journal of deliveries, whose entries are joined as more becomes known.
+ *
+ * Owns: that journal, and how many deliveries wait, by destination and delay.
+ * DY1  Attempts, first deferrals and dead letters come in any order and again: a delivery's entry is the same.
+ * DY2  An entry stands where the newest that is known of its delivery does, so it moves to the front with each.
+ * DY3  What waits is counted as entries come, change and go: asking costs nothing, however many there are.
+ */
+import type { DatabaseSync } from "node:sqlite";
+import { deliveryFromEntry, isSameDelivery, joinedEntry } from "./delivery-entry.ts";
+import { Journal, type JournalEntry, type JournalOptions } from "./journal.ts";
+
+/** More replays of one delivery than anybody makes. */
+const SENDINGS = 100;
+
+/** Deliveries of a destination that wait in a retry topic. */
+export interface WaitingDeliveries {
+  readonly destinationId: string;
+  /** `deferred`: only the first deferral of each is known, so that the topic is not. */
+  readonly state: "waiting_retry" | "deferred";
+  /** Of the retry topic; null for the deferred ones. */
+  readonly delayMs: number | null;
+  readonly count: number;
+}
+
+export class DeliveryTable {
+  readonly #database: DatabaseSync;
+  readonly #name: string;
+  readonly #waiting = new Map<string, WaitingDeliveries>();
+  readonly journal: Journal;
+
+  constructor(database: DatabaseSync, options: Omit<JournalOptions, "onDropped">) {
+    this.#database = database;
+    this.#name = options.name;
+    this.journal = new Journal(database, { ...options, onDropped: (entry) => this.#count(entry, -1) });
+    this.#countAll();
+  }
+
+  /** DY1, DY2. */
+  add(entries: readonly JournalEntry[]): void {
+    for (const entry of entries) this.#join(entry);
+    this.journal.trim(entries.length);
+  }
+
+  /** DY3. */
+  waiting(): readonly WaitingDeliveries[] {
+    return [...this.#waiting.values()];
+  }
+
+  #join(entry: JournalEntry): void {
+    const { messageId, destinationId } = entry;
+    const others = this.journal.newest({ messageId, destinationId, limit: SENDINGS });
+    const held = others.length === 0 ? undefined : sameAs(entry, others);
+    const joined = held === undefined ? entry : joinedEntry(held, entry);
+    if (held !== undefined) {
+      this.journal.remove(held);
+      this.#count(held, -1);
+    }
+    if (this.journal.insert(joined)) this.#count(joined, 1);
+  }
+
+  #count({ destinationId, kind: state, detail }: JournalEntry, by: 1 | -1): void {
+    if (state !== "waiting_retry" && state !== "deferred") return;
+    const delayMs = state === "waiting_retry" ? delayIn(detail) : null;
+    const name = `${destinationId} ${delayMs ?? ""}`;
+    const count = (this.#waiting.get(name)?.count ?? 0) + by;
+    if (count <= 0) this.#waiting.delete(name);
+    else this.#waiting.set(name, { destinationId, state, delayMs, count });
+  }
+
+  #countAll(): void {
+    const rows = this.#database
+      .prepare(
+        `SELECT destination_id, kind, json_extract(detail, '$.delayMs') AS delay, count(*) AS entries
+         FROM ${this.#name} INDEXED BY ${this.#name}_by_kind
+         WHERE kind IN ('waiting_retry', 'deferred') GROUP BY destination_id, kind, delay`,
+      )
+      .all();
+    for (const { destination_id: id, kind, delay, entries } of rows) {
+      const [destinationId, delayMs, count] = [String(id), delay === null ? null : Number(delay), Number(entries)];
+      const state = kind === "deferred" ? "deferred" : "waiting_retry";
+      this.#waiting.set(`${destinationId} ${delayMs ?? ""}`, { destinationId, state, delayMs, count });
+    }
+  }
+}
+
+function sameAs(entry: JournalEntry, others: readonly JournalEntry[]): JournalEntry | undefined {
+  const delivery = deliveryFromEntry(entry);
+  return others.find((other) => isSameDelivery(deliveryFromEntry(other), delivery));
+}
+
+function delayIn(detail: string): number | null {
+  return (JSON.parse(detail) as { readonly delayMs: number | null }).delayMs;
+}
