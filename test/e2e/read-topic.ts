@@ -16,9 +16,15 @@ export interface ReadTopicOptions {
 
 /** All values that stand in the topic now, in the order of each partition; tombstones are left out. */
 export async function readTopic<T>(options: ReadTopicOptions): Promise<readonly T[]> {
+  const found: T[] = [];
+  await readValues<T>(options, (value) => found.push(value));
+  return found;
+}
+
+/** The same one by one, for a topic of more than is to be held at once. */
+export async function readValues<T>(options: ReadTopicOptions, onValue: (value: T) => void): Promise<void> {
   const { brokers, schemaRegistry, names, topic, schema } = options;
   const connection = connectKafka({ brokers, clientId: "e2e", log: SILENT_LOG });
-  const found: T[] = [];
   try {
     const codec = await createOpenCodec({ url: schemaRegistry, names })<T>(schema);
     for (const { partition, end } of await topicOffsets(connection, topic)) {
@@ -31,7 +37,7 @@ export async function readTopic<T>(options: ReadTopicOptions): Promise<readonly 
           for (const { value } of records) {
             if (!value) continue;
             await codec.prefetch(value);
-            found.push(codec.decode(value));
+            onValue(codec.decode(value));
           }
         },
       });
@@ -41,7 +47,6 @@ export async function readTopic<T>(options: ReadTopicOptions): Promise<readonly 
   } finally {
     await connection.close();
   }
-  return found;
 }
 
 /** How many records stand in the topic now. */

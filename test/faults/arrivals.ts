@@ -1,4 +1,4 @@
-/** What a receiver got of a load: each event once or more, and whether each user's events came in order. */
+/** What a receiver got of a load: each event once or more, and which came after later ones of their user. Pure. */
 import type { ReceivedRequest } from "@posthaste/testkit/receiver";
 import { createTimeline, type Timeline } from "./timeline.ts";
 
@@ -10,8 +10,10 @@ export interface Arrivals {
   readonly delivered: () => number;
   /** Requests beyond the first of their event. */
   readonly repeated: () => number;
-  /** Users of whom an event first came after a later one of theirs. */
-  readonly disordered: () => number;
+  /** The same by message id: how often each event came again. */
+  readonly repeats: ReadonlyMap<string, number>;
+  /** Message ids of events that first came after a later one of their user. */
+  readonly late: ReadonlySet<string>;
 }
 
 export interface ArrivalsOptions {
@@ -25,8 +27,8 @@ export function createArrivals({ only = "", onRepeat }: ArrivalsOptions = {}): A
   const deliveries = createTimeline();
   const seen = new Set<string>();
   const lastSequence = new Map<string, number>();
-  const disordered = new Set<string>();
-  let repeated = 0;
+  const repeats = new Map<string, number>();
+  const late = new Set<string>();
   return {
     deliveries,
     record: (request) => {
@@ -34,7 +36,7 @@ export function createArrivals({ only = "", onRepeat }: ArrivalsOptions = {}): A
       if (!messageId.startsWith(only)) return;
       deliveries.mark(performance.now());
       if (seen.has(messageId)) {
-        repeated += 1;
+        repeats.set(messageId, (repeats.get(messageId) ?? 0) + 1);
         onRepeat?.(messageId);
         return;
       }
@@ -43,12 +45,13 @@ export function createArrivals({ only = "", onRepeat }: ArrivalsOptions = {}): A
         userId: string;
         properties: { sequence: number };
       };
-      if (properties.sequence < (lastSequence.get(userId) ?? -1)) disordered.add(userId);
+      if (properties.sequence < (lastSequence.get(userId) ?? -1)) late.add(messageId);
       else lastSequence.set(userId, properties.sequence);
     },
     has: (messageId) => seen.has(messageId),
     delivered: () => seen.size,
-    repeated: () => repeated,
-    disordered: () => disordered.size,
+    repeated: () => [...repeats.values()].reduce((sum, times) => sum + times, 0),
+    repeats,
+    late,
   };
 }

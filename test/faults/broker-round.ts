@@ -13,9 +13,10 @@ import { type Bare, startBare } from "./bare.ts";
 import { brokersOf, type Cluster, inflict, type Row, rolesOf, untilReplaced, untilWhole } from "./broker-faults.ts";
 import type { BareRound, BrokerRound } from "./broker-table.ts";
 import { type CommitWatch, watchCommits } from "./commits.ts";
+import { type ExplainedArrivals, explainArrivals } from "./explained-arrivals.ts";
 import { type Load, startLoad } from "./load.ts";
 import { pause } from "./pause.ts";
-import { aboutCommits, firstNoticeMs, readServiceLogs } from "./service-logs.ts";
+import { aboutCommits, countRegained, firstNoticeMs, readServiceLogs } from "./service-logs.ts";
 import type { Gap, Timeline } from "./timeline.ts";
 
 /** How long a busy machine may take: what timed out on it comes back from a retry topic. */
@@ -85,9 +86,13 @@ export async function runRound(stage: Stage, row: Row, options: RoundOptions): P
     );
     const noticedAtMs = firstNoticeMs(logs);
     const noticedMs = noticedAtMs === null ? null : noticedAtMs - fromEpochMs;
-    const round = { row, roles, noticedMs, replacedMs, ...measure(running, fromMs, toMs) };
+    const explained = await explainArrivals(running.arrivals, cluster.system.stack, cluster.names);
+    const { repeated, disordered, retried } = explained;
+    const counts = { repeated, disordered, retried, regained: countRegained(logs) };
+    const round = { row, roles, noticedMs, replacedMs, ...counts, ...measure(running, fromMs, toMs) };
     const oddMs = lengthOf(round.commits) - lengthOf(round.deliveries);
-    return { round, remarks: oddMs > ODD_COMMITS_MS ? aboutCommits(logs) : [] };
+    const commits = oddMs > ODD_COMMITS_MS ? aboutCommits(logs) : [];
+    return { round, remarks: [...commits, ...aboutRetries(explained)] };
   } finally {
     await stop(running);
   }
@@ -143,7 +148,10 @@ function measure(
   running: Running,
   fromMs: number,
   toMs: number,
-): Omit<BrokerRound, "row" | "roles" | "noticedMs" | "replacedMs"> {
+): Pick<
+  BrokerRound,
+  "acknowledgements" | "deliveries" | "commits" | "refused" | "acknowledged" | "delivered" | "lost" | "bare"
+> {
   const { load, arrivals, watch, bare } = running;
   const gapOf = (timeline: Timeline): Gap => {
     const gap = timeline.longestGap(fromMs, toMs);
@@ -163,10 +171,13 @@ function measure(
     acknowledged: load.acknowledged.size,
     delivered: arrivals.delivered(),
     lost: countLost(running),
-    repeated: arrivals.repeated(),
-    disordered: arrivals.disordered(),
     bare: bareRound,
   };
+}
+
+/** Why events came again or late: what failed, and how often. */
+function aboutRetries({ reasons }: ExplainedArrivals): readonly string[] {
+  return [...reasons].map(([reason, times]) => `events that came again or late: ${reason}, ${times} times`);
 }
 
 function lengthOf({ fromMs, toMs }: Gap): number {

@@ -17,6 +17,8 @@ const quiet: BrokerRound = {
   lost: 0,
   repeated: 0,
   disordered: 0,
+  retried: 0,
+  regained: 0,
   bare: { acknowledgements: none, consumption: none, refused: 0, crashes: 0 },
 };
 

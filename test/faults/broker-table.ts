@@ -21,9 +21,14 @@ export interface BrokerRound {
   readonly acknowledged: number;
   readonly delivered: number;
   readonly lost: number;
+  /** Requests beyond the first of their event that no failed attempt explains. */
   readonly repeated: number;
-  /** Users of whom an event first came after a later one of theirs. */
+  /** Events that first came after a later one of their user, and were neither tried in vain nor deferred before. */
   readonly disordered: number;
+  /** Events that came again or late since an attempt had failed or they were deferred. */
+  readonly retried: number;
+  /** Partitions that a router or a delivery process lost to its group: what was in flight may come again. */
+  readonly regained: number;
   /** Null where none ran beside the system. */
   readonly bare: BareRound | null;
 }
@@ -66,7 +71,9 @@ const COUNTS: readonly Column[] = [
   { head: "delivered", cell: sum((round) => round.delivered) },
   { head: "lost", cell: sum((round) => round.lost) },
   { head: "repeated", cell: sum((round) => round.repeated) },
-  { head: "users out of order", cell: sum((round) => round.disordered) },
+  { head: "out of order", cell: sum((round) => round.disordered) },
+  { head: "again or late by a retry", cell: sum((round) => round.retried) },
+  { head: "partitions lost to the group", cell: sum((round) => round.regained) },
 ];
 
 /** Three tables: the longest gaps, where their seconds go, and what came of the events. Seconds: median and largest. */

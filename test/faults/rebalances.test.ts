@@ -13,6 +13,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Installation, startInstallation } from "../e2e/installation.ts";
 import { createRoute } from "../e2e/route.ts";
 import { createArrivals } from "./arrivals.ts";
+import { explainArrivals } from "./explained-arrivals.ts";
 import { isLong } from "./form.ts";
 import { type Load, startLoad } from "./load.ts";
 import { pause } from "./pause.ts";
@@ -98,7 +99,7 @@ it(
     await eventually(() => expect(missing(load, arrivals.has)).toBe(0), ARRIVAL);
     printWithLoad(toTable(["round", "the second member", "delivered so far", "repeated", "longest gap ms"], rows));
     expect(load.refused()).toBe(0);
-    expect(arrivals.disordered()).toBe(0);
+    expect((await explainArrivals(arrivals, system.stack, names)).disordered).toBe(0);
     expect(first.pid).toBe(firstPid);
     expect(installation.unexpectedExits).toEqual([]);
   },

@@ -44,6 +44,13 @@ export function aboutCommits(lines: readonly LogLine[]): readonly string[] {
     .map(({ service, text }) => `${service}: ${text}`);
 }
 
+/** Partitions that groups took from a member: their records are read again from the last commit (C5). */
+export function countRegained(lines: readonly LogLine[]): number {
+  return lines
+    .filter(({ event }) => event === "group_joined")
+    .reduce((sum, { text }) => sum + (JSON.parse(text) as { readonly lost: number }).lost, 0);
+}
+
 function parseLine(service: string, text: string): readonly LogLine[] {
   try {
     const { time, event } = JSON.parse(text) as { time: string | number; event: string };
