@@ -108,7 +108,10 @@ describe("with nothing but what is its own", () => {
 
   it("what no service can read is put aside by whoever met it, and produced again to where it was", async () => {
     const { control, names } = installation;
-    const ofControl = [names.deadLetters, names.attempts, names.unrouted, names.rejectedCalls];
+    const ofControl = [
+      ...[names.deadLetters, names.attempts, names.unrouted, names.rejectedCalls],
+      names.sourceActivity,
+    ];
     const read = [names.events, names.deliveries, ...ofControl];
     await asOperator(async (connection) => {
       const producer = await createProducer(connection, { name: "e2e", topics: read });
@@ -123,7 +126,7 @@ describe("with nothing but what is its own", () => {
         `router ${names.events}`,
       ]);
     }, ARRIVAL);
-    expect(await control.call("POST", "/v1/unreadable/reproduce", {})).toEqual({ matched: 6, reproduced: 6 });
+    expect(await control.call("POST", "/v1/unreadable/reproduce", {})).toEqual({ matched: 7, reproduced: 7 });
   });
 
   it("a token is made, asks and is revoked", async () => {

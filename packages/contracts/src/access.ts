@@ -91,6 +91,7 @@ function grantsOfControl(names: TopicNames): readonly Granted[] {
     topic(names.deadLetters, "read"),
     topic(names.unrouted, "read"),
     topic(names.rejectedCalls, "read"),
+    topic(names.sourceActivity, "read"),
     topic(names.deliveries, "write"),
     // What no service could read, and where it goes when it is produced again.
     topic(names.unreadable, "read", "write"),
@@ -99,6 +100,7 @@ function grantsOfControl(names: TopicNames): readonly Granted[] {
     topic(names.attempts, "write"),
     topic(names.unrouted, "write"),
     topic(names.rejectedCalls, "write"),
+    topic(names.sourceActivity, "write"),
   ];
 }
 

@@ -1,5 +1,6 @@
 /** Writes attempts and dead letters as delivery does. */
 import type { RejectedCalls } from "@posthaste/core/call/rejected-call";
+import type { SourceActivity } from "@posthaste/core/call/source-activity";
 import type { AttemptBatch, AttemptRecord, DeferralRecord } from "@posthaste/core/delivery/attempt-record";
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import type { UnroutedEvents } from "@posthaste/core/routing/unrouted-event";
@@ -14,6 +15,8 @@ export interface LogWriter {
   readonly unrouted: (events: UnroutedEvents) => Promise<void>;
   /** Calls that were not accepted, as ingest writes them. */
   readonly rejectedCalls: (calls: RejectedCalls) => Promise<void>;
+  /** What one process of ingest counted of a source. */
+  readonly activity: (activity: SourceActivity) => Promise<void>;
   /** As of `user`, user-7 by default. */
   readonly deadLetters: (letters: readonly DeadLetter[], partition?: number, user?: string) => Promise<void>;
   /** Bytes that are no attempts. */
@@ -23,11 +26,12 @@ export interface LogWriter {
 }
 
 export async function createLogWriter({ names, openCodec, producer }: TestTopics): Promise<LogWriter> {
-  const [attemptCodec, letterCodec, unroutedCodec, rejectedCodec] = await Promise.all([
+  const [attemptCodec, letterCodec, unroutedCodec, rejectedCodec, activityCodec] = await Promise.all([
     openCodec<AttemptBatch>("attempt-batch"),
     openCodec<DeadLetter>("dead-letter"),
     openCodec<UnroutedEvents>("unrouted-events"),
     openCodec<RejectedCalls>("rejected-calls"),
+    openCodec<SourceActivity>("source-activity"),
   ]);
   return {
     attempts: (attempts, partition = 0) =>
@@ -45,6 +49,10 @@ export async function createLogWriter({ names, openCodec, producer }: TestTopics
     rejectedCalls: (calls) =>
       producer.send([
         { topic: names.rejectedCalls, key: calls.sourceId, value: rejectedCodec.encode(calls), partition: 0 },
+      ]),
+    activity: (activity) =>
+      producer.send([
+        { topic: names.sourceActivity, key: activity.sourceId, value: activityCodec.encode(activity), partition: 0 },
       ]),
     deadLetters: (letters, partition = 0, user = "user-7") =>
       producer.send(

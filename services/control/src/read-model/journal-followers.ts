@@ -2,10 +2,12 @@
 import type { Codec, OpenCodec } from "@posthaste/contracts/codec";
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { RejectedCalls } from "@posthaste/core/call/rejected-call";
+import type { SourceActivity } from "@posthaste/core/call/source-activity";
 import type { AttemptBatch } from "@posthaste/core/delivery/attempt-record";
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import type { UnroutedEvents } from "@posthaste/core/routing/unrouted-event";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { activityEntries, refusedRequestEntries } from "./activity-entry.ts";
 import { attemptEntries, deferralEntries } from "./attempt-entry.ts";
 import { deadLetterEntries } from "./dead-letter-entry.ts";
 import { loggedDeliveryEntries, lostDeliveryEntries } from "./delivery-entry.ts";
@@ -22,16 +24,18 @@ export interface JournalCodecs {
   readonly deadLetters: Codec<DeadLetter>;
   readonly unrouted: Codec<UnroutedEvents>;
   readonly rejectedCalls: Codec<RejectedCalls>;
+  readonly sourceActivity: Codec<SourceActivity>;
 }
 
 export async function openJournalCodecs(openCodec: OpenCodec): Promise<JournalCodecs> {
-  const [attempts, deadLetters, unrouted, rejectedCalls] = await Promise.all([
+  const [attempts, deadLetters, unrouted, rejectedCalls, sourceActivity] = await Promise.all([
     openCodec<AttemptBatch>("attempt-batch"),
     openCodec<DeadLetter>("dead-letter"),
     openCodec<UnroutedEvents>("unrouted-events"),
     openCodec<RejectedCalls>("rejected-calls"),
+    openCodec<SourceActivity>("source-activity"),
   ]);
-  return { attempts, deadLetters, unrouted, rejectedCalls };
+  return { attempts, deadLetters, unrouted, rejectedCalls, sourceActivity };
 }
 
 type Shared = Pick<TopicFollowerOptions<unknown>, "store" | "unreadable" | "unknownSchemaMs" | "onRemade">;
@@ -89,11 +93,21 @@ export function followJournals(
     codec: codecs.rejectedCalls,
     toEntries: (calls, record) => ({ rejected_calls: rejectedCallEntries(calls, record) }),
   });
+  const activity = new TopicFollower(connection, {
+    ...shared,
+    ...ofTopic(names.sourceActivity),
+    journal: "source_activity",
+    codec: codecs.sourceActivity,
+    toEntries: (value, record) => ({
+      source_activity: activityEntries(value, record),
+      refused_requests: refusedRequestEntries(value, record),
+    }),
+  });
   return {
-    followers: [attempts, deadLetters, unrouted, rejectedCalls],
+    followers: [attempts, deadLetters, unrouted, rejectedCalls, activity],
     followed: {
       ...{ attempts, deferrals: attempts, dead_letters: deadLetters, unrouted, rejected_calls: rejectedCalls },
-      deliveries: both(attempts, deadLetters),
+      ...{ deliveries: both(attempts, deadLetters), source_activity: activity, refused_requests: activity },
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
- * The delivery log, the dead letters, the events without a delivery and the rejected calls as control answers for them:
- * a cache of four topics, behind by about as long as a record takes to be read.
+ * The delivery log, the dead letters, the events without a delivery, the rejected calls and the sources' activity as
+ * control answers for them: a cache of five topics, behind by about as long as a record takes to be read.
  *
  * Owns: the store and the followers that fill it.
  * Q1  Nothing of control waits for it: it is opened beside the start, runs on a thread of its own, and while it cannot
@@ -30,6 +30,8 @@ const DEAD_LETTERS_KEEP_MS = 14 * 24 * 60 * 60 * 1000;
 /** Held where nothing else is said: with a file, and in memory, where each takes about half a kilobyte. */
 const FILE_ENTRIES = 1_000_000;
 const MEMORY_ENTRIES = 100_000;
+/** Of refused requests, at the most: some kilobytes each, in words of whoever sent them. */
+const REFUSED_ENTRIES = 200_000;
 
 export interface ReadModelOptions {
   readonly connection: KafkaConnection;
@@ -132,7 +134,7 @@ async function runOnce(
   const { connection, openCodec, names, path, unreadable, unknownSchemaMs } = options;
   const { clusterId } = await connection.withAdmin((admin) => admin.describeCluster());
   // Positions in another topic of the name would mean nothing.
-  const topics = [names.attempts, names.deadLetters, names.unrouted, names.rejectedCalls];
+  const topics = [names.attempts, names.deadLetters, names.unrouted, names.rejectedCalls, names.sourceActivity];
   const topicIds = await Promise.all(topics.map((topic) => idOf(connection, topic, signal)));
   const codecs = await openJournalCodecs(openCodec);
   if (signal.aborted) return;
@@ -178,7 +180,7 @@ async function idOf(connection: KafkaConnection, topic: string, signal: AbortSig
 function boundsOf(options: ReadModelOptions, defaultEntries: number): Readonly<Record<JournalName, JournalBounds>> {
   const maxEntries = options.maxEntries ?? defaultEntries;
   return ofEach((name) => ({
-    maxEntries,
+    maxEntries: name === "refused_requests" ? Math.min(maxEntries, REFUSED_ENTRIES) : maxEntries,
     keepMs: name === "dead_letters" ? DEAD_LETTERS_KEEP_MS : options.keepMs,
   }));
 }

@@ -14,8 +14,8 @@ export interface ListedRejectedCall extends Omit<RejectedCallEntry, "callJson"> 
 type RejectedDetail = Omit<ListedRejectedCall, "rejectedAtMs" | "messageId">;
 
 /**
- * What each call of a record becomes; its place is its index in the record. It is of no destination, and one that said
- * no message id can be found by nobody who looks for one.
+ * What each call of a record becomes; its place is its index in it. What would be its destination is its source,
+ * and one that said no message id can be found by nobody who looks for one.
  */
 export function rejectedCallEntries(
   { sourceId, calls }: RejectedCalls,
@@ -23,7 +23,7 @@ export function rejectedCallEntries(
 ): readonly JournalEntry[] {
   return calls.map(({ rejectedAtMs, messageId, callJson: _, ...rest }, place) => {
     const detail: RejectedDetail = { sourceId, ...rest };
-    const named = { partition, offset, place, destinationId: "", messageId: messageId ?? "" };
+    const named = { partition, offset, place, destinationId: sourceId, messageId: messageId ?? "" };
     return { ...named, timeMs: rejectedAtMs, kind: kindOf(rest), detail: JSON.stringify(detail), users: "" };
   });
 }

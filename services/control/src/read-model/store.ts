@@ -17,6 +17,7 @@ import { OTHER } from "@posthaste/core/event/event";
 import { UNROUTED_CAUSES } from "@posthaste/core/routing/routing";
 import { DELIVERY_STATES } from "@posthaste/core/verdict/delivery-state";
 import { openCache } from "../sqlite-cache.ts";
+import { COUNTED_KINDS, REFUSED_KINDS } from "./activity-entry.ts";
 import { DeliveryTable, type WaitingDeliveries } from "./delivery-table.ts";
 import {
   type CountQuery,
@@ -30,7 +31,7 @@ import {
 import { REJECTED_KINDS } from "./rejected-call-entry.ts";
 
 /** Raised with every change of the tables. */
-const LAYOUT = 7;
+const LAYOUT = 8;
 const CACHE_KIB = 48 * 1024;
 const COMMIT_ENTRIES = 5000;
 const COMMIT_INTERVAL_MS = 1000;
@@ -49,6 +50,8 @@ export const JOURNALS = {
   unrouted: [...UNROUTED_CAUSES, OTHER],
   rejected_calls: REJECTED_KINDS,
   deliveries: DELIVERY_STATES,
+  source_activity: COUNTED_KINDS,
+  refused_requests: REFUSED_KINDS,
 } as const;
 export type JournalName = keyof typeof JOURNALS;
 /** In the order of `JOURNALS`. */

@@ -34,7 +34,14 @@ export async function openUnreadable(options: OpenUnreadableOptions): Promise<Op
   const journal = new UnreadableJournal(connection, topic);
   await journal.start(fail);
   const producer = await createProducer(connection, { name: "unreadable", topics: [topic] });
-  const from = [names.attempts, names.deadLetters, names.unrouted, names.rejectedCalls, names.audiences];
+  const from = [
+    names.attempts,
+    names.deadLetters,
+    names.unrouted,
+    names.rejectedCalls,
+    names.sourceActivity,
+    names.audiences,
+  ];
   const records = new UnreadableRecords({
     ...{ connection, producer, topic, from, by: "control", nowMs: () => clock.nowMs() },
   });
