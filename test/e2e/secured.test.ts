@@ -129,6 +129,17 @@ describe("with nothing but what is its own", () => {
     expect(await control.call("POST", "/v1/unreadable/reproduce", {})).toEqual({ matched: 7, reproduced: 7 });
   });
 
+  it("control finds an event that delivery has not finished", async () => {
+    const route = await createRoute(installation, receiver, "/slow");
+    receiver.script(route.path, { status: 200, delayMs: 3000 });
+    await send(route.writeKey, track("slow"));
+    await eventually(() => expect(receiver.requestsTo(route.path)).toHaveLength(1), ARRIVAL);
+    expect(await installation.control.call("GET", "/v1/events/slow")).toMatchObject({
+      cause: "in_pipeline",
+      events: [{ destinations: [{ destinationId: route.destinationId, pipeline: { before: "delivery" } }] }],
+    });
+  });
+
   it("a token is made, asks and is revoked", async () => {
     const { control, system } = installation;
     const { id, token } = (await control.call("POST", "/v1/tokens", { name: "reader", scopes: ["read"] })) as {
@@ -167,6 +178,18 @@ describe("with nothing but what is its own", () => {
       connection.withAdmin(async (admin) => (await admin.fetchTopicMetadata({ topics: [names.unrouted] })).topics),
     );
     expect(topics[0]?.partitions).toHaveLength(7);
+  });
+
+  it("control finds an event that the router has not come to", async () => {
+    const { control, system } = installation;
+    const { writeKey } = await control.createSource("while the router stands");
+    await system.process("router").stop();
+    await send(writeKey, track("stands"));
+    expect(await control.call("GET", "/v1/events/stands")).toMatchObject({
+      cause: "in_pipeline",
+      events: [{ pipeline: { before: "router" } }],
+    });
+    await system.process("router").start();
   });
 
   it("the router writes a topic incarnation for an events topic that the last was not made for", async () => {
@@ -263,7 +286,7 @@ describe("whoever reaches for more is denied it", () => {
     ["posthaste-router", "sourceConfig"],
     ["posthaste-delivery", "attempts"],
     ["posthaste-delivery", "events"],
-    ["posthaste-control", "events"],
+    ["posthaste-control", "meta"],
     ["posthaste-topics", "destinationConfig"],
   ] as const)("%s reads nothing of %s", async (user, topicOf) => {
     const topic = installation.names[topicOf];

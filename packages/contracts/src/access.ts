@@ -15,7 +15,7 @@ export const KAFKA_USERS = [
 export type KafkaUser = (typeof KAFKA_USERS)[number];
 
 /** Kafka's operations. Read, write and alter let describe, and alter-configs lets describe-configs. */
-export type KafkaOperation = "read" | "write" | "create" | "alter" | "alter-configs";
+export type KafkaOperation = "describe" | "read" | "write" | "create" | "alter" | "alter-configs";
 
 export interface Grant {
   readonly user: KafkaUser;
@@ -77,7 +77,7 @@ function grantsOfControl(names: TopicNames): readonly Granted[] {
     // Deletions, and what the audiences' emitter makes.
     topic(names.deletions, "read", "write"),
     topic(names.suppressions, "read", "write"),
-    topic(names.events, "write"),
+    topic(names.events, "read", "write"),
     topic(names.audienceConfig, "read", "write"),
     topic(names.audiences, "read", "write"),
     group(names.audienceEmitterGroup),
@@ -92,7 +92,10 @@ function grantsOfControl(names: TopicNames): readonly Granted[] {
     topic(names.unrouted, "read"),
     topic(names.rejectedCalls, "read"),
     topic(names.sourceActivity, "read"),
-    topic(names.deliveries, "write"),
+    topic(names.deliveries, "read", "write"),
+    // What the router and delivery have not finished: how far they are.
+    committed(names.routerGroup),
+    committed(names.deliveryGroup),
     // What no service could read, and where it goes when it is produced again.
     topic(names.unreadable, "read", "write"),
     topicsFrom(names.retryPrefix, "write"),
@@ -114,6 +117,11 @@ function topic(name: string, ...operations: readonly KafkaOperation[]): Granted 
 
 function topicsFrom(prefix: string, ...operations: readonly KafkaOperation[]): Granted {
   return { resource: "topic", name: prefix, pattern: "prefixed", operations };
+}
+
+/** To see what a group has committed. */
+function committed(name: string): Granted {
+  return { resource: "group", name, pattern: "literal", operations: ["describe"] };
 }
 
 /** To be a member, which is also to commit. */

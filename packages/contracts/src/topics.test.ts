@@ -71,11 +71,16 @@ describe("topicCatalogue", () => {
     }
   });
 
-  it("keeps what became of each audience's users for a day before a newer record takes its place", () => {
+  it("keeps each revision for seven days, and what became of an audience's user for one, before a newer record takes its place", () => {
     const lags = catalogue.flatMap(({ name, minCompactionLagMs }) =>
       minCompactionLagMs ? [[name, minCompactionLagMs]] : [],
     );
-    expect(lags).toEqual([[names.audiences, 24 * 60 * 60 * 1000]]);
+    const dayMs = 24 * 60 * 60 * 1000;
+    expect(lags).toEqual([
+      [names.sourceConfig, 7 * dayMs],
+      [names.destinationConfig, 7 * dayMs],
+      [names.audiences, dayMs],
+    ]);
   });
 
   it("keeps the audit in one partition, for as long as it is told, 425 days when it is not", () => {

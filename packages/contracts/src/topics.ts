@@ -221,8 +221,9 @@ export function topicCatalogue(options: CatalogueOptions): readonly TopicSpec[] 
     (name): TopicSpec => ({ ...log(name, "delivery", "destinationId:user"), timestamps: "LogAppendTime" }),
   );
   return [
-    table(names.sourceConfig, "source", "sourceId"),
-    table(names.destinationConfig, "destination", "destinationId"),
+    // Whoever asks why an event took the way that it took needs the configuration of that moment.
+    { ...table(names.sourceConfig, "source", "sourceId"), minCompactionLagMs: WEEK_MS },
+    { ...table(names.destinationConfig, "destination", "destinationId"), minCompactionLagMs: WEEK_MS },
     table(names.meta, null, "name of the fact"),
     table(names.audienceConfig, "audience", "audienceId"),
     // No table: nobody holds it in memory. What is compacted before the emitter came to it was written over since.

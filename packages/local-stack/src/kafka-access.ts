@@ -59,6 +59,7 @@ async function readGrants(admin: Admin): Promise<readonly AclEntry[]> {
 }
 
 const OPERATIONS: Readonly<Record<KafkaOperation, number>> = {
+  describe: AclOperationTypes.DESCRIBE,
   read: AclOperationTypes.READ,
   write: AclOperationTypes.WRITE,
   create: AclOperationTypes.CREATE,

@@ -40,6 +40,7 @@ import { eventRoutes } from "./events/event-routes.ts";
 import { EXAMPLES } from "./examples/examples.ts";
 import { createControlMetrics } from "./http/metrics.ts";
 import { createServer } from "./http/server.ts";
+import { openPipelineSearch } from "./pipeline/pipeline-search.ts";
 import { openReadModel } from "./read-model/read-model.ts";
 import { openReplays } from "./replays/open-replays.ts";
 import { askServices } from "./service-readiness.ts";
@@ -205,6 +206,8 @@ export async function startControl({ config, host, version, log, registry, fail 
     ...deletions.routes,
     ...eventRoutes({
       ...{ sources, destinations, readModel, letters, suppressed, nowMs: clock.nowMs },
+      pipeline: await openPipelineSearch({ connection, openCodec, names, clock }),
+      audit: audit.journal,
       keepMs: config.POSTHASTE_DELIVERY_LOG_KEEP,
     }),
     ...deliveryRoutes(readModel),

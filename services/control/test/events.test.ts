@@ -148,7 +148,7 @@ describe("the verdict on an event", () => {
       /by https:\/\/b\.example\/hook; of its other URLs .* answered nothing \(timeout\)\.$/,
     ],
     ["nowhere", "no_destination", /^Not delivered: no destination is connected to "Shop"\.$/],
-    ["off", "destination_off", /^Not delivered: every destination of "Shop" was off \("Warehouse"\)\.$/],
+    ["off", "destination_off", /^Not delivered: every destination of "Shop" was off \("Warehouse" since .*\)\.$/],
     ["kept-back", "integration_off", /integrations entry "All" switched the destinations off\.$/],
     ["forgotten", "suppressed", /^Not delivered: a deletion request stopped the user's events\.$/],
     ["refused", "refused", /^Not accepted: missing_user\. Say whose it is\.$/],

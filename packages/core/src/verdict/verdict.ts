@@ -86,6 +86,26 @@ export type DeliveryVerdict =
       readonly place: string | null;
     };
 
+/** What is known of a delivery that nothing is logged of. */
+export type OtherVerdict =
+  | ({ readonly cause: "in_pipeline"; readonly tries: number } & Behind)
+  | {
+      readonly cause: "destination_off";
+      /** Since when the destination had been off; null where that is not known. */
+      readonly sinceMs: number | null;
+      /** Who switched it off; null where that is not known. */
+      readonly by: string | null;
+      readonly tries: number;
+    };
+
+/** How much of a partition its reader has before it comes to a record. */
+export interface Behind {
+  /** Records that stand before it and are not finished. */
+  readonly recordsBehind: number;
+  /** How long the first of them, or the record itself, has been there, in ms. */
+  readonly behindMs: number;
+}
+
 /** What one URL answered. */
 export interface UrlAnswer {
   readonly url: string;

@@ -20,6 +20,7 @@ export interface OpenAuditOptions {
 
 export interface OpenedAudit {
   readonly trail: AuditTrail;
+  readonly journal: AuditJournal;
   readonly routes: readonly Route[];
   close(): Promise<void>;
 }
@@ -33,6 +34,7 @@ export async function openAudit(options: OpenAuditOptions): Promise<OpenedAudit>
   await journal.start();
   return {
     trail: new AuditTrail({ topic, codec, clock }),
+    journal,
     routes: auditRoutes(journal),
     close: () => journal.close(),
   };

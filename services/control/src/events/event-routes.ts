@@ -1,24 +1,16 @@
 /** "Why did this event not arrive?": the verdict on what a source sent under one message id. */
-import type { Destination } from "@posthaste/core/config/destination";
-import type { Source } from "@posthaste/core/config/source";
 import type { SuppressedUsers } from "@posthaste/core/deletion/suppression";
 import type { VerdictCause } from "@posthaste/core/verdict/verdict";
 import { z } from "zod";
-import type { ConfigStore } from "../config-store/config-store.ts";
-import type { VisibleLetters } from "../deliveries/visible-letters.ts";
 import { defineRoute, type Route } from "../http/route.ts";
-import type { ReadModel } from "../read-model/read-model.ts";
+import type { PipelineAnswer } from "../pipeline/pipeline-search.ts";
 import { suppressedKeyCheck } from "../suppressions/suppressed-key.ts";
-import { findEventFacts } from "./event-facts.ts";
-import { causeOfAll, judgeEvents, sourceIdOf } from "./event-verdict.ts";
+import { type LookupParts, lookUpEvent } from "./event-lookup.ts";
+import { causeOfAll } from "./event-verdict.ts";
 import { eventAnswer, eventView } from "./event-view.ts";
 import type { Names, Told } from "./verdict-sentences.ts";
 
-export interface EventRoutesParts {
-  readonly sources: ConfigStore<Source>;
-  readonly destinations: ConfigStore<Destination>;
-  readonly readModel: ReadModel;
-  readonly letters: VisibleLetters;
+export interface EventRoutesParts extends LookupParts {
   readonly suppressed: SuppressedUsers;
   readonly nowMs: () => number;
   /** How long attempts are held, ms. */
@@ -27,10 +19,14 @@ export interface EventRoutesParts {
 
 const query = z.strictObject({
   sourceId: z.string().optional().describe("Only the events of this source."),
+  userId: z
+    .string()
+    .optional()
+    .describe("Whose event it is, where that is known: what waits is then looked for in that user's partitions alone."),
 });
 
 export function eventRoutes(parts: EventRoutesParts): readonly Route[] {
-  const { sources, destinations, suppressed, keepMs } = parts;
+  const { sources, destinations, suppressed } = parts;
   const names: Names = {
     source: (id) => quoted(sources.get(id)?.name, id),
     destination: (id) => quoted(destinations.get(id)?.name, id),
@@ -48,17 +44,17 @@ export function eventRoutes(parts: EventRoutesParts): readonly Route[] {
         description: "The verdict; where nothing is known of the message id, that.",
         body: { name: "EventVerdict", schema: eventAnswer },
       },
-      handle: async ({ params: { messageId }, query: { sourceId } }) => {
-        const facts = await findEventFacts(messageId, parts);
+      handle: async ({ params: { messageId }, query: { sourceId, userId }, signal }) => {
         const terms = { nowMs: parts.nowMs(), isSuppressed };
-        const judged = judgeEvents(facts, { ...terms, destinations: destinations.values() }).filter(
-          (each) => sourceId === undefined || sourceIdOf(each) === sourceId,
-        );
+        const { judged, facts, search } = await lookUpEvent({ messageId, sourceId, userId }, parts, {
+          ...terms,
+          signal,
+        });
         const events = judged.map((each) => eventView(each, { ...terms, messageId, names }));
         const cause = causeOfAll(judged, facts);
         const leading = events.find((each) => each.cause === cause);
-        const told = leading ?? tellNothing(cause, keepMs);
-        return { messageId, cause, sentence: told.sentence, command: told.command, events, ...facts.fresh };
+        const { sentence, command } = leading ?? tellNothing(cause, parts.keepMs, search);
+        return { messageId, cause, sentence, command, events, search: searchView(search), ...facts.fresh };
       },
     }),
   ];
@@ -68,17 +64,30 @@ function quoted(name: string | undefined, id: string): string {
   return name === undefined ? id : `"${name}"`;
 }
 
-function tellNothing(cause: VerdictCause, keepMs: number): Told {
+function tellNothing(cause: VerdictCause, keepMs: number, search: PipelineAnswer | null): Told {
   if (cause === "suppressed") {
     const sentence = "Not delivered: a deletion request stopped the user's events.";
     return { sentence, command: "posthaste deletions list" };
   }
   const days = Math.round(keepMs / 86_400_000);
   const searched = `what was logged in the last ${days} days`;
-  return {
-    sentence:
-      `Nothing is known of this message id in ${searched}: it never came, it is under way, ` +
-      "or it was delivered where delivery logs failures alone.",
-    command: "posthaste doctor",
-  };
+  const sentence =
+    search?.state === "searched"
+      ? `Nothing is known of this message id in ${searched}, and it does not wait for the router or delivery: ` +
+        "it never came, or it was delivered where delivery logs failures alone."
+      : `Nothing is known of this message id in ${searched}, and ${UNSEARCHED[search?.state ?? "failed"]}: ` +
+        "it never came, it is under way, or it was delivered where delivery logs failures alone.";
+  return { sentence, command: "posthaste doctor" };
+}
+
+const UNSEARCHED: Readonly<Record<Exclude<PipelineAnswer["state"], "searched">, string>> = {
+  stopped: "what waits for the router and delivery is too much to be looked through",
+  busy: "what waits for the router and delivery was not looked through, since others are looked for",
+  failed: "what waits for the router and delivery could not be looked through",
+};
+
+function searchView(search: PipelineAnswer | null): z.input<typeof eventAnswer>["search"] {
+  if (search === null) return null;
+  const { state, records, stopped } = search;
+  return { state, records, stopped: [...stopped] };
 }

@@ -2,21 +2,36 @@
 import type { Destination } from "@posthaste/core/config/destination";
 import type { UnroutedCause } from "@posthaste/core/routing/routing";
 import { judgeDelivery } from "@posthaste/core/verdict/delivery-verdict";
-import { type DeliveryVerdict, VERDICT_CAUSES, type VerdictCause, worstCause } from "@posthaste/core/verdict/verdict";
+import {
+  type DeliveryVerdict,
+  type OtherVerdict,
+  VERDICT_CAUSES,
+  type VerdictCause,
+  worstCause,
+} from "@posthaste/core/verdict/verdict";
+import type { UnfinishedEvent } from "../pipeline/pipeline-findings.ts";
 import type { ListedRejectedCall } from "../read-model/rejected-call-entry.ts";
 import type { ListedUnrouted } from "../read-model/unrouted-entry.ts";
-import type { EventFacts, RoutedEvent } from "./event-facts.ts";
+import type { DestinationHistory } from "./destination-history.ts";
+import type { EventDelivery, EventFacts, RoutedEvent } from "./event-facts.ts";
 
 /** What became of an event at one destination; null where nothing is known of it. */
 export interface JudgedDelivery {
   readonly destinationId: string;
-  readonly verdict: DeliveryVerdict | null;
+  readonly verdict: DeliveryVerdict | OtherVerdict | null;
 }
 
 export type JudgedEvent = { readonly cause: VerdictCause } & (
   | { readonly rejected: ListedRejectedCall }
-  | { readonly unrouted: ListedUnrouted }
-  /** The deliveries with the worst cause first. */
+  | {
+      readonly unrouted: ListedUnrouted;
+      /** The destinations that were off, where that is the cause. */
+      readonly deliveries: readonly JudgedDelivery[];
+      /** Of `no_destination`: one that was connected right after. */
+      readonly madeAfter: { readonly destinationId: string; readonly atMs: number } | null;
+    }
+  | { readonly unfinished: UnfinishedEvent }
+  /** The deliveries with the worst cause first; those that were not made, since a destination was off, last. */
   | { readonly routed: RoutedEvent; readonly deliveries: readonly JudgedDelivery[] }
 );
 
@@ -29,9 +44,13 @@ const CAUSE_OF_UNROUTED: Readonly<Record<UnroutedCause | "other", VerdictCause>>
   other: "unknown",
 };
 
+/** Who makes a destination and sends an event may do it in the wrong order. */
+const RIGHT_AFTER_MS = 5000;
+
 export interface JudgeTerms {
-  /** As they are configured now; those that are on and of which nothing is known are named too. */
+  /** As they are configured now; those of which nothing is known are named too. */
   readonly destinations: Iterable<Destination>;
+  readonly history: Pick<DestinationHistory, "at">;
   readonly nowMs: number;
   readonly isSuppressed: (sourceId: string, userKey: string | null) => boolean;
 }
@@ -40,8 +59,9 @@ export function judgeEvents(facts: EventFacts, { destinations, ...terms }: Judge
   const configured = [...destinations];
   return [
     ...facts.rejected.map((rejected) => ({ cause: causeOfRejected(rejected), rejected })),
-    ...facts.unrouted.map((unrouted) => ({ cause: CAUSE_OF_UNROUTED[unrouted.cause], unrouted })),
+    ...facts.unrouted.map((unrouted) => judgeUnrouted(unrouted, configured, terms)),
     ...facts.routed.map((routed) => judgeRouted(routed, configured, terms)),
+    ...facts.unfinished.map((unfinished) => ({ cause: "in_pipeline" as const, unfinished })),
   ];
 }
 
@@ -53,35 +73,91 @@ export function causeOfAll(events: readonly JudgedEvent[], { suppressedLetters }
 
 export function sourceIdOf(event: JudgedEvent): string {
   if ("rejected" in event) return event.rejected.sourceId;
+  if ("unfinished" in event) return event.unfinished.sourceId;
   return "unrouted" in event ? event.unrouted.sourceId : event.routed.sourceId;
 }
 
 function judgeRouted(
   routed: RoutedEvent,
   configured: readonly Destination[],
-  { nowMs, isSuppressed }: Omit<JudgeTerms, "destinations">,
+  { nowMs, isSuppressed, history }: Omit<JudgeTerms, "destinations">,
 ): JudgedEvent {
   const { said, sourceId } = routed;
   // Their letters are not shown and are not sent again; what the attempt log says of a letter must not tell of it.
   const hidesLetters = isSuppressed(sourceId, said?.userKey ?? null);
   const known = [...routed.deliveries].map(([destinationId, facts]): JudgedDelivery => {
-    const verdict = judgeDelivery(facts, nowMs);
+    const verdict = judgeDelivery(facts, nowMs) ?? underWay(facts);
     if (!hidesLetters || verdict?.cause !== "dead_letter") return { destinationId, verdict };
     return { destinationId, verdict: { cause: "suppressed", atMs: verdict.atMs, tries: verdict.tries } };
   });
-  const receivedAtMs = routed.said?.receivedAtMs ?? routed.letters[0]?.receivedAtMs ?? null;
-  const others = configured.filter(
-    ({ id, enabled, sourceIds, updatedAtMs }) =>
-      enabled &&
-      sourceIds.includes(routed.sourceId) &&
-      !routed.deliveries.has(id) &&
-      // One that was changed since may not have been of the source, or on, when the event came.
-      (receivedAtMs === null || updatedAtMs <= receivedAtMs),
+  const others = configured
+    .filter(({ id }) => !routed.deliveries.has(id))
+    .flatMap((each) => judgeOther(each, routed, history));
+  const deliveries = [...known, ...others].sort((a, b) => rankOf(a) - rankOf(b));
+  const [worst] = deliveries;
+  return { cause: worst === undefined ? "unknown" : causeOf(worst), routed, deliveries };
+}
+
+/** A destination that nothing is known of; none where it was not to have the event. */
+function judgeOther(
+  { id, enabled, sourceIds, updatedAtMs }: Destination,
+  { said, sourceId, letters }: RoutedEvent,
+  history: Pick<DestinationHistory, "at">,
+): readonly JudgedDelivery[] {
+  const receivedAtMs = said?.receivedAtMs ?? letters[0]?.receivedAtMs ?? null;
+  const known = typeof said?.configOffset === "number" ? history.at(id, said.configOffset) : null;
+  // One that was changed since may not have been of the source when the event came.
+  const isAsItWas = receivedAtMs === null || updatedAtMs <= receivedAtMs;
+  const then = known ?? (isAsItWas ? { state: enabled ? "on" : "off", sourceIds, sinceMs: null } : null);
+  if (then === null || then.state === "removed" || !then.sourceIds.includes(sourceId)) return [];
+  return [{ destinationId: id, verdict: then.state === "on" ? null : offSince(then.sinceMs) }];
+}
+
+function judgeUnrouted(
+  unrouted: ListedUnrouted,
+  configured: readonly Destination[],
+  { history }: Pick<JudgeTerms, "history">,
+): JudgedEvent {
+  const cause = CAUSE_OF_UNROUTED[unrouted.cause];
+  const madeAfter = cause === "no_destination" ? madeRightAfter(unrouted, configured) : null;
+  if (cause !== "destination_off") return { cause, unrouted, deliveries: [], madeAfter };
+  const { configOffset, destinationIds } = unrouted;
+  const deliveries = destinationIds.map((destinationId): JudgedDelivery => {
+    const then = configOffset === null ? null : history.at(destinationId, configOffset);
+    return { destinationId, verdict: offSince(then?.sinceMs ?? null) };
+  });
+  return { cause, unrouted, deliveries, madeAfter };
+}
+
+/** A destination that was made for the event's source when the event was just past. */
+function madeRightAfter(
+  { sourceId, receivedAtMs, unroutedAtMs }: ListedUnrouted,
+  configured: readonly Destination[],
+): { readonly destinationId: string; readonly atMs: number } | null {
+  const fromMs = receivedAtMs ?? unroutedAtMs;
+  const made = configured.find(
+    ({ sourceIds, createdAtMs }) =>
+      sourceIds.includes(sourceId) && createdAtMs >= fromMs && createdAtMs - fromMs <= RIGHT_AFTER_MS,
   );
-  const unknown = others.map(({ id }): JudgedDelivery => ({ destinationId: id, verdict: null }));
-  const deliveries = [...known, ...unknown];
-  deliveries.sort((a, b) => VERDICT_CAUSES.indexOf(causeOf(a)) - VERDICT_CAUSES.indexOf(causeOf(b)));
-  return { cause: worstCause(deliveries.map(causeOf)), routed, deliveries };
+  return made === undefined ? null : { destinationId: made.id, atMs: made.createdAtMs };
+}
+
+/** Of several, as after a resend, the newest: nothing is known of what came before. */
+function underWay({ unfinished }: EventDelivery): OtherVerdict | null {
+  const newest = unfinished.at(-1);
+  if (newest === undefined) return null;
+  const { recordsBehind, behindMs } = newest;
+  return { cause: "in_pipeline", recordsBehind, behindMs, tries: 0 };
+}
+
+function offSince(sinceMs: number | null): OtherVerdict {
+  return { cause: "destination_off", sinceMs, by: null, tries: 0 };
+}
+
+/** One that was off counts only where nothing was routed. */
+function rankOf(delivery: JudgedDelivery): number {
+  const cause = causeOf(delivery);
+  return cause === "destination_off" ? VERDICT_CAUSES.length : VERDICT_CAUSES.indexOf(cause);
 }
 
 /** Of a delivery that nothing is known of: `unknown`. */

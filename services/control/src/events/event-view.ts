@@ -1,13 +1,22 @@
 /** Events under one message id as they are told: cause, sentence, command, timeline. */
 import type { AttemptRecord, DeferralRecord, LoggedDelivery } from "@posthaste/core/delivery/attempt-record";
 import { EVENT_TYPES, OTHER } from "@posthaste/core/event/event";
-import { VERDICT_CAUSES } from "@posthaste/core/verdict/verdict";
+import { type Behind, VERDICT_CAUSES } from "@posthaste/core/verdict/verdict";
 import { z } from "zod";
 import { freshness } from "../http/freshness.ts";
 import { isoTime, isoTimeOrNull } from "../http/moment.ts";
+import type { UnfinishedEvent } from "../pipeline/pipeline-findings.ts";
+import type { ListedUnrouted } from "../read-model/unrouted-entry.ts";
 import type { RoutedEvent } from "./event-facts.ts";
 import { causeOf, type JudgedDelivery, type JudgedEvent } from "./event-verdict.ts";
-import { type Names, type Told, tellDelivery, tellRejected, tellUnrouted } from "./verdict-sentences.ts";
+import {
+  type Names,
+  type Told,
+  tellDelivery,
+  tellRejected,
+  tellUnfinished,
+  tellUnrouted,
+} from "./verdict-sentences.ts";
 
 const time = z.iso.datetime();
 const cause = z.enum(VERDICT_CAUSES);
@@ -20,6 +29,15 @@ const step = z.object({
   destinationId: z.string().nullable().describe("Null for what is of the event as a whole."),
   detail: z.string().describe("In a few words."),
 });
+
+const pipeline = z
+  .object({
+    before: z.enum(["router", "delivery"]).describe("Who has not come to it, or is at it."),
+    records: z.int().describe("Records before it in its partition that are not finished."),
+    seconds: z.int().describe("How long the first of them, or it itself, has been there."),
+  })
+  .nullable()
+  .describe("in_pipeline: where it waits; null for any other cause.");
 
 const event = z.object({
   sourceId: z.string(),
@@ -34,12 +52,15 @@ const event = z.object({
   cause: cause.describe("The worst of its destinations."),
   sentence,
   command,
+  pipeline,
   destinations: z.array(
     z.object({
       destinationId: z.string(),
       cause,
       sentence,
       command,
+      since: time.nullable().describe("destination_off: since when it was off; deferred: since when it waits so."),
+      by: z.string().nullable().describe("destination_off: the token that switched it off, as the audit names it."),
       due: time.nullable().describe("waiting_retry, deferred: when it is looked at again."),
       deadline: time.nullable().describe("waiting_retry, deferred: the end of its retry window."),
       tries: z.int().nullable().describe("Attempts made, of the newest replay where it was sent again."),
@@ -47,6 +68,7 @@ const event = z.object({
         .string()
         .nullable()
         .describe("dead_letter: the letter's place, as GET /v1/dead-letters/{place} takes it."),
+      pipeline,
     }),
   ),
   timeline: z.array(step).describe("Oldest first."),
@@ -58,6 +80,21 @@ export const eventAnswer = z.object({
   sentence,
   command,
   events: z.array(event).describe("Two sources may share a message id, and a repeat is an event too."),
+  search: z
+    .object({
+      state: z
+        .enum(["searched", "stopped", "busy", "failed"])
+        .describe(
+          "searched: to the end; stopped: it took too long; busy: too many others were asked for; " +
+            "failed: the brokers did not answer.",
+        ),
+      records: z.int().describe("Records that were looked at."),
+      stopped: z
+        .array(z.object({ topic: z.string(), partition: z.int(), next: z.int(), end: z.int() }))
+        .describe("Partitions that were not read to their ends, and the first offset that was not looked at."),
+    })
+    .nullable()
+    .describe("Of what the router and delivery have not finished, where no end was known; null where one was."),
   ...freshness,
 });
 
@@ -77,39 +114,55 @@ export function eventView(judged: JudgedEvent, terms: ViewTerms): z.output<typeo
 }
 
 function viewOf(judged: JudgedEvent, terms: ViewTerms): z.output<typeof event> {
-  const { names } = terms;
   if ("rejected" in judged) {
     const { sourceId, userKey, event: name, rejectedAtMs, code } = judged.rejected;
     const at = isoTime(rejectedAtMs);
     return {
       ...{ sourceId, userKey, event: name, origin: null, type: null, receivedAt: at, cause: judged.cause },
       ...tellRejected(judged.rejected),
-      destinations: [],
+      ...{ destinations: [], pipeline: null },
       timeline: [{ time: at, what: "rejected", destinationId: null, detail: code }],
     };
   }
-  if ("unrouted" in judged) {
-    const { unrouted } = judged;
-    const {
-      sourceId,
-      userKey,
-      event: name,
-      type,
-      receivedAtMs,
-      unroutedAtMs,
-      originPartition,
-      originOffset,
-    } = unrouted;
-    const left: Step = { time: isoTime(unroutedAtMs), what: "unrouted", destinationId: null, detail: unrouted.cause };
-    return {
-      ...{ sourceId, userKey, event: name, type, receivedAt: isoTimeOrNull(receivedAtMs), cause: judged.cause },
-      ...tellUnrouted(unrouted, names),
-      origin: { partition: originPartition, offset: originOffset },
-      destinations: [],
-      timeline: [...receivedStep(receivedAtMs), left],
-    };
-  }
-  return routedView(judged, terms);
+  if ("unrouted" in judged) return unroutedView(judged, terms);
+  return "unfinished" in judged ? unfinishedView(judged, terms) : routedView(judged, terms);
+}
+
+function unroutedView(
+  judged: Extract<JudgedEvent, { readonly unrouted: ListedUnrouted }>,
+  terms: ViewTerms,
+): z.output<typeof event> {
+  const { unrouted, deliveries, cause: ofIt } = judged;
+  const { sourceId, userKey, event: name, type, receivedAtMs, unroutedAtMs } = unrouted;
+  const left: Step = { time: isoTime(unroutedAtMs), what: "unrouted", destinationId: null, detail: unrouted.cause };
+  return {
+    ...{ sourceId, userKey, event: name, type, receivedAt: isoTimeOrNull(receivedAtMs), cause: ofIt },
+    ...tellUnrouted(judged, terms.names),
+    origin: { partition: unrouted.originPartition, offset: unrouted.originOffset },
+    pipeline: null,
+    destinations: deliveries.map((delivery) => destinationView(delivery, toldOf(delivery, terms))),
+    timeline: [...receivedStep(receivedAtMs), left],
+  };
+}
+
+/** An event that the router has not come to. */
+function unfinishedView(
+  { unfinished, cause: ofIt }: Extract<JudgedEvent, { readonly unfinished: UnfinishedEvent }>,
+  { names }: ViewTerms,
+): z.output<typeof event> {
+  const { sourceId, userKey, event: name, type, receivedAtMs, partition, offset } = unfinished;
+  return {
+    ...{ sourceId, userKey, event: name, type, receivedAt: isoTime(receivedAtMs), cause: ofIt },
+    ...tellUnfinished(unfinished, names),
+    origin: { partition, offset },
+    pipeline: pipelineOf("router", unfinished),
+    destinations: [],
+    timeline: [...receivedStep(receivedAtMs)],
+  };
+}
+
+function pipelineOf(before: "router" | "delivery", { recordsBehind, behindMs }: Behind) {
+  return { before, records: recordsBehind, seconds: Math.round(behindMs / 1000) };
 }
 
 function routedView(
@@ -124,6 +177,7 @@ function routedView(
   return {
     ...{ sourceId, origin, type: any?.type ?? null, event: any?.event ?? null, userKey: any?.userKey ?? null },
     ...{ receivedAt: isoTimeOrNull(receivedAtMs), cause: worst, ...leading },
+    pipeline: null,
     destinations: told.map(({ delivery, told: ofIt }) => destinationView(delivery, ofIt)),
     timeline: [...receivedStep(receivedAtMs), ...stepsOf(routed)],
   };
@@ -142,12 +196,16 @@ function toldOf({ destinationId, verdict }: JudgedDelivery, { messageId, names, 
 
 function destinationView({ destinationId, verdict }: JudgedDelivery, told: Told) {
   const waits = verdict?.cause === "waiting_retry" || verdict?.cause === "deferred" ? verdict : null;
+  const off = verdict?.cause === "destination_off" ? verdict : null;
   return {
     ...{ destinationId, cause: causeOf({ destinationId, verdict }), ...told },
+    since: isoTimeOrNull(off?.sinceMs ?? (verdict?.cause === "deferred" ? verdict.sinceMs : null)),
+    by: off?.by ?? null,
     due: isoTimeOrNull(waits?.dueAtMs ?? null),
     deadline: isoTimeOrNull(waits?.deadlineMs ?? null),
     tries: verdict?.tries ?? null,
     place: verdict?.cause === "dead_letter" ? verdict.place : null,
+    pipeline: verdict?.cause === "in_pipeline" ? pipelineOf("delivery", verdict) : null,
   };
 }
 
@@ -157,9 +215,9 @@ function receivedStep(receivedAtMs: number | null): readonly Step[] {
 }
 
 function stepsOf({ deliveries }: RoutedEvent): readonly Step[] {
-  const steps = [...deliveries].flatMap(([destinationId, { attempts, deferrals, letters }]): Step[] => [
+  const steps = [...deliveries].flatMap(([destinationId, { attempts, deferrals, letters, unfinished }]): Step[] => [
     ...attempts.map((attempt) => ({ ...attemptStep(attempt), destinationId })),
-    ...routedSteps([...attempts, ...deferrals]),
+    ...routedSteps([...attempts, ...deferrals, ...unfinished]),
     ...deferrals.map((deferral) => ({ ...deferralStep(deferral), destinationId })),
     ...letters.map(({ deadAtMs, reason }) => ({
       ...{ time: isoTime(deadAtMs), what: "dead_letter" as const, destinationId, detail: reason },

@@ -2,10 +2,12 @@
  * Verdicts in words: one sentence that says what became of an event or a delivery, and the command that helps. Names
  * are those of the sources and destinations where control knows them, else their ids.
  */
-import type { DeliveryVerdict, UrlAnswer } from "@posthaste/core/verdict/verdict";
+import type { Behind, DeliveryVerdict, OtherVerdict, UrlAnswer } from "@posthaste/core/verdict/verdict";
 import { isoTime } from "../http/moment.ts";
+import type { UnfinishedEvent } from "../pipeline/pipeline-findings.ts";
 import type { ListedRejectedCall } from "../read-model/rejected-call-entry.ts";
 import type { ListedUnrouted } from "../read-model/unrouted-entry.ts";
+import type { JudgedEvent } from "./event-verdict.ts";
 
 export interface Told {
   readonly sentence: string;
@@ -30,7 +32,7 @@ const STOPPED = "a deletion request stopped the user's events";
 
 /** `about`: whose delivery it is. */
 export function tellDelivery(
-  verdict: DeliveryVerdict,
+  verdict: DeliveryVerdict | OtherVerdict,
   about: { readonly messageId: string; readonly destinationId: string; readonly nowMs: number },
   names: Names,
 ): Told {
@@ -56,6 +58,14 @@ export function tellDelivery(
       const sentence = `Not delivered to ${name} yet: deferred since ${isoTime(verdict.sinceMs)}, since ${why}${due}.`;
       return { sentence, command: `posthaste destinations get ${about.destinationId}` };
     }
+    case "in_pipeline": {
+      const sentence = `Not delivered to ${name} yet: delivery is not done with it, ${behindInWords(verdict)}.`;
+      return { sentence, command: "posthaste doctor" };
+    }
+    case "destination_off": {
+      const command = `posthaste destinations update ${about.destinationId} --enabled`;
+      return { sentence: `Not sent to ${name}: it was off${offInWords(verdict)}.`, command };
+    }
     case "suppressed":
       return { sentence: `Not delivered to ${name}: ${STOPPED}.`, command: "posthaste deletions list" };
     case "dead_letter": {
@@ -68,20 +78,34 @@ export function tellDelivery(
   }
 }
 
+/** ` since …, switched off by …`, as far as it is known. */
+function offInWords({ sinceMs, by }: Extract<OtherVerdict, { readonly cause: "destination_off" }>): string {
+  if (sinceMs === null) return "";
+  return ` since ${isoTime(sinceMs)}, switched off by ${by ?? "whom the audit does not know"}`;
+}
+
+type JudgedUnrouted = Extract<JudgedEvent, { readonly unrouted: ListedUnrouted }>;
+
 /** An event that became no delivery. */
-export function tellUnrouted(event: ListedUnrouted, names: Names): Told {
+export function tellUnrouted({ unrouted: event, deliveries, madeAfter }: JudgedUnrouted, names: Names): Told {
   const source = names.source(event.sourceId);
   const [first] = event.destinationIds;
   switch (event.cause) {
-    case "no_destination":
-      return {
-        sentence: `Not delivered: no destination is connected to ${source}.`,
-        command: `posthaste destinations create --name NAME --source-ids ${event.sourceId} --urls URL`,
-      };
+    case "no_destination": {
+      if (madeAfter !== null) {
+        const made = `${names.destination(madeAfter.destinationId)} was made only at ${isoTime(madeAfter.atMs)}`;
+        return done(`Not delivered: no destination was connected to ${source} when it came; ${made}.`);
+      }
+      const command = `posthaste destinations create --name NAME --source-ids ${event.sourceId} --urls URL`;
+      return { sentence: `Not delivered: no destination is connected to ${source}.`, command };
+    }
     case "destination_off": {
-      const off = event.destinationIds.map(names.destination).join(", ");
+      const off = deliveries.map(({ destinationId, verdict }) => {
+        const since = verdict?.cause === "destination_off" ? offInWords(verdict) : "";
+        return `${names.destination(destinationId)}${since}`;
+      });
       const command = first === undefined ? null : `posthaste destinations update ${first} --enabled`;
-      return { sentence: `Not delivered: every destination of ${source} was off (${off}).`, command };
+      return { sentence: `Not delivered: every destination of ${source} was off (${off.join("; ")}).`, command };
     }
     case "integrations": {
       const entry = event.integration === null ? "integrations" : `integrations entry "${event.integration}"`;
@@ -100,6 +124,19 @@ export function tellUnrouted(event: ListedUnrouted, names: Names): Told {
     case "other":
       return done("Not delivered, for a cause that this release does not know.");
   }
+}
+
+/** An event that the router is not done with. */
+export function tellUnfinished(event: UnfinishedEvent, names: Names): Told {
+  const from = names.source(event.sourceId);
+  const sentence = `Not delivered yet: the router is not done with this event of ${from}, ${behindInWords(event)}.`;
+  return { sentence, command: "posthaste doctor" };
+}
+
+function behindInWords({ recordsBehind, behindMs }: Behind): string {
+  const seconds = Math.round(behindMs / 1000);
+  const before = recordsBehind === 1 ? "1 record" : `${recordsBehind} records`;
+  return `${before} before it in its partition, ${seconds} s behind`;
 }
 
 /** A call that ingest did not accept. */

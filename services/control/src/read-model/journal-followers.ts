@@ -1,5 +1,6 @@
 /** Which topic fills which journal, and what its records become there. */
 import type { Codec, OpenCodec } from "@posthaste/contracts/codec";
+import type { DestinationRecord } from "@posthaste/contracts/destination-codec";
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { RejectedCalls } from "@posthaste/core/call/rejected-call";
 import type { SourceActivity } from "@posthaste/core/call/source-activity";
@@ -11,6 +12,7 @@ import { activityEntries, refusedRequestEntries } from "./activity-entry.ts";
 import { attemptEntries, deferralEntries } from "./attempt-entry.ts";
 import { deadLetterEntries } from "./dead-letter-entry.ts";
 import { loggedDeliveryEntries, lostDeliveryEntries } from "./delivery-entry.ts";
+import { destinationEntries } from "./destination-entry.ts";
 import { rejectedCallEntries } from "./rejected-call-entry.ts";
 import type { JournalName } from "./store.ts";
 import { TopicFollower, type TopicFollowerOptions } from "./topic-follower.ts";
@@ -25,17 +27,20 @@ export interface JournalCodecs {
   readonly unrouted: Codec<UnroutedEvents>;
   readonly rejectedCalls: Codec<RejectedCalls>;
   readonly sourceActivity: Codec<SourceActivity>;
+  /** Secrets stay sealed. */
+  readonly destinations: Codec<DestinationRecord>;
 }
 
 export async function openJournalCodecs(openCodec: OpenCodec): Promise<JournalCodecs> {
-  const [attempts, deadLetters, unrouted, rejectedCalls, sourceActivity] = await Promise.all([
+  const [attempts, deadLetters, unrouted, rejectedCalls, sourceActivity, destinations] = await Promise.all([
     openCodec<AttemptBatch>("attempt-batch"),
     openCodec<DeadLetter>("dead-letter"),
     openCodec<UnroutedEvents>("unrouted-events"),
     openCodec<RejectedCalls>("rejected-calls"),
     openCodec<SourceActivity>("source-activity"),
+    openCodec<DestinationRecord>("destination"),
   ]);
-  return { attempts, deadLetters, unrouted, rejectedCalls, sourceActivity };
+  return { attempts, deadLetters, unrouted, rejectedCalls, sourceActivity, destinations };
 }
 
 type Shared = Pick<TopicFollowerOptions<unknown>, "store" | "unreadable" | "unknownSchemaMs" | "onRemade">;
@@ -103,11 +108,20 @@ export function followJournals(
       refused_requests: refusedRequestEntries(value, record),
     }),
   });
+  const destinations = new TopicFollower(connection, {
+    ...shared,
+    ...ofTopic(names.destinationConfig),
+    journal: "destination_config",
+    codec: codecs.destinations,
+    toEntries: (destination, record) => ({ destination_config: destinationEntries(destination, record) }),
+    toRemoval: (record) => ({ destination_config: destinationEntries(null, record) }),
+  });
   return {
-    followers: [attempts, deadLetters, unrouted, rejectedCalls, activity],
+    followers: [attempts, deadLetters, unrouted, rejectedCalls, activity, destinations],
     followed: {
       ...{ attempts, deferrals: attempts, dead_letters: deadLetters, unrouted, rejected_calls: rejectedCalls },
       ...{ deliveries: both(attempts, deadLetters), source_activity: activity, refused_requests: activity },
+      destination_config: destinations,
     },
   };
 }

@@ -1,6 +1,7 @@
 /**
- * The delivery log, the dead letters, the events without a delivery, the rejected calls and the sources' activity as
- * control answers for them: a cache of five topics, behind by about as long as a record takes to be read.
+ * The delivery log, the dead letters, the events without a delivery, the rejected calls, the sources' activity and the
+ * history of destinations as control answers for them: a cache of six topics, behind by about as long as a record takes
+ * to be read.
  *
  * Owns: the store and the followers that fill it.
  * Q1  Nothing of control waits for it: it is opened beside the start, runs on a thread of its own, and while it cannot
@@ -27,6 +28,12 @@ const REOPEN_MS = 5000;
 const CLOSE_MS = 2000;
 /** Dead letters stay in their topic for this long. */
 const DEAD_LETTERS_KEEP_MS = 14 * 24 * 60 * 60 * 1000;
+/** A destination may have stood for years as it stands. */
+const FOR_EVER_MS = Number.MAX_SAFE_INTEGER;
+const KEEP_MS: Partial<Record<JournalName, number>> = {
+  dead_letters: DEAD_LETTERS_KEEP_MS,
+  destination_config: FOR_EVER_MS,
+};
 /** Held where nothing else is said: with a file, and in memory, where each takes about half a kilobyte. */
 const FILE_ENTRIES = 1_000_000;
 const MEMORY_ENTRIES = 100_000;
@@ -134,7 +141,8 @@ async function runOnce(
   const { connection, openCodec, names, path, unreadable, unknownSchemaMs } = options;
   const { clusterId } = await connection.withAdmin((admin) => admin.describeCluster());
   // Positions in another topic of the name would mean nothing.
-  const topics = [names.attempts, names.deadLetters, names.unrouted, names.rejectedCalls, names.sourceActivity];
+  const ofEvents = [names.attempts, names.deadLetters, names.unrouted, names.rejectedCalls, names.sourceActivity];
+  const topics = [...ofEvents, names.destinationConfig];
   const topicIds = await Promise.all(topics.map((topic) => idOf(connection, topic, signal)));
   const codecs = await openJournalCodecs(openCodec);
   if (signal.aborted) return;
@@ -181,6 +189,6 @@ function boundsOf(options: ReadModelOptions, defaultEntries: number): Readonly<R
   const maxEntries = options.maxEntries ?? defaultEntries;
   return ofEach((name) => ({
     maxEntries: name === "refused_requests" ? Math.min(maxEntries, REFUSED_ENTRIES) : maxEntries,
-    keepMs: name === "dead_letters" ? DEAD_LETTERS_KEEP_MS : options.keepMs,
+    keepMs: KEEP_MS[name] ?? options.keepMs,
   }));
 }

@@ -19,6 +19,7 @@ import { DELIVERY_STATES } from "@posthaste/core/verdict/delivery-state";
 import { openCache } from "../sqlite-cache.ts";
 import { COUNTED_KINDS, REFUSED_KINDS } from "./activity-entry.ts";
 import { DeliveryTable, type WaitingDeliveries } from "./delivery-table.ts";
+import { DESTINATION_STATES } from "./destination-entry.ts";
 import {
   type CountQuery,
   Journal,
@@ -31,7 +32,7 @@ import {
 import { REJECTED_KINDS } from "./rejected-call-entry.ts";
 
 /** Raised with every change of the tables. */
-const LAYOUT = 8;
+const LAYOUT = 9;
 const CACHE_KIB = 48 * 1024;
 const COMMIT_ENTRIES = 5000;
 const COMMIT_INTERVAL_MS = 1000;
@@ -52,6 +53,7 @@ export const JOURNALS = {
   deliveries: DELIVERY_STATES,
   source_activity: COUNTED_KINDS,
   refused_requests: REFUSED_KINDS,
+  destination_config: DESTINATION_STATES,
 } as const;
 export type JournalName = keyof typeof JOURNALS;
 /** In the order of `JOURNALS`. */

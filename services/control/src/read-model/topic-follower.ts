@@ -43,7 +43,9 @@ export interface TopicFollowerOptions<T> {
   readonly codec: Codec<T>;
   readonly unreadable: Pick<UnreadableRecords, "put">;
   readonly unknownSchemaMs: number;
-  readonly toEntries: (value: T, record: Pick<IncomingRecord, "partition" | "offset" | "key">) => EntriesByJournal;
+  readonly toEntries: (value: T, record: IncomingRecord) => EntriesByJournal;
+  /** What a record without a value becomes; nothing by default. */
+  readonly toRemoval?: (record: IncomingRecord) => EntriesByJournal;
 }
 
 export class TopicFollower<T> {
@@ -169,8 +171,8 @@ export class TopicFollower<T> {
 
   /** TF4. */
   async #read(record: IncomingRecord): Promise<EntriesByJournal> {
-    const { codec, toEntries, unreadable } = this.#options;
-    if (record.value === null) return {};
+    const { codec, toEntries, toRemoval, unreadable } = this.#options;
+    if (record.value === null) return toRemoval?.(record) ?? {};
     await this.#schemas.prefetch(record.value);
     const value = decodeOrReason(codec, record.value);
     if (!(value instanceof PosthasteError)) return toEntries(value, record);

@@ -7,16 +7,10 @@ import type { PlannedRange } from "@posthaste/core/replay/replay-plan";
 import { isUnreadable } from "@posthaste/kafka/codec/unreadable";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { untilAnswered } from "@posthaste/kafka/connection/when-reachable";
-import { followLog } from "@posthaste/kafka/log/log-reader";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import { factsOf } from "../read-model/letter-facts.ts";
+import { readRange } from "../read-range.ts";
 import { readRecord } from "../read-record.ts";
-import { Handoff } from "./handoff.ts";
-
-/** Records that are decoded at a time; others have their turn between two of them. */
-const STEP = 200;
-/** Of one answer of a broker: so much is held of each partition that is read. */
-const MAX_BYTES = 1_000_000;
 
 export interface FoundLetter {
   readonly letter: DeadLetter;
@@ -49,30 +43,10 @@ export async function* readLetters(
   { partition, start, end }: PlannedRange,
   signal: AbortSignal,
 ): AsyncGenerator<LetterBatch> {
-  if (end <= start) return;
-  signal.throwIfAborted();
   const { connection, topic, topicId = null } = options;
-  const handoff = new Handoff<LetterBatch>();
-  const reader = await followLog(connection, {
-    ...{ topic, topicId, partition, from: start, maxBytes: MAX_BYTES, signal },
-    onRecords: async (records) => {
-      for (let from = 0; from < records.length; from += STEP) {
-        const step = records.slice(from, from + STEP).filter(({ offset }) => offset < end);
-        const last = step.at(-1);
-        if (last !== undefined) await handoff.put(await batchOf(options, step, { next: last.offset + 1, signal }));
-      }
-    },
-    onFailure: (reason) => handoff.fail(reason),
-  });
-  reader.reached(end).then(
-    () => handoff.end(),
-    (reason: Error) => handoff.fail(reason),
-  );
-  try {
-    yield* handoff.values();
-  } finally {
-    handoff.end();
-    await reader.close();
+  for await (const records of readRange(connection, { topic, topicId, partition, start, end }, signal)) {
+    const last = records.at(-1);
+    if (last !== undefined) yield await batchOf(options, records, { next: last.offset + 1, signal });
   }
 }
 

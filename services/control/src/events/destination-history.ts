@@ -1,0 +1,47 @@
+/** How destinations stood when an event was routed: by their revisions up to the config offset that it names. */
+import { type DestinationRevision, destinationFromEntry } from "../read-model/destination-entry.ts";
+import type { ReadModel } from "../read-model/read-model.ts";
+
+/** Revisions of a destination that are looked at, the newest ones. */
+const MAX_REVISIONS = 500;
+
+export interface DestinationThen extends Pick<DestinationRevision, "state" | "sourceIds"> {
+  /** Since when it had stood so, switched on or off, ms since the epoch. */
+  readonly sinceMs: number;
+}
+
+export class DestinationHistory {
+  /** By destination id; the highest revision first. */
+  readonly #revisions: ReadonlyMap<string, readonly DestinationRevision[]>;
+
+  private constructor(revisions: ReadonlyMap<string, readonly DestinationRevision[]>) {
+    this.#revisions = revisions;
+  }
+
+  /** Throws a Problem while the read model cannot be asked. */
+  static async read(readModel: Pick<ReadModel, "newest">, ids: Iterable<string>): Promise<DestinationHistory> {
+    const read = async (destinationId: string) => {
+      const entries = await readModel.newest("destination_config", { destinationId, limit: MAX_REVISIONS });
+      const revisions = entries.map(destinationFromEntry).sort((a, b) => b.revision - a.revision);
+      return [destinationId, revisions] as const;
+    };
+    return new DestinationHistory(new Map(await Promise.all([...ids].map(read))));
+  }
+
+  /**
+   * `configOffset`: of the newest record that had been read. Null where the history does not reach so far back; one
+   * that was made later is as good as removed.
+   */
+  at(destinationId: string, configOffset: number): DestinationThen | null {
+    const revisions = this.#revisions.get(destinationId) ?? [];
+    const before = revisions.filter(({ offset }) => offset <= configOffset);
+    const [then] = before;
+    if (then === undefined) {
+      const isWhole = revisions.length > 0 && revisions.length < MAX_REVISIONS;
+      return isWhole ? { state: "removed", sourceIds: [], sinceMs: 0 } : null;
+    }
+    const changed = before.findIndex(({ state }) => state !== then.state);
+    const first = before.at(changed === -1 ? -1 : changed - 1) ?? then;
+    return { state: then.state, sourceIds: then.sourceIds, sinceMs: first.atMs };
+  }
+}

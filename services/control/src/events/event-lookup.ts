@@ -1,0 +1,135 @@
+/**
+ * Everything that is known of the events under a message id: what was written down of them, and where that leaves
+ * something open, what waits in the topics.
+ */
+import type { Destination } from "@posthaste/core/config/destination";
+import type { Source } from "@posthaste/core/config/source";
+import { deliveryKey, eventKey } from "@posthaste/core/routing/partition-key";
+import { MAX_NAME_LENGTH } from "@posthaste/core/routing/short-name";
+import type { AuditJournal } from "../audit/audit-journal.ts";
+import type { ConfigStore } from "../config-store/config-store.ts";
+import type { VisibleLetters } from "../deliveries/visible-letters.ts";
+import type { PipelineAnswer, PipelineQuestion, PipelineSearch } from "../pipeline/pipeline-search.ts";
+import type { ReadModel } from "../read-model/read-model.ts";
+import { DestinationHistory } from "./destination-history.ts";
+import { type EventFacts, findEventFacts } from "./event-facts.ts";
+import { type JudgedEvent, type JudgeTerms, judgeEvents, sourceIdOf } from "./event-verdict.ts";
+import { nameWhoSwitchedOff } from "./switched-off.ts";
+
+export interface LookupParts {
+  readonly sources: ConfigStore<Source>;
+  readonly destinations: ConfigStore<Destination>;
+  readonly readModel: ReadModel;
+  readonly letters: VisibleLetters;
+  readonly pipeline: Pick<PipelineSearch, "find">;
+  readonly audit: Pick<AuditJournal, "page">;
+}
+
+export interface EventQuestion {
+  readonly messageId: string;
+  readonly sourceId?: string | undefined;
+  /** Whose event it is: then those partitions alone are read that the user's events and deliveries stand in. */
+  readonly userId?: string | undefined;
+}
+
+export interface EventLookup {
+  readonly judged: readonly JudgedEvent[];
+  readonly facts: EventFacts;
+  /** Null where nothing was open. */
+  readonly search: PipelineAnswer | null;
+}
+
+/** Throws a Problem while the read model cannot be asked. `signal`: nobody waits for the answer any more. */
+export async function lookUpEvent(
+  asked: EventQuestion,
+  parts: LookupParts,
+  { signal, ...terms }: Omit<JudgeTerms, "destinations" | "history"> & { readonly signal: AbortSignal },
+): Promise<EventLookup> {
+  const judge = async (facts: EventFacts): Promise<readonly JudgedEvent[]> => {
+    const destinations = [...parts.destinations.values()];
+    const history = await DestinationHistory.read(parts.readModel, pastOf(facts, destinations));
+    const all = judgeEvents(facts, { ...terms, destinations, history });
+    return all.filter((each) => asked.sourceId === undefined || sourceIdOf(each) === asked.sourceId);
+  };
+  const facts = await findEventFacts(asked.messageId, parts);
+  const judged = await judge(facts);
+  const question = openQuestion(asked, { facts, judged }, parts);
+  if (question === null) return { judged: await nameWhoSwitchedOff(judged, parts.audit), facts, search: null };
+  const search = await parts.pipeline.find(question, signal);
+  // Once more: what was under way when it was looked for may have come to its end since.
+  const since = await findEventFacts(asked.messageId, parts, search);
+  return { judged: await nameWhoSwitchedOff(await judge(since), parts.audit), facts: since, search };
+}
+
+/** The destinations whose past may tell something: those that were off, and that an event did not go to. */
+function pastOf({ unrouted, routed }: EventFacts, configured: readonly Destination[]): ReadonlySet<string> {
+  const off = unrouted
+    .filter(({ cause }) => cause === "destination_off")
+    .flatMap(({ destinationIds }) => destinationIds);
+  const others = routed.flatMap(({ sourceId, said, deliveries }) =>
+    configured
+      .filter(({ id }) => !deliveries.has(id))
+      // One that was not changed since is of the sources that it was of then.
+      .filter((each) => each.sourceIds.includes(sourceId) || each.updatedAtMs > (said?.receivedAtMs ?? 0))
+      .map(({ id }) => id),
+  );
+  return new Set([...off, ...others]);
+}
+
+/** Null where nothing is open: an end is known of all that there is. */
+function openQuestion(
+  asked: EventQuestion,
+  { facts, judged }: Pick<EventLookup, "facts" | "judged">,
+  parts: LookupParts,
+): PipelineQuestion | null {
+  const { messageId } = asked;
+  if (judged.length === 0) {
+    if (facts.suppressedLetters > 0) return null;
+    return { messageId, ...keysOfUser(asked, parts) };
+  }
+  const open = judged.flatMap((each) => ("routed" in each ? openDeliveries(each) : []));
+  if (open.length === 0) return null;
+  // An event that became deliveries became all of them at once.
+  const keys = open.map(({ destinationId, userKey }) => (userKey === null ? null : keyOf(destinationId, userKey)));
+  return { messageId, eventKeys: [], deliveryKeys: keys.includes(null) ? null : keys.filter((key) => key !== null) };
+}
+
+interface OpenDelivery {
+  readonly destinationId: string;
+  /** Null where it is not known as a whole. */
+  readonly userKey: string | null;
+}
+
+function openDeliveries({
+  routed: { said },
+  deliveries,
+}: Extract<JudgedEvent, { readonly routed: unknown }>): readonly OpenDelivery[] {
+  const userKey = said?.userKey ?? null;
+  // One that long may have been shortened.
+  const whole = userKey !== null && userKey.length < MAX_NAME_LENGTH - 1 ? userKey : null;
+  return deliveries
+    .filter(({ verdict }) => verdict === null)
+    .map(({ destinationId }) => ({ destinationId, userKey: whole }));
+}
+
+function keysOfUser(
+  { sourceId, userId }: EventQuestion,
+  { sources, destinations }: LookupParts,
+): Pick<PipelineQuestion, "eventKeys" | "deliveryKeys"> {
+  if (userId === undefined) return { eventKeys: null, deliveryKeys: null };
+  const sourceIds = sourceId === undefined ? [...sources.values()].map(({ id }) => id) : [sourceId];
+  const connected = [...destinations.values()].filter((each) => each.sourceIds.some((id) => sourceIds.includes(id)));
+  const subject = subjectOf(userId);
+  return {
+    eventKeys: sourceIds.map((id) => eventKey(id, subject)),
+    deliveryKeys: connected.map(({ id }) => deliveryKey(id, subject)),
+  };
+}
+
+function keyOf(destinationId: string, userKey: string): string {
+  return deliveryKey(destinationId, subjectOf(userKey));
+}
+
+function subjectOf(userId: string) {
+  return { userId, anonymousId: null, messageId: "" };
+}

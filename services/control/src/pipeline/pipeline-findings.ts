@@ -1,0 +1,139 @@
+/**
+ * What a search found in the ranges that it reads, and how far it came in each.
+ *
+ * Owns: what it found, the count of the records that it looked at, and the next offset of each range.
+ */
+import type { Codec } from "@posthaste/contracts/codec";
+import { decodeProgress } from "@posthaste/contracts/headers";
+import type { LoggedDelivery } from "@posthaste/core/delivery/attempt-record";
+import type { Delivery } from "@posthaste/core/delivery/delivery";
+import { loggedDelivery } from "@posthaste/core/delivery/logged-delivery";
+import type { Event } from "@posthaste/core/event/event";
+import { eventNameOf } from "@posthaste/core/routing/delivery-fields";
+import { userOf } from "@posthaste/core/routing/partition-key";
+import { shortName } from "@posthaste/core/routing/short-name";
+import type { Clock } from "@posthaste/core/time";
+import type { Behind } from "@posthaste/core/verdict/verdict";
+import { isUnreadable } from "@posthaste/kafka/codec/unreadable";
+import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
+import { readRange } from "../read-range.ts";
+import { isFinished, type UnfinishedRange, unfinishedBelow } from "./unfinished-range.ts";
+
+/** An event that the router has not finished, as it stands in `posthaste.events`. */
+export interface UnfinishedEvent extends Behind, Pick<Event, "messageId" | "sourceId" | "type" | "receivedAtMs"> {
+  /** Shortened, as the attempt log has them. */
+  readonly userKey: string;
+  readonly event: string | null;
+  readonly partition: number;
+  readonly offset: number;
+}
+
+/** A delivery that delivery has not finished, as it stands in `posthaste.deliveries`. */
+export type UnfinishedDelivery = LoggedDelivery & Behind;
+
+/** A range that was not read to its end. */
+export interface StoppedRange extends Pick<UnfinishedRange, "topic" | "partition" | "end"> {
+  /** The first offset that was not looked at. */
+  readonly next: number;
+}
+
+export interface FindingsOptions {
+  readonly connection: KafkaConnection;
+  readonly events: Codec<Event>;
+  readonly deliveries: Codec<Delivery>;
+  readonly clock: Pick<Clock, "nowMs">;
+}
+
+export class PipelineFindings {
+  readonly #options: FindingsOptions;
+  readonly #messageId: string;
+  readonly #idBytes: Buffer;
+  readonly #maxRecords: number;
+  readonly #next = new Map<UnfinishedRange, number>();
+  readonly events: UnfinishedEvent[] = [];
+  readonly deliveries: UnfinishedDelivery[] = [];
+  /** Looked at. */
+  records = 0;
+
+  constructor(messageId: string, maxRecords: number, options: FindingsOptions) {
+    this.#options = options;
+    this.#messageId = messageId;
+    this.#idBytes = Buffer.from(messageId);
+    this.#maxRecords = maxRecords;
+  }
+
+  async readEvents(range: UnfinishedRange, signal: AbortSignal): Promise<void> {
+    const { events: codec } = this.#options;
+    await this.#read(range, signal, async (record, behind) => {
+      const event = await this.#decoded(codec, record);
+      if (event?.messageId !== this.#messageId) return;
+      const { messageId, sourceId, type, receivedAtMs } = event;
+      const named = { userKey: shortName(userOf(event)), event: eventNameOf(event) };
+      const { partition, offset } = record;
+      this.events.push({ messageId, sourceId, type, receivedAtMs, ...named, partition, offset, ...behind });
+    });
+  }
+
+  async readDeliveries(range: UnfinishedRange, signal: AbortSignal): Promise<void> {
+    const { deliveries: codec } = this.#options;
+    await this.#read(range, signal, async (record, behind) => {
+      const delivery = await this.#decoded(codec, record);
+      if (delivery?.messageId !== this.#messageId) return;
+      const { partition, offset, timestampMs } = record;
+      const place = { key: record.key?.toString() ?? null, delayMs: 0, partition, offset, timestampMs };
+      this.deliveries.push({ ...loggedDelivery(delivery, decodeProgress(record.headers), place), ...behind });
+    });
+  }
+
+  /** Those of the ranges that were not read to their ends. */
+  stoppedAmong(ranges: readonly UnfinishedRange[]): readonly StoppedRange[] {
+    return ranges
+      .map((range) => ({ ...range, next: this.#next.get(range) ?? range.start }))
+      .filter(({ next, end }) => next < end)
+      .map(({ topic, partition, next, end }) => ({ topic, partition, next, end }));
+  }
+
+  /** Ends early when the signal says so, or enough was looked at. */
+  async #read(
+    range: UnfinishedRange,
+    signal: AbortSignal,
+    look: (record: IncomingRecord, behind: Behind) => Promise<void>,
+  ): Promise<void> {
+    let firstAtMs: number | null = null;
+    try {
+      for await (const records of readRange(this.#options.connection, range, signal)) {
+        for (const record of records) {
+          if (this.records >= this.#maxRecords) return;
+          this.records += 1;
+          firstAtMs ??= record.timestampMs;
+          // Nearly every record is another event's, which its bytes tell at a fraction of the cost.
+          if (record.value?.includes(this.#idBytes) && !isFinished(range, record.offset)) {
+            await look(record, this.#behind(range, record.offset, firstAtMs));
+          }
+          this.#next.set(range, record.offset + 1);
+        }
+      }
+      this.#next.set(range, range.end);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+
+  #behind(range: UnfinishedRange, offset: number, firstAtMs: number): Behind {
+    const behindMs = Math.max(0, this.#options.clock.nowMs() - firstAtMs);
+    return { recordsBehind: unfinishedBelow(range, offset), behindMs };
+  }
+
+  /** Null for what no schema reads. */
+  async #decoded<T>(codec: Codec<T>, { value }: IncomingRecord): Promise<T | null> {
+    if (value === null) return null;
+    try {
+      await codec.prefetch(value);
+      return codec.decode(value);
+    } catch (error) {
+      if (isUnreadable(error)) return null;
+      throw error;
+    }
+  }
+}
