@@ -31,6 +31,11 @@ export function progressKey(planId: string): string {
   return `${planId}:progress`;
 }
 
+/** Whose key it is, of a plan itself or of its progress. */
+export function planIdOf(key: string): string {
+  return key.replace(/:progress$/, "");
+}
+
 /** Codec of plans and progress. What it decodes are plain values. */
 export function createReplayCodec(raw: Codec<AvroReplayRecord>): Codec<ReplayRecord> {
   return {

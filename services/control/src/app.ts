@@ -40,6 +40,8 @@ import { eventRoutes } from "./events/event-routes.ts";
 import { EXAMPLES } from "./examples/examples.ts";
 import { createControlMetrics } from "./http/metrics.ts";
 import { createServer } from "./http/server.ts";
+import { liveRoutes } from "./live/live-routes.ts";
+import { createLiveTopics } from "./live/live-topics.ts";
 import { openPipelineSearch } from "./pipeline/pipeline-search.ts";
 import { openReadModel } from "./read-model/read-model.ts";
 import { openReplays } from "./replays/open-replays.ts";
@@ -219,6 +221,12 @@ export async function startControl({ config, host, version, log, registry, fail 
     ...unreadable.routes,
     ...access.routes,
     ...audit.routes,
+    ...liveRoutes({
+      topics: createLiveTopics({ readModel, letters, audit: audit.live, replays: replays.live }),
+      isStillAllowed: access.isStillAllowed,
+      onOpen: (streams) => metrics.liveStreams.set(streams),
+      clock,
+    }),
   ];
   const server = createServer({
     routes,

@@ -89,7 +89,7 @@ export async function startTestControl(
       },
       ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
     });
-    const text = await response.text();
+    const text = await textOf(response);
     return { status: response.status, headers: response.headers, text, body: text === "" ? undefined : parse(text) };
   };
   await control.caughtUp;
@@ -103,6 +103,15 @@ export async function startTestControl(
       if (failures.length > 0) throw failures[0];
     },
   };
+}
+
+/** Of a stream, which has no end, what comes first. */
+async function textOf(response: Response): Promise<string> {
+  if (response.headers.get("content-type") !== "text/event-stream") return response.text();
+  const reader = response.body?.getReader();
+  const first = await reader?.read();
+  await reader?.cancel();
+  return Buffer.from(first?.value ?? []).toString();
 }
 
 function parse(text: string): unknown {

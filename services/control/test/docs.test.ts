@@ -124,7 +124,14 @@ it("has commands to run, and names control where the local command has it", () =
   expect(definitions).toContain(LOCAL_CONTROL);
 });
 
-it.each(commands)("shows a command that control takes: %s", async (command) => {
+const isEndless = (command: string) => command.includes("/v1/live");
+
+it.each(commands.filter(isEndless))("shows a command that goes on until it is ended: %s", async (command) => {
+  const { exitCode, status, stderr } = await run(command.replace("-N", "-N --max-time 1"), await make());
+  expect([exitCode, status, stderr]).toEqual([28, 200, expect.stringMatching(/timed out.* with \d+ bytes received/)]);
+});
+
+it.each(commands.filter((each) => !isEndless(each)))("shows a command that control takes: %s", async (command) => {
   const { exitCode, status, stderr } = await run(command, await make());
   expect([exitCode, stderr]).toEqual([0, ""]);
   expect([200, 201, 202, 204]).toContain(status);

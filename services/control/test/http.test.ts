@@ -132,6 +132,7 @@ describe("/openapi.json", () => {
         "GET /v1/unreadable",
         "POST /v1/unreadable/reproduce",
         "GET /v1/audit",
+        "GET /v1/live",
         "POST /v1/session",
         "GET /v1/session",
         "DELETE /v1/session",

@@ -61,6 +61,7 @@ export const ROUTE_NEEDS: Readonly<Record<string, Need>> = {
   reproduceUnreadable: { scope: "replay", dryRun: "read" },
 
   listAudit: "read",
+  openLive: "read",
 
   openSession: "none",
   getSession: "any",

@@ -50,6 +50,15 @@ export class TokenCallers implements Callers {
     return this.#callerInSession(code, head);
   }
 
+  /** Whether what somebody asked by stands still: a request may last longer than it. */
+  isStillAllowed({ tokenId, sessionId }: Caller): boolean {
+    const { store } = this.#options;
+    return [tokenId, sessionId].every((id) => {
+      const record = id === null ? undefined : store.records.get(id);
+      return id === null || (record !== undefined && store.isLive(record));
+    });
+  }
+
   /** CS1. */
   #callerInSession(code: string, head: RequestHead): Caller {
     const { store, origins } = this.#options;

@@ -14,6 +14,7 @@ import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
 import { followLog, type LogReader } from "@posthaste/kafka/log/log-reader";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import { type Freshness, freshAsOf } from "../http/freshness.ts";
+import type { RecentEntries } from "../recent-entries.ts";
 
 const HELD = 10_000;
 const MOST_READ = 20_000;
@@ -47,9 +48,14 @@ export interface AuditJournalOptions {
   readonly clock: Clock;
   /** The topic cannot be followed any more. */
   readonly onFailure: (reason: Error) => void;
+  /** Has each entry as it is read. */
+  readonly recent?: RecentEntries<HeldEntry>;
   /** How many entries are in memory at least, and looked through at the most; for tests. */
   readonly bounds?: { readonly held: number; readonly mostRead: number };
 }
+
+/** What an entry takes, about. */
+const ENTRY_BYTES = 500;
 
 const NOTHING = { start: 0, end: 0 };
 
@@ -60,6 +66,8 @@ export class AuditJournal {
   /** In the topic's order. */
   #held: HeldEntry[] = [];
   #reader: LogReader | null = null;
+  /** When the topic was read to its end, the last time. */
+  #asOfMs: number | null = null;
 
   constructor(connection: KafkaConnection, options: AuditJournalOptions) {
     this.#connection = connection;
@@ -69,11 +77,23 @@ export class AuditJournal {
 
   /** Resolves when the reading began. */
   async start(): Promise<void> {
-    const { topic, onFailure } = this.#options;
+    const { topic, onFailure, recent } = this.#options;
     const { start, end } = await this.#offsets();
     const from = Math.max(start, end - this.#bounds.held);
-    const onRecords = (records: readonly IncomingRecord[]) => this.#take(records);
-    this.#reader = await followLog(this.#connection, { topic, partition: 0, from, onRecords, onFailure });
+    recent?.begin(0, from);
+    recent?.sawEnd(0, end);
+    this.#reader = await followLog(this.#connection, {
+      ...{ topic, partition: 0, from, onFailure },
+      onRecords: (records) => this.#take(records),
+      onFetched: ({ position, end: endThen, askedAt }) => {
+        if (position >= endThen) this.#asOfMs = askedAt.wallMs;
+      },
+    });
+  }
+
+  /** Of what was read by itself: see `page` for what stands in the topic now. */
+  get freshness(): Freshness {
+    return freshAsOf(this.#asOfMs, this.#asOfMs !== null);
   }
 
   /** Of what stands in the topic now. Rejects with `deadline_exceeded`. */
@@ -110,7 +130,11 @@ export class AuditJournal {
   }
 
   async #take(records: readonly IncomingRecord[]): Promise<void> {
-    const taken = [...this.#held, ...(await this.#entriesOf(records))];
+    const entries = await this.#entriesOf(records);
+    const read = entries.map((entry) => ({ offset: entry.offset, place: 0, value: entry, bytes: ENTRY_BYTES }));
+    const next = (records.at(-1)?.offset ?? -1) + 1;
+    this.#options.recent?.add(0, next, read);
+    const taken = [...this.#held, ...entries];
     this.#held = taken.length > 2 * this.#bounds.held ? taken.slice(-this.#bounds.held) : taken;
   }
 

@@ -53,7 +53,7 @@ export function auditRoutes(journal: AuditJournal): readonly Route[] {
       answer: { status: 200, description: "One page.", body: { name: "AuditPage", schema: auditPage } },
       handle: async ({ query: { limit, cursor, ...wanted } }) => {
         const below = cursor === undefined ? undefined : offsetOf(cursor);
-        const found = await journal.page({ limit, below, fits: (entry) => fits(entry, wanted) }, REFRESH_MS);
+        const found = await journal.page({ limit, below, fits: auditCheck(wanted) }, REFRESH_MS);
         return {
           data: found.entries.map(view),
           nextCursor: found.below === null ? null : `o${found.below}`,
@@ -67,11 +67,20 @@ export function auditRoutes(journal: AuditJournal): readonly Route[] {
 
 type Wanted = Omit<z.output<typeof auditQuery>, "limit" | "cursor">;
 
-function fits(entry: HeldEntry, { actor, target, operation, since, until }: Wanted): boolean {
-  if (actor !== undefined && entry.actor !== actor && entry.tokenId !== actor) return false;
-  if (target !== undefined && entry.target !== target && entry.target !== userTarget(target)) return false;
-  if (operation !== undefined && entry.operation !== operation) return false;
-  return (since === undefined || entry.atMs >= since) && (until === undefined || entry.atMs < until);
+/** Whether an entry is among those that are wanted. */
+export function auditCheck({ actor, target, operation, since, until }: Wanted): (entry: HeldEntry) => boolean {
+  const userOf = target === undefined ? undefined : userTarget(target);
+  return (entry) => {
+    if (actor !== undefined && entry.actor !== actor && entry.tokenId !== actor) return false;
+    if (target !== undefined && entry.target !== target && entry.target !== userOf) return false;
+    if (operation !== undefined && entry.operation !== operation) return false;
+    return (since === undefined || entry.atMs >= since) && (until === undefined || entry.atMs < until);
+  };
+}
+
+/** As the list has it, and nothing else. */
+export function viewAuditEntry(entry: HeldEntry): z.output<typeof auditEntry> {
+  return auditEntry.parse(view(entry));
 }
 
 function offsetOf(cursor: string): number {

@@ -4,8 +4,10 @@ import type { TopicNames } from "@posthaste/contracts/topics";
 import type { AuditEntry } from "@posthaste/core/access/audit-entry";
 import type { Clock } from "@posthaste/core/time";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import type { Freshness } from "../http/freshness.ts";
 import type { Route } from "../http/route.ts";
-import { AuditJournal } from "./audit-journal.ts";
+import { RecentEntries } from "../recent-entries.ts";
+import { AuditJournal, type HeldEntry } from "./audit-journal.ts";
 import { auditRoutes } from "./audit-routes.ts";
 import { AuditTrail } from "./audit-trail.ts";
 
@@ -22,6 +24,7 @@ export interface OpenedAudit {
   readonly trail: AuditTrail;
   readonly journal: AuditJournal;
   readonly routes: readonly Route[];
+  readonly live: { readonly recent: RecentEntries<HeldEntry>; readonly freshness: Freshness };
   close(): Promise<void>;
 }
 
@@ -30,12 +33,19 @@ export async function openAudit(options: OpenAuditOptions): Promise<OpenedAudit>
   const { connection, openCodec, names, clock, fail } = options;
   const codec = await openCodec<AuditEntry>("audit");
   const topic = names.audit;
-  const journal = new AuditJournal(connection, { topic, codec, clock, onFailure: fail });
+  const recent = new RecentEntries<HeldEntry>();
+  const journal = new AuditJournal(connection, { topic, codec, clock, recent, onFailure: fail });
   await journal.start();
   return {
     trail: new AuditTrail({ topic, codec, clock }),
     journal,
     routes: auditRoutes(journal),
+    live: {
+      recent,
+      get freshness() {
+        return journal.freshness;
+      },
+    },
     close: () => journal.close(),
   };
 }

@@ -55,8 +55,8 @@ export interface ConfigStoreOptions<T extends ConfigRecord> {
   readonly log: Log;
   /** From 0 to 1,023, drawn at random when the process starts. */
   readonly writer: number;
-  /** A record of the key was applied, of whatever process. */
-  readonly onChange?: (id: string, value: T | undefined) => void;
+  /** A record of the key was applied, of whatever process, and where it stands. */
+  readonly onChange?: (id: string, value: T | undefined, offset: number) => void;
   readonly trail: AuditTrail;
   /** What of a value stands in the audit. */
   readonly auditedFields: (value: T) => AuditedFields;
@@ -78,9 +78,9 @@ export async function openConfigStore<T extends ConfigRecord>(
   const written = new WrittenRecords<T>();
   const table: Table<T> = await createTable<T>(connection, {
     ...{ topic, decode, prefetch },
-    onChange: (id, value) => {
+    onChange: (id, value, offset) => {
       written.handleChange(id, value, () => table.revisionOf(id));
-      options.onChange?.(id, value);
+      options.onChange?.(id, value, offset);
     },
     onStale: (id, revision) => written.handleStale(id, revision),
   });

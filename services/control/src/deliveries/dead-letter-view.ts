@@ -64,6 +64,11 @@ export function viewEntry(entry: JournalEntry): z.output<typeof deadLetter> {
   return viewListed(letterPlace(entry), deadLetterFromEntry(entry));
 }
 
+/** As the list has it, and nothing else. */
+export function viewLetter(entry: JournalEntry): z.output<typeof deadLetter> {
+  return deadLetter.parse(viewEntry(entry));
+}
+
 export function viewWhole(place: string, letter: DeadLetter): z.output<typeof wholeDeadLetter> {
   const { firstAttemptAtMs, history, originTopic, originPartition, originOffset, body, restJson } = letter;
   return {

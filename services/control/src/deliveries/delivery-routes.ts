@@ -116,6 +116,11 @@ export function deliveryRoutes(readModel: ReadModel): readonly Route[] {
   ];
 }
 
+/** As the list has it, and nothing else. */
+export function viewDelivery(entry: JournalEntry): z.output<typeof delivery> {
+  return delivery.parse(view(entry));
+}
+
 function view(entry: JournalEntry): z.output<typeof delivery> {
   const attempt = attemptFromEntry(entry);
   const { messageId, sourceId, destinationId, type, event, userKey, outcome, configOffset, deferrals, replayId } =

@@ -99,6 +99,16 @@ export class VisibleLetters {
     return { entries, leftOut };
   }
 
+  /** Whether a letter that just came fits and is seen. */
+  shows(filter: LetterFilter): (entry: JournalEntry) => boolean {
+    const judge = this.#judgeOf(filter);
+    const { destinationId, reason } = filter;
+    return (entry) =>
+      (destinationId ?? entry.destinationId) === entry.destinationId &&
+      (reason ?? entry.kind) === entry.kind &&
+      (judge?.(entry) ?? "shown") === "shown";
+  }
+
   /** A destination and reason of which all are left out has a count of 0. */
   async counts({ filter, limit, after }: LetterCountQuery): Promise<LetterCounts> {
     // One more than is asked for tells whether there is another page.

@@ -29,7 +29,9 @@ export function scopesOf(need: Need): readonly Scope[] {
 
 export function headOf({ method, headers, ip }: FastifyRequest): RequestHead {
   const { authorization, cookie, host, origin } = headers;
-  return { method, address: ip, authorization, cookie, host, origin, userAgent: headers["user-agent"] };
+  const [userAgent, lastId] = [headers["user-agent"], headers["last-event-id"]];
+  const lastEventId = typeof lastId === "string" ? lastId : undefined;
+  return { method, address: ip, authorization, cookie, host, origin, userAgent, lastEventId };
 }
 
 function isDryRun(body: unknown): boolean {

@@ -29,6 +29,8 @@ export interface RequestHead {
   readonly host: string | undefined;
   readonly origin: string | undefined;
   readonly userAgent: string | undefined;
+  /** Of a stream that goes on: the last event of the one before. */
+  readonly lastEventId?: string | undefined;
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Every metric of control. */
-import { Counter, type Registry } from "prom-client";
+import { Counter, Gauge, type Registry } from "prom-client";
 import type { Route } from "./route.ts";
 
 /** How a request ended: done, refused (the caller's to mend), failed (ours). */
@@ -9,6 +9,7 @@ export type RequestEnd = (typeof ANSWERS)[number];
 export interface ControlMetrics {
   readonly requests: Counter<"operation" | "answer">;
   readonly failures: Counter;
+  readonly liveStreams: Gauge;
   readonly audienceIdentifies: Counter;
   readonly audienceRecordsDropped: Counter;
 }
@@ -25,6 +26,11 @@ export function createControlMetrics(registry: Registry): ControlMetrics {
     help: "Requests that ended with an unexpected failure (500), of whatever path; each is logged as request_failed with its id.",
     registers: [registry],
   });
+  const liveStreams = new Gauge({
+    name: "posthaste_control_live_streams",
+    help: "Streams of /v1/live that are open at this process.",
+    registers: [registry],
+  });
   const audienceIdentifies = new Counter({
     name: "posthaste_audience_identifies_total",
     help: "Identifies that were made of changes of audiences and computed traits.",
@@ -35,7 +41,7 @@ export function createControlMetrics(registry: Registry): ControlMetrics {
     help: "Changes that became no identify, since their audience or computed trait was removed before.",
     registers: [registry],
   });
-  return { requests, failures, audienceIdentifies, audienceRecordsDropped };
+  return { requests, failures, liveStreams, audienceIdentifies, audienceRecordsDropped };
 }
 
 /** Every operation is counted from 0, so that a rate sees the first request. */

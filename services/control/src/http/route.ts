@@ -26,17 +26,27 @@ export interface Upload {
   readonly description: string;
 }
 
+/** What cuts off an answer that has no end of its own. */
+export interface StreamBounds {
+  /** The caller takes nothing for so long. */
+  readonly stallMs: number;
+  /** Asked again and again: the caller may no more have it. */
+  readonly mayGoOn: () => boolean;
+}
+
 /** An answer that is sent as it is made. */
 export class StreamedAnswer {
   readonly mediaType: string;
-  /** What the caller may save it as. */
-  readonly fileName: string;
+  /** What the caller may save it as; null for what is not to be saved. */
+  readonly fileName: string | null;
   readonly chunks: AsyncIterable<Uint8Array>;
+  readonly bounds: StreamBounds | null;
 
-  constructor(parts: Pick<StreamedAnswer, "mediaType" | "fileName" | "chunks">) {
+  constructor(parts: Pick<StreamedAnswer, "mediaType" | "fileName" | "chunks"> & { readonly bounds?: StreamBounds }) {
     this.mediaType = parts.mediaType;
     this.fileName = parts.fileName;
     this.chunks = parts.chunks;
+    this.bounds = parts.bounds ?? null;
   }
 }
 

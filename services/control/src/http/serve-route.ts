@@ -8,6 +8,7 @@ import type { Caller, Callers } from "./caller.ts";
 import { type ControlMetrics, requestEnd } from "./metrics.ts";
 import { Problem } from "./problem.ts";
 import { AnswerWithHeaders, type Route, StreamedAnswer } from "./route.ts";
+import { boundStream } from "./stream-bounds.ts";
 import { isUpload, letGo, uploadOf } from "./uploads.ts";
 
 /** For a request's head, and then for its body: a caller that trickles holds no connection for ever. */
@@ -82,14 +83,17 @@ interface SentStream {
 
 /** What fails in the middle cuts the connection, so that nobody takes what came for all of it. */
 function sendStream(reply: FastifyReply, answer: StreamedAnswer, { log, requestId }: SentStream): FastifyReply {
-  const { mediaType, fileName, chunks } = answer;
+  const { mediaType, fileName, chunks, bounds } = answer;
   const stream = Readable.from(chunks, { objectMode: false });
   // The answer begins at once, however long the first of it takes to be found.
   reply.raw.once("pipe", () => reply.raw.flushHeaders());
   stream.once("error", (error) => {
     if (!reply.raw.destroyed) log.error({ event: "stream_failed", requestId, fileName, err: error });
   });
-  return reply.type(mediaType).header("content-disposition", `attachment; filename="${fileName}"`).send(stream);
+  if (bounds !== null) boundStream(reply.raw, bounds);
+  reply.type(mediaType);
+  if (fileName !== null) reply.header("content-disposition", `attachment; filename="${fileName}"`);
+  return reply.send(stream);
 }
 
 /**

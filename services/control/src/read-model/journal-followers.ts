@@ -8,11 +8,13 @@ import type { AttemptBatch } from "@posthaste/core/delivery/attempt-record";
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import type { UnroutedEvents } from "@posthaste/core/routing/unrouted-event";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import type { RecentEntries } from "../recent-entries.ts";
 import { activityEntries, refusedRequestEntries } from "./activity-entry.ts";
 import { attemptEntries, deferralEntries } from "./attempt-entry.ts";
 import { deadLetterEntries } from "./dead-letter-entry.ts";
 import { loggedDeliveryEntries, lostDeliveryEntries } from "./delivery-entry.ts";
 import { destinationEntries } from "./destination-entry.ts";
+import type { JournalEntry } from "./journal.ts";
 import { rejectedCallEntries } from "./rejected-call-entry.ts";
 import type { JournalName } from "./store.ts";
 import { TopicFollower, type TopicFollowerOptions } from "./topic-follower.ts";
@@ -55,18 +57,23 @@ interface FollowedTopics {
   /** By name; empty for one that was not there, or of a cluster that has none. */
   readonly topicIds: ReadonlyMap<string, string>;
   readonly codecs: JournalCodecs;
+  readonly recent: RecentJournals;
 }
+
+/** Journals whose entries are told as they come. */
+export type RecentJournals = Readonly<Record<"attempts" | "dead_letters", RecentEntries<JournalEntry>>>;
 
 /** Begins to follow the topics; each follower is to be closed. */
 export function followJournals(
   connection: KafkaConnection,
-  { names, topicIds, codecs, ...shared }: Shared & FollowedTopics,
+  { names, topicIds, codecs, recent, ...shared }: Shared & FollowedTopics,
 ): JournalFollowers {
   const ofTopic = (topic: string) => ({ topic, topicId: topicIds.get(topic) ?? "" });
   const attempts = new TopicFollower(connection, {
     ...shared,
     ...ofTopic(names.attempts),
     journal: "attempts",
+    recent: recent.attempts,
     codec: codecs.attempts,
     toEntries: (batch, record) => ({
       attempts: attemptEntries(batch, record),
@@ -78,6 +85,7 @@ export function followJournals(
     ...shared,
     ...ofTopic(names.deadLetters),
     journal: "dead_letters",
+    recent: recent.dead_letters,
     codec: codecs.deadLetters,
     toEntries: (letter, record) => ({
       dead_letters: deadLetterEntries(letter, record),

@@ -17,9 +17,10 @@ import { readTopicIds } from "@posthaste/kafka/connection/topic-id";
 import type { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-records";
 import { type Freshness, freshAsOf } from "../http/freshness.ts";
 import { Problem } from "../http/problem.ts";
+import { RecentEntries } from "../recent-entries.ts";
 import type { WaitingDeliveries } from "./delivery-table.ts";
 import type { CountQuery, JournalBounds, JournalEntry, JournalQuery, KindCount, MessageOutcome } from "./journal.ts";
-import { type Followed, followJournals, openJournalCodecs } from "./journal-followers.ts";
+import { type Followed, followJournals, openJournalCodecs, type RecentJournals } from "./journal-followers.ts";
 import { type JournalName, ofEach } from "./store.ts";
 import { openStore, type StoreClient } from "./store-client.ts";
 
@@ -70,6 +71,8 @@ export interface ReadModel {
   outcomes(journal: JournalName, messageIds: readonly string[]): Promise<readonly MessageOutcome[]>;
   /** How many deliveries wait, by destination and retry topic. */
   waiting(): Promise<readonly WaitingDeliveries[]>;
+  /** What comes, as it comes, however often the read model is opened again. */
+  readonly recent: RecentJournals;
   close(): Promise<void>;
 }
 
@@ -82,12 +85,13 @@ export function openReadModel(options: ReadModelOptions): ReadModel {
   const { log } = options.connection;
   const closing = new AbortController();
   let opened: Opened | null = null;
+  const recent = { attempts: new RecentEntries<JournalEntry>(), dead_letters: new RecentEntries<JournalEntry>() };
 
   async function runUntilClosed(): Promise<void> {
     const { signal } = closing;
     while (!signal.aborted) {
       try {
-        await runOnce(options, signal, (value) => {
+        await runOnce({ ...options, recent }, signal, (value) => {
           opened = value;
         });
       } catch (error) {
@@ -110,6 +114,7 @@ export function openReadModel(options: ReadModelOptions): ReadModel {
   };
 
   return {
+    recent,
     isComplete: (journal) => behind(journal) === 0,
     freshness: (journal) => {
       const asOfMs = opened?.followed[journal].asOfMs ?? null;
@@ -134,11 +139,11 @@ export function openReadModel(options: ReadModelOptions): ReadModel {
  * failed.
  */
 async function runOnce(
-  options: ReadModelOptions,
+  options: ReadModelOptions & { readonly recent: RecentJournals },
   signal: AbortSignal,
   onOpen: (opened: Opened | null) => void,
 ): Promise<void> {
-  const { connection, openCodec, names, path, unreadable, unknownSchemaMs } = options;
+  const { connection, openCodec, names, path, unreadable, unknownSchemaMs, recent } = options;
   const { clusterId } = await connection.withAdmin((admin) => admin.describeCluster());
   // Positions in another topic of the name would mean nothing.
   const ofEvents = [names.attempts, names.deadLetters, names.unrouted, names.rejectedCalls, names.sourceActivity];
@@ -161,7 +166,7 @@ async function runOnce(
   if (store.start.trouble !== null)
     connection.log.warn({ event: "delivery_log_not_kept", reason: store.start.trouble });
   const { followers, followed } = followJournals(connection, {
-    ...{ store, unreadable, unknownSchemaMs, names, codecs },
+    ...{ store, unreadable, unknownSchemaMs, names, codecs, recent },
     topicIds: new Map(topics.map((topic, index) => [topic, topicIds[index] ?? ""])),
     onRemade: ended.reject,
   });

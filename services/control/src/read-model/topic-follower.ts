@@ -10,6 +10,8 @@
  *      A topic that is not there yet is waited for; partitions that were added are followed.
  * TF4  A record that cannot be decoded is put aside, and passed over when the brokers have it there. A schema that the
  *      registry does not know is waited for first, with all others of what was fetched (AW3 of awaited-schemas.ts).
+ * TF5  Whoever looks on has each entry after the store has it. When a follower begins, it reads `REWIND_RECORDS` again
+ *      that the store has already, so that a process that was restarted can tell those what they missed.
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
@@ -20,6 +22,7 @@ import { ledOffsets, type PartitionOffsets } from "@posthaste/kafka/connection/t
 import { followLog, type LogReader } from "@posthaste/kafka/log/log-reader";
 import type { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-records";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
+import type { ReadEntry, RecentEntries } from "../recent-entries.ts";
 import type { JournalEntry } from "./journal.ts";
 import { type EntriesByJournal, JOURNAL_NAMES, type JournalName } from "./store.ts";
 import type { StoreClient } from "./store-client.ts";
@@ -28,8 +31,14 @@ import type { StoreClient } from "./store-client.ts";
 const LOOK_MS = 2000;
 const IDLE_LOOK_MS = 30_000;
 
+/** Of the topic, read again for those who look on (TF5): about what comes within a restart. */
+const REWIND_RECORDS = 1000;
+
 /** Entries that go to the store at a time, so that questions come in between. */
 const STEP_ENTRIES = 500;
+
+/** What an entry takes of memory beside its texts, about. */
+const ENTRY_BYTES = 300;
 
 export interface TopicFollowerOptions<T> {
   readonly topic: string;
@@ -46,6 +55,8 @@ export interface TopicFollowerOptions<T> {
   readonly toEntries: (value: T, record: IncomingRecord) => EntriesByJournal;
   /** What a record without a value becomes; nothing by default. */
   readonly toRemoval?: (record: IncomingRecord) => EntriesByJournal;
+  /** Has the journal's entries as they are read (TF5). */
+  readonly recent?: RecentEntries<JournalEntry> | undefined;
 }
 
 export class TopicFollower<T> {
@@ -66,7 +77,8 @@ export class TopicFollower<T> {
   constructor(connection: KafkaConnection, options: TopicFollowerOptions<T>) {
     this.#connection = connection;
     this.#options = options;
-    const { store, journal } = options;
+    const { store, journal, recent, topicId } = options;
+    recent?.beginTopic(topicId);
     this.#schemas = new AwaitedSchemas({
       prefetch: options.codec.prefetch,
       patienceMs: options.unknownSchemaMs,
@@ -135,7 +147,7 @@ export class TopicFollower<T> {
     for (const { partition, end } of ends) {
       if (this.#readers.has(partition) || this.#isClosed) continue;
       const lowest = Math.max(0, end - store.start.bounds[journal].maxEntries);
-      const from = Math.max(this.#positions.get(partition) ?? 0, lowest);
+      const from = this.#beginRecent(partition, Math.max(this.#positions.get(partition) ?? 0, lowest), ends);
       const reader = await followLog(this.#connection, {
         topic,
         topicId: topicId === "" ? null : topicId,
@@ -155,28 +167,44 @@ export class TopicFollower<T> {
     this.#isTold = false;
   }
 
+  /** TF5: answers where the reading begins, where the store wants it from `from` on. */
+  #beginRecent(partition: number, from: number, ends: readonly PartitionOffsets[]): number {
+    const { recent } = this.#options;
+    if (recent === undefined || recent.nextOf(partition) === from) return from;
+    const begin = Math.max(0, from - Math.ceil(REWIND_RECORDS / ends.length));
+    recent.begin(partition, begin);
+    recent.sawEnd(partition, ends.find((each) => each.partition === partition)?.end ?? begin);
+    return begin;
+  }
+
   async #take(partition: number, records: readonly IncomingRecord[]): Promise<void> {
-    const { journal, store } = this.#options;
+    const { journal, store, recent } = this.#options;
+    const stored = this.#positions.get(partition) ?? 0;
     let step = new EntriesStep();
     for (const { value } of records) if (value !== null) this.#schemas.ahead(value);
     for (const [index, record] of records.entries()) {
-      step.add(await this.#read(record));
-      if (step.count < STEP_ENTRIES && index < records.length - 1) continue;
+      step.add(await this.#read(record, stored));
+      const next = record.offset + 1;
+      // What the store has already goes to those who look on alone.
+      if (next !== stored && step.count < STEP_ENTRIES && index < records.length - 1) continue;
       if (this.#isClosed) return;
-      await store.take(journal, { partition, next: record.offset + 1, entries: step.entries });
-      this.#positions.set(partition, record.offset + 1);
+      if (next > stored) {
+        await store.take(journal, { partition, next, entries: step.entries });
+        this.#positions.set(partition, next);
+      }
+      recent?.add(partition, next, (step.entries[journal] ?? []).map(toRecent));
       step = new EntriesStep();
     }
   }
 
-  /** TF4. */
-  async #read(record: IncomingRecord): Promise<EntriesByJournal> {
+  /** TF4. Below `stored` whatever cannot be decoded was put aside before. */
+  async #read(record: IncomingRecord, stored: number): Promise<EntriesByJournal> {
     const { codec, toEntries, toRemoval, unreadable } = this.#options;
     if (record.value === null) return toRemoval?.(record) ?? {};
     await this.#schemas.prefetch(record.value);
     const value = decodeOrReason(codec, record.value);
     if (!(value instanceof PosthasteError)) return toEntries(value, record);
-    await unreadable.put(record, value);
+    if (record.offset >= stored) await unreadable.put(record, value);
     return {};
   }
 
@@ -199,6 +227,11 @@ export class TopicFollower<T> {
     const { log } = this.#connection;
     log.warn({ event, topic: this.#options.topic, ...fields, err: reason }, "the delivery log is behind");
   }
+}
+
+function toRecent(entry: JournalEntry): ReadEntry<JournalEntry> {
+  const { offset, place, detail, users } = entry;
+  return { offset, place, value: entry, bytes: ENTRY_BYTES + detail.length + users.length };
 }
 
 /** What goes to the store at a time. */

@@ -13,18 +13,22 @@ import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { createProducer } from "@posthaste/kafka/producer/producer";
 import type { AuditTrail } from "../audit/audit-trail.ts";
 import type { ConfigStore } from "../config-store/config-store.ts";
+import type { Freshness } from "../http/freshness.ts";
 import type { Route } from "../http/route.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
+import type { RecentEntries } from "../recent-entries.ts";
 import { LetterJudge } from "./letter-judge.ts";
 import type { LetterReaderOptions } from "./letter-reader.ts";
 import { LetterTopic } from "./letter-topic.ts";
 import { PastPlans } from "./plan-letters.ts";
 import { Planner } from "./planner.ts";
 import { purgeRoutes } from "./purge-routes.ts";
+import { type PlanChange, ReplayChanges } from "./replay-changes.ts";
 import { ReplayHandlers } from "./replay-handlers.ts";
 import { replayRoutes } from "./replay-routes.ts";
 import { ReplayRunner } from "./replay-runner.ts";
 import { openReplayStore } from "./replay-store.ts";
+import { replayAnswer, viewReplay } from "./replay-view.ts";
 
 export interface OpenReplaysOptions {
   readonly connection: KafkaConnection;
@@ -45,6 +49,7 @@ export interface OpenReplaysOptions {
 export interface OpenedReplays {
   readonly routes: readonly Route[];
   readonly past: PastPlans;
+  readonly live: LiveReplays;
   /** For whoever else reads dead letters. */
   readonly reading: LetterReaderOptions;
   /** Of the table, for `/readyz`. */
@@ -53,6 +58,14 @@ export interface OpenedReplays {
   /** Runs what is due from now on, where this process is the one; call it when everything caught up. */
   start(): void;
   close(): Promise<void>;
+}
+
+/** Replays as they change. */
+export interface LiveReplays {
+  readonly recent: RecentEntries<PlanChange>;
+  readonly freshness: Freshness;
+  /** As the list has it; null for what is not listed, and for a change after which there was another. */
+  rowOf(change: PlanChange, offset: number): object | null;
 }
 
 /** Resolves when the table is being read. */
@@ -66,9 +79,11 @@ export async function openReplays(options: OpenReplaysOptions): Promise<OpenedRe
     // Its own, so that no progress waits behind a configuration, nor a configuration behind it.
     createProducer(connection, { name: "replay-records", topics: [names.replays, names.audit] }),
   ]);
+  const changes = new ReplayChanges();
   const store = await openReplayStore(connection, {
     ...options,
     ...{ topic: names.replays, codec: createReplayCodec(records), producer },
+    onRecord: (planId, offset) => changes.note(planId, offset),
   });
   const past = new PastPlans(store, letterTopic);
   const destinationOf = (id: string): Destination | undefined => destinations.get(id);
@@ -82,6 +97,16 @@ export async function openReplays(options: OpenReplaysOptions): Promise<OpenedRe
   return {
     routes: [...replayRoutes(handlers), ...purgeRoutes(handlers)],
     past,
+    live: {
+      recent: changes.recent,
+      get freshness() {
+        return store.freshness;
+      },
+      rowOf: (change, offset) => {
+        const held = changes.isNewest(change, offset) ? handlers.listed(change.id) : undefined;
+        return held === undefined ? null : replayAnswer.parse(viewReplay(held));
+      },
+    },
     reading: { connection, topic: names.deadLetters, codec: letters },
     get state() {
       return store.state;

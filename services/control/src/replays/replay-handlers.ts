@@ -77,10 +77,14 @@ export class ReplayHandlers {
   /** Oldest first, plans that nobody started left out. */
   list(query: PageQuery): Page<HeldPlan> & Freshness {
     const nowMs = this.#options.clock.nowMs();
-    const started = [...this.#options.store.plans()].filter(
-      (held) => held.plan.purpose === "replay" && held.plan.startedAtMs !== null && !isOver(held, nowMs),
-    );
+    const started = [...this.#options.store.plans()].filter((held) => isListed(held, nowMs));
     return { ...pageFrom(started, query), ...this.#options.store.freshness };
+  }
+
+  /** As `list` has it; undefined for one that it leaves out. */
+  listed(id: string): HeldPlan | undefined {
+    const held = this.#options.store.get(id);
+    return held !== undefined && isListed(held, this.#options.clock.nowMs()) ? held : undefined;
   }
 
   /** Throws the Problem `not_found`. */
@@ -113,6 +117,10 @@ export class ReplayHandlers {
     if (held === undefined || isOver(held, this.#options.clock.nowMs())) throw noSuchPlan(id);
     return held;
   }
+}
+
+function isListed(held: HeldPlan, nowMs: number): boolean {
+  return held.plan.purpose === "replay" && held.plan.startedAtMs !== null && !isOver(held, nowMs);
 }
 
 /** Whether the runner has come to what is wanted. */

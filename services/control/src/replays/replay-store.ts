@@ -3,7 +3,7 @@
  * reads and writes (S1 to S5 of `config-store.ts`).
  */
 import type { Codec } from "@posthaste/contracts/codec";
-import { progressKey, type RecordedProgress, type ReplayRecord } from "@posthaste/contracts/replay-codec";
+import { planIdOf, progressKey, type RecordedProgress, type ReplayRecord } from "@posthaste/contracts/replay-codec";
 import { type ReplayAct, type ReplayState, replayState, wantAfter } from "@posthaste/core/replay/replay";
 import type { ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
@@ -23,6 +23,8 @@ export interface HeldPlan {
 
 export type ReplayStoreOptions = Omit<ConfigStoreOptions<ReplayRecord>, "codec" | "onChange" | "auditedFields"> & {
   readonly codec: Codec<ReplayRecord>;
+  /** A record of a plan, or of how far it is, was read. */
+  readonly onRecord?: (planId: string, offset: number) => void;
 };
 
 /** A plan that was to be removed is not over. */
@@ -35,7 +37,8 @@ export async function openReplayStore(connection: KafkaConnection, options: Repl
   const log = { ...options.log, info: options.log.debug };
   const records = await openConfigStore<ReplayRecord>(connection, {
     ...{ ...options, log, auditedFields: replayAudit },
-    onChange: () => {
+    onChange: (key, _, offset) => {
+      options.onRecord?.(planIdOf(key), offset);
       for (const listener of listeners) listener();
     },
   });

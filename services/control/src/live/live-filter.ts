@@ -1,0 +1,69 @@
+/** What a stream shows: its topics, and the filters of their lists. */
+import { DEAD_LETTER_REASONS } from "@posthaste/core/delivery/dead-letter";
+import { ATTEMPT_OUTCOMES } from "@posthaste/core/delivery/outcome";
+import { OTHER } from "@posthaste/core/event/event";
+import { z } from "zod";
+import { attemptFilter } from "../deliveries/attempt-filter.ts";
+import { invalidInput } from "../http/problem.ts";
+
+/** The closed list, with the letter that stands for each in an id and the filters that it has. */
+export const LIVE_TOPICS = {
+  deliveries: { letter: "d", filters: ["destinationId", "outcome", "messageId", ...Object.keys(attemptFilter)] },
+  "dead-letters": {
+    letter: "l",
+    filters: ["destinationId", "reason", "error", "type", "userId", "sourceId", "event"],
+  },
+  replays: { letter: "r", filters: ["replayId"] },
+  audit: { letter: "a", filters: ["actor", "target", "operation"] },
+} as const;
+export type LiveTopicName = keyof typeof LIVE_TOPICS;
+export const LIVE_TOPIC_NAMES = Object.keys(LIVE_TOPICS) as readonly LiveTopicName[];
+
+const REASONS = [...DEAD_LETTER_REASONS, OTHER] as const;
+const EXPECTED_TOPICS = `expected some of ${LIVE_TOPIC_NAMES.join(", ")}, divided by commas`;
+
+const filters = {
+  destinationId: z.string().optional(),
+  messageId: z.string().optional().describe("deliveries: X-Message-Id of the requests."),
+  outcome: z
+    .enum(ATTEMPT_OUTCOMES, `expected one of ${ATTEMPT_OUTCOMES.join(", ")}`)
+    .optional()
+    .describe("deliveries: what the attempt as a whole came to."),
+  ...attemptFilter,
+  reason: z
+    .enum(REASONS, `expected one of ${REASONS.join(", ")}`)
+    .optional()
+    .describe("dead-letters: why it will not be tried again."),
+  actor: z.string().optional().describe("audit: the name or the id of a token."),
+  target: z.string().optional().describe("audit: the id of what was changed, or of a user."),
+  operation: z.string().optional().describe("audit: as in /openapi.json."),
+};
+
+export const liveQuery = z.strictObject({
+  topics: z.string(EXPECTED_TOPICS).describe(`Some of ${LIVE_TOPIC_NAMES.join(", ")}, divided by commas.`),
+  lastEventId: z
+    .string()
+    .optional()
+    .describe("The id of the last event that was seen, for who cannot send the header Last-Event-ID."),
+  ...filters,
+});
+
+export type LiveFilter = Omit<z.output<typeof liveQuery>, "topics" | "lastEventId">;
+
+export interface LiveAsked {
+  readonly topics: readonly LiveTopicName[];
+  readonly filter: LiveFilter;
+}
+
+/** A filter narrows those topics that have it. Throws the Problem `invalid_input` where none of them has. */
+export function askedFrom({ topics: text, lastEventId: _, ...filter }: z.output<typeof liveQuery>): LiveAsked {
+  const named = new Set(text.split(","));
+  const topics = LIVE_TOPIC_NAMES.filter((name) => named.delete(name));
+  if (named.size > 0 || topics.length === 0) throw invalidInput([{ path: "topics", message: EXPECTED_TOPICS }]);
+  const known = new Set<string>(topics.flatMap((name) => LIVE_TOPICS[name].filters));
+  const strays = Object.entries(filter).filter(([name, value]) => value !== undefined && !known.has(name));
+  if (strays.length > 0) {
+    throw invalidInput(strays.map(([path]) => ({ path, message: `no topic of ${topics.join(", ")} has this filter` })));
+  }
+  return { topics, filter };
+}

@@ -1,0 +1,73 @@
+/** The stream: what comes from now on, or from where another stream ended. */
+import type { Clock } from "@posthaste/core/time";
+import type { Caller } from "../http/caller.ts";
+import { Problem } from "../http/problem.ts";
+import { defineRoute, type Route, StreamedAnswer } from "../http/route.ts";
+import { askedFrom, LIVE_TOPIC_NAMES, type LiveTopicName, liveQuery } from "./live-filter.ts";
+import { liveEvents } from "./live-stream.ts";
+import type { LiveTopic } from "./live-topic.ts";
+
+/** A client that hears nothing for longer than two of these knows that its stream is dead. */
+const BEAT_MS = 5000;
+/** A client that takes nothing for so long is cut off. */
+const STALL_MS = 20_000;
+/** At a process. */
+const MAX_STREAMS = 100;
+
+export interface LiveRoutesOptions {
+  readonly topics: Readonly<Record<LiveTopicName, LiveTopic>>;
+  /** Whether the token, or the session, is still one. */
+  readonly isStillAllowed: (caller: Caller) => boolean;
+  readonly onOpen: (streams: number) => void;
+  readonly clock: Clock;
+  /** For tests. */
+  readonly bounds?: { readonly maxStreams?: number; readonly stallMs?: number };
+}
+
+export function liveRoutes({ topics, isStillAllowed, onOpen, clock, bounds = {} }: LiveRoutesOptions): Route[] {
+  const { maxStreams = MAX_STREAMS, stallMs = STALL_MS } = bounds;
+  let streams = 0;
+  return [
+    defineRoute({
+      method: "GET",
+      path: "/v1/live",
+      operation: "openLive",
+      summary: "What comes from now on, as server-sent events: rows as the lists of its topics have them",
+      query: liveQuery,
+      isLong: true,
+      answer: {
+        status: 200,
+        description:
+          `Events named after their topic (${LIVE_TOPIC_NAMES.join(", ")}), of which each has a row; beat, every 5 s; ` +
+          "reset, where the id that was sent goes too far back: load the lists again.",
+        streams: ["text/event-stream"],
+      },
+      handle: ({ query, head, by, signal }) => {
+        const asked = askedFrom(query);
+        const named = new Map(asked.topics.map((name) => [name, topics[name]]));
+        for (const [name, { recent }] of named) {
+          if (![...recent.partitions()].length)
+            throw new Problem("unavailable", `${name}: not read yet: try again soon`);
+        }
+        if (streams >= maxStreams) {
+          throw new Problem("too_many_requests", `there are ${maxStreams} streams at this process`, [], {
+            "retry-after": "5",
+          });
+        }
+        streams += 1;
+        onOpen(streams);
+        signal.addEventListener("abort", () => {
+          streams -= 1;
+          onOpen(streams);
+        });
+        const lastId = head.lastEventId ?? query.lastEventId;
+        return new StreamedAnswer({
+          mediaType: "text/event-stream",
+          fileName: null,
+          chunks: liveEvents({ topics: named, filter: asked.filter, lastId, beatMs: BEAT_MS, signal, clock }),
+          bounds: { stallMs, mayGoOn: () => isStillAllowed(by.caller) },
+        });
+      },
+    }),
+  ];
+}

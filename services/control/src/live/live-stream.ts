@@ -1,0 +1,184 @@
+/**
+ * One client's stream of server-sent events, as text that is made when there is room for it.
+ *
+ * Owns: how far the stream got in each of its topics.
+ * LV1  The id of an event names, of each topic and partition, the first that was not sent. Whoever comes with it is
+ *      sent what stands from there on, each entry once, at whichever process.
+ * LV2  Where that is not held any more, or is of a topic that was made anew, a `reset` says so; the stream goes on from
+ *      that moment.
+ * LV3  A `beat` comes first, and every `beatMs` from then on: a stream that is silent for longer is dead.
+ * LV4  Nothing waits for a slow client: what is not sent is held once for all, and lost to who comes too late for it.
+ */
+import { setImmediate as yieldToOthers } from "node:timers/promises";
+import type { Clock } from "@posthaste/core/time";
+import { type Freshness, freshnessOfBoth } from "../http/freshness.ts";
+import type { EntryPlace } from "../recent-entries.ts";
+import { LIVE_TOPICS, type LiveFilter, type LiveTopicName } from "./live-filter.ts";
+import { decodePosition, encodePosition, isBelow, type TopicPosition } from "./live-position.ts";
+import type { LiveEntry, LiveTopic } from "./live-topic.ts";
+import { Waker } from "./waker.ts";
+
+/** As much is made at a time, in characters. */
+const STEP_LENGTH = 32 * 1024;
+/** Entries that are looked at a time, also where the filter shows none. */
+const STEP_ENTRIES = 500;
+/** What comes within this time goes together. */
+const GATHER_MS = 20;
+/** After which a client comes again by itself. */
+const RETRY_MS = 1000;
+
+export interface LiveStreamOptions {
+  readonly topics: ReadonlyMap<LiveTopicName, LiveTopic>;
+  readonly filter: LiveFilter;
+  /** The id of the last event that the client saw. */
+  readonly lastId: string | undefined;
+  readonly beatMs: number;
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+}
+
+/** How far a stream is in one topic. */
+interface Cursor {
+  readonly name: LiveTopicName;
+  readonly topic: LiveTopic;
+  readonly at: Map<number, EntryPlace>;
+  incarnation: number;
+  /** The number of the next entry to look at. */
+  number: number;
+}
+
+interface LiveStep {
+  readonly events: string;
+  /** Not everything that is held was looked at. */
+  readonly isMore: boolean;
+}
+
+/** Until `signal` says so. */
+export async function* liveEvents(options: LiveStreamOptions): AsyncGenerator<Uint8Array> {
+  const { signal, clock, beatMs, topics } = options;
+  const stream = new LiveStream(options);
+  const waker = new Waker(signal);
+  const forget = [...topics.values()].map(({ recent }) => recent.onChange(() => waker.wake()));
+  try {
+    yield Buffer.from(`retry: ${RETRY_MS}\n\n${stream.beat()}`);
+    let beatAtMs = clock.monotonicMs() + beatMs;
+    while (!signal.aborted) {
+      const { events, isMore } = stream.next();
+      const isDue = clock.monotonicMs() >= beatAtMs;
+      if (isDue) beatAtMs = clock.monotonicMs() + beatMs;
+      const text = isDue ? events + stream.beat() : events;
+      if (text !== "") yield Buffer.from(text);
+      if (text !== "" || isMore) await yieldToOthers();
+      else await waker.sleep({ atLeastMs: GATHER_MS, atMostMs: beatAtMs - clock.monotonicMs() });
+    }
+  } finally {
+    for (const each of forget) each();
+  }
+}
+
+class LiveStream {
+  readonly #filter: LiveFilter;
+  readonly #cursors: readonly Cursor[];
+  readonly #beganAtMs: number;
+  /** Topics of which a `reset` is to be said. */
+  readonly #lost = new Set<LiveTopicName>();
+
+  constructor({ topics, filter, lastId, clock }: LiveStreamOptions) {
+    this.#filter = filter;
+    this.#beganAtMs = clock.nowMs();
+    const seen = lastId === undefined ? new Map<string, TopicPosition>() : decodePosition(lastId);
+    this.#cursors = [...topics].map(([name, topic]) => {
+      const { incarnation, nextNumber } = topic.recent;
+      const at = seen?.get(LIVE_TOPICS[name].letter);
+      if (seen === null) this.#lost.add(name);
+      return at === undefined
+        ? { name, topic, at: topic.recent.now(), incarnation, number: nextNumber }
+        : { name, topic, at: new Map(at), incarnation, number: 0 };
+    });
+    for (const cursor of this.#cursors) this.#findGap(cursor);
+  }
+
+  /** The next events; empty where there are none, or none yet among those that were looked at. */
+  next(): LiveStep {
+    for (const cursor of this.#cursors) this.#findGap(cursor);
+    let [events, isMore] = [this.#reset(), false];
+    for (const cursor of this.#cursors) {
+      events += this.#entriesOf(cursor);
+      isMore ||= cursor.number < cursor.topic.recent.nextNumber;
+    }
+    return { events, isMore };
+  }
+
+  /** LV3. */
+  beat(): string {
+    for (const cursor of this.#cursors) this.#findOther(cursor);
+    const lost = this.#reset();
+    return `${lost}event: beat\nid: ${this.#id()}\ndata: ${JSON.stringify(this.#freshness())}\n\n`;
+  }
+
+  #entriesOf(cursor: Cursor): string {
+    const { name, topic, at } = cursor;
+    let [text, looked] = ["", 0];
+    for (const entry of topic.select(this.#filter, cursor.number)) {
+      if (text.length >= STEP_LENGTH || looked >= STEP_ENTRIES) return text;
+      looked += 1;
+      cursor.number = entry.number + 1;
+      if (isBelow(entry, at.get(entry.partition) ?? FIRST)) continue;
+      at.set(entry.partition, { offset: entry.offset, place: entry.place + 1 });
+      text += this.#eventOf(name, entry);
+    }
+    // All of it was gone through, records without an entry included.
+    for (const partition of topic.recent.partitions()) {
+      const next = { offset: topic.recent.nextOf(partition) ?? 0, place: 0 };
+      if (isBelow(at.get(partition) ?? FIRST, next)) at.set(partition, next);
+    }
+    return text;
+  }
+
+  #eventOf(name: LiveTopicName, { row }: LiveEntry): string {
+    return row === null ? "" : `event: ${name}\nid: ${this.#id()}\ndata: ${row}\n\n`;
+  }
+
+  /** LV2: something was dropped that this stream did not see. */
+  #findGap({ name, topic, at, incarnation }: Cursor): void {
+    const { recent } = topic;
+    if (recent.incarnation !== incarnation) this.#lost.add(name);
+    for (const partition of recent.partitions()) {
+      if (isBelow(at.get(partition) ?? FIRST, recent.floorOf(partition))) this.#lost.add(name);
+    }
+  }
+
+  /** LV2: what was seen lies beyond the end of a topic that was read to its end since: it was another topic's. */
+  #findOther({ name, topic, at }: Cursor): void {
+    const { asOf, complete } = topic.freshness();
+    if (!complete || asOf === null || Date.parse(asOf) <= this.#beganAtMs) return;
+    for (const [partition, { offset }] of at) {
+      if (offset > (topic.recent.nextOf(partition) ?? 0)) this.#lost.add(name);
+    }
+  }
+
+  #reset(): string {
+    if (this.#lost.size === 0) return "";
+    const topics = [...this.#lost];
+    for (const cursor of this.#cursors) {
+      if (!this.#lost.has(cursor.name)) continue;
+      const { recent } = cursor.topic;
+      cursor.at.clear();
+      for (const [partition, place] of recent.now()) cursor.at.set(partition, place);
+      cursor.incarnation = recent.incarnation;
+      cursor.number = recent.nextNumber;
+    }
+    this.#lost.clear();
+    return `event: reset\nid: ${this.#id()}\ndata: ${JSON.stringify({ topics, ...this.#freshness() })}\n\n`;
+  }
+
+  #id(): string {
+    return encodePosition(new Map(this.#cursors.map(({ name, at }) => [LIVE_TOPICS[name].letter, at])));
+  }
+
+  #freshness(): Freshness {
+    return this.#cursors.map(({ topic }) => topic.freshness()).reduce(freshnessOfBoth);
+  }
+}
+
+const FIRST: EntryPlace = { offset: 0, place: 0 };

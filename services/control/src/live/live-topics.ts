@@ -1,0 +1,66 @@
+/** What each topic of the stream is fed by, shows and sends: the rows of its list, masked and left out as there. */
+
+import type { HeldEntry } from "../audit/audit-journal.ts";
+import { auditCheck, viewAuditEntry } from "../audit/audit-routes.ts";
+import type { OpenedAudit } from "../audit/open-audit.ts";
+import { attemptCheck } from "../deliveries/attempt-filter.ts";
+import { viewLetter } from "../deliveries/dead-letter-view.ts";
+import { viewDelivery } from "../deliveries/delivery-routes.ts";
+import type { VisibleLetters } from "../deliveries/visible-letters.ts";
+import type { JournalEntry } from "../read-model/journal.ts";
+import type { ReadModel } from "../read-model/read-model.ts";
+import type { OpenedReplays } from "../replays/open-replays.ts";
+import type { LiveFilter, LiveTopicName } from "./live-filter.ts";
+import { createLiveTopic, type LiveTopic, remembered } from "./live-topic.ts";
+
+export interface LiveTopicsOptions {
+  readonly readModel: Pick<ReadModel, "freshness" | "recent">;
+  readonly letters: Pick<VisibleLetters, "shows">;
+  readonly audit: OpenedAudit["live"];
+  readonly replays: OpenedReplays["live"];
+}
+
+export function createLiveTopics(options: LiveTopicsOptions): Readonly<Record<LiveTopicName, LiveTopic>> {
+  const { readModel, letters, audit, replays } = options;
+  return {
+    deliveries: createLiveTopic<JournalEntry>({
+      recent: readModel.recent.attempts,
+      freshness: () => readModel.freshness("attempts"),
+      shows: showsAttempt,
+      rowOf: remembered(viewDelivery),
+    }),
+    "dead-letters": createLiveTopic<JournalEntry>({
+      recent: readModel.recent.dead_letters,
+      freshness: () => readModel.freshness("dead_letters"),
+      shows: ({ destinationId, reason, error, type, userId, sourceId, event }) =>
+        letters.shows({ destinationId, reason, error, type, userId, sourceId, event }),
+      rowOf: remembered(viewLetter),
+    }),
+    replays: createLiveTopic({
+      recent: replays.recent,
+      freshness: () => replays.freshness,
+      shows:
+        ({ replayId }) =>
+        ({ id }) =>
+          replayId === undefined || replayId === id,
+      rowOf: (change, { offset }) => replays.rowOf(change, offset),
+    }),
+    audit: createLiveTopic<HeldEntry>({
+      recent: audit.recent,
+      freshness: () => audit.freshness,
+      shows: ({ actor, target, operation }) => auditCheck({ actor, target, operation }),
+      rowOf: remembered(viewAuditEntry),
+    }),
+  };
+}
+
+function showsAttempt(filter: LiveFilter): (entry: JournalEntry) => boolean {
+  const { destinationId, outcome, messageId, type, sourceId, userId, event, replayId, attempt, error, statusClass } =
+    filter;
+  const fits = attemptCheck({ type, sourceId, userId, event, replayId, attempt, error, statusClass }) ?? (() => true);
+  return (entry) =>
+    (destinationId ?? entry.destinationId) === entry.destinationId &&
+    (outcome ?? entry.kind) === entry.kind &&
+    (messageId ?? entry.messageId) === entry.messageId &&
+    fits(entry);
+}

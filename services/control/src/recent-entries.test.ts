@@ -1,0 +1,127 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { RecentEntries } from "./recent-entries.ts";
+
+const PARTITIONS = 3;
+
+/** A record of a partition with so many entries; what is read next of it. */
+const records = fc.array(
+  fc.record({ partition: fc.nat(PARTITIONS - 1), entries: fc.nat(3), bytes: fc.nat(40), gap: fc.nat(2) }),
+  { maxLength: 2000 },
+);
+
+interface Read {
+  readonly partition: number;
+  readonly offset: number;
+  readonly place: number;
+}
+
+const isBelow = (one: Omit<Read, "partition">, other: Omit<Read, "partition">) =>
+  one.offset < other.offset || (one.offset === other.offset && one.place < other.place);
+
+/** Adds records, and answers every entry that was added. */
+function addAll(
+  recent: RecentEntries<string>,
+  all: readonly { partition: number; entries: number; bytes: number; gap: number }[],
+) {
+  const next = Array.from({ length: PARTITIONS }, () => 0);
+  const added: Read[] = [];
+  for (const { partition, entries, bytes, gap } of all) {
+    const offset = (next[partition] ?? 0) + gap;
+    next[partition] = offset + 1;
+    const places = Array.from({ length: entries }, (_, place) => ({ offset, place, value: "x", bytes }));
+    recent.add(partition, offset + 1, places);
+    added.push(...places.map(({ place }) => ({ partition, offset, place })));
+  }
+  return added;
+}
+
+function createRecent(maxEntries = 10_000, maxBytes = 1_000_000): RecentEntries<string> {
+  const recent = new RecentEntries<string>({ maxEntries, maxBytes });
+  for (let partition = 0; partition < PARTITIONS; partition += 1) recent.begin(partition, 0);
+  return recent;
+}
+
+const held = (recent: RecentEntries<string>, from = 0): Read[] =>
+  [...recent.from(from)].map(({ partition, offset, place }) => ({ partition, offset, place }));
+
+describe("the newest entries of a topic", () => {
+  it("RE2: of each partition there is everything from its floor on, in the order of reading", () => {
+    fc.assert(
+      fc.property(records, fc.integer({ min: 1, max: 60 }), fc.integer({ min: 100, max: 3000 }), (all, most, bytes) => {
+        const recent = createRecent(most, bytes);
+        const added = addAll(recent, all);
+        const expected = added.filter(({ partition, ...at }) => !isBelow(at, recent.floorOf(partition)));
+        expect(held(recent)).toEqual(expected);
+      }),
+    );
+  });
+
+  it("RE1: there are no more than the bounds allow", () => {
+    fc.assert(
+      fc.property(records, fc.integer({ min: 1, max: 60 }), (all, most) => {
+        const recent = createRecent(most, 2000);
+        addAll(recent, all);
+        const entries = [...recent.from(0)];
+        // Some go at a time.
+        expect(entries.length).toBeLessThanOrEqual(most + 500);
+        expect(all.length === 0 || all[0]?.bytes !== undefined).toBe(true);
+        const sizes = entries.map((entry) => ("bytes" in entry ? Number(entry.bytes) : Number.NaN));
+        expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(2000);
+      }),
+    );
+  });
+
+  it("RE3: who asks from a number on has what came since, each once", () => {
+    fc.assert(
+      fc.property(records, records, (before, after) => {
+        const recent = createRecent();
+        addAll(recent, before);
+        const number = recent.nextNumber;
+        for (let partition = 0; partition < PARTITIONS; partition += 1) recent.begin(partition, 0);
+        const added = addAll(recent, after);
+        expect(held(recent, number)).toEqual(added);
+      }),
+    );
+  });
+
+  it("begins with what comes: what stood in the topic when its reading began is not new", () => {
+    const recent = new RecentEntries<string>();
+    recent.begin(0, 5);
+    recent.sawEnd(0, 9);
+    expect(recent.now()).toEqual(new Map([[0, { offset: 9, place: 0 }]]));
+    recent.add(0, 9, []);
+    recent.sawEnd(0, 20);
+    expect(recent.now()).toEqual(new Map([[0, { offset: 9, place: 0 }]]));
+  });
+
+  it("forgets a partition whose reading begins elsewhere, and goes on with one that was read up to there", () => {
+    const recent = createRecent();
+    addAll(recent, [
+      { partition: 0, entries: 2, bytes: 1, gap: 0 },
+      { partition: 1, entries: 1, bytes: 1, gap: 0 },
+    ]);
+    recent.begin(0, 1);
+    expect(held(recent)).toHaveLength(3);
+    recent.begin(0, 0);
+    expect([held(recent), recent.floorOf(0), recent.nextOf(0)]).toEqual([
+      [{ partition: 1, offset: 0, place: 0 }],
+      { offset: 0, place: 0 },
+      0,
+    ]);
+  });
+
+  it("tells those who look on of what comes, and of a topic that was made anew", () => {
+    const recent = createRecent();
+    let told = 0;
+    const forget = recent.onChange(() => {
+      told += 1;
+    });
+    recent.add(0, 1, []);
+    recent.clear();
+    expect([told, recent.incarnation, [...recent.partitions()]]).toEqual([2, 1, []]);
+    forget();
+    recent.clear();
+    expect(told).toBe(2);
+  });
+});

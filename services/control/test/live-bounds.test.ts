@@ -1,0 +1,106 @@
+/** What ends a stream, and what bounds it. Rule: LV4 of live-stream.ts. */
+import { connect } from "node:net";
+import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
+import { eventually } from "@posthaste/testkit/eventually";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { ADMIN_TOKEN, startTestControl, type TestControl } from "./control.ts";
+import { type LiveClient, openLive } from "./live-client.ts";
+import { attemptAt, createLogWriter } from "./log-writer.ts";
+
+let topics: TestTopics;
+let one: TestControl;
+let two: TestControl;
+let clients: LiveClient[] = [];
+
+beforeAll(async () => {
+  topics = await createTestTopics("control");
+  [one, two] = await Promise.all([startTestControl(topics), startTestControl(topics)]);
+  await eventually(async () => expect((await one.call("GET", "/v1/deliveries")).body.complete).toBe(true));
+});
+
+afterEach(() => {
+  for (const client of clients) client.cut();
+  clients = [];
+});
+
+afterAll(async () => {
+  await Promise.all([one.stop(), two.stop()]);
+  await topics.remove();
+});
+
+async function open(headers: Readonly<Record<string, string>> = {}): Promise<LiveClient> {
+  const client = await openLive(one.url, "topics=deliveries", { headers });
+  clients.push(client);
+  return client;
+}
+
+const openStreams = async () => (await one.registry.getSingleMetric("posthaste_control_live_streams")?.get())?.values;
+
+describe("a stream ends within two seconds", () => {
+  it("after its token was revoked, at the other process too, and no other stream with it", async () => {
+    const { body } = await two.call("POST", "/v1/tokens", { name: "dana", scopes: ["read"] });
+    const authorization = `Bearer ${body.token}`;
+    const [hers, admins] = await eventually(async () => {
+      const found = [await open({ authorization }), await open()] as const;
+      expect(found[0].status).toBe(200);
+      return found;
+    });
+    await two.call("DELETE", `/v1/tokens/${body.id}`);
+    await eventually(() => expect(hers.ended()).toBe("closed"), { timeoutMs: 2000 });
+    expect(admins.ended()).toBeNull();
+    expect((await open({ authorization })).status).toBe(401);
+  });
+
+  it("after its session ended, or the token that the session is of", async () => {
+    const { body: token } = await one.call("POST", "/v1/tokens", { name: "dana", scopes: ["read"] });
+    const signIn = async () => {
+      const { headers } = await one.call("POST", "/v1/session", { token: token.token });
+      return { authorization: "", cookie: headers.get("set-cookie")?.split(";")[0] ?? "", origin: one.url };
+    };
+    const [first, second] = [await signIn(), await signIn()];
+    const [ended, other] = [await open(first), await open(second)];
+    expect([ended.status, other.status]).toEqual([200, 200]);
+    await one.call("DELETE", "/v1/session", undefined, first);
+    await eventually(() => expect(ended.ended()).toBe("closed"), { timeoutMs: 2000 });
+    expect(other.ended()).toBeNull();
+    await one.call("DELETE", `/v1/tokens/${token.id}`);
+    await eventually(() => expect(other.ended()).toBe("closed"), { timeoutMs: 2000 });
+  });
+});
+
+it("a stream needs a token with read", async () => {
+  const { body } = await one.call("POST", "/v1/tokens", { name: "replayer", scopes: ["replay"] });
+  expect((await open({ authorization: `Bearer ${body.token}` })).status).toBe(403);
+  expect((await open({ authorization: "" })).status).toBe(401);
+});
+
+it("LV4: a client that takes nothing is cut off, and the others have everything meanwhile", async () => {
+  // Its socket is never read from.
+  const deaf = connect(Number(new URL(one.url).port), "127.0.0.1");
+  deaf.pause();
+  deaf.on("error", () => {});
+  deaf.write(`GET /v1/live?topics=deliveries HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${ADMIN_TOKEN}\r\n\r\n`);
+  await eventually(async () => expect(await openStreams()).toMatchObject([{ value: 1 }]));
+  const client = await open();
+  const writer = await createLogWriter(topics);
+  const answer = "x".repeat(1000);
+  const urls = Array.from({ length: 5 }, (_, n) => ({
+    ...{ url: `https://a.example/${n}`, status: 200, error: null, durationMs: 1, answer },
+  }));
+  for (let round = 0; round < 20; round += 1) {
+    await writer.attempts(Array.from({ length: 100 }, (_, n) => attemptAt(n, { messageId: `${round}-${n}`, urls })));
+  }
+  await eventually(() => expect(client.rows("deliveries")).toHaveLength(2000));
+  await eventually(async () => expect(await openStreams()).toMatchObject([{ value: 1 }]), { timeoutMs: 40_000 });
+  expect(client.ended()).toBeNull();
+  deaf.destroy();
+});
+
+it("a hundred streams are open at a process at the most; whoever closes one makes room", async () => {
+  await eventually(async () => expect(await openStreams()).toMatchObject([{ value: 0 }]));
+  const all = await Promise.all(Array.from({ length: 101 }, () => open()));
+  const refused = all.filter(({ status }) => status !== 200);
+  expect(refused.map(({ status, headers }) => [status, headers["retry-after"]])).toEqual([[429, "5"]]);
+  all.find(({ status }) => status === 200)?.cut();
+  await eventually(async () => expect((await open()).status).toBe(200));
+});
