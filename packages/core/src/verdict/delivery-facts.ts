@@ -11,8 +11,8 @@ export interface LetterFact {
   readonly attempts: number;
   readonly replayId: string | null;
   readonly lastAttempt: readonly UrlAnswer[];
-  /** `partition:offset`. */
-  readonly place: string;
+  /** `partition:offset`; null for one that was purged. */
+  readonly place: string | null;
 }
 
 /** All of one event for one destination, in any order. */

@@ -82,7 +82,7 @@ export type DeliveryVerdict =
       readonly reasonClass: string | null;
       readonly tries: number;
       readonly last: readonly UrlAnswer[];
-      /** `partition:offset`; null where the letter itself is not held. */
+      /** `partition:offset`; null where the letter itself is not held, or (its class is known then) was purged. */
       readonly place: string | null;
     };
 

@@ -38,6 +38,14 @@ export interface LetterPage extends FilteredPage {
   readonly leftOut: Hidden;
 }
 
+export interface LettersOfMessage {
+  readonly entries: readonly JournalEntry[];
+  /** Those that were purged since, of users that are not suppressed. */
+  readonly purged: readonly JournalEntry[];
+  /** How many are not told of. */
+  readonly suppressed: number;
+}
+
 export interface LetterCountQuery {
   readonly filter: LetterFilter;
   readonly limit: number;
@@ -86,17 +94,19 @@ export class VisibleLetters {
     return { ...(await filteredPage(this.#readModel, JOURNAL, asked)), leftOut };
   }
 
-  /** Those of one message id, newest first, `limit` at the most, and how many of these are not shown. */
-  async ofMessage(messageId: string, limit: number): Promise<Pick<LetterPage, "entries" | "leftOut">> {
+  /** Those of one message id, newest first, `limit` at the most: who asks for one by its id is told of its purge. */
+  async ofMessage(messageId: string, limit: number): Promise<LettersOfMessage> {
     const judge = this.#judgeOf({});
-    const leftOut = { suppressed: 0, purged: 0 };
-    const entries: JournalEntry[] = [];
+    const [entries, purged]: [JournalEntry[], JournalEntry[]] = [[], []];
+    let suppressed = 0;
     for (const entry of await this.#readModel.newest(JOURNAL, { messageId, limit })) {
       const verdict = judge?.(entry) ?? "shown";
-      if (verdict === "shown") entries.push(entry);
-      else if (verdict !== "other") leftOut[verdict] += 1;
+      // What was purged may be a suppressed user's too.
+      if (verdict === "suppressed" || this.#isSuppressed(entry)) suppressed += 1;
+      else if (verdict === "purged") purged.push(entry);
+      else entries.push(entry);
     }
-    return { entries, leftOut };
+    return { entries, purged, suppressed };
   }
 
   /** Whether a letter that just came fits and is seen. */

@@ -10,6 +10,7 @@ import type { VisibleLetters } from "../deliveries/visible-letters.ts";
 import { type Freshness, freshnessOfBoth } from "../http/freshness.ts";
 import type { UnfinishedDelivery, UnfinishedEvent } from "../pipeline/pipeline-findings.ts";
 import type { PipelineAnswer } from "../pipeline/pipeline-search.ts";
+import { type ListedRefusal, refusedRequestFromEntry } from "../read-model/activity-entry.ts";
 import { attemptFromEntry, deferralFromEntry } from "../read-model/attempt-entry.ts";
 import { deadLetterFromEntry, type ListedDeadLetter } from "../read-model/dead-letter-entry.ts";
 import type { JournalEntry } from "../read-model/journal.ts";
@@ -17,8 +18,8 @@ import type { ReadModel } from "../read-model/read-model.ts";
 import { type ListedRejectedCall, rejectedCallFromEntry } from "../read-model/rejected-call-entry.ts";
 import { type ListedUnrouted, unroutedFromEntry } from "../read-model/unrouted-entry.ts";
 
-/** Entries of each journal that are looked at for one message id. */
-const MAX_ENTRIES = 500;
+/** Entries of each journal that are looked at for one message id, the newest ones. */
+export const MAX_ENTRIES = 500;
 
 /** All that is known of an event for one destination. */
 export interface EventDelivery extends DeliveryFacts {
@@ -35,16 +36,22 @@ export interface RoutedEvent {
   /** What an entry of it says of it; null where only dead letters are held. */
   readonly said: LoggedDelivery | null;
   readonly letters: readonly ListedDeadLetter[];
+  /** Letters that were purged since. */
+  readonly purged: readonly ListedDeadLetter[];
 }
 
 export interface EventFacts {
   readonly rejected: readonly ListedRejectedCall[];
+  /** Requests that were refused as a whole and named the message id, as far as samples of them are kept. */
+  readonly refused: readonly ListedRefusal[];
   readonly unrouted: readonly ListedUnrouted[];
   readonly routed: readonly RoutedEvent[];
   /** Those that are not among the others. */
   readonly unfinished: readonly UnfinishedEvent[];
   /** Dead letters that are not shown, since a deletion request stopped their user's events. */
   readonly suppressedLetters: number;
+  /** Of some journal only the newest entries were looked at: there are more than `MAX_ENTRIES`. */
+  readonly isCut: boolean;
   readonly fresh: Freshness;
 }
 
@@ -59,29 +66,37 @@ export async function findEventFacts(
   { readModel, letters }: { readonly readModel: ReadModel; readonly letters: VisibleLetters },
   { events, deliveries }: Unfinished = NOTHING,
 ): Promise<EventFacts> {
-  const journals = ["attempts", "unrouted", "rejected_calls"] as const;
+  const journals = ["attempts", "unrouted", "rejected_calls", "refused_requests"] as const;
   const fresh = journals.map((journal) => readModel.freshness(journal)).reduce(freshnessOfBoth, letters.freshness);
-  const query = { messageId, limit: MAX_ENTRIES };
-  const [attempts, deferrals, dead, unrouted, rejected] = await Promise.all([
+  // One more than is looked at tells whether there are more.
+  const query = { messageId, limit: MAX_ENTRIES + 1 };
+  const byShortName = { ...query, messageId: shortName(messageId) };
+  const [attempts, deferrals, dead, unrouted, rejected, refused] = await Promise.all([
     readModel.newest("attempts", query),
     readModel.newest("deferrals", query),
-    letters.ofMessage(messageId, MAX_ENTRIES),
+    letters.ofMessage(messageId, MAX_ENTRIES + 1),
     readModel.newest("unrouted", query),
-    readModel.newest("rejected_calls", { ...query, messageId: shortName(messageId) }),
+    readModel.newest("rejected_calls", byShortName),
+    readModel.newest("refused_requests", byShortName),
   ]);
+  const letterCount = dead.entries.length + dead.purged.length + dead.suppressed;
+  const counts = [attempts.length, deferrals.length, letterCount, unrouted.length, rejected.length, refused.length];
   const groups = new RoutedEvents();
-  for (const entry of attempts) groups.addAttempt(attemptFromEntry(entry));
-  for (const entry of deferrals) groups.addDeferral(deferralFromEntry(entry));
-  for (const entry of dead.entries) groups.addLetter(entry);
+  for (const entry of attempts.slice(0, MAX_ENTRIES)) groups.addAttempt(attemptFromEntry(entry));
+  for (const entry of deferrals.slice(0, MAX_ENTRIES)) groups.addDeferral(deferralFromEntry(entry));
+  for (const entry of dead.entries) groups.addLetter(entry, "kept");
+  for (const entry of dead.purged) groups.addLetter(entry, "purged");
   for (const delivery of deliveries) groups.addUnfinished(delivery);
-  const known = withoutRepeats(unrouted.map(unroutedFromEntry), groups.all());
+  const known = withoutRepeats(unrouted.slice(0, MAX_ENTRIES).map(unroutedFromEntry), groups.all());
   const places = new Set([...groups.all().map(placeOfRouted), ...known.map(placeOfUnrouted)]);
   return {
-    rejected: rejected.map(rejectedCallFromEntry),
+    rejected: rejected.slice(0, MAX_ENTRIES).map(rejectedCallFromEntry),
+    refused: refused.slice(0, MAX_ENTRIES).map(refusedRequestFromEntry),
     unrouted: known,
     routed: groups.all(),
     unfinished: events.filter(({ sourceId, partition, offset }) => !places.has(placeName(sourceId, partition, offset))),
-    suppressedLetters: dead.leftOut.suppressed,
+    suppressedLetters: dead.suppressed,
+    isCut: counts.some((count) => count > MAX_ENTRIES),
     fresh,
   };
 }
@@ -129,6 +144,7 @@ interface Group {
   said: LoggedDelivery | null;
   readonly deliveries: Map<string, GroupedDelivery>;
   readonly letters: ListedDeadLetter[];
+  readonly purged: ListedDeadLetter[];
 }
 
 /**
@@ -150,13 +166,14 @@ class RoutedEvents {
     this.#deliveryOf(this.#groupOf(delivery), delivery.destinationId).unfinished.push(delivery);
   }
 
-  /** After all attempts and deferrals. */
-  addLetter(entry: JournalEntry): void {
+  /** After all attempts and deferrals. What was purged is no more listed, and can be sent again no more. */
+  addLetter(entry: JournalEntry, state: "kept" | "purged"): void {
     const letter = deadLetterFromEntry(entry);
     const group = this.#anyOf(letter.sourceId) ?? this.#open(letter.sourceId, null);
-    group.letters.push(letter);
+    if (state === "kept") group.letters.push(letter);
+    else group.purged.push(letter);
     const { deadAtMs, reason, reasonClass, attempts, replayId, lastAttempt } = letter;
-    const place = `${entry.partition}:${entry.offset}`;
+    const place = state === "kept" ? `${entry.partition}:${entry.offset}` : null;
     const fact = { deadAtMs, reason, reasonClass, attempts, replayId, lastAttempt, place };
     this.#deliveryOf(group, letter.destinationId).letters.push(fact);
   }
@@ -183,7 +200,7 @@ class RoutedEvents {
     const key = origin === null ? sourceId : placeName(sourceId, origin.partition, origin.offset);
     const held = this.#groups.get(key);
     if (held !== undefined) return held;
-    const group: Group = { sourceId, origin, said: null, deliveries: new Map(), letters: [] };
+    const group: Group = { sourceId, origin, said: null, deliveries: new Map(), letters: [], purged: [] };
     this.#groups.set(key, group);
     return group;
   }

@@ -8,6 +8,7 @@ import { suppressedKeyCheck } from "../suppressions/suppressed-key.ts";
 import { type LookupParts, lookUpEvent } from "./event-lookup.ts";
 import { causeOfAll } from "./event-verdict.ts";
 import { eventAnswer, eventView } from "./event-view.ts";
+import { refusalsInWords } from "./source-refusals.ts";
 import type { Names, Told } from "./verdict-sentences.ts";
 
 export interface EventRoutesParts extends LookupParts {
@@ -53,8 +54,19 @@ export function eventRoutes(parts: EventRoutesParts): readonly Route[] {
         const events = judged.map((each) => eventView(each, { ...terms, messageId, names }));
         const cause = causeOfAll(judged, facts);
         const leading = events.find((each) => each.cause === cause);
-        const { sentence, command } = leading ?? tellNothing(cause, parts.keepMs, search);
-        return { messageId, cause, sentence, command, events, search: searchView(search), ...facts.fresh };
+        const { sentence: told, command } = leading ?? tellNothing(cause, parts.keepMs, search);
+        const isOfSource = leading === undefined && sourceId !== undefined;
+        const sentence = `${told}${isOfSource ? await refusalsInWords(parts.readModel, sourceId) : ""}`;
+        return {
+          messageId,
+          cause,
+          sentence,
+          command,
+          events,
+          search: searchView(search),
+          cut: facts.isCut,
+          ...facts.fresh,
+        };
       },
     }),
   ];

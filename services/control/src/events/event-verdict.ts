@@ -10,6 +10,7 @@ import {
   worstCause,
 } from "@posthaste/core/verdict/verdict";
 import type { UnfinishedEvent } from "../pipeline/pipeline-findings.ts";
+import type { ListedRefusal } from "../read-model/activity-entry.ts";
 import type { ListedRejectedCall } from "../read-model/rejected-call-entry.ts";
 import type { ListedUnrouted } from "../read-model/unrouted-entry.ts";
 import type { DestinationHistory } from "./destination-history.ts";
@@ -31,6 +32,7 @@ export type JudgedEvent = { readonly cause: VerdictCause } & (
       readonly madeAfter: { readonly destinationId: string; readonly atMs: number } | null;
     }
   | { readonly unfinished: UnfinishedEvent }
+  | { readonly refused: ListedRefusal }
   /** The deliveries with the worst cause first; those that were not made, since a destination was off, last. */
   | { readonly routed: RoutedEvent; readonly deliveries: readonly JudgedDelivery[] }
 );
@@ -58,6 +60,7 @@ export interface JudgeTerms {
 export function judgeEvents(facts: EventFacts, { destinations, ...terms }: JudgeTerms): readonly JudgedEvent[] {
   const configured = [...destinations];
   return [
+    ...refusedForGood(facts).map((refused) => ({ cause: "refused" as const, refused })),
     ...facts.rejected.map((rejected) => ({ cause: causeOfRejected(rejected), rejected })),
     ...facts.unrouted.map((unrouted) => judgeUnrouted(unrouted, configured, terms)),
     ...facts.routed.map((routed) => judgeRouted(routed, configured, terms)),
@@ -73,8 +76,24 @@ export function causeOfAll(events: readonly JudgedEvent[], { suppressedLetters }
 
 export function sourceIdOf(event: JudgedEvent): string {
   if ("rejected" in event) return event.rejected.sourceId;
+  if ("refused" in event) return event.refused.sourceId;
   if ("unfinished" in event) return event.unfinished.sourceId;
   return "unrouted" in event ? event.unrouted.sourceId : event.routed.sourceId;
+}
+
+/** Requests that were not sent again: a source that was told to come later, or has its key put right, does. */
+function refusedForGood({ refused, rejected, unrouted, routed, unfinished }: EventFacts): readonly ListedRefusal[] {
+  const receivedAtMs = [
+    ...rejected.map(({ rejectedAtMs }) => rejectedAtMs),
+    ...unrouted.map((each) => each.receivedAtMs ?? each.unroutedAtMs),
+    ...routed.map(receivedAtMsOf),
+    ...unfinished.map((each) => each.receivedAtMs),
+  ];
+  return refused.filter(({ atMs }) => receivedAtMs.every((each) => each === null || each < atMs));
+}
+
+function receivedAtMsOf({ said, letters, purged }: RoutedEvent): number | null {
+  return said?.receivedAtMs ?? letters[0]?.receivedAtMs ?? purged[0]?.receivedAtMs ?? null;
 }
 
 function judgeRouted(
@@ -101,10 +120,11 @@ function judgeRouted(
 /** A destination that nothing is known of; none where it was not to have the event. */
 function judgeOther(
   { id, enabled, sourceIds, updatedAtMs }: Destination,
-  { said, sourceId, letters }: RoutedEvent,
+  routed: RoutedEvent,
   history: Pick<DestinationHistory, "at">,
 ): readonly JudgedDelivery[] {
-  const receivedAtMs = said?.receivedAtMs ?? letters[0]?.receivedAtMs ?? null;
+  const { said, sourceId } = routed;
+  const receivedAtMs = receivedAtMsOf(routed);
   const known = typeof said?.configOffset === "number" ? history.at(id, said.configOffset) : null;
   // One that was changed since may not have been of the source when the event came.
   const isAsItWas = receivedAtMs === null || updatedAtMs <= receivedAtMs;

@@ -6,13 +6,16 @@ import { z } from "zod";
 import { freshness } from "../http/freshness.ts";
 import { isoTime, isoTimeOrNull } from "../http/moment.ts";
 import type { UnfinishedEvent } from "../pipeline/pipeline-findings.ts";
+import type { ListedRefusal } from "../read-model/activity-entry.ts";
 import type { ListedUnrouted } from "../read-model/unrouted-entry.ts";
-import type { RoutedEvent } from "./event-facts.ts";
+import type { EventDelivery, RoutedEvent } from "./event-facts.ts";
 import { causeOf, type JudgedDelivery, type JudgedEvent } from "./event-verdict.ts";
 import {
   type Names,
   type Told,
   tellDelivery,
+  tellEndless,
+  tellRefused,
   tellRejected,
   tellUnfinished,
   tellUnrouted,
@@ -80,6 +83,9 @@ export const eventAnswer = z.object({
   sentence,
   command,
   events: z.array(event).describe("Two sources may share a message id, and a repeat is an event too."),
+  cut: z
+    .boolean()
+    .describe("True where more is written down under this message id than is looked at, the newest 500 of each kind."),
   search: z
     .object({
       state: z
@@ -124,8 +130,21 @@ function viewOf(judged: JudgedEvent, terms: ViewTerms): z.output<typeof event> {
       timeline: [{ time: at, what: "rejected", destinationId: null, detail: code }],
     };
   }
+  if ("refused" in judged) return refusedView(judged.refused, terms);
   if ("unrouted" in judged) return unroutedView(judged, terms);
   return "unfinished" in judged ? unfinishedView(judged, terms) : routedView(judged, terms);
+}
+
+/** A request that was refused as a whole. */
+function refusedView(refused: ListedRefusal, { names }: ViewTerms): z.output<typeof event> {
+  const { sourceId, atMs, status, code } = refused;
+  const at = isoTime(atMs);
+  return {
+    ...{ sourceId, userKey: null, event: null, origin: null, type: null, receivedAt: at, cause: "refused" },
+    ...tellRefused(refused, names),
+    ...{ destinations: [], pipeline: null },
+    timeline: [{ time: at, what: "rejected", destinationId: null, detail: `${status} ${code}` }],
+  };
 }
 
 function unroutedView(
@@ -169,10 +188,13 @@ function routedView(
   { routed, deliveries, cause: worst }: Extract<JudgedEvent, { readonly routed: RoutedEvent }>,
   terms: ViewTerms,
 ): z.output<typeof event> {
-  const { said, letters, sourceId, origin } = routed;
-  const any = said ?? letters[0];
+  const { said, letters, purged, sourceId, origin } = routed;
+  const any = said ?? letters[0] ?? purged[0];
   const receivedAtMs = any?.receivedAtMs ?? null;
-  const told = deliveries.map((delivery) => ({ delivery, told: toldOf(delivery, terms) }));
+  const told = deliveries.map((delivery) => {
+    const facts = routed.deliveries.get(delivery.destinationId);
+    return { delivery, told: toldOf(delivery, terms, newestAttempt(facts)) };
+  });
   const leading = told[0]?.told ?? UNKNOWN;
   return {
     ...{ sourceId, origin, type: any?.type ?? null, event: any?.event ?? null, userKey: any?.userKey ?? null },
@@ -185,9 +207,19 @@ function routedView(
 
 const UNKNOWN: Told = { sentence: "Nothing is known of it.", command: null };
 
-function toldOf({ destinationId, verdict }: JudgedDelivery, { messageId, names, nowMs }: ViewTerms): Told {
+function newestAttempt(facts: Pick<EventDelivery, "attempts"> | undefined): AttemptRecord | null {
+  return facts?.attempts.toSorted((a, b) => b.startedAtMs - a.startedAtMs)[0] ?? null;
+}
+
+/** `newest`: the last attempt that is logged, where there is one. */
+function toldOf(
+  { destinationId, verdict }: JudgedDelivery,
+  { messageId, names, nowMs }: ViewTerms,
+  newest: AttemptRecord | null = null,
+): Told {
   if (verdict !== null) return tellDelivery(verdict, { messageId, destinationId, nowMs }, names);
   const name = names.destination(destinationId);
+  if (newest !== null) return tellEndless(newest, name);
   return {
     sentence: `Nothing is logged of ${name}: it may be under way, or delivered where delivery logs failures alone.`,
     command: `posthaste deliveries --destination-id ${destinationId}`,

@@ -2,9 +2,12 @@
  * Verdicts in words: one sentence that says what became of an event or a delivery, and the command that helps. Names
  * are those of the sources and destinations where control knows them, else their ids.
  */
+import { UNKNOWN_SOURCE_ID } from "@posthaste/core/call/source-activity";
+import type { AttemptRecord } from "@posthaste/core/delivery/attempt-record";
 import type { Behind, DeliveryVerdict, OtherVerdict, UrlAnswer } from "@posthaste/core/verdict/verdict";
 import { isoTime } from "../http/moment.ts";
 import type { UnfinishedEvent } from "../pipeline/pipeline-findings.ts";
+import type { ListedRefusal } from "../read-model/activity-entry.ts";
 import type { ListedRejectedCall } from "../read-model/rejected-call-entry.ts";
 import type { ListedUnrouted } from "../read-model/unrouted-entry.ts";
 import type { JudgedEvent } from "./event-verdict.ts";
@@ -71,7 +74,8 @@ export function tellDelivery(
     case "dead_letter": {
       const answered = verdict.last.length === 0 ? "" : ` (${verdict.last.map(inWords).join("; ")})`;
       const end = `given up at ${isoTime(verdict.atMs)} after ${tries(verdict.tries)}`;
-      const sentence = `Not delivered to ${name}: ${end}, ${verdict.reason}${answered}.`;
+      const purged = verdict.place === null && verdict.reasonClass !== null ? "; its dead letter was purged" : "";
+      const sentence = `Not delivered to ${name}: ${end}, ${verdict.reason}${answered}${purged}.`;
       const command = verdict.place === null ? null : `posthaste dead-letters replay --places ${verdict.place}`;
       return { sentence, command };
     }
@@ -137,6 +141,36 @@ function behindInWords({ recordsBehind, behindMs }: Behind): string {
   const seconds = Math.round(behindMs / 1000);
   const before = recordsBehind === 1 ? "1 record" : `${recordsBehind} records`;
   return `${before} before it in its partition, ${seconds} s behind`;
+}
+
+/** A delivery whose attempts say nothing of what followed: they are of an earlier release. */
+export function tellEndless({ startedAtMs, attempt, outcome, messageId, urls }: AttemptRecord, name: string): Told {
+  const answered = urls.map(inWords).join("; ");
+  const sentence =
+    `Not known to be delivered to ${name}: try ${attempt} at ${isoTime(startedAtMs)} came to ${outcome} (${answered}), ` +
+    "and the log does not say what followed.";
+  return { sentence, command: `posthaste deliveries --message-id ${shellWord(messageId)}` };
+}
+
+/** What to change, by the status that a whole request was refused with. */
+const REMEDIES: Readonly<Record<number, string>> = {
+  400: "send a body that can be read",
+  401: "send the write key of a source",
+  404: "send to a path that ingest has",
+  413: "send less at a time",
+  415: "send JSON",
+  429: "send it again later",
+  503: "send it again later",
+};
+
+/** A request that ingest refused as a whole. */
+export function tellRefused({ sourceId, atMs, status, code, unknownKey }: ListedRefusal, names: Names): Told {
+  const key = unknownKey === null ? "" : ` (${unknownKey})`;
+  const from = sourceId === UNKNOWN_SOURCE_ID ? `a sender without a known key${key}` : names.source(sourceId);
+  const remedy = REMEDIES[status] === undefined ? "" : `: ${REMEDIES[status]}`;
+  const answered = `was answered ${status} ${code} at ${isoTime(atMs)}${remedy}`;
+  const command = status === 401 ? "posthaste sources list" : null;
+  return { sentence: `Not accepted: the whole request of ${from} ${answered}.`, command };
 }
 
 /** A call that ingest did not accept. */

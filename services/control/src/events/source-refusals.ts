@@ -1,0 +1,21 @@
+/** Requests of a source that ingest refused as a whole, in words, for whoever looks for an event that never came. */
+import { isoTime } from "../http/moment.ts";
+import { activityFromEntry } from "../read-model/activity-entry.ts";
+import type { ReadModel } from "../read-model/read-model.ts";
+
+/** Counts of ten seconds or a minute each, the newest ones: an hour of a busy source at one process. */
+const MAX_COUNTS = 500;
+
+/** A sentence; empty where none was refused. Throws a Problem while the read model cannot be asked. */
+export async function refusalsInWords(readModel: Pick<ReadModel, "newest">, sourceId: string): Promise<string> {
+  const entries = await readModel.newest("source_activity", { destinationId: sourceId, limit: MAX_COUNTS });
+  const counts = entries.map(activityFromEntry);
+  const byCode = new Map<string, number>();
+  for (const { refused } of counts) {
+    for (const [code, count] of Object.entries(refused)) byCode.set(code, (byCode.get(code) ?? 0) + count);
+  }
+  if (byCode.size === 0) return "";
+  const sinceMs = Math.min(...counts.map((each) => each.sinceMs));
+  const codes = [...byCode].sort(([, a], [, b]) => b - a).map(([code, count]) => `${code} ${count} times`);
+  return ` Since ${isoTime(sinceMs)} ingest refused requests of the source as a whole: ${codes.join(", ")}.`;
+}
