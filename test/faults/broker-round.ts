@@ -4,13 +4,24 @@
  *
  * RO1  A round begins when every partition has all of its replicas in sync, so that it shows its own fault alone.
  * RO2  What it started is ended with it, however it ends; the brokers are the caller's to mend.
+ * RO3  A service that ended is started again before the events are waited for, as where it is installed: so what is
+ *      counted as lost is lost, and not only waiting for a process that is gone.
  */
 import { eventually } from "@posthaste/testkit/eventually";
 import type { Receiver } from "@posthaste/testkit/receiver";
 import type { Route } from "../e2e/route.ts";
 import { type Arrivals, createArrivals } from "./arrivals.ts";
 import { type Bare, startBare } from "./bare.ts";
-import { brokersOf, type Cluster, inflict, type Row, rolesOf, untilReplaced, untilWhole } from "./broker-faults.ts";
+import {
+  brokersOf,
+  type Cluster,
+  inflict,
+  mend,
+  type Row,
+  rolesOf,
+  untilReplaced,
+  untilWhole,
+} from "./broker-faults.ts";
 import type { BareRound, BrokerRound } from "./broker-table.ts";
 import { type CommitWatch, watchCommits } from "./commits.ts";
 import { type ExplainedArrivals, explainArrivals } from "./explained-arrivals.ts";
@@ -79,6 +90,8 @@ export async function runRound(stage: Stage, row: Row, options: RoundOptions): P
     await pause(stage.afterMs);
     const toMs = performance.now();
     await stop(running);
+    // RO3.
+    await mend(cluster);
     await untilArrived(running);
     const logs = await readServiceLogs(
       services.map((service) => cluster.system.process(service)),

@@ -38,6 +38,11 @@ const AFTER_MS = isLong ? 4_000 : 1_000;
 const POLL_MS = isLong ? 100 : 500;
 /** The long form's tables so far. */
 const TABLES = join(tmpdir(), `posthaste-fault-tables-${process.pid}.md`);
+/**
+ * Where the brokers were away for as long, no commit may have been possible for a minute: then every service that
+ * commits ends, to be started again (C7).
+ */
+const STALL_MS = 50_000;
 const SERVICES = ["ingest", "router", "delivery", "control"];
 
 const ROWS: readonly Row[] = [
@@ -93,6 +98,7 @@ it.each(CASES)(
     expect(round.lost).toBe(0);
     expect(round.disordered).toBe(0);
     if (round.regained === 0) expect(round.repeated).toBe(0);
+    if ((round.replacedMs ?? 0) >= STALL_MS) return;
     expect(pids()).toEqual(before);
     expect(installation.unexpectedExits.slice(exitsBefore)).toEqual([]);
   },
