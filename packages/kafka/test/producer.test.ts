@@ -10,6 +10,8 @@ import { answerFor, never } from "./fake-brokers.ts";
 import {
   brokers,
   connectionLost,
+  errors,
+  open,
   openWith,
   producer,
   record,
@@ -239,6 +241,19 @@ describe("what a producer tells of itself", () => {
     expect(producer.stalledMs("t")).toBe(500);
     expect(producer.stalledMs("u")).toBe(0);
   });
+
+  it("is for how long no partition of a topic takes anything, whichever began to wait last", async () => {
+    brokers.respond = never;
+    for (const partition of [0, 2, 3]) void send("a", partition);
+    await vi.advanceTimersByTimeAsync(3000);
+    void send("a", 1);
+    await vi.advanceTimersByTimeAsync(500);
+    expect(producer.stalledMs("t")).toBe(500);
+  });
+
+  it("is that it was never replaced, until it is", async () => {
+    expect(await registry.metrics()).toContain('posthaste_producer_replaced_total{class="test"} 0');
+  });
 });
 
 describe("backpressure", () => {
@@ -307,11 +322,44 @@ describe("closing", () => {
     brokers.script.push(never);
     const outcomes = Promise.allSettled([send("a"), send("b")]);
     await turn();
+    const { pendingBytes } = producer;
     const closed = producer.close();
     await vi.advanceTimersByTimeAsync(CLOSE_FLUSH_MS);
     await closed;
     expect(await outcomes).toMatchObject([{ reason: { code: "closed" } }, { reason: { code: "closed" } }]);
     expect(brokers.destroyed).toEqual([0]);
+    expect(errors).toMatchObject([
+      { event: "producer_close_unflushed", producer: "test", pendingBytes, oldestPendingMs: CLOSE_FLUSH_MS },
+    ]);
+  });
+
+  it("leaves no timer behind, whatever a request that is out comes to, and asks no more who leads", async () => {
+    let closes = 0;
+    open({ ...brokers.picture, close: () => (closes += 1) });
+    const lost = Promise.withResolvers<never>();
+    brokers.script.push(connectionLost, () => lost.promise);
+    const outcomes = Promise.allSettled([send("a")]);
+    await turn();
+    await vi.advanceTimersByTimeAsync(300);
+    const closed = producer.close(50);
+    await vi.advanceTimersByTimeAsync(50);
+    await closed;
+    lost.reject(new Error("lost"));
+    await turn();
+    expect([closes, vi.getTimerCount()]).toEqual([1, 0]);
+    expect(await outcomes).toMatchObject([{ reason: { code: "closed" } }]);
+    expect(brokers.values).toEqual([["a"], ["a"]]);
+  });
+
+  it("leaves no timer behind of a partition that waits for the end of a pause", async () => {
+    brokers.respond = connectionLost;
+    const outcome = Promise.allSettled([send("a")]);
+    await vi.advanceTimersByTimeAsync(10);
+    const closed = producer.close(1);
+    await vi.advanceTimersByTimeAsync(1);
+    await closed;
+    expect(vi.getTimerCount()).toBe(0);
+    expect(await outcome).toMatchObject([{ reason: { code: "closed" } }]);
   });
 
   it("gives up sooner where its owner says so", async () => {

@@ -15,6 +15,8 @@ export const connectionLost: Respond = async () => {
 export let brokers: FakeBrokers;
 export let producer: GroupCommitProducer;
 export let registry: Registry;
+/** What the producer logged as an error. */
+export let errors: unknown[];
 
 /** To be called at the top of a test file: each of its tests has a producer and brokers of its own, over fake time. */
 export function useProducer(): void {
@@ -31,10 +33,12 @@ export function useProducer(): void {
 /** Another producer, which counts anew. */
 export function open(leaders: PartitionLeaders = brokers.picture): void {
   registry = new Registry();
+  errors = [];
+  const log = { ...SILENT_LOG, error: (fields: unknown) => void errors.push(fields) };
   producer = new GroupCommitProducer({
     name: "test",
     topics: ["t"],
-    connection: { log: SILENT_LOG, metrics: createKafkaMetrics(registry) },
+    connection: { log, metrics: createKafkaMetrics(registry) },
     makeClient: brokers.makeClient,
     leaders,
   });
