@@ -62,7 +62,7 @@ function circleOf(arrows) {
 }
 
 const folder = process.argv[2] ?? root;
-const paths = globSync("{packages,services}/*/src/**/*.ts", { cwd: folder }).filter(
+const paths = globSync("{packages,services}/*/src/**/*.{ts,tsx}", { cwd: folder }).filter(
   (path) => !path.endsWith(".test.ts"),
 );
 const circle = circleOf(arrowsOf(paths.map((path) => [path, readFileSync(join(folder, path), "utf8")])));

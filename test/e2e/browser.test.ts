@@ -1,11 +1,12 @@
 /** The Segment library of web pages, in a real browser, against a whole installation. */
+
+import { CHROMIUM, provideProgram } from "@posthaste/testkit/debian-program";
 import { eventually } from "@posthaste/testkit/eventually";
 import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
 import { hasGoodSignature } from "@posthaste/testkit/signature";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Browser, type BrowserRequest, type LoadOptions, startBrowser, type Visit } from "./browser.ts";
 import { sendBatch } from "./calls.ts";
-import { CHROMIUM, provideProgram } from "./debian-program.ts";
 import { type Installation, startInstallation } from "./installation.ts";
 import { blocksUnder } from "./page-blocks.ts";
 import { bodyOf, createRoute, messageIdsOf, type Route } from "./route.ts";

@@ -5,7 +5,7 @@ import { access, mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { cacheFolder } from "@posthaste/local-stack/java-parts";
-import { type FoundProgram, PYTHON, provideProgram } from "./debian-program.ts";
+import { type FoundProgram, PYTHON, provideProgram } from "@posthaste/testkit/debian-program";
 
 const run = promisify(execFile);
 const INSTALL_TIMEOUT_MS = 180_000;

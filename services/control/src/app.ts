@@ -5,6 +5,7 @@
 import { mkdir, readFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { type ConsoleFiles, readConsoleFiles } from "@posthaste/console/files";
 import { createDestinationCodec, type DestinationRecord } from "@posthaste/contracts/destination-codec";
 import { createSecretBox } from "@posthaste/contracts/secret-box";
 import { createSourceCodec, type SourceRecord } from "@posthaste/contracts/source-codec";
@@ -237,6 +238,7 @@ export async function startControl({ config, host, version, log, registry, fail 
     metrics,
     readiness,
     information: readModel.state,
+    pages: await openPages(log),
     isCaughtUp: () => isCaughtUp,
   });
   await server.listen({ host, port: config.POSTHASTE_CONTROL_PORT });
@@ -265,6 +267,14 @@ export async function startControl({ config, host, version, log, registry, fail 
 /** What the first says that is not as it should be; true when all are. */
 function tablesState(states: readonly (true | string)[]): true | string {
   return states.find((state) => state !== true) ?? true;
+}
+
+/** Null where they were not built: the API is served without them. */
+async function openPages(log: Log): Promise<ConsoleFiles | null> {
+  const pages = await readConsoleFiles();
+  if (pages === null)
+    log.warn({ event: "console_not_built" }, "the web pages are missing: npm run build -w @posthaste/console");
+  return pages;
 }
 
 /** Null, which is memory, also for a folder that cannot be made: the log is a cache, and no reason not to start. */

@@ -2,6 +2,7 @@
  * The HTTP side of control: routes behind a token, problems as problem+json, `/openapi.json`, `/readyz`,
  * `/healthz`.
  */
+import type { ConsoleFiles } from "@posthaste/console/files";
 import type { Log } from "@posthaste/core/log";
 import { isReady, type Readiness } from "@posthaste/runtime/admin-server";
 import { limitSockets } from "@posthaste/runtime/socket-limits";
@@ -9,6 +10,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { createId } from "../identifiers.ts";
 import { headOf } from "./admit.ts";
 import type { Callers } from "./caller.ts";
+import { asksForPage, serveConsole, serveIndex } from "./console-pages.ts";
 import { readJsonBodies } from "./json-bodies.ts";
 import { type ControlMetrics, startRequestCounts } from "./metrics.ts";
 import { type OperationExample, openApiDocument } from "./openapi.ts";
@@ -33,6 +35,8 @@ export interface ServerOptions {
   readonly examples: Readonly<Record<string, OperationExample>>;
   readonly log: Log;
   readonly metrics: ControlMetrics;
+  /** The web pages; null where they were not built. */
+  readonly pages?: ConsoleFiles | null;
   /** Asked at each `/readyz`: this process's own parts and every other service. */
   readonly readiness: () => Promise<Readiness>;
   /** Told beside the readiness and no part of it. */
@@ -45,7 +49,7 @@ export interface ServerOptions {
 
 /** The server, not listening yet. */
 export function createServer(options: ServerOptions): FastifyInstance {
-  const { routes, callers, log, metrics } = options;
+  const { routes, callers, log, metrics, pages = null } = options;
   startRequestCounts(metrics, routes);
   const authorize = (request: FastifyRequest): void => {
     callers.callerOf(headOf(request));
@@ -81,6 +85,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     return sendProblem(reply, problem, requestId);
   });
   server.setNotFoundHandler((request, reply) => {
+    if (pages !== null && asksForPage(request)) return serveIndex(pages, request, reply);
     const path = request.url.split("?")[0];
     // Without the token nothing is told of what there is.
     authorize(request);
@@ -94,6 +99,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   readUploads(server, routes);
 
   serveOpenPaths(server, options);
+  if (pages !== null) serveConsole(server, pages);
   const { bodyTimeoutMs = REQUEST_TIMEOUT_MS } = options;
   for (const route of routes) serveRoute(server, route, { ...options, limits, bodyTimeoutMs });
   refuseOtherMethods(server, routes, authorize);

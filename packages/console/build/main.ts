@@ -1,0 +1,44 @@
+/** Builds the pages into `dist` and holds them to their size. */
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "vite";
+import { assertSmall, type BuiltFile } from "./budget.ts";
+import { sourcesHash } from "./sources.mjs";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const dist = join(root, "dist");
+
+// Whoever asks for the build may run as a test: what is served is never React for development.
+process.env["NODE_ENV"] = "production";
+// Before the build: what is changed meanwhile is built the next time.
+const hash = sourcesHash();
+await build({
+  root,
+  configFile: false,
+  logLevel: "warn",
+  build: {
+    outDir: dist,
+    emptyOutDir: true,
+    manifest: ".manifest.json",
+    // Fonts and images as files: the content policy has no data: for fonts.
+    assetsInlineLimit: 0,
+    // Every browser that knows the console's CSS preloads modules.
+    modulePreload: { polyfill: false },
+    target: "es2023",
+    cssTarget: ["chrome123", "firefox121", "safari17.5"],
+    rolldownOptions: {
+      onLog: (level, log, report) => {
+        // "use client" says to a server's renderer what is nothing to a browser.
+        if (log.code !== "MODULE_LEVEL_DIRECTIVE") report(level, log);
+      },
+    },
+  },
+});
+const manifest: Readonly<Record<string, BuiltFile>> = JSON.parse(await readFile(join(dist, ".manifest.json"), "utf8"));
+const files = (await readdir(dist, { recursive: true })).filter((path) => path.endsWith(".js"));
+const scripts = new Map(
+  await Promise.all(files.map(async (path) => [path, await readFile(join(dist, path))] as const)),
+);
+process.stdout.write(`${assertSmall(manifest, scripts)}\n`);
+await writeFile(join(dist, ".sources"), hash);

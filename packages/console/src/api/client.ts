@@ -1,0 +1,81 @@
+/** Calls of the control API, typed by its own description. The session's cookie goes along by itself. */
+import type { Operations, Problem } from "./api-types.ts";
+
+export type OperationName = keyof Operations;
+type Empty = Readonly<Record<never, never>>;
+
+/** What an operation takes: what it has none of may be left out. */
+export type CallInput<Name extends OperationName> = (Empty extends Operations[Name]["params"]
+  ? { readonly params?: Operations[Name]["params"] }
+  : { readonly params: Operations[Name]["params"] }) &
+  (undefined extends Operations[Name]["body"]
+    ? { readonly body?: undefined }
+    : { readonly body: Operations[Name]["body"] }) & {
+    readonly query?: { readonly [Key in keyof Operations[Name]["query"]]?: Operations[Name]["query"][Key] | undefined };
+    readonly signal?: AbortSignal | undefined;
+  };
+
+/** A refusal or a failure, as control tells it; with no status where control did not answer at all. */
+export class ApiProblem extends Error {
+  override readonly name = "ApiProblem";
+  readonly status: number | null;
+  readonly title: string;
+  readonly requestId: string | null;
+  readonly errors: Problem["errors"];
+
+  constructor({ status, title, detail, requestId, errors }: Omit<Problem, "type" | "status" | "requestId"> & Told) {
+    super(detail);
+    this.status = status;
+    this.title = title;
+    this.requestId = requestId;
+    this.errors = errors;
+  }
+}
+
+interface Told {
+  readonly status: number | null;
+  readonly requestId: string | null;
+}
+
+/** Throws ApiProblem for every answer that is no success, and where there is none. */
+export async function call<Name extends OperationName>(
+  name: Name,
+  input: CallInput<Name>,
+): Promise<Operations[Name]["answer"]> {
+  const { params = {}, query = {}, body, signal } = input;
+  const [method = "GET", pattern = ""] = name.split(" ");
+  const path = pattern.replace(/\{(\w+)\}/g, (_, key: string) =>
+    encodeURIComponent(String(new Map(Object.entries(params)).get(key))),
+  );
+  const asked = Object.entries(query).filter(([, value]) => value !== undefined && value !== "");
+  const search = new URLSearchParams(asked.map(([key, value]) => [key, String(value)])).toString();
+  const response = await fetch(search === "" ? path : `${path}?${search}`, {
+    method,
+    signal: signal ?? null,
+    headers: body === undefined ? {} : { "content-type": "application/json" },
+    body: body === undefined ? null : JSON.stringify(body),
+  }).catch((error: unknown) => {
+    if (signal?.aborted) throw error;
+    throw unreachable();
+  });
+  if (!response.ok) throw await problemOf(response);
+  // What control answers is held to its description by control's own tests, and the types here to the description.
+  return (response.status === 204 ? undefined : await response.json()) as Operations[Name]["answer"];
+}
+
+async function problemOf(response: Response): Promise<ApiProblem> {
+  const requestId = response.headers.get("x-request-id");
+  const { status, statusText } = response;
+  const told: unknown = await response.json().catch(() => null);
+  if (isProblem(told)) return new ApiProblem(told);
+  return new ApiProblem({ status, title: statusText, detail: `the answer was ${status}`, requestId, errors: [] });
+}
+
+function isProblem(told: unknown): told is Problem {
+  return typeof told === "object" && told !== null && "detail" in told && "requestId" in told && "errors" in told;
+}
+
+function unreachable(): ApiProblem {
+  const detail = "control does not answer: it is stopped, or the network between is cut";
+  return new ApiProblem({ status: null, title: "No answer", detail, requestId: null, errors: [] });
+}

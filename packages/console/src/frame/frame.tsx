@@ -1,0 +1,101 @@
+/** What stands around every page: where one can go, search, who is signed in. */
+import { Outlet, useRouter, useRouterState } from "@tanstack/react-router";
+import { useEffect, useMemo, useRef, useState } from "react";
+import { Link } from "react-aria-components";
+import { ExpiredDialog } from "../session/expired-dialog.tsx";
+import type { SessionState } from "../session/session.ts";
+import styles from "./frame.module.css";
+import { HelpDialog } from "./help-dialog.tsx";
+import { isTyping, useKeys } from "./keys.ts";
+import { Palette } from "./palette.tsx";
+import { pastedId } from "./pasted-id.ts";
+import { PLACES } from "./places.ts";
+import { stepRows } from "./rows.ts";
+import { TopBar } from "./top-bar.tsx";
+
+export function Frame({ session }: { readonly session: Exclude<SessionState, { readonly state: "none" }> }) {
+  const router = useRouter();
+  const [isSearching, setSearching] = useState(false);
+  const [isHelping, setHelping] = useState(false);
+  const actions = useMemo(
+    () => ({
+      "/": () => setSearching(true),
+      "Ctrl+k": () => setSearching(true),
+      "?": () => setHelping(true),
+      j: () => stepRows(1),
+      k: () => stepRows(-1),
+      ...Object.fromEntries(PLACES.map(({ key, path }) => [`g ${key}`, () => router.history.push(path)])),
+    }),
+    [router],
+  );
+  useKeys(actions);
+  usePastedIds((id) => router.history.push(`/events/${encodeURIComponent(id)}`));
+  return (
+    <div className={styles["frame"]}>
+      <a className={styles["skip"]} href="#page">
+        To the page
+      </a>
+      <Rail />
+      <TopBar onSearch={() => setSearching(true)} onHelp={() => setHelping(true)} />
+      <Page />
+      <Palette isOpen={isSearching} onClose={() => setSearching(false)} />
+      <HelpDialog isOpen={isHelping} onClose={() => setHelping(false)} />
+      {session.state === "expired" && <ExpiredDialog name={session.name} />}
+    </div>
+  );
+}
+
+/** The page; it has the focus when one went to it, so that the keyboard goes on from there. */
+function Page() {
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  const page = useRef<HTMLElement>(null);
+  const shown = useRef(path);
+  useEffect(() => {
+    if (shown.current === path) return;
+    shown.current = path;
+    page.current?.focus();
+  }, [path]);
+  return (
+    <main id="page" tabIndex={-1} ref={page} className={styles["page"]}>
+      <Outlet />
+    </main>
+  );
+}
+
+function Rail() {
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  return (
+    <nav className={styles["rail"]} aria-label="Pages">
+      <span className={styles["brand"]}>Posthaste</span>
+      <ul>
+        {PLACES.map(({ path: to, name, icon: Icon }) => (
+          <li key={to}>
+            <Link
+              href={to}
+              className={styles["place"] ?? ""}
+              {...(path === to || path.startsWith(`${to}/`) ? { "aria-current": "page" as const } : {})}
+            >
+              <Icon size={18} aria-hidden />
+              <span>{name}</span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+/** What is pasted where nothing can be typed is looked for. */
+function usePastedIds(goTo: (id: string) => void): void {
+  const go = useRef(goTo);
+  go.current = goTo;
+  useEffect(() => {
+    const onPaste = (event: ClipboardEvent): void => {
+      if (isTyping(event.target)) return;
+      const id = pastedId(event.clipboardData?.getData("text/plain") ?? "");
+      if (id !== null) go.current(id);
+    };
+    window.addEventListener("paste", onPaste);
+    return () => window.removeEventListener("paste", onPaste);
+  }, []);
+}

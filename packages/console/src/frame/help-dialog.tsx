@@ -1,0 +1,50 @@
+import { useState } from "react";
+import { Checkbox } from "react-aria-components";
+import { Button } from "../elements/button.tsx";
+import { Dialog } from "../elements/dialog.tsx";
+import styles from "./frame.module.css";
+import { areLettersOn, switchLetters } from "./keys.ts";
+import { PLACES } from "./places.ts";
+
+const KEYS: readonly (readonly [string, string])[] = [
+  ["/", "Search"],
+  ["Ctrl k", "Search, from a field too"],
+  ["?", "These keys"],
+  ...PLACES.map(({ key, name }) => [`g ${key}`, `Go to ${name}`] as const),
+  ["j k", "Next row, row before"],
+  ["Enter", "Open the row"],
+  ["Esc", "Close"],
+];
+
+/** Which keys there are, and the switch for those that are one letter. */
+export function HelpDialog({ isOpen, onClose }: { readonly isOpen: boolean; readonly onClose: () => void }) {
+  const [areOn, setOn] = useState(areLettersOn);
+  return (
+    <Dialog title="Keys" isOpen={isOpen} onClose={onClose} actions={<Button onPress={onClose}>Close</Button>}>
+      <dl className={styles["keys"]}>
+        {KEYS.map(([keys, does]) => (
+          <div key={keys}>
+            <dt>
+              {keys.split(" ").map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{does}</dd>
+          </div>
+        ))}
+      </dl>
+      <p>A message id that is pasted anywhere but into a field is looked for at once.</p>
+      <Checkbox
+        className={styles["check"] ?? ""}
+        isSelected={areOn}
+        onChange={(isOn) => {
+          switchLetters(isOn);
+          setOn(isOn);
+        }}
+      >
+        <span className={styles["box"]} aria-hidden />
+        Keys of a single character
+      </Checkbox>
+    </Dialog>
+  );
+}

@@ -1,0 +1,11 @@
+/** Steps to the next row of the page's list as the arrows do, from its first where none has the focus. */
+export function stepRows(by: 1 | -1): void {
+  const list = document.querySelector<HTMLElement>("main [role=grid]");
+  if (list === null) return;
+  const focused = document.activeElement;
+  if (!(focused instanceof HTMLElement) || !list.contains(focused)) {
+    list.querySelector<HTMLElement>("[role=row][data-key]")?.focus();
+    return;
+  }
+  focused.dispatchEvent(new KeyboardEvent("keydown", { key: by === 1 ? "ArrowDown" : "ArrowUp", bubbles: true }));
+}

@@ -1,0 +1,105 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { CircleHelp, Search, UserRound } from "lucide-react";
+import { useState } from "react";
+import {
+  Button as AriaButton,
+  Header,
+  Menu,
+  MenuItem,
+  MenuSection,
+  MenuTrigger,
+  Popover,
+  type Selection,
+} from "react-aria-components";
+import { chooseUtc, isUtcChosen, useZone } from "../moment/zone.ts";
+import { signOut, useSession } from "../session/session.ts";
+import { chooseTheme, chosenTheme, THEMES } from "../theme/theme-choice.ts";
+import styles from "./frame.module.css";
+
+export interface TopBarProps {
+  readonly onSearch: () => void;
+  readonly onHelp: () => void;
+}
+
+export function TopBar({ onSearch, onHelp }: TopBarProps) {
+  const zone = useZone();
+  return (
+    <header className={styles["top"]}>
+      <AriaButton className={styles["search"] ?? ""} onPress={onSearch}>
+        <Search size={16} aria-hidden />
+        <span className={styles["searchWords"]}>Search, or paste a message id</span>
+        <kbd aria-hidden>/</kbd>
+      </AriaButton>
+      <span className={styles["zone"]}>{zone}</span>
+      <AriaButton className={styles["icon"] ?? ""} aria-label="Keys" onPress={onHelp}>
+        <CircleHelp size={18} aria-hidden />
+      </AriaButton>
+      <OwnMenu />
+    </header>
+  );
+}
+
+/** Of the person: theme, zone, out. */
+function OwnMenu() {
+  const client = useQueryClient();
+  const { name, scopes } = useSession();
+  const [theme, setTheme] = useState(chosenTheme);
+  const [zones, setZones] = useState(isUtcChosen() ? "utc" : "local");
+  return (
+    <MenuTrigger>
+      <AriaButton className={styles["own"] ?? ""} aria-label={`You: ${name}`}>
+        <UserRound size={18} aria-hidden />
+        <span className={styles["name"]}>{name}</span>
+      </AriaButton>
+      <Popover className={styles["popover"] ?? ""} placement="bottom end">
+        <Menu className={styles["menu"] ?? ""} aria-label={`You: ${name}`}>
+          <MenuSection
+            selectionMode="single"
+            disallowEmptySelection
+            selectedKeys={[theme]}
+            onSelectionChange={(keys) => {
+              const chosen = THEMES.find((each) => each === firstOf(keys)) ?? "system";
+              chooseTheme(chosen);
+              setTheme(chosen);
+            }}
+          >
+            <Header className={styles["menuHead"] ?? ""}>Theme</Header>
+            {THEMES.map((each) => (
+              <MenuItem key={each} id={each} className={styles["menuItem"] ?? ""}>
+                {each === "system" ? "As the machine" : each === "light" ? "Light" : "Dark"}
+              </MenuItem>
+            ))}
+          </MenuSection>
+          <MenuSection
+            selectionMode="single"
+            disallowEmptySelection
+            selectedKeys={[zones]}
+            onSelectionChange={(keys) => {
+              const chosen = firstOf(keys) === "utc" ? "utc" : "local";
+              chooseUtc(chosen === "utc");
+              setZones(chosen);
+            }}
+          >
+            <Header className={styles["menuHead"] ?? ""}>Times</Header>
+            <MenuItem id="local" className={styles["menuItem"] ?? ""}>
+              Local
+            </MenuItem>
+            <MenuItem id="utc" className={styles["menuItem"] ?? ""}>
+              UTC
+            </MenuItem>
+          </MenuSection>
+          <MenuSection>
+            <Header className={styles["menuHead"] ?? ""}>May {scopes.join(", ") || "nothing"}</Header>
+            <MenuItem id="out" className={styles["menuItem"] ?? ""} onAction={() => void signOut(client)}>
+              Sign out
+            </MenuItem>
+          </MenuSection>
+        </Menu>
+      </Popover>
+    </MenuTrigger>
+  );
+}
+
+function firstOf(keys: Selection): unknown {
+  return keys === "all" ? undefined : [...keys][0];
+}

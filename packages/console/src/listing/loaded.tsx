@@ -1,0 +1,110 @@
+/**
+ * What is read, in its four states. Loading: nothing for 150 ms, then a skeleton of about the size of what comes.
+ * Empty: one sentence, one action, its command. Error: what, since when, the request's id, again; what was read stays.
+ * Live: what was read.
+ */
+import type { UseQueryResult } from "@tanstack/react-query";
+import { type ReactNode, useEffect, useState } from "react";
+import { ApiProblem } from "../api/client.ts";
+import { Button } from "../elements/button.tsx";
+import { Copied } from "../elements/copied.tsx";
+import { MomentText } from "../moment/moment-text.tsx";
+import styles from "./listing.module.css";
+
+const QUIET_MS = 150;
+
+type Read<Data> = Pick<
+  UseQueryResult<Data>,
+  "data" | "error" | "errorUpdatedAt" | "isFetching" | "refetch" | "failureReason"
+>;
+
+export interface LoadedProps<Data> {
+  readonly query: Read<Data>;
+  /** What is read, for who hears it: "deliveries". */
+  readonly what: string;
+  /** Rows of the skeleton. */
+  readonly rows?: number;
+  readonly isEmpty?: (data: Data) => boolean;
+  readonly empty?: ReactNode;
+  readonly children: (data: Data) => ReactNode;
+}
+
+export function Loaded<Data>({ query, what, rows = 8, isEmpty, empty, children }: LoadedProps<Data>) {
+  const { data, error } = query;
+  return (
+    <>
+      {error !== null && <Failure query={query} what={what} error={error} />}
+      {data === undefined && error === null && <Skeleton what={what} rows={rows} />}
+      {data !== undefined && (isEmpty?.(data) === true ? empty : children(data))}
+    </>
+  );
+}
+
+function Skeleton({ what, rows }: { readonly what: string; readonly rows: number }) {
+  const [isShown, setShown] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setShown(true), QUIET_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <div className={styles["skeleton"]} data-state="loading" aria-busy="true">
+      <span className={styles["heard"]} role="status">
+        {isShown ? `Loading ${what}` : ""}
+      </span>
+      {Array.from({ length: rows }, (_, row) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: rows without content are told apart by nothing else
+        <div key={row} className={isShown ? styles["bar"] : styles["room"]} />
+      ))}
+    </div>
+  );
+}
+
+interface FailureProps {
+  readonly query: Pick<Read<unknown>, "data" | "errorUpdatedAt" | "isFetching" | "refetch">;
+  readonly what: string;
+  readonly error: Error;
+}
+
+function Failure({ query, what, error }: FailureProps) {
+  const problem = error instanceof ApiProblem ? error : null;
+  return (
+    <section role="alert" data-state="error" className={styles["failure"]}>
+      <p>
+        <strong>{problem?.status === 403 ? `You may not see ${what}` : `The ${what} could not be read`}</strong>:{" "}
+        {error.message}.
+      </p>
+      <p className={styles["small"]}>
+        Since <MomentText at={new Date(query.errorUpdatedAt).toISOString()} withDistance />
+        {query.data !== undefined && "; what was read before stands below"}
+        {problem !== null && problem.requestId !== null && (
+          <>
+            . Request <Copied what="request id" text={problem.requestId} />
+          </>
+        )}
+      </p>
+      <div>
+        <Button onPress={() => void query.refetch()} isPending={query.isFetching}>
+          Try again
+        </Button>
+      </div>
+    </section>
+  );
+}
+
+export interface EmptyProps {
+  /** One sentence. */
+  readonly children: ReactNode;
+  readonly action?: ReactNode;
+  /** The line for the terminal that does the same. */
+  readonly command?: string;
+}
+
+export function Empty({ children, action, command }: EmptyProps) {
+  return (
+    <section data-state="empty" className={styles["empty"]}>
+      <p>{children}</p>
+      {action}
+      {command !== undefined && <Copied what="command" text={command} />}
+    </section>
+  );
+}

@@ -1,0 +1,31 @@
+import styles from "./moment.module.css";
+import { clockTime, distance } from "./moment.ts";
+import { useNow, useZone } from "./zone.ts";
+
+export interface MomentTextProps {
+  /** As the API tells moments: ISO 8601. */
+  readonly at: string;
+  /** Also how far it is from now. */
+  readonly withDistance?: boolean;
+}
+
+/** A moment to the millisecond; what is copied of it is ISO 8601. */
+export function MomentText({ at, withDistance = false }: MomentTextProps) {
+  const now = useNow();
+  const zone = useZone();
+  const date = new Date(at);
+  return (
+    <time
+      dateTime={at}
+      title={at}
+      className={styles["moment"]}
+      onCopy={(event) => {
+        event.clipboardData.setData("text/plain", at);
+        event.preventDefault();
+      }}
+    >
+      {clockTime(date, now, zone)}
+      {withDistance && <span className={styles["distance"]}> {distance(date, now)}</span>}
+    </time>
+  );
+}

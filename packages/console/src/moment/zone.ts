@@ -1,0 +1,45 @@
+/** The zone in which moments are told, kept in this browser; and the present moment, which goes on by itself. */
+import { useSyncExternalStore } from "react";
+
+const KEY = "posthaste-zone";
+/** How often the distance from now is told anew. */
+const TICK_MS = 5000;
+
+const listeners = new Set<() => void>();
+let now = new Date();
+
+function tell(): void {
+  now = new Date();
+  for (const listener of listeners) listener();
+}
+
+function listen(listener: () => void): () => void {
+  const ticking = listeners.size === 0 ? setInterval(tell, TICK_MS) : null;
+  listeners.add(listener);
+  return () => {
+    listeners.delete(listener);
+    if (ticking !== null) clearInterval(ticking);
+  };
+}
+
+export function isUtcChosen(): boolean {
+  return localStorage.getItem(KEY) === "UTC";
+}
+
+export function chooseUtc(isUtc: boolean): void {
+  if (isUtc) localStorage.setItem(KEY, "UTC");
+  else localStorage.removeItem(KEY);
+  tell();
+}
+
+/** The name of the zone in which moments are told. */
+export function useZone(): string {
+  return useSyncExternalStore(listen, () =>
+    isUtcChosen() ? "UTC" : new Intl.DateTimeFormat().resolvedOptions().timeZone,
+  );
+}
+
+/** Not older than `TICK_MS`. */
+export function useNow(): Date {
+  return useSyncExternalStore(listen, () => now);
+}

@@ -1,0 +1,133 @@
+/** What became of the events under a message id, why, and what to do. */
+import { useQuery } from "@tanstack/react-query";
+import { useParams } from "@tanstack/react-router";
+import type { EventVerdict } from "../../api/api-types.ts";
+import { asked } from "../../api/asked.ts";
+import { Copied } from "../../elements/copied.tsx";
+import { Freshness } from "../../listing/freshness.tsx";
+import { Empty, Loaded } from "../../listing/loaded.tsx";
+import { MomentText } from "../../moment/moment-text.tsx";
+import { causeWords } from "../../verdict/cause.ts";
+import { Mark } from "../../verdict/mark.tsx";
+import { Attempts } from "./attempts.tsx";
+import styles from "./event-page.module.css";
+import { Remedy } from "./remedy.tsx";
+import { Timeline } from "./timeline.tsx";
+
+/** What waits or is under way is looked at again. */
+const AGAIN_MS = 5000;
+
+export function EventPage() {
+  const { messageId } = useParams({ from: "/events/$messageId" });
+  const query = useQuery({
+    ...asked("GET /v1/events/{messageId}", { params: { messageId } }),
+    refetchInterval: ({ state }) => (isSettled(state.data) ? false : AGAIN_MS),
+  });
+  return (
+    <>
+      <title>{`${messageId} · Posthaste`}</title>
+      <h1 className={styles["id"]}>
+        <Copied what="message id" text={messageId} />
+      </h1>
+      <Loaded
+        query={query}
+        what="verdict"
+        isEmpty={({ cause, events }) => cause === "unknown" && events.length === 0}
+        empty={
+          <Empty command={`posthaste events why ${quoted(messageId)}`}>
+            {query.data?.sentence ?? ""} Is it the whole message id?
+          </Empty>
+        }
+      >
+        {(verdict) => <Verdict verdict={verdict} />}
+      </Loaded>
+    </>
+  );
+}
+
+function isSettled(verdict: EventVerdict | undefined): boolean {
+  return verdict !== undefined && causeWords(verdict.cause).tone !== "waiting" && verdict.cause !== "unknown";
+}
+
+function Verdict({ verdict }: { readonly verdict: EventVerdict }) {
+  const { words, tone } = causeWords(verdict.cause);
+  return (
+    <>
+      <section className={styles["verdict"]} aria-label="Verdict" data-state="live">
+        <Mark tone={tone}>{words}</Mark>
+        <p className={styles["sentence"]}>{verdict.sentence}</p>
+        <Remedy verdict={verdict} />
+      </section>
+      {verdict.events.map((event) => (
+        <EventFacts key={keyOf(event)} event={event} messageId={verdict.messageId} />
+      ))}
+      <Freshness asOf={verdict.asOf} complete={verdict.complete} />
+    </>
+  );
+}
+
+type Event = EventVerdict["events"][number];
+
+function EventFacts({ event, messageId }: { readonly event: Event; readonly messageId: string }) {
+  const { type, event: name, sourceId, userKey, receivedAt, destinations, timeline } = event;
+  return (
+    <article className={styles["event"]}>
+      <h2>{[type, name].filter((each) => each !== null).join(" · ") || "A call that was not taken"}</h2>
+      <dl className={styles["facts"]}>
+        <Fact name="Received">{receivedAt === null ? "not known" : <MomentText at={receivedAt} withDistance />}</Fact>
+        <Fact name="Source">
+          <Copied what="source id" text={sourceId} />
+        </Fact>
+        {userKey !== null && (
+          <Fact name="User">
+            <Copied what="user id" text={userKey} />
+          </Fact>
+        )}
+      </dl>
+      {destinations.length > 0 && (
+        <>
+          <h3>Destinations</h3>
+          <ul className={styles["destinations"]}>
+            {destinations.map(({ destinationId, cause, sentence, due }) => (
+              <li key={destinationId}>
+                <Mark tone={causeWords(cause).tone}>{causeWords(cause).words}</Mark>
+                <p>
+                  {sentence}
+                  {due !== null && (
+                    <>
+                      {" "}
+                      Next look: <MomentText at={due} withDistance />.
+                    </>
+                  )}
+                </p>
+                <Copied what="destination id" text={destinationId} />
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      <h3>Timeline</h3>
+      <Timeline steps={timeline} />
+      {destinations.length > 0 && <Attempts messageId={messageId} sourceId={sourceId} />}
+    </article>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: React.ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+/** Two sources may share a message id, and a repeat has another place. */
+function keyOf({ sourceId, origin, receivedAt, cause }: Event): string {
+  return JSON.stringify([sourceId, origin, receivedAt, cause]);
+}
+
+/** For a shell. */
+function quoted(text: string): string {
+  return /^[\w.:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,24 @@
+import { useQuery } from "@tanstack/react-query";
+import { useRouter } from "@tanstack/react-router";
+import { I18nProvider, RouterProvider } from "react-aria-components";
+import { Frame } from "./frame/frame.tsx";
+import { Loaded } from "./listing/loaded.tsx";
+import { SignInPage } from "./pages/sign-in/sign-in-page.tsx";
+import { sessionQuery } from "./session/session.ts";
+
+/** The sign-in page for who is nobody yet, the frame with its page for everybody else. */
+export function Root() {
+  const router = useRouter();
+  const query = useQuery(sessionQuery(null));
+  return (
+    <I18nProvider locale="en-GB">
+      <RouterProvider navigate={(path) => router.history.push(path)}>
+        <Loaded query={query} what="session" rows={0}>
+          {(session) =>
+            session.state === "none" ? <SignInPage refusal={session.refusal} /> : <Frame session={session} />
+          }
+        </Loaded>
+      </RouterProvider>
+    </I18nProvider>
+  );
+}

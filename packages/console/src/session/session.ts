@@ -1,0 +1,81 @@
+/**
+ * Who is signed in.
+ *
+ * Owns: the session in the client's cache, under `SESSION`.
+ * SE1  A session that ends while a page is open is `expired`, and the page stays; only who never was signed in sees the
+ *      sign-in page.
+ * SE2  The code of a sign-in link leaves the address before it is used, and is kept nowhere.
+ */
+import { type QueryClient, queryOptions, useQuery } from "@tanstack/react-query";
+import type { Operations, Session } from "../api/api-types.ts";
+import { ApiProblem, call } from "../api/client.ts";
+
+export type SessionState =
+  | { readonly state: "open"; readonly session: Session }
+  | { readonly state: "expired"; readonly name: string }
+  /** `refusal`: why the sign-in link that brought somebody here did not open a session. */
+  | { readonly state: "none"; readonly refusal: string | null };
+
+const SESSION = ["session"] as const;
+
+const LINK = /^#sign-in=(.+)$/;
+
+/** The code of a sign-in link that was opened; it is gone from the address then. */
+export function takeSignInCode(): string | null {
+  const code = LINK.exec(location.hash)?.[1] ?? null;
+  if (code !== null) history.replaceState(null, "", location.pathname + location.search);
+  return code;
+}
+
+/** The query of the session, opened by `code` where there is one. */
+export function sessionQuery(code: string | null) {
+  return queryOptions({
+    queryKey: SESSION,
+    queryFn: async (): Promise<SessionState> => {
+      try {
+        const session = code === null ? await call("GET /v1/session", {}) : await open({ code });
+        return { state: "open", session };
+      } catch (error) {
+        if (!(error instanceof ApiProblem) || error.status !== 401) throw error;
+        return { state: "none", refusal: code === null ? null : error.message };
+      }
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** Of what is signed in already; throws where nobody is. */
+export function useSession(): Session {
+  const { data } = useQuery(sessionQuery(null));
+  if (data?.state === "open") return data.session;
+  if (data?.state === "expired") return { name: data.name, tokenId: null, scopes: [], expiresAt: null };
+  throw new Error("nobody is signed in");
+}
+
+/** Throws ApiProblem. */
+export async function signIn(client: QueryClient, key: Operations["POST /v1/session"]["body"]): Promise<void> {
+  const session = await open(key);
+  keep(client, { state: "open", session });
+  await client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION[0] });
+}
+
+export async function signOut(client: QueryClient): Promise<void> {
+  await call("DELETE /v1/session", {});
+  keep(client, { state: "none", refusal: null });
+  client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION[0] });
+}
+
+/** To be told of every call that failed. */
+export function noteFailure(client: QueryClient, error: unknown): void {
+  if (!(error instanceof ApiProblem) || error.status !== 401) return;
+  const known = client.getQueryData<SessionState>(SESSION);
+  if (known?.state === "open") keep(client, { state: "expired", name: known.session.name });
+}
+
+function keep(client: QueryClient, state: SessionState): void {
+  client.setQueryData(SESSION, state);
+}
+
+function open(key: Operations["POST /v1/session"]["body"]): Promise<Session> {
+  return call("POST /v1/session", { body: key });
+}

@@ -1,0 +1,32 @@
+/** Causes of a verdict in words, and how each is to be taken. */
+import type { EventVerdict } from "../api/api-types.ts";
+
+export type Cause = EventVerdict["cause"];
+/** What a mark stands for: it is there, something waits by itself, somebody has to act, somebody switched it off. */
+export type Tone = "good" | "waiting" | "bad" | "off";
+
+interface CauseWords {
+  readonly words: string;
+  readonly tone: Tone;
+}
+
+const CAUSES: Readonly<Record<Cause, CauseWords>> = {
+  refused: { words: "Refused at intake", tone: "bad" },
+  rejected_in_batch: { words: "Rejected within a batch", tone: "bad" },
+  dead_letter: { words: "Given up", tone: "bad" },
+  destination_off: { words: "The destination was off", tone: "off" },
+  no_destination: { words: "No destination", tone: "off" },
+  integration_off: { words: "Switched off by the call itself", tone: "off" },
+  suppressed: { words: "Stopped by a deletion request", tone: "off" },
+  waiting_retry: { words: "Waiting for a retry", tone: "waiting" },
+  deferred: { words: "Deferred", tone: "waiting" },
+  in_pipeline: { words: "Under way", tone: "waiting" },
+  unknown: { words: "Nothing is known", tone: "off" },
+  duplicate_of: { words: "A repeat", tone: "good" },
+  delivered_elsewhere: { words: "Delivered", tone: "good" },
+  delivered: { words: "Delivered", tone: "good" },
+};
+
+export function causeWords(cause: Cause): CauseWords {
+  return CAUSES[cause];
+}

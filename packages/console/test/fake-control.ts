@@ -1,0 +1,112 @@
+/**
+ * A control that answers every operation with the example of the OpenAPI document, and serves the built pages as the
+ * real one does.
+ *
+ * FC1  A test may put another answer in the place of an example; a path of the API that the document does not have is
+ *      answered 404.
+ * FC2  Every request is kept, so that a test can look at what a page asked for and sent.
+ */
+import { readFile } from "node:fs/promises";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { json } from "node:stream/consumers";
+import type { ApiDocument } from "../build/api-types.ts";
+import { answerFile, type ConsoleFiles } from "../served/console-files.ts";
+
+const { paths }: ApiDocument = JSON.parse(await readFile(new URL("../openapi.json", import.meta.url), "utf8"));
+
+/** What an operation is answered with; `pending` never is. */
+export type FakeAnswer = { readonly status?: number; readonly body?: unknown } | "pending";
+
+/** By operation, such as `GET /v1/sources`, or by that with a query behind it. */
+export type FakeAnswers = Readonly<Record<string, FakeAnswer | ((request: FakeRequest) => FakeAnswer)>>;
+
+export interface FakeRequest {
+  readonly operation: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly body: unknown;
+}
+
+export interface FakeControl {
+  readonly url: string;
+  /** Puts these answers in the place of all that were put before. */
+  readonly answer: (answers: FakeAnswers) => void;
+  readonly requests: readonly FakeRequest[];
+  readonly close: () => void;
+}
+
+/** What the document shows as the answer of an operation. */
+export function exampleOf(operation: string): { readonly status: number; readonly body: unknown } {
+  const [method = "", path = ""] = operation.split(" ");
+  const described = paths[path]?.[method.toLowerCase()];
+  if (described === undefined) throw new Error(`the document has no ${operation}`);
+  const [status = "200", answer] = Object.entries(described.responses).find(([each]) => each.startsWith("2")) ?? [];
+  return { status: Number(status), body: answer?.content?.["application/json"]?.example };
+}
+
+/** As control tells a refusal. */
+export function problem(status: number, detail: string, title = "A problem"): FakeAnswer {
+  const body = {
+    type: "urn:posthaste:problem:fake",
+    title,
+    status,
+    detail,
+    errors: [],
+    requestId: "req_fake0123456789",
+  };
+  return { status, body };
+}
+
+export async function startFakeControl(files: ConsoleFiles): Promise<FakeControl> {
+  let answers: FakeAnswers = {};
+  const requests: FakeRequest[] = [];
+  const server = createServer((request, response) => {
+    void handle(request, response);
+  });
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { pathname, searchParams } = new URL(request.url ?? "/", "http://fake");
+    if (!pathname.startsWith("/v1/")) {
+      const { status, headers, body } = answerFile(files.assets.get(pathname) ?? files.index, request.headers);
+      response.writeHead(status, headers).end(body ?? undefined);
+      return;
+    }
+    const operation = operationOf(request.method ?? "GET", pathname);
+    const body =
+      request.method === "GET" || request.headers["content-length"] === undefined ? null : await json(request);
+    const asked = { operation: operation ?? "", path: pathname, query: searchParams, body };
+    requests.push(asked);
+    const put = answers[operation ?? ""];
+    const answer = typeof put === "function" ? put(asked) : put;
+    if (answer === "pending") return;
+    const fallback = operation === null ? { status: 404, body: {} } : exampleOf(operation);
+    const status = answer?.status ?? fallback.status;
+    const type = status < 400 ? "application/json" : "application/problem+json";
+    response.writeHead(status, { "content-type": type, "x-request-id": "req_fake0123456789" });
+    response.end(status === 204 ? undefined : JSON.stringify(answer?.body ?? fallback.body));
+  };
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    answer: (put) => {
+      answers = put;
+      requests.length = 0;
+    },
+    requests,
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+/** Of the operations that fit, the one that names most of the path itself. */
+function operationOf(method: string, pathname: string): string | null {
+  const fitting = Object.keys(paths)
+    .filter((path) => new RegExp(`^${path.replace(/\{\w+\}/g, "[^/]+")}$`).test(pathname))
+    .sort((a, b) => a.split("{").length - b.split("{").length);
+  const found = fitting.find((path) => method.toLowerCase() in (paths[path] ?? {}));
+  return found === undefined ? null : `${method} ${found}`;
+}

@@ -1,0 +1,58 @@
+import type { EventVerdict } from "../../src/api/api-types.ts";
+import { exampleOf } from "../fake-control.ts";
+import type { Said, TestedPage } from "./tested-page.ts";
+
+const destinationId = "dst_4k2v8m1n0p3q5r7s";
+
+/** An event that one destination gave up and another took. */
+export const GIVEN_UP: Said<EventVerdict> = {
+  messageId: "message-7",
+  cause: "dead_letter",
+  sentence: 'Not delivered: "Billing" answered 503 until its retry window ended.',
+  command: "posthaste dead-letters replay --message-ids message-7",
+  events: [
+    {
+      ...{ sourceId: "src_4k2v8m1n0p3q5r7s", origin: { partition: 0, offset: 17 }, type: "track" },
+      ...{ event: "Order Completed", userKey: "user-7", receivedAt: "2026-11-22T10:12:07.113Z" },
+      cause: "dead_letter",
+      sentence: 'Not delivered: "Billing" answered 503 until its retry window ended.',
+      command: "posthaste dead-letters replay --message-ids message-7",
+      destinations: [
+        {
+          ...{ destinationId, cause: "dead_letter", due: null, deadline: null, tries: 9, place: "0:4" },
+          sentence: '"Billing" answered 503 nine times.',
+          command: null,
+        },
+        {
+          ...{ destinationId: "dst_vxy6e8d6ndpsdzb3", cause: "delivered", due: null, deadline: null, tries: 1 },
+          ...{ place: null, sentence: '"Warehouse" took it.', command: null },
+        },
+      ],
+      timeline: [
+        { time: "2026-11-22T10:12:07.113Z", what: "received", destinationId: null, detail: "ingest took the call" },
+        { time: "2026-11-22T10:12:07.116Z", what: "routed", destinationId: null, detail: "to 2 destinations" },
+        { time: "2026-11-22T10:12:07.154Z", what: "attempt", destinationId, detail: "503" },
+        { time: "2026-11-22T14:12:09.004Z", what: "dead_letter", destinationId, detail: "window_expired" },
+      ],
+    },
+  ],
+  asOf: "2026-11-22T14:12:10.000Z",
+  complete: true,
+};
+
+export const eventPage: TestedPage = {
+  route: "/events/$messageId",
+  path: "/events/message-7",
+  title: "message-7 · Posthaste",
+  reads: "GET /v1/events/{messageId}",
+  empty: {
+    "GET /v1/events/{messageId}": { body: exampleOf("GET /v1/events/{messageId}").body },
+  },
+  live: { "GET /v1/events/{messageId}": { body: GIVEN_UP } },
+  shows: ["Given up", '"Billing" answered 503 until', "Send again", "Order Completed", "attempt 1: permanent"],
+};
+
+export const findEventPage: TestedPage = {
+  ...{ route: "/events", path: "/events", title: "Events · Posthaste", reads: null, empty: {}, live: {} },
+  shows: ["Why did it not arrive?"],
+};

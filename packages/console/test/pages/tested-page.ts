@@ -1,0 +1,23 @@
+/** What a page of the console is tested with: its four states, by what control answers in each. */
+import type { FakeAnswers } from "../fake-control.ts";
+
+/** What a test says of an answer; the rest of it is nothing to the page. */
+export type Said<Answer> = Answer extends readonly (infer Each)[]
+  ? readonly Said<Each>[]
+  : Answer extends object
+    ? { readonly [Key in keyof Answer]?: Said<Answer[Key]> }
+    : Answer;
+
+export interface TestedPage {
+  /** Its address as src/routes.tsx has it. */
+  readonly route: string;
+  /** One that leads to it. */
+  readonly path: string;
+  readonly title: string;
+  /** What it reads first, such as `GET /v1/sources`; null for one that reads nothing. */
+  readonly reads: string | null;
+  readonly empty: FakeAnswers;
+  readonly live: FakeAnswers;
+  /** Texts that stand on it when it is live. */
+  readonly shows: readonly string[];
+}
