@@ -95,6 +95,20 @@ describe("with nothing but what is its own", () => {
       expect(data.length).toBeGreaterThanOrEqual(5);
     }, ARRIVAL);
 
+    // One of a retry topic and one of the deliveries' own: read, and sent again by hand.
+    const { replayId } = (await control.call("POST", "/v1/deliveries/resend", {
+      messageId: "retried",
+      destinationId,
+    })) as {
+      readonly replayId: string;
+    };
+    await eventually(async () => {
+      const { data } = (await control.call("GET", `/v1/deliveries?replayId=${replayId}`)) as { data: unknown[] };
+      expect(data).toMatchObject([{ messageId: "retried", outcome: "delivered", attempt: 1 }]);
+    }, ARRIVAL);
+    const record = await control.call("GET", `/v1/deliveries/record?messageId=retried&destinationId=${destinationId}`);
+    expect(record).toMatchObject({ replayId, place: { topic: installation.names.deliveries } });
+
     const unrouted = await control.createSource("without a destination");
     await send(unrouted.writeKey, track("unrouted"), { type: "track" });
     await eventually(async () => {

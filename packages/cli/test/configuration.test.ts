@@ -167,6 +167,23 @@ describe("a switch of the secret that control refuses", () => {
     expect(await switchRefused(stage)).toEqual({ code: 3, stdout: "", stderr: `posthaste: dst_1: not now\n${hint}` });
   });
 
+  it("send takes settings that nobody saved, of a destination or of none, and signs them by their own secret", async () => {
+    const settings = { urls: [{ url: "https://a.example/" }], sharedSecret: "***" };
+    const sentBody = () => JSON.parse(String(command.control.requests.at(-1)?.body));
+    const path = join(command.dir, "settings.json");
+    await writeFile(path, JSON.stringify(settings));
+    const url = { url: "https://a.example/", outcome: "delivered" };
+    command.control.script("POST /v1/destinations/test", { messageId: "m", urls: [url] });
+    expect((await posthaste(["send", "--settings-file", path])).code).toBe(0);
+    expect(sentBody()).toEqual({ settings, type: "track" });
+    await posthaste(["send", "dst_1", "--settings-file", path, "--type", "page"]);
+    expect(sentBody()).toEqual({ settings, type: "page", destinationId: "dst_1" });
+    const asked = command.control.requests.length;
+    const refused = [["send"], ["send", "dst_1", "--settings-file", path, "--sign-with", "next"]];
+    for (const words of refused) expect((await posthaste(words)).code).toBe(2);
+    expect(command.control.requests).toHaveLength(asked);
+  });
+
   it("stays what it was where the destination cannot be read", async () => {
     expect(await posthaste(["secret", "switch", "dst_gone"])).toEqual({
       code: 3,

@@ -10,8 +10,10 @@ import { createTestTerminal, runCommand } from "./test-terminal.ts";
 function commandPaths(): string[][] {
   const { terminal } = createTestTerminal();
   const program = createProgram({ terminal, version: "0", defaultDataDir: "" }, async () => {});
-  const walk = (command: typeof program, path: string[]): string[][] =>
-    command.commands.length === 0 ? [path] : command.commands.flatMap((child) => walk(child, [...path, child.name()]));
+  const walk = (command: typeof program, path: string[]): string[][] => [
+    ...(command.commands.length === 0 || command.name() === "deliveries" ? [path] : []),
+    ...command.commands.flatMap((child) => walk(child, [...path, child.name()])),
+  ];
   return walk(program, []);
 }
 
@@ -58,6 +60,8 @@ describe("help", () => {
     }
     const url = { url: "https://a.example/", outcome: "delivered" };
     control.script(`POST /v1/destinations/${destination}/test`, { messageId: "m", urls: [url] });
+    control.script("POST /v1/destinations/test", { messageId: "m", urls: [url] });
+    control.script("POST /v1/deliveries/resend", { replayId: "rsd_1", copyWaits: false }, 202);
     control.script("POST /v1/deletions", { id: "del_1", notifications: 1 }, 202);
     control.script("GET /v1/deletions", { data: [document], nextCursor: null });
     control.script("GET /v1/deletions/ticket-4711", document);

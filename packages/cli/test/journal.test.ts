@@ -120,6 +120,34 @@ describe("deliveries", () => {
     ]);
   });
 
+  it("are sent again one by one, with a word on how to look at it and on a copy that waits", async () => {
+    const resent = { replayId: "rsd_1", copyWaits: true };
+    command.control.script("POST /v1/deliveries/resend", resent, 202);
+    const { code, stdout, stderr } = await posthaste(["deliveries", "resend", "m1", "dst_1", "--source-id", "src_1"]);
+    expect([code, stderr]).toEqual([
+      0,
+      "a copy that waits for a retry stays, and is sent when it is due\n" +
+        "  posthaste deliveries --replay-id rsd_1    shows what comes of it\n",
+    ]);
+    expect(stdout).toContain("rsd_1");
+    expect(JSON.parse(String(command.control.requests.at(-1)?.body))).toEqual({
+      messageId: "m1",
+      destinationId: "dst_1",
+      sourceId: "src_1",
+    });
+    expect(JSON.parse((await posthaste(["deliveries", "resend", "m1", "dst_1", "--json"])).stdout)).toEqual(resent);
+  });
+
+  it.each([
+    [409, 3],
+    [404, 3],
+    [403, 4],
+  ])("are not sent again when control answers %i, which ends with %i", async (status, exit) => {
+    command.control.script("POST /v1/deliveries/resend", { status, title: "no", detail: "why not" }, status);
+    const { code, stderr } = await posthaste(["deliveries", "resend", "m1", "dst_1"]);
+    expect([code, stderr]).toEqual([exit, expect.stringContaining("why not")]);
+  });
+
   it("say that entries may be missing while control is still reading, and end with 3 when nothing matches", async () => {
     command.control.script("GET /v1/deliveries", { data: [], nextCursor: null, complete: false });
     expect(await posthaste(["deliveries"])).toEqual({

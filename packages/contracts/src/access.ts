@@ -98,7 +98,7 @@ function grantsOfControl(names: TopicNames): readonly Granted[] {
     committed(names.deliveryGroup),
     // What no service could read, and where it goes when it is produced again.
     topic(names.unreadable, "read", "write"),
-    topicsFrom(names.retryPrefix, "write"),
+    topicsFrom(names.retryPrefix, "read", "write"),
     topic(names.deadLetters, "write"),
     topic(names.attempts, "write"),
     topic(names.unrouted, "write"),

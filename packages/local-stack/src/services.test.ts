@@ -45,3 +45,8 @@ it("gives no secret to the program that makes the topics, nor to what inherits t
   expect(secretsIn(topicsProgram(options).env)).toEqual([]);
   expect(withoutSecrets(options.env)).toEqual({ PATH: "/bin" });
 });
+
+it("keeps what control makes of the topics in the data folder, and gives nobody else a folder", () => {
+  const given = SERVICE_NAMES.map((name) => serviceEnvironment(name, options)["POSTHASTE_CONTROL_DATA_DIR"]);
+  expect(given).toEqual([undefined, undefined, undefined, "/nowhere/control"]);
+});

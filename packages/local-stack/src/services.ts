@@ -109,6 +109,8 @@ export function serviceEnvironment(name: ServiceName, options: ServicesOptions):
     POSTHASTE_INGEST_PORT: String(ports.ingest),
     POSTHASTE_CONTROL_PORT: String(ports.control),
     POSTHASTE_READY_URLS: readyUrls.join(","),
+    // Where its read model outlives it; otherwise each start reads the topics again, into memory.
+    ...(name === "control" && { POSTHASTE_CONTROL_DATA_DIR: join(options.dataDir, "control") }),
     ...secretsOf(name, options),
   };
 }

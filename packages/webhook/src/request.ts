@@ -110,3 +110,24 @@ export function shownHeaders(
   }
   return shown;
 }
+
+/**
+ * The headers of a request to each URL of a destination as people may see them, with no need of a body: `***` stands
+ * for values that the customer set and for signatures, which would do for a request of anybody's.
+ */
+export function shownRequests(
+  destination: Destination,
+  { messageId, attempt }: { readonly messageId: string; readonly attempt: number },
+): readonly { readonly url: string; readonly headers: Readonly<Record<string, string>> }[] {
+  const { targets } = prepareDestination(destination);
+  const body = Buffer.alloc(0);
+  const own = deliveryHeaders({ destination, messageId, attempt, body }, "active", 0);
+  return targets.map(({ url, fixedHeaders }, index) => {
+    const shown = shownHeaders(destination.urls[index]?.headers ?? {}, [...fixedHeaders, ...own]);
+    for (const name of SIGNED) if (shown[name] !== undefined) shown[name] = "***";
+    return { url, headers: shown };
+  });
+}
+
+/** What depends on the secret or on the moment. */
+const SIGNED = ["X-Signature", "webhook-timestamp", "webhook-signature"];

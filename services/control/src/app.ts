@@ -46,6 +46,7 @@ import { createLiveTopics } from "./live/live-topics.ts";
 import { openPipelineSearch } from "./pipeline/pipeline-search.ts";
 import { openReadModel } from "./read-model/read-model.ts";
 import { openReplays } from "./replays/open-replays.ts";
+import { openResends } from "./resends/open-resends.ts";
 import { askServices } from "./service-readiness.ts";
 import { sourceAudit } from "./sources/source-audit.ts";
 import { sourceRoutes } from "./sources/source-routes.ts";
@@ -167,6 +168,9 @@ export async function startControl({ config, host, version, log, registry, fail 
     ...{ connection, openCodec, names, destinations, suppressed, readModel, clock, log, writer, trail, fail },
   });
   const letters = new VisibleLetters(readModel, suppressed, replays.past);
+  const resends = await openResends({
+    ...{ connection, openCodec, names, destinations, readModel, letters, suppressed, trail, log },
+  });
 
   let isCaughtUp = false;
   const caughtUp = Promise.all([
@@ -215,6 +219,7 @@ export async function startControl({ config, host, version, log, registry, fail 
     }),
     ...deliveryRoutes(readModel),
     ...latestRoutes({ readModel, suppressed, nowMs: clock.nowMs }),
+    ...resends.routes,
     ...deadLetterRoutes(letters),
     ...letterExportRoutes(new LetterExport({ ...replays.reading, suppressed, past: replays.past })),
     ...replays.routes,
@@ -253,6 +258,7 @@ export async function startControl({ config, host, version, log, registry, fail 
     stop: async () => {
       await server.close();
       await replays.close();
+      await resends.close();
       await Promise.all([access.close(), audit.close()]);
       await Promise.all([readModel.close(), audiences.close(), deletions.close()]);
       await unreadable.close();

@@ -104,7 +104,7 @@ async function run(command: string, made: Made): Promise<Ran> {
       ...{
         SOURCE: source,
         DESTINATION: destination,
-        MESSAGE_ID: "message-7",
+        MESSAGE_ID: "message-1",
         AUDIENCE: audience,
         REPLAY: replay,
         PLAN: plan,

@@ -76,6 +76,13 @@ const BEFORE: Readonly<Record<string, (asked: Asked) => Promise<unknown>>> = {
       ],
     ),
   ),
+  getDeliveryRecord: ({ path }) => eventually(async () => expect((await control.call("GET", path)).status).toBe(200)),
+  resendDelivery: ({ body }) =>
+    eventually(async () => {
+      const { messageId, destinationId } = body as { readonly messageId: string; readonly destinationId: string };
+      const path = `/v1/deliveries/record?messageId=${messageId}&destinationId=${destinationId}`;
+      expect((await control.call("GET", path)).status).toBe(200);
+    }),
   listAudit: async () => control.call("PATCH", `/v1/sources/${await makeSource()}`, { name: "Shop" }),
   listSources: makeSource,
   listDestinations: makeDestination,

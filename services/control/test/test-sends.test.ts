@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  expect(control.logged()).not.toMatch(/active-shared-secret|next-shared-secret|header-value/);
+  expect(control.logged()).not.toMatch(/active-shared-secret|next-shared-secret|typed-shared-secret|header-value/);
   await receiver.close();
   await control.stop();
   await topics.remove();
@@ -120,5 +120,73 @@ describe("the operator's networks and ports", () => {
     } finally {
       await closed.stop();
     }
+  });
+});
+
+describe("a test of settings that nobody saved", () => {
+  const test = (body: object) => control.call("POST", "/v1/destinations/test", body);
+  const good = () => `${receiver.url}/good`;
+
+  it("sends to their URLs by what was typed, and keeps nothing of it", async () => {
+    const sharedSecret = "typed-shared-secret";
+    const urls = [{ url: `${receiver.url}/typed`, headers: { "X-Typed": "header-value" } }];
+    const before = (await control.call("GET", "/v1/destinations?limit=200")).body.data.length;
+    const { status, body, text } = await test({ settings: { sharedSecret, urls }, type: "identify" });
+    expect([status, body.type, body.urls.length]).toEqual([200, "identify", 1]);
+    const [arrived] = receiver.requestsTo("/typed");
+    expect(arrived?.headers).toMatchObject({ "x-typed": "header-value", "x-message-id": body.messageId });
+    expect(arrived?.headers["x-signature"]).toBe(signature(sharedSecret, arrived?.body ?? Buffer.of()));
+    expect(text).not.toMatch(/header-value|typed-shared-secret/);
+    expect((await control.call("GET", "/v1/destinations?limit=200")).body.data).toHaveLength(before);
+  });
+
+  it("goes by what is stored where it is masked or absent, at the URLs that it is stored for", async () => {
+    const masked = [{ url: good(), headers: { "x-team": "***" } }];
+    const forms = [{}, { sharedSecret: { set: true } }, { sharedSecret: "***" }, { urls: masked, sharedSecret: "***" }];
+    for (const settings of forms) {
+      receiver.clear();
+      expect((await test({ destinationId: id, settings })).status).toBe(200);
+      const [arrived] = receiver.requestsTo("/good");
+      expect(arrived?.headers["x-team"]).toBe("header-value");
+      expect(arrived?.headers["x-signature"]).toBe(signature(ACTIVE, arrived?.body ?? Buffer.of()));
+    }
+  });
+
+  it("UD1 of unsaved-destination.ts: gives nothing that is stored to another URL", async () => {
+    await control.call("POST", `/v1/destinations/${id}/secret/next`, { sharedSecret: NEXT });
+    const urls = [{ url: good() }, { url: `${receiver.url}/elsewhere` }];
+    const secrets = [undefined, "***", { set: true }, ACTIVE];
+    for (const sharedSecret of secrets) {
+      const { status, body } = await test({
+        destinationId: id,
+        settings: { sharedSecret, urls, standardWebhooks: true },
+      });
+      expect([status, body.errors[0]?.path]).toEqual([400, "settings.urls[1].url"]);
+    }
+    const header = { urls: [{ url: `${receiver.url}/elsewhere`, headers: { "X-Team": "***" } }], sharedSecret: null };
+    const refused = await test({ destinationId: id, settings: header });
+    expect([refused.status, refused.body.errors[0]?.path]).toEqual([400, "settings.urls[0].headers.X-Team"]);
+    expect(receiver.requestsTo("/elsewhere")).toEqual([]);
+
+    const unsigned = await test({ destinationId: id, settings: { urls, sharedSecret: null } });
+    expect(unsigned.status).toBe(200);
+    expect(receiver.requestsTo("/elsewhere")[0]?.headers["x-signature"]).toBeUndefined();
+    const typed = await test({ destinationId: id, settings: { urls, sharedSecret: "typed-shared-secret" } });
+    expect(typed.status).toBe(200);
+  });
+
+  it("is kept from addresses as every request is, and says so at the URL", async () => {
+    const { body } = await test({ settings: { urls: [{ url: "http://169.254.169.254/latest" }] } });
+    expect(body.urls).toMatchObject([{ outcome: "permanent", status: null, error: "address_refused" }]);
+  });
+
+  it.each([
+    [{ settings: {} }, 400, /^settings.urls: at least one URL is needed$/],
+    [{ settings: { urls: [{ url: "ftp://a.example" }] } }, 400, /http/],
+    [{ settings: { urls: [{ url: "https://a.example" }], sharedSecret: "***" } }, 400, /no shared secret is stored/],
+    [{ settings: {}, destinationId: "dst_none" }, 404, /there is no destination dst_none/],
+  ])("of %j is refused", async (body, status, detail) => {
+    const answer = await test(body);
+    expect([answer.status, answer.body.detail]).toEqual([status, expect.stringMatching(detail)]);
   });
 });

@@ -5,6 +5,7 @@ import { examples } from "../examples.ts";
 import { moment, queryOf, wholeNumber } from "../options.ts";
 import type { Entry } from "../printer.ts";
 import { printRead } from "./print-read.ts";
+import { addResend } from "./resend.ts";
 
 const COLUMNS = ["time", "destinationId", "messageId", "type", "attempt", "outcome", "answers"];
 /** What a person can look through; `--limit` asks for more. */
@@ -28,7 +29,7 @@ interface DeliveryOptions {
 }
 
 export function addDeliveries(program: Command, perform: Perform): void {
-  program
+  const deliveries = program
     .command("deliveries")
     .description("what was sent and what came of it, newest first; ends with 3 when nothing matches")
     .option("--destination-id <id>", "only those for this destination")
@@ -60,6 +61,7 @@ export function addDeliveries(program: Command, perform: Perform): void {
         "posthaste deliveries --user-id user-7 --status-class 5xx",
       ]),
     );
+  addResend(deliveries, perform);
 }
 
 /** `503 in 12.3 ms at https://…`, for each URL. */

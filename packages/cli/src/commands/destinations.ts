@@ -6,6 +6,7 @@ import { examples } from "../examples.ts";
 import { CliError, EXIT } from "../exit-code.ts";
 import { append, collect, given, numberOrNone } from "../options.ts";
 import type { Entry } from "../printer.ts";
+import { readSettings } from "./settings-file.ts";
 import { addGet, addList, addRemove } from "./stored-commands.ts";
 
 const PATH = "/v1/destinations";
@@ -129,8 +130,7 @@ async function settingsFrom(
 ): Promise<Record<string, unknown>> {
   const { urls, settle, rateLimitPerSecond, standardWebhooks, responseLog, payload } = options;
   const { sharedSecretFile, settingsFile } = options;
-  const file =
-    settingsFile === undefined ? {} : parseSettings(await readInput(terminal, settingsFile, "--settings-file"));
+  const file = settingsFile === undefined ? {} : await readSettings(terminal, settingsFile);
   const sharedSecret =
     sharedSecretFile === undefined ? undefined : await readSecret(terminal, sharedSecretFile, "--shared-secret-file");
   return {
@@ -145,16 +145,6 @@ async function settingsFrom(
       sharedSecret,
     }),
   };
-}
-
-function parseSettings(text: string): Entry {
-  try {
-    const settings: unknown = JSON.parse(text);
-    if (typeof settings === "object" && settings !== null && !Array.isArray(settings)) return settings as Entry;
-  } catch {
-    // Said below; the parser's own words would quote the file, which may hold a secret.
-  }
-  throw new CliError(EXIT.usage, "--settings-file: expected a JSON object, as the API's settings");
 }
 
 /** The file's text without the line end that editors put behind it. */

@@ -8,32 +8,36 @@ import { NO_INCARNATION } from "./origin.ts";
 const NOWHERE = -1;
 
 /**
- * The delivery of a dead letter that is sent again: the same but for its origin's incarnation, so that nobody takes it
- * for a repeat (O3). Where in the events topic it came from stays, for information.
+ * A delivery that is sent again: the same but for its origin's incarnation, so that nobody takes it for a repeat (O3).
+ * Where in the events topic it came from stays, for information, where that is known.
  */
-export function replayedDelivery(letter: DeadLetter): Delivery {
-  const { messageId, sourceId, destinationId, type, receivedAtMs, configOffset, body, event, restJson } = letter;
-  // A letter from before `originTopic` says by its incarnation whether it knows where it came from.
-  const isKnown = letter.originTopic !== null || letter.originIncarnation !== NO_INCARNATION;
+export function resentDelivery(delivery: Delivery, isKnown: boolean): Delivery {
+  const { messageId, sourceId, destinationId, type, receivedAtMs, configOffset, body, event, restJson } = delivery;
   return {
     ...{ messageId, sourceId, destinationId, type, receivedAtMs, configOffset, body, event, restJson },
     originIncarnation: NO_INCARNATION,
-    originPartition: isKnown ? letter.originPartition : NOWHERE,
-    originOffset: isKnown ? letter.originOffset : NOWHERE,
+    originPartition: isKnown ? delivery.originPartition : NOWHERE,
+    originOffset: isKnown ? delivery.originOffset : NOWHERE,
   };
+}
+
+/** The delivery of a dead letter that is sent again. */
+export function replayedDelivery(letter: DeadLetter): Delivery {
+  // A letter from before `originTopic` says by its incarnation whether it knows where it came from.
+  return resentDelivery(letter, letter.originTopic !== null || letter.originIncarnation !== NO_INCARNATION);
 }
 
 export interface ReplayTerms {
   readonly replayId: string;
-  /** The dead letter's own place: topic/partition/offset. */
-  readonly from: string;
+  /** The dead letter's own place: topic/partition/offset; null where it was none. */
+  readonly from: string | null;
   /** The URLs that the replay is to serve; null for all. */
   readonly urls: readonly string[] | null;
 }
 
 /**
- * The progress that a replayed delivery starts with: a new retry window, attempts counted from 1 again, and the history
- * of all attempts before.
+ * The progress that a delivery starts with when it is sent again: a new retry window, attempts counted from 1 again,
+ * and the history of all attempts before.
  */
 export function replayedProgress(
   { history, replays }: Pick<DeadLetter, "history" | "replays">,

@@ -22,6 +22,7 @@ export const ROUTE_NEEDS: Readonly<Record<string, Need>> = {
   undoRotation: "write",
   retireSecret: "write",
   testDestination: "write",
+  testSettings: "write",
 
   listDeletions: "read",
   getDeletion: "read",
@@ -33,6 +34,8 @@ export const ROUTE_NEEDS: Readonly<Record<string, Need>> = {
   getEvent: "read",
   listDeliveries: "read",
   listLatestDeliveries: "read",
+  getDeliveryRecord: "read",
+  resendDelivery: "replay",
   listDeadLetters: "read",
   countDeadLetters: "read",
   groupDeadLetters: "read",

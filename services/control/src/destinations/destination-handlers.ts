@@ -1,18 +1,19 @@
 /** What is done for each call about destinations. Its input is checked; a refusal is thrown as a Problem. */
 import type { Destination } from "@posthaste/core/config/destination";
-import { changeSettings, DEFAULT_SETTINGS, type DestinationSettings } from "@posthaste/core/config/destination-change";
-import type { DestinationInput, DestinationPatch, SettingsPatch } from "@posthaste/core/config/destination-settings";
+import { DEFAULT_SETTINGS } from "@posthaste/core/config/destination-change";
+import type { DestinationInput, DestinationPatch } from "@posthaste/core/config/destination-settings";
 import type { Source } from "@posthaste/core/config/source";
 import type { Clock } from "@posthaste/core/time";
 import type { ConfigStore } from "../config-store/config-store.ts";
 import type { Author } from "../http/caller.ts";
 import type { Freshness } from "../http/freshness.ts";
 import { type Page, type PageQuery, pageFrom } from "../http/page.ts";
-import { assertRevision, formatPath, invalidInput } from "../http/problem.ts";
+import { assertRevision } from "../http/problem.ts";
 import { createId } from "../identifiers.ts";
 import { assertSources } from "../sources/source-access.ts";
 import { changeDestination, findDestination } from "./destination-access.ts";
 import { type DestinationAnswer, viewDestination } from "./destination-view.ts";
+import { settingsFrom } from "./settings-input.ts";
 
 export interface DestinationHandlersOptions {
   readonly destinations: ConfigStore<Destination>;
@@ -93,12 +94,4 @@ export class DestinationHandlers {
   #view(destination: Destination): DestinationAnswer {
     return viewDestination(destination, (id) => this.#sources.get(id) !== undefined);
   }
-}
-
-function settingsFrom(stored: DestinationSettings, patch: SettingsPatch): DestinationSettings {
-  const change = changeSettings(stored, patch);
-  if (change.outcome === "changed") return change.settings;
-  throw invalidInput(
-    change.problems.map(({ path, message }) => ({ path: formatPath(["settings", ...path]), message })),
-  );
 }

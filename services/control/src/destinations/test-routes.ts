@@ -3,6 +3,7 @@
  */
 
 import type { Destination } from "@posthaste/core/config/destination";
+import { destinationSettingsInput } from "@posthaste/core/config/destination-settings";
 import { ATTEMPT_OUTCOMES } from "@posthaste/core/delivery/outcome";
 import { EVENT_TYPES } from "@posthaste/core/event/event";
 import { toWebhookBody } from "@posthaste/core/routing/body";
@@ -16,6 +17,7 @@ import { Problem } from "../http/problem.ts";
 import { defineRoute, type Route } from "../http/route.ts";
 import { createId } from "../identifiers.ts";
 import { assertOpened, findDestination } from "./destination-access.ts";
+import { unsavedDestination } from "./unsaved-destination.ts";
 
 export interface DestinationTestRoutesOptions {
   readonly destinations: ConfigStore<Destination>;
@@ -32,6 +34,15 @@ const testInput = z.strictObject({
     .enum(["active", "next"], "expected active or next")
     .default("active")
     .describe("Which shared secret makes X-Signature: next shows that the receiver knows it before the switch."),
+});
+
+const settingsTestInput = z.strictObject({
+  settings: destinationSettingsInput.partial(),
+  type: testInput.shape.type,
+  destinationId: z
+    .string()
+    .optional()
+    .describe("Whose stored settings stand for what is absent, and whose stored values for what reads as masked."),
 });
 
 const testAnswer = z.object({
@@ -51,7 +62,8 @@ const testAnswer = z.object({
   ),
 });
 
-export function destinationTestRoutes({ destinations, sender, clock }: DestinationTestRoutesOptions): readonly Route[] {
+export function destinationTestRoutes(options: DestinationTestRoutesOptions): readonly Route[] {
+  const { destinations } = options;
   return [
     defineRoute({
       method: "POST",
@@ -61,26 +73,44 @@ export function destinationTestRoutes({ destinations, sender, clock }: Destinati
       body: { name: "TestInput", schema: testInput },
       answer: { status: 200, description: "What each URL came to.", body: { name: "TestAnswer", schema: testAnswer } },
       refusals: ["not_found", "conflict"],
-      handle: async ({ params, body }) => {
+      handle: ({ params, body }) => {
         const destination = findDestination(destinations.get(params.id), params.id);
         assertOpened(destination);
         if (body.signWith === "next" && destination.secrets.next === null) {
           throw new Problem("conflict", `${params.id} has no next secret: name one at /secret/next first`);
         }
-        const messageId = createId("test");
-        const event = sampleEvent(body.type, { messageId, nowMs: clock.nowMs() });
-        const urls = await sender.test({
-          destination,
-          messageId,
-          body: Buffer.from(toWebhookBody(event, destination.payload)),
-          signWith: body.signWith,
-        });
-        return {
-          messageId,
-          type: body.type,
-          urls: urls.map((url) => ({ ...url, durationMs: tenths(url.durationMs) })),
-        };
+        return sendTest(options, destination, body);
+      },
+    }),
+    defineRoute({
+      method: "POST",
+      path: "/v1/destinations/test",
+      operation: "testSettings",
+      summary: "The same with settings that nobody saved",
+      body: { name: "SettingsTestInput", schema: settingsTestInput },
+      answer: { status: 200, description: "What each URL came to.", body: { name: "TestAnswer", schema: testAnswer } },
+      refusals: ["not_found", "conflict"],
+      handle: ({ body: { settings, type, destinationId } }) => {
+        const stored =
+          destinationId === undefined ? null : findDestination(destinations.get(destinationId), destinationId);
+        if (stored !== null) assertOpened(stored);
+        const unsaved = unsavedDestination(stored, settings, options.clock.nowMs());
+        return sendTest(options, unsaved, { type, signWith: "active" });
       },
     }),
   ];
+}
+
+type Asked = z.output<typeof testInput>;
+
+async function sendTest(
+  { sender, clock }: DestinationTestRoutesOptions,
+  destination: Destination,
+  { type, signWith }: Asked,
+): Promise<z.input<typeof testAnswer>> {
+  const messageId = createId("test");
+  const event = sampleEvent(type, { messageId, nowMs: clock.nowMs() });
+  const body = Buffer.from(toWebhookBody(event, destination.payload));
+  const urls = await sender.test({ destination, messageId, body, signWith });
+  return { messageId, type, urls: urls.map((url) => ({ ...url, durationMs: tenths(url.durationMs) })) };
 }

@@ -1,0 +1,13 @@
+/** A destination's settings out of what a caller sent and what is stored. */
+import { changeSettings, type DestinationSettings } from "@posthaste/core/config/destination-change";
+import type { SettingsPatch } from "@posthaste/core/config/destination-settings";
+import { formatPath, invalidInput } from "../http/problem.ts";
+
+/** Throws a Problem for a mask that stands for nothing. */
+export function settingsFrom(stored: DestinationSettings, patch: SettingsPatch): DestinationSettings {
+  const change = changeSettings(stored, patch);
+  if (change.outcome === "changed") return change.settings;
+  throw invalidInput(
+    change.problems.map(({ path, message }) => ({ path: formatPath(["settings", ...path]), message })),
+  );
+}

@@ -1,0 +1,37 @@
+/**
+ * A destination that nobody saved, to be tested: settings as a caller has them, over those that are stored.
+ *
+ * UD1  What is stored goes to no other URL than its own: a static header's value stays with its URL, and the stored
+ *      shared secret signs nothing for a URL that the destination does not have.
+ */
+import { type Destination, WEBHOOKS } from "@posthaste/core/config/destination";
+import { DEFAULT_SETTINGS } from "@posthaste/core/config/destination-change";
+import { MASK, type SettingsPatch } from "@posthaste/core/config/destination-settings";
+import { invalidInput } from "../http/problem.ts";
+import { settingsFrom } from "./settings-input.ts";
+
+/** Throws a Problem for what has no URL, for a mask that stands for nothing, and for what UD1 forbids. */
+export function unsavedDestination(stored: Destination | null, patch: SettingsPatch, nowMs: number): Destination {
+  const settings = settingsFrom(stored ?? DEFAULT_SETTINGS, patch);
+  if (settings.urls.length === 0)
+    throw invalidInput([{ path: "settings.urls", message: "at least one URL is needed" }]);
+  const { active, next } = settings.secrets;
+  // A text that is the stored secret keeps the next one too.
+  const given = patch.sharedSecret === MASK ? null : patch.sharedSecret;
+  if (stored !== null && [active, next].some((secret) => secret !== null && secret !== given)) {
+    assertOwnUrls(stored, settings);
+  }
+  return {
+    ...{ id: stored?.id ?? "unsaved", type: WEBHOOKS, name: stored?.name ?? "", sourceIds: [], enabled: true },
+    ...settings,
+    ...{ revision: 0, createdAtMs: nowMs, updatedAtMs: nowMs, missingKeyIds: null },
+  };
+}
+
+/** UD1. */
+function assertOwnUrls(stored: Destination, { urls }: Pick<Destination, "urls">): void {
+  const foreign = urls.findIndex(({ url }) => !stored.urls.some((own) => own.url === url));
+  if (foreign < 0) return;
+  const message = `the stored shared secret signs for the URLs of ${stored.id} alone: send the secret itself, or null`;
+  throw invalidInput([{ path: `settings.urls[${foreign}].url`, message }]);
+}

@@ -1,0 +1,53 @@
+/** The records behind deliveries, put together: who reads them, and who sends them again. */
+import type { OpenCodec } from "@posthaste/contracts/codec";
+import type { TopicNames } from "@posthaste/contracts/topics";
+import type { Destination } from "@posthaste/core/config/destination";
+import type { SuppressedUsers } from "@posthaste/core/deletion/suppression";
+import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
+import type { Delivery } from "@posthaste/core/delivery/delivery";
+import type { Log } from "@posthaste/core/log";
+import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { createProducer } from "@posthaste/kafka/producer/producer";
+import type { AuditTrail } from "../audit/audit-trail.ts";
+import type { ConfigStore } from "../config-store/config-store.ts";
+import type { VisibleLetters } from "../deliveries/visible-letters.ts";
+import type { Route } from "../http/route.ts";
+import type { ReadModel } from "../read-model/read-model.ts";
+import { recordRoutes } from "./record-routes.ts";
+import { resendRoutes } from "./resend-routes.ts";
+import { SentRecords } from "./sent-records.ts";
+
+export interface OpenResendsOptions {
+  readonly connection: KafkaConnection;
+  readonly openCodec: OpenCodec;
+  readonly names: TopicNames;
+  readonly destinations: ConfigStore<Destination>;
+  readonly readModel: ReadModel;
+  readonly letters: VisibleLetters;
+  readonly suppressed: SuppressedUsers;
+  readonly trail: AuditTrail;
+  readonly log: Log;
+}
+
+export interface OpenedResends {
+  readonly routes: readonly Route[];
+  close(): Promise<void>;
+}
+
+export async function openResends(options: OpenResendsOptions): Promise<OpenedResends> {
+  const { connection, openCodec, names } = options;
+  const [deliveryCodec, letterCodec, producer] = await Promise.all([
+    openCodec<Delivery>("delivery"),
+    openCodec<DeadLetter>("dead-letter"),
+    // Its own, so that no delivery waits behind a configuration, nor a configuration behind it.
+    createProducer(connection, { name: "resend", topics: [names.deliveries, names.audit] }),
+  ]);
+  const records = new SentRecords({ ...options, deliveryCodec, letterCodec });
+  return {
+    routes: [
+      ...recordRoutes({ ...options, records }),
+      ...resendRoutes({ ...options, records, producer, deliveryCodec }),
+    ],
+    close: () => producer.close(),
+  };
+}

@@ -1,0 +1,89 @@
+/** The record behind a delivery: its body, what it is sent with, and where it stands. */
+import type { Destination } from "@posthaste/core/config/destination";
+import { EVENT_TYPES, OTHER } from "@posthaste/core/event/event";
+import { shownRequests } from "@posthaste/webhook/request";
+import { z } from "zod";
+import type { ConfigStore } from "../config-store/config-store.ts";
+import { isoTime } from "../http/moment.ts";
+import { Problem } from "../http/problem.ts";
+import { defineRoute, type Route } from "../http/route.ts";
+import type { SentRecord, SentRecords } from "./sent-records.ts";
+
+export interface RecordRoutesOptions {
+  readonly records: SentRecords;
+  readonly destinations: ConfigStore<Destination>;
+}
+
+const time = z.iso.datetime();
+
+const recordQuery = z.strictObject({
+  messageId: z.string("expected the message id of the event").min(1),
+  destinationId: z.string("expected the id of a destination").min(1),
+  sourceId: z.string().optional().describe("Where two sources sent the same message id."),
+});
+
+const deliveryRecord = z.object({
+  messageId: z.string(),
+  destinationId: z.string(),
+  sourceId: z.string(),
+  type: z.enum([...EVENT_TYPES, OTHER]),
+  event: z.string().nullable().describe("track: the event's name; page, screen: the name."),
+  receivedAt: time.describe("When ingest took the call."),
+  replayId: z.string().nullable().describe("The replay or the resend that sent it; null for neither."),
+  attempts: z.int().describe("Made before this record was written."),
+  place: z.object({ topic: z.string(), partition: z.int(), offset: z.int(), time }),
+  body: z.string().describe("The exact request body."),
+  rest: z.string().nullable().describe("What the event has beside the body, as JSON; null for nothing."),
+  requests: z
+    .array(z.object({ url: z.string(), headers: z.record(z.string(), z.string()) }))
+    .describe(
+      "What goes to each URL that it owes, by the destination as it is now; secrets, static headers' values and signatures read ***. Empty where the destination is no more.",
+    ),
+});
+
+export function recordRoutes({ records, destinations }: RecordRoutesOptions): readonly Route[] {
+  return [
+    defineRoute({
+      method: "GET",
+      path: "/v1/deliveries/record",
+      operation: "getDeliveryRecord",
+      summary: "The record behind a delivery's newest attempt, deferral or dead letter: its body and its headers",
+      query: recordQuery,
+      answer: {
+        status: 200,
+        description: "What is sent.",
+        body: { name: "DeliveryRecord", schema: deliveryRecord },
+      },
+      refusals: ["not_found", "conflict"],
+      handle: async ({ query }) => {
+        const found = await records.find(query);
+        const { messageId, destinationId } = query;
+        if (found === null) {
+          throw new Problem("not_found", `the record of ${messageId} for ${destinationId} is past its retention`);
+        }
+        if (found.isSuppressed) {
+          const why = "a deletion request stopped the user's events";
+          throw new Problem("not_found", `nothing is shown of ${messageId} for ${destinationId}: ${why}`);
+        }
+        return viewRecord(found, destinations.get(destinationId));
+      },
+    }),
+  ];
+}
+
+function viewRecord(found: SentRecord, destination: Destination | undefined): z.output<typeof deliveryRecord> {
+  const { delivery, record, replay, attempts, urls } = found;
+  const { messageId, destinationId, sourceId, type, event, receivedAtMs, body, restJson } = delivery;
+  const { topic, partition, offset, timestampMs } = record;
+  const requests = destination === undefined ? [] : shownRequests(destination, { messageId, attempt: attempts + 1 });
+  return {
+    ...{ messageId, destinationId, sourceId, type, event, replayId: replay?.id ?? null, attempts },
+    receivedAt: isoTime(receivedAtMs),
+    place: { topic, partition, offset, time: isoTime(timestampMs) },
+    body: Buffer.from(body).toString(),
+    rest: restJson,
+    requests: requests
+      .filter(({ url }) => urls === null || urls.includes(url))
+      .map(({ url, headers }) => ({ url, headers: { ...headers } })),
+  };
+}

@@ -1,0 +1,113 @@
+/**
+ * Sends one delivery again, by hand.
+ *
+ * RS1  It is a delivery of its own: with the key, the body and the message id of the record that is held, an origin of
+ *      no incarnation (O3 of `origin.ts`), a new window, and a replay id that its attempts name.
+ * RS2  The audit's entry goes in the same send, so that neither is acknowledged without the other. Nothing else is
+ *      written: a process that ends on the way has sent it or has not.
+ * RS3  A copy that waits for a retry stays, and is sent when it is due; the receiver tells both by `X-Message-Id`.
+ */
+
+import type { Codec } from "@posthaste/contracts/codec";
+import { encodeProgress } from "@posthaste/contracts/headers";
+import type { TopicNames } from "@posthaste/contracts/topics";
+import type { Destination } from "@posthaste/core/config/destination";
+import type { Delivery } from "@posthaste/core/delivery/delivery";
+import { isOriginKnown, replayedDelivery, replayedProgress, resentDelivery } from "@posthaste/core/delivery/replay";
+import type { Log } from "@posthaste/core/log";
+import { withDeadline } from "@posthaste/kafka/connection/deadline";
+import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
+import { z } from "zod";
+import type { AuditTrail } from "../audit/audit-trail.ts";
+import type { ConfigStore } from "../config-store/config-store.ts";
+import type { Author } from "../http/caller.ts";
+import { Problem } from "../http/problem.ts";
+import { defineRoute, type Route } from "../http/route.ts";
+import { createId } from "../identifiers.ts";
+import type { AskedDelivery, SentRecord, SentRecords } from "./sent-records.ts";
+
+/** As long as other writes of control wait for the brokers. */
+const SEND_MS = 10_000;
+
+export interface ResendRoutesOptions {
+  readonly records: SentRecords;
+  readonly destinations: ConfigStore<Destination>;
+  readonly producer: Producer;
+  readonly names: TopicNames;
+  readonly deliveryCodec: Codec<Delivery>;
+  readonly trail: AuditTrail;
+  readonly log: Log;
+}
+
+const resendInput = z.strictObject({
+  messageId: z.string("expected the message id of the event").min(1),
+  destinationId: z.string("expected the id of a destination").min(1),
+  sourceId: z.string().optional().describe("Where two sources sent the same message id."),
+});
+
+const resent = z.object({
+  replayId: z.string().describe("Names the resend in GET /v1/deliveries and in the audit."),
+  copyWaits: z.boolean().describe("Whether it waits for a retry as well: that copy stays, and is sent when it is due."),
+});
+
+export function resendRoutes(options: ResendRoutesOptions): readonly Route[] {
+  return [
+    defineRoute({
+      method: "POST",
+      path: "/v1/deliveries/resend",
+      operation: "resendDelivery",
+      summary: "Send one delivery again, now, by hand",
+      body: { name: "ResendInput", schema: resendInput },
+      answer: { status: 202, description: "The brokers have it.", body: { name: "Resent", schema: resent } },
+      refusals: ["not_found", "conflict"],
+      handle: ({ body, by }) => resend(options, body, by),
+    }),
+  ];
+}
+
+async function resend(
+  options: ResendRoutesOptions,
+  asked: AskedDelivery,
+  by: Author,
+): Promise<z.output<typeof resent>> {
+  const { records, producer, trail, log } = options;
+  const { messageId, destinationId } = asked;
+  const found = await records.find(asked);
+  if (found === null) {
+    throw refused(asked, "its record is past its retention, so that nothing is left to send");
+  }
+  const destination = destinationOf(options, asked);
+  if (found.isSuppressed) throw refused(asked, "a deletion request stopped the user's events");
+  const copyWaits = await records.isWaiting(asked);
+  const replayId = createId("rsd");
+  const audited = trail.recordsOf(by, { target: replayId, from: null, to: { messageId, destinationId } });
+  const again = againOf(options, found, { replayId, destination });
+  await withDeadline(producer.send([again, ...audited]), SEND_MS, "sending a delivery again");
+  log.info({ event: "delivery_resent", replayId, messageId, destinationId });
+  return { replayId, copyWaits };
+}
+
+/** RS1. Where each URL is on its own, only those that the record owes are sent to. */
+function againOf(
+  { names, deliveryCodec }: ResendRoutesOptions,
+  { record, delivery, letter, past, urls, replay }: SentRecord,
+  { replayId, destination }: { readonly replayId: string; readonly destination: Destination },
+): OutgoingRecord {
+  const { topic, partition, offset, key } = record;
+  const from = letter === null ? null : `${topic}/${partition}/${offset}`;
+  const owed = destination.settle === "each" ? urls : null;
+  const value = letter === null ? resentDelivery(delivery, isOriginKnown(delivery, replay)) : replayedDelivery(letter);
+  const headers = encodeProgress(replayedProgress(past, { replayId, from, urls: owed }));
+  return { topic: names.deliveries, key, value: deliveryCodec.encode(value), headers };
+}
+
+function destinationOf({ destinations }: ResendRoutesOptions, asked: AskedDelivery): Destination {
+  const destination = destinations.get(asked.destinationId);
+  if (destination === undefined) throw refused(asked, `${asked.destinationId} is no more`);
+  if (!destination.enabled) throw refused(asked, `${asked.destinationId} is switched off: turn it on first`);
+  return destination;
+}
+
+function refused({ messageId, destinationId }: AskedDelivery, why: string): Problem {
+  return new Problem("conflict", `${messageId} is not sent to ${destinationId} again: ${why}`);
+}

@@ -1,0 +1,221 @@
+/**
+ * The record behind a delivery: where the newest attempt, deferral or dead letter says that it stands, read from there.
+ *
+ * Owns nothing. A record is taken for the delivery's only by what stands in it: a topic that was made anew has others
+ * at the same offsets.
+ */
+import type { Codec } from "@posthaste/contracts/codec";
+import { decodeProgress } from "@posthaste/contracts/headers";
+import { retryTopicName, type TopicNames } from "@posthaste/contracts/topics";
+import { isDeliverySuppressed, type SuppressedUsers } from "@posthaste/core/deletion/suppression";
+import { decodeHistory } from "@posthaste/core/delivery/attempt-history";
+import type { LoggedDelivery } from "@posthaste/core/delivery/attempt-record";
+import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
+import type { Delivery, Replay } from "@posthaste/core/delivery/delivery";
+import { isPosthasteError } from "@posthaste/core/errors";
+import { decodeOrReason } from "@posthaste/kafka/codec/unreadable";
+import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
+import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
+import type { VisibleLetters } from "../deliveries/visible-letters.ts";
+import { Problem } from "../http/problem.ts";
+import { attemptFromEntry, deferralFromEntry } from "../read-model/attempt-entry.ts";
+import { deadLetterFromEntry } from "../read-model/dead-letter-entry.ts";
+import { deliveryFromEntry } from "../read-model/delivery-entry.ts";
+import type { JournalEntry } from "../read-model/journal.ts";
+import type { ReadModel } from "../read-model/read-model.ts";
+import { type RecordPlace, readRecord } from "../read-record.ts";
+
+/** More entries of one delivery than retries and replays make. */
+const MAX_ENTRIES = 500;
+/** Places that are looked at: the newest, and where retention took that, those before. */
+const MAX_PLACES = 5;
+const READ_MS = 5000;
+
+export interface AskedDelivery {
+  readonly messageId: string;
+  readonly destinationId: string;
+  /** Two sources may share a message id. */
+  readonly sourceId?: string | undefined;
+}
+
+export interface SentRecord {
+  readonly record: IncomingRecord;
+  readonly delivery: Delivery;
+  /** What the delivery's record says of itself where it is a dead letter. */
+  readonly letter: DeadLetter | null;
+  /** The attempts before, and how often it was sent again. */
+  readonly past: Pick<DeadLetter, "history" | "replays">;
+  /** Its replay or resend; null for the first sending. */
+  readonly replay: Replay | null;
+  /** Attempts made before, of that. */
+  readonly attempts: number;
+  /** What the record owes; null for all URLs. */
+  readonly urls: readonly string[] | null;
+  readonly isSuppressed: boolean;
+}
+
+export interface SentRecordsOptions {
+  readonly connection: KafkaConnection;
+  readonly names: TopicNames;
+  readonly readModel: ReadModel;
+  readonly letters: VisibleLetters;
+  readonly suppressed: SuppressedUsers;
+  readonly deliveryCodec: Codec<Delivery>;
+  readonly letterCodec: Codec<DeadLetter>;
+}
+
+interface KnownPlace extends RecordPlace {
+  readonly atMs: number;
+}
+
+export class SentRecords {
+  readonly #options: SentRecordsOptions;
+
+  constructor(options: SentRecordsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Null when retention took it. Throws the Problem `not_found` where nothing is known of the delivery, `conflict`
+   * where it ended as a dead letter that was purged, `unavailable` while the delivery log cannot be asked.
+   */
+  async find(asked: AskedDelivery): Promise<SentRecord | null> {
+    const places = await this.#placesOf(asked);
+    if (places.length === 0) {
+      if (!this.#options.readModel.freshness("deliveries").complete) {
+        throw new Problem("unavailable", "the delivery log is still being read: try again soon");
+      }
+      const { messageId, destinationId } = asked;
+      throw new Problem(
+        "not_found",
+        `nothing is logged of ${messageId} for ${destinationId}: GET /v1/events says more`,
+      );
+    }
+    for (const place of places.slice(0, MAX_PLACES)) {
+      const record = await this.#read(place);
+      const found = record === null ? null : await this.#decode(record);
+      if (found !== null && isAsked(found.delivery, asked)) return found;
+    }
+    return null;
+  }
+
+  /** Whether a record of it waits in a retry topic, as far as the delivery log says. */
+  async isWaiting({ messageId, destinationId, sourceId }: AskedDelivery): Promise<boolean> {
+    const query = { messageId, destinationId, limit: MAX_ENTRIES };
+    const sendings = (await this.#options.readModel.newest("deliveries", query)).map(deliveryFromEntry);
+    return sendings.some((each) => {
+      const isOf = sourceId === undefined || each.sourceId === sourceId;
+      return isOf && (each.state === "waiting_retry" || each.state === "deferred");
+    });
+  }
+
+  /** Newest first. */
+  async #placesOf({ messageId, destinationId, sourceId }: AskedDelivery): Promise<readonly KnownPlace[]> {
+    const { readModel, letters, names } = this.#options;
+    const query = { messageId, destinationId, limit: MAX_ENTRIES };
+    const [attempts, deferrals, dead] = await Promise.all([
+      readModel.newest("attempts", query),
+      readModel.newest("deferrals", query),
+      letters.ofMessage(messageId, MAX_ENTRIES),
+    ]);
+    const isOf = (each: { readonly sourceId: string }): boolean => sourceId === undefined || each.sourceId === sourceId;
+    const found = [
+      ...attempts.map((entry) => ({ entry, said: attemptFromEntry(entry) })),
+      ...deferrals.map((entry) => ({ entry, said: deferralFromEntry(entry) })),
+    ].flatMap(({ entry, said }) => (isOf(said) ? placeOf(entry, said, names) : []));
+    const purged = dead.purged.filter(
+      (entry) => entry.destinationId === destinationId && isOf(deadLetterFromEntry(entry)),
+    );
+    if (
+      isEnd(
+        purged,
+        [...attempts, ...deferrals, ...dead.entries].filter((entry) => entry.destinationId === destinationId),
+      )
+    ) {
+      throw new Problem("conflict", `${messageId} for ${destinationId} ended as a dead letter that was purged`);
+    }
+    const lost = dead.entries
+      .filter((entry) => entry.destinationId === destinationId && isOf(deadLetterFromEntry(entry)))
+      .map(({ timeMs: atMs, partition, offset }) => ({ atMs, topic: names.deadLetters, partition, offset }));
+    // Of one moment the dead letter is the newer.
+    return withoutRepeats([...lost, ...found].sort((a, b) => b.atMs - a.atMs));
+  }
+
+  /** Null when it stands there no more. */
+  async #read(place: KnownPlace): Promise<IncomingRecord | null> {
+    const { connection } = this.#options;
+    try {
+      const ranges = await topicOffsets(connection, place.topic);
+      const range = ranges.find(({ partition }) => partition === place.partition);
+      if (range === undefined || place.offset < range.start || place.offset >= range.end) return null;
+      return await readRecord(connection, place, READ_MS);
+    } catch (error) {
+      // A retry topic of an earlier schedule may be gone.
+      if (isPosthasteError(error, "topic_missing")) return null;
+      throw error;
+    }
+  }
+
+  /** Null for what cannot be read. */
+  async #decode(record: IncomingRecord): Promise<SentRecord | null> {
+    const { value, topic } = record;
+    if (value === null) return null;
+    const isLetter = topic === this.#options.names.deadLetters;
+    return isLetter ? await this.#decodeLetter(record, value) : await this.#decodeDelivery(record, value);
+  }
+
+  async #decodeLetter(record: IncomingRecord, value: Buffer): Promise<SentRecord | null> {
+    const { letterCodec } = this.#options;
+    await letterCodec.prefetch(value);
+    const letter = decodeOrReason(letterCodec, value);
+    if (letter instanceof Error) return null;
+    const { history, replays, replayId, replayedFrom, attempts, lastAttempt } = letter;
+    const replay = replayId === null ? null : { id: replayId, count: replays, from: replayedFrom };
+    const urls = lastAttempt.length === 0 ? null : lastAttempt.map(({ url }) => url);
+    const isSuppressed = letter.reason === "suppressed" || this.#isSuppressed(letter, record);
+    return { record, delivery: letter, letter, past: { history, replays }, replay, attempts, urls, isSuppressed };
+  }
+
+  async #decodeDelivery(record: IncomingRecord, value: Buffer): Promise<SentRecord | null> {
+    const { deliveryCodec } = this.#options;
+    await deliveryCodec.prefetch(value);
+    const delivery = decodeOrReason(deliveryCodec, value);
+    if (delivery instanceof Error) return null;
+    const { history, replay, attempts, urls } = decodeProgress(record.headers);
+    const past = { history: decodeHistory(history), replays: replay?.count ?? 0 };
+    const isSuppressed = this.#isSuppressed(delivery, record);
+    return { record, delivery, letter: null, past, replay, attempts, urls, isSuppressed };
+  }
+
+  #isSuppressed(delivery: Delivery, { key }: IncomingRecord): boolean {
+    const bodyText = () => Buffer.from(delivery.body).toString();
+    return isDeliverySuppressed(this.#options.suppressed, { delivery, key: key?.toString() ?? null, bodyText });
+  }
+}
+
+/** Whether one of them is newer than all others. */
+function isEnd(purged: readonly JournalEntry[], others: readonly JournalEntry[]): boolean {
+  return purged.some((letter) => others.every(({ timeMs }) => timeMs <= letter.timeMs));
+}
+
+function isAsked(delivery: Delivery, { messageId, destinationId, sourceId }: AskedDelivery): boolean {
+  if (delivery.messageId !== messageId || delivery.destinationId !== destinationId) return false;
+  return sourceId === undefined || delivery.sourceId === sourceId;
+}
+
+/** None in what an earlier release logged. */
+function placeOf({ timeMs: atMs }: JournalEntry, said: LoggedDelivery, names: TopicNames): readonly KnownPlace[] {
+  const { recordDelayMs, recordPartition: partition, recordOffset: offset } = said;
+  if (recordDelayMs === null || partition === null || offset === null) return [];
+  const topic = recordDelayMs === 0 ? names.deliveries : retryTopicName(names, recordDelayMs);
+  return [{ atMs, topic, partition, offset }];
+}
+
+function withoutRepeats(places: readonly KnownPlace[]): readonly KnownPlace[] {
+  const seen = new Set<string>();
+  return places.filter(({ topic, partition, offset }) => {
+    const name = `${topic}/${partition}/${offset}`;
+    return !seen.has(name) && seen.add(name);
+  });
+}
