@@ -52,6 +52,13 @@ export function moment(text: string): string {
   throw new InvalidArgumentError("Expected how long ago, such as 10m, or a moment, such as 2026-11-21T10:00:00Z.");
 }
 
+/** A duration such as `30s`, in ms. */
+export function millisecondsOf(text: string): number {
+  const ms = parseDuration(text);
+  if (ms !== undefined) return ms;
+  throw new InvalidArgumentError("Expected a duration such as 500ms, 10s or 2m.");
+}
+
 /** The query of a list: what was named, under the API's names. */
 export function queryOf(fields: Readonly<Record<string, string | undefined>>): Record<string, string> {
   return Object.fromEntries(

@@ -55,6 +55,8 @@ describe("help", () => {
       control.script(`DELETE ${path}`, undefined, 204);
     }
     control.script(`POST /v1/sources/${source}/write-key`, document);
+    control.script(`GET /v1/sources/${source}/calls`, { data: [document], counts: {}, complete: true });
+    control.script(`POST /v1/sources/${source}/sample`, { messageId: "m", taken: true });
     for (const step of ["next", "switch", "undo", "retire"]) {
       control.script(`POST /v1/destinations/${destination}/secret/${step}`, document);
     }

@@ -48,6 +48,7 @@ import { openReadModel } from "./read-model/read-model.ts";
 import { openReplays } from "./replays/open-replays.ts";
 import { openResends } from "./resends/open-resends.ts";
 import { askServices } from "./service-readiness.ts";
+import { openSourceCalls } from "./sources/open-source-calls.ts";
 import { sourceAudit } from "./sources/source-audit.ts";
 import { sourceRoutes } from "./sources/source-routes.ts";
 import { openUnreadable } from "./unreadable/open-unreadable.ts";
@@ -167,6 +168,10 @@ export async function startControl({ config, host, version, log, registry, fail 
   const replays = await openReplays({
     ...{ connection, openCodec, names, destinations, suppressed, readModel, clock, log, writer, trail, fail },
   });
+  const sourceCalls = await openSourceCalls({
+    ...{ connection, openCodec, names, clock, sources, readModel, suppressed },
+    ingestUrl: config.POSTHASTE_INGEST_URL ?? null,
+  });
   const letters = new VisibleLetters(readModel, suppressed, replays.past);
   const resends = await openResends({
     ...{ connection, openCodec, names, destinations, readModel, letters, suppressed, trail, log },
@@ -207,6 +212,7 @@ export async function startControl({ config, host, version, log, registry, fail 
   const routes = [
     ...catalogRoutes(),
     ...sourceRoutes({ sources, clock }),
+    ...sourceCalls.routes,
     ...destinationRoutes({ destinations, sources, clock }),
     ...destinationSecretRoutes({ destinations, sources, clock }),
     ...destinationTestRoutes({ destinations, sender, clock }),
@@ -259,7 +265,7 @@ export async function startControl({ config, host, version, log, registry, fail 
       await server.close();
       await replays.close();
       await resends.close();
-      await Promise.all([access.close(), audit.close()]);
+      await Promise.all([access.close(), audit.close(), sourceCalls.close()]);
       await Promise.all([readModel.close(), audiences.close(), deletions.close()]);
       await unreadable.close();
       await sender.close();

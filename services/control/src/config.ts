@@ -39,6 +39,15 @@ function found(entries: readonly string[], entry: string): string {
   return mayHoldPassword ? `another thing in entry ${entries.indexOf(entry) + 1}` : JSON.stringify(entry);
 }
 
+/** An address such as `http://ingest:8080`. */
+const address = () =>
+  z
+    .string()
+    .refine(
+      (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol),
+      "expected an address such as http://ingest:8080",
+    );
+
 export const controlSettings = withConnections({
   POSTHASTE_TOPIC_PREFIX: z.string().default(DEFAULT_TOPIC_PREFIX),
   POSTHASTE_CONTROL_PORT: port().default(8090),
@@ -53,6 +62,8 @@ export const controlSettings = withConnections({
   ),
   /** The other services whose readiness is part of control's. */
   POSTHASTE_READY_URLS: serviceAddresses.default([]),
+  /** Where ingest is, as control and senders reach it: for sample calls. */
+  POSTHASTE_INGEST_URL: address().optional(),
   /** CIDRs of private networks that a test-send may reach; as delivery's. */
   POSTHASTE_ALLOW_NETWORKS: parsedBy(parseNetworks, "expected CIDRs divided by commas").default([]),
   /** CIDRs that a test-send may not reach, public or allowed as they may be; as delivery's. */

@@ -1,6 +1,7 @@
 /** A control of a test's own, over topics of the test's own: as its process has it, every log line kept. */
 import { randomBytes } from "node:crypto";
 import type { Log } from "@posthaste/core/log";
+import { readConfig } from "@posthaste/runtime/config";
 import type { TestTopics } from "@posthaste/testbed/test-topics";
 import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
 import { Registry } from "prom-client";
@@ -61,7 +62,7 @@ export async function startTestControl(
   const registry = new Registry();
   const failures: Error[] = [];
   const control = await startControl({
-    config: controlSettings.parse({
+    config: readConfig(controlSettings, {
       KAFKA_BROKERS: kafkaBrokers().join(","),
       SCHEMA_REGISTRY_URL: schemaRegistryUrl(),
       POSTHASTE_TOPIC_PREFIX: prefix,
@@ -69,6 +70,8 @@ export async function startTestControl(
       POSTHASTE_ADMIN_TOKEN: ADMIN_TOKEN,
       POSTHASTE_SECRET_KEYS: secretKeys,
       POSTHASTE_ALLOW_NETWORKS: "127.0.0.0/8",
+      // Nothing listens there; a test that needs an ingest names its own.
+      POSTHASTE_INGEST_URL: "http://127.0.0.1:9",
       ...(readyUrls === undefined ? {} : { POSTHASTE_READY_URLS: readyUrls }),
       ...env,
     }),

@@ -88,6 +88,8 @@ describe("/openapi.json", () => {
         "PATCH /v1/sources/{id}",
         "DELETE /v1/sources/{id}",
         "POST /v1/sources/{id}/write-key",
+        "GET /v1/sources/{id}/calls",
+        "POST /v1/sources/{id}/sample",
         "GET /v1/destinations",
         "POST /v1/destinations",
         "GET /v1/destinations/{id}",

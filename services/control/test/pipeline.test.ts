@@ -7,7 +7,7 @@ import { partitionOf } from "@posthaste/kafka/wire/murmur2";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bareEvent } from "../src/events/bare-event.ts";
+import { bareEvent } from "../src/bare-event.ts";
 import { openPipelineSearch, type PipelineSearch } from "../src/pipeline/pipeline-search.ts";
 import { startTestControl, type TestControl } from "./control.ts";
 import { attemptAt, createLogWriter } from "./log-writer.ts";

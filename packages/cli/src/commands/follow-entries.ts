@@ -1,12 +1,9 @@
 /** A list that is looked at again and again: each entry is printed once, in the order in which they came. */
-import { setTimeout as delay } from "node:timers/promises";
 import type { Context } from "../context.ts";
-import { CliError, EXIT } from "../exit-code.ts";
 import type { Entry } from "../printer.ts";
+import { GIVE_UP_MS, keepAsking } from "./keep-asking.ts";
 
 const LOOK_MS = 1000;
-/** Control that does not answer for so long is given up. */
-const GIVE_UP_MS = 60_000;
 const PAGE = 200;
 
 export interface FollowOptions {
@@ -19,25 +16,17 @@ export interface FollowOptions {
 }
 
 /** Ends with Ctrl-C, and rejects when control does not answer for a minute. */
-export async function followEntries(context: Context, options: FollowOptions): Promise<never> {
-  const { printer } = context;
+export function followEntries(context: Context, options: FollowOptions): Promise<never> {
   let newest: number | null = null;
-  let lostAtMs: number | null = null;
-  for (;;) {
-    try {
+  return keepAsking(context, {
+    everyMs: LOOK_MS,
+    giveUpMs: GIVE_UP_MS,
+    ask: async () => {
       const found: readonly Entry[] = await entriesSince(context, options, newest);
-      if (lostAtMs !== null) printer.say(`again since ${new Date().toISOString()}`);
-      lostAtMs = null;
       if (found.length > 0) options.print(found.toReversed());
       newest = Number(found[0]?.id ?? newest ?? -1);
-    } catch (error) {
-      if (!(error instanceof CliError) || error.exitCode !== EXIT.notReachable) throw error;
-      if (lostAtMs === null) printer.say(`lost connection: ${error.message}`);
-      lostAtMs ??= performance.now();
-      if (performance.now() - lostAtMs > GIVE_UP_MS) throw error;
-    }
-    await delay(LOOK_MS);
-  }
+    },
+  });
 }
 
 /** Newest first; at first as many as are wanted, then all that came since. */

@@ -5,6 +5,7 @@ import { parseDuration } from "../duration.ts";
 import { examples } from "../examples.ts";
 import { CliError, EXIT } from "../exit-code.ts";
 import { given } from "../options.ts";
+import { addSourceCalls } from "./source-calls.ts";
 import { addGet, addList, addRemove } from "./stored-commands.ts";
 
 const PATH = "/v1/sources";
@@ -71,6 +72,8 @@ export function addSources(program: Command, perform: Perform): void {
       }),
     )
     .addHelpText("after", examples(["posthaste sources rotate-write-key src_4k2v8m1n0p3q5r7s --old-key-for 2h"]));
+
+  addSourceCalls(sources, perform);
 
   addRemove({
     ...stored,

@@ -6,6 +6,8 @@ export type SourcePatch = { readonly revision?: number | undefined; readonly nam
 
 export type WriteKeyRotation = { readonly oldKeySeconds?: number | undefined };
 
+export type SampleInput = { readonly type?: "identify" | "track" | "page" | "screen" | "group" | "alias" | undefined };
+
 export type DestinationInput = { readonly type: "Webhooks"; readonly name: string; readonly sourceIds?: readonly (string)[] | undefined; readonly enabled?: boolean | undefined; readonly settings: { readonly sharedSecret?: (string) | ("***") | ({ readonly set: boolean }) | (null) | undefined; readonly settle?: "any" | "each" | undefined; readonly rateLimitPerSecond?: (number) | (null) | undefined; readonly standardWebhooks?: boolean | undefined; readonly responseLog?: "failures" | "all" | "off" | undefined; readonly payload?: "documented" | "full" | undefined; readonly urls: readonly ({ readonly url: string; readonly headers?: { readonly [key: string]: string } | undefined })[] } };
 
 export type DestinationPatch = { readonly revision?: number | undefined; readonly type?: "Webhooks" | undefined; readonly name?: string | undefined; readonly sourceIds?: readonly (string)[] | undefined; readonly enabled?: boolean | undefined; readonly settings?: { readonly sharedSecret?: (string) | ("***") | ({ readonly set: boolean }) | (null) | undefined; readonly settle?: "any" | "each" | undefined; readonly rateLimitPerSecond?: (number) | (null) | undefined; readonly standardWebhooks?: boolean | undefined; readonly responseLog?: "failures" | "all" | "off" | undefined; readonly payload?: "documented" | "full" | undefined; readonly urls?: readonly ({ readonly url: string; readonly headers?: { readonly [key: string]: string } | undefined })[] | undefined } | undefined };
@@ -45,6 +47,10 @@ export type Catalog = readonly ({ readonly name: string; readonly description: s
 export type SourcePage = { readonly data: readonly (Source)[]; readonly nextCursor: (string) | (null); readonly asOf: (string) | (null); readonly complete: boolean };
 
 export type Source = { readonly id: string; readonly name: string; readonly kind: "web" | "mobile" | "server"; readonly writeKey: string; readonly oldWriteKeys: readonly ({ readonly writeKey: string; readonly expiresAt: string })[]; readonly enabled: boolean; readonly revision: number; readonly createdAt: string; readonly updatedAt: string };
+
+export type SourceCalls = { readonly data: readonly ({ readonly id: string; readonly time: string; readonly what: "taken" | "rejected" | "refused"; readonly code: (string) | (null); readonly advice: (string) | (null); readonly message: (string) | (null); readonly status: (number) | (null); readonly type: (string) | (null); readonly event: (string) | (null); readonly userKey: (string) | (null); readonly messageIds: readonly (string)[]; readonly path: (string) | (null); readonly bytes: (number) | (null); readonly userAgent: (string) | (null); readonly unknownKey: (string) | (null) })[]; readonly counts: { readonly since: string; readonly accepted: number; readonly lastAcceptedAt: (string) | (null); readonly rejected: readonly ({ readonly code: string; readonly count: number; readonly advice: string })[]; readonly refused: readonly ({ readonly code: string; readonly count: number; readonly advice: string })[] }; readonly asOf: (string) | (null); readonly complete: boolean };
+
+export type SampleAnswer = { readonly messageId: string; readonly type: "identify" | "track" | "page" | "screen" | "group" | "alias"; readonly taken: boolean; readonly status: (number) | (null); readonly code: (string) | (null); readonly message: (string) | (null) };
 
 export type DestinationPage = { readonly data: readonly (Destination)[]; readonly nextCursor: (string) | (null); readonly asOf: (string) | (null); readonly complete: boolean };
 
@@ -128,6 +134,8 @@ export interface Operations {
   "PATCH /v1/sources/{id}": { params: { id: string }; query: {  }; body: SourcePatch; answer: Source };
   "DELETE /v1/sources/{id}": { params: { id: string }; query: {  }; body: undefined; answer: undefined };
   "POST /v1/sources/{id}/write-key": { params: { id: string }; query: {  }; body: WriteKeyRotation; answer: Source };
+  "GET /v1/sources/{id}/calls": { params: { id: string }; query: { limit?: number; since?: string }; body: undefined; answer: SourceCalls };
+  "POST /v1/sources/{id}/sample": { params: { id: string }; query: {  }; body: SampleInput; answer: SampleAnswer };
   "GET /v1/destinations": { params: {  }; query: { limit?: number; cursor?: string }; body: undefined; answer: DestinationPage };
   "POST /v1/destinations": { params: {  }; query: {  }; body: DestinationInput; answer: Destination };
   "GET /v1/destinations/{id}": { params: { id: string }; query: {  }; body: undefined; answer: Destination };

@@ -11,6 +11,8 @@ export const ROUTE_NEEDS: Readonly<Record<string, Need>> = {
   changeSource: "write",
   removeSource: "write",
   rotateWriteKey: "write",
+  listSourceCalls: "read",
+  sendSampleCall: "write",
 
   listDestinations: "read",
   getDestination: "read",

@@ -25,7 +25,7 @@ import type { Task, WindowedConsumer } from "@posthaste/kafka/consumer/windowed-
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
 import type { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-records";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
-import { bareEvent } from "../events/bare-event.ts";
+import { bareEvent } from "../bare-event.ts";
 import { AudiencePresence, type AudiencePresenceOptions } from "./audience-presence.ts";
 
 /** Of each partition: what waits for its turn here waits as well in the topic. */

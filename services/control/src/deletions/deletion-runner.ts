@@ -15,8 +15,8 @@ import type { Log } from "@posthaste/core/log";
 import { eventKey } from "@posthaste/core/routing/partition-key";
 import { withDeadline } from "@posthaste/kafka/connection/deadline";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
+import { bareEvent } from "../bare-event.ts";
 import { WRITE_DEADLINE_MS } from "../config-store/config-store.ts";
-import { bareEvent } from "../events/bare-event.ts";
 import type { SuppressionWriter } from "../suppressions/suppression-writer.ts";
 import type { DeletionStore } from "./deletion-store.ts";
 

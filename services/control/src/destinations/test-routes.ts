@@ -11,11 +11,11 @@ import type { Clock } from "@posthaste/core/time";
 import type { WebhookSender } from "@posthaste/webhook/sender";
 import { z } from "zod";
 import type { ConfigStore } from "../config-store/config-store.ts";
-import { sampleEvent } from "../events/sample-event.ts";
 import { tenths } from "../http/milliseconds.ts";
 import { Problem } from "../http/problem.ts";
 import { defineRoute, type Route } from "../http/route.ts";
 import { createId } from "../identifiers.ts";
+import { sampleEvent } from "../sample-event.ts";
 import { assertOpened, findDestination } from "./destination-access.ts";
 import { unsavedDestination } from "./unsaved-destination.ts";
 

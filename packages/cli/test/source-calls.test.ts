@@ -1,0 +1,80 @@
+import { eventually } from "@posthaste/testkit/eventually";
+import { describe, expect, it } from "vitest";
+import { runBinary } from "./fake-control.ts";
+import { useCommand } from "./harness.ts";
+
+const command = useCommand(runBinary);
+
+const CALLS = "GET /v1/sources/src_1/calls";
+const TAKEN = {
+  ...{ id: "taken:0:7", time: "2026-11-22T10:00:00.000Z", what: "taken", code: null, status: null, type: "track" },
+  ...{ event: "Ordered", userKey: "user-7", messageIds: ["m-7"] },
+};
+const REFUSED = {
+  ...{ id: "refused:0:1:0", time: "2026-11-22T10:00:01.000Z", what: "refused", code: "rate_limited", status: 429 },
+  ...{ type: null, event: null, userKey: null, messageIds: ["m-8", "m-9"] },
+};
+const COUNTS = {
+  ...{ since: "2026-11-22T09:00:00.000Z", accepted: 12, lastAcceptedAt: TAKEN.time, rejected: [] },
+  refused: [{ code: "rate_limited", count: 3, advice: "Send less." }],
+};
+
+describe("sources calls", () => {
+  it("lists what a source sent, and says how much of it was not taken and what to change", async () => {
+    command.control.script(CALLS, { data: [REFUSED, TAKEN], counts: COUNTS, complete: true });
+    const { code, stdout, stderr } = await command.posthaste(["sources", "calls", "src_1", "--limit", "20"]);
+    expect([code, stdout]).toEqual([
+      0,
+      `${REFUSED.time}\trefused\trate_limited\t429\t\t\t\tm-8,m-9\n${TAKEN.time}\ttaken\t\t\ttrack\tOrdered\tuser-7\tm-7\n`,
+    ]);
+    expect(stderr).toBe(
+      `since ${COUNTS.since}: 12 taken, the last at ${TAKEN.time}\nrequests refused: rate_limited x3. Send less.\n`,
+    );
+    expect(command.control.requests.at(-1)?.target).toBe("/v1/sources/src_1/calls?limit=20");
+  });
+
+  it("--follow prints each once, in the order in which they came, past a control that is gone for a while", async () => {
+    command.control.scriptRequest(CALLS, ({ attempt }) => {
+      if (attempt === 2) return { status: 503, body: JSON.stringify({ detail: "not now" }) };
+      const data = attempt < 2 ? [TAKEN] : [REFUSED, TAKEN];
+      return { status: 200, body: JSON.stringify({ data, counts: COUNTS, complete: true }) };
+    });
+    const { code, stdout, stderr } = await command.posthaste(["sources", "calls", "src_1", "--follow", "--json"], {
+      during: async (pid) => {
+        await eventually(() => expect(command.control.requests.length).toBeGreaterThan(3));
+        process.kill(pid, "SIGINT");
+      },
+    });
+    const printed = stdout.trim().split("\n");
+    expect([code, printed.map((line) => JSON.parse(line).id)]).toEqual([130, [TAKEN.id, REFUSED.id]]);
+    expect(stderr).toMatch(/^lost connection: not now\nagain since 20\d\d-\S+Z\n$/);
+  });
+
+  it("--follow ends with 5 when control is gone for longer than --give-up", async () => {
+    command.control.script(CALLS, { detail: "not now" }, 503);
+    const { code, stderr } = await command.posthaste(["sources", "calls", "src_1", "--follow", "--give-up", "100ms"]);
+    expect([code, stderr]).toEqual([5, "lost connection: not now\nposthaste: not now\n"]);
+  });
+
+  it("ends with 3 where there is no such source", async () => {
+    expect((await command.posthaste(["sources", "calls", "src_none"])).code).toBe(3);
+  });
+});
+
+describe("sources sample", () => {
+  const SAMPLE = "POST /v1/sources/src_1/sample";
+
+  it("sends a call of the type, and says how to look at it", async () => {
+    command.control.script(SAMPLE, { messageId: "test_1", type: "page", taken: true, status: 200 });
+    const { code, stdout, stderr } = await command.posthaste(["sources", "sample", "src_1", "--type", "page"]);
+    expect([code, stderr]).toEqual([0, "look at it: posthaste events why test_1\n"]);
+    expect(stdout).toContain("messageId\ttest_1\n");
+    expect(command.lastBody()).toEqual({ type: "page" });
+  });
+
+  it("ends with 3 when ingest did not take it", async () => {
+    command.control.script(SAMPLE, { messageId: "test_1", taken: false, status: 401, code: "source_disabled" });
+    const { code, stderr } = await command.posthaste(["sources", "sample", "src_1"]);
+    expect([code, stderr]).toEqual([3, ""]);
+  });
+});

@@ -1,0 +1,28 @@
+/** A source's calls, put together from their parts. */
+import type { OpenCodec } from "@posthaste/contracts/codec";
+import type { TopicNames } from "@posthaste/contracts/topics";
+import type { Event } from "@posthaste/core/event/event";
+import type { Clock } from "@posthaste/core/time";
+import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import type { Route } from "../http/route.ts";
+import { EventTail } from "./event-tail.ts";
+import { type SourceCallRoutesOptions, sourceCallRoutes } from "./source-call-routes.ts";
+
+export interface OpenSourceCallsOptions extends Omit<SourceCallRoutesOptions, "tail" | "nowMs"> {
+  readonly connection: KafkaConnection;
+  readonly openCodec: OpenCodec;
+  readonly names: Pick<TopicNames, "events">;
+  readonly clock: Clock;
+}
+
+export interface OpenSourceCalls {
+  readonly routes: readonly Route[];
+  close(): Promise<void>;
+}
+
+export async function openSourceCalls(options: OpenSourceCallsOptions): Promise<OpenSourceCalls> {
+  const { connection, openCodec, names, clock } = options;
+  const codec = await openCodec<Event>("event");
+  const tail = new EventTail({ connection, topic: names.events, codec, monotonicMs: clock.monotonicMs });
+  return { routes: sourceCallRoutes({ ...options, tail, nowMs: clock.nowMs }), close: () => tail.close() };
+}

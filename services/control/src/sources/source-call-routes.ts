@@ -1,0 +1,88 @@
+/** What a source sent lately, and a call to try it with. */
+import { CALL_TYPES } from "@posthaste/core/call/call-schema";
+import { UNKNOWN_SOURCE_ID } from "@posthaste/core/call/source-activity";
+import type { Source } from "@posthaste/core/config/source";
+import { z } from "zod";
+import type { ConfigStore } from "../config-store/config-store.ts";
+import { timeRange } from "../http/moment.ts";
+import { pageQuery } from "../http/page.ts";
+import { Problem } from "../http/problem.ts";
+import { defineRoute, type Route } from "../http/route.ts";
+import { createId } from "../identifiers.ts";
+import { sendSample } from "./sample-call.ts";
+import { findSource } from "./source-access.ts";
+import { sourceCallsAnswer } from "./source-call-view.ts";
+import { findSourceCalls, type SourceCallsParts } from "./source-calls.ts";
+
+export interface SourceCallRoutesOptions extends SourceCallsParts {
+  readonly sources: Pick<ConfigStore<Source>, "get">;
+  /** Null where none is set: then no sample can be sent. */
+  readonly ingestUrl: string | null;
+  readonly nowMs: () => number;
+}
+
+const HOUR_MS = 3_600_000;
+
+const callsQuery = z.strictObject({
+  limit: pageQuery.shape.limit,
+  since: timeRange.since.describe("From when on calls are counted, ISO 8601; an hour ago by default."),
+});
+
+const sampleInput = z.strictObject({
+  type: z
+    .enum(CALL_TYPES, `expected one of ${CALL_TYPES.join(", ")}`)
+    .default("track")
+    .describe("The call's type."),
+});
+
+const sampleAnswer = z.object({
+  messageId: z.string().describe("What GET /v1/events/{messageId} is asked for."),
+  type: z.enum(CALL_TYPES),
+  taken: z.boolean(),
+  status: z.int().nullable().describe("What ingest answered; null where it did not."),
+  code: z.string().nullable().describe("Why it was not taken."),
+  message: z.string().nullable().describe("What ingest said, or why nothing came from it."),
+});
+
+export function sourceCallRoutes(options: SourceCallRoutesOptions): readonly Route[] {
+  return [callsRoute(options), sampleRoute(options)];
+}
+
+function callsRoute({ sources, nowMs, ...parts }: SourceCallRoutesOptions): Route {
+  return defineRoute({
+    method: "GET",
+    path: "/v1/sources/{id}/calls",
+    operation: "listSourceCalls",
+    summary: `The newest calls of a source, taken or not, with what to change; of ${UNKNOWN_SOURCE_ID}, of nobody's`,
+    query: callsQuery,
+    answer: { status: 200, description: "The calls, newest first, and how many there were.", body: sourceCallsAnswer },
+    refusals: ["not_found", "unavailable"],
+    handle: ({ params, query }) => {
+      if (params.id !== UNKNOWN_SOURCE_ID) findSource(sources.get(params.id), params.id);
+      return findSourceCalls(params.id, { limit: query.limit, sinceMs: query.since ?? nowMs() - HOUR_MS }, parts);
+    },
+  });
+}
+
+function sampleRoute({ sources, ingestUrl, nowMs }: SourceCallRoutesOptions): Route {
+  return defineRoute({
+    method: "POST",
+    path: "/v1/sources/{id}/sample",
+    operation: "sendSampleCall",
+    summary: "Send one made-up call to ingest with the source's write key, and see what it answers",
+    body: { name: "SampleInput", schema: sampleInput },
+    answer: { status: 200, description: "What ingest answered.", body: { name: "SampleAnswer", schema: sampleAnswer } },
+    refusals: ["not_found", "conflict"],
+    handle: async ({ params, body: { type } }) => {
+      const source = findSource(sources.get(params.id), params.id);
+      if (ingestUrl === null) {
+        throw new Problem("conflict", "control does not know where ingest is: set POSTHASTE_INGEST_URL for it");
+      }
+      const key = source.writeKeys.find(({ expiresAtMs }) => expiresAtMs === null);
+      if (key === undefined) throw new Problem("conflict", `${params.id} has no write key: make one at /write-key`);
+      const messageId = createId("test");
+      const outcome = await sendSample({ ingestUrl, writeKey: key.key, type, messageId, nowMs: nowMs() });
+      return { messageId, type, ...outcome };
+    },
+  });
+}

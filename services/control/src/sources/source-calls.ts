@@ -1,0 +1,91 @@
+/** What a source sent lately: from the end of `posthaste.events`, the rejected calls and the source's activity. */
+import { isEventSuppressed, type SuppressedUsers } from "@posthaste/core/deletion/suppression";
+import { freshnessOfBoth } from "../http/freshness.ts";
+import { isoTime, isoTimeOrNull } from "../http/moment.ts";
+import { activityFromEntry, refusedRequestFromEntry } from "../read-model/activity-entry.ts";
+import type { ReadModel } from "../read-model/read-model.ts";
+import { rejectedCallFromEntry } from "../read-model/rejected-call-entry.ts";
+import type { EventTail } from "./event-tail.ts";
+import { adviceFor } from "./refusal-advice.ts";
+import { type SourceCall, type SourceCallCounts, viewRefused, viewRejected, viewTaken } from "./source-call-view.ts";
+
+export interface SourceCallsParts {
+  readonly readModel: Pick<ReadModel, "newest" | "freshness">;
+  readonly tail: Pick<EventTail, "newest">;
+  /** Whose events are not shown. */
+  readonly suppressed: SuppressedUsers;
+}
+
+export interface SourceCallsQuery {
+  readonly limit: number;
+  /** From when on calls are counted. */
+  readonly sinceMs: number;
+}
+
+/** Records of activity that are added up for one answer: those of a day of some processes. */
+const MAX_COUNTED = 20_000;
+
+/** Throws a Problem while the read model cannot be asked. */
+export async function findSourceCalls(sourceId: string, query: SourceCallsQuery, parts: SourceCallsParts) {
+  const { readModel, tail, suppressed } = parts;
+  const ofSource = { destinationId: sourceId, limit: query.limit };
+  const [taken, rejected, refused, counts] = await Promise.all([
+    tail.newest(sourceId),
+    readModel.newest("rejected_calls", ofSource),
+    readModel.newest("refused_requests", { ...ofSource, kind: "request" }),
+    countCalls(sourceId, query.sinceMs, readModel),
+  ]);
+  const shown = (taken ?? []).filter(({ event }) => !isEventSuppressed(suppressed, event));
+  const calls: SourceCall[] = [
+    ...shown.map(viewTaken),
+    ...rejected.map((entry) => viewRejected(rejectedCallFromEntry(entry), entry)),
+    ...refused.map((entry) => viewRefused(refusedRequestFromEntry(entry), entry)),
+  ];
+  const fresh = freshnessOfBoth(readModel.freshness("rejected_calls"), readModel.freshness("source_activity"));
+  return {
+    data: calls.sort(newestFirst).slice(0, query.limit),
+    counts,
+    ...fresh,
+    complete: fresh.complete && taken !== null,
+  };
+}
+
+async function countCalls(
+  sourceId: string,
+  sinceMs: number,
+  readModel: Pick<ReadModel, "newest">,
+): Promise<SourceCallCounts> {
+  const entries = await readModel.newest("source_activity", { destinationId: sourceId, sinceMs, limit: MAX_COUNTED });
+  const [rejected, refused] = [new Map<string, number>(), new Map<string, number>()];
+  let accepted = 0;
+  let lastAcceptedMs: number | null = null;
+  for (const activity of entries.map(activityFromEntry)) {
+    accepted += activity.accepted;
+    if (activity.lastAcceptedMs !== null) lastAcceptedMs = Math.max(lastAcceptedMs ?? 0, activity.lastAcceptedMs);
+    add(rejected, activity.rejected);
+    add(refused, activity.refused);
+  }
+  const last = entries.length === MAX_COUNTED ? entries.at(-1) : undefined;
+  return {
+    since: isoTime(last?.timeMs ?? sinceMs),
+    accepted,
+    lastAcceptedAt: isoTimeOrNull(lastAcceptedMs),
+    rejected: countsOf(rejected),
+    refused: countsOf(refused),
+  };
+}
+
+function add(sums: Map<string, number>, counts: Readonly<Record<string, number>>): void {
+  for (const [code, count] of Object.entries(counts)) sums.set(code, (sums.get(code) ?? 0) + count);
+}
+
+/** Most frequent first. */
+function countsOf(sums: ReadonlyMap<string, number>) {
+  return [...sums]
+    .map(([code, count]) => ({ code, count, advice: adviceFor(code) }))
+    .sort((a, b) => b.count - a.count || a.code.localeCompare(b.code));
+}
+
+function newestFirst(a: SourceCall, b: SourceCall): number {
+  return b.time.localeCompare(a.time) || b.id.localeCompare(a.id, undefined, { numeric: true });
+}
