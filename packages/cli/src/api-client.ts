@@ -1,6 +1,6 @@
 /** The control API over fetch: the only thing that the command talks to. */
 
-import { beginDownload, wholeOf } from "./download.ts";
+import { beginDownload, endless, wholeOf } from "./download.ts";
 import { CliError, EXIT, type ExitCode } from "./exit-code.ts";
 import type { Entry } from "./printer.ts";
 import { upload } from "./upload.ts";
@@ -29,6 +29,11 @@ export interface ReadList {
   readonly complete: boolean;
 }
 
+export interface OpenOptions {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+}
+
 export interface ApiClient {
   /**
    * The answer's document. Throws CliError with the code that the refusal stands for. `extraMs`: how much longer than
@@ -45,6 +50,10 @@ export interface ApiClient {
    * the middle.
    */
   download(path: string): Promise<AsyncIterable<Uint8Array>>;
+  /**
+   * The bytes of an answer that has no end. Throws as `call` does, also where they break off: that is code 5.
+   */
+  open(path: string, options: OpenOptions): Promise<AsyncIterable<Uint8Array>>;
   /** Entries of a list through all its pages, at most `limit`. */
   list(path: string, limit: number): Promise<readonly Entry[]>;
   /** The same for a list that control reads from a topic; `query` narrows it. */
@@ -89,13 +98,15 @@ export function createApiClient({ url, token, timeoutMs, version }: ApiClientOpt
     return documentOf(url, { status, body: parseJson(text) });
   };
 
-  const download: ApiClient["download"] = async (path) => {
-    const headers = authorization();
-    const response = await beginDownload({ url: `${url}${path}`, headers, timeoutMs }).catch((cause: unknown) => {
-      throw notReachable(url, timeoutMs, cause);
-    });
+  const lost = (cause: unknown): never => {
+    throw notReachable(url, timeoutMs, cause);
+  };
+  const begin = async (path: string, options?: OpenOptions): Promise<Response> => {
+    const headers = { ...authorization(), ...options?.headers };
+    const asked = { url: `${url}${path}`, headers, timeoutMs, signal: options?.signal };
+    const response = await beginDownload(asked).catch(lost);
     if (response.status >= 400) throw refusal({ status: response.status, body: parseJson(await response.text()) });
-    return wholeOf(response);
+    return response;
   };
 
   const listRead: ApiClient["listRead"] = async (path, limit, filter) => {
@@ -116,7 +127,8 @@ export function createApiClient({ url, token, timeoutMs, version }: ApiClientOpt
   return {
     call,
     upload: uploadLines,
-    download,
+    download: async (path) => wholeOf(await begin(path)),
+    open: async (path, options) => endless(await begin(path, options), lost),
     list: async (path, limit) => (await listRead(path, limit, {})).entries,
     listRead,
     probe: (path) => request("GET", path),

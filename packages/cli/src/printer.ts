@@ -27,6 +27,12 @@ export interface Printer {
     columns: readonly string[],
     made?: Readonly<Record<string, (entry: Entry) => unknown>>,
   ): void;
+  /** The same for rows that come one after the other: the header once, columns fitted to as many of the last rows. */
+  listOn(
+    columns: readonly string[],
+    made: Readonly<Record<string, (entry: Entry) => unknown>> | undefined,
+    fitted: number,
+  ): (entries: readonly Entry[]) => void;
   /** One document: JSON under `--json`, else a line for each field. */
   document(entry: Entry): void;
   /** Lines that are made for a person; nothing in them is obeyed by a terminal. */
@@ -42,17 +48,24 @@ export function createPrinter({ terminal, json, quiet, color }: PrinterOptions):
   const write = (lines: readonly string[]): void => {
     if (lines.length > 0) terminal.out(`${lines.join("\n")}\n`);
   };
-  return {
-    isJson: json,
-    list: (entries, columns, made = {}) => {
+  const listOn: Printer["listOn"] = (columns, made = {}, fitted) => {
+    let last: readonly (readonly string[])[] | null = null;
+    return (entries) => {
       if (json) return write(entries.map((entry) => JSON.stringify(entry)));
       const rows = entries.map((entry) =>
         columns.map((column) => cellText(made[column]?.(entry) ?? valueAt(entry, column))),
       );
       if (!terminal.isTerminal) return write(rows.map((row) => row.join("\t")));
-      const [header = "", ...lines] = fitTable(columns, rows, terminal.columns);
-      write([bold(header), ...lines]);
-    },
+      const all = [...(last ?? []), ...rows];
+      const [header = "", ...lines] = fitTable(columns, all, terminal.columns);
+      write([...(last === null ? [bold(header)] : []), ...lines.slice(lines.length - rows.length)]);
+      last = all.slice(-fitted);
+    };
+  };
+  return {
+    isJson: json,
+    list: (entries, columns, made) => listOn(columns, made, 0)(entries),
+    listOn,
     document: (entry) => {
       if (json) return write([JSON.stringify(entry, null, 2)]);
       const fields = flatten(entry);

@@ -1,5 +1,4 @@
 /** Tokens, sign-in links and the audit, from the command line. */
-import { eventually } from "@posthaste/testkit/eventually";
 import { describe, expect, it } from "vitest";
 import { runBinary } from "./fake-control.ts";
 import { useCommand } from "./harness.ts";
@@ -89,50 +88,5 @@ describe("audit", () => {
     expect(command.control.requests.at(-1)?.target).toMatch(/\?actor=dana&target=src_1&since=\d/);
     command.control.script("GET /v1/audit", { data: [], nextCursor: null, complete: true });
     expect((await command.posthaste(["audit"])).code).toBe(3);
-  });
-
-  it("--follow says when control is gone and when it is back, and goes on where it was", async () => {
-    command.control.scriptRequest("GET /v1/audit", ({ attempt }) => {
-      if (attempt === 2) return { status: 503, body: JSON.stringify({ detail: "not now" }) };
-      const data = attempt > 2 ? [{ ...ENTRY, id: 8 }, ENTRY] : [ENTRY];
-      return { status: 200, body: JSON.stringify({ data, nextCursor: null, complete: true }) };
-    });
-    const { stdout, stderr } = await command.posthaste(["audit", "--follow", "--json"], {
-      during: async (pid) => {
-        await eventually(() => expect(command.control.requests.length).toBeGreaterThan(3));
-        process.kill(pid, "SIGINT");
-      },
-    });
-    expect(
-      stdout
-        .trim()
-        .split("\n")
-        .map((line) => JSON.parse(line).id),
-    ).toEqual([7, 8]);
-    expect(stderr).toMatch(/^lost connection: not now\nagain since 20\d\d-\S+Z\n$/);
-  });
-
-  it("--follow prints each entry once, in the order in which they came, until Ctrl-C", async () => {
-    const entries = [ENTRY];
-    command.control.scriptRequest("GET /v1/audit", () => {
-      const data = entries.toReversed();
-      entries.push({ ...ENTRY, id: ENTRY.id + entries.length });
-      return { status: 200, body: JSON.stringify({ data, nextCursor: null, complete: true }) };
-    });
-    const asked = () => command.control.requests.length;
-    const { code, stdout } = await command.posthaste(["audit", "--follow", "--json"], {
-      during: async (pid) => {
-        await eventually(() => expect(asked()).toBeGreaterThan(3));
-        process.kill(pid, "SIGINT");
-      },
-    });
-    expect(code).toBe(130);
-    expect(
-      stdout
-        .trim()
-        .split("\n")
-        .map((line) => JSON.parse(line).id)
-        .slice(0, 3),
-    ).toEqual([7, 8, 9]);
   });
 });

@@ -106,6 +106,12 @@ describe("help", () => {
     control.script("POST /v1/tokens", { ...document, token: "pht_1" }, 201);
     control.script("DELETE /v1/tokens/tok_4k2v8m1n0p3q5r7s", undefined, 204);
     control.script("GET /v1/audit", { data: [document], nextCursor: null, complete: true });
+    // The token of whoever follows is revoked when the first stream ends.
+    control.scriptRequest("GET /v1/live", ({ headers }) =>
+      headers["last-event-id"] === undefined
+        ? { status: 200, body: "event: beat\nid: 1\ndata: {}\n\n" }
+        : { status: 401 },
+    );
     control.script("POST /v1/session/link", { link: "http://127.0.0.1:1/#sign-in=x", expiresAt: "now" }, 201);
     control.script("GET /readyz", { ready: true, checks: { tables: true } });
   });
@@ -126,7 +132,10 @@ describe("help", () => {
           env: { POSTHASTE_ADMIN_TOKEN: TOKEN },
         }),
       );
-      for (const { code, stderr } of await Promise.all(runs)) expect([code, stderr]).toEqual([0, expect.any(String)]);
+      for (const [index, { code, stderr }] of (await Promise.all(runs)).entries()) {
+        const isFollowing = examples[index]?.includes(" --follow") === true;
+        expect([code, stderr]).toEqual(isFollowing ? [4, expect.stringMatching(/^lost/)] : [0, expect.any(String)]);
+      }
     },
   );
 

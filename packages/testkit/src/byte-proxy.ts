@@ -42,6 +42,11 @@ export class ByteProxy {
     for (const socket of this.#sockets) socket.pause();
   }
 
+  /** Connections that are made from now on are not held; those that are open stay so. */
+  letNew(): void {
+    this.#isHeld = false;
+  }
+
   release(): void {
     this.#isHeld = false;
     for (const socket of this.#sockets) socket.resume();

@@ -5,6 +5,7 @@ import { examples } from "../examples.ts";
 import { EXIT } from "../exit-code.ts";
 import { positiveNumber, wholeNumber } from "../options.ts";
 import { EXPORT_FORMATS, type ExportOptions, exportLetters } from "./export-letters.ts";
+import { type FollowedList, followRows, withFollow } from "./follow.ts";
 import { type LetterFilter, letterQuery, withLetterFilter, withNamedLetters } from "./letter-filter.ts";
 import { printRead } from "./print-read.ts";
 import { type PurgeOptions, purge } from "./purge.ts";
@@ -31,20 +32,27 @@ export function addDeadLetters(program: Command, perform: Perform): void {
   addPurge(deadLetters, perform);
 }
 
+interface ListOptions extends LetterFilter, FollowedList {
+  readonly limit: number;
+}
+
 function addList(deadLetters: Command, perform: Perform): void {
-  withLetterFilter(deadLetters.command("list"))
+  withFollow(withLetterFilter(deadLetters.command("list")), ["since", "until", "limit"])
     .description("list dead letters, newest first; ends with 3 when nothing matches")
     .option("--limit <n>", "at most this many", wholeNumber, DEFAULT_LIMIT)
-    .action(({ limit, ...filter }: LetterFilter & { readonly limit: number }, command: Command) =>
-      perform(command, async (context) =>
-        printRead(context, await context.api.listRead(PATH, limit, letterQuery(filter)), COLUMNS),
-      ),
+    .action(({ limit, follow, giveUp, ...filter }: ListOptions, command: Command) =>
+      perform(command, async (context) => {
+        const query = letterQuery(filter);
+        if (follow === true) return followRows(context, { topic: "dead-letters", query, giveUp, columns: COLUMNS });
+        return printRead(context, await context.api.listRead(PATH, limit, query), COLUMNS);
+      }),
     )
     .addHelpText(
       "after",
       examples([
         "posthaste dead-letters list --reason window_expired --since 1d",
         "posthaste dead-letters list --destination-id dst_4k2v8m1n0p3q5r7s --error 503 --json",
+        "posthaste dead-letters list --follow",
       ]),
     );
 }

@@ -4,6 +4,7 @@ import type { Perform } from "../context.ts";
 import { examples } from "../examples.ts";
 import { moment, queryOf, wholeNumber } from "../options.ts";
 import type { Entry } from "../printer.ts";
+import { type FollowedList, followRows, withFollow } from "./follow.ts";
 import { printRead } from "./print-read.ts";
 import { addResend } from "./resend.ts";
 
@@ -11,7 +12,7 @@ const COLUMNS = ["time", "destinationId", "messageId", "type", "attempt", "outco
 /** What a person can look through; `--limit` asks for more. */
 const DEFAULT_LIMIT = 50;
 
-interface DeliveryOptions {
+interface DeliveryOptions extends FollowedList {
   readonly destinationId?: string;
   readonly outcome?: string;
   readonly messageId?: string;
@@ -29,8 +30,7 @@ interface DeliveryOptions {
 }
 
 export function addDeliveries(program: Command, perform: Perform): void {
-  const deliveries = program
-    .command("deliveries")
+  const deliveries = withFollow(program.command("deliveries"), ["since", "until", "limit"])
     .description("what was sent and what came of it, newest first; ends with 3 when nothing matches")
     .option("--destination-id <id>", "only those for this destination")
     .option("--outcome <outcome>", "only those that came to delivered, retryable or permanent")
@@ -46,9 +46,13 @@ export function addDeliveries(program: Command, perform: Perform): void {
     .option("--since <time>", "only from this moment on: 10m ago, or ISO 8601", moment)
     .option("--until <time>", "only before this moment", moment)
     .option("--limit <n>", "at most this many", wholeNumber, DEFAULT_LIMIT)
-    .action(({ limit, ...filter }: DeliveryOptions, command: Command) =>
+    .action(({ limit, follow, giveUp, ...filter }: DeliveryOptions, command: Command) =>
       perform(command, async (context) => {
-        const list = await context.api.listRead("/v1/deliveries", limit, queryOf({ ...filter }));
+        const query = queryOf({ ...filter });
+        if (follow === true) {
+          return followRows(context, { topic: "deliveries", query, giveUp, columns: COLUMNS, made: { answers } });
+        }
+        const list = await context.api.listRead("/v1/deliveries", limit, query);
         return printRead(context, list, COLUMNS, { answers });
       }),
     )
@@ -59,6 +63,7 @@ export function addDeliveries(program: Command, perform: Perform): void {
         "posthaste deliveries --destination-id dst_4k2v8m1n0p3q5r7s --limit 200 --json",
         "posthaste deliveries --message-id message-7",
         "posthaste deliveries --user-id user-7 --status-class 5xx",
+        "posthaste deliveries --follow --outcome retryable --json",
       ]),
     );
   addResend(deliveries, perform);
