@@ -2,6 +2,7 @@
 import { Command, CommanderError } from "commander";
 import { addAudiences } from "./commands/audiences.ts";
 import { addAudit } from "./commands/audit.ts";
+import { addCompletion } from "./commands/completion.ts";
 import { addDeadLetters } from "./commands/dead-letters.ts";
 import { addDeletions } from "./commands/deletions.ts";
 import { addDeliveries } from "./commands/deliveries.ts";
@@ -80,6 +81,7 @@ export function createProgram({ terminal, version }: ProgramOptions, perform: Pe
   addAudit(program, perform);
   addOpen(program, perform);
   addDoctor(program, perform);
+  addCompletion(program, terminal);
   configure(program, (command) =>
     command
       .exitOverride()
