@@ -74,7 +74,7 @@ export class FakeBrokers {
   get picture(): PartitionLeaders {
     let known = [...this.leaders];
     return {
-      countOf: (topic) => (topic === "t" ? PARTITIONS : undefined),
+      countOf: (topic) => (topic === "t" ? this.leaders.length : undefined),
       leaderOf: (_, partition) => {
         const nodeId = known[partition] ?? null;
         return nodeId === null ? undefined : { nodeId, host: "h", port: nodeId };

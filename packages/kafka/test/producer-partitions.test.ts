@@ -33,6 +33,30 @@ describe("a partition that cannot be written", () => {
     },
   );
 
+  it("P2: is sent again when its own pause ends, whatever longer pause began meanwhile", async () => {
+    openWith(1, 2);
+    brokers.respond = answering((partition) => (partition === 1 ? NOT_LEADER : 0));
+    void send("long", 1);
+    await vi.advanceTimersByTimeAsync(5_000);
+    // Its pauses are of half a second by now, and another begins 50 ms after that of the other partition.
+    const refused = Promise.withResolvers<void>();
+    const last = brokers.requests.length;
+    brokers.respond = async (batches) => {
+      await refused.promise;
+      return answerFor(batches, () => NOT_LEADER);
+    };
+    while (brokers.requests.length === last) await vi.advanceTimersByTimeAsync(10);
+    brokers.respond = answering(() => NOT_LEADER);
+    void send("short", 0);
+    await vi.advanceTimersByTimeAsync(50);
+    brokers.respond = answering(() => 0);
+    refused.resolve();
+    await vi.advanceTimersByTimeAsync(60);
+    expect(brokers.values.slice(last)).toEqual([["long"], ["short"], ["short"]]);
+    await vi.advanceTimersByTimeAsync(500);
+    expect(producer.pendingBytes).toBe(0);
+  });
+
   it("P2: is sent what failed before anything that came later", async () => {
     brokers.script.push(answering((partition) => (partition === 1 ? NOT_LEADER : 0)));
     const calls = [send("a", 1)];

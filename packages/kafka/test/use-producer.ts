@@ -15,8 +15,8 @@ export const connectionLost: Respond = async () => {
 export let brokers: FakeBrokers;
 export let producer: GroupCommitProducer;
 export let registry: Registry;
-/** What the producer logged as an error. */
-export let errors: unknown[];
+/** What the producer logged from `info` on. */
+export let logged: Record<string, unknown>[];
 
 /** To be called at the top of a test file: each of its tests has a producer and brokers of its own, over fake time. */
 export function useProducer(): void {
@@ -33,8 +33,9 @@ export function useProducer(): void {
 /** Another producer, which counts anew. */
 export function open(leaders: PartitionLeaders = brokers.picture): void {
   registry = new Registry();
-  errors = [];
-  const log = { ...SILENT_LOG, error: (fields: unknown) => void errors.push(fields) };
+  logged = [];
+  const say = (fields: Record<string, unknown>) => void logged.push(fields);
+  const log = { ...SILENT_LOG, info: say, warn: say, error: say };
   producer = new GroupCommitProducer({
     name: "test",
     topics: ["t"],

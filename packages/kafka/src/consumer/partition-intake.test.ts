@@ -230,6 +230,49 @@ describe("the intake of a partition", () => {
     expect(idle()).toBe(1);
   });
 
+  it("PI3: starts nothing of what was taken in while it is frozen", () => {
+    const { runner, accept, ran, finish, idle } = openRunner({ laneOf: () => "user" });
+    accept(0, 3);
+    runner.freeze();
+    finish(0);
+    expect([idle(), ran()]).toEqual([1, [0]]);
+    runner.keep();
+    expect(ran()).toEqual([0, 1]);
+  });
+
+  it("PI2: fetches while backpressure holds as long as nothing of it waits", () => {
+    const { accept, asked, ran } = openRunner({ backpressure: { isHolding: true, onReleased: () => {} } });
+    expect(asked()).toEqual(["seek 0", "resume"]);
+    accept(0, 1);
+    expect([asked(), ran()]).toEqual([["pause"], []]);
+  });
+
+  it("PI2: waits for the schemas of what comes behind a record that waits for its own, and for none twice", async () => {
+    const ahead: string[] = [];
+    const learnt = Promise.withResolvers<void>();
+    let isLearnt = false;
+    const { runner, ran } = openRunner({
+      prefetch: () => (isLearnt ? undefined : learnt.promise),
+      prefetchAhead: (value) => void ahead.push(String(value)),
+    });
+    const messages = ["a", null, "b"].map((text, offset) =>
+      messageAt(offset, text === null ? null : Buffer.from(text)),
+    );
+    runner.accept({ messages, fetchedFrom: 0, lastOffset: 2, endOffset: 9 });
+    expect([ahead, ran()]).toEqual([["a", "b"], []]);
+    runner.accept({ messages: [messageAt(3, Buffer.from("c"))], fetchedFrom: 3, lastOffset: 3, endOffset: 9 });
+    expect([ahead, ran()]).toEqual([["a", "b", "c"], []]);
+    isLearnt = true;
+    learnt.resolve();
+    await learnt.promise;
+    await Promise.resolve();
+    runner.accept({ messages: [messageAt(4, Buffer.from("d"))], fetchedFrom: 4, lastOffset: 4, endOffset: 9 });
+    expect([ahead, ran()]).toEqual([
+      ["a", "b", "c"],
+      [0, 1, 2, 3],
+    ]);
+  });
+
   it("C5: says outright that it is to be fetched or not, whatever kafkajs believes since before the join", () => {
     const locating = openRunner({}, false);
     locating.runner.freeze();

@@ -1,0 +1,107 @@
+import { describe, expect, it, vi } from "vitest";
+import type { PartitionAnswer } from "../src/kafkajs/kafkajs-internals.ts";
+import { answering } from "./fake-brokers.ts";
+import {
+  brokers,
+  connectionLost,
+  logged,
+  openWith,
+  producer,
+  registry,
+  send,
+  turn,
+  useProducer,
+} from "./use-producer.ts";
+
+const NOT_LEADER = 6;
+
+useProducer();
+
+describe("the log of a producer", () => {
+  it("says that a connection was replaced, why, how often in a row, and what waits since when; and that it is over", async () => {
+    brokers.script.push(connectionLost, connectionLost);
+    const sent = send("a");
+    const { pendingBytes } = producer;
+    await vi.advanceTimersByTimeAsync(10_000);
+    await sent;
+    expect(logged).toMatchObject([
+      {
+        event: "producer_replaced",
+        producer: "test",
+        failures: 1,
+        reason: "KafkaJSConnectionError: closed",
+        pendingBytes,
+        oldestPendingMs: 0,
+      },
+      { event: "producer_replaced", failures: 2, pendingBytes, oldestPendingMs: 100 },
+      { event: "producer_recovered", producer: "test", pendingBytes: 0, oldestPendingMs: 0 },
+    ]);
+  });
+
+  it("says a failure that goes on less and less often", async () => {
+    brokers.respond = connectionLost;
+    void send("a").catch(() => {});
+    await vi.advanceTimersByTimeAsync(60_000);
+    const failures = brokers.requests.length;
+    expect(failures).toBeGreaterThan(64);
+    expect(logged.map((line) => line["failures"])).toEqual([1, 2, 4, 8, 16, 32, 64].filter((each) => each <= failures));
+  });
+
+  it("names the partitions that cannot be written, some of many, with what the first one's answer says", async () => {
+    openWith(...Array.from({ length: 30 }, () => 1));
+    brokers.respond = answering((partition) => (partition < 25 ? NOT_LEADER : 0));
+    const calls = Array.from({ length: 30 }, (_, partition) => send("a", partition));
+    await turn();
+    expect(logged).toMatchObject([{ event: "partitions_unwritten", failures: 1, reason: "NOT_LEADER_FOR_PARTITION" }]);
+    expect(logged[0]?.["partitions"]).toEqual(Array.from({ length: 20 }, (_, partition) => `t/${partition}`));
+    brokers.respond = answering(() => 0);
+    await vi.advanceTimersByTimeAsync(1_000);
+    await Promise.all(calls);
+    expect(logged.slice(1)).toMatchObject([{ event: "producer_recovered" }]);
+  });
+
+  it("says of partitions that fail together how often the one failed that failed most", async () => {
+    brokers.respond = answering((partition) => (partition === 0 ? NOT_LEADER : 0));
+    const first = send("a", 0);
+    await vi.advanceTimersByTimeAsync(600);
+    logged.length = 0;
+    // Partition 1 fails for the first time, beside or without the other: each line says what is true of its own.
+    brokers.respond = answering(() => NOT_LEADER);
+    const second = send("b", 1);
+    await turn();
+    expect(logged).toMatchObject([{ event: "partitions_unwritten", failures: 1, partitions: ["t/1"] }]);
+    brokers.respond = answering(() => 0);
+    await vi.advanceTimersByTimeAsync(2_000);
+    await Promise.all([first, second]);
+  });
+
+  it("says why a partition without a leader waits, and that the answer does not name one", async () => {
+    brokers.leaders[0] = null;
+    openWith(...brokers.leaders);
+    const waiting = send("a", 0);
+    await turn();
+    brokers.script.push(answering(() => undefined));
+    const unnamed = send("b", 1);
+    await turn();
+    expect(logged.map((line) => line["reason"])).toEqual([
+      expect.stringContaining("no leader"),
+      expect.stringContaining("does not name"),
+    ]);
+    brokers.leaders[0] = 1;
+    await vi.advanceTimersByTimeAsync(2_000);
+    await Promise.all([waiting, unnamed]);
+  });
+});
+
+describe("the metrics of a producer", () => {
+  it("are how long each request took, by what the producer is for", async () => {
+    const answer = Promise.withResolvers<readonly PartitionAnswer[]>();
+    await vi.advanceTimersByTimeAsync(5_000);
+    brokers.script.push(() => answer.promise);
+    const sent = send("a");
+    await vi.advanceTimersByTimeAsync(250);
+    answer.resolve([{ topicName: "t", partition: 0, errorCode: 0 }]);
+    await sent;
+    expect(await registry.metrics()).toMatch(/posthaste_producer_send_seconds_sum\{class="test"\} 0\.25\n/);
+  });
+});
