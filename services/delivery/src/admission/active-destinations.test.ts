@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { checked, observeAdmission, observeAnother, observed, openWindow } from "../../test/observed-admission.ts";
 
 observeAdmission();
@@ -17,6 +17,51 @@ describe("the destinations that a process has to do with", () => {
     for (let index = 0; index < 200; index++) observed.admit(checked("a"));
     expect(observed.sent.length).toBeGreaterThan(32);
     expect(observed.sent.length).toBeLessThan(64);
+  });
+
+  it("I1: remembers it of each URL by itself", () => {
+    observeAnother({ connections: 4096 });
+    for (let index = 0; index < 200; index++) observed.admit(checked("a"));
+    while (observed.sent.length > 0)
+      for (const permit of observed.sent.splice(0)) {
+        observed.nowMs += 1;
+        observed.finish(permit, "delivered");
+      }
+    observed.pass(120_000);
+    for (let index = 0; index < 10; index++) observed.admit(checked("b"));
+    expect(observed.sent).toHaveLength(2);
+    for (let index = 0; index < 10; index++) observed.admit(checked("a", { urls: ["https://other.example/"] }));
+    expect(observed.sent).toHaveLength(4);
+  });
+
+  it("J3: has one that is alone from the first on, until another is used, and again a while after that", () => {
+    const { destinations } = observed;
+    destinations.use("a", 1_000);
+    expect(destinations.isAlone(1_000)).toBe(true);
+    destinations.use("a", 2_000);
+    expect(destinations.isAlone(2_000)).toBe(true);
+    destinations.use("b", 3_000);
+    expect([destinations.isAlone(3_000), destinations.isAlone(3_001)]).toEqual([false, false]);
+    destinations.use("b", 900_000);
+    expect(destinations.isAlone(900_000)).toBe(true);
+    destinations.use("a", 900_001);
+    expect(destinations.isAlone(900_001)).toBe(false);
+  });
+
+  it("J2: keeps what it knows of a destination that was used a moment ago", () => {
+    observed.admit(checked("a"));
+    observed.finish(observed.sent[0], "delivered");
+    const known = observed.destinations.peek("a");
+    for (let turn = 0; turn < 20; turn++) {
+      observed.pass(10_000);
+      expect(observed.destinations.use("a", observed.nowMs)).toBe(known);
+    }
+  });
+
+  it("leaves no timer behind", () => {
+    observed.admission.close();
+    observed.destinations.close();
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   it("J3: leaves what waits for a destination that is alone where it is, unless it stalls in a full window", () => {
