@@ -1,4 +1,5 @@
-/** Rules: HS1, HS2 and HS3 of server.ts. */
+/** Rules: HS1, HS2 and HS3 of server.ts, AC4 of accept.ts. */
+import { randomBytes } from "node:crypto";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { eventually } from "@posthaste/testkit/eventually";
@@ -34,6 +35,12 @@ function batchOf(bytes: number): string {
 
 const answerOf = async (response: Response) => ({ status: response.status, body: (await response.json()) as object });
 
+it("is refused before its body is read while the brokers lag behind, also where only the body has the key", async () => {
+  gateway.producer.stalledForMs = 6_000;
+  const head = "POST /v1/track HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n";
+  expect((await sendRaw(gateway.url, Buffer.from(head)))?.status).toBe(503);
+});
+
 describe("sizes", () => {
   it(`are ${MAX_CALL_BYTES} bytes for a single call`, async () => {
     expect((await gateway.post("/v1/track", callOf(MAX_CALL_BYTES))).status).toBe(200);
@@ -43,6 +50,25 @@ describe("sizes", () => {
     });
     expect(gateway.events()).toHaveLength(1);
     expect(gateway.rejected()).toMatchObject([{ calls: [{ code: "call_too_large" }] }]);
+  });
+
+  it("AC4: are looked at before a single call is parsed", async () => {
+    expect(await answerOf(await gateway.post("/v1/track", "no JSON".padEnd(MAX_CALL_BYTES + 1, "x")))).toMatchObject({
+      status: 413,
+      body: { code: "call_too_large" },
+    });
+    expect(gateway.rejected()).toMatchObject([{ calls: [{ code: "call_too_large" }] }]);
+  });
+
+  it("are of the calls of a compressed batch by what was sent, also where it was compressed to no thirtieth", async () => {
+    const calls = Array.from({ length: 6_000 }, () => "{}").join(",");
+    const batch = (beside: string) => `{"batch":[${calls}],"beside":"${beside}"}`;
+    const beside = randomBytes(600).toString("base64");
+    const gzip = gzipSync(batch(beside));
+    expect(batch(beside).length / gzip.length).toBeLessThan(30);
+    const answer = await answerOf(await gateway.post("/v1/batch", gzip, { "content-encoding": "gzip" }));
+    expect(answer).toMatchObject({ status: 413, body: { code: "request_too_large" } });
+    expect(gateway.rejected()).toEqual([]);
   });
 
   it("are the same for a call in a batch, which is rejected without the others", async () => {

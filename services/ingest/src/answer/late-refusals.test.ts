@@ -36,4 +36,7 @@ it("LA2: holds so many and no more", () => {
   expect(told).toBe(PROMPT_REFUSALS + 3);
   vi.advanceTimersByTime(REFUSAL_DELAY_MS);
   expect(told).toBe(PROMPT_REFUSALS + MAX_HELD_REFUSALS + 3);
+  // What was told is held no more, so as many are held again.
+  refuse("a", PROMPT_REFUSALS + MAX_HELD_REFUSALS);
+  expect(told).toBe(2 * PROMPT_REFUSALS + MAX_HELD_REFUSALS + 3);
 });

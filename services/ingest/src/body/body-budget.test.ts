@@ -152,6 +152,62 @@ describe("the budget of bodies", () => {
     expect(budget.fullForMs()).toBe(20);
   });
 
+  it("BB4: is full from the first refusal until a quarter is free again, whatever comes and goes meanwhile", () => {
+    const shares: BodyShare[] = [];
+    for (let share = open("", true); share.take(16_000); share = open("", true)) shares.push(share);
+    nowMs = 100;
+    expect(budget.fullForMs()).toBe(100);
+    shares.pop()?.giveBack();
+    const again = open("", true);
+    expect(again.take(16_000)).toBe(true);
+    expect(open("", true).take(16_000)).toBe(false);
+    again.giveBack();
+    expect(budget.fullForMs()).toBe(100);
+    while (budget.heldBytes > 768_000) shares.pop()?.giveBack();
+    shares.pop()?.giveBack();
+    expect([budget.heldBytes, budget.fullForMs()]).toEqual([752_000, 100]);
+    shares.pop()?.giveBack();
+    expect([budget.heldBytes, budget.fullForMs()]).toEqual([736_000, 0]);
+    count(16_000, true);
+    nowMs = 150;
+    expect(budget.fullForMs()).toBe(50);
+  });
+
+  it("BB4: is full for a source that is refused alone, and not for one that is refused beside another", () => {
+    const fill = () => {
+      let taken = 0;
+      while (budget.open({ source: "one", address: "" }, () => {}).take(16_000)) taken++;
+      return taken;
+    };
+    const other = open("other", true);
+    other.take(1);
+    expect(fill()).toBe(52);
+    nowMs = 10;
+    expect(budget.fullForMs()).toBe(0);
+    other.giveBack();
+    expect(fill()).toBe(0);
+    nowMs = 30;
+    expect(budget.fullForMs()).toBe(20);
+  });
+
+  it("BB2: cuts off one after the other until the bytes are free, each once, and none of another address or source", () => {
+    for (const [name, bytes] of [
+      ["first", 60_000],
+      ["second", 70_000],
+      ["third", 80_000],
+    ] as const) {
+      open(name, false, "one").take(bytes);
+    }
+    open("elsewhere", false, "other").take(10);
+    open("known", true, "one").take(10);
+    nowMs = 1_000;
+    const next = open("next", false, "one");
+    expect(next.take(160_000)).toBe(true);
+    expect(cut).toEqual(["first", "second"]);
+    expect(next.take(20_000)).toBe(true);
+    expect(cut).toEqual(["first", "second", "third"]);
+  });
+
   it("BB1: holds what its bodies do, and never more than it may, whatever happens", () => {
     const step = fc.record({
       of: fc.nat(11),

@@ -75,7 +75,7 @@ describe("active requests", () => {
       ms: fc.nat(9),
     });
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      fc.property(fc.array(step, { minLength: 20, maxLength: 60, size: "max" }), (steps) => {
         recentMs = new Map();
         activeRequests = createActiveRequests({
           isBusy: () => true,

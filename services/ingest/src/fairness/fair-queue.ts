@@ -16,6 +16,8 @@
 export interface FairQueue<Work> {
   /** How much work waits. */
   readonly size: number;
+  /** How many flows are remembered: those of which work waits, and some thousands of others. */
+  readonly flows: number;
   /** Whether more of the flow is to be refused (FQ3). */
   isFull(flow: string): boolean;
   add(flow: string, work: Work): void;
@@ -82,6 +84,10 @@ class StartTimeFairQueue<Work> implements FairQueue<Work> {
 
   get size(): number {
     return this.#size;
+  }
+
+  get flows(): number {
+    return this.#flows.size;
   }
 
   isFull(name: string): boolean {

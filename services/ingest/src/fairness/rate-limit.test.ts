@@ -31,6 +31,15 @@ it("takes a batch whole and lets the next one wait for the debt, of calls or of 
   expect(limit.waitMs("s")).toBe(0);
 });
 
+it("earns nothing beyond a full bucket for a pause, also where nobody asked before it took", () => {
+  const clock = createFakeClock();
+  const limit = createRateLimit({ perSecond: { calls: 10, bytes: PLENTY }, monotonicMs: clock.monotonicMs });
+  limit.take("s", { calls: 0, bytes: 0 });
+  clock.advance(10_000);
+  limit.take("s", { calls: 15, bytes: 0 });
+  expect(limit.waitMs("s")).toBe(500);
+});
+
 it("never takes more over a time than that time earned, one second's worth and one batch", () => {
   const step = fc.record({
     waitMs: fc.nat(2_000),

@@ -1,0 +1,27 @@
+import { EventEmitter } from "node:events";
+import type { ServerResponse } from "node:http";
+import { beforeEach, expect, it } from "vitest";
+import { Exchange } from "./exchange.ts";
+
+let response: EventEmitter;
+let exchange: Exchange;
+let released: string[];
+beforeEach(() => {
+  response = new EventEmitter();
+  exchange = new Exchange(response as ServerResponse);
+  released = [];
+});
+
+it("XC1: releases everything once, when the response closes", () => {
+  for (const what of ["body", "place"]) exchange.untilClose(() => released.push(what));
+  expect([exchange.isOver, released]).toEqual([false, []]);
+  response.emit("close");
+  response.emit("close");
+  expect([exchange.isOver, released]).toEqual([true, ["body", "place"]]);
+});
+
+it("XC2: releases at once what is begun after the response has closed", () => {
+  response.emit("close");
+  exchange.untilClose(() => released.push("body"));
+  expect(released).toEqual(["body"]);
+});
