@@ -167,6 +167,10 @@ describe("with nothing but what is its own", () => {
       return response.status;
     };
     expect(await ask()).toBe(200);
+    const headers = { authorization: `Bearer ${token}` };
+    const scan = await (await fetch(`${system.controlUrl}/v1/events/retried/scan`, { headers })).text();
+    expect(scan).toContain("event: done");
+    for (const what of ["event", "delivery", "retry", "attempt"]) expect(scan).toContain(`"what":"${what}"`);
     await control.call("DELETE", `/v1/tokens/${id}`);
     expect(await ask()).toBe(401);
   });

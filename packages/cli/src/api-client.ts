@@ -56,8 +56,8 @@ export interface ApiClient {
   open(path: string, options: OpenOptions): Promise<AsyncIterable<Uint8Array>>;
   /** Entries of a list through all its pages, at most `limit`. */
   list(path: string, limit: number): Promise<readonly Entry[]>;
-  /** The same for a list that control reads from a topic; `query` narrows it. */
-  listRead(path: string, limit: number, query: Readonly<Record<string, string>>): Promise<ReadList>;
+  /** The same for a list that control reads from a topic; `query` narrows it. `page`: as many as one may have. */
+  listRead(path: string, limit: number, query: Readonly<Record<string, string>>, page?: number): Promise<ReadList>;
   /** An answer of whatever status, asked for without the token. Throws CliError when there is none. */
   probe(path: string): Promise<ApiAnswer>;
 }
@@ -109,12 +109,12 @@ export function createApiClient({ url, token, timeoutMs, version }: ApiClientOpt
     return response;
   };
 
-  const listRead: ApiClient["listRead"] = async (path, limit, filter) => {
+  const listRead: ApiClient["listRead"] = async (path, limit, filter, page = PAGE) => {
     const entries: Entry[] = [];
     let isComplete = true;
     let cursor: string | null = null;
     do {
-      const query = new URLSearchParams({ ...filter, limit: String(Math.min(PAGE, limit - entries.length)) });
+      const query = new URLSearchParams({ ...filter, limit: String(Math.min(page, limit - entries.length)) });
       if (cursor !== null) query.set("cursor", cursor);
       const { data, nextCursor, complete } = await call("GET", `${path}?${query}`);
       if (Array.isArray(data)) entries.push(...data.filter(isEntry));

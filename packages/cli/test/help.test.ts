@@ -73,6 +73,9 @@ describe("help", () => {
     for (const path of ["deliveries", "dead-letters", "dead-letters/counts", notifications]) {
       control.script(`GET /v1/${path}`, { data: [document], nextCursor: null, complete: true });
     }
+    const scanned = 'event: done\ndata: {"records":1,"of":1,"finds":1}\n\n';
+    control.scriptRequest("GET /v1/events/message-7/scan", () => ({ status: 200, body: scanned }));
+    control.script("GET /v1/events", { data: [document], nextCursor: null, complete: true });
     control.script("GET /v1/events/message-7", {
       cause: "delivered",
       sentence: "Delivered.",

@@ -37,13 +37,12 @@ import { destinationAudit } from "./destinations/destination-audit.ts";
 import { destinationRoutes } from "./destinations/destination-routes.ts";
 import { destinationSecretRoutes } from "./destinations/secret-routes.ts";
 import { destinationTestRoutes } from "./destinations/test-routes.ts";
-import { eventRoutes } from "./events/event-routes.ts";
+import { openEvents } from "./events/open-events.ts";
 import { EXAMPLES } from "./examples/examples.ts";
 import { createControlMetrics } from "./http/metrics.ts";
 import { createServer } from "./http/server.ts";
 import { liveRoutes } from "./live/live-routes.ts";
 import { createLiveTopics } from "./live/live-topics.ts";
-import { openPipelineSearch } from "./pipeline/pipeline-search.ts";
 import { openReadModel } from "./read-model/read-model.ts";
 import { openReplays } from "./replays/open-replays.ts";
 import { openResends } from "./resends/open-resends.ts";
@@ -51,6 +50,7 @@ import { askServices } from "./service-readiness.ts";
 import { openSourceCalls } from "./sources/open-source-calls.ts";
 import { sourceAudit } from "./sources/source-audit.ts";
 import { sourceRoutes } from "./sources/source-routes.ts";
+import { suppressedKeyCheck } from "./suppressions/suppressed-key.ts";
 import { openUnreadable } from "./unreadable/open-unreadable.ts";
 
 /** A write that waits this long for the brokers makes control unready. */
@@ -217,13 +217,11 @@ export async function startControl({ config, host, version, log, registry, fail 
     ...destinationSecretRoutes({ destinations, sources, clock }),
     ...destinationTestRoutes({ destinations, sender, clock }),
     ...deletions.routes,
-    ...eventRoutes({
-      ...{ sources, destinations, readModel, letters, suppressed, nowMs: clock.nowMs },
-      pipeline: await openPipelineSearch({ connection, openCodec, names, clock }),
-      audit: audit.journal,
-      keepMs: config.POSTHASTE_DELIVERY_LOG_KEEP,
-    }),
-    ...deliveryRoutes(readModel),
+    ...(await openEvents({
+      ...{ connection, openCodec, names, sources, destinations, readModel, letters, suppressed, clock },
+      ...{ audit: audit.journal, isStillAllowed: access.isStillAllowed, keepMs: config.POSTHASTE_DELIVERY_LOG_KEEP },
+    })),
+    ...deliveryRoutes(readModel, suppressed),
     ...latestRoutes({ readModel, suppressed, nowMs: clock.nowMs }),
     ...resends.routes,
     ...deadLetterRoutes(letters),
@@ -234,7 +232,10 @@ export async function startControl({ config, host, version, log, registry, fail 
     ...access.routes,
     ...audit.routes,
     ...liveRoutes({
-      topics: createLiveTopics({ readModel, letters, audit: audit.live, replays: replays.live }),
+      topics: createLiveTopics({
+        ...{ readModel, letters, audit: audit.live, replays: replays.live },
+        isSuppressed: suppressedKeyCheck(suppressed),
+      }),
       isStillAllowed: access.isStillAllowed,
       onOpen: (streams) => metrics.liveStreams.set(streams),
       clock,

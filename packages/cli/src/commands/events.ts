@@ -6,6 +6,9 @@ import { examples } from "../examples.ts";
 import { EXIT } from "../exit-code.ts";
 import { queryOf } from "../options.ts";
 import type { Entry } from "../printer.ts";
+import { eventPath } from "./event-path.ts";
+import { addFindEvents } from "./find-events.ts";
+import { addScanEvent } from "./scan-event.ts";
 
 /** Every destination took it. */
 const ARRIVED = ["delivered", "delivered_elsewhere"];
@@ -17,12 +20,13 @@ export function addEvents(program: Command, perform: Perform): void {
     .command("why <message-id>")
     .description("why an event did not arrive; ends with 0 when every destination took it, else with 3")
     .option("--source-id <id>", "only the events of this source")
-    .action((messageId: string, { sourceId }: { readonly sourceId?: string }, command: Command) =>
+    .option("--user-id <id>", "whose event it is: what is under way is then looked for among that user's alone")
+    .action((messageId: string, { sourceId, userId }: WhyOptions, command: Command) =>
       perform(command, async ({ api, printer }) => {
-        const query = new URLSearchParams(queryOf({ sourceId }));
-        const verdict = await api.call("GET", `/v1/events/${encodeURIComponent(messageId)}?${query}`);
+        const verdict = await api.call("GET", eventPath(messageId, "", queryOf({ sourceId, userId })));
         if (printer.isJson) printer.document(verdict);
         else printer.lines(linesOf(verdict));
+        if (verdict.cut === true) printer.say("more is written down under this id: the newest 500 of each kind count");
         if (verdict.complete !== true) printer.say("control is still reading the log: what is newest may be missing");
         return hasArrived(verdict) ? EXIT.done : EXIT.no;
       }),
@@ -34,6 +38,13 @@ export function addEvents(program: Command, perform: Perform): void {
         "posthaste events why message-7 --source-id src_4k2v8m1n0p3q5r7s --json",
       ]),
     );
+  addFindEvents(events, perform);
+  addScanEvent(events, perform);
+}
+
+interface WhyOptions {
+  readonly sourceId?: string;
+  readonly userId?: string;
 }
 
 /** A repeat of what arrived is no reason for a script to wait on. */

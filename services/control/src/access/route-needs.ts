@@ -34,6 +34,8 @@ export const ROUTE_NEEDS: Readonly<Record<string, Need>> = {
   endSuppressions: "write",
 
   getEvent: "read",
+  listEvents: "read",
+  scanEvent: "read",
   listDeliveries: "read",
   listLatestDeliveries: "read",
   getDeliveryRecord: "read",

@@ -1,5 +1,6 @@
 /** The delivery log: attempts, newest first. */
 
+import type { SuppressedUsers } from "@posthaste/core/deletion/suppression";
 import type { AttemptRecord } from "@posthaste/core/delivery/attempt-record";
 import { ATTEMPT_OUTCOMES } from "@posthaste/core/delivery/outcome";
 import { EVENT_TYPES, OTHER } from "@posthaste/core/event/event";
@@ -12,6 +13,7 @@ import { attemptFromEntry } from "../read-model/attempt-entry.ts";
 import type { JournalEntry } from "../read-model/journal.ts";
 import { decodeCursor, encodeCursor } from "../read-model/journal-cursor.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
+import { type SuppressedKeyCheck, suppressedKeyCheck } from "../suppressions/suppressed-key.ts";
 import { attemptCheck, attemptFilter } from "./attempt-filter.ts";
 import { filteredPage } from "./filtered-page.ts";
 
@@ -38,7 +40,10 @@ const delivery = z.object({
   messageId: z.string(),
   type: z.enum([...EVENT_TYPES, OTHER]),
   event: z.string().nullable().describe("track: the event's name; page, screen: the name."),
-  userKey: z.string().nullable().describe("The user id, else the anonymous id, else the message id."),
+  userKey: z
+    .string()
+    .nullable()
+    .describe("The user id, else the anonymous id, else the message id; null, as is the event, of a suppressed user."),
   receivedAt: z.iso.datetime().nullable().describe("When ingest took the call."),
   origin: z
     .object({ partition: z.int(), offset: z.int() })
@@ -81,7 +86,10 @@ const delivery = z.object({
     .describe("What was published because of the attempt; empty when it delivered."),
 });
 
-export function deliveryRoutes(readModel: ReadModel): readonly Route[] {
+type DeliveryRow = z.output<typeof delivery>;
+
+export function deliveryRoutes(readModel: ReadModel, suppressed: SuppressedUsers): readonly Route[] {
+  const isSuppressed = suppressedKeyCheck(suppressed);
   return [
     defineRoute({
       method: "GET",
@@ -106,7 +114,7 @@ export function deliveryRoutes(readModel: ReadModel): readonly Route[] {
           shows: attemptCheck(others),
         });
         return {
-          data: page.entries.map(view),
+          data: page.entries.map((entry) => seenDelivery(view(entry), isSuppressed)),
           nextCursor: page.next === null ? null : encodeCursor(page.next),
           ...fresh,
           searchedTo: isoTimeOrNull(page.searchedToMs),
@@ -116,12 +124,17 @@ export function deliveryRoutes(readModel: ReadModel): readonly Route[] {
   ];
 }
 
-/** As the list has it, and nothing else. */
-export function viewDelivery(entry: JournalEntry): z.output<typeof delivery> {
+/** As the list has it, and nothing else, before `seenDelivery`. */
+export function viewDelivery(entry: JournalEntry): DeliveryRow {
   return delivery.parse(view(entry));
 }
 
-function view(entry: JournalEntry): z.output<typeof delivery> {
+/** Of a suppressed user nothing is told but what names the delivery and became of it. */
+export function seenDelivery(row: DeliveryRow, isSuppressed: SuppressedKeyCheck): DeliveryRow {
+  return isSuppressed(row.sourceId, row.userKey) ? { ...row, userKey: null, event: null } : row;
+}
+
+function view(entry: JournalEntry): DeliveryRow {
   const attempt = attemptFromEntry(entry);
   const { messageId, sourceId, destinationId, type, event, userKey, outcome, configOffset, deferrals, replayId } =
     attempt;

@@ -39,26 +39,43 @@ export interface EventLookup {
   readonly search: PipelineAnswer | null;
 }
 
+type LookupTerms = Omit<JudgeTerms, "destinations" | "history">;
+
+/** What was written down, and no more. Throws a Problem while the read model cannot be asked. */
+export async function judgeWritten(
+  asked: EventQuestion,
+  parts: Omit<LookupParts, "pipeline" | "audit">,
+  terms: LookupTerms,
+): Promise<Omit<EventLookup, "search">> {
+  const facts = await findEventFacts(asked.messageId, parts);
+  return { facts, judged: await judgeFacts(facts, asked, { parts, terms }) };
+}
+
+async function judgeFacts(
+  facts: EventFacts,
+  { sourceId }: EventQuestion,
+  { parts, terms }: { readonly parts: Pick<LookupParts, "destinations" | "readModel">; readonly terms: LookupTerms },
+): Promise<readonly JudgedEvent[]> {
+  const destinations = [...parts.destinations.values()];
+  const history = await DestinationHistory.read(parts.readModel, pastOf(facts, destinations));
+  const all = judgeEvents(facts, { ...terms, destinations, history });
+  return all.filter((each) => sourceId === undefined || sourceIdOf(each) === sourceId);
+}
+
 /** Throws a Problem while the read model cannot be asked. `signal`: nobody waits for the answer any more. */
 export async function lookUpEvent(
   asked: EventQuestion,
   parts: LookupParts,
-  { signal, ...terms }: Omit<JudgeTerms, "destinations" | "history"> & { readonly signal: AbortSignal },
+  { signal, ...terms }: LookupTerms & { readonly signal: AbortSignal },
 ): Promise<EventLookup> {
-  const judge = async (facts: EventFacts): Promise<readonly JudgedEvent[]> => {
-    const destinations = [...parts.destinations.values()];
-    const history = await DestinationHistory.read(parts.readModel, pastOf(facts, destinations));
-    const all = judgeEvents(facts, { ...terms, destinations, history });
-    return all.filter((each) => asked.sourceId === undefined || sourceIdOf(each) === asked.sourceId);
-  };
-  const facts = await findEventFacts(asked.messageId, parts);
-  const judged = await judge(facts);
+  const { facts, judged } = await judgeWritten(asked, parts, terms);
   const question = openQuestion(asked, { facts, judged }, parts);
   if (question === null) return { judged: await nameWhoSwitchedOff(judged, parts.audit), facts, search: null };
   const search = await parts.pipeline.find(question, signal);
   // Once more: what was under way when it was looked for may have come to its end since.
   const since = await findEventFacts(asked.messageId, parts, search);
-  return { judged: await nameWhoSwitchedOff(await judge(since), parts.audit), facts: since, search };
+  const judgedSince = await judgeFacts(since, asked, { parts, terms });
+  return { judged: await nameWhoSwitchedOff(judgedSince, parts.audit), facts: since, search };
 }
 
 /** The destinations whose past may tell something: those that were off, and that an event did not go to. */

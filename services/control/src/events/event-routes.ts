@@ -5,11 +5,13 @@ import { z } from "zod";
 import { defineRoute, type Route } from "../http/route.ts";
 import type { PipelineAnswer } from "../pipeline/pipeline-search.ts";
 import { suppressedKeyCheck } from "../suppressions/suppressed-key.ts";
+import { configuredNames } from "./configured-names.ts";
 import { type LookupParts, lookUpEvent } from "./event-lookup.ts";
 import { causeOfAll } from "./event-verdict.ts";
 import { eventAnswer, eventView } from "./event-view.ts";
+import { pathlessId } from "./pathless-id.ts";
 import { refusalsInWords } from "./source-refusals.ts";
-import type { Names, Told } from "./verdict-sentences.ts";
+import { shellWord, type Told } from "./verdict-sentences.ts";
 
 export interface EventRoutesParts extends LookupParts {
   readonly suppressed: SuppressedUsers;
@@ -18,7 +20,7 @@ export interface EventRoutesParts extends LookupParts {
   readonly keepMs: number;
 }
 
-const query = z.strictObject({
+const query = pathlessId.extend({
   sourceId: z.string().optional().describe("Only the events of this source."),
   userId: z
     .string()
@@ -27,12 +29,8 @@ const query = z.strictObject({
 });
 
 export function eventRoutes(parts: EventRoutesParts): readonly Route[] {
-  const { sources, destinations, suppressed } = parts;
-  const names: Names = {
-    source: (id) => quoted(sources.get(id)?.name, id),
-    destination: (id) => quoted(destinations.get(id)?.name, id),
-  };
-  const isSuppressed = suppressedKeyCheck(suppressed);
+  const names = configuredNames(parts);
+  const isSuppressed = suppressedKeyCheck(parts.suppressed);
   return [
     defineRoute({
       method: "GET",
@@ -45,7 +43,7 @@ export function eventRoutes(parts: EventRoutesParts): readonly Route[] {
         description: "The verdict; where nothing is known of the message id, that.",
         body: { name: "EventVerdict", schema: eventAnswer },
       },
-      handle: async ({ params: { messageId }, query: { sourceId, userId }, signal }) => {
+      handle: async ({ params, query: { sourceId, userId, messageId = params.messageId }, signal }) => {
         const terms = { nowMs: parts.nowMs(), isSuppressed };
         const { judged, facts, search } = await lookUpEvent({ messageId, sourceId, userId }, parts, {
           ...terms,
@@ -54,7 +52,7 @@ export function eventRoutes(parts: EventRoutesParts): readonly Route[] {
         const events = judged.map((each) => eventView(each, { ...terms, messageId, names }));
         const cause = causeOfAll(judged, facts);
         const leading = events.find((each) => each.cause === cause);
-        const { sentence: told, command } = leading ?? tellNothing(cause, parts.keepMs, search);
+        const { sentence: told, command } = leading ?? tellNothing(cause, { ...parts, messageId, search });
         const isOfSource = leading === undefined && sourceId !== undefined;
         const sentence = `${told}${isOfSource ? await refusalsInWords(parts.readModel, sourceId) : ""}`;
         return {
@@ -72,11 +70,13 @@ export function eventRoutes(parts: EventRoutesParts): readonly Route[] {
   ];
 }
 
-function quoted(name: string | undefined, id: string): string {
-  return name === undefined ? id : `"${name}"`;
+interface SearchedFor {
+  readonly messageId: string;
+  readonly keepMs: number;
+  readonly search: PipelineAnswer | null;
 }
 
-function tellNothing(cause: VerdictCause, keepMs: number, search: PipelineAnswer | null): Told {
+function tellNothing(cause: VerdictCause, { messageId, keepMs, search }: SearchedFor): Told {
   if (cause === "suppressed") {
     const sentence = "Not delivered: a deletion request stopped the user's events.";
     return { sentence, command: "posthaste deletions list" };
@@ -89,7 +89,7 @@ function tellNothing(cause: VerdictCause, keepMs: number, search: PipelineAnswer
         "it never came, or it was delivered where delivery logs failures alone."
       : `Nothing is known of this message id in ${searched}, and ${UNSEARCHED[search?.state ?? "failed"]}: ` +
         "it never came, it is under way, or it was delivered where delivery logs failures alone.";
-  return { sentence, command: "posthaste doctor" };
+  return { sentence, command: `posthaste events scan ${shellWord(messageId)}` };
 }
 
 const UNSEARCHED: Readonly<Record<Exclude<PipelineAnswer["state"], "searched">, string>> = {

@@ -184,7 +184,7 @@ function done(sentence: string): Told {
 }
 
 /** Ids of messages are chosen by whoever sends: nothing in one is a word of the shell. */
-function shellWord(text: string): string {
+export function shellWord(text: string): string {
   return /^[\w.:@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 

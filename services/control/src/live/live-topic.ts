@@ -43,8 +43,8 @@ export function createLiveTopic<T>({ recent, freshness, shows, rowOf }: LiveTopi
 }
 
 /** Makes a row once, however many streams send it. */
-export function remembered<T extends object>(rowOf: (value: T) => object): (value: T) => object {
-  const rows = new WeakMap<T, object>();
+export function remembered<T extends object, Row extends object>(rowOf: (value: T) => Row): (value: T) => Row {
+  const rows = new WeakMap<T, Row>();
   return (value) => {
     const held = rows.get(value);
     if (held !== undefined) return held;

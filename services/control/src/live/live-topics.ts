@@ -5,29 +5,32 @@ import { auditCheck, viewAuditEntry } from "../audit/audit-routes.ts";
 import type { OpenedAudit } from "../audit/open-audit.ts";
 import { attemptCheck } from "../deliveries/attempt-filter.ts";
 import { viewLetter } from "../deliveries/dead-letter-view.ts";
-import { viewDelivery } from "../deliveries/delivery-routes.ts";
+import { seenDelivery, viewDelivery } from "../deliveries/delivery-routes.ts";
 import type { VisibleLetters } from "../deliveries/visible-letters.ts";
 import type { JournalEntry } from "../read-model/journal.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import type { OpenedReplays } from "../replays/open-replays.ts";
+import type { SuppressedKeyCheck } from "../suppressions/suppressed-key.ts";
 import type { LiveFilter, LiveTopicName } from "./live-filter.ts";
 import { createLiveTopic, type LiveTopic, remembered } from "./live-topic.ts";
 
 export interface LiveTopicsOptions {
   readonly readModel: Pick<ReadModel, "freshness" | "recent">;
   readonly letters: Pick<VisibleLetters, "shows">;
+  readonly isSuppressed: SuppressedKeyCheck;
   readonly audit: OpenedAudit["live"];
   readonly replays: OpenedReplays["live"];
 }
 
 export function createLiveTopics(options: LiveTopicsOptions): Readonly<Record<LiveTopicName, LiveTopic>> {
-  const { readModel, letters, audit, replays } = options;
+  const { readModel, letters, isSuppressed, audit, replays } = options;
+  const deliveryRow = remembered(viewDelivery);
   return {
     deliveries: createLiveTopic<JournalEntry>({
       recent: readModel.recent.attempts,
       freshness: () => readModel.freshness("attempts"),
       shows: showsAttempt,
-      rowOf: remembered(viewDelivery),
+      rowOf: (entry) => seenDelivery(deliveryRow(entry), isSuppressed),
     }),
     "dead-letters": createLiveTopic<JournalEntry>({
       recent: readModel.recent.dead_letters,

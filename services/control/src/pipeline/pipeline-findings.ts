@@ -14,10 +14,10 @@ import { userOf } from "@posthaste/core/routing/partition-key";
 import { shortName } from "@posthaste/core/routing/short-name";
 import type { Clock } from "@posthaste/core/time";
 import type { Behind } from "@posthaste/core/verdict/verdict";
-import { isUnreadable } from "@posthaste/kafka/codec/unreadable";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import { readRange } from "../read-range.ts";
+import { decodedRecord } from "./decoded-record.ts";
 import { isFinished, type UnfinishedRange, unfinishedBelow } from "./unfinished-range.ts";
 
 /** An event that the router has not finished, as it stands in `posthaste.events`. */
@@ -66,7 +66,7 @@ export class PipelineFindings {
   async readEvents(range: UnfinishedRange, signal: AbortSignal): Promise<void> {
     const { events: codec } = this.#options;
     await this.#read(range, signal, async (record, behind) => {
-      const event = await this.#decoded(codec, record);
+      const event = await decodedRecord(codec, record.value);
       if (event?.messageId !== this.#messageId) return;
       const { messageId, sourceId, type, receivedAtMs } = event;
       const named = { userKey: shortName(userOf(event)), event: eventNameOf(event) };
@@ -78,7 +78,7 @@ export class PipelineFindings {
   async readDeliveries(range: UnfinishedRange, signal: AbortSignal): Promise<void> {
     const { deliveries: codec } = this.#options;
     await this.#read(range, signal, async (record, behind) => {
-      const delivery = await this.#decoded(codec, record);
+      const delivery = await decodedRecord(codec, record.value);
       if (delivery?.messageId !== this.#messageId) return;
       const { partition, offset, timestampMs } = record;
       const place = { key: record.key?.toString() ?? null, delayMs: 0, partition, offset, timestampMs };
@@ -123,17 +123,5 @@ export class PipelineFindings {
   #behind(range: UnfinishedRange, offset: number, firstAtMs: number): Behind {
     const behindMs = Math.max(0, this.#options.clock.nowMs() - firstAtMs);
     return { recordsBehind: unfinishedBelow(range, offset), behindMs };
-  }
-
-  /** Null for what no schema reads. */
-  async #decoded<T>(codec: Codec<T>, { value }: IncomingRecord): Promise<T | null> {
-    if (value === null) return null;
-    try {
-      await codec.prefetch(value);
-      return codec.decode(value);
-    } catch (error) {
-      if (isUnreadable(error)) return null;
-      throw error;
-    }
   }
 }

@@ -1,0 +1,22 @@
+/** What sources and destinations are called in sentences. */
+import type { Destination } from "@posthaste/core/config/destination";
+import type { Source } from "@posthaste/core/config/source";
+import type { ConfigStore } from "../config-store/config-store.ts";
+import type { Names } from "./verdict-sentences.ts";
+
+export interface NamedConfig {
+  readonly sources: ConfigStore<Source>;
+  readonly destinations: ConfigStore<Destination>;
+}
+
+/** By their names in quotes; what is removed by its id. */
+export function configuredNames({ sources, destinations }: NamedConfig): Names {
+  return {
+    source: (id) => quoted(sources.get(id)?.name, id),
+    destination: (id) => quoted(destinations.get(id)?.name, id),
+  };
+}
+
+function quoted(name: string | undefined, id: string): string {
+  return name === undefined ? id : `"${name}"`;
+}

@@ -1,0 +1,162 @@
+/**
+ * Events by whose they are and what they are called, newest first, out of three journals: what became deliveries, what
+ * became none, and calls that were not accepted.
+ *
+ * A page takes the newest of all three. Where one journal was searched only up to a moment, nothing older is shown of
+ * the others either, so that a list has no gaps; each goes on from its own cursor.
+ */
+import { shortName } from "@posthaste/core/routing/short-name";
+import { filteredPage } from "../deliveries/filtered-page.ts";
+import { filteredOf } from "../deliveries/latest-view.ts";
+import { invalidInput } from "../http/problem.ts";
+import { deliveryFromEntry } from "../read-model/delivery-entry.ts";
+import type { JournalEntry } from "../read-model/journal.ts";
+import { decodeCursor, encodeCursor, type JournalCursor } from "../read-model/journal-cursor.ts";
+import type { ReadModel } from "../read-model/read-model.ts";
+import { rejectedCallFromEntry } from "../read-model/rejected-call-entry.ts";
+import { unroutedFromEntry } from "../read-model/unrouted-entry.ts";
+import type { SuppressedKeyCheck } from "../suppressions/suppressed-key.ts";
+
+export const SEARCHED_JOURNALS = ["deliveries", "unrouted", "rejected_calls"] as const;
+type SearchedJournal = (typeof SEARCHED_JOURNALS)[number];
+
+/** Where each journal goes on: null for one that has no more, undefined for one that was not begun. */
+type Cursors = Readonly<Record<SearchedJournal, JournalCursor | null | undefined>>;
+
+export interface EventSearch {
+  readonly userId?: string | undefined;
+  /** The event's name. */
+  readonly event?: string | undefined;
+  readonly sourceId?: string | undefined;
+  readonly sinceMs?: number | undefined;
+  readonly untilMs?: number | undefined;
+  readonly limit: number;
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string | undefined;
+  /** Events of suppressed users are left out. */
+  readonly isSuppressed: SuppressedKeyCheck;
+}
+
+export interface FoundEvent {
+  readonly sourceId: string;
+  readonly messageId: string;
+}
+
+export interface FoundEvents {
+  /** Each once, newest first by what is known of it last. */
+  readonly events: readonly FoundEvent[];
+  readonly nextCursor: string | null;
+  /** The search ended early, at this moment; null for any other. */
+  readonly searchedToMs: number | null;
+}
+
+interface Named extends FoundEvent {
+  readonly userKey: string | null;
+  readonly event: string | null;
+}
+
+const NAMED_BY: Readonly<Record<SearchedJournal, (entry: JournalEntry) => Named>> = {
+  deliveries: (entry) => ({ ...filteredOf(deliveryFromEntry(entry)), messageId: entry.messageId }),
+  unrouted: unroutedFromEntry,
+  rejected_calls: (entry) => ({ ...rejectedCallFromEntry(entry), messageId: entry.messageId }),
+};
+
+/** Throws a Problem for a cursor that is none, and while the read model cannot be asked. */
+export async function searchEvents(readModel: Pick<ReadModel, "newest">, asked: EventSearch): Promise<FoundEvents> {
+  const cursors = cursorsFrom(asked.cursor);
+  const pages = await Promise.all(SEARCHED_JOURNALS.map((journal) => pageOf(readModel, { journal, cursors, asked })));
+  const early = pages.flatMap(({ searchedToMs }) => (searchedToMs === null ? [] : [searchedToMs]));
+  const horizonMs = early.length === 0 ? null : Math.max(...early);
+  const all = pages.flatMap(({ journal, entries }) => entries.map((entry) => ({ journal, entry })));
+  all.sort((a, b) => b.entry.timeMs - a.entry.timeMs);
+  const events = new Map<string, FoundEvent>();
+  const taken = new Set<JournalEntry>();
+  for (const { journal, entry } of all) {
+    if (horizonMs !== null && entry.timeMs < horizonMs) break;
+    const { sourceId, messageId } = NAMED_BY[journal](entry);
+    const name = JSON.stringify([sourceId, messageId]);
+    if (!events.has(name) && events.size === asked.limit) break;
+    events.set(name, { sourceId, messageId });
+    taken.add(entry);
+  }
+  const next = Object.fromEntries(pages.map((page) => [page.journal, nextOf(page, taken, cursors)])) as Cursors;
+  return {
+    events: [...events.values()],
+    nextCursor: encodeCursors(next),
+    searchedToMs: events.size < asked.limit ? horizonMs : null,
+  };
+}
+
+interface SearchedPage {
+  readonly journal: SearchedJournal;
+  readonly entries: readonly JournalEntry[];
+  readonly next: JournalCursor | null;
+  readonly searchedToMs: number | null;
+}
+
+interface AskedPage {
+  readonly journal: SearchedJournal;
+  readonly cursors: Cursors;
+  readonly asked: EventSearch;
+}
+
+async function pageOf(
+  readModel: Pick<ReadModel, "newest">,
+  { journal, cursors, asked }: AskedPage,
+): Promise<SearchedPage> {
+  const after = cursors[journal];
+  if (after === null) return { journal, entries: [], next: null, searchedToMs: null };
+  const { sinceMs, untilMs, limit } = asked;
+  const shows = checkOf(asked, NAMED_BY[journal]);
+  const page = await filteredPage(readModel, journal, { filter: { sinceMs, untilMs }, limit, after, shows });
+  return { journal, ...page };
+}
+
+function checkOf(
+  { userId, event, sourceId, isSuppressed }: EventSearch,
+  namedBy: (entry: JournalEntry) => Named,
+): (entry: JournalEntry) => boolean {
+  // The logs have long names shortened.
+  const userKey = userId === undefined ? undefined : shortName(userId);
+  const name = event === undefined ? undefined : shortName(event);
+  // Most entries are told by their text: to read one takes many times as long.
+  const texts = [userKey, name, sourceId].flatMap((text) => (text === undefined ? [] : [JSON.stringify(text)]));
+  return (entry) => {
+    if (entry.messageId === "" || !texts.every((text) => entry.detail.includes(text))) return false;
+    const found = namedBy(entry);
+    return (
+      (userKey === undefined || found.userKey === userKey) &&
+      (name === undefined || found.event === name) &&
+      (sourceId === undefined || found.sourceId === sourceId) &&
+      !isSuppressed(found.sourceId, found.userKey)
+    );
+  };
+}
+
+function nextOf(
+  { journal, entries, next }: SearchedPage,
+  taken: ReadonlySet<JournalEntry>,
+  cursors: Cursors,
+): JournalCursor | null | undefined {
+  if (entries.every((entry) => taken.has(entry))) return next;
+  return entries.findLast((entry) => taken.has(entry)) ?? cursors[journal];
+}
+
+/** Null where no journal has more. */
+function encodeCursors(cursors: Cursors): string | null {
+  const texts = SEARCHED_JOURNALS.map((journal) => {
+    const cursor = cursors[journal];
+    if (cursor === undefined) return "-";
+    return cursor === null ? "" : encodeCursor(cursor);
+  });
+  return texts.every((text) => text === "") ? null : texts.join("~");
+}
+
+function cursorsFrom(cursor: string | undefined): Cursors {
+  const texts = cursor?.split("~") ?? SEARCHED_JOURNALS.map(() => "-");
+  if (texts.length !== SEARCHED_JOURNALS.length) {
+    throw invalidInput([{ path: "cursor", message: "expected the nextCursor of the page before" }]);
+  }
+  const read = (text: string) => (text === "-" ? undefined : text === "" ? null : decodeCursor(text));
+  return Object.fromEntries(SEARCHED_JOURNALS.map((journal, index) => [journal, read(texts[index] ?? "")])) as Cursors;
+}

@@ -1,0 +1,39 @@
+/** Everything of control that tells what became of events, put together. */
+import type { OpenCodec } from "@posthaste/contracts/codec";
+import type { TopicNames } from "@posthaste/contracts/topics";
+import type { SuppressedUsers } from "@posthaste/core/deletion/suppression";
+import type { Clock } from "@posthaste/core/time";
+import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import type { Caller } from "../http/caller.ts";
+import type { Route } from "../http/route.ts";
+import { openPipelineSearch } from "../pipeline/pipeline-search.ts";
+import { openScannedTopics } from "../pipeline/scanned-topics.ts";
+import { TopicScan } from "../pipeline/topic-scan.ts";
+import { eventListRoutes } from "./event-list-routes.ts";
+import type { LookupParts } from "./event-lookup.ts";
+import { eventRoutes } from "./event-routes.ts";
+import { scanRoutes } from "./scan-routes.ts";
+
+export interface OpenEventsOptions extends Omit<LookupParts, "pipeline"> {
+  readonly connection: KafkaConnection;
+  readonly openCodec: OpenCodec;
+  readonly names: TopicNames;
+  readonly suppressed: SuppressedUsers;
+  readonly clock: Clock;
+  /** See `ScanRoutesOptions`. */
+  readonly isStillAllowed: (caller: Caller) => boolean;
+  /** How long attempts are held, ms. */
+  readonly keepMs: number;
+}
+
+/** Resolves when the schemas are known. */
+export async function openEvents(options: OpenEventsOptions): Promise<readonly Route[]> {
+  const { connection, openCodec, names, clock, isStillAllowed } = options;
+  const [pipeline, topics] = await Promise.all([
+    openPipelineSearch({ connection, openCodec, names, clock }),
+    openScannedTopics({ connection, openCodec, names }),
+  ]);
+  const parts = { ...options, pipeline, nowMs: clock.nowMs };
+  const scan = new TopicScan({ connection, topics, clock });
+  return [...eventListRoutes(parts), ...eventRoutes(parts), ...scanRoutes({ scan, isStillAllowed })];
+}

@@ -1,0 +1,60 @@
+/** The topics themselves, read for a message id: as it goes on, to whoever waits for it. */
+import type { Caller } from "../http/caller.ts";
+import { isoTime } from "../http/moment.ts";
+import { Problem } from "../http/problem.ts";
+import { defineRoute, type Route, StreamedAnswer } from "../http/route.ts";
+import type { ScanStep, TopicScan } from "../pipeline/topic-scan.ts";
+import { pathlessId } from "./pathless-id.ts";
+
+/** A caller who takes nothing for so long is cut off. */
+const STALL_MS = 20_000;
+const SSE = "text/event-stream";
+
+export interface ScanRoutesOptions {
+  readonly scan: Pick<TopicScan, "begin">;
+  /** Whether the token, or the session, is still one. */
+  readonly isStillAllowed: (caller: Caller) => boolean;
+}
+
+export function scanRoutes({ scan, isStillAllowed }: ScanRoutesOptions): readonly Route[] {
+  return [
+    defineRoute({
+      method: "GET",
+      path: "/v1/events/{messageId}/scan",
+      operation: "scanEvent",
+      summary: "Everything that the topics hold under a message id, as they are read: for what no log knows",
+      query: pathlessId,
+      isLong: true,
+      answer: {
+        status: 200,
+        description:
+          "Server-sent events: find, a record's place, what it is and of whom; progress, how many records were looked at; " +
+          "done, the last one.",
+        streams: [SSE],
+      },
+      handle: ({ params, query: { messageId = params.messageId }, by, signal }) => {
+        const steps = scan.begin(messageId, signal);
+        if (steps === null) {
+          throw new Problem("too_many_requests", "the topics are being scanned for another: one at a time", [], {
+            "retry-after": "10",
+          });
+        }
+        return new StreamedAnswer({
+          ...{ mediaType: SSE, fileName: null, chunks: textOf(steps) },
+          bounds: { stallMs: STALL_MS, mayGoOn: () => isStillAllowed(by.caller) },
+        });
+      },
+    }),
+  ];
+}
+
+async function* textOf(steps: AsyncIterable<ScanStep>): AsyncGenerator<Uint8Array> {
+  for await (const each of steps) {
+    const data = each.step === "find" ? viewFind(each.find) : each.progress;
+    yield Buffer.from(`event: ${each.step}\ndata: ${JSON.stringify(data)}\n\n`);
+  }
+}
+
+function viewFind({ atMs, ...find }: Extract<ScanStep, { readonly step: "find" }>["find"]) {
+  return { time: isoTime(atMs), ...find };
+}
