@@ -2,11 +2,11 @@
 import type { Command } from "commander";
 import { cellText } from "../cell.ts";
 import type { Perform } from "../context.ts";
-import { serverSentEvents } from "../event-stream.ts";
 import { examples } from "../examples.ts";
 import { CliError, EXIT } from "../exit-code.ts";
 import type { Entry } from "../printer.ts";
 import { startProgress } from "../progress.ts";
+import { serverSentEvents } from "../server-sent-events.ts";
 import { eventPath } from "./event-path.ts";
 
 const COLUMNS = ["time", "what", "topic", "partition", "offset", "sourceId", "destinationId", "detail"];
@@ -19,14 +19,14 @@ export function addScanEvent(events: Command, perform: Perform): void {
       perform(command, async ({ api, printer, terminal }) => {
         const progress = startProgress({ terminal, printer });
         let last: Entry | null = null;
-        for await (const { name, data } of serverSentEvents(await api.download(eventPath(messageId, "/scan")))) {
-          const found = data as Entry;
-          if (name === "find") {
+        for await (const { event, data } of serverSentEvents(await api.download(eventPath(messageId, "/scan")))) {
+          const found: Entry = JSON.parse(data);
+          if (event === "find") {
             progress.end();
             if (printer.isJson) printer.list([found], COLUMNS);
             else printer.lines([COLUMNS.map((column) => cellText(found[column])).join("\t")]);
           } else progress.report("records read:", Number(found.records), Number(found.of));
-          if (name === "done") last = found;
+          if (event === "done") last = found;
         }
         progress.end();
         if (last === null)

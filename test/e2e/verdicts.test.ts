@@ -1,0 +1,188 @@
+/**
+ * "Why did this event not arrive?", asked on the whole installation for every cause, of the API and of the command
+ * line: both say the same, and the command ends as a script has to know it.
+ */
+import { fileURLToPath } from "node:url";
+import { VERDICT_CAUSES } from "@posthaste/core/verdict/verdict";
+import { eventually } from "@posthaste/testkit/eventually";
+import { runNode } from "@posthaste/testkit/run-node";
+import { describe, expect, it } from "vitest";
+import { type Call, sendBatch, sendOne } from "./calls.ts";
+import { createRoute, type Route } from "./route.ts";
+import { installation, receiver, useInstallation } from "./use-installation.ts";
+
+const CLI = fileURLToPath(new URL("../../packages/cli/bin/posthaste.mjs", import.meta.url));
+const ARRIVAL = { timeoutMs: 30_000 };
+const CONFIG_LIVE_MS = 1000;
+
+useInstallation();
+
+interface Verdict {
+  readonly cause: string;
+  readonly sentence: string;
+  readonly events: readonly { readonly destinations: readonly { readonly cause: string }[] }[];
+}
+
+/** By message id, in the order in which they were seeded: the cause that was found by the API. */
+const found = new Map<string, string>();
+
+const verdictOn = (messageId: string) =>
+  installation.control.call("GET", `/v1/events/${encodeURIComponent(messageId)}`) as Promise<Verdict>;
+const expectCause = (messageId: string, cause: string) =>
+  eventually(async () => {
+    expect({ messageId, cause: (await verdictOn(messageId)).cause }).toEqual({ messageId, cause });
+    found.set(messageId, cause);
+  }, ARRIVAL);
+
+const trackOf = (messageId: string, differing: object = {}): Call => ({
+  ...{ type: "track", userId: "ada", event: "Order Completed", messageId },
+  ...differing,
+});
+const send = async (route: Pick<Route, "writeKey">, messageId: string, differing: object = {}, status = 200) =>
+  expect(await sendOne(installation.system.ingestUrl, route.writeKey, trackOf(messageId, differing))).toBe(status);
+const live = () => new Promise((resolve) => setTimeout(resolve, CONFIG_LIVE_MS));
+
+describe("each cause is found by the API where the event", () => {
+  it("arrived, came again, waits, was deferred, was given up, or arrived by another URL", async () => {
+    const route = await createRoute(installation, receiver, "/verdicts");
+    receiver.script("/verdicts-fails", { status: 503 });
+    receiver.script("/verdicts-refuses", { status: 410 });
+    await send(route, "v-delivered");
+    await expectCause("v-delivered", "delivered");
+    await send(route, "v-again");
+    await expectCause("v-again", "delivered");
+    await send(route, "v-again");
+    await expectCause("v-again", "duplicate_of");
+
+    const failing = await createRoute(installation, receiver, "/verdicts-fails");
+    await send(failing, "v-waits");
+    await expectCause("v-waits", "waiting_retry");
+    // Behind so many failures the breaker is open, and nothing is sent at first.
+    for (let index = 0; index < 40; index++) await send(failing, `v-fails-${index}`, { userId: `user-${index}` });
+    await eventually(async () => {
+      await send(failing, `v-deferred-${Date.now()}`, { userId: "another" });
+      const ids = Array.from({ length: 40 }, (_, index) => `v-fails-${index}`);
+      const causes = await Promise.all(ids.map(async (id) => [id, (await verdictOn(id)).cause] as const));
+      const deferred = causes.find(([, cause]) => cause === "deferred");
+      expect(deferred).toBeDefined();
+      if (deferred !== undefined) found.set(...deferred);
+    }, ARRIVAL);
+
+    const refusing = await createRoute(installation, receiver, "/verdicts-refuses");
+    await send(refusing, "v-dead");
+    await expectCause("v-dead", "dead_letter");
+
+    const several = await createRoute(installation, receiver, "/verdicts-first");
+    await installation.control.call("DELETE", `/v1/destinations/${several.destinationId}`);
+    await installation.control.createDestination({
+      ...{ name: "one of two", sourceIds: [several.sourceId], sharedSecret: several.sharedSecret },
+      urls: [`${receiver.url}/verdicts-refuses`, `${receiver.url}/verdicts-first`],
+    });
+    await live();
+    await send(several, "v-elsewhere");
+    await expectCause("v-elsewhere", "delivered_elsewhere");
+  });
+
+  it("became no delivery", async () => {
+    const route = await createRoute(installation, receiver, "/verdicts-kept");
+    await send(route, "v-kept-back", { integrations: { All: false } });
+    await expectCause("v-kept-back", "integration_off");
+    await installation.control.call("PATCH", `/v1/destinations/${route.destinationId}`, { enabled: false });
+    await live();
+    await send(route, "v-off");
+    await expectCause("v-off", "destination_off");
+    expect((await verdictOn("v-off")).sentence).toMatch(/was off \(.* since .*, switched off by admin\)\.$/);
+    await installation.control.call("DELETE", `/v1/destinations/${route.destinationId}`);
+    await live();
+    await send(route, "v-nowhere");
+    await expectCause("v-nowhere", "no_destination");
+    const deletion = { userId: "forgotten", sourceIds: [route.sourceId], suppress: true };
+    await installation.control.call("POST", "/v1/deletions", deletion);
+    await live();
+    await send(route, "v-suppressed", { userId: "forgotten" });
+    await expectCause("v-suppressed", "suppressed");
+  });
+
+  it("was not accepted: alone, with its whole request, in a batch", async () => {
+    const { ingestUrl } = installation.system;
+    const route = await createRoute(installation, receiver, "/verdicts-refused");
+    await send(route, "v-refused", { userId: undefined }, 400);
+    await expectCause("v-refused", "refused");
+    const response = await fetch(`${ingestUrl}/v1/track`, {
+      method: "POST",
+      headers: {
+        authorization: `Basic ${Buffer.from(`${route.writeKey}:`).toString("base64")}`,
+        "content-type": "application/json",
+      },
+      body: '{"messageId": "v-malformed", "userId": "ada",',
+    });
+    expect(response.status).toBe(400);
+    await response.arrayBuffer();
+    await expectCause("v-malformed", "refused");
+    expect((await verdictOn("v-malformed")).sentence).toMatch(
+      /^Not accepted: the whole request of .* was answered 400 /,
+    );
+    const batch = [trackOf("v-good"), trackOf("v-in-batch", { userId: undefined })];
+    expect(await sendBatch(ingestUrl, route.writeKey, batch)).toBe(200);
+    await expectCause("v-in-batch", "rejected_in_batch");
+    await expectCause("v-good", "delivered");
+  });
+
+  it("is under way before the router, and before delivery, and where nobody knows it", async () => {
+    const route = await createRoute(installation, receiver, "/verdicts-slow");
+    receiver.script(route.path, { status: 200, delayMs: 4000 });
+    await send(route, "v-at-delivery");
+    await eventually(() => expect(receiver.requestsTo(route.path)).toHaveLength(1), ARRIVAL);
+    expect(await verdictOn("v-at-delivery")).toMatchObject({
+      cause: "in_pipeline",
+      events: [{ destinations: [{ destinationId: route.destinationId, pipeline: { before: "delivery" } }] }],
+    });
+    await expectCause("v-at-delivery", "delivered");
+    await installation.system.process("router").stop();
+    await send(route, "v-at-router");
+    await expectCause("v-at-router", "in_pipeline");
+    await expectCause("v-never", "unknown");
+  });
+
+  it("is one of the closed list, of which none is left out", () => {
+    expect([...new Set(found.values())].sort()).toEqual([...VERDICT_CAUSES].sort());
+  });
+});
+
+describe("the command line", () => {
+  const posthaste = (args: readonly string[]) =>
+    runNode([CLI, ...args, "--url", installation.system.controlUrl], {
+      env: { PATH: process.env.PATH, POSTHASTE_ADMIN_TOKEN: installation.system.adminToken },
+    });
+
+  it("names the same cause for each, and ends with 0 for what arrived and 3 for all else", async () => {
+    // A repeat of what arrived is no reason to wait.
+    const arrived = ["delivered", "delivered_elsewhere", "duplicate_of"];
+    for (const messageId of found.keys()) {
+      // What waited when it was seeded may have been tried since.
+      await eventually(async () => {
+        const { cause } = await verdictOn(messageId);
+        const { stdout, code } = await posthaste(["events", "why", messageId, "--json"]);
+        expect([messageId, JSON.parse(stdout).cause, code]).toEqual([
+          messageId,
+          cause,
+          arrived.includes(cause) ? 0 : 3,
+        ]);
+      }, ARRIVAL);
+    }
+  }, 120_000);
+
+  it("finds a user's events, and scans the topics for what no log knows", async () => {
+    const { stdout } = await posthaste(["events", "find", "--user-id", "ada", "--json"]);
+    const ids = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line).messageId);
+    expect(ids).toEqual(expect.arrayContaining(["v-delivered", "v-dead", "v-off", "v-again"]));
+    expect((await posthaste(["events", "find", "--user-id", "forgotten"])).code).toBe(3);
+    const scan = await posthaste(["events", "scan", "v-at-router", "--json"]);
+    expect(scan.code).toBe(0);
+    expect(JSON.parse(scan.stdout)).toMatchObject({ what: "event", topic: installation.names.events });
+    expect((await posthaste(["events", "scan", "v-never"])).code).toBe(3);
+  });
+});
