@@ -14,6 +14,7 @@ import { addReplays } from "./commands/replays.ts";
 import { addSecret } from "./commands/secret.ts";
 import { addSend } from "./commands/send.ts";
 import { addSources } from "./commands/sources.ts";
+import { addStatus } from "./commands/status.ts";
 import { addSuppressions } from "./commands/suppressions.ts";
 import { addTokens } from "./commands/tokens.ts";
 import { addTraits } from "./commands/traits.ts";
@@ -65,6 +66,7 @@ export function createProgram({ terminal, version }: ProgramOptions, perform: Pe
       "after",
       "\nExit codes: 0 done, 1 failed, 2 usage, 3 a clear no, 4 not allowed, 5 not reachable, 6 partly done, 130 interrupted",
     );
+  addStatus(program, perform);
   addSources(program, perform);
   addDestinations(program, perform);
   addSecret(program, perform);

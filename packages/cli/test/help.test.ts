@@ -82,6 +82,10 @@ describe("help", () => {
       events: [],
       complete: true,
     });
+    const states = { open: 0, failing: 0, healthy: 1, off: 0 };
+    control.script("GET /v1/status", { ready: true, destinations: states, complete: true });
+    control.script("GET /v1/health/destinations", { data: [document], nextCursor: null, complete: true });
+    control.script(`GET /v1/health/destinations/${destination}`, document);
     control.script("GET /v1/dead-letters/groups", { data: [document], complete: true });
     control.script("GET /v1/dead-letters/3%3A1042", document);
     control.script("GET /v1/dead-letters/export", document);

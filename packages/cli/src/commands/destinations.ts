@@ -6,6 +6,7 @@ import { examples } from "../examples.ts";
 import { CliError, EXIT } from "../exit-code.ts";
 import { append, collect, given, numberOrNone } from "../options.ts";
 import type { Entry } from "../printer.ts";
+import { addDestinationHealth } from "./destination-health.ts";
 import { readSettings } from "./settings-file.ts";
 import { addGet, addList, addRemove } from "./stored-commands.ts";
 
@@ -43,6 +44,8 @@ export function addDestinations(program: Command, perform: Perform): void {
     description: "show one destination; secrets never come out",
     examples: ["posthaste destinations get dst_4k2v8m1n0p3q5r7s --json"],
   });
+
+  addDestinationHealth(destinations, perform);
 
   withSettings(
     destinations
