@@ -7,7 +7,9 @@
 import { readFile, stat } from "node:fs/promises";
 import { accessTable, type Grant, KAFKA_USERS, type KafkaUser } from "@posthaste/contracts/access";
 import { topicCatalogue } from "@posthaste/contracts/topics";
+import type { HealthRecord } from "@posthaste/core/health/health-record";
 import { SILENT_LOG } from "@posthaste/core/log";
+import { createOpenCodec } from "@posthaste/kafka/codec/registry";
 import { connectKafka, type KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { followLog } from "@posthaste/kafka/log/log-reader";
 import { createProducer } from "@posthaste/kafka/producer/producer";
@@ -152,6 +154,32 @@ describe("with nothing but what is its own", () => {
       cause: "in_pipeline",
       events: [{ destinations: [{ destinationId: route.destinationId, pipeline: { before: "delivery" } }] }],
     });
+  });
+
+  it("what a delivery process said of destinations is removed when it was not heard of for an hour", async () => {
+    const { names, system } = installation;
+    const openCodec = createOpenCodec({ url: system.stack.schemaRegistry, names });
+    const codec = await openCodec<HealthRecord>("destination-health");
+    const said: HealthRecord = {
+      ...{ instance: "gone", writtenAtMs: Date.now() - 7_200_000, destinationId: null, destination: null },
+      process: {
+        ...{ startedAtMs: 1, retryDelaysMs: [1000], retryWindowMs: 1000, windowRecords: 1 },
+        ...{ logsFailures: true, loggedShare: 1 },
+      },
+    };
+    const topic = names.destinationHealth;
+    await asOperator(async (connection) => {
+      const producer = await createProducer(connection, { name: "e2e", topics: [topic] });
+      await producer.send([{ topic, key: "process:gone", value: codec.encode(said) }]);
+      await producer.close();
+    });
+    await eventually(
+      async () => {
+        const written = (await authorizations()).filter(({ operation }) => operation === "WRITE").map(keyOf);
+        expect(written).toContain(`posthaste-control WRITE Topic:LITERAL:${topic}`);
+      },
+      { timeoutMs: 90_000, intervalMs: 1000 },
+    );
   });
 
   it("a token is made, asks and is revoked", async () => {

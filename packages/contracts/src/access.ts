@@ -87,6 +87,8 @@ function grantsOfControl(names: TopicNames): readonly Granted[] {
     // The read model, replays, and who carries them out.
     topic(names.replays, "read", "write"),
     group(names.replaysGroup),
+    // What delivery says of destinations; what processes said that are gone it removes.
+    topic(names.destinationHealth, "read", "write"),
     topic(names.attempts, "read"),
     topic(names.deadLetters, "read"),
     topic(names.unrouted, "read"),
@@ -96,6 +98,7 @@ function grantsOfControl(names: TopicNames): readonly Granted[] {
     // What the router and delivery have not finished: how far they are.
     committed(names.routerGroup),
     committed(names.deliveryGroup),
+    committed(names.retryGroup),
     // What no service could read, and where it goes when it is produced again.
     topic(names.unreadable, "read", "write"),
     topicsFrom(names.retryPrefix, "read", "write"),

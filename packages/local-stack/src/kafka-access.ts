@@ -59,9 +59,9 @@ async function readGrants(admin: Admin): Promise<readonly AclEntry[]> {
 }
 
 const OPERATIONS: Readonly<Record<KafkaOperation, number>> = {
-  describe: AclOperationTypes.DESCRIBE,
   read: AclOperationTypes.READ,
   write: AclOperationTypes.WRITE,
+  describe: AclOperationTypes.DESCRIBE,
   create: AclOperationTypes.CREATE,
   alter: AclOperationTypes.ALTER,
   "alter-configs": AclOperationTypes.ALTER_CONFIGS,

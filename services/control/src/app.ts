@@ -2,9 +2,8 @@
  * Control's parts and how they are put together: two config tables with their writer, a sender for tests, the read
  * model of attempts and dead letters, deletion requests and suppressions, the audiences, the HTTP server.
  */
-import { mkdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
 import { type ConsoleFiles, readConsoleFiles } from "@posthaste/console/files";
 import { createDestinationCodec, type DestinationRecord } from "@posthaste/contracts/destination-codec";
 import { createSecretBox } from "@posthaste/contracts/secret-box";
@@ -39,11 +38,13 @@ import { destinationSecretRoutes } from "./destinations/secret-routes.ts";
 import { destinationTestRoutes } from "./destinations/test-routes.ts";
 import { openEvents } from "./events/open-events.ts";
 import { EXAMPLES } from "./examples/examples.ts";
+import { openHealth } from "./health/open-health.ts";
 import { createControlMetrics } from "./http/metrics.ts";
 import { createServer } from "./http/server.ts";
 import { liveRoutes } from "./live/live-routes.ts";
 import { createLiveTopics } from "./live/live-topics.ts";
 import { openReadModel } from "./read-model/read-model.ts";
+import { readModelPath } from "./read-model/read-model-path.ts";
 import { openReplays } from "./replays/open-replays.ts";
 import { openResends } from "./resends/open-resends.ts";
 import { askServices } from "./service-readiness.ts";
@@ -67,6 +68,7 @@ export interface ControlOptions {
   readonly registry: Registry;
   /** Ends the process: the tables cannot be read. */
   readonly fail: (reason: Error) => void;
+  readonly clock?: Clock;
 }
 
 export interface Control {
@@ -78,10 +80,18 @@ export interface Control {
   readonly stop: () => Promise<void>;
 }
 
-const clock: Clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
+const SYSTEM_CLOCK: Clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
 
 /** Resolves when the API listens; it answers 503 until the tables are read. */
-export async function startControl({ config, host, version, log, registry, fail }: ControlOptions): Promise<Control> {
+export async function startControl({
+  config,
+  host,
+  version,
+  log,
+  registry,
+  fail,
+  clock = SYSTEM_CLOCK,
+}: ControlOptions): Promise<Control> {
   const names = createTopicNames(config.POSTHASTE_TOPIC_PREFIX);
   const { POSTHASTE_EXTRA_CA: caPath, POSTHASTE_ADMIN_TOKEN: adminToken } = config;
   if (adminToken.length < SHORT_TOKEN) {
@@ -165,7 +175,9 @@ export async function startControl({ config, host, version, log, registry, fail 
     suppressionDays: config.POSTHASTE_SUPPRESSION_DAYS,
   });
   const { suppressed } = deletions;
+  const health = await openHealth({ connection, openCodec, names, destinations, readModel, clock, fail });
   const replays = await openReplays({
+    alsoTidy: () => health.removeGone(),
     ...{ connection, openCodec, names, destinations, suppressed, readModel, clock, log, writer, trail, fail },
   });
   const sourceCalls = await openSourceCalls({
@@ -185,11 +197,13 @@ export async function startControl({ config, host, version, log, registry, fail 
     audiences.caughtUp(),
     deletions.caughtUp(),
     replays.caughtUp(),
+    health.caughtUp(),
   ]).then(() => {
     isCaughtUp = true;
     log.info({ event: "tables_caught_up" });
     deletions.start();
     replays.start();
+    health.start();
   });
   caughtUp.catch(fail);
 
@@ -201,6 +215,7 @@ export async function startControl({ config, host, version, log, registry, fail 
           destinations.state,
           audiences.state,
           replays.state,
+          health.state,
           ...deletions.states,
         ])
       : "reading the configuration",
@@ -227,6 +242,7 @@ export async function startControl({ config, host, version, log, registry, fail 
     ...deadLetterRoutes(letters),
     ...letterExportRoutes(new LetterExport({ ...replays.reading, suppressed, past: replays.past })),
     ...replays.routes,
+    ...health.routes({ readiness, plans: replays.plans }),
     ...audiences.routes,
     ...unreadable.routes,
     ...access.routes,
@@ -266,6 +282,7 @@ export async function startControl({ config, host, version, log, registry, fail 
       await server.close();
       await replays.close();
       await resends.close();
+      await health.close();
       await Promise.all([access.close(), audit.close(), sourceCalls.close()]);
       await Promise.all([readModel.close(), audiences.close(), deletions.close()]);
       await unreadable.close();
@@ -288,16 +305,4 @@ async function openPages(log: Log): Promise<ConsoleFiles | null> {
   if (pages === null)
     log.warn({ event: "console_not_built" }, "the web pages are missing: npm run build -w @posthaste/console");
   return pages;
-}
-
-/** Null, which is memory, also for a folder that cannot be made: the log is a cache, and no reason not to start. */
-async function readModelPath(folder: string | undefined, log: Log): Promise<string | null> {
-  if (folder === undefined) return null;
-  try {
-    await mkdir(folder, { recursive: true });
-    return join(folder, "delivery-log.sqlite");
-  } catch (error) {
-    log.warn({ event: "delivery_log_not_kept", reason: String(error) }, "POSTHASTE_CONTROL_DATA_DIR cannot be used");
-    return null;
-  }
 }

@@ -1,6 +1,7 @@
 /** A control of a test's own, over topics of the test's own: as its process has it, every log line kept. */
 import { randomBytes } from "node:crypto";
 import type { Log } from "@posthaste/core/log";
+import type { Clock } from "@posthaste/core/time";
 import { readConfig } from "@posthaste/runtime/config";
 import type { TestTopics } from "@posthaste/testbed/test-topics";
 import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
@@ -29,6 +30,8 @@ export interface TestControlOptions {
   readonly readyUrls?: string;
   /** More settings, as in the environment. */
   readonly env?: Readonly<Record<string, string>>;
+  /** The system's when left out. */
+  readonly clock?: Clock;
 }
 
 export interface TestControl {
@@ -51,7 +54,7 @@ const DEFAULT_KEYS = secretKey("k1");
 /** Starts control as its process does, settings included, and waits until it serves. */
 export async function startTestControl(
   { prefix }: TestTopics,
-  { secretKeys = DEFAULT_KEYS, readyUrls, env = {} }: TestControlOptions = {},
+  { secretKeys = DEFAULT_KEYS, readyUrls, env = {}, clock }: TestControlOptions = {},
 ): Promise<TestControl> {
   const lines: string[] = [];
   const keep = (fields: Readonly<Record<string, unknown>>, message?: string): void => {
@@ -77,8 +80,7 @@ export async function startTestControl(
     }),
     host: "127.0.0.1",
     version: "0.0.0",
-    log,
-    registry,
+    ...{ log, registry, ...(clock === undefined ? {} : { clock }) },
     fail: (reason) => failures.push(reason),
   });
 

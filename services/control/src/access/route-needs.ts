@@ -70,6 +70,11 @@ export const ROUTE_NEEDS: Readonly<Record<string, Need>> = {
   listAudit: "read",
   openLive: "read",
 
+  getStatus: "read",
+  listHealth: "read",
+  getHealth: "read",
+  getSeries: "read",
+
   openSession: "none",
   getSession: "any",
   endSession: "any",

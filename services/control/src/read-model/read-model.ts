@@ -19,6 +19,7 @@ import { type Freshness, freshAsOf } from "../http/freshness.ts";
 import { Problem } from "../http/problem.ts";
 import { RecentEntries } from "../recent-entries.ts";
 import type { WaitingDeliveries } from "./delivery-table.ts";
+import type { HealthOfMinute, HealthQuery, HealthRow } from "./health-table.ts";
 import type { CountQuery, JournalBounds, JournalEntry, JournalQuery, KindCount, MessageOutcome } from "./journal.ts";
 import { type Followed, followJournals, openJournalCodecs, type RecentJournals } from "./journal-followers.ts";
 import { type JournalName, ofEach } from "./store.ts";
@@ -73,6 +74,11 @@ export interface ReadModel {
   waiting(): Promise<readonly WaitingDeliveries[]>;
   /** What comes, as it comes, however often the read model is opened again. */
   readonly recent: RecentJournals;
+  /** The end of the newest minute of which the health of destinations is held; null before the first. */
+  healthWrittenToMs(): Promise<number | null>;
+  addHealth(minute: HealthOfMinute): Promise<void>;
+  /** What was counted of a destination, by the minute or the quarter of an hour. */
+  health(query: HealthQuery): Promise<readonly HealthRow[]>;
   close(): Promise<void>;
 }
 
@@ -125,6 +131,9 @@ export function openReadModel(options: ReadModelOptions): ReadModel {
     counts: async (journal, query) => store().counts(journal, query),
     outcomes: async (journal, messageIds) => store().outcomes(journal, messageIds),
     waiting: async () => store().waiting(),
+    healthWrittenToMs: async () => store().healthWrittenToMs(),
+    addHealth: async (minute) => store().addHealth(minute),
+    health: async (query) => store().health(query),
     close: async () => {
       closing.abort();
       const enough = new AbortController();

@@ -7,6 +7,7 @@
 import { Worker } from "node:worker_threads";
 import { PosthasteError } from "@posthaste/core/errors";
 import type { WaitingDeliveries } from "./delivery-table.ts";
+import type { HealthOfMinute, HealthQuery, HealthRow } from "./health-table.ts";
 import type { CountQuery, JournalEntry, JournalQuery, KindCount, MessageOutcome } from "./journal.ts";
 import type { JournalName, StoreOptions, StoreStart, Taken } from "./store.ts";
 
@@ -16,6 +17,9 @@ export type StoreCall =
   | { readonly method: "counts"; readonly journal: JournalName; readonly query: CountQuery }
   | { readonly method: "outcomes"; readonly journal: JournalName; readonly messageIds: readonly string[] }
   | { readonly method: "waiting" }
+  | { readonly method: "healthWrittenToMs" }
+  | { readonly method: "addHealth"; readonly minute: HealthOfMinute }
+  | { readonly method: "health"; readonly query: HealthQuery }
   | { readonly method: "close" };
 
 /** Calls are numbered from 1; 0 is the store's start. */
@@ -31,6 +35,9 @@ export interface StoreClient {
   counts(journal: JournalName, query: CountQuery): Promise<readonly KindCount[]>;
   outcomes(journal: JournalName, messageIds: readonly string[]): Promise<readonly MessageOutcome[]>;
   waiting(): Promise<readonly WaitingDeliveries[]>;
+  healthWrittenToMs(): Promise<number | null>;
+  addHealth(minute: HealthOfMinute): Promise<void>;
+  health(query: HealthQuery): Promise<readonly HealthRow[]>;
   /** Writes what is not written yet and ends the thread. */
   close(): Promise<void>;
 }
@@ -85,6 +92,9 @@ export async function openStore(options: StoreOptions, onFailure: (reason: Error
     counts: (journal, query) => ask({ method: "counts", journal, query }),
     outcomes: (journal, messageIds) => ask({ method: "outcomes", journal, messageIds }),
     waiting: () => ask({ method: "waiting" }),
+    healthWrittenToMs: () => ask({ method: "healthWrittenToMs" }),
+    addHealth: (minute) => ask({ method: "addHealth", minute }),
+    health: (query) => ask({ method: "health", query }),
     close: async () => {
       await ask({ method: "close" }).catch(() => undefined);
       await worker.terminate();

@@ -31,6 +31,12 @@ function run(call: StoreCall): unknown {
       return store.outcomes(call.journal, call.messageIds);
     case "waiting":
       return store.waiting();
+    case "healthWrittenToMs":
+      return store.healthWrittenToMs;
+    case "addHealth":
+      return store.addHealth(call.minute);
+    case "health":
+      return store.health(call.query);
     case "close":
       return store.close();
   }

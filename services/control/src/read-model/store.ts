@@ -20,6 +20,7 @@ import { openCache } from "../sqlite-cache.ts";
 import { COUNTED_KINDS, REFUSED_KINDS } from "./activity-entry.ts";
 import { DeliveryTable, type WaitingDeliveries } from "./delivery-table.ts";
 import { DESTINATION_STATES } from "./destination-entry.ts";
+import { type HealthOfMinute, type HealthQuery, type HealthRow, HealthTable } from "./health-table.ts";
 import {
   type CountQuery,
   Journal,
@@ -32,7 +33,7 @@ import {
 import { REJECTED_KINDS } from "./rejected-call-entry.ts";
 
 /** Raised with every change of the tables. */
-const LAYOUT = 9;
+const LAYOUT = 10;
 const CACHE_KIB = 48 * 1024;
 const COMMIT_ENTRIES = 5000;
 const COMMIT_INTERVAL_MS = 1000;
@@ -99,6 +100,7 @@ export class Store {
   readonly #database: DatabaseSync;
   readonly #journals: Readonly<Record<JournalName, Journal>>;
   readonly #deliveries: DeliveryTable;
+  readonly #health: HealthTable;
   readonly start: StoreStart;
   #uncommitted = 0;
   #timer: NodeJS.Timeout | null = null;
@@ -111,6 +113,7 @@ export class Store {
     const bounds = isFile ? options.bounds : options.memoryBounds;
     const optionsOf = (name: JournalName) => ({ name, kinds: JOURNALS[name], nowMs, ...bounds[name] });
     this.#deliveries = new DeliveryTable(database, optionsOf("deliveries"));
+    this.#health = new HealthTable(database, nowMs);
     this.#journals = ofEach((name) =>
       name === "deliveries" ? this.#deliveries.journal : new Journal(database, optionsOf(name)),
     );
@@ -143,6 +146,20 @@ export class Store {
 
   waiting(): readonly WaitingDeliveries[] {
     return this.#deliveries.waiting();
+  }
+
+  /** Up to when the health of destinations was written; null before the first minute. */
+  get healthWrittenToMs(): number | null {
+    return this.#health.writtenToMs;
+  }
+
+  addHealth(minute: HealthOfMinute): void {
+    this.#begin();
+    this.#health.add(minute);
+  }
+
+  health(query: HealthQuery): readonly HealthRow[] {
+    return this.#health.rows(query);
   }
 
   commit(): void {

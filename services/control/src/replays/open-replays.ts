@@ -27,7 +27,7 @@ import { type PlanChange, ReplayChanges } from "./replay-changes.ts";
 import { ReplayHandlers } from "./replay-handlers.ts";
 import { replayRoutes } from "./replay-routes.ts";
 import { ReplayRunner } from "./replay-runner.ts";
-import { openReplayStore } from "./replay-store.ts";
+import { type HeldPlan, openReplayStore } from "./replay-store.ts";
 import { replayAnswer, viewReplay } from "./replay-view.ts";
 
 export interface OpenReplaysOptions {
@@ -40,6 +40,8 @@ export interface OpenReplaysOptions {
   readonly trail: AuditTrail;
   readonly clock: Clock;
   readonly log: Log;
+  /** See ReplayRunnerOptions. */
+  readonly alsoTidy: () => Promise<void>;
   /** See ConfigStoreOptions. */
   readonly writer: number;
   /** Ends the process. */
@@ -50,6 +52,7 @@ export interface OpenedReplays {
   readonly routes: readonly Route[];
   readonly past: PastPlans;
   readonly live: LiveReplays;
+  readonly plans: () => Iterable<HeldPlan>;
   /** For whoever else reads dead letters. */
   readonly reading: LetterReaderOptions;
   /** Of the table, for `/readyz`. */
@@ -107,6 +110,7 @@ export async function openReplays(options: OpenReplaysOptions): Promise<OpenedRe
         return held === undefined ? null : replayAnswer.parse(viewReplay(held));
       },
     },
+    plans: () => store.plans(),
     reading: { connection, topic: names.deadLetters, codec: letters },
     get state() {
       return store.state;

@@ -29,6 +29,8 @@ const REPLAY_KEEP_MS = 14 * DAY_MS;
 const PURGE_KEEP_MS = 28 * DAY_MS;
 
 export interface ReplayRunnerOptions extends ReplayRunOptions {
+  /** What one process of all does beside, each minute. */
+  readonly alsoTidy: () => Promise<void>;
   /** It cannot go on; the process should end. */
   readonly onFailure: (reason: Error) => void;
 }
@@ -142,6 +144,7 @@ export class ReplayRunner {
       const isGone = await store.remove(held.id, (now) => isOver(now, nowMs));
       if (isGone) log.info({ event: "replay_removed", replayId: held.id });
     }
+    await this.#options.alsoTidy();
     await store.removeLeftProgress((progress) => hasEndedBefore(progress, nowMs - REPLAY_KEEP_MS));
   }
 

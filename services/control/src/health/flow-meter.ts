@@ -1,0 +1,107 @@
+/**
+ * How much comes in, how far the services are behind and how much waits in retry topics, by the offsets of the topics
+ * and the groups.
+ *
+ * Owns: the last looks at the brokers, and the timer.
+ * FM1  A look that fails leaves what was known, and tells nobody: the next one comes in seconds.
+ */
+import { delayMsFromRetryTopic, type TopicNames } from "@posthaste/contracts/topics";
+import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { existingRetryTopics } from "@posthaste/kafka/topics/topic-admin";
+import { unfinishedBelow, unfinishedRanges } from "../pipeline/unfinished-range.ts";
+
+const LOOK_MS = 5000;
+/** Looks over which what comes in is told. */
+const LOOKS = 12;
+
+export interface Flow {
+  /** Events a second, of the last minute; null before the second look. */
+  readonly receivedPerSecond: number | null;
+  /** Records that are not finished; null where that is not known. */
+  readonly routerLag: number | null;
+  readonly deliveryLag: number | null;
+  /** Records in retry topics, by delay. */
+  readonly waiting: readonly { readonly delayMs: number; readonly count: number }[];
+}
+
+export interface FlowMeterOptions {
+  readonly connection: KafkaConnection;
+  readonly names: TopicNames;
+  readonly monotonicMs: () => number;
+}
+
+interface Look {
+  readonly atMs: number;
+  readonly events: number;
+}
+
+const NOTHING_KNOWN: Flow = { receivedPerSecond: null, routerLag: null, deliveryLag: null, waiting: [] };
+
+export class FlowMeter {
+  readonly #options: FlowMeterOptions;
+  readonly #looks: Look[] = [];
+  #flow = NOTHING_KNOWN;
+  #timer: NodeJS.Timeout | null = null;
+  #isClosed = false;
+
+  constructor(options: FlowMeterOptions) {
+    this.#options = options;
+  }
+
+  get flow(): Flow {
+    return this.#flow;
+  }
+
+  start(): void {
+    void this.#lookOn();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+  }
+
+  /** FM1. */
+  async #lookOn(): Promise<void> {
+    try {
+      await this.#look();
+    } catch (error) {
+      this.#options.connection.log.debug({ event: "flow_unknown", err: error });
+    }
+    if (!this.#isClosed) this.#timer = setTimeout(() => void this.#lookOn(), LOOK_MS);
+  }
+
+  async #look(): Promise<void> {
+    const { connection, names, monotonicMs } = this.#options;
+    const events = await this.#backlog(names.events, names.routerGroup);
+    this.#looks.push({ atMs: monotonicMs(), events: events.end });
+    if (this.#looks.length > LOOKS) this.#looks.shift();
+    const deliveries = await this.#backlog(names.deliveries, names.deliveryGroup);
+    const waiting: { delayMs: number; count: number }[] = [];
+    for (const topic of await existingRetryTopics(connection, names)) {
+      const { behind } = await this.#backlog(topic, names.retryGroup);
+      waiting.push({ delayMs: delayMsFromRetryTopic(names, topic) ?? 0, count: behind });
+    }
+    this.#flow = {
+      receivedPerSecond: this.#received(),
+      routerLag: events.behind,
+      deliveryLag: deliveries.behind,
+      waiting,
+    };
+  }
+
+  /** The sum of a topic's ends, and how many records of it a group has not finished. */
+  async #backlog(topic: string, groupId: string): Promise<{ readonly end: number; readonly behind: number }> {
+    const ranges = await unfinishedRanges(this.#options.connection, { topic, groupId });
+    return {
+      end: ranges.reduce((sum, { end }) => sum + end, 0),
+      behind: ranges.reduce((sum, range) => sum + unfinishedBelow(range, range.end), 0),
+    };
+  }
+
+  #received(): number | null {
+    const [first, last] = [this.#looks[0], this.#looks.at(-1)];
+    if (first === undefined || last === undefined || last.atMs <= first.atMs) return null;
+    return Math.max(0, ((last.events - first.events) * 1000) / (last.atMs - first.atMs));
+  }
+}

@@ -1,0 +1,154 @@
+/**
+ * What all delivery processes say of destinations, and what they counted of late.
+ *
+ * Owns: the newest record of each key, when each process was heard of, and the recent counts of each destination and of
+ * all together.
+ * HB1  A process counts while it was heard of within `SILENT_MS`: one that was killed says nothing and removes nothing.
+ * HB2  What a process counted between two records counts in the minute in which the later was written. What it says
+ *      after a pause is no older: a process writes what it counts within seconds.
+ * HB3  A key that is removed is held no more; what was counted stays until its time has passed.
+ */
+import { readHealthKey } from "@posthaste/contracts/health-keys";
+import type { DestinationHealth, HealthRecord, ProcessHealth } from "@posthaste/core/health/health-record";
+import { type Counted, countsSince, RecentCounts } from "@posthaste/core/health/recent-counts";
+
+const SILENT_MS = 60_000;
+const MINUTE_MS = 60_000;
+/** Steps of the rates of all destinations together. */
+const RATE_STEP_MS = 10_000;
+const FORGET_MS = 60 * MINUTE_MS;
+
+/** A process that says of itself what it runs with. */
+export interface HeardProcess extends ProcessHealth {
+  readonly instance: string;
+}
+
+/** What was counted of a destination, and when. */
+export interface CountedAt {
+  readonly destinationId: string;
+  readonly atMs: number;
+  readonly counted: Counted;
+}
+
+export interface HealthBookOptions {
+  readonly nowMs: () => number;
+  /** Told of everything that is counted. */
+  readonly onCounted?: (counted: CountedAt) => void;
+}
+
+interface Heard {
+  heardMs: number;
+  process: ProcessHealth | null;
+}
+
+export class HealthBook {
+  readonly #options: HealthBookOptions;
+  readonly #heard = new Map<string, Heard>();
+  /** By destination, then by process. */
+  readonly #held = new Map<string, Map<string, DestinationHealth>>();
+  readonly #recent = new Map<string, RecentCounts>();
+  readonly #rates = new RecentCounts(RATE_STEP_MS);
+
+  constructor(options: HealthBookOptions) {
+    this.#options = options;
+  }
+
+  /** A record was read; undefined for a key that was removed. */
+  apply(key: string, record: HealthRecord | undefined): void {
+    const { instance, destinationId } = readHealthKey(key);
+    if (record === undefined) this.#remove(instance, destinationId);
+    else this.#take(record);
+  }
+
+  /** What the processes that count say of a destination. */
+  of(destinationId: string): readonly DestinationHealth[] {
+    const held = this.#held.get(destinationId) ?? [];
+    return [...held].filter(([instance]) => this.#isHeard(instance)).map(([, health]) => health);
+  }
+
+  /** What was counted of a destination by the minute; undefined where nothing was. */
+  recent(destinationId: string): RecentCounts | undefined {
+    return this.#recent.get(destinationId);
+  }
+
+  /** What was counted of all destinations, in steps of ten seconds. */
+  get rates(): RecentCounts {
+    return this.#rates;
+  }
+
+  /** Destinations of which any process says something. */
+  destinationIds(): Iterable<string> {
+    return this.#held.keys();
+  }
+
+  /** The processes that count, the one that was started first at the front. */
+  processes(): readonly HeardProcess[] {
+    return [...this.#heard]
+      .flatMap(([instance, { process }]) =>
+        process === null || !this.#isHeard(instance) ? [] : [{ ...process, instance }],
+      )
+      .sort((a, b) => a.startedAtMs - b.startedAtMs || (a.instance < b.instance ? -1 : 1));
+  }
+
+  /** Processes that were not heard of for so long, each with the destinations of which it said something. */
+  silentFor(ms: number): ReadonlyMap<string, readonly string[]> {
+    const oldestMs = this.#options.nowMs() - ms;
+    const silent = [...this.#heard].filter(([, { heardMs }]) => heardMs <= oldestMs).map(([instance]) => instance);
+    return new Map(
+      silent.map((instance) => [
+        instance,
+        [...this.#held].filter(([, byInstance]) => byInstance.has(instance)).map(([destinationId]) => destinationId),
+      ]),
+    );
+  }
+
+  /** Forgets counts whose time has passed. */
+  forgetOld(): void {
+    const oldestMs = this.#options.nowMs() - FORGET_MS;
+    for (const [id, recent] of this.#recent) if (recent.newestMs < oldestMs) this.#recent.delete(id);
+  }
+
+  #take({ instance, writtenAtMs, destinationId, destination, process }: HealthRecord): void {
+    const heard = this.#heard.get(instance) ?? { heardMs: writtenAtMs, process: null };
+    heard.heardMs = Math.max(heard.heardMs, writtenAtMs);
+    if (process !== null) heard.process = process;
+    this.#heard.set(instance, heard);
+    if (destinationId === null || destination === null) return;
+    const byInstance = this.#held.get(destinationId) ?? new Map<string, DestinationHealth>();
+    const counted = countsSince(byInstance.get(instance), destination, writtenAtMs);
+    byInstance.set(instance, destination);
+    this.#held.set(destinationId, byInstance);
+    // A clock that is ahead counts nothing towards a time that has not come.
+    this.#count({ destinationId, atMs: Math.min(writtenAtMs, this.#options.nowMs()), counted });
+  }
+
+  /** HB2. */
+  #count(counted: CountedAt): void {
+    const { destinationId, atMs } = counted;
+    let recent = this.#recent.get(destinationId);
+    if (recent === undefined) {
+      recent = new RecentCounts(MINUTE_MS);
+      this.#recent.set(destinationId, recent);
+    }
+    recent.add(atMs, counted.counted);
+    this.#rates.add(atMs, counted.counted);
+    this.#options.onCounted?.(counted);
+  }
+
+  /** HB3. */
+  #remove(instance: string, destinationId: string | null): void {
+    if (destinationId === null) {
+      this.#heard.delete(instance);
+      return;
+    }
+    const byInstance = this.#held.get(destinationId);
+    byInstance?.delete(instance);
+    if (byInstance?.size === 0) this.#held.delete(destinationId);
+  }
+
+  /** HB1. */
+  #isHeard(instance: string): boolean {
+    const heard = this.#heard.get(instance);
+    return heard !== undefined && this.#options.nowMs() - heard.heardMs < SILENT_MS;
+  }
+}

@@ -1,0 +1,96 @@
+/** How well destinations are, the worst first, and one of them. */
+import { HEALTH_STATES, type HealthState } from "@posthaste/core/health/health-state";
+import { z } from "zod";
+import { type Freshness, freshness } from "../http/freshness.ts";
+import { pageOf, pageQuery } from "../http/page.ts";
+import { invalidInput, Problem } from "../http/problem.ts";
+import { defineRoute, type Route } from "../http/route.ts";
+import { healthAnswer, viewHealth } from "./health-view.ts";
+import { comparePlaces, type HealthPlace, type KnownDestination, type KnownHealth, placeOf } from "./known-health.ts";
+
+const query = pageQuery.extend({
+  state: z.enum(HEALTH_STATES, `expected one of ${HEALTH_STATES.join(", ")}`).optional(),
+  name: z.string().optional().describe("A part of its name, large or small letters alike."),
+});
+
+export function healthRoutes(known: KnownHealth, fresh: () => Freshness): readonly Route[] {
+  return [
+    defineRoute({
+      method: "GET",
+      path: "/v1/health/destinations",
+      operation: "listHealth",
+      summary: "How well each destination is, the worst first",
+      query,
+      answer: {
+        status: 200,
+        description: "One page.",
+        body: { name: "DestinationHealthPage", schema: pageOf(healthAnswer) },
+      },
+      handle: async ({ query: { limit, cursor, state, name } }) => {
+        const after = cursor === undefined ? undefined : decodeCursor(cursor);
+        const wanted = name?.toLowerCase();
+        const rest = known
+          .all()
+          .filter(({ destination, judged }) => {
+            if (state !== undefined && judged.state !== state) return false;
+            return wanted === undefined || destination.name.toLowerCase().includes(wanted);
+          })
+          .filter((each) => after === undefined || comparePlaces(placeOf(each), after) > 0);
+        const shown = rest.slice(0, limit);
+        const last = shown.at(-1);
+        const nextCursor = last !== undefined && rest.length > limit ? encodeCursor(placeOf(last)) : null;
+        return { data: await viewAll(known, shown), nextCursor, ...fresh() };
+      },
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/health/destinations/{id}",
+      operation: "getHealth",
+      summary: "How well a destination is, since when, why, and what comes next",
+      answer: {
+        status: 200,
+        description: "As it is known now.",
+        body: { name: "DestinationHealth", schema: healthAnswer.extend(freshness) },
+      },
+      refusals: ["not_found"],
+      handle: async ({ params: { id } }) => {
+        const found = known.get(id);
+        if (found === undefined) throw new Problem("not_found", `there is no destination ${id}`);
+        const [told] = await viewAll(known, [found]);
+        if (told === undefined) throw new Problem("not_found", `there is no destination ${id}`);
+        return { ...told, ...fresh() };
+      },
+    }),
+  ];
+}
+
+/** Each with what waits for it and what is dead, where that can be asked. */
+export async function viewAll(known: KnownHealth, shown: readonly KnownDestination[]) {
+  const waiting = await known.waiting();
+  return Promise.all(
+    shown.map(async (each) => {
+      const { id } = each.destination;
+      return viewHealth(each, {
+        recent: known.recent(id),
+        waiting: waiting === null ? null : (waiting.get(id) ?? []),
+        logged: await known.logged(id),
+      });
+    }),
+  );
+}
+
+function encodeCursor({ state, sinceMs, id }: HealthPlace): string {
+  return Buffer.from(`${state}:${sinceMs}:${id}`).toString("base64url");
+}
+
+function decodeCursor(cursor: string): HealthPlace {
+  const [, state, sinceMs, id] = /^([a-z]+):(\d{1,16}):(.+)$/.exec(Buffer.from(cursor, "base64url").toString()) ?? [];
+  if (!isState(state) || id === undefined) {
+    throw invalidInput([{ path: "cursor", message: "expected the nextCursor of the page before" }]);
+  }
+  return { state, sinceMs: Number(sinceMs), id };
+}
+
+function isState(text: string | undefined): text is HealthState {
+  return HEALTH_STATES.some((state) => state === text);
+}

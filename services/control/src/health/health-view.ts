@@ -1,0 +1,142 @@
+/** The health of a destination as it is told. */
+import { ATTEMPT_OUTCOMES } from "@posthaste/core/delivery/outcome";
+import { OTHER } from "@posthaste/core/event/event";
+import type { LastAnswer } from "@posthaste/core/health/health-record";
+import { HEALTH_STATES } from "@posthaste/core/health/health-state";
+import { mergeUrls } from "@posthaste/core/health/merged-urls";
+import { BREAKER_STATES } from "@posthaste/core/isolation/circuit-breaker";
+import { z } from "zod";
+import { tenths } from "../http/milliseconds.ts";
+import { isoTime, isoTimeOrNull } from "../http/moment.ts";
+import type { WaitingDeliveries } from "../read-model/delivery-table.ts";
+import type { KnownDestination, LoggedHealth, RecentResults } from "./known-health.ts";
+
+const time = z.iso.datetime();
+
+const answer = z.object({
+  time,
+  outcome: z.enum([...ATTEMPT_OUTCOMES, OTHER]),
+  status: z.int().nullable(),
+  error: z.string().nullable().describe("Null when a status arrived."),
+  durationMs: z.number(),
+});
+
+export const waitingAnswer = z.object({
+  total: z.int().describe("In retry topics, and in delivery processes."),
+  inProcess: z.int().describe("In delivery processes, for a permit."),
+  deferred: z.int().describe("In retry topics without a request; in which is not known."),
+  topics: z
+    .array(z.object({ delayMs: z.int(), count: z.int() }))
+    .describe("In retry topics after an attempt, by the topic's delay."),
+});
+
+export const healthAnswer = z.object({
+  destinationId: z.string(),
+  name: z.string(),
+  state: z
+    .enum(HEALTH_STATES)
+    .describe(
+      "off: switched off. open: a breaker of a delivery process is not closed. failing: over 5 % of five minutes' " +
+        "attempts failed, or the newest did and nothing was delivered since. Else healthy.",
+    ),
+  since: time.nullable().describe("Null for one that was always well, as far as that is known."),
+  reason: z
+    .object({ url: z.string(), ...answer.shape })
+    .nullable()
+    .describe("The newest failure; null where it is well, or off."),
+  nextProbe: time.nullable().describe("open: when a breaker lets the next request through."),
+  nextRetry: time.nullable().describe("When a delivery that failed is tried again, as far as that is known."),
+  attempts: z.int().describe("Of five minutes."),
+  success: z.number().nullable().describe("The share of those that delivered, 0 to 1; null without an attempt."),
+  successOfHour: z.number().nullable().describe("The same of an hour."),
+  p50Ms: z.number().nullable().describe("From the start of a request to its outcome, of five minutes."),
+  p99Ms: z.number().nullable(),
+  inFlight: z.int().describe("Requests that have not ended."),
+  waiting: waitingAnswer.nullable().describe("Null while the delivery log cannot be asked."),
+  deadLetters: z
+    .int()
+    .nullable()
+    .describe("Of the last 14 days, those of suppressed users and purged ones included; null as with `waiting`."),
+  urls: z.array(
+    z.object({
+      url: z.string(),
+      breaker: z.enum([...BREAKER_STATES, OTHER]).describe("The worst of all delivery processes'."),
+      openSince: time.nullable(),
+      nextProbe: time.nullable(),
+      notBefore: time.nullable().describe("Until when the receiver asked not to be called (`Retry-After`)."),
+      inFlight: z.int(),
+      answer: answer.nullable().describe("The last; null before the first."),
+    }),
+  ),
+  processes: z.int().describe("Delivery processes that say something of it."),
+});
+export type HealthAnswer = z.output<typeof healthAnswer>;
+
+export interface ToldBeside {
+  readonly recent: RecentResults;
+  readonly waiting: readonly WaitingDeliveries[] | null;
+  readonly logged: LoggedHealth | null;
+}
+
+export function viewHealth(
+  { destination, judged, held }: KnownDestination,
+  { recent, waiting, logged }: ToldBeside,
+): HealthAnswer {
+  const { reason } = judged;
+  const urls = mergeUrls(
+    destination.urls.map(({ url }) => url),
+    held,
+  );
+  const { attempts, success, successOfHour, p50Ms, p99Ms } = recent;
+  return {
+    destinationId: destination.id,
+    name: destination.name,
+    state: judged.state,
+    since: isoTimeOrNull(judged.sinceMs),
+    reason: reason === null ? null : { url: reason.url, ...viewAnswer(reason) },
+    nextProbe: isoTimeOrNull(judged.nextProbeMs),
+    nextRetry: isoTimeOrNull(logged?.nextRetryMs ?? null),
+    ...{ attempts, success: rounded(success), successOfHour: rounded(successOfHour) },
+    p50Ms: p50Ms === null ? null : tenths(p50Ms),
+    p99Ms: p99Ms === null ? null : tenths(p99Ms),
+    inFlight: urls.reduce((sum, { inFlight }) => sum + inFlight, 0),
+    waiting: waiting === null ? null : viewWaiting(waiting, inProcess(held)),
+    deadLetters: logged?.deadLetters ?? null,
+    urls: urls.map(({ url, breaker, openSinceMs, nextProbeMs, notBeforeMs, inFlight, answer: last }) => ({
+      ...{ url, breaker, inFlight },
+      openSince: isoTimeOrNull(openSinceMs),
+      nextProbe: isoTimeOrNull(nextProbeMs),
+      notBefore: isoTimeOrNull(notBeforeMs),
+      answer: last === null ? null : viewAnswer(last),
+    })),
+    processes: held.length,
+  };
+}
+
+export function viewWaiting(
+  waiting: readonly WaitingDeliveries[],
+  inProcesses: number,
+): z.output<typeof waitingAnswer> {
+  const byDelay = new Map<number, number>();
+  let deferred = 0;
+  for (const { delayMs, count } of waiting) {
+    if (delayMs === null) deferred += count;
+    else byDelay.set(delayMs, (byDelay.get(delayMs) ?? 0) + count);
+  }
+  const topics = [...byDelay].map(([delayMs, count]) => ({ delayMs, count })).sort((a, b) => a.delayMs - b.delayMs);
+  const total = topics.reduce((sum, { count }) => sum + count, deferred + inProcesses);
+  return { total, inProcess: inProcesses, deferred, topics };
+}
+
+export function inProcess(held: KnownDestination["held"]): number {
+  return held.reduce((sum, { waiting }) => sum + waiting, 0);
+}
+
+function viewAnswer({ atMs, outcome, status, error, durationMs }: LastAnswer): z.output<typeof answer> {
+  return { time: isoTime(atMs), outcome, status, error, durationMs: tenths(durationMs) };
+}
+
+/** To a tenth of a percent. */
+function rounded(share: number | null): number | null {
+  return share === null ? null : Math.round(share * 1000) / 1000;
+}

@@ -1,0 +1,162 @@
+/**
+ * Every destination's health, judged by what is held now: its configuration, what delivery processes say, what waits.
+ *
+ * Owns nothing: it asks the configuration and the health book at every question, and the read model for what waits and
+ * what is dead, without which it answers too.
+ */
+import type { Destination } from "@posthaste/core/config/destination";
+import type { DestinationHealth } from "@posthaste/core/health/health-record";
+import {
+  FAILING_WINDOW_MS,
+  HEALTH_STATES,
+  type HealthState,
+  type JudgedHealth,
+  judgeHealth,
+} from "@posthaste/core/health/health-state";
+import { latencyAt } from "@posthaste/core/health/latency-counts";
+import { standingOf } from "@posthaste/core/verdict/delivery-state";
+import { deliveryFromEntry } from "../read-model/delivery-entry.ts";
+import type { WaitingDeliveries } from "../read-model/delivery-table.ts";
+import { MINUTE_MS } from "../read-model/health-table.ts";
+import type { ReadModel } from "../read-model/read-model.ts";
+import type { HealthBook } from "./health-book.ts";
+
+const WINDOW_STEPS = FAILING_WINDOW_MS / MINUTE_MS;
+const HOUR_STEPS = 60;
+/** Reasons and kinds of dead letters are far fewer. */
+const MOST_KINDS = 100;
+/** Of the newest that wait, to find the one that is tried next. */
+const LOOKED_AT = 50;
+
+export interface KnownHealthParts {
+  readonly book: HealthBook;
+  readonly destinations: { get(id: string): Destination | undefined; values(): Iterable<Destination> };
+  readonly readModel: Pick<ReadModel, "counts" | "newest" | "waiting">;
+  readonly nowMs: () => number;
+}
+
+/** A destination as it is judged, with what the processes that count say. */
+export interface KnownDestination {
+  readonly destination: Destination;
+  readonly judged: JudgedHealth;
+  readonly held: readonly DestinationHealth[];
+}
+
+/** Attempts of five minutes, and of an hour. */
+export interface RecentResults {
+  readonly attempts: number;
+  /** Shares from 0 to 1; null without an attempt. */
+  readonly success: number | null;
+  readonly successOfHour: number | null;
+  /** Ms; null without a request. */
+  readonly p50Ms: number | null;
+  readonly p99Ms: number | null;
+}
+
+/** What of a destination the read model knows; null where it cannot be asked. */
+export interface LoggedHealth {
+  readonly deadLetters: number;
+  /** Ms since the epoch; null where nothing waits, as far as that is known. */
+  readonly nextRetryMs: number | null;
+}
+
+export class KnownHealth {
+  readonly #parts: KnownHealthParts;
+
+  constructor(parts: KnownHealthParts) {
+    this.#parts = parts;
+  }
+
+  get(destinationId: string): KnownDestination | undefined {
+    const destination = this.#parts.destinations.get(destinationId);
+    return destination === undefined ? undefined : this.#judge(destination);
+  }
+
+  /** The worst first: by state, then the one that has been in it for longest. */
+  all(): readonly KnownDestination[] {
+    const known = Array.from(this.#parts.destinations.values(), (destination) => this.#judge(destination));
+    return known.sort((a, b) => comparePlaces(placeOf(a), placeOf(b)));
+  }
+
+  recent(destinationId: string): RecentResults {
+    const { book, nowMs } = this.#parts;
+    const recent = book.recent(destinationId);
+    if (recent === undefined) return NO_RESULTS;
+    const now = nowMs();
+    const { delivered, failed } = recent.attempts(now, WINDOW_STEPS);
+    const hour = recent.attempts(now, HOUR_STEPS);
+    const latencies = recent.latencies(now, WINDOW_STEPS);
+    return {
+      attempts: delivered + failed,
+      success: shareOf(delivered, failed),
+      successOfHour: shareOf(hour.delivered, hour.failed),
+      p50Ms: latencyAt(latencies, 0.5),
+      p99Ms: latencyAt(latencies, 0.99),
+    };
+  }
+
+  /** By destination; null while the read model cannot be asked. */
+  async waiting(): Promise<ReadonlyMap<string, readonly WaitingDeliveries[]> | null> {
+    const waiting = await this.#parts.readModel.waiting().catch(() => null);
+    if (waiting === null) return null;
+    const byDestination = new Map<string, WaitingDeliveries[]>();
+    for (const each of waiting) {
+      const held = byDestination.get(each.destinationId);
+      if (held === undefined) byDestination.set(each.destinationId, [each]);
+      else held.push(each);
+    }
+    return byDestination;
+  }
+
+  async logged(destinationId: string): Promise<LoggedHealth | null> {
+    const { readModel, nowMs } = this.#parts;
+    try {
+      const [counts, waiting] = await Promise.all([
+        readModel.counts("dead_letters", { destinationId, limit: MOST_KINDS }),
+        readModel.newest("deliveries", { destinationId, kind: "waiting_retry", limit: LOOKED_AT }),
+      ]);
+      const due = waiting.flatMap((entry) => {
+        const { verdict } = standingOf(deliveryFromEntry(entry).facts, nowMs());
+        return verdict?.cause === "waiting_retry" && verdict.dueAtMs >= nowMs() ? [verdict.dueAtMs] : [];
+      });
+      const deadLetters = counts.reduce((sum, { count }) => sum + count, 0);
+      return { deadLetters, nextRetryMs: due.length === 0 ? null : Math.min(...due) };
+    } catch {
+      return null;
+    }
+  }
+
+  #judge(destination: Destination): KnownDestination {
+    const { book, nowMs } = this.#parts;
+    const { id, enabled: isEnabled, updatedAtMs } = destination;
+    const [held, recent, now] = [book.of(id), book.recent(id), nowMs()];
+    const attempts = recent?.attempts(now, WINDOW_STEPS) ?? { delivered: 0, failed: 0 };
+    const judged = judgeHealth({ isEnabled, updatedAtMs, urls: destination.urls.map(({ url }) => url) }, held, {
+      ...attempts,
+      failingSinceMs: recent?.failingSinceMs(now) ?? null,
+    });
+    return { destination, judged, held };
+  }
+}
+
+const NO_RESULTS: RecentResults = { attempts: 0, success: null, successOfHour: null, p50Ms: null, p99Ms: null };
+
+function shareOf(delivered: number, failed: number): number | null {
+  return delivered + failed === 0 ? null : delivered / (delivered + failed);
+}
+
+/** Where a destination stands in the list. */
+export interface HealthPlace {
+  readonly state: HealthState;
+  readonly sinceMs: number;
+  readonly id: string;
+}
+
+export function placeOf({ destination: { id }, judged: { state, sinceMs } }: KnownDestination): HealthPlace {
+  return { state, sinceMs: sinceMs ?? 0, id };
+}
+
+export function comparePlaces(a: HealthPlace, b: HealthPlace): number {
+  const byState = HEALTH_STATES.indexOf(a.state) - HEALTH_STATES.indexOf(b.state);
+  return byState || a.sinceMs - b.sinceMs || (a.id < b.id ? -1 : Number(a.id > b.id));
+}

@@ -1,0 +1,125 @@
+/** Everything of control that is about the health of destinations, put together. */
+import type { OpenCodec } from "@posthaste/contracts/codec";
+import { destinationHealthKey, processHealthKey } from "@posthaste/contracts/health-keys";
+import type { TopicNames } from "@posthaste/contracts/topics";
+import type { Destination } from "@posthaste/core/config/destination";
+import type { HealthRecord } from "@posthaste/core/health/health-record";
+import type { Clock } from "@posthaste/core/time";
+import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { createTable } from "@posthaste/kafka/log/table";
+import { createProducer } from "@posthaste/kafka/producer/producer";
+import type { Readiness } from "@posthaste/runtime/admin-server";
+import type { ConfigStore } from "../config-store/config-store.ts";
+import { freshAsOf } from "../http/freshness.ts";
+import type { Route } from "../http/route.ts";
+import type { ReadModel } from "../read-model/read-model.ts";
+import type { HeldPlan } from "../replays/replay-store.ts";
+import { FlowMeter } from "./flow-meter.ts";
+import { HealthBook } from "./health-book.ts";
+import { type Gauges, HealthHistory } from "./health-history.ts";
+import { healthRoutes } from "./health-routes.ts";
+import { inProcess, viewWaiting } from "./health-view.ts";
+import { KnownHealth } from "./known-health.ts";
+import { seriesRoutes } from "./series-routes.ts";
+import { statusRoutes } from "./status-routes.ts";
+
+/** A process that was not heard of for so long is gone, and what it said is removed. */
+const GONE_MS = 60 * 60_000;
+const FORGET_MS = 60_000;
+
+export interface OpenHealthOptions {
+  readonly connection: KafkaConnection;
+  readonly openCodec: OpenCodec;
+  readonly names: TopicNames;
+  readonly destinations: ConfigStore<Destination>;
+  readonly readModel: ReadModel;
+  readonly clock: Clock;
+  /** Ends the process. */
+  readonly fail: (reason: Error) => void;
+}
+
+/** What the status tells beside health. */
+export interface StatusParts {
+  readonly readiness: () => Promise<Readiness>;
+  readonly plans: () => Iterable<HeldPlan>;
+}
+
+export interface OpenedHealth {
+  readonly routes: (parts: StatusParts) => readonly Route[];
+  /** Of the table, for `/readyz`. */
+  readonly state: true | string;
+  caughtUp(): Promise<void>;
+  /** Call it when everything caught up. */
+  start(): void;
+  /** Removes what processes said that are gone. One control process at a time does. */
+  removeGone(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Resolves when the table is being read. */
+export async function openHealth(options: OpenHealthOptions): Promise<OpenedHealth> {
+  const { connection, openCodec, names, destinations, readModel, clock, fail } = options;
+  const { nowMs } = clock;
+  const codec = await openCodec<HealthRecord>("destination-health");
+  const producer = await createProducer(connection, { name: "health", topics: [names.destinationHealth] });
+  const history = new HealthHistory({ readModel, gauges: () => gaugesOf(known, book), nowMs, log: connection.log });
+  const book: HealthBook = new HealthBook({ nowMs, onCounted: (counted) => history.add(counted) });
+  const known: KnownHealth = new KnownHealth({ book, destinations, readModel, nowMs });
+  const flow = new FlowMeter({ connection, names, monotonicMs: clock.monotonicMs });
+  const table = await createTable<HealthRecord>(connection, {
+    topic: names.destinationHealth,
+    decode: codec.decode,
+    prefetch: codec.prefetch,
+    onChange: (key, record) => book.apply(key, record),
+    onFailure: fail,
+  });
+  const fresh = () => freshAsOf(table.asOfMs, table.state === true);
+  let forgetting: NodeJS.Timeout | null = null;
+  return {
+    routes: (parts) => [
+      ...healthRoutes(known, fresh),
+      ...seriesRoutes({ known, readModel, history, fresh, nowMs }),
+      ...statusRoutes({ known, book, flow, readModel, fresh, nowMs, ...parts }),
+    ],
+    get state() {
+      return table.state;
+    },
+    caughtUp: () => table.caughtUp(),
+    start: () => {
+      history.start();
+      flow.start();
+      forgetting = setInterval(() => book.forgetOld(), FORGET_MS);
+    },
+    removeGone: async () => {
+      for (const [instance, destinationIds] of book.silentFor(GONE_MS)) {
+        const keys = destinationIds.map((id) => destinationHealthKey(id, instance));
+        const records = [...keys, processHealthKey(instance)].map((key) => ({
+          ...{ topic: names.destinationHealth, key },
+          value: null,
+        }));
+        await producer.send(records);
+        connection.log.info({ event: "health_removed", instance, destinations: destinationIds.length });
+      }
+    },
+    close: async () => {
+      if (forgetting !== null) clearInterval(forgetting);
+      flow.close();
+      await history.close();
+      await table.close();
+      await producer.close();
+    },
+  };
+}
+
+/** What waits for each destination, and what is out to it. */
+async function gaugesOf(known: KnownHealth, book: HealthBook): Promise<ReadonlyMap<string, Gauges>> {
+  const waiting = (await known.waiting()) ?? new Map();
+  const gauges = new Map<string, Gauges>();
+  for (const id of new Set([...waiting.keys(), ...book.destinationIds()])) {
+    const held = book.of(id);
+    const inFlight = held.flatMap(({ urls }) => urls).reduce((sum, url) => sum + url.inFlight, 0);
+    const { total } = viewWaiting(waiting.get(id) ?? [], inProcess(held));
+    if (total > 0 || inFlight > 0) gauges.set(id, { waiting: total, inFlight });
+  }
+  return gauges;
+}

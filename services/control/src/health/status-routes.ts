@@ -1,0 +1,182 @@
+/** Is anything wrong, where, since when, and is it tried again? All of it in one answer. */
+import { HEALTH_STATES, type HealthState } from "@posthaste/core/health/health-state";
+import { latencyAt } from "@posthaste/core/health/latency-counts";
+import { REPLAY_STATES, replayState } from "@posthaste/core/replay/replay";
+import type { Readiness } from "@posthaste/runtime/admin-server";
+import { z } from "zod";
+import { type Freshness, freshness } from "../http/freshness.ts";
+import { tenths } from "../http/milliseconds.ts";
+import { isoTime } from "../http/moment.ts";
+import { defineRoute, type Route } from "../http/route.ts";
+import type { ReadModel } from "../read-model/read-model.ts";
+import type { HeldPlan } from "../replays/replay-store.ts";
+import type { FlowMeter } from "./flow-meter.ts";
+import type { HealthBook, HeardProcess } from "./health-book.ts";
+import { viewAll } from "./health-routes.ts";
+import { healthAnswer } from "./health-view.ts";
+import type { KnownHealth } from "./known-health.ts";
+
+/** Of those that need somebody, the worst. */
+const MOST_SHOWN = 20;
+/** Whole steps of ten seconds that a rate is told of. */
+const RATE_STEPS = 6;
+const RATE_SECONDS = 60;
+
+const waitingTopics = z.array(z.object({ delayMs: z.int(), count: z.int() }));
+const schedule = z.object({
+  retryDelaysMs: z.array(z.int()),
+  retryWindowMs: z.int(),
+  windowRecords: z.int().describe("Deliveries that one partition's window holds."),
+  attemptLog: z.object({
+    failures: z.boolean().describe("Whether the delivery log has attempts that failed."),
+    deliveredShare: z.number().describe("Of attempts that delivered, 0 to 1."),
+  }),
+});
+
+const statusAnswer = z.object({
+  ready: z.boolean().describe("Every service is."),
+  services: z.array(
+    z.object({ name: z.string(), ready: z.boolean(), missing: z.string().nullable().describe("What it lacks.") }),
+  ),
+  receivedPerSecond: z.number().nullable().describe("Events, of the last minute; null just after control's start."),
+  deliveredPerSecond: z.number().describe("Attempts that delivered, of the last minute."),
+  p50Ms: z.number().nullable().describe("From the start of a request to its outcome, of the last minute."),
+  p99Ms: z.number().nullable(),
+  lag: z
+    .object({ router: z.int().nullable(), delivery: z.int().nullable() })
+    .describe("Records that the service has not finished; null where that is not known."),
+  waiting: z.object({ total: z.int(), topics: waitingTopics }).describe("Records in retry topics, by delay."),
+  destinations: z.object(
+    Object.fromEntries(HEALTH_STATES.map((state) => [state, z.int()])) as Record<HealthState, z.ZodInt>,
+  ),
+  needsSomebody: z
+    .array(healthAnswer)
+    .describe("Destinations that are open or failing, the worst first, 20 at the most."),
+  replays: z.array(
+    z.object({
+      id: z.string(),
+      destinationId: z.string().nullable(),
+      state: z.enum(REPLAY_STATES),
+      matched: z.int(),
+      replayed: z.int(),
+    }),
+  ),
+  readModel: z.object({ deliveryLog: z.string(), deadLetters: z.string() }),
+  schedule: schedule
+    .extend({
+      differ: z.boolean().describe("Delivery processes run with other settings than these."),
+      processes: z.array(schedule.extend({ instance: z.string(), startedAt: z.iso.datetime() })),
+    })
+    .nullable()
+    .describe("What control assumes: the settings of the newest delivery process. Null when none is heard of."),
+  ...freshness,
+});
+type Status = z.output<typeof statusAnswer>;
+
+export interface StatusRoutesParts {
+  readonly known: KnownHealth;
+  readonly book: Pick<HealthBook, "rates" | "processes">;
+  readonly flow: Pick<FlowMeter, "flow">;
+  /** What each service lacks: `true` for nothing. */
+  readonly readiness: () => Promise<Readiness>;
+  readonly plans: () => Iterable<HeldPlan>;
+  readonly readModel: Pick<ReadModel, "state">;
+  readonly fresh: () => Freshness;
+  readonly nowMs: () => number;
+}
+
+export function statusRoutes(parts: StatusRoutesParts): readonly Route[] {
+  const { known, readModel, fresh } = parts;
+  return [
+    defineRoute({
+      method: "GET",
+      path: "/v1/status",
+      operation: "getStatus",
+      summary: "Whether anything is wrong, where, since when, and whether it is tried again",
+      answer: {
+        status: 200,
+        description: "As it is known now.",
+        body: { name: "Status", schema: statusAnswer },
+      },
+      handle: async () => {
+        const all = known.all();
+        const counts = Object.fromEntries(HEALTH_STATES.map((state) => [state, 0])) as Record<HealthState, number>;
+        for (const { judged } of all) counts[judged.state] += 1;
+        const worst = all.filter(({ judged: { state } }) => state === "open" || state === "failing");
+        const [readiness, needsSomebody] = await Promise.all([
+          parts.readiness(),
+          viewAll(known, worst.slice(0, MOST_SHOWN)),
+        ]);
+        const services = Object.entries(readiness).map(([name, missing]) => ({
+          name,
+          ready: missing === true,
+          missing: missing === true ? null : missing,
+        }));
+        return {
+          ready: services.every(({ ready }) => ready),
+          services,
+          ...viewRates(parts),
+          destinations: counts,
+          needsSomebody,
+          replays: viewReplays(parts.plans()),
+          readModel: readModel.state(),
+          schedule: viewSchedule(parts.book.processes()),
+          ...fresh(),
+        };
+      },
+    }),
+  ];
+}
+
+type Rates = Pick<Status, "receivedPerSecond" | "deliveredPerSecond" | "p50Ms" | "p99Ms" | "lag" | "waiting">;
+
+function viewRates({ book, flow, nowMs }: StatusRoutesParts): Rates {
+  const { receivedPerSecond, routerLag, deliveryLag, waiting } = flow.flow;
+  const { rates } = book;
+  // The step that is not over, and what processes have not said yet, would make every rate too low.
+  const { delivered } = rates.attempts(nowMs(), RATE_STEPS, 1);
+  const latencies = rates.latencies(nowMs(), RATE_STEPS);
+  const [p50Ms, p99Ms] = [0.5, 0.99].map((share) => latencyAt(latencies, share));
+  return {
+    receivedPerSecond: receivedPerSecond === null ? null : tenths(receivedPerSecond),
+    deliveredPerSecond: tenths(delivered / RATE_SECONDS),
+    p50Ms: p50Ms === undefined || p50Ms === null ? null : tenths(p50Ms),
+    p99Ms: p99Ms === undefined || p99Ms === null ? null : tenths(p99Ms),
+    lag: { router: routerLag, delivery: deliveryLag },
+    waiting: { total: waiting.reduce((sum, { count }) => sum + count, 0), topics: [...waiting] },
+  };
+}
+
+/** Those that have not ended. */
+function viewReplays(plans: Iterable<HeldPlan>): Status["replays"] {
+  return [...plans]
+    .filter(({ plan, progress }) => plan.purpose === "replay" && plan.want !== "planned" && !progress?.endedAtMs)
+    .map(({ id, plan, progress }) => ({
+      id,
+      destinationId: plan.filter.destinationId ?? null,
+      state: replayState(plan.want, progress),
+      matched: plan.matched,
+      replayed: progress?.sent ?? 0,
+    }));
+}
+
+function viewSchedule(processes: readonly HeardProcess[]): Status["schedule"] {
+  const newest = processes.at(-1);
+  if (newest === undefined) return null;
+  const settings = processes.map(settingsOf);
+  return {
+    ...settingsOf(newest),
+    differ: new Set(settings.map((each) => JSON.stringify(each))).size > 1,
+    processes: processes.map((process) => ({
+      instance: process.instance,
+      startedAt: isoTime(process.startedAtMs),
+      ...settingsOf(process),
+    })),
+  };
+}
+
+function settingsOf(process: HeardProcess): z.output<typeof schedule> {
+  const { retryDelaysMs, retryWindowMs, windowRecords, logsFailures, loggedShare } = process;
+  const attemptLog = { failures: logsFailures, deliveredShare: loggedShare };
+  return { retryDelaysMs: [...retryDelaysMs], retryWindowMs, windowRecords, attemptLog };
+}
