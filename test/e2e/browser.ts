@@ -58,6 +58,8 @@ export interface Browser {
   readonly origin: string;
   /** Opens the page with empty storage. */
   readonly visit: () => Promise<Visit>;
+  /** A page with empty storage that is nowhere yet. */
+  readonly openPage: () => Promise<Page>;
   readonly close: () => Promise<void>;
 }
 
@@ -85,6 +87,7 @@ export async function startBrowser(executablePath: string): Promise<Browser> {
       await page.goto(`${origin}/shop?utm_source=letter&utm_campaign=spring`);
       return { page, requests, load: (options) => page.evaluateHandle(loadInPage, options) };
     },
+    openPage: async () => (await browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage(),
     close: async () => {
       await browser.close();
       server.close();

@@ -2,6 +2,11 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { NoPage } from "./frame/no-page.tsx";
 import { FIRST_PLACE } from "./frame/places.ts";
+import { filterFrom, searchOf } from "./listing/filter.ts";
+import { ACTIVITY_FILTERS } from "./pages/activity/activity-filter.ts";
+import { LETTER_FILTERS } from "./pages/dead-letters/letter-filter.ts";
+import { DELIVERY_FILTERS } from "./pages/deliveries/delivery-filter.ts";
+import { TAB_FIELD } from "./pages/destinations/destination-tab.ts";
 import { Root } from "./root.tsx";
 
 const root = createRootRoute({ component: Root, notFoundComponent: NoPage });
@@ -14,19 +19,91 @@ const first = createRoute({
   },
 });
 
-const events = createRoute({
-  getParentRoute: () => root,
-  path: "/events",
-  component: lazyRouteComponent(() => import("./pages/event/find-event-page.tsx"), "FindEventPage"),
-});
-
 const event = createRoute({
   getParentRoute: () => root,
   path: "/events/$messageId",
   component: lazyRouteComponent(() => import("./pages/event/event-page.tsx"), "EventPage"),
 });
 
-export const router = createRouter({ routeTree: root.addChildren([first, events, event]), defaultPreload: false });
+const deliveries = createRoute({
+  getParentRoute: () => root,
+  path: "/deliveries",
+  validateSearch: (search) => filterFrom(search, DELIVERY_FILTERS),
+  component: lazyRouteComponent(() => import("./pages/deliveries/deliveries-page.tsx"), "DeliveriesPage"),
+});
+
+const deadLetters = createRoute({
+  getParentRoute: () => root,
+  path: "/dead-letters",
+  component: lazyRouteComponent(() => import("./pages/dead-letters/dead-letters-page.tsx"), "DeadLettersPage"),
+});
+
+const letters = createRoute({
+  getParentRoute: () => root,
+  path: "/dead-letters/letters",
+  validateSearch: (search) => filterFrom(search, LETTER_FILTERS),
+  component: lazyRouteComponent(() => import("./pages/dead-letters/letters-page.tsx"), "LettersPage"),
+});
+
+const activity = createRoute({
+  getParentRoute: () => root,
+  path: "/activity",
+  validateSearch: (search) => filterFrom(search, ACTIVITY_FILTERS),
+  component: lazyRouteComponent(() => import("./pages/activity/activity-page.tsx"), "ActivityPage"),
+});
+
+const access = createRoute({
+  getParentRoute: () => root,
+  path: "/access",
+  component: lazyRouteComponent(() => import("./pages/access/access-page.tsx"), "AccessPage"),
+});
+
+const sources = createRoute({
+  getParentRoute: () => root,
+  path: "/sources",
+  component: lazyRouteComponent(() => import("./pages/sources/sources-page.tsx"), "SourcesPage"),
+});
+
+const source = createRoute({
+  getParentRoute: () => root,
+  path: "/sources/$sourceId",
+  component: lazyRouteComponent(() => import("./pages/sources/source-page.tsx"), "SourcePage"),
+});
+
+const destinations = createRoute({
+  getParentRoute: () => root,
+  path: "/destinations",
+  component: lazyRouteComponent(() => import("./pages/destinations/destinations-page.tsx"), "DestinationsPage"),
+});
+
+const destination = createRoute({
+  getParentRoute: () => root,
+  path: "/destinations/$destinationId",
+  validateSearch: (search) => filterFrom(search, TAB_FIELD),
+  component: lazyRouteComponent(() => import("./pages/destinations/destination-page.tsx"), "DestinationPage"),
+});
+
+export const router = createRouter({
+  routeTree: root.addChildren([
+    first,
+    sources,
+    source,
+    destinations,
+    destination,
+    event,
+    deliveries,
+    deadLetters,
+    letters,
+    activity,
+    access,
+  ]),
+  defaultPreload: false,
+  // What is no filter of a page is none.
+  search: { strict: true },
+  // Texts as they stand: a message id of digits is no number.
+  parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
+  stringifySearch: (search) => searchOf(search),
+});
 
 declare module "@tanstack/react-router" {
   interface Register {

@@ -63,17 +63,26 @@ export async function openPage(
   return { page, faults: () => faults, forgive: () => faults.splice(0), close: () => context.close() };
 }
 
+const WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+
 /** What axe finds against WCAG 2.2 AA, each with where; empty when all is well. */
-export async function axeFaults(page: Page): Promise<readonly string[]> {
+export function axeFaults(page: Page): Promise<readonly string[]> {
+  return runAxe(page, WCAG);
+}
+
+/** Of that, what the other theme of a page can change that is sound in one. */
+export function contrastFaults(page: Page): Promise<readonly string[]> {
+  return runAxe(page, ["color-contrast", "link-in-text-block"]);
+}
+
+async function runAxe(page: Page, rules: string[]): Promise<readonly string[]> {
   // By the debugger's own evaluation, which the content policy does not rule.
   await page.evaluate(axeSource);
-  return page.evaluate(async () => {
+  return page.evaluate(async (runOnly) => {
     const { axe } = globalThis as unknown as { readonly axe: typeof import("axe-core") };
-    const { violations } = await axe.run(document, {
-      runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"],
-    });
+    const { violations } = await axe.run(document, { runOnly });
     return violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(" ")}`);
-  });
+  }, rules);
 }
 
 /** By how many CSS pixels the page is wider than the window. */

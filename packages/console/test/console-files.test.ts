@@ -65,7 +65,7 @@ describe("the built pages", () => {
 
 describe.skipIf("missing" in found)("the content policy", () => {
   it("names the hash of the one style that stands in the page, and there is no other", async () => {
-    const page = await visit("/events");
+    const page = await visit("/access");
     await page.getByRole("navigation", { name: "Pages" }).waitFor();
     const styles = await page.evaluate(() =>
       [...document.querySelectorAll("style")].map(({ textContent }) => textContent),
@@ -78,7 +78,7 @@ describe.skipIf("missing" in found)("the content policy", () => {
   });
 
   it("lets nothing be made markup that is a text", async () => {
-    const page = await visit("/events");
+    const page = await visit("/access");
     await page.getByRole("navigation", { name: "Pages" }).waitFor();
     const thrown = await page.evaluate(() => {
       try {

@@ -9,7 +9,7 @@
 import { readFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { json } from "node:stream/consumers";
+import { text } from "node:stream/consumers";
 import type { ApiDocument } from "../build/api-types.ts";
 import { answerFile, type ConsoleFiles } from "../served/console-files.ts";
 
@@ -72,8 +72,8 @@ export async function startFakeControl(files: ConsoleFiles): Promise<FakeControl
       return;
     }
     const operation = operationOf(request.method ?? "GET", pathname);
-    const body =
-      request.method === "GET" || request.headers["content-length"] === undefined ? null : await json(request);
+    const sent = await text(request);
+    const body: unknown = sent === "" ? null : JSON.parse(sent);
     const asked = { operation: operation ?? "", path: pathname, query: searchParams, body };
     requests.push(asked);
     const put = answers[operation ?? ""];

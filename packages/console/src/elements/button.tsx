@@ -9,13 +9,24 @@ export interface ActionProps extends Omit<ButtonProps, "children" | "className">
   readonly unavailable?: string | null;
 }
 
-/** A button that says why it cannot be pressed. */
-export function Button({ look = "plain", unavailable = null, children, onPress, ...others }: ActionProps) {
+/** A button that says why it cannot be pressed, and takes no second press while the first is carried out. */
+export function Button(props: ActionProps) {
+  const {
+    look = "plain",
+    unavailable = null,
+    isPending = false,
+    children,
+    onPress,
+    type = "button",
+    ...others
+  } = props;
+  const isHeld = unavailable !== null || isPending;
   const button = (
     <AriaButton
       {...others}
-      className={`${styles["button"]} ${styles[look]} ${unavailable === null ? "" : styles["unavailable"]}`}
-      {...(unavailable === null ? (onPress === undefined ? {} : { onPress }) : { "aria-disabled": true })}
+      className={`${styles["button"]} ${styles[look] ?? ""} ${unavailable === null ? "" : styles["unavailable"]}`}
+      type={isHeld ? "button" : type}
+      {...(isHeld ? { "aria-disabled": true } : onPress === undefined ? {} : { onPress })}
     >
       {children}
     </AriaButton>

@@ -7,6 +7,7 @@ import type { SessionState } from "../session/session.ts";
 import styles from "./frame.module.css";
 import { HelpDialog } from "./help-dialog.tsx";
 import { isTyping, useKeys } from "./keys.ts";
+import { MoreMenu } from "./more-menu.tsx";
 import { Palette } from "./palette.tsx";
 import { pastedId } from "./pasted-id.ts";
 import { PLACES } from "./places.ts";
@@ -68,8 +69,8 @@ function Rail() {
     <nav className={styles["rail"]} aria-label="Pages">
       <span className={styles["brand"]}>Posthaste</span>
       <ul>
-        {PLACES.map(({ path: to, name, icon: Icon }) => (
-          <li key={to}>
+        {PLACES.map(({ path: to, name, icon: Icon, isRare }) => (
+          <li key={to} {...(isRare ? { className: styles["rare"] } : {})}>
             <Link
               href={to}
               className={styles["place"] ?? ""}
@@ -80,6 +81,9 @@ function Rail() {
             </Link>
           </li>
         ))}
+        <li className={styles["moreItem"]}>
+          <MoreMenu />
+        </li>
       </ul>
     </nav>
   );

@@ -1,6 +1,6 @@
 import { useState } from "react";
-import { Checkbox } from "react-aria-components";
 import { Button } from "../elements/button.tsx";
+import { Checked } from "../elements/checked.tsx";
 import { Dialog } from "../elements/dialog.tsx";
 import styles from "./frame.module.css";
 import { areLettersOn, switchLetters } from "./keys.ts";
@@ -34,17 +34,15 @@ export function HelpDialog({ isOpen, onClose }: { readonly isOpen: boolean; read
         ))}
       </dl>
       <p>A message id that is pasted anywhere but into a field is looked for at once.</p>
-      <Checkbox
-        className={styles["check"] ?? ""}
+      <Checked
         isSelected={areOn}
         onChange={(isOn) => {
           switchLetters(isOn);
           setOn(isOn);
         }}
       >
-        <span className={styles["box"]} aria-hidden />
         Keys of a single character
-      </Checkbox>
+      </Checked>
     </Dialog>
   );
 }

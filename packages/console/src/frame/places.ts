@@ -1,5 +1,5 @@
 /** The pages that the frame leads to, in the order of the rail. */
-import { type LucideIcon, Route } from "lucide-react";
+import { Archive, History, KeyRound, type LucideIcon, Radio, Send, Webhook } from "lucide-react";
 
 export interface Place {
   readonly path: string;
@@ -7,9 +7,18 @@ export interface Place {
   readonly icon: LucideIcon;
   /** After `g`. */
   readonly key: string;
+  /** On a narrow screen it is under "More". */
+  readonly isRare: boolean;
 }
 
-export const PLACES: readonly Place[] = [{ path: "/events", name: "Events", icon: Route, key: "e" }];
+export const PLACES: readonly Place[] = [
+  { path: "/sources", name: "Sources", icon: Radio, key: "s", isRare: false },
+  { path: "/destinations", name: "Destinations", icon: Webhook, key: "d", isRare: false },
+  { path: "/deliveries", name: "Deliveries", icon: Send, key: "l", isRare: false },
+  { path: "/dead-letters", name: "Dead letters", icon: Archive, key: "x", isRare: false },
+  { path: "/activity", name: "Activity", icon: History, key: "a", isRare: true },
+  { path: "/access", name: "Access", icon: KeyRound, key: "t", isRare: true },
+];
 
 /** The page that stands at `/`. */
-export const FIRST_PLACE = "/events";
+export const FIRST_PLACE = "/deliveries";

@@ -51,8 +51,3 @@ export const eventPage: TestedPage = {
   live: { "GET /v1/events/{messageId}": { body: GIVEN_UP } },
   shows: ["Given up", '"Billing" answered 503 until', "Send again", "Order Completed", "attempt 1: permanent"],
 };
-
-export const findEventPage: TestedPage = {
-  ...{ route: "/events", path: "/events", title: "Events · Posthaste", reads: null, empty: {}, live: {} },
-  shows: ["Why did it not arrive?"],
-};

@@ -14,8 +14,8 @@ export interface TestedPage {
   /** One that leads to it. */
   readonly path: string;
   readonly title: string;
-  /** What it reads first, such as `GET /v1/sources`; null for one that reads nothing. */
-  readonly reads: string | null;
+  /** What it reads first, such as `GET /v1/sources`. */
+  readonly reads: string;
   readonly empty: FakeAnswers;
   readonly live: FakeAnswers;
   /** Texts that stand on it when it is live. */

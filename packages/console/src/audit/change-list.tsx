@@ -1,0 +1,67 @@
+/** Changes with who made them, newest first. */
+import type { ReactNode } from "react";
+import type { AuditPage } from "../api/api-types.ts";
+import { call } from "../api/client.ts";
+import type { Filter } from "../listing/filter.ts";
+import { PagedList } from "../listing/paged-list.tsx";
+import { MomentText } from "../moment/moment-text.tsx";
+import { useNames } from "../names/names.ts";
+import styles from "./change-list.module.css";
+
+type Change = AuditPage["data"][number];
+export type ChangeFilterKey = "actor" | "target" | "operation" | "since" | "until";
+
+export interface ChangeListProps {
+  readonly filter: Filter<ChangeFilterKey>;
+  readonly empty: ReactNode;
+}
+
+export function ChangeList({ filter, empty }: ChangeListProps) {
+  const nameOf = useNames();
+  return (
+    <PagedList
+      queryKey={["GET /v1/audit", filter]}
+      read={({ signal, ...page }) => call("GET /v1/audit", { query: { ...filter, ...page }, signal })}
+      what="changes"
+      idOf={({ id, requestId }) => `${id} ${requestId}`}
+      textOf={({ actor, operation, target }) => `${actor} ${wordsOf(operation)} ${target}`}
+      rowClass={styles["change"]}
+      empty={empty}
+    >
+      {(change) => <ChangeRow change={change} nameOf={nameOf} />}
+    </PagedList>
+  );
+}
+
+interface ChangeRowProps {
+  readonly change: Change;
+  readonly nameOf: (id: string) => string;
+}
+
+function ChangeRow({ change, nameOf }: ChangeRowProps) {
+  const { time, actor, way, operation, target, changes, requestId } = change;
+  return (
+    <>
+      <MomentText at={time} withDistance />
+      <span>
+        <strong>{actor}</strong> <span className={styles["detail"]}>by {way}</span>
+      </span>
+      <span>
+        {wordsOf(operation)} <code>{nameOf(target)}</code>
+      </span>
+      <span className={styles["detail"]}>
+        {changes.map(({ field, from, to }) => (
+          <span key={field} className={styles["field"]}>
+            {field}: {from ?? "nothing"} → {to ?? "nothing"}
+          </span>
+        ))}
+        <code>{requestId}</code>
+      </span>
+    </>
+  );
+}
+
+/** `changeSource` as words: change source. */
+function wordsOf(operation: string): string {
+  return operation.replace(/([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`);
+}

@@ -1,0 +1,30 @@
+/** Filters that stand in the address: each is a text, or one of some. */
+
+export interface FilterField<Key extends string> {
+  readonly key: Key;
+  readonly label: string;
+  /** What may be chosen, with the words for it; any text where it is absent. */
+  readonly choices?: readonly (readonly [value: string, words: string])[];
+}
+
+export type Filter<Key extends string> = Partial<Readonly<Record<Key, string>>>;
+
+/** Of what stands in an address, what is a filter; a choice that is none is left out. */
+export function filterFrom<Key extends string>(
+  search: Readonly<Record<string, unknown>>,
+  fields: readonly FilterField<Key>[],
+): Filter<Key> {
+  const entries = fields.flatMap(({ key, choices }) => {
+    const value = search[key];
+    const text = typeof value === "string" || typeof value === "number" ? String(value) : "";
+    const fits = text !== "" && (choices === undefined || choices.some(([choice]) => choice === text));
+    return fits ? [[key, text] as const] : [];
+  });
+  return Object.fromEntries(entries) as Filter<Key>;
+}
+
+/** As the address has it, with its question mark; empty for no filter. */
+export function searchOf(filter: Filter<string>): string {
+  const text = new URLSearchParams(Object.entries(filter).map(([key, value]) => [key, value ?? ""])).toString();
+  return text === "" ? "" : `?${text}`;
+}

@@ -1,0 +1,124 @@
+/**
+ * A list that is read in pages, newest first.
+ *
+ * QL1  Nothing moves under the reader: what came since waits behind a button that says how much it is, and a row that
+ *      stands there is told anew in its place.
+ * QL2  "More" goes on with the filter that the first page was read with.
+ * QL3  Where a search ended early it says how far it came, and "more" goes on from there.
+ */
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { GridList, GridListItem } from "react-aria-components";
+import { Button } from "../elements/button.tsx";
+import { MomentText } from "../moment/moment-text.tsx";
+import { Freshness } from "./freshness.tsx";
+import styles from "./listing.module.css";
+import { Loaded } from "./loaded.tsx";
+
+const PAGE = 50;
+/** How often it is looked whether something came. */
+const LOOK_MS = 5000;
+
+export interface ListPage<Row> {
+  readonly data: readonly Row[];
+  readonly nextCursor: string | null;
+  readonly asOf: string | null;
+  readonly complete: boolean;
+  readonly searchedTo?: string | null;
+}
+
+export interface PagedListProps<Row> {
+  /** Names what is read, with its filter. */
+  readonly queryKey: readonly unknown[];
+  readonly read: (page: {
+    readonly limit: number;
+    readonly cursor: string | undefined;
+    readonly signal: AbortSignal;
+  }) => Promise<ListPage<Row>>;
+  /** For who hears it: "deliveries". */
+  readonly what: string;
+  readonly idOf: (row: Row) => string;
+  /** In words, for who hears the row. */
+  readonly textOf: (row: Row) => string;
+  /** Where Enter leads; null for a row that leads nowhere. */
+  readonly linkOf?: (row: Row) => string | null;
+  readonly empty: ReactNode;
+  readonly rowClass: string | undefined;
+  readonly children: (row: Row) => ReactNode;
+}
+
+export function PagedList<Row>(props: PagedListProps<Row>) {
+  const { queryKey, read, what, idOf, textOf, linkOf, empty, rowClass, children } = props;
+  const query = useInfiniteQuery({
+    queryKey: [...queryKey, "pages"],
+    queryFn: ({ pageParam, signal }) => read({ limit: PAGE, cursor: pageParam, signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  });
+  const newest = useQuery({
+    queryKey: [...queryKey, "newest"],
+    queryFn: ({ signal }) => read({ limit: PAGE, cursor: undefined, signal }),
+    enabled: query.isSuccess,
+    refetchInterval: LOOK_MS,
+    gcTime: 0,
+  });
+  const anew = new Map(newest.data?.data.map((row) => [idOf(row), row]));
+  const shown = (query.data?.pages.flatMap(({ data }) => data) ?? []).map((row) => anew.get(idOf(row)) ?? row);
+  const known = new Set(shown.map(idOf));
+  const came = newest.data?.data.filter((row) => !known.has(idOf(row))).length ?? 0;
+  const last = query.data?.pages.at(-1);
+  return (
+    <Loaded
+      query={query}
+      what={what}
+      isEmpty={() => shown.length === 0 && came === 0 && last?.nextCursor === null}
+      empty={empty}
+    >
+      {() => (
+        <div data-state="live" className={styles["list"]}>
+          <div className={styles["head"]}>
+            <Freshness asOf={newest.data?.asOf ?? last?.asOf ?? null} complete={last?.complete ?? true} />
+            <span role="status">
+              {came > 0 && (
+                <Button onPress={() => void query.refetch()}>{came === PAGE ? `${PAGE} and more` : came} new</Button>
+              )}
+            </span>
+          </div>
+          <GridList
+            aria-label={what}
+            items={shown.map((row) => ({ id: idOf(row), row }))}
+            className={styles["rows"] ?? ""}
+          >
+            {({ id, row }) => {
+              const href = linkOf?.(row) ?? null;
+              return (
+                <GridListItem
+                  id={id}
+                  textValue={textOf(row)}
+                  className={styles["row"] ?? ""}
+                  {...(href === null ? {} : { href })}
+                >
+                  <div className={rowClass}>{children(row)}</div>
+                </GridListItem>
+              );
+            }}
+          </GridList>
+          {query.hasNextPage && (
+            <div className={styles["more"]}>
+              {last?.searchedTo !== undefined && last.searchedTo !== null && (
+                <span className={styles["small"]}>
+                  searched to <MomentText at={last.searchedTo} />
+                </span>
+              )}
+              <Button onPress={() => void query.fetchNextPage()} isPending={query.isFetchingNextPage}>
+                {last?.searchedTo ? "Go on" : "More"}
+              </Button>
+            </div>
+          )}
+        </div>
+      )}
+    </Loaded>
+  );
+}

@@ -1,0 +1,47 @@
+/** Names of destinations and sources, by their ids: what the other lists have is ids alone. */
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import type { Destination, Source } from "../api/api-types.ts";
+import { call } from "../api/client.ts";
+
+/** The most that one page may hold. */
+const PAGE = 200;
+const STALE_MS = 60_000;
+
+/** All destinations, a page after another. */
+export const allDestinations = queryOptions({
+  queryKey: ["GET /v1/destinations", "all"],
+  queryFn: ({ signal }) =>
+    everyPage<Destination>((cursor) => call("GET /v1/destinations", { query: { limit: PAGE, cursor }, signal })),
+  staleTime: STALE_MS,
+});
+
+/** All sources, a page after another. */
+export const allSources = queryOptions({
+  queryKey: ["GET /v1/sources", "all"],
+  queryFn: ({ signal }) =>
+    everyPage<Source>((cursor) => call("GET /v1/sources", { query: { limit: PAGE, cursor }, signal })),
+  staleTime: STALE_MS,
+});
+
+/** Answers the name of a destination or source; its id where it has none, or none yet. */
+export function useNames(): (id: string) => string {
+  const { data: destinations = [] } = useQuery(allDestinations);
+  const { data: sources = [] } = useQuery(allSources);
+  const names = new Map([...destinations, ...sources].map(({ id, name }) => [id, name]));
+  return (id) => names.get(id) ?? id;
+}
+
+async function everyPage<Entry>(
+  read: (
+    cursor: string | undefined,
+  ) => Promise<{ readonly data: readonly Entry[]; readonly nextCursor: string | null }>,
+): Promise<readonly Entry[]> {
+  const entries: Entry[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await read(cursor);
+    entries.push(...page.data);
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor !== undefined);
+  return entries;
+}

@@ -1,0 +1,79 @@
+/** Tokens: who may ask, and for what. */
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { TokenPage } from "../../api/api-types.ts";
+import { asked } from "../../api/asked.ts";
+import { Button } from "../../elements/button.tsx";
+import { Freshness } from "../../listing/freshness.tsx";
+import { Empty, Loaded } from "../../listing/loaded.tsx";
+import { MomentText } from "../../moment/moment-text.tsx";
+import { useSession } from "../../session/session.ts";
+import styles from "./access-page.module.css";
+import { NewTokenDialog } from "./new-token-dialog.tsx";
+import { OwnTokenDialog } from "./own-token-dialog.tsx";
+import { RevokeDialog } from "./revoke-dialog.tsx";
+
+type Token = TokenPage["data"][number];
+
+const MOST = 200;
+
+export function AccessPage() {
+  const query = useQuery(asked("GET /v1/tokens", { query: { limit: MOST } }));
+  const { scopes } = useSession();
+  const [open, setOpen] = useState<"new" | "own" | Token | null>(null);
+  const close = (): void => setOpen(null);
+  const unavailable = scopes.includes("write") ? null : "your token has not the scope write";
+  const create = (
+    <Button look="primary" unavailable={unavailable} onPress={() => setOpen("new")}>
+      New token
+    </Button>
+  );
+  return (
+    <>
+      <title>Access · Posthaste</title>
+      <div className={styles["head"]}>
+        <h1>Access</h1>
+        <Button onPress={() => setOpen("own")}>Use it in the terminal</Button>
+        {create}
+      </div>
+      <Loaded
+        query={query}
+        what="tokens"
+        isEmpty={({ data }) => data.length === 0}
+        empty={
+          <Empty action={create} command="posthaste tokens create NAME --scopes read --link">
+            Nobody but the administrator has a token.
+          </Empty>
+        }
+      >
+        {({ data, nextCursor, asOf, complete }) => (
+          <div data-state="live">
+            <ul>
+              {data.map((token) => (
+                <li key={token.id} className={styles["token"]}>
+                  <strong>{token.name}</strong>
+                  <span>may {token.scopes.join(", ")}</span>
+                  <span className={styles["detail"]}>
+                    made <MomentText at={token.createdAt} withDistance /> by {token.createdBy}
+                  </span>
+                  <Button aria-label={`Revoke ${token.name}`} unavailable={unavailable} onPress={() => setOpen(token)}>
+                    Revoke
+                  </Button>
+                </li>
+              ))}
+            </ul>
+            {nextCursor !== null && (
+              <p className={styles["detail"]}>
+                The oldest {MOST} stand here; <code>posthaste tokens list</code> has all.
+              </p>
+            )}
+            <Freshness asOf={asOf} complete={complete} />
+          </div>
+        )}
+      </Loaded>
+      {open === "new" && <NewTokenDialog onClose={close} />}
+      {open === "own" && <OwnTokenDialog onClose={close} />}
+      {open !== null && typeof open === "object" && <RevokeDialog token={open} onClose={close} />}
+    </>
+  );
+}

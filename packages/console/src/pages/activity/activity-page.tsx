@@ -1,0 +1,28 @@
+/** Who changed what, from what to what, by which way. */
+import { useSearch } from "@tanstack/react-router";
+import { ChangeList } from "../../audit/change-list.tsx";
+import { FilterBar } from "../../listing/filter-bar.tsx";
+import { Empty } from "../../listing/loaded.tsx";
+import { ACTIVITY_FILTERS } from "./activity-filter.ts";
+
+export function ActivityPage() {
+  const filter = useSearch({ from: "/activity" });
+  const isFiltered = Object.keys(filter).length > 0;
+  return (
+    <>
+      <title>Activity · Posthaste</title>
+      <h1>Activity</h1>
+      <FilterBar fields={ACTIVITY_FILTERS} filter={filter} />
+      <ChangeList
+        filter={filter}
+        empty={
+          isFiltered ? (
+            <Empty action={<a href="/activity">Show all</a>}>No change fits the filter.</Empty>
+          ) : (
+            <Empty command="posthaste audit">Nothing was changed yet.</Empty>
+          )
+        }
+      />
+    </>
+  );
+}

@@ -1,0 +1,46 @@
+/** One source: its key, whether its calls are taken, and what became of them. */
+import { useQuery } from "@tanstack/react-query";
+import { useParams } from "@tanstack/react-router";
+import { asked } from "../../api/asked.ts";
+import { ApiProblem } from "../../api/client.ts";
+import elements from "../../elements/elements.module.css";
+import { searchOf } from "../../listing/filter.ts";
+import { Empty, Loaded } from "../../listing/loaded.tsx";
+import { Mark } from "../../verdict/mark.tsx";
+import { SourceForm } from "./source-form.tsx";
+import styles from "./sources-page.module.css";
+import { WriteKey } from "./write-key.tsx";
+
+export function SourcePage() {
+  const { sourceId } = useParams({ from: "/sources/$sourceId" });
+  const query = useQuery(asked("GET /v1/sources/{id}", { params: { id: sourceId } }));
+  const { data, error } = query;
+  const isGone = data === undefined && error instanceof ApiProblem && error.status === 404;
+  return (
+    <>
+      <title>{`${data?.name ?? sourceId} · Posthaste`}</title>
+      <div className={elements["pageHead"]}>
+        <h1>{data?.name ?? sourceId}</h1>
+        {data !== undefined && <Mark tone={data.enabled ? "good" : "off"}>{data.enabled ? "on" : "off"}</Mark>}
+      </div>
+      {isGone ? (
+        <Empty action={<a href="/sources">All sources</a>} command={`posthaste audit --target ${sourceId}`}>
+          There is no such source any more.
+        </Empty>
+      ) : (
+        <Loaded query={query} what="source">
+          {(source) => (
+            <div data-state="live" className={styles["parts"]}>
+              <WriteKey source={source} />
+              <SourceForm key={source.revision} source={source} />
+              <p>
+                <a href={`/deliveries${searchOf({ sourceId })}`}>Its deliveries</a> ·{" "}
+                <a href={`/activity${searchOf({ target: sourceId })}`}>Its changes</a>
+              </p>
+            </div>
+          )}
+        </Loaded>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,73 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import type { Source } from "../../api/api-types.ts";
+import { asked } from "../../api/asked.ts";
+import { call } from "../../api/client.ts";
+import { Button } from "../../elements/button.tsx";
+import { Choice } from "../../elements/choice.tsx";
+import { Copied } from "../../elements/copied.tsx";
+import { Dialog } from "../../elements/dialog.tsx";
+import { Refusal } from "../../elements/refusal.tsx";
+import { MomentText } from "../../moment/moment-text.tsx";
+import { useSession } from "../../session/session.ts";
+import styles from "./sources-page.module.css";
+
+const KEPT = [
+  ["3600", "an hour"],
+  ["86400", "a day"],
+  ["604800", "a week"],
+  ["0", "not at all: it is known to somebody who should not"],
+] as const;
+
+/** The key that the source's calls are sent with, and its rotation: the old one is taken on until it ends. */
+export function WriteKey({ source }: { readonly source: Source }) {
+  const { scopes } = useSession();
+  const [isRotating, setRotating] = useState(false);
+  const mayWrite = scopes.includes("write");
+  return (
+    <section className={styles["part"]} aria-label="Write key">
+      <h2>Write key</h2>
+      {mayWrite ? <Copied what="write key" text={source.writeKey} /> : <code>{source.writeKey}</code>}
+      {source.oldWriteKeys.map(({ writeKey, expiresAt }) => (
+        <p key={writeKey} className={styles["detail"]}>
+          <code>{writeKey.slice(0, 4)}…</code> is taken until <MomentText at={expiresAt} withDistance />
+        </p>
+      ))}
+      <Button unavailable={mayWrite ? null : "your token has not the scope write"} onPress={() => setRotating(true)}>
+        Rotate
+      </Button>
+      {isRotating && <RotateDialog source={source} onClose={() => setRotating(false)} />}
+    </section>
+  );
+}
+
+function RotateDialog({ source, onClose }: { readonly source: Source; readonly onClose: () => void }) {
+  const client = useQueryClient();
+  const [kept, setKept] = useState<(typeof KEPT)[number][0]>("86400");
+  const params = { id: source.id };
+  const rotating = useMutation({
+    mutationFn: () => call("POST /v1/sources/{id}/write-key", { params, body: { oldKeySeconds: Number(kept) } }),
+    onSuccess: (rotated) => {
+      client.setQueryData(asked("GET /v1/sources/{id}", { params }).queryKey, rotated);
+      onClose();
+    },
+  });
+  return (
+    <Dialog
+      title="Rotate the write key"
+      isOpen
+      onClose={onClose}
+      actions={
+        <>
+          <Button onPress={onClose}>Leave it</Button>
+          <Button look="primary" isPending={rotating.isPending} onPress={() => rotating.mutate()}>
+            Rotate
+          </Button>
+        </>
+      }
+    >
+      <Choice label="The old key is taken on for" value={kept} choices={KEPT} onChange={setKept} />
+      <Refusal error={rotating.error} />
+    </Dialog>
+  );
+}

@@ -1,0 +1,87 @@
+/** Tokens as the page makes and revokes them: the rule of new-token-dialog.tsx. */
+import { describe, expect, it } from "vitest";
+import { axeFaults, found } from "./browser.ts";
+import { exampleOf, problem } from "./fake-control.ts";
+import { control, startConsole, visit } from "./started-console.ts";
+
+const LINK = "http://127.0.0.1:8090/#sign-in=code-0123456789";
+const MADE = {
+  ...{ id: "tok_1", name: "dana", scopes: ["read", "replay"], createdAt: "2026-11-22T10:12:07.113Z" },
+  ...{ createdBy: "admin", token: null, link: LINK },
+};
+
+const [listed] = (exampleOf("GET /v1/tokens").body as { readonly data: readonly { readonly id: string }[] }).data;
+
+const sent = (operation: string) => control.requests.filter((each) => each.operation === operation);
+
+startConsole();
+
+describe.skipIf("missing" in found)("a token", () => {
+  it("NT1: is made as a link, which is shown once and nowhere kept", async () => {
+    const page = await visit("/access", { "POST /v1/tokens": { status: 201, body: MADE } });
+    await page.getByText("dashboard").waitFor();
+    await page.getByRole("button", { name: "New token" }).click();
+    const asking = page.getByRole("dialog", { name: "New token" });
+    expect(await axeFaults(page)).toEqual([]);
+    await asking.getByLabel("Name").fill("dana");
+    await asking.getByText("replay: send again").click();
+    await asking.getByRole("button", { name: "Make it" }).click();
+    const told = page.getByRole("dialog", { name: "For dana" });
+    await told.getByText(LINK).waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    expect(sent("POST /v1/tokens").map(({ body }) => body)).toEqual([
+      { name: "dana", scopes: ["read", "replay"], link: true },
+    ]);
+    await told.getByRole("button", { name: "Done" }).click();
+    await told.waitFor({ state: "detached" });
+    expect(await page.content()).not.toContain("code-0123456789");
+    expect(await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]))).not.toContain(
+      "code",
+    );
+  });
+
+  it("says why it is not made, and keeps what was typed", async () => {
+    const refused = problem(403, "your token has not the scope write: it can make none that has");
+    const page = await visit("/access", { "POST /v1/tokens": refused });
+    await page.getByText("dashboard").waitFor();
+    await page.getByRole("button", { name: "New token" }).click();
+    const asking = page.getByRole("dialog", { name: "New token" });
+    await asking.getByLabel("Name").fill("dana");
+    await page.keyboard.press("Enter");
+    await asking.getByText("it can make none that has").waitFor();
+    expect(await asking.getByLabel("Name").inputValue()).toBe("dana");
+  });
+
+  it("is revoked after a question, by its id", async () => {
+    const page = await visit("/access");
+    await page.getByRole("button", { name: "Revoke dashboard" }).click();
+    const question = page.getByRole("dialog", { name: "Revoke dashboard?" });
+    expect(await axeFaults(page)).toEqual([]);
+    await question.getByRole("button", { name: "Revoke" }).click();
+    await question.waitFor({ state: "detached" });
+    expect(sent("DELETE /v1/tokens/{id}").map(({ path }) => path)).toEqual([`/v1/tokens/${listed?.id}`]);
+  });
+
+  it("cannot be made by who may only read, and the button says so", async () => {
+    const body = { name: "dana", tokenId: "tok_1", scopes: ["read"], expiresAt: null };
+    const page = await visit("/access", { "GET /v1/session": { body } });
+    const button = page.getByRole("button", { name: "New token" });
+    await button.focus();
+    await page.getByRole("tooltip", { name: "your token has not the scope write" }).waitFor();
+    await button.press("Enter");
+    expect(await page.getByRole("dialog").count()).toBe(0);
+  });
+
+  it("for one's own terminal is made when asked for, and shown once", async () => {
+    const page = await visit("/access", {
+      "POST /v1/session/token": { status: 201, body: { ...MADE, token: "pht_own" } },
+    });
+    await page.getByRole("button", { name: "Use it in the terminal" }).click();
+    expect(sent("POST /v1/session/token")).toEqual([]);
+    await page.getByRole("button", { name: "Make the token" }).click();
+    await page.getByText("export POSTHASTE_ADMIN_TOKEN=pht_own").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    expect(await page.content()).not.toContain("pht_own");
+  });
+});

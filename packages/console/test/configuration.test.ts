@@ -1,0 +1,199 @@
+/** What the pages of sources and destinations change: the rules of conflict-dialog.tsx and of secret-part.tsx. */
+import { describe, expect, it } from "vitest";
+import { axeFaults, contrastFaults, found, sidewaysPx } from "./browser.ts";
+import { exampleOf, type FakeRequest, problem } from "./fake-control.ts";
+import { control, startConsole, visit } from "./started-console.ts";
+
+interface Configured {
+  readonly id: string;
+  readonly name: string;
+  readonly revision: number;
+}
+
+const SOURCE = exampleOf("GET /v1/sources/{id}").body as Configured;
+const DESTINATION = exampleOf("GET /v1/destinations/{id}").body as Configured & { readonly settings: object };
+const sourcePath = `/sources/${SOURCE.id}`;
+const destinationPath = `/destinations/${DESTINATION.id}`;
+
+const sent = (operation: string) => control.requests.filter((each) => each.operation === operation);
+const bodies = (operation: string) => sent(operation).map(({ body }) => body);
+
+startConsole();
+
+describe.skipIf("missing" in found)("a source", () => {
+  it("is made from the list, and its page with the write key opens", async () => {
+    const page = await visit("/sources");
+    await page.getByRole("button", { name: "New source" }).click();
+    const asking = page.getByRole("dialog", { name: "New source" });
+    expect(await axeFaults(page)).toEqual([]);
+    await asking.getByLabel("Name").fill(" Shop ");
+    await asking.getByLabel("Kind").selectOption("server");
+    await page.getByRole("button", { name: "Make it" }).click();
+    await page.getByRole("heading", { name: "Write key" }).waitFor();
+    expect(bodies("POST /v1/sources")).toEqual([{ name: "Shop", kind: "server" }]);
+  });
+
+  it("TD1: is saved by the revision that the form was opened with", async () => {
+    const page = await visit(sourcePath, {
+      "PATCH /v1/sources/{id}": { body: { ...SOURCE, name: "Shop", revision: SOURCE.revision + 1 } },
+    });
+    await page.getByLabel("Name").fill("Shop");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByRole("heading", { name: "Shop" }).waitFor();
+    expect(bodies("PATCH /v1/sources/{id}")).toEqual([
+      { revision: SOURCE.revision, name: "Shop", kind: "web", enabled: true },
+    ]);
+  });
+
+  it("TD2: that somebody else saved meanwhile shows theirs and yours, and is saved over theirs when asked", async () => {
+    const theirs = { ...SOURCE, name: "Theirs", revision: SOURCE.revision + 7 };
+    const refuse = ({ body }: FakeRequest) =>
+      (body as Configured).revision === theirs.revision
+        ? { body: { ...theirs, name: "Mine", revision: theirs.revision + 1 } }
+        : problem(409, "the revision is no longer the newest");
+    const page = await visit(sourcePath, { "PATCH /v1/sources/{id}": refuse });
+    await page.getByLabel("Name").fill("Mine");
+    control.answer({ "PATCH /v1/sources/{id}": refuse, "GET /v1/sources/{id}": { body: theirs } });
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    const conflict = page.getByRole("dialog", { name: "Somebody else saved meanwhile" });
+    await conflict.getByText("theirs: Theirs").waitFor();
+    await conflict.getByText("yours: Mine").waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await conflict.getByRole("button", { name: "Back to the form" }).click();
+    expect(await page.getByLabel("Name").inputValue()).toBe("Mine");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await conflict.getByRole("button", { name: "Keep mine" }).click();
+    await page.getByRole("heading", { name: "Mine" }).waitFor();
+    expect(bodies("PATCH /v1/sources/{id}").map((body) => (body as Configured).revision)).toEqual([
+      ...[SOURCE.revision, SOURCE.revision, theirs.revision],
+    ]);
+  });
+
+  it("gets a new write key, and says until when the old one is taken", async () => {
+    const page = await visit(sourcePath);
+    await page.getByRole("button", { name: "Rotate" }).click();
+    const asking = page.getByRole("dialog", { name: "Rotate the write key" });
+    await asking.getByLabel("The old key is taken on for").selectOption("3600");
+    await asking.getByRole("button", { name: "Rotate" }).click();
+    await page.getByText("is taken until").waitFor();
+    expect(bodies("POST /v1/sources/{id}/write-key")).toEqual([{ oldKeySeconds: 3600 }]);
+  });
+});
+
+describe.skipIf("missing" in found)("a destination", () => {
+  it("is saved whole, with the values of headers that nobody sees", async () => {
+    const settings = {
+      ...DESTINATION.settings,
+      urls: [{ url: "https://a.example/hook", headers: { "X-Team": "***" } }],
+    };
+    const page = await visit(destinationPath, { "GET /v1/destinations/{id}": { body: { ...DESTINATION, settings } } });
+    await page.getByLabel("Requests a second at the most").fill("50");
+    await page.getByRole("button", { name: "URL", exact: true }).click();
+    await page.getByLabel("URL 2").fill("https://b.example/hook");
+    expect(await axeFaults(page)).toEqual([]);
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await expect
+      .poll(() => bodies("PATCH /v1/destinations/{id}"))
+      .toMatchObject([
+        {
+          revision: DESTINATION.revision,
+          settings: {
+            rateLimitPerSecond: 50,
+            urls: [
+              { url: "https://a.example/hook", headers: { "X-Team": "***" } },
+              { url: "https://b.example/hook", headers: {} },
+            ],
+          },
+        },
+      ]);
+  });
+
+  it("says at the field what control found wrong", async () => {
+    const refused = problem(400, "settings.urls[0].url: expected an http or https URL");
+    const body = typeof refused === "object" ? refused.body : {};
+    const errors = [{ path: "settings.urls[0].url", message: "expected an http or https URL" }];
+    const page = await visit(destinationPath, {
+      "PATCH /v1/destinations/{id}": { status: 400, body: Object.assign({}, body, { errors }) },
+    });
+    await page.getByLabel("URL 1").fill("billing");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await expect.poll(() => page.getByLabel("URL 1").getAttribute("aria-invalid")).toBe("true");
+    expect(await page.getByLabel("URL 1").inputValue()).toBe("billing");
+  });
+
+  it("is turned off after it was said what becomes of what waits", async () => {
+    const page = await visit(destinationPath);
+    await page.getByText("On: it gets the events").click();
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    const question = page.getByRole("dialog", { name: "Turn off Billing?" });
+    await question.getByText("becomes dead letters").waitFor();
+    expect([await axeFaults(page), sent("PATCH /v1/destinations/{id}")]).toEqual([[], []]);
+    await question.getByRole("button", { name: "Turn off" }).click();
+    await expect.poll(() => bodies("PATCH /v1/destinations/{id}")).toMatchObject([{ enabled: false }]);
+  });
+
+  it("tells of a test what each URL answered", async () => {
+    const page = await visit(destinationPath);
+    await page.getByRole("button", { name: "Send a test by the saved settings" }).click();
+    await page.getByRole("region", { name: "Test" }).getByRole("status").waitFor();
+    expect(bodies("POST /v1/destinations/{id}/test")).toEqual([{}]);
+    expect(await axeFaults(page)).toEqual([]);
+  });
+
+  it("SR1, SR2: gets another secret in stages, which is shown once", async () => {
+    const at = (secretStage: string) => ({ body: { ...DESTINATION, secretStage } });
+    const answered = (outcome: string, status: number) => ({
+      body: { urls: [{ url: "https://a.example/hook", outcome, status, error: null, durationMs: 5, answer: null }] },
+    });
+    const page = await visit(`${destinationPath}?tab=secret`, {
+      "GET /v1/destinations/{id}": at("active"),
+      "POST /v1/destinations/{id}/secret/next": at("next"),
+      "POST /v1/destinations/{id}/secret/switch": at("switched"),
+      "POST /v1/destinations/{id}/secret/retire": at("active"),
+      "POST /v1/destinations/{id}/test": answered("delivered", 200),
+    });
+    await page.getByRole("button", { name: "Rotate" }).click();
+    await page.getByText("It is not shown again.").waitFor();
+    const [named] = bodies("POST /v1/destinations/{id}/secret/next") as { readonly sharedSecret: string }[];
+    const secret = named?.sharedSecret ?? "none";
+    expect(secret).toMatch(/^[0-9a-f]{64}$/);
+    await page.getByText(secret).waitFor();
+    expect([await axeFaults(page), await page.getByRole("button", { name: "Rotate" }).count()]).toEqual([[], 0]);
+    await page.getByRole("button", { name: "Switch all the same" }).waitFor();
+    await page.getByRole("button", { name: /^Check/ }).click();
+    await page.getByText("The receiver accepts it.").waitFor();
+    expect(bodies("POST /v1/destinations/{id}/test")).toEqual([{ signWith: "next" }]);
+    await page.getByRole("button", { name: "Switch", exact: true }).click();
+    await page.getByRole("button", { name: "Retire the old secret" }).click();
+    await page.getByRole("button", { name: "Rotate" }).waitFor();
+    expect(await page.content()).not.toContain(secret);
+    await page.emulateMedia({ colorScheme: "dark" });
+    await page.setViewportSize({ width: 360, height: 800 });
+    expect([await contrastFaults(page), await sidewaysPx(page)]).toEqual([[], 0]);
+  });
+
+  it("SR2: whose stage was changed by somebody else says so, and shows what may be done now", async () => {
+    const page = await visit(`${destinationPath}?tab=secret`, {
+      "GET /v1/destinations/{id}": { body: { ...DESTINATION, secretStage: "active" } },
+      "POST /v1/destinations/{id}/secret/next": problem(409, "there is a next secret already"),
+    });
+    await page.getByRole("button", { name: "Rotate" }).waitFor();
+    const next = { "GET /v1/destinations/{id}": { body: { ...DESTINATION, secretStage: "next" } } };
+    control.answer({
+      ...next,
+      "POST /v1/destinations/{id}/secret/next": problem(409, "there is a next secret already"),
+    });
+    await page.getByRole("button", { name: "Rotate" }).click();
+    await page.getByText("there is a next secret already").waitFor();
+    await page.getByRole("button", { name: "Forget the next secret" }).waitFor();
+  });
+
+  it("has its changes under a tab that stands in the address", async () => {
+    const page = await visit(destinationPath);
+    await page.getByRole("tab", { name: "Changes" }).click();
+    await page.getByText("change source").waitFor();
+    expect(new URL(page.url()).search).toBe("?tab=changes");
+    expect(sent("GET /v1/audit")[0]?.query.get("target")).toBe(DESTINATION.id);
+    expect(await axeFaults(page)).toEqual([]);
+  });
+});

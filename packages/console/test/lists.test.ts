@@ -1,0 +1,98 @@
+/** Lists that are read in pages: the rules of paged-list.tsx, what narrows a list, keys. */
+import { describe, expect, it } from "vitest";
+import { axeFaults, found } from "./browser.ts";
+import { exampleOf, type FakeRequest } from "./fake-control.ts";
+import { control, startConsole, visit } from "./started-console.ts";
+
+const LATEST = "GET /v1/deliveries/latest";
+const [example] = (exampleOf(LATEST).body as { readonly data: readonly object[] }).data;
+
+startConsole();
+
+function rows(names: readonly string[], others: object = {}) {
+  const data = names.map((messageId) => ({ ...example, messageId }));
+  return {
+    body: { data, nextCursor: null, asOf: "2026-11-22T14:12:10.000Z", complete: true, searchedTo: null, ...others },
+  };
+}
+
+const queriesOf = () =>
+  control.requests.filter(({ operation }) => operation === LATEST).map(({ query }) => Object.fromEntries(query));
+
+describe.skipIf("missing" in found)("a list", () => {
+  it("QL1: holds what came back until it is asked for, and tells a row anew in its place", async () => {
+    const page = await visit("/deliveries", { [LATEST]: rows(["message-2", "message-1"]) });
+    await page.getByText("message-1").waitFor();
+    const changed = rows(["message-4", "message-3", "message-2", "message-1"]);
+    const [, , second] = changed.body.data;
+    if (second !== undefined) Object.assign(second, { state: "delivered", error: null });
+    control.answer({ [LATEST]: changed });
+    const button = page.getByRole("button", { name: "2 new" });
+    await button.waitFor();
+    const shown = await page.getByRole("row").allInnerTexts();
+    expect(shown.map((text) => /message-\d/.exec(text)?.[0])).toEqual(["message-2", "message-1"]);
+    expect(shown[0]).toContain("delivered");
+    await button.click();
+    await page.getByText("message-4").waitFor();
+    expect(await page.getByRole("row").count()).toBe(4);
+    expect(await button.count()).toBe(0);
+  });
+
+  it("QL2, QL3: goes on with its filter, and says how far a search came that ended early", async () => {
+    const answer = ({ query }: FakeRequest) =>
+      query.get("cursor") === null
+        ? rows(["message-2"], { nextCursor: "next", searchedTo: "2026-11-22T09:12:00.000Z" })
+        : rows(["message-1"]);
+    const page = await visit("/deliveries?error=503", { [LATEST]: answer });
+    await page.getByText("searched to").waitFor();
+    await page.getByRole("button", { name: "Go on" }).click();
+    await page.getByText("message-1").waitFor();
+    expect(queriesOf().filter(({ cursor }) => cursor !== undefined)).toEqual([
+      { error: "503", limit: "50", cursor: "next" },
+    ]);
+    expect(queriesOf().every(({ error }) => error === "503")).toBe(true);
+    expect(await page.getByRole("button", { name: /Go on|More/ }).count()).toBe(0);
+  });
+
+  it("has its filter in the address, adds to it, and takes away from it", async () => {
+    const page = await visit("/deliveries?state=dead_letter&state2=x&type=nonsense", { [LATEST]: rows(["message-1"]) });
+    await page.getByText("message-1").waitFor();
+    expect(queriesOf()[0]).toEqual({ state: "dead_letter", limit: "50" });
+    await page.getByRole("button", { name: "Filter", exact: true }).click();
+    const dialog = page.getByRole("dialog", { name: "Filter" });
+    expect(await axeFaults(page)).toEqual([]);
+    await dialog.getByLabel("Message id").fill(" 12 ");
+    await dialog.getByLabel("Type").selectOption("track");
+    await dialog.getByRole("button", { name: "Show" }).click();
+    await page.getByRole("button", { name: "Type: track: take away" }).waitFor();
+    expect(new URL(page.url()).search).toBe("?state=dead_letter&messageId=12&type=track");
+    await page.getByRole("button", { name: "State: given up: take away" }).click();
+    await page.waitForURL("**/deliveries?messageId=12&type=track");
+    await page.reload();
+    await page.getByText("message-1").waitFor();
+    expect(queriesOf().at(-1)).toMatchObject({ messageId: "12", type: "track", limit: "50" });
+  });
+
+  it("says of a filter that fits nothing how to see all", async () => {
+    const page = await visit("/deliveries?error=503", { [LATEST]: rows([]) });
+    await page.getByText("No delivery fits the filter.").waitFor();
+    await page.getByRole("link", { name: "Show all" }).click();
+    await page.waitForURL("**/deliveries");
+  });
+
+  it("is gone through by letters and arrows, and opened by Enter", async () => {
+    const page = await visit("/deliveries", { [LATEST]: rows(["message-3", "message-2", "message-1"]) });
+    await page.getByText("message-1").waitFor();
+    const focused = () => page.evaluate(() => /message-\d/.exec(document.activeElement?.textContent ?? "")?.[0]);
+    await page.keyboard.press("j");
+    expect(await focused()).toBe("message-3");
+    await page.keyboard.press("j");
+    expect(await focused()).toBe("message-2");
+    await page.keyboard.press("End");
+    expect(await focused()).toBe("message-1");
+    await page.keyboard.press("k");
+    expect(await focused()).toBe("message-2");
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/events/message-2");
+  });
+});
