@@ -3,7 +3,13 @@
  * first sending or of one replay. An attempt, a first deferral and a dead letter each become the entry of a delivery of
  * which nothing else is known; `DeliveryTable` joins them.
  */
-import type { AttemptBatch, LoggedDelivery } from "@posthaste/core/delivery/attempt-record";
+import type {
+  AttemptBatch,
+  AttemptRecord,
+  DeferralRecord,
+  LoggedDelivery,
+  UrlAttempt,
+} from "@posthaste/core/delivery/attempt-record";
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import { isOriginKnown } from "@posthaste/core/delivery/replay";
 import type { DeliveryFacts, LetterFact } from "@posthaste/core/verdict/delivery-facts";
@@ -31,8 +37,23 @@ export interface KnownDelivery extends Pick<LoggedDelivery, "sourceId" | "replay
   readonly timeMs: number;
 }
 
-/** What the journal's own columns do not hold. */
-type DeliveryDetail = Pick<KnownDelivery, "sourceId" | "replayId" | "origin" | "delayMs" | "facts">;
+/** What the journal's own columns do not hold. A million of them are held, so each fact is kept short. */
+interface DeliveryDetail extends Pick<KnownDelivery, "sourceId" | "replayId" | "origin" | "delayMs"> {
+  readonly attempts: readonly KeptAttempt[];
+  readonly deferrals: readonly KeptDeferral[];
+  readonly letters: readonly KnownLetter[];
+}
+
+/** What a record of the log says beside how its delivery stands: the other journals keep it. */
+const NOT_KEPT = {
+  ...{ configOffset: null, recordDelayMs: null, recordPartition: null, recordOffset: null, recordTimestampMs: null },
+  deferrals: 0,
+};
+type Left = keyof typeof NOT_KEPT | "messageId" | "destinationId" | "sourceId" | "replayId" | Origin;
+type Origin = "originPartition" | "originOffset";
+type KeptUrl = readonly [url: string, status: number | null, error: string | null, durationMs: number];
+type KeptAttempt = Omit<AttemptRecord, Left | "urls"> & { readonly urls: readonly KeptUrl[] };
+type KeptDeferral = Omit<DeferralRecord, Left>;
 
 type Place = Pick<JournalCursor, "partition" | "offset">;
 type Named = Pick<KnownDelivery, "messageId" | "destinationId" | "sourceId" | "replayId" | "origin">;
@@ -44,9 +65,7 @@ const [OF_ATTEMPT, OF_DEFERRAL, OF_LETTER, KINDS] = [0, 1, 2, 3];
 export function loggedDeliveryEntries({ attempts, deferrals }: AttemptBatch, at: Place): readonly JournalEntry[] {
   return [
     ...attempts.map((attempt, index) => {
-      // What receivers answered stands in the attempts' journal.
-      const urls = attempt.urls.map((url) => ({ ...url, answer: null }));
-      const facts = { ...NOTHING, attempts: [{ ...attempt, urls }] };
+      const facts = { ...NOTHING, attempts: [attempt] };
       return entryOf({ ...namedBy(attempt), facts }, { ...at, place: index * KINDS + OF_ATTEMPT });
     }),
     ...deferrals.map((deferral, index) => {
@@ -80,8 +99,16 @@ const NOTHING: KnownFacts = { attempts: [], deferrals: [], letters: [] };
 /** Reads back what the others made. */
 export function deliveryFromEntry({ timeMs, messageId, destinationId, kind, detail }: JournalEntry): KnownDelivery {
   // The journal holds what was put into it.
-  const rest = JSON.parse(detail) as DeliveryDetail;
-  return { ...rest, messageId, destinationId, timeMs, state: kind as DeliveryState };
+  const { attempts, deferrals, letters, ...rest } = JSON.parse(detail) as DeliveryDetail;
+  const { sourceId, replayId, origin } = rest;
+  const [originPartition, originOffset] = [origin?.partition ?? null, origin?.offset ?? null];
+  const left = { ...NOT_KEPT, messageId, destinationId, sourceId, replayId, originPartition, originOffset };
+  const facts: KnownFacts = {
+    attempts: attempts.map((attempt) => ({ ...left, ...attempt, urls: attempt.urls.map(urlFrom) })),
+    deferrals: deferrals.map((deferral) => ({ ...left, ...deferral })),
+    letters,
+  };
+  return { ...rest, facts, messageId, destinationId, timeMs, state: kind as DeliveryState };
 }
 
 /** Whether both are of one event's same sending; they are of one message id and one destination. */
@@ -103,10 +130,29 @@ function entryOf(
 ): JournalEntry {
   const { state, verdict } = standingOf(facts, 0);
   const delayMs = verdict?.cause === "waiting_retry" ? verdict.delayMs : null;
-  const detail: DeliveryDetail = { sourceId, replayId, origin, delayMs, facts };
+  const kept = { attempts: facts.attempts.map(keptAttempt), deferrals: facts.deferrals.map(keptDeferral) };
+  const detail: DeliveryDetail = { sourceId, replayId, origin, delayMs, ...kept, letters: facts.letters };
   const timeMs = lastFact(facts)?.atMs ?? 0;
   const named = { timeMs, partition, offset, place, destinationId, messageId };
   return { ...named, kind: state, detail: JSON.stringify(detail), users: "" };
+}
+
+function keptAttempt(attempt: AttemptRecord): KeptAttempt {
+  const { type, event, userKey, receivedAtMs, attempt: number, startedAtMs, outcome, urls, followUps } = attempt;
+  return {
+    ...{ type, event, userKey, receivedAtMs, attempt: number, startedAtMs, outcome, followUps },
+    urls: urls.map(({ url, status, error, durationMs }) => [url, status, error, durationMs]),
+  };
+}
+
+function keptDeferral(deferral: DeferralRecord): KeptDeferral {
+  const { type, event, userKey, receivedAtMs, attempts, deferredAtMs, cause, urls, delayMs, dueAtMs } = deferral;
+  const { deadlineMs } = deferral;
+  return { type, event, userKey, receivedAtMs, attempts, deferredAtMs, cause, urls, delayMs, dueAtMs, deadlineMs };
+}
+
+function urlFrom([url, status, error, durationMs]: KeptUrl): UrlAttempt {
+  return { url, status, error, durationMs, answer: null };
 }
 
 function namedBy({

@@ -10,9 +10,6 @@ import type { DatabaseSync } from "node:sqlite";
 import { deliveryFromEntry, isSameDelivery, joinedEntry } from "./delivery-entry.ts";
 import { Journal, type JournalEntry, type JournalOptions } from "./journal.ts";
 
-/** More replays of one delivery than anybody makes. */
-const SENDINGS = 100;
-
 /** Deliveries of a destination that wait in a retry topic. */
 export interface WaitingDeliveries {
   readonly destinationId: string;
@@ -49,7 +46,7 @@ export class DeliveryTable {
 
   #join(entry: JournalEntry): void {
     const { messageId, destinationId } = entry;
-    const others = this.journal.newest({ messageId, destinationId, limit: SENDINGS });
+    const others = this.journal.ofDelivery(messageId, destinationId);
     const held = others.length === 0 ? undefined : sameAs(entry, others);
     const joined = held === undefined ? entry : joinedEntry(held, entry);
     if (held !== undefined) {

@@ -82,6 +82,7 @@ export class Journal {
   readonly #database: DatabaseSync;
   readonly #options: JournalOptions;
   readonly #statements = new Map<string, StatementSync>();
+  #ofDelivery: StatementSync | null = null;
   #size: number;
 
   constructor(database: DatabaseSync, options: JournalOptions) {
@@ -159,6 +160,15 @@ export class Journal {
       .flatMap((each) => this.#select({ ...query, kind: each }))
       .sort(newestFirst)
       .slice(0, limit);
+  }
+
+  /** Every entry of a message for a destination, in no order, those that are too old to be shown included. */
+  ofDelivery(messageId: string, destinationId: string): readonly JournalEntry[] {
+    const { name } = this.#options;
+    this.#ofDelivery ??= this.#database.prepare(
+      `SELECT * FROM ${name} INDEXED BY ${name}_by_message WHERE message_id = ? AND destination_id = ?`,
+    );
+    return this.#ofDelivery.all(messageId, destinationId).map(toEntry);
   }
 
   /** How many entries there are of each destination and kind, in that order. */

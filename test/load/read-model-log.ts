@@ -1,0 +1,91 @@
+/** Attempts and dead letters as delivery writes them, of many destinations, a million and more. */
+import type { AttemptBatch, AttemptRecord } from "@posthaste/core/delivery/attempt-record";
+import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
+import { SILENT_LOG } from "@posthaste/core/log";
+import { createOpenCodec } from "@posthaste/kafka/codec/registry";
+import { connectKafka } from "@posthaste/kafka/connection/connect";
+import { createProducer, type OutgoingRecord } from "@posthaste/kafka/producer/producer";
+import type { Installation } from "../e2e/installation.ts";
+
+const USERS = 500;
+/** As many as delivery packs into a record under load. */
+const BATCH = 200;
+const STEP = 1000;
+/** Of the attempts, one in so many failed. */
+const FAILED = 5;
+
+export interface WrittenLog {
+  readonly kind: "attempts" | "letters";
+  readonly count: number;
+  readonly destinations: number;
+}
+
+/** The nth entry's. */
+export function destinationOf(n: number, destinations: number): string {
+  return `dst_${String(n % destinations).padStart(16, "0")}`;
+}
+
+/** Resolves when the brokers have them; the newest is of now. */
+export async function writeLog(
+  { names, system }: Installation,
+  { kind, count, destinations }: WrittenLog,
+): Promise<void> {
+  const connection = connectKafka({ brokers: system.stack.brokers, clientId: "log", log: SILENT_LOG });
+  const openCodec = createOpenCodec({ url: system.stack.schemaRegistry, names });
+  const [attempts, letters] = [
+    await openCodec<AttemptBatch>("attempt-batch"),
+    await openCodec<DeadLetter>("dead-letter"),
+  ];
+  const producer = await createProducer(connection, { name: "log", topics: [names.attempts, names.deadLetters] });
+  const startMs = Date.now() - count;
+  const numbered = (from: number, size: number) =>
+    Array.from({ length: Math.min(size, count - from) }, (_, n) => from + n);
+  const packed = (from: number): OutgoingRecord => {
+    const batch = numbered(from, BATCH).map((n) => attempt(n, startMs + n, destinationOf(n, destinations)));
+    return { topic: names.attempts, key: null, value: attempts.encode({ attempts: batch, deferrals: [] }) };
+  };
+  const single = (n: number): OutgoingRecord => {
+    const id = destinationOf(n, destinations);
+    const value = letters.encode({ ...letter(n, startMs + n, id), originTopic: names.events });
+    return { topic: names.deadLetters, key: `${id}:user-${n % USERS}`, value };
+  };
+  for (let from = 0; from < count; from += STEP) {
+    const step = numbered(from, STEP);
+    await producer.send(
+      kind === "letters" ? step.map(single) : step.filter((n) => n % BATCH === 0).map((first) => packed(first)),
+    );
+  }
+  await producer.close();
+  await connection.close();
+}
+
+function attempt(n: number, startedAtMs: number, destinationId: string): AttemptRecord {
+  const isFailed = n % FAILED === 0;
+  const retry = { delayMs: 300_000, dueAtMs: startedAtMs + 300_000, deadlineMs: startedAtMs + 14_400_000 };
+  return {
+    ...{ messageId: `attempt-${n}`, sourceId: "src_0000000000000001", destinationId, type: "track" },
+    ...{ receivedAtMs: startedAtMs - 20, userKey: `user-${n % USERS}`, event: "Order Completed" },
+    ...{ originPartition: n % 6, originOffset: n, configOffset: 4, recordDelayMs: 0, recordPartition: n % 6 },
+    ...{ recordOffset: n, recordTimestampMs: startedAtMs - 5, deferrals: 0, replayId: null, attempt: 1, startedAtMs },
+    outcome: isFailed ? "retryable" : "delivered",
+    urls: [
+      {
+        ...{ url: "https://receiver.example/hooks/posthaste", durationMs: 41.2, error: null },
+        ...(isFailed ? { status: 503, answer: "the service is not available" } : { status: 200, answer: null }),
+      },
+    ],
+    followUps: isFailed ? [{ kind: "retry", urls: null, ...retry, reason: null }] : [],
+  };
+}
+
+function letter(n: number, deadAtMs: number, destinationId: string): Omit<DeadLetter, "originTopic"> {
+  const url = { url: "https://receiver.example/hooks/posthaste", status: 503, error: null, durationMs: 41.2 };
+  return {
+    ...{ messageId: `letter-${n}`, sourceId: "src_0000000000000001", destinationId, type: "track" },
+    ...{ receivedAtMs: deadAtMs - 14_400_000, configOffset: 4, originIncarnation: 1, originPartition: n % 6 },
+    ...{ originOffset: n, body: Buffer.from(JSON.stringify({ type: "track", n, filler: "x".repeat(100) })) },
+    ...{ event: "Order Completed", restJson: null, userKey: `user-${n % USERS}`, reason: "window_expired" },
+    ...{ reasonClass: "receiver", deadAtMs, attempts: 9, deferrals: 0, windowStartMs: null, firstAttemptAtMs: null },
+    ...{ history: [], lastAttempt: [url], replayId: null, replays: 0, replayedFrom: null },
+  };
+}

@@ -1,0 +1,150 @@
+/**
+ * npm run bench:read-model -- [--short] [--entries=N]: control's read model with 1,000 destinations, 1,000,000 attempts
+ * and 1,000,000 dead letters (20,000 each in short form, or as many as asked for). Prints what taking an attempt in
+ * costs, how long each list takes, a verdict, a plan's count, and control's peak of memory. Needs Linux, whose `/proc`
+ * tells a process's time and memory. Ends with 1 when an aim does not hold.
+ */
+import { eventually } from "@posthaste/testkit/eventually";
+import { type Installation, startInstallation } from "../e2e/installation.ts";
+import { processCpuMs, processPeakBytes, processRssBytes } from "./process-cpu.ts";
+import { destinationOf, writeLog } from "./read-model-log.ts";
+import { quantile } from "./statistics.ts";
+import { verdict } from "./verdict.ts";
+
+const DESTINATIONS = 1000;
+const asked = process.argv.find((argument) => argument.startsWith("--entries="))?.slice("--entries=".length);
+const ENTRIES = Number(asked ?? (process.argv.includes("--short") ? 20_000 : 1_000_000));
+/** Of half a core, attempts a second. */
+const INTAKE_AIM = 5000;
+const LIST_AIM_MS = 100;
+const ANSWER_AIM_MS = 1000;
+const MEMORY_AIM_MIB = 400;
+const CALLS = 20;
+
+/** By what they are asked, each for one of many destinations. */
+const LISTS: readonly (readonly [string, (n: number) => string])[] = [
+  ["attempts", () => "/v1/deliveries"],
+  ["attempts of a destination", (n) => `/v1/deliveries?destinationId=${destinationOf(n, DESTINATIONS)}`],
+  ["attempts that failed", () => "/v1/deliveries?outcome=retryable"],
+  ["attempts of a user that there is not", () => "/v1/deliveries?userId=nobody"],
+  ["deliveries as they stand", () => "/v1/deliveries/latest"],
+  [
+    "those of a destination that wait",
+    (n) => `/v1/deliveries/latest?state=waiting_retry&destinationId=${destinationOf(n, DESTINATIONS)}`,
+  ],
+  ["those of one message", (n) => `/v1/deliveries/latest?messageId=attempt-${n}`],
+  ["those of a user that there is not", () => "/v1/deliveries/latest?userId=nobody"],
+  ["dead letters", () => "/v1/dead-letters"],
+  ["dead letters of a destination", (n) => `/v1/dead-letters?destinationId=${destinationOf(n, DESTINATIONS)}`],
+  ["dead letters of a user", (n) => `/v1/dead-letters?userId=user-${n % 500}`],
+  ["counts of dead letters", () => "/v1/dead-letters/counts"],
+  [
+    "groups of dead letters of a destination",
+    (n) => `/v1/dead-letters/groups?destinationId=${destinationOf(n, DESTINATIONS)}`,
+  ],
+];
+
+/** Waits until all that stood in the list's topics at that moment was read. */
+async function readTo({ control }: Installation, list: string, atMs: number): Promise<void> {
+  await eventually(
+    async () => {
+      const { asOf } = (await control.call("GET", `${list}?limit=1`)) as { asOf: string | null };
+      if (asOf === null || Date.parse(asOf) < atMs) throw new Error("it is still being read");
+    },
+    { timeoutMs: 900_000, intervalMs: 500 },
+  );
+}
+
+/** Writes entries and waits until control has read them; answers what control's processor did for each, µs. */
+async function takeIn(installation: Installation, kind: "attempts" | "letters", list: string): Promise<number> {
+  const pid = installation.system.process("control").pid ?? 0;
+  const beforeMs = processCpuMs(pid);
+  const startedMs = performance.now();
+  await writeLog(installation, { kind, count: ENTRIES, destinations: DESTINATIONS });
+  const writtenS = (performance.now() - startedMs) / 1000;
+  await readTo(installation, list, Date.now());
+  const seconds = (performance.now() - startedMs) / 1000;
+  const micros = ((processCpuMs(pid) - beforeMs) * 1000) / ENTRIES;
+  console.log(`  ${ENTRIES} ${kind}: written in ${writtenS.toFixed(0)} s, read after ${seconds.toFixed(0)} s`);
+  return micros;
+}
+
+async function timed({ control }: Installation, pathOf: (n: number) => string): Promise<readonly number[]> {
+  const times: number[] = [];
+  for (let n = 0; n < CALLS; n += 1) {
+    const path = pathOf(Math.floor((n * ENTRIES) / CALLS));
+    const startedMs = performance.now();
+    await control.call("GET", path);
+    times.push(performance.now() - startedMs);
+  }
+  return times;
+}
+
+interface Figure {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+  readonly isWithin: boolean;
+}
+
+/** Figures, each told as it is known. */
+class Figures {
+  isWithin = true;
+
+  push(figure: Figure): void {
+    const { name, value, unit, isWithin } = figure;
+    console.log(`${name}: ${value.toFixed(1)} ${unit}: ${verdict(isWithin)}`);
+    this.isWithin &&= isWithin;
+  }
+}
+
+async function tellLists(installation: Installation, figures: Figures): Promise<void> {
+  for (const [name, pathOf] of LISTS) {
+    const value = quantile(await timed(installation, pathOf), 0.95);
+    figures.push({ name: `${name}, p95`, value, unit: "ms", isWithin: value < LIST_AIM_MS });
+  }
+  const value = quantile(await timed(installation, (n) => `/v1/events/attempt-${n}`), 0.95);
+  figures.push({ name: "a verdict, p95", value, unit: "ms", isWithin: value < ANSWER_AIM_MS });
+}
+
+async function tellPlans({ control }: Installation, figures: Figures): Promise<void> {
+  const plans = [
+    { name: "a plan of one destination", filter: { destinationId: destinationOf(1, DESTINATIONS) }, of: DESTINATIONS },
+    { name: "a plan of all", filter: {}, of: 1 },
+  ];
+  for (const { name, filter, of } of plans) {
+    const startedMs = performance.now();
+    const answer = await control.call("POST", "/v1/dead-letters/replay", { ...filter, dryRun: true });
+    const value = performance.now() - startedMs;
+    const { matched, leftOut } = answer as { matched: number; leftOut: { destinationRemoved: number } };
+    // Their destinations are no more, which a plan says too.
+    const counted = matched + leftOut.destinationRemoved;
+    const isWithin = value < ANSWER_AIM_MS && counted === Math.floor(ENTRIES / of);
+    figures.push({ name: `${name} (${counted} counted)`, value, unit: "ms", isWithin });
+  }
+}
+
+async function main(): Promise<boolean> {
+  const installation = await startInstallation({ longLived: true, brokers: 1 });
+  try {
+    const pid = installation.system.process("control").pid ?? 0;
+    const idle = processRssBytes(pid) / 1024 / 1024;
+    const attemptMicros = await takeIn(installation, "attempts", "/v1/deliveries");
+    const letterMicros = await takeIn(installation, "letters", "/v1/dead-letters");
+    const rate = 500_000 / attemptMicros;
+    const figures = new Figures();
+    figures.push({ name: "an attempt taken in", value: attemptMicros, unit: "µs", isWithin: true });
+    figures.push({ name: "attempts a second on half a core", value: rate, unit: "", isWithin: rate >= INTAKE_AIM });
+    figures.push({ name: "a dead letter taken in", value: letterMicros, unit: "µs", isWithin: true });
+    await tellLists(installation, figures);
+    await tellPlans(installation, figures);
+    const peak = processPeakBytes(pid) / 1024 / 1024;
+    const name = `control's peak of memory (${idle.toFixed(0)} at its start)`;
+    figures.push({ name, value: peak, unit: "MiB", isWithin: peak < MEMORY_AIM_MIB });
+    return figures.isWithin;
+  } finally {
+    await installation.close();
+  }
+}
+
+if (!(await main())) process.exitCode = 1;
