@@ -4,7 +4,6 @@
  */
 import { readFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
-import { type ConsoleFiles, readConsoleFiles } from "@posthaste/console/files";
 import { createDestinationCodec, type DestinationRecord } from "@posthaste/contracts/destination-codec";
 import { createSecretBox } from "@posthaste/contracts/secret-box";
 import { createSourceCodec, type SourceRecord } from "@posthaste/contracts/source-codec";
@@ -40,6 +39,7 @@ import { openEvents } from "./events/open-events.ts";
 import { EXAMPLES } from "./examples/examples.ts";
 import { openHealth } from "./health/open-health.ts";
 import { createControlMetrics } from "./http/metrics.ts";
+import { openPages } from "./http/open-pages.ts";
 import { createServer } from "./http/server.ts";
 import { liveRoutes } from "./live/live-routes.ts";
 import { createLiveTopics } from "./live/live-topics.ts";
@@ -297,12 +297,4 @@ export async function startControl({
 /** What the first says that is not as it should be; true when all are. */
 function tablesState(states: readonly (true | string)[]): true | string {
   return states.find((state) => state !== true) ?? true;
-}
-
-/** Null where they were not built: the API is served without them. */
-async function openPages(log: Log): Promise<ConsoleFiles | null> {
-  const pages = await readConsoleFiles();
-  if (pages === null)
-    log.warn({ event: "console_not_built" }, "the web pages are missing: npm run build -w @posthaste/console");
-  return pages;
 }
