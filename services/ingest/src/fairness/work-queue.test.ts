@@ -41,6 +41,31 @@ describe("work", () => {
     expect(await waiting).toBe("a");
   });
 
+  it("QW2: waits behind what waits, though the round has time left", async () => {
+    void work.run(stranger("x"), spend("x", STRANGERS_ROUND_MS));
+    void work.run(stranger("y"), spend("y", 1));
+    const waiting = work.run(source("a"), spend("a", 1));
+    expect(waiting).toBeInstanceOf(Promise);
+    expect(done).toEqual(["x"]);
+    expect(await waiting).toBe("a");
+  });
+
+  it("QW2: that was done at once counts: who had less of it comes first, of sources and of strangers' addresses", async () => {
+    void work.run(source("a"), spend("a", ROUND_MS - 1));
+    void work.run(source("b"), spend("b", 1));
+    for (const name of ["a", "b"]) void work.run(source(name), spend(name, 1));
+    await nextRound();
+    expect(done).toEqual(["a", "b", "b", "a"]);
+
+    work = createWorkQueue(() => nowMs);
+    done = [];
+    void work.run(stranger("x"), spend("x", STRANGERS_ROUND_MS * 0.75));
+    void work.run(stranger("y"), spend("y", STRANGERS_ROUND_MS * 0.25));
+    for (const name of ["x", "y"]) void work.run(stranger(name), spend(name, STRANGERS_ROUND_MS * 0.25));
+    await nextRound();
+    expect(done).toEqual(["x", "y", "y", "x"]);
+  });
+
   it("QW1: goes on for a round's time and one piece more, and then hears what else there is", async () => {
     void work.run(source("a"), spend("a", ROUND_MS));
     for (let piece = 0; piece < 6; piece++) void work.run(source("a"), spend("a", ROUND_MS - 1));
