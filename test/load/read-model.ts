@@ -13,7 +13,8 @@ import { verdict } from "./verdict.ts";
 
 const DESTINATIONS = 1000;
 const asked = process.argv.find((argument) => argument.startsWith("--entries="))?.slice("--entries=".length);
-const ENTRIES = Number(asked ?? (process.argv.includes("--short") ? 20_000 : 1_000_000));
+const short = process.argv.includes("--short");
+const ENTRIES = Number(asked ?? (short ? 20_000 : 1_000_000));
 /** Of half a core, attempts a second. */
 const INTAKE_AIM = 5000;
 const LIST_AIM_MS = 100;
@@ -125,7 +126,7 @@ async function tellPlans({ control }: Installation, figures: Figures): Promise<v
 }
 
 async function main(): Promise<boolean> {
-  const installation = await startInstallation({ longLived: true, brokers: 1 });
+  const installation = await startInstallation(short ? {} : { longLived: true, brokers: 1 });
   try {
     const pid = installation.system.process("control").pid ?? 0;
     const idle = processRssBytes(pid) / 1024 / 1024;
