@@ -120,6 +120,24 @@ it("SL2: gives each request its time, however old its connection is", async () =
   expect(socket.destroyed).toBe(false);
 });
 
+it("SL2: gives a request that waited behind another its time from the other's end on", async () => {
+  let requests = 0;
+  await start(
+    (_request, response) => {
+      requests += 1;
+      setTimeout(() => response.end("x"), requests * 700);
+    },
+    { exchangeMs: 1_000 },
+  );
+  const socket = await open();
+  let received = "";
+  socket.on("data", (chunk) => {
+    received += chunk;
+  });
+  socket.write(GET + GET);
+  await vi.waitFor(() => expect(received.split("HTTP/1.1 200").length).toBe(3), 8_000);
+});
+
 it("SL3: cuts off a connection on which nothing moves", async () => {
   await start(() => {}, { idleMs: 200 });
   const socket = await open();
