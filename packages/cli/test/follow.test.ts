@@ -129,18 +129,22 @@ describe("deliveries --follow", () => {
 });
 
 it("FL1: a stream that says nothing is opened again", async () => {
-  answers = [stream([1, 2]), stream([3])];
+  const beats = (response: ServerResponse): void => {
+    const timer = setInterval(() => response.write(eventText("beat", "d=3", {})), 20);
+    response.once("close", () => clearInterval(timer));
+  };
+  answers = [stream([1, 2]), stream([3], beats)];
   const { terminal, stderr } = createTestTerminal({ env: { POSTHASTE_ADMIN_TOKEN: TOKEN } });
   const context = await createContext({ url }, { terminal, version: "0", defaultDataDir: "/nonexistent" });
   const rows: unknown[] = [];
   const following = followLive(context, {
-    ...{ topic: "deliveries", query: {}, giveUpMs: 60_000, silenceMs: 300 },
+    ...{ topic: "deliveries", query: {}, giveUpMs: 60_000, silenceMs: 1000 },
     onRow: ({ messageId }) => rows.push(messageId),
   });
   following.catch(() => {});
   await eventually(() => expect(rows).toEqual(["message-1", "message-2", "message-3"]));
   expect(asked.map(({ headers }) => headers["last-event-id"])).toEqual([undefined, "d=2"]);
-  expect(stderr()).toMatch(/^lost connection: control said nothing for 0 s\nagain since/);
+  expect(stderr()).toMatch(/^lost connection: control said nothing for 1 s\nagain since/);
   // Ends it.
   answers = [refuse(401)];
   server.closeAllConnections();
