@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import type { StackFile } from "@posthaste/local-stack/data-folder";
 import { findFreePorts } from "@posthaste/local-stack/ports";
 import { schemaRegistryUrl } from "@posthaste/testkit/broker";
@@ -12,9 +13,12 @@ import { startReceiver } from "@posthaste/testkit/receiver";
 import { deleteTopics, uniqueName } from "@posthaste/testkit/topics";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { metricNames } from "../checks/metrics-page.ts";
+import { blocksUnder } from "./page-blocks.ts";
 import { runShownCalls } from "./shown-calls.ts";
 
 const start = fileURLToPath(new URL("../../scripts/start.mjs", import.meta.url));
+const posthaste = fileURLToPath(new URL("../../packages/cli/bin/posthaste.mjs", import.meta.url));
+const execute = promisify(execFile);
 const READY = { timeoutMs: 90_000, intervalMs: 100 };
 /** decisions.md: Ctrl-C or SIGTERM ends all of it within 15 seconds. */
 const END_MS = 15_000;
@@ -97,15 +101,45 @@ async function assertPagesHold({ ingest, control }: StackFile, token: string): P
   const [source] = ((await sources.json()) as { readonly data: { readonly id: string; readonly writeKey: string }[] })
     .data;
   const options = { ingest, control, dataDir, writeKey: source?.writeKey ?? "", sourceId: source?.id ?? "" };
-  const [event, configuration, ...others] = await runShownCalls("README.md", options);
+  const [event, ...others] = await runShownCalls("README.md", options);
   expect(others).toEqual([]);
   expect(event?.answers).toEqual([{ success: true }]);
   await eventually(() => expect(output).toMatch(/received track, signature good: .*"event":"Hello"/));
-  const made = { id: expect.any(String) };
-  expect(configuration?.answers).toMatchObject([made, { ...made, sourceIds: [options.sourceId] }]);
   const calls = await runShownCalls("docs/ingest.md", options);
   expect(calls.length).toBe(2);
   for (const { answers, expected } of calls) expect(answers).toEqual([expected]);
+}
+
+/** The first event in a minute: what README.md shows, by the command line, with a receiver of the test's own. */
+async function assertFirstEvent(): Promise<void> {
+  const blocks = await blocksUnder("README.md", "Your first event in a minute", "sh");
+  const [shown = ""] = blocks.filter((block) => block.includes("npx posthaste"));
+  const [started, ...commands] = shown.trim().split("\n");
+  expect([started, commands.length]).toEqual(["npm start", 3]);
+  const receiver = await startReceiver();
+  let sourceId = "SOURCE_ID";
+  const shell = async (line: string): Promise<string> => {
+    const typed = line
+      .replace("npx posthaste", `"${process.execPath}" "${posthaste}"`)
+      .replace("SOURCE_ID", sourceId)
+      .replace("http://127.0.0.1:3000", receiver.url);
+    return (await execute("bash", ["--norc", "-euc", typed], { env })).stdout;
+  };
+  try {
+    const [create = "", connect = "", sample = ""] = commands;
+    sourceId = /^id\t(src_\w+)$/m.exec(await shell(create))?.[1] ?? "";
+    expect(await shell(connect)).toContain(`${receiver.url}/hook`);
+    // A person takes the second after which the destination gets what is sent.
+    await eventually(
+      async () => {
+        expect(await shell(sample)).toContain("taken\ttrue");
+        expect(receiver.requestsTo("/hook")[0]?.body.toString()).toContain('"event":"Test Event"');
+      },
+      { ...READY, intervalMs: 1000 },
+    );
+  } finally {
+    await receiver.close();
+  }
 }
 
 /** The link that was printed opens a session, once. */
@@ -153,6 +187,7 @@ it("shows all seven kinds delivered, says what runs and what dies, and ends with
 
   await assertLinkSignsIn(stack);
   await assertPagesHold(stack, token.trim());
+  await assertFirstEvent();
 
   const killed = stack.processes.find(({ name }) => name === "router");
   process.kill(killed?.pid ?? 0, "SIGKILL");

@@ -59,6 +59,12 @@ export function millisecondsOf(text: string): number {
   throw new InvalidArgumentError("Expected a duration such as 500ms, 10s or 2m.");
 }
 
+/** An address of http or https. */
+export function httpUrl(text: string): string {
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
+  throw new InvalidArgumentError("Expected a URL such as http://127.0.0.1:3000/hook.");
+}
+
 /** The query of a list: what was named, under the API's names. */
 export function queryOf(fields: Readonly<Record<string, string | undefined>>): Record<string, string> {
   return Object.fromEntries(

@@ -9,6 +9,7 @@ import { addDeliveries } from "./commands/deliveries.ts";
 import { addDestinations } from "./commands/destinations.ts";
 import { addDoctor } from "./commands/doctor.ts";
 import { addEvents } from "./commands/events.ts";
+import { addListen } from "./commands/listen.ts";
 import { addOpen } from "./commands/open.ts";
 import { addReplays } from "./commands/replays.ts";
 import { addSecret } from "./commands/secret.ts";
@@ -71,6 +72,7 @@ export function createProgram({ terminal, version }: ProgramOptions, perform: Pe
   addDestinations(program, perform);
   addSecret(program, perform);
   addSend(program, perform);
+  addListen(program, perform);
   addEvents(program, perform);
   addDeliveries(program, perform);
   addDeadLetters(program, perform);

@@ -64,6 +64,10 @@ describe("help", () => {
     control.script(`POST /v1/destinations/${destination}/test`, { messageId: "m", urls: [url] });
     control.script("POST /v1/destinations/test", { messageId: "m", urls: [url] });
     control.script("POST /v1/deliveries/resend", { replayId: "rsd_1", copyWaits: false }, 202);
+    const receiver = { id: "rcv_1", url: "http://127.0.0.1:1/receive/rcv_1", received: 1 };
+    control.script("POST /v1/test-receivers", receiver, 201);
+    const arrived = { seq: 1, method: "POST", headers: {}, bodyBase64: "e30=", bytes: 2, signature: "unchecked" };
+    control.script("GET /v1/test-receivers/rcv_1", { ...receiver, requests: [arrived] });
     control.script("POST /v1/deletions", { id: "del_1", notifications: 1 }, 202);
     control.script("GET /v1/deletions", { data: [document], nextCursor: null });
     control.script("GET /v1/deletions/ticket-4711", document);

@@ -81,10 +81,10 @@ const PRINTED: Readonly<Record<string, string>> = {
   open: "MadeLink",
 };
 
-/** They print nothing under `--json`, or what is no JSON of the API: a readiness, a scan, a file, a script. */
+/** They print nothing under `--json`, or what is no JSON of the API: a scan, a file, a script, requests. */
 const OTHERS = [
   ...["sources remove", "destinations remove", "audiences remove", "tokens revoke"],
-  ...["doctor", "events scan", "dead-letters export", "completion", "complete"],
+  ...["doctor", "events scan", "dead-letters export", "completion", "complete", "listen"],
 ];
 
 /** What is typed beside the command's own words. */

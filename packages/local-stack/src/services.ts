@@ -111,6 +111,7 @@ export function serviceEnvironment(name: ServiceName, options: ServicesOptions):
     POSTHASTE_READY_URLS: readyUrls.join(","),
     // Where its read model outlives it; otherwise each start reads the topics again, into memory.
     ...(name === "control" && { POSTHASTE_CONTROL_DATA_DIR: join(options.dataDir, "control") }),
+    POSTHASTE_TEST_RECEIVER: "true",
     POSTHASTE_INGEST_URL: `http://127.0.0.1:${ports.ingest}`,
     ...secretsOf(name, options),
   };

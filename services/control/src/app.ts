@@ -47,11 +47,12 @@ import { openReadModel } from "./read-model/read-model.ts";
 import { readModelPath } from "./read-model/read-model-path.ts";
 import { openReplays } from "./replays/open-replays.ts";
 import { openResends } from "./resends/open-resends.ts";
-import { askServices } from "./service-readiness.ts";
+import { askServices, tablesState } from "./service-readiness.ts";
 import { openSourceCalls } from "./sources/open-source-calls.ts";
 import { sourceAudit } from "./sources/source-audit.ts";
 import { sourceRoutes } from "./sources/source-routes.ts";
 import { suppressedKeyCheck } from "./suppressions/suppressed-key.ts";
+import { openTestReceivers } from "./test-receivers/open-test-receivers.ts";
 import { openUnreadable } from "./unreadable/open-unreadable.ts";
 
 /** A write that waits this long for the brokers makes control unready. */
@@ -184,6 +185,9 @@ export async function startControl({
     ...{ connection, openCodec, names, clock, sources, readModel, suppressed },
     ingestUrl: config.POSTHASTE_INGEST_URL ?? null,
   });
+  const testReceivers = openTestReceivers({
+    ...{ isOn: config.POSTHASTE_TEST_RECEIVER, destinations, clock, url: () => `http://${host}:${port}` },
+  });
   const letters = new VisibleLetters(readModel, suppressed, replays.past);
   const resends = await openResends({
     ...{ connection, openCodec, names, destinations, readModel, letters, suppressed, trail, log },
@@ -228,6 +232,7 @@ export async function startControl({
     ...catalogRoutes(),
     ...sourceRoutes({ sources, clock }),
     ...sourceCalls.routes,
+    ...testReceivers.routes,
     ...destinationRoutes({ destinations, sources, clock }),
     ...destinationSecretRoutes({ destinations, sources, clock }),
     ...destinationTestRoutes({ destinations, sender, clock }),
@@ -268,6 +273,7 @@ export async function startControl({
     information: readModel.state,
     pages: await openPages(log),
     isCaughtUp: () => isCaughtUp,
+    addPaths: testReceivers.addPaths,
   });
   await server.listen({ host, port: config.POSTHASTE_CONTROL_PORT });
   port = (server.server.address() as AddressInfo).port;
@@ -292,9 +298,4 @@ export async function startControl({
       await connection.close();
     },
   };
-}
-
-/** What the first says that is not as it should be; true when all are. */
-function tablesState(states: readonly (true | string)[]): true | string {
-  return states.find((state) => state !== true) ?? true;
 }

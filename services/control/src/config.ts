@@ -2,7 +2,7 @@
 import { parseSecretKeys } from "@posthaste/contracts/secret-box";
 import { DEFAULT_TOPIC_PREFIX } from "@posthaste/contracts/topics";
 import { UNKNOWN_SCHEMA_PATIENCE_MS } from "@posthaste/kafka/codec/awaited-schemas";
-import { commaList, duration, parsedBy, port, wholeNumber } from "@posthaste/runtime/config";
+import { commaList, duration, flag, parsedBy, port, wholeNumber } from "@posthaste/runtime/config";
 import { withConnections } from "@posthaste/runtime/connection-settings";
 import { parseNetworks, parsePorts } from "@posthaste/webhook/address-guard";
 import { z } from "zod";
@@ -64,6 +64,8 @@ export const controlSettings = withConnections({
   POSTHASTE_READY_URLS: serviceAddresses.default([]),
   /** Where ingest is, as control and senders reach it: for sample calls. */
   POSTHASTE_INGEST_URL: address().optional(),
+  /** Receivers on control's own port to try deliveries with; for local use. */
+  POSTHASTE_TEST_RECEIVER: flag().default(false),
   /** CIDRs of private networks that a test-send may reach; as delivery's. */
   POSTHASTE_ALLOW_NETWORKS: parsedBy(parseNetworks, "expected CIDRs divided by commas").default([]),
   /** CIDRs that a test-send may not reach, public or allowed as they may be; as delivery's. */

@@ -14,7 +14,20 @@ function textOf(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => ALPHABET[byte % ALPHABET.length]).join("");
 }
 
-export type IdPrefix = "src" | "dst" | "del" | "test" | "rpl" | "rsd" | "aud" | "sync" | "req" | "tok" | "link" | "ses";
+export type IdPrefix =
+  | "src"
+  | "dst"
+  | "del"
+  | "test"
+  | "rpl"
+  | "rsd"
+  | "aud"
+  | "sync"
+  | "req"
+  | "tok"
+  | "link"
+  | "ses"
+  | "rcv";
 
 /** An id such as `src_4k2v…`: 80 random bits behind a prefix that says what it names. */
 export function createId(prefix: IdPrefix): string {

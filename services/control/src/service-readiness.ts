@@ -44,3 +44,8 @@ function parse(text: string): unknown {
     return undefined;
   }
 }
+
+/** What the first of control's tables says that is not as it should be; true when all are. */
+export function tablesState(states: readonly (true | string)[]): true | string {
+  return states.find((state) => state !== true) ?? true;
+}

@@ -73,6 +73,7 @@ export async function startTestControl(
       POSTHASTE_ADMIN_TOKEN: ADMIN_TOKEN,
       POSTHASTE_SECRET_KEYS: secretKeys,
       POSTHASTE_ALLOW_NETWORKS: "127.0.0.0/8",
+      POSTHASTE_TEST_RECEIVER: "true",
       // Nothing listens there; a test that needs an ingest names its own.
       POSTHASTE_INGEST_URL: "http://127.0.0.1:9",
       ...(readyUrls === undefined ? {} : { POSTHASTE_READY_URLS: readyUrls }),

@@ -57,6 +57,7 @@ interface Made {
   readonly place: string;
   readonly deletion: string;
   readonly token: string;
+  readonly receiver: string;
 }
 
 /** What the page's variables name, made anew for each command: some of the commands remove it. */
@@ -84,7 +85,8 @@ async function make(): Promise<Made> {
   const purge = (await control.call("POST", "/v1/dead-letters/purge", dryRun)).body.plan;
   const deletion = (await control.call("POST", "/v1/deletions", { userId: "user-7" })).body.id;
   const token = (await control.call("POST", "/v1/tokens", { name: "dashboard", scopes: ["read"] })).body.id;
-  return { source, destination, audience, replay, plan, purge, place, deletion, token };
+  const receiver = (await control.call("POST", "/v1/test-receivers", {})).body.id;
+  return { receiver, source, destination, audience, replay, plan, purge, place, deletion, token };
 }
 
 interface Ran {
@@ -112,6 +114,7 @@ async function run(command: string, made: Made): Promise<Ran> {
         PLACE: place,
         DELETION: deletion,
         TOKEN: token,
+        RECEIVER: made.receiver,
       },
     },
   });

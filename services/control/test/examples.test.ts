@@ -54,6 +54,7 @@ const MADE: Readonly<Record<string, () => Promise<string>>> = {
   del_4k2v8m1n0p3q5r7s: async () => (await post("/v1/deletions", { userId: "user-7" })).id,
   tok_4k2v8m1n0p3q5r7s: async () => (await post("/v1/tokens", { name: "made", scopes: ["read"] })).id,
   rpl_4k2v8m1n0p3q5r7s: makeReplay,
+  rcv_4k2v8m1n0p3q5r7s: async () => (await post("/v1/test-receivers", {})).id,
   "3:1042": makeDeadLetter,
   "4k2v8m1n0p3q5r7s4k2v8m1n0p3q5r7s": async () => (await post("/v1/session/link")).link.split("=")[1],
 };

@@ -11,16 +11,18 @@ export interface KeepAskingOptions {
   readonly everyMs: number;
   /** How long control may be gone, in ms. */
   readonly giveUpMs: number;
-  readonly ask: () => Promise<void>;
+  /** Resolves with true when there is no more to ask. */
+  readonly ask: () => Promise<boolean>;
 }
 
-/** Ends with Ctrl-C; rejects with what the asking did, and when control does not answer for too long. */
-export async function keepAsking({ printer }: Context, options: KeepAskingOptions): Promise<never> {
+/** Ends when `ask` says so; rejects with what it rejects with, and when control does not answer for too long. */
+export async function keepAsking({ printer }: Context, options: KeepAskingOptions): Promise<typeof EXIT.done> {
   let lostAtMs: number | null = null;
   for (;;) {
     try {
-      await options.ask();
+      const isDone = await options.ask();
       if (lostAtMs !== null) printer.say(`again since ${new Date().toISOString()}`);
+      if (isDone) return EXIT.done;
       lostAtMs = null;
     } catch (error) {
       if (!(error instanceof CliError) || error.exitCode !== EXIT.notReachable) throw error;

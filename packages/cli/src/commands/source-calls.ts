@@ -84,7 +84,7 @@ async function show(context: Context, id: string, options: CallsOptions): Promis
 }
 
 /** Each entry once, in the order in which they came. */
-async function follow(context: Context, id: string, options: CallsOptions): Promise<never> {
+async function follow(context: Context, id: string, options: CallsOptions): Promise<ExitCode> {
   const seen = new Set<string>();
   let limit = options.limit;
   return keepAsking(context, {
@@ -97,6 +97,7 @@ async function follow(context: Context, id: string, options: CallsOptions): Prom
       for (const entry of fresh.toReversed()) seen.add(String(entry.id));
       for (const old of [...seen].slice(0, Math.max(0, seen.size - REMEMBERED))) seen.delete(old);
       if (fresh.length > 0) context.printer.list(fresh.toReversed(), COLUMNS);
+      return false;
     },
   });
 }

@@ -29,6 +29,7 @@ export function addStatus(program: Command, perform: Perform): void {
             const status = await context.api.call("GET", "/v1/status");
             if (terminal.isTerminal && !context.printer.isJson) terminal.out(CLEAR);
             print(context, status, true);
+            return false;
           },
         });
       }),

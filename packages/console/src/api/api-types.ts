@@ -8,6 +8,10 @@ export type WriteKeyRotation = { readonly oldKeySeconds?: number | undefined };
 
 export type SampleInput = { readonly type?: "identify" | "track" | "page" | "screen" | "group" | "alias" | undefined };
 
+export type TestReceiverInput = { readonly id?: string | undefined; readonly destinationId?: (string) | (null) | undefined; readonly status?: number | undefined; readonly delayMs?: number | undefined };
+
+export type TestReceiverPatch = { readonly destinationId?: (string) | (null) | undefined; readonly status?: number | undefined; readonly delayMs?: number | undefined };
+
 export type DestinationInput = { readonly type: "Webhooks"; readonly name: string; readonly sourceIds?: readonly (string)[] | undefined; readonly enabled?: boolean | undefined; readonly settings: { readonly sharedSecret?: (string) | ("***") | ({ readonly set: boolean }) | (null) | undefined; readonly settle?: "any" | "each" | undefined; readonly rateLimitPerSecond?: (number) | (null) | undefined; readonly standardWebhooks?: boolean | undefined; readonly responseLog?: "failures" | "all" | "off" | undefined; readonly payload?: "documented" | "full" | undefined; readonly urls: readonly ({ readonly url: string; readonly headers?: { readonly [key: string]: string } | undefined })[] } };
 
 export type DestinationPatch = { readonly revision?: number | undefined; readonly type?: "Webhooks" | undefined; readonly name?: string | undefined; readonly sourceIds?: readonly (string)[] | undefined; readonly enabled?: boolean | undefined; readonly settings?: { readonly sharedSecret?: (string) | ("***") | ({ readonly set: boolean }) | (null) | undefined; readonly settle?: "any" | "each" | undefined; readonly rateLimitPerSecond?: (number) | (null) | undefined; readonly standardWebhooks?: boolean | undefined; readonly responseLog?: "failures" | "all" | "off" | undefined; readonly payload?: "documented" | "full" | undefined; readonly urls?: readonly ({ readonly url: string; readonly headers?: { readonly [key: string]: string } | undefined })[] | undefined } | undefined };
@@ -51,6 +55,12 @@ export type Source = { readonly id: string; readonly name: string; readonly kind
 export type SourceCalls = { readonly data: readonly ({ readonly id: string; readonly time: string; readonly what: "taken" | "rejected" | "refused"; readonly code: (string) | (null); readonly advice: (string) | (null); readonly message: (string) | (null); readonly status: (number) | (null); readonly type: (string) | (null); readonly event: (string) | (null); readonly userKey: (string) | (null); readonly messageIds: readonly (string)[]; readonly path: (string) | (null); readonly bytes: (number) | (null); readonly userAgent: (string) | (null); readonly unknownKey: (string) | (null) })[]; readonly counts: { readonly since: string; readonly accepted: number; readonly lastAcceptedAt: (string) | (null); readonly rejected: readonly ({ readonly code: string; readonly count: number; readonly advice: string })[]; readonly refused: readonly ({ readonly code: string; readonly count: number; readonly advice: string })[] }; readonly asOf: (string) | (null); readonly complete: boolean };
 
 export type SampleAnswer = { readonly messageId: string; readonly type: "identify" | "track" | "page" | "screen" | "group" | "alias"; readonly taken: boolean; readonly status: (number) | (null); readonly code: (string) | (null); readonly message: (string) | (null) };
+
+export type TestReceiver = { readonly id: string; readonly url: string; readonly destinationId: (string) | (null); readonly status: number; readonly delayMs: number; readonly createdAt: string; readonly received: number };
+
+export type TestReceiverList = { readonly data: readonly (TestReceiver)[] };
+
+export type ReceivedRequests = { readonly id: string; readonly url: string; readonly destinationId: (string) | (null); readonly status: number; readonly delayMs: number; readonly createdAt: string; readonly received: number; readonly requests: readonly ({ readonly seq: number; readonly time: string; readonly method: string; readonly headers: { readonly [key: string]: string }; readonly bodyBase64: string; readonly bytes: number; readonly signature: "valid" | "invalid" | "missing" | "unchecked" })[] };
 
 export type DestinationPage = { readonly data: readonly (Destination)[]; readonly nextCursor: (string) | (null); readonly asOf: (string) | (null); readonly complete: boolean };
 
@@ -146,6 +156,10 @@ export interface Operations {
   "POST /v1/sources/{id}/write-key": { params: { id: string }; query: {  }; body: WriteKeyRotation; answer: Source };
   "GET /v1/sources/{id}/calls": { params: { id: string }; query: { limit?: number; since?: string }; body: undefined; answer: SourceCalls };
   "POST /v1/sources/{id}/sample": { params: { id: string }; query: {  }; body: SampleInput; answer: SampleAnswer };
+  "POST /v1/test-receivers": { params: {  }; query: {  }; body: TestReceiverInput; answer: TestReceiver };
+  "GET /v1/test-receivers": { params: {  }; query: {  }; body: undefined; answer: TestReceiverList };
+  "GET /v1/test-receivers/{id}": { params: { id: string }; query: { after?: number }; body: undefined; answer: ReceivedRequests };
+  "PATCH /v1/test-receivers/{id}": { params: { id: string }; query: {  }; body: TestReceiverPatch; answer: TestReceiver };
   "GET /v1/destinations": { params: {  }; query: { limit?: number; cursor?: string }; body: undefined; answer: DestinationPage };
   "POST /v1/destinations": { params: {  }; query: {  }; body: DestinationInput; answer: Destination };
   "GET /v1/destinations/{id}": { params: { id: string }; query: {  }; body: undefined; answer: Destination };

@@ -14,6 +14,11 @@ export const ROUTE_NEEDS: Readonly<Record<string, Need>> = {
   listSourceCalls: "read",
   sendSampleCall: "write",
 
+  createTestReceiver: "write",
+  listTestReceivers: "write",
+  getTestReceiver: "write",
+  changeTestReceiver: "write",
+
   listDestinations: "read",
   getDestination: "read",
   createDestination: "write",

@@ -37,6 +37,8 @@ export interface ServerOptions {
   readonly metrics: ControlMetrics;
   /** The web pages; null where they were not built. */
   readonly pages?: ConsoleFiles | null;
+  /** Adds what is served beside the routes and asks for no token. */
+  readonly addPaths?: (server: FastifyInstance) => void;
   /** Asked at each `/readyz`: this process's own parts and every other service. */
   readonly readiness: () => Promise<Readiness>;
   /** Told beside the readiness and no part of it. */
@@ -99,6 +101,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   readUploads(server, routes);
 
   serveOpenPaths(server, options);
+  options.addPaths?.(server);
   if (pages !== null) serveConsole(server, pages);
   const { bodyTimeoutMs = REQUEST_TIMEOUT_MS } = options;
   for (const route of routes) serveRoute(server, route, { ...options, limits, bodyTimeoutMs });

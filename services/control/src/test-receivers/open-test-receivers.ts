@@ -1,0 +1,33 @@
+/** Test receivers, put together from their parts; off but for local use. */
+import type { Destination } from "@posthaste/core/config/destination";
+import type { Clock } from "@posthaste/core/time";
+import type { FastifyInstance } from "fastify";
+import type { ConfigStore } from "../config-store/config-store.ts";
+import type { Route } from "../http/route.ts";
+import { serveReceivers } from "./receive.ts";
+import { testReceiverRoutes } from "./test-receiver-routes.ts";
+import { TestReceivers } from "./test-receivers.ts";
+
+export interface OpenTestReceiversOptions {
+  readonly isOn: boolean;
+  readonly destinations: Pick<ConfigStore<Destination>, "get">;
+  /** Where control is reached on this machine. */
+  readonly url: () => string;
+  readonly clock: Pick<Clock, "nowMs">;
+}
+
+export interface OpenTestReceivers {
+  readonly routes: readonly Route[];
+  readonly addPaths: (server: FastifyInstance) => void;
+}
+
+export function openTestReceivers({ isOn, destinations, url, clock }: OpenTestReceiversOptions): OpenTestReceivers {
+  const secretsOf = (id: string) => destinations.get(id)?.secrets;
+  const receivers = isOn ? new TestReceivers({ secretsOf, nowMs: clock.nowMs }) : null;
+  return {
+    routes: testReceiverRoutes({ receivers, url, hasDestination: (id) => destinations.get(id) !== undefined }),
+    addPaths: (server) => {
+      if (receivers !== null) serveReceivers(server, receivers);
+    },
+  };
+}
