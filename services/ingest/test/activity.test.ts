@@ -1,4 +1,4 @@
-/** What is told of each source's calls, by a gateway over real sockets and by the whole service. */
+/** What is told of each source's calls, by a gateway over real sockets and by the service (RF1 of refusals.ts). */
 import { gzipSync } from "node:zlib";
 import { type SourceActivity, UNKNOWN_SOURCE_ID } from "@posthaste/core/call/source-activity";
 import { eventually } from "@posthaste/testkit/eventually";
@@ -67,6 +67,25 @@ describe("a source's activity", () => {
       { code: "unsupported_encoding", status: 415, messageIds: [] },
       { code: "request_too_large", status: 413, bytes: 600_000, messageIds: [] },
     ]);
+  });
+
+  it("RF1: has the ids of compressed bodies, of twenty a minute, whoever sends", async () => {
+    await start();
+    const ids = Array.from({ length: 6 }, (_, n) => `src-${n}`);
+    for (const id of ids) {
+      gateway.writeKeys.apply(id, { ...SOURCE, id, writeKeys: [{ key: `wk-${id}`, expiresAtMs: null }] });
+    }
+    for (const id of ids) {
+      for (let n = 0; n < 5; n++) {
+        await gateway.post("/v1/batch", gzipSync(`{"batch":{"messageId":"${n}"}}`), {
+          ...{ authorization: `Basic ${btoa(`wk-${id}:`)}`, "content-encoding": "gzip" },
+        });
+      }
+    }
+    await gateway.close();
+    const values = gateway.producer.sent.map(({ value }): SourceActivity => JSON.parse(String(value)));
+    const named = values.flatMap(({ samples }) => samples.map(({ messageIds }) => messageIds.length));
+    expect([named.length, named.filter((length) => length === 1).length]).toEqual([30, 20]);
   });
 
   it("has what was refused since more was sent than may be, or since the brokers lag behind", async () => {

@@ -112,7 +112,11 @@ export class TopicEnd {
     const reading = followLog(connection, {
       ...{ topic, partition, from, maxBytes: MAX_BYTES, signal: enough.signal },
       onRecords: async (records) => {
-        for (const record of records) await onRecord(record);
+        for (const record of records) {
+          // What was fetched before is the next reader's.
+          if (enough.signal.aborted) return;
+          await onRecord(record);
+        }
       },
       onFetched: ({ position, end: endThen }) => {
         if (position >= end) atEnd();

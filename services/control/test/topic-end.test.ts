@@ -1,0 +1,50 @@
+import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
+import { eventually } from "@posthaste/testkit/eventually";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { TopicEnd } from "../src/sources/topic-end.ts";
+
+let topics: TestTopics;
+beforeAll(async () => {
+  topics = await createTestTopics("topic-end", { partitions: 1 });
+});
+afterAll(() => topics.remove());
+
+const send = (count: number) =>
+  topics.producer.send(
+    Array.from({ length: count }, () => ({ topic: topics.names.events, key: "k", value: Buffer.from("v") })),
+  );
+
+it("TN1: begins a thousand records before the end, and again there when it falls behind", async () => {
+  await send(1_500);
+  const offsets: number[] = [];
+  let goOn = () => {};
+  const held = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const end = new TopicEnd({
+    ...{ connection: topics.connection, topic: topics.names.events },
+    onRecord: async ({ offset }) => {
+      offsets.push(offset);
+      if (offset === 1_499) await held;
+    },
+  });
+  await eventually(() => expect(offsets.at(-1)).toBe(1_499));
+  expect(offsets[0]).toBeGreaterThanOrEqual(500);
+  await send(8_000);
+  goOn();
+  expect(await end.reached(5_000)).toBe(true);
+  await eventually(() => expect(offsets.at(-1)).toBe(9_499), { timeoutMs: 20_000 });
+  expect(offsets.length).toBeLessThan(4_000);
+  await send(1);
+  await eventually(() => expect(offsets.at(-1)).toBe(9_500));
+  await end.close();
+}, 60_000);
+
+it("says when it is not at the end in time", async () => {
+  const end = new TopicEnd({
+    ...{ connection: topics.connection, topic: topics.names.events },
+    onRecord: () => new Promise(() => {}),
+  });
+  expect(await end.reached(200)).toBe(false);
+  await end.close();
+});
