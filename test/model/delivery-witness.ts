@@ -70,6 +70,9 @@ export class DeliveryWitness {
   readonly taken = new Map<string, Set<string>>();
   readonly #secondCopies = new Set<string>();
   readonly #passedOver = new Set<string>();
+  /** By partition: which messages have a delivery to which destination there. */
+  readonly #messages = new Map<number, Set<string>>();
+  readonly #laterCopies = new Set<string>();
   readonly #checkpoints = new Map<number, OriginCheckpoint>();
   /** Places that a record was republished from, by the topic's id, with what was written. */
   readonly #republished = new Map<string, LogRecord[]>();
@@ -98,6 +101,15 @@ export class DeliveryWitness {
    */
   isPassedOver(record: LogRecord): boolean {
     return this.#passedOver.has(nameOf(record));
+  }
+
+  /**
+   * Whether its event is a repeat of a call (the same message id) whose delivery stands earlier in the partition: of
+   * two routers the one that saw both calls wrote the first alone and went on, and the one that came after it, without
+   * its memory, wrote the second below.
+   */
+  isLaterCopyOfMessage(record: LogRecord): boolean {
+    return this.#laterCopies.has(nameOf(record));
   }
 
   isSecondCopy(record: LogRecord): boolean {
@@ -219,6 +231,7 @@ export class DeliveryWitness {
       this.#checkpoints.set(record.partition, checkpoint);
       if (checkpoint.isRepeat(delivery)) this.#passedOver.add(nameOf(record));
       checkpoint.note(delivery);
+      this.#noteMessage(record, delivery);
     } else if (topic === names.deadLetters) {
       const seen = { letter: deadLetterCodec.decode(record.value), record };
       this.deadLetters.push(seen);
@@ -234,6 +247,14 @@ export class DeliveryWitness {
       const origin = originOf(deliveryCodec.decode(record.value));
       if (!this.#republishedSinceMs.has(origin)) this.#republishedSinceMs.set(origin, record.writtenMs);
     }
+  }
+
+  #noteMessage(record: LogRecord, { messageId, destinationId }: Delivery): void {
+    const messages = this.#messages.get(record.partition) ?? new Set();
+    this.#messages.set(record.partition, messages);
+    const message = `${messageId} ${destinationId}`;
+    if (messages.has(message)) this.#laterCopies.add(nameOf(record));
+    messages.add(message);
   }
 
   /** DW5: in no second more than the rate, what may go at once, and one attempt of five that overdraws. */

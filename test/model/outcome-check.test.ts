@@ -1,4 +1,4 @@
-/** OC3 of outcome-check.ts, over attempts that are made up: whose turn is whose. */
+/** OC2 and OC3 of outcome-check.ts, over deliveries and attempts that are made up. */
 import { NO_PROGRESS } from "@posthaste/core/delivery/delivery";
 import { testDestination } from "@posthaste/testbed/test-destination";
 import { describe, expect, it } from "vitest";
@@ -10,15 +10,16 @@ import { World } from "./world.ts";
 
 const DESTINATION = testDestination("dst");
 
-/** Runs `play` on a witness, and answers what OC3 says of it. */
-function violations(play: (witness: DeliveryWitness) => void): readonly string[] {
+/** Runs `play` on a witness and its log, and answers what the check says of it. */
+function violations(play: (witness: DeliveryWitness, log: ModelLog) => void): readonly string[] {
   const found: string[] = [];
   const codecs = createCodecs();
   const world = new World((error) => {
     throw error;
   });
+  const log = new ModelLog(world, new Map([[NAMES.deliveries, 1]]), new Set(RETRY_TOPICS));
   const witness = new DeliveryWitness({
-    log: new ModelLog(world, new Map([[NAMES.deliveries, 1]]), new Set(RETRY_TOPICS)),
+    log,
     names: NAMES,
     deliveryCodec: codecs.delivery,
     deadLetterCodec: codecs.deadLetter,
@@ -26,12 +27,12 @@ function violations(play: (witness: DeliveryWitness) => void): readonly string[]
     clocksAreTrue: true,
     onViolation: (what) => found.push(what),
   });
-  play(witness);
+  play(witness, log);
   checkOutcome({
     events: [],
     destinations: [],
     deliveries: witness,
-    dedupes: false,
+    dedupes: true,
     onViolation: (what) => found.push(what),
   });
   return found;
@@ -54,6 +55,27 @@ function attempt(witness: DeliveryWitness, processId: string, originOffset: numb
   const seen = { ...of, processId, record, delivery: delivery(originOffset), startedMs, startedByClockMs: startedMs };
   witness.attempted(seen, DESTINATION, undefined);
 }
+
+describe("OC2: a delivery that stands below one of a later event", () => {
+  const write = (log: ModelLog, originOffset: number, messageId: string): void => {
+    const value = createCodecs().delivery.encode({ ...delivery(originOffset), messageId });
+    log.append(NAMES.deliveries, 0, { key: Buffer.from("dst:ada"), value, headers: {}, timestampMs: 0 });
+  };
+  const lost = (messageId: string) =>
+    violations((_, log) => {
+      write(log, 12, "twice");
+      write(log, 14, "later");
+      write(log, 13, messageId);
+    }).filter((what) => what.startsWith("OC2 0/13/"));
+
+  it("may be passed over where its call is a repeat of one whose delivery stands before it", () => {
+    expect(lost("twice")).toEqual([]);
+  });
+
+  it("is lost where it is a call of its own", () => {
+    expect(lost("once")).toHaveLength(1);
+  });
+});
 
 describe("OC3", () => {
   it("allows what a process deferred on arrival, and never republished, after what that process went on with", () => {

@@ -4,6 +4,7 @@
  * OC0  Nothing is thrown, and no service fails, but for what a scenario does to it.
  * OC1  An event that was acknowledged has a delivery for each destination that was there throughout.
  * OC2  Every delivery in the log was taken by a receiver or is a dead letter; under `settle: each` that holds by URL.
+ *      A call that its client repeated may be passed over where the delivery of the first stands before it.
  * OC3  First attempts of a key are in the order of its events, but of what was republished before, and of what the
  *      process that attempted the later one had deferred as it arrived.
  * OC4  A dead letter has its reason.
@@ -63,11 +64,12 @@ function checkRouted({ events, destinations, deliveries, dedupes, onViolation }:
 }
 
 /** OC2. */
-function checkEnds({ destinations, deliveries, onViolation }: OutcomeCheck): void {
+function checkEnds({ destinations, deliveries, dedupes, onViolation }: OutcomeCheck): void {
   const byId = new Map(destinations.map((each) => [each.id, each]));
   for (const [origin, { delivery, record }] of deliveries.first) {
     const history = byId.get(delivery.destinationId);
-    if (history?.isSteady === false && deliveries.isPassedOver(record)) continue;
+    const isRight = history?.isSteady === false || (dedupes && deliveries.isLaterCopyOfMessage(record));
+    if (isRight && deliveries.isPassedOver(record)) continue;
     const took = deliveries.taken.get(origin) ?? new Set();
     const dead = deliveries.deadOf(origin);
     if (took.size === 0 && dead.length === 0)

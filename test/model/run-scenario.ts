@@ -187,12 +187,14 @@ class Run {
   }
 
   /**
-   * DW2 of delivery-witness.ts: a second copy, or a delivery to a destination that comes or goes: of two routers whose
-   * tables differ the one that did not know it wrote first, and what the other writes below that is passed over.
+   * DW2 of delivery-witness.ts: a second copy; a call that its client repeated, where calls are told apart by their
+   * message ids; or a delivery to a destination that comes or goes: of two routers whose tables differ the one that did
+   * not know it wrote first, and what the other writes below that is passed over.
    */
   #isDroppedRightly(record: LogRecord): boolean {
     if (this.#deliveries.isSecondCopy(record)) return true;
     if (!this.#deliveries.isPassedOver(record)) return false;
+    if (this.#scenario.dedupes && this.#deliveries.isLaterCopyOfMessage(record)) return true;
     const { destinationId } = this.#codecs.delivery.decode(record.value ?? Buffer.alloc(0));
     return this.#destinations.histories().some(({ id, isSteady }) => id === destinationId && !isSteady);
   }
