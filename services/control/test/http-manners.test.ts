@@ -89,18 +89,22 @@ describe("a method that a path does not have", () => {
   });
 });
 
+/** They are in control's memory and in no topic. */
+const NOT_OF_TOPICS = ["/v1/test-receivers"];
+
 describe("a list", () => {
   it("says up to when it was read, and whether that is all", async () => {
     const document = (await readOpenApi(control)).body;
     const lists = Object.entries<{ get?: { operationId: string } }>(document.paths).flatMap(([path, { get }]) =>
-      get !== undefined && /^(list|count|group)/.test(get.operationId) ? [path] : [],
+      get !== undefined && /^(list|count|group)/.test(get.operationId) && !NOT_OF_TOPICS.includes(path) ? [path] : [],
     );
     expect(lists.length).toBeGreaterThan(9);
     const { id } = (await control.call("POST", "/v1/sources", { name: "one", kind: "web" })).body;
     const fromMs = Date.now() - 60_000;
     await control.call("POST", "/v1/deletions", { id: "one", userId: "u", sourceIds: [id] });
     for (const path of lists) {
-      const { status, body } = await control.call("GET", path.replace("{id}", "one"));
+      const ofPath = path.startsWith("/v1/sources/") ? id : "one";
+      const { status, body } = await control.call("GET", path.replace("{id}", ofPath));
       expect([path, status, typeof body.complete]).toEqual([path, 200, "boolean"]);
       if (body.complete) expect([path, Date.parse(body.asOf) > fromMs]).toEqual([path, true]);
       expect([path, body.asOf === null || Date.parse(body.asOf) <= Date.now()]).toEqual([path, true]);
