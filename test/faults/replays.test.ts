@@ -69,6 +69,7 @@ beforeAll(async () => {
       metricsUrl: `http://127.0.0.1:${adminPort}/metrics`,
     },
   ];
+  await untilJoined(controls[1]);
 });
 
 afterAll(async () => {
@@ -79,6 +80,12 @@ afterAll(async () => {
 
 const write = (route: Route, name: string, count: number): Promise<void> =>
   writeLetters(installation, { ...route, name, count });
+
+/** With its join the partition may go from one to the other, and from then on it stays. */
+async function untilJoined({ metricsUrl }: Control): Promise<void> {
+  const joined = /^posthaste_rebalances_total\{group="[^"]*control\.replays"\} [1-9]/m;
+  await eventually(async () => expect(await (await fetch(metricsUrl)).text()).toMatch(joined), PATIENCE);
+}
 
 /** Of the two control processes the one that runs replays: it alone shows the partition's lag. */
 async function findRunner(): Promise<readonly [Control, Control]> {
@@ -141,6 +148,7 @@ it(
     if (isLong) for (const rate of Object.values(rates)) expect(Math.abs(rate - RATE)).toBeLessThanOrEqual(RATE * 0.05);
     await runner.process.start();
     await eventually(() => runner.client.call("GET", "/v1/replays"), PATIENCE);
+    await untilJoined(runner);
   },
   TEST_MS,
 );
