@@ -9,6 +9,7 @@ import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bareEvent } from "../src/bare-event.ts";
 import { openPipelineSearch, type PipelineSearch } from "../src/pipeline/pipeline-search.ts";
+import { unfinishedRanges } from "../src/pipeline/unfinished-range.ts";
 import { startTestControl, type TestControl } from "./control.ts";
 import { attemptAt, createLogWriter } from "./log-writer.ts";
 
@@ -50,10 +51,15 @@ async function writeDelivery(messageId: string, destinationId: string, differing
 }
 
 /** A reader of a group that finishes all records but those whose bytes have one of these texts. */
-async function readAllBut(groupId: string, topic: string, stuck: readonly string[]): Promise<void> {
+async function readAllBut(
+  groupId: string,
+  topic: string,
+  { stuck, topicId }: { readonly stuck: readonly string[]; readonly topicId?: string },
+): Promise<void> {
   const consumer = createWindowedConsumer<Buffer>(topics.connection, {
     groupId,
     topics: [topic],
+    topicIds: topicId === undefined ? undefined : new Map([[topic, topicId]]),
     window: { maxRecords: 1000, maxBytes: 1_000_000 },
     take: ({ value }) => value ?? Buffer.alloc(0),
     laneOf: () => null,
@@ -123,7 +129,7 @@ describe("an event that nothing is written down of", () => {
 
   it("is under way no more once the router's commit says that it is finished, above the committed offset too", async () => {
     // Everything of the partition but the first record is finished: the commit stays below it.
-    await readAllBut(topics.names.routerGroup, topics.names.events, ["before-1"]);
+    await readAllBut(topics.names.routerGroup, topics.names.events, { stuck: ["before-1"] });
     await eventually(async () => {
       expect((await verdictOn("waits-for-router")).cause).toBe("unknown");
     });
@@ -175,7 +181,7 @@ describe("a delivery that nothing is written down of", () => {
   });
 
   it("is under way no more once delivery's commit says so", async () => {
-    await readAllBut(topics.names.deliveryGroup, topics.names.deliveries, ["half"]);
+    await readAllBut(topics.names.deliveryGroup, topics.names.deliveries, { stuck: ["half"] });
     await eventually(async () => expect((await verdictOn("waits-for-delivery")).cause).toBe("unknown"));
     expect((await verdictOn("half")).cause).toBe("in_pipeline");
   });
@@ -195,6 +201,20 @@ describe("the search itself", () => {
     expect({ state, records }).toEqual({ state: "stopped", records: 1 });
     expect(stopped.length).toBeGreaterThan(0);
     for (const { next, end } of stopped) expect(next).toBeLessThan(end);
+  });
+
+  it("takes nothing for finished by the commits of a topic that had the name before", async () => {
+    const { connection, names } = topics;
+    const reader = { topic: names.events, groupId: `${names.topicPrefix}earlier` };
+    await readAllBut(reader.groupId, reader.topic, { stuck: [], topicId: "AAAAAAAAAAAAAAAAAAAAAA" });
+    await eventually(async () => {
+      const [of] = await connection.withAdmin((admin) =>
+        admin.fetchOffsets({ groupId: reader.groupId, topics: [reader.topic] }),
+      );
+      // Everything is committed: four events.
+      expect(of?.partitions.reduce((sum, { offset }) => sum + Number(offset), 0)).toBe(4);
+    });
+    expect((await unfinishedRanges(connection, reader)).map(({ start }) => start)).toEqual([0, 0]);
   });
 
   it("serves one after the other, and turns away who would wait for too many", async () => {
