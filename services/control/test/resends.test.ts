@@ -203,6 +203,21 @@ describe("a resend", () => {
     expect(Buffer.from((await sentAs(body.replayId)).delivery.body).toString()).toBe("new");
   });
 
+  it("is of the attempt that came after a dead letter", async () => {
+    const letter = { destinationId, sourceId, messageId: "after-dead", body: Buffer.from("old") };
+    await writer.deadLetters([deadLetterAt(2, letter)]);
+    await attempted(await routed("after-dead", { body: Buffer.from("new") }), 9);
+    await eventually(async () => {
+      const logs = ["/v1/deliveries?messageId=after-dead", `/v1/dead-letters?destinationId=${destinationId}`];
+      const [attempts, letters] = await Promise.all(logs.map((log) => control.call("GET", log)));
+      expect([attempts?.body.data, letters?.body.data]).toMatchObject(
+        Array(2).fill(expect.arrayContaining([expect.objectContaining({ messageId: "after-dead" })])),
+      );
+    });
+    const { body } = await resend("after-dead");
+    expect(Buffer.from((await sentAs(body.replayId)).delivery.body).toString()).toBe("new");
+  });
+
   it.each([
     ["nobody", 404, /^nothing is logged of nobody for dst_/],
     ["", 400, /^messageId: /],
