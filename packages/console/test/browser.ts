@@ -23,7 +23,7 @@ export interface OpenPage {
   /** What happened that should not, in words; empty when all is well. */
   readonly faults: () => readonly string[];
   /** Forgets what happened so far, and answers it: a test did it on purpose. */
-  readonly forgive: () => readonly string[];
+  readonly takeFaults: () => readonly string[];
   readonly close: () => Promise<void>;
 }
 
@@ -60,7 +60,7 @@ export async function openPage(
   page.on("request", (request) => {
     if (!request.url().startsWith(`${origin}/`)) faults.push(`another origin was asked: ${request.url()}`);
   });
-  return { page, faults: () => faults, forgive: () => faults.splice(0), close: () => context.close() };
+  return { page, faults: () => faults, takeFaults: () => faults.splice(0), close: () => context.close() };
 }
 
 const WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];

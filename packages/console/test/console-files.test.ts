@@ -8,7 +8,7 @@ import { describe, expect, it } from "vitest";
 import { answerFile, type ConsoleFiles, readConsoleFiles } from "../served/console-files.ts";
 import { CONTENT_POLICY } from "../served/content-policy.ts";
 import { found } from "./browser.ts";
-import { forgiveFaults, startConsole, visit } from "./started-console.ts";
+import { startConsole, takeFaults, visit } from "./started-console.ts";
 
 startConsole();
 
@@ -89,6 +89,6 @@ describe.skipIf("missing" in found)("the content policy", () => {
       }
     });
     expect(thrown).toContain("TrustedHTML");
-    expect(forgiveFaults()).toHaveLength(1);
+    expect(takeFaults()).toHaveLength(1);
   });
 });

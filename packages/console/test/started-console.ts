@@ -29,9 +29,9 @@ export function startConsole(): void {
   });
 }
 
-/** Forgets what pages did that they should not, and answers it. */
-export function forgiveFaults(): readonly string[] {
-  return open.flatMap((each) => each.forgive());
+/** What pages did that they should not; from then on it counts for nothing. */
+export function takeFaults(): readonly string[] {
+  return open.flatMap((each) => each.takeFaults());
 }
 
 /** A page at an address of the console, whose control answers so. */

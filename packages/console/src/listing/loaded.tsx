@@ -53,7 +53,7 @@ function Skeleton({ what, rows }: { readonly what: string; readonly rows: number
       </span>
       {Array.from({ length: rows }, (_, row) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: rows without content are told apart by nothing else
-        <div key={row} className={isShown ? styles["bar"] : styles["room"]} />
+        <div key={row} className={isShown ? styles["bar"] : styles["space"]} />
       ))}
     </div>
   );

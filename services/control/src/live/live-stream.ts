@@ -1,5 +1,5 @@
 /**
- * One client's stream of server-sent events, as text that is made when there is room for it.
+ * One client's stream of server-sent events, as text that is made when the client can take more.
  *
  * Owns: how far the stream got in each of its topics.
  * LV1  The id of an event names, of each topic and partition, the first that was not sent. Whoever comes with it is
