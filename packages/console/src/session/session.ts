@@ -52,6 +52,11 @@ export function useSession(): Session {
   throw new Error("nobody is signed in");
 }
 
+/** Why what needs a scope cannot be done; null where the token has it. */
+export function useMissingScope(scope: Session["scopes"][number]): string | null {
+  return useSession().scopes.includes(scope) ? null : `your token has not the scope ${scope}`;
+}
+
 /** Throws ApiProblem. */
 export async function signIn(client: QueryClient, key: Operations["POST /v1/session"]["body"]): Promise<void> {
   const session = await open(key);

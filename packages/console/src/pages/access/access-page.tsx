@@ -7,7 +7,7 @@ import { Button } from "../../elements/button.tsx";
 import { Freshness } from "../../listing/freshness.tsx";
 import { Empty, Loaded } from "../../listing/loaded.tsx";
 import { MomentText } from "../../moment/moment-text.tsx";
-import { useSession } from "../../session/session.ts";
+import { useMissingScope } from "../../session/session.ts";
 import styles from "./access-page.module.css";
 import { NewTokenDialog } from "./new-token-dialog.tsx";
 import { OwnTokenDialog } from "./own-token-dialog.tsx";
@@ -19,10 +19,9 @@ const MOST = 200;
 
 export function AccessPage() {
   const query = useQuery(asked("GET /v1/tokens", { query: { limit: MOST } }));
-  const { scopes } = useSession();
   const [open, setOpen] = useState<"new" | "own" | Token | null>(null);
   const close = (): void => setOpen(null);
-  const unavailable = scopes.includes("write") ? null : "your token has not the scope write";
+  const unavailable = useMissingScope("write");
   const create = (
     <Button look="primary" unavailable={unavailable} onPress={() => setOpen("new")}>
       New token

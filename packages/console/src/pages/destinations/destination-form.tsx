@@ -10,23 +10,19 @@ import { Dialog } from "../../elements/dialog.tsx";
 import elements from "../../elements/elements.module.css";
 import { Refusal } from "../../elements/refusal.tsx";
 import { ConflictDialog } from "../../revision/conflict-dialog.tsx";
-import { useSession } from "../../session/session.ts";
+import { useMissingScope } from "../../session/session.ts";
 import { conflictFields, type DestinationDraft, draftOf, patchOf } from "./destination-draft.ts";
 import { DestinationFields } from "./destination-fields.tsx";
 
 /** What may be changed of a destination. It is opened with one revision and begins anew with another. */
 export function DestinationForm({ destination }: { readonly destination: Destination }) {
-  const { scopes } = useSession();
+  const missingScope = useMissingScope("write");
   const [draft, setDraft] = useState(() => draftOf(destination));
   const [isTurningOff, setTurningOff] = useState(false);
   const saving = useSaving(destination, draft);
   const base = draftOf(destination);
   const isChanged = JSON.stringify(patchOf(draft, 0)) !== JSON.stringify(patchOf(base, 0));
-  const unavailable = scopes.includes("write")
-    ? isChanged
-      ? null
-      : "nothing is changed"
-    : "your token has not the scope write";
+  const unavailable = missingScope ?? (isChanged ? null : "nothing is changed");
   return (
     <>
       <Form

@@ -13,7 +13,7 @@ import { call } from "../../api/client.ts";
 import { Button } from "../../elements/button.tsx";
 import { Copied } from "../../elements/copied.tsx";
 import { Refusal } from "../../elements/refusal.tsx";
-import { useSession } from "../../session/session.ts";
+import { useMissingScope } from "../../session/session.ts";
 import styles from "./destinations-page.module.css";
 import { TestedUrls } from "./test-send.tsx";
 
@@ -31,7 +31,6 @@ const STAGES: Readonly<Record<Destination["secretStage"], string>> = {
 export function SecretPart({ destination }: { readonly destination: Destination }) {
   const { id, secretStage } = destination;
   const client = useQueryClient();
-  const { scopes } = useSession();
   const [shown, setShown] = useState<string | null>(null);
   const params = { id };
   const moving = useMutation({
@@ -52,7 +51,7 @@ export function SecretPart({ destination }: { readonly destination: Destination 
     mutationFn: () => call("POST /v1/destinations/{id}/test", { params, body: { signWith: "next" } }),
   });
   const isAccepted = checking.data?.urls.every(({ outcome }) => outcome === "delivered") ?? false;
-  const unavailable = scopes.includes("write") ? null : "your token has not the scope write";
+  const unavailable = useMissingScope("write");
   const step = (name: Step, words: string, look: "primary" | "plain" = "plain") => (
     <Button look={look} isPending={moving.isPending} unavailable={unavailable} onPress={() => moving.mutate(name)}>
       {words}

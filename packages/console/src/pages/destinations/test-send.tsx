@@ -3,24 +3,20 @@ import type { Destination, TestAnswer } from "../../api/api-types.ts";
 import { call } from "../../api/client.ts";
 import { Button } from "../../elements/button.tsx";
 import { Refusal } from "../../elements/refusal.tsx";
-import { useSession } from "../../session/session.ts";
+import { useMissingScope } from "../../session/session.ts";
 import { Mark } from "../../verdict/mark.tsx";
 import styles from "./destinations-page.module.css";
 
 /** Sends a sample to every URL, as the destination is saved, and tells what each answered. */
 export function TestSend({ destination: { id } }: { readonly destination: Destination }) {
-  const { scopes } = useSession();
+  const unavailable = useMissingScope("write");
   const testing = useMutation({
     mutationFn: () => call("POST /v1/destinations/{id}/test", { params: { id }, body: {} }),
   });
   return (
     <section aria-label="Test" className={styles["group"]}>
       <div>
-        <Button
-          isPending={testing.isPending}
-          unavailable={scopes.includes("write") ? null : "your token has not the scope write"}
-          onPress={() => testing.mutate()}
-        >
+        <Button isPending={testing.isPending} unavailable={unavailable} onPress={() => testing.mutate()}>
           Send a test by the saved settings
         </Button>
       </div>

@@ -12,13 +12,13 @@ import elements from "../../elements/elements.module.css";
 import { Field } from "../../elements/field.tsx";
 import { Refusal } from "../../elements/refusal.tsx";
 import { ConflictDialog } from "../../revision/conflict-dialog.tsx";
-import { useSession } from "../../session/session.ts";
+import { useMissingScope } from "../../session/session.ts";
 import { KINDS } from "./source-kinds.ts";
 
 /** What may be changed of a source. It is opened with one revision and begins anew with another. */
 export function SourceForm({ source }: { readonly source: Source }) {
   const client = useQueryClient();
-  const { scopes } = useSession();
+  const missingScope = useMissingScope("write");
   const { id } = source;
   const [name, setName] = useState(source.name);
   const [kind, setKind] = useState(source.kind);
@@ -40,11 +40,7 @@ export function SourceForm({ source }: { readonly source: Source }) {
     },
   });
   const isChanged = name.trim() !== source.name || kind !== source.kind || enabled !== source.enabled;
-  const unavailable = scopes.includes("write")
-    ? isChanged
-      ? null
-      : "nothing is changed"
-    : "your token has not the scope write";
+  const unavailable = missingScope ?? (isChanged ? null : "nothing is changed");
   return (
     <>
       <Form

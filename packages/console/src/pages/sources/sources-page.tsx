@@ -6,20 +6,16 @@ import elements from "../../elements/elements.module.css";
 import { Empty } from "../../listing/loaded.tsx";
 import { PagedList } from "../../listing/paged-list.tsx";
 import { MomentText } from "../../moment/moment-text.tsx";
-import { useSession } from "../../session/session.ts";
+import { useMissingScope } from "../../session/session.ts";
 import { Mark } from "../../verdict/mark.tsx";
 import { NewSourceDialog } from "./new-source-dialog.tsx";
 import styles from "./sources-page.module.css";
 
 export function SourcesPage() {
-  const { scopes } = useSession();
+  const unavailable = useMissingScope("write");
   const [isMaking, setMaking] = useState(false);
   const create = (
-    <Button
-      look="primary"
-      unavailable={scopes.includes("write") ? null : "your token has not the scope write"}
-      onPress={() => setMaking(true)}
-    >
+    <Button look="primary" unavailable={unavailable} onPress={() => setMaking(true)}>
       New source
     </Button>
   );

@@ -9,7 +9,7 @@ import { Copied } from "../../elements/copied.tsx";
 import { Dialog } from "../../elements/dialog.tsx";
 import { Refusal } from "../../elements/refusal.tsx";
 import { MomentText } from "../../moment/moment-text.tsx";
-import { useSession } from "../../session/session.ts";
+import { useMissingScope } from "../../session/session.ts";
 import styles from "./sources-page.module.css";
 
 const KEPT = [
@@ -21,19 +21,18 @@ const KEPT = [
 
 /** The key that the source's calls are sent with, and its rotation: the old one is taken on until it ends. */
 export function WriteKey({ source }: { readonly source: Source }) {
-  const { scopes } = useSession();
   const [isRotating, setRotating] = useState(false);
-  const mayWrite = scopes.includes("write");
+  const unavailable = useMissingScope("write");
   return (
     <section className={styles["part"]} aria-label="Write key">
       <h2>Write key</h2>
-      {mayWrite ? <Copied what="write key" text={source.writeKey} /> : <code>{source.writeKey}</code>}
+      {unavailable === null ? <Copied what="write key" text={source.writeKey} /> : <code>{source.writeKey}</code>}
       {source.oldWriteKeys.map(({ writeKey, expiresAt }) => (
         <p key={writeKey} className={styles["detail"]}>
           <code>{writeKey.slice(0, 4)}…</code> is taken until <MomentText at={expiresAt} withDistance />
         </p>
       ))}
-      <Button unavailable={mayWrite ? null : "your token has not the scope write"} onPress={() => setRotating(true)}>
+      <Button unavailable={unavailable} onPress={() => setRotating(true)}>
         Rotate
       </Button>
       {isRotating && <RotateDialog source={source} onClose={() => setRotating(false)} />}
