@@ -9,6 +9,7 @@
  * does, so that a text may have `MAX_STAND_INS` of them.
  */
 import { PosthasteError } from "../errors.ts";
+import { setOwn } from "./own-property.ts";
 
 /** From within a string to its end, and to the colon after it where it is a key: no other string stands before one. */
 const STRING_END = /[^"\\]*(?:\\[\s\S][^"\\]*)*"(?:[ \t\r\n]*:)?/y;
@@ -122,17 +123,11 @@ function restoreNames(value: unknown, written: WrittenOut, depth: number): unkno
     const inner = (value as Readonly<Record<string, unknown>>)[key];
     const restored = typeof inner === "object" && inner !== null ? restoreNames(inner, written, depth + 1) : inner;
     if (restored === undefined) return undefined;
-    define(object, nameOf(key, written), restored);
+    setOwn(object, nameOf(key, written), restored);
   }
   return object;
 }
 
 function nameOf(key: string, { names, mark }: WrittenOut): string {
   return key.startsWith(mark) ? (names[Number(key.slice(mark.length))] ?? key) : key;
-}
-
-/** An own property in any case: assigning to `__proto__` would make none. */
-function define(object: Record<string, unknown>, key: string, value: unknown): void {
-  if (key !== "__proto__") object[key] = value;
-  else Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
 }

@@ -3,6 +3,7 @@
  * so that a batch of thousands of calls serialises its context once and not thousands of times.
  */
 import { isJsonObject, type JsonObject, MAX_NESTING, toFragment } from "./json-fragment.ts";
+import { setOwn } from "./own-property.ts";
 import { toWellFormed } from "./well-formed.ts";
 
 export interface SharedContext {
@@ -134,11 +135,15 @@ export function mergedIntegrations(
   return merged;
 }
 
-/** A destination's options object switches it on, as `true` does; null says nothing. */
+/**
+ * A destination's options object switches it on, as `true` does; null says nothing. Written key by key, since
+ * `Object.fromEntries` takes five times as long for thousands.
+ */
 function toIntegrations(integrations: JsonObject): Readonly<Record<string, boolean>> {
-  const enabled: [string, boolean][] = [];
-  for (const [name, value] of Object.entries(integrations)) {
-    if (value !== null) enabled.push([toWellFormed(name), value !== false]);
+  const enabled: Record<string, boolean> = {};
+  for (const name of Object.keys(integrations)) {
+    const value = integrations[name];
+    if (value !== null) setOwn(enabled, toWellFormed(name), value !== false);
   }
-  return Object.fromEntries(enabled);
+  return enabled;
 }
