@@ -8,6 +8,7 @@ export default projectConfig("kafka", {
     "test/consumer-joins.test.ts",
     "test/moved-leader.test.ts",
     "test/producer.test.ts",
+    "test/producer-log.test.ts",
     "test/producer-partitions.test.ts",
     "test/producer-properties.test.ts",
   ],

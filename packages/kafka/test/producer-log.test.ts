@@ -60,19 +60,23 @@ describe("the log of a producer", () => {
     expect(logged.slice(1)).toMatchObject([{ event: "producer_recovered" }]);
   });
 
-  it("says of partitions that fail together how often the one failed that failed most", async () => {
-    brokers.respond = answering((partition) => (partition === 0 ? NOT_LEADER : 0));
-    const first = send("a", 0);
-    await vi.advanceTimersByTimeAsync(600);
-    logged.length = 0;
-    // Partition 1 fails for the first time, beside or without the other: each line says what is true of its own.
-    brokers.respond = answering(() => NOT_LEADER);
-    const second = send("b", 1);
+  it.each([
+    ["lose their connection", "producer_replaced", connectionLost],
+    ["are refused", "partitions_unwritten", answering(() => NOT_LEADER)],
+  ])("says of partitions that %s together how often the one failed that failed most", async (_what, event, fail) => {
+    brokers.respond = fail;
+    const calls = [send("a", 0)];
+    await vi.advanceTimersByTimeAsync(200);
+    calls.push(send("b", 1));
     await turn();
-    expect(logged).toMatchObject([{ event: "partitions_unwritten", failures: 1, partitions: ["t/1"] }]);
+    expect(logged).toMatchObject([1, 2, 1].map((failures) => ({ event, failures })));
+    // The pause after a second failure ends when that after the other's first does.
+    await vi.advanceTimersByTimeAsync(100);
+    expect(brokers.requests.at(-1)).toMatchObject({ partitions: [0, 1] });
+    expect(logged.slice(3)).toMatchObject([{ event, failures: 3 }]);
     brokers.respond = answering(() => 0);
     await vi.advanceTimersByTimeAsync(2_000);
-    await Promise.all([first, second]);
+    await Promise.all(calls);
   });
 
   it("says why a partition without a leader waits, and that the answer does not name one", async () => {

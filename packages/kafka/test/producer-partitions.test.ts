@@ -81,6 +81,18 @@ describe("a partition that cannot be written", () => {
     expect(await registry.metrics()).toContain('posthaste_producer_unwritten_partitions{class="test"} 0');
   });
 
+  it("P1: goes alone as often as it has to, and each connection of its own is closed when its request is answered", async () => {
+    brokers.respond = answering((partition) => (partition === 1 ? REQUEST_TIMED_OUT : 0));
+    const stuck = watch(["b", send("b", 1)]);
+    await vi.advanceTimersByTimeAsync(20_000);
+    const alone = brokers.requests.slice(1);
+    expect(alone.length).toBeGreaterThan(2 * MAX_ASIDE);
+    expect(brokers.disconnected).toEqual(alone.map(({ client }) => client));
+    brokers.respond = answering(() => 0);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(stuck).toEqual(["b"]);
+  });
+
   it("P1: whose replicas are waited for in vain goes alone on a connection of its own until it succeeds", async () => {
     let isSlow = true;
     brokers.respond = (batches) =>

@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, expect, it, vi } from "vitest";
 import { DEFAULT_SOCKET_LIMITS, type LimitedSockets, limitSockets, type SocketLimits } from "../src/socket-limits.ts";
 
@@ -136,6 +137,42 @@ it("SL2: gives a request that waited behind another its time from the other's en
   });
   socket.write(GET + GET);
   await vi.waitFor(() => expect(received.split("HTTP/1.1 200").length).toBe(3), 8_000);
+});
+
+it("SL2: cuts off no connection on which no request is open, however long ago its last one was", async () => {
+  await start((_request, response) => response.end("x"), { exchangeMs: 40 });
+  const socket = await open();
+  for (let time = 0; time < 2; time++) {
+    const answered = new Promise((resolve) => {
+      socket.once("data", resolve);
+    });
+    socket.write(GET);
+    await answered;
+    // Some looks of the server at what is over its time.
+    await pause(150);
+  }
+  expect([socket.destroyed, await openConnections()]).toEqual([false, 1]);
+});
+
+it("SL3, SL5: cuts off a connection on which nothing moves behind a request that was let last", async () => {
+  const letLast = await start(
+    ({ url }, response) => {
+      if (url === "/long") setTimeout(() => response.end("x"), 500);
+    },
+    { idleMs: 200 },
+  );
+  server?.prependListener("request", (request) => {
+    if (request.url === "/long") letLast(request);
+  });
+  const socket = await open();
+  let received = "";
+  socket.on("data", (chunk: Buffer) => {
+    received += chunk.toString();
+  });
+  socket.write(`GET /long HTTP/1.1\r\nHost: x\r\n\r\n${GET}`);
+  await eventuallyOpen(1);
+  await eventuallyOpen(0);
+  expect(received).toMatch(/^HTTP\/1.1 200/);
 });
 
 it("SL3: cuts off a connection on which nothing moves", async () => {

@@ -79,6 +79,22 @@ describe("the state of a destination", () => {
     expect(judgeHealth(DESTINATION, [failing, health({ deliveredAtMs: 3001 })], NO_ATTEMPTS).state).toBe("healthy");
     // The other process delivered after this one's first failure.
     expect(judgeHealth(DESTINATION, [failing, health({ deliveredAtMs: 2000 })], NO_ATTEMPTS).sinceMs).toBe(3000);
+    expect(judgeHealth(DESTINATION, [failing, health({ deliveredAtMs: 3000 })], NO_ATTEMPTS).state).toBe("healthy");
+  });
+
+  it("HJ1: is failing since too many failed, also where something was delivered between", () => {
+    const held = [health({ deliveredAtMs: 2000, failedAtMs: 3000, failingSinceMs: 2500 })];
+    expect(judgeHealth(DESTINATION, held, { delivered: 0, failed: 9, failingSinceMs: 1200 }).sinceMs).toBe(1200);
+    const taken = [health({ deliveredAtMs: 4000, failedAtMs: 3000, failingSinceMs: null })];
+    const recent = { delivered: 1, failed: 9 };
+    expect(judgeHealth(DESTINATION, taken, { ...recent, failingSinceMs: 1200 }).sinceMs).toBe(1200);
+    expect(judgeHealth(DESTINATION, taken, { ...recent, failingSinceMs: null }).sinceMs).toBe(3000);
+  });
+
+  it("HJ2: names of an open one the newest failure of a URL whose breaker is not closed", () => {
+    const closed = urlHealth({ url: "https://b.example/", answer: answer({ atMs: 9000, status: 401 }) });
+    const held = [health({ urls: [closed, urlHealth(OPEN)] })];
+    expect(judgeHealth(DESTINATION, held, NO_ATTEMPTS).reason).toMatchObject({ url: URL_A, status: 503 });
   });
 
   it("HJ2: names the newest failure as the reason, and nothing that delivered", () => {

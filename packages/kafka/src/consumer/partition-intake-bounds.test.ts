@@ -1,0 +1,55 @@
+/** Rule: PI2 of partition-intake.ts. */
+import { describe, expect, it } from "vitest";
+import { openIntake } from "../../test/open-intake.ts";
+
+describe("how much a partition takes in", () => {
+  it("PI2: fetches on while the backlog is less than half a window, and says once that the window is full", () => {
+    const full: number[] = [];
+    const { accept, asked, ran, finish } = openIntake({ onFull: ({ records }) => void full.push(records) });
+    asked();
+    accept(0, 6);
+    expect([ran(), asked(), full]).toEqual([[0, 1, 2, 3], [], [4]]);
+    accept(6, 1);
+    expect([asked(), full]).toEqual([["pause"], [4]]);
+    finish(2);
+    expect([ran(), asked(), full]).toEqual([[0, 1, 2, 3, 4], ["resume"], [4]]);
+    for (const offset of [0, 1, 3]) finish(offset);
+    expect([ran(), full]).toEqual([[0, 1, 2, 3, 4, 5, 6], [4]]);
+    accept(7, 4);
+    expect(full).toEqual([4, 4]);
+  });
+
+  it("PI2: takes nothing in and fetches nothing while backpressure holds, goes on where it stood, and asks before each record", () => {
+    const ran: number[] = [];
+    let space = 2;
+    const { intake, accept, asked } = openIntake({
+      window: { maxRecords: 10, maxBytes: 1000 },
+      run: ({ item }) => {
+        ran.push(item);
+        space -= 1;
+      },
+      backpressure: {
+        get isHolding() {
+          return space <= 0;
+        },
+        onReleased: () => {},
+      },
+    });
+    asked();
+    accept(0, 5, { end: 5 });
+    expect([ran, asked()]).toEqual([[0, 1], ["pause"]]);
+    space = 1;
+    intake.release();
+    expect([ran.length, asked()]).toEqual([3, []]);
+    space = 9;
+    intake.release();
+    expect([ran, asked()]).toEqual([[0, 1, 2, 3, 4], ["resume"]]);
+  });
+
+  it("PI2: fetches while backpressure holds as long as nothing of it waits", () => {
+    const { accept, asked, ran } = openIntake({ backpressure: { isHolding: true, onReleased: () => {} } });
+    expect(asked()).toEqual(["seek 0", "resume"]);
+    accept(0, 1);
+    expect([asked(), ran()]).toEqual([["pause"], []]);
+  });
+});
