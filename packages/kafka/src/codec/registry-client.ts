@@ -32,7 +32,7 @@ export interface Registry {
    */
   readonly fetchText: (schemaId: number, timeoutMs: number) => Promise<unknown>;
   /** Asks any other question, by the path behind the registry's URL. Rejects when no answer comes within 5 s. */
-  readonly ask: (method: "GET" | "PUT", path: string, body?: object) => Promise<JsonAnswer>;
+  readonly ask: (method: "GET" | "PUT" | "POST", path: string, body?: object) => Promise<JsonAnswer>;
   /** True when the password leaves this machine unencrypted. */
   readonly isClearText: boolean;
   /** Advice on what to change after an answer with this status, or after no answer; undefined where there is none. */
@@ -54,7 +54,7 @@ export function openRegistry({ url, ca, login }: RegistryOptions): Registry {
     { [SchemaType.AVRO]: { typeHook: viewBytes } },
   );
   const headers = auth === undefined ? {} : { authorization: basic(auth) };
-  const ask = (method: "GET" | "PUT", path: string, { body, timeoutMs }: Asked) =>
+  const ask = (method: "GET" | "PUT" | "POST", path: string, { body, timeoutMs }: Asked) =>
     requestJson(`${host}${path}`, { method, headers, signal: AbortSignal.timeout(timeoutMs), ...ways }, body);
   return {
     host,

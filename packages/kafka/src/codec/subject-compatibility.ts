@@ -25,7 +25,7 @@ export async function settleCompatibility(
   subject: string,
   { registry, log }: CompatibilityOptions,
 ): Promise<COMPATIBILITY> {
-  const path = `/config/${encodeURIComponent(subject)}`;
+  const path = pathOf(subject);
   const found = levelOf(await registry.ask("GET", path));
   // For a subject without a level, the registry's client sets one after it has registered the first schema.
   if (found === undefined) return COMPATIBILITY.BACKWARD_TRANSITIVE;
@@ -35,6 +35,18 @@ export async function settleCompatibility(
   if (status >= 500) throw refused(status);
   log.warn({ event: "compatibility_not_raised", registry: registry.host, subject, level: found, status });
   return found;
+}
+
+/**
+ * Whether the subject takes only schemas that read what every earlier one wrote; false where it has no level of its
+ * own. Rejects with the answer's `status` when the registry cannot be asked.
+ */
+export async function hasCompatibility(subject: string, registry: Pick<Registry, "ask">): Promise<boolean> {
+  return STRICT.has(levelOf(await registry.ask("GET", pathOf(subject))));
+}
+
+function pathOf(subject: string): string {
+  return `/config/${encodeURIComponent(subject)}`;
 }
 
 function levelOf({ status, body }: Awaited<ReturnType<Registry["ask"]>>): COMPATIBILITY | undefined {

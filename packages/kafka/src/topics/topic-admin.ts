@@ -165,7 +165,23 @@ function settingChanges(plan: readonly TopicDifference[]): ReadonlyMap<string, R
   return changes;
 }
 
-async function readTopics(connection: KafkaConnection, wanted: readonly string[]): Promise<readonly ExistingTopic[]> {
+/** One partition's copies, by the ids of the brokers that hold them. */
+export interface PartitionCopies {
+  /** Negative where there is none. */
+  readonly leader: number;
+  readonly replicas: readonly number[];
+  readonly inSync: readonly number[];
+}
+
+export interface DescribedTopic extends ExistingTopic {
+  readonly copies: readonly PartitionCopies[];
+}
+
+/** Those of the wanted topics that exist. Rejects where no broker answers. */
+export async function readTopics(
+  connection: KafkaConnection,
+  wanted: readonly string[],
+): Promise<readonly DescribedTopic[]> {
   return await connection.withAdmin(async (admin) => {
     const existing = new Set(await admin.listTopics());
     const topics = wanted.filter((topic) => existing.has(topic));
@@ -177,6 +193,7 @@ async function readTopics(connection: KafkaConnection, wanted: readonly string[]
       partitions: partitions.length,
       replicationFactor: partitions[0]?.replicas.length ?? 0,
       settings: settings.get(name)?.all ?? new Map(),
+      copies: partitions.map(({ leader, replicas, isr }) => ({ leader, replicas, inSync: isr })),
     }));
   });
 }

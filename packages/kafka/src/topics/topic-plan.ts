@@ -28,7 +28,12 @@ export type TopicDifference =
       readonly to: string;
     }
   /** What is never changed by itself: fewer partitions than there are, another replication factor. */
-  | { readonly kind: "report"; readonly topic: string; readonly detail: string };
+  | {
+      readonly kind: "report";
+      readonly topic: string;
+      readonly of: "partitions" | "replicas";
+      readonly detail: string;
+    };
 
 /** The settings that the catalogue decides. */
 export function settingsOf(spec: TopicSpec, { minInsyncReplicas }: Replication): ReadonlyMap<string, string> {
@@ -72,8 +77,7 @@ function comparePartitions(spec: TopicSpec, { partitions }: ExistingTopic): read
   if (partitions < spec.partitions) return [{ kind: "grow", topic, from: partitions, to: spec.partitions }];
   return [
     {
-      kind: "report",
-      topic,
+      ...{ kind: "report", topic, of: "partitions" },
       detail: `has ${partitions} partitions, ${spec.partitions} wanted; Kafka cannot take partitions away`,
     },
   ];
@@ -82,7 +86,7 @@ function comparePartitions(spec: TopicSpec, { partitions }: ExistingTopic): read
 function compareReplicas(found: ExistingTopic, wanted: Replication): readonly TopicDifference[] {
   if (found.replicationFactor === wanted.replicationFactor) return [];
   const detail = `has ${found.replicationFactor} replicas, ${wanted.replicationFactor} wanted; reassign its partitions by hand`;
-  return [{ kind: "report", topic: found.name, detail }];
+  return [{ kind: "report", topic: found.name, of: "replicas", detail }];
 }
 
 function compareSettings(spec: TopicSpec, found: ExistingTopic, replication: Replication): readonly TopicDifference[] {
