@@ -58,19 +58,26 @@ function decodeEntity(name: string): string | null {
   return code <= LAST_CODE_POINT ? String.fromCodePoint(code) : null;
 }
 
-/** Answers `text` with all secrets masked, plain or encoded. The caller orders `secrets` with the longest first. */
+type Range = readonly [from: number, to: number];
+
+/**
+ * Answers `text` with all secrets masked, plain or encoded. Every way of decoding reads the text as it came, and what
+ * any of them finds is masked: a way that read what another one left would leave the rest of a secret.
+ */
 export function maskSecrets(text: string, secrets: readonly string[]): string {
-  let masked = text;
-  for (const secret of secrets) masked = masked.replaceAll(secret, MASK);
+  const ranges = rangesOf(text, secrets, (at) => at);
   // Whoever wrote the text chooses what it costs, so a way that can find nothing new is left out.
-  const kinds = ["\\", "&", "%"].filter((sign) => masked.includes(sign));
+  const kinds = ["\\", "&", "%"].filter((sign) => text.includes(sign));
   for (const { escapes, sign } of ENCODINGS) {
-    if (sign === null ? kinds.length > 1 : masked.includes(sign)) masked = maskEncoded(masked, secrets, escapes);
+    if (sign === null ? kinds.length > 1 : text.includes(sign)) ranges.push(...encodedRanges(text, secrets, escapes));
   }
-  return masked;
+  return maskRanges(
+    text,
+    ranges.sort(([left], [right]) => left - right),
+  );
 }
 
-function maskEncoded(text: string, secrets: readonly string[], escapes: RegExp): string {
+function encodedRanges(text: string, secrets: readonly string[], escapes: RegExp): readonly Range[] {
   let decoded = "";
   /** For each code unit of `decoded`, where it begins in the text; the last entry is the text's end. */
   const places: number[] = [];
@@ -87,24 +94,23 @@ function maskEncoded(text: string, secrets: readonly string[], escapes: RegExp):
     for (let unit = 0; unit < character.length; unit += 1) places.push(index);
     end = index + escaped.length;
   }
-  if (end === 0) return text;
+  if (end === 0) return [];
   copyUntil(text.length);
   places.push(text.length);
-  return maskRanges(text, rangesOf(decoded, secrets, places));
+  return rangesOf(decoded, secrets, (at) => places[at] ?? 0);
 }
 
-type Range = readonly [from: number, to: number];
-
-function rangesOf(decoded: string, secrets: readonly string[], places: readonly number[]): readonly Range[] {
+/** Answers where secrets stand in a text; `placeOf` answers where a code unit of it begins in the text as it came. */
+function rangesOf(decoded: string, secrets: readonly string[], placeOf: (at: number) => number): Range[] {
   const ranges: Range[] = [];
   for (const secret of secrets) {
     let at = decoded.indexOf(secret);
     while (at !== -1) {
-      ranges.push([places[at] ?? 0, places[at + secret.length] ?? 0]);
+      ranges.push([placeOf(at), placeOf(at + secret.length)]);
       at = decoded.indexOf(secret, at + secret.length);
     }
   }
-  return ranges.sort(([left], [right]) => left - right);
+  return ranges;
 }
 
 function maskRanges(text: string, ranges: readonly Range[]): string {

@@ -71,6 +71,21 @@ describe("toAnswer", () => {
     expect(answer(text)).toBe(text);
   });
 
+  it("masks the whole of an escaped secret where its end is a secret, or where the escape is all that comes before", () => {
+    const masked = (secret: string, password: string) => {
+      const headers = { Authorization: `Basic ${btoa(`name:${password}`)}` };
+      const secrets = { active: secret, next: null, previous: null };
+      const text = `[${JSON.stringify(secret).slice(1, -1)}]`;
+      return toAnswer(
+        [Buffer.from(text)],
+        secretForms(aDestination({ secrets, urls: [{ url: "https://one.example/", headers }] })),
+        10_000,
+      );
+    };
+    expect(masked('"       ', "another")).toBe("[***]");
+    expect(masked('first"second', "second")).toBe("[***]");
+  });
+
   it("masks any secret of any characters in every encoding, and nothing around it", () => {
     const encoders: readonly ((text: string) => string)[] = [
       (text) => JSON.stringify(text).slice(1, -1),
