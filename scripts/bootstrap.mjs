@@ -70,9 +70,17 @@ export function environment(extra = {}) {
   };
 }
 
+/**
+ * Of Node: what it compiled of a source, for the next process that imports it, which then needs half the processor time
+ * to start, and neither loads the compiler that takes types away nor holds its memory: some 40 MB of control, of which
+ * each thread has its own.
+ */
+const compileCache = join(root, "node_modules/.cache/posthaste-compiled");
+
 /** Starts a program of the project under Node 24. */
 export function spawnNode(args, { env = {}, ...options } = {}) {
-  return spawn(node24, args, { cwd: root, stdio: "inherit", env: environment(env), ...options });
+  const whole = environment({ NODE_COMPILE_CACHE: compileCache, ...env });
+  return spawn(node24, args, { cwd: root, stdio: "inherit", env: whole, ...options });
 }
 
 /** Answers the exit code of a child; 1 when a signal ended it or it could not start. */

@@ -11,11 +11,6 @@ import { createInterface } from "node:readline";
 import { environment, exitCode, install, root, spawnNode } from "./bootstrap.mjs";
 
 const GO_CLIENT = "packages/client-go/";
-/**
- * Of Node: what it compiled of a source, for the next process that imports it. The tests start some hundreds of
- * services and programs, and each needs half the processor time to start.
- */
-const compileCache = join(root, "node_modules/.cache/posthaste-compiled");
 /** Files that take longer are printed at the end. */
 const SLOW_MS = 10_000;
 
@@ -87,7 +82,7 @@ async function runVitest(env) {
   const workers = faults ? ["--maxWorkers=1"] : [];
   const code = await exitCode(
     spawnNode(["node_modules/vitest/vitest.mjs", "run", ...reporters, ...workers, ...ofVitest], {
-      env: { ...env, NODE_COMPILE_CACHE: compileCache, ...(faults ? { POSTHASTE_LONG_FAULTS: "true" } : {}) },
+      env: { ...env, ...(faults ? { POSTHASTE_LONG_FAULTS: "true" } : {}) },
     }),
   );
   const result = JSON.parse(readFileSync(report, "utf8"));
