@@ -9,6 +9,12 @@ export const MAX_CALL_BYTES = 32_768;
 export const MAX_REQUEST_BYTES = 512_000;
 
 /**
+ * What of a batch stands beside its calls, as it is written, which is parsed in one piece: two objects of a call's size
+ * that are written with blanks and escapes.
+ */
+export const MAX_ENVELOPE_BYTES = 4 * MAX_CALL_BYTES;
+
+/**
  * A body that is too large is still read up to here, so that its sender sees the 413: a connection that is closed with
  * unread bytes is reset, and the answer is lost with it.
  */

@@ -221,7 +221,7 @@ describe("bodies that stop before their end", () => {
   ])("and have no key in a header take a part of the room when they are %s", async (_kind, size, most) => {
     await stall(NO_KEY(size));
     await eventually(() => expect(held()).toBeGreaterThan(most / 3));
-    const post = await gateway.post("/v1/batch", { batch: [], padding: "x".repeat(200_000) });
+    const post = await gateway.post("/v1/batch", { batch: [], padding: ["x".repeat(200_000)] });
     expect(post.status).toBe(200);
     expect(held()).toBeLessThanOrEqual(most + 50 * 16_384);
     expect(gateway.readiness()).toEqual({ bodies: true });

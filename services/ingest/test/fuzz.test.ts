@@ -100,7 +100,7 @@ it.each([
     expect(gateway.events()).toEqual([]);
   }
   expect(await sendAndCheck("/v1/batch", inBatch(track(nest(40_000))))).toBe(200);
-  expect(await sendAndCheck("/v1/batch", `{"batch":[${track("{}")}],"context":${nest(40_000)}}`)).toBe(400);
+  expect(await sendAndCheck("/v1/batch", `{"batch":[${track("{}")}],"context":${nest(20_000)}}`)).toBe(400);
   expect(gateway.events()).toEqual([]);
   expect(await sendAndCheck("/v1/batch", `{"batch":${"[".repeat(250_000)}${"]".repeat(250_000)}}`)).toBe(200);
 });

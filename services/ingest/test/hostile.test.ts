@@ -7,7 +7,7 @@ import { runInNewContext } from "node:vm";
 import { gzipSync } from "node:zlib";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { MAX_WAITING_FOR_SOURCES } from "../src/limits.ts";
+import { MAX_CALL_BYTES, MAX_WAITING_FOR_SOURCES } from "../src/limits.ts";
 import { openSocket, readResponse, toRequestBytes } from "./raw-request.ts";
 import { SOURCE, startTestGateway, type TestGateway, WRITE_KEY } from "./test-gateway.ts";
 
@@ -34,7 +34,7 @@ function watchParsing(): () => readonly number[] {
 it("a batch with more keys than stand-ins for them is refused with the reason, before it is parsed", async () => {
   const parsed = watchParsing();
   const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`\\${index}`, 0]));
-  const refused = await gateway.post("/v1/batch", { batch: [], beside: keys(20_000) });
+  const refused = await gateway.post("/v1/batch", { batch: [], beside: keys(8_000) });
   expect(refused.status).toBe(413);
   expect(await refused.json()).toMatchObject({
     code: "request_too_large",
@@ -43,6 +43,35 @@ it("a batch with more keys than stand-ins for them is refused with the reason, b
   expect(parsed()).toEqual([]);
   expect((await gateway.post("/v1/batch", { batch: [], beside: keys(1_000) })).status).toBe(200);
   expect(parsed()).toHaveLength(1);
+});
+
+it("a call of half a megabyte in a batch is not parsed, and is kept without its write key; what is good beside it is taken", async () => {
+  const parsed = watchParsing();
+  const large = `{"writeKey":"${WRITE_KEY}","type":"track","properties":{"a":${objects(400_000)}},"userId":"u"}`;
+  const response = await gateway.post(
+    "/v1/batch",
+    `{"batch":[${JSON.stringify({ ...CALL, type: "track" })},${large}]}`,
+  );
+  expect(await response.json()).toMatchObject({ rejected: [{ index: 1, code: "call_too_large" }] });
+  expect(parsed()).toEqual([]);
+  expect(gateway.events()).toHaveLength(1);
+  expect(gateway.rejected()).toMatchObject([
+    {
+      calls: [{ code: "call_too_large", index: 1, callJson: expect.stringMatching(/^\{"type":"track","properties"/) }],
+    },
+  ]);
+});
+
+it("half a megabyte beside the calls of a batch is not parsed, unless it is a list, which is as its calls are", async () => {
+  const parsed = watchParsing();
+  const refused = await gateway.post("/v1/batch", `{"batch":[],"beside":{"a":${objects(400_000)}}}`);
+  expect(refused.status).toBe(413);
+  expect(await refused.json()).toMatchObject({ code: "request_too_large" });
+  expect(parsed()).toEqual([]);
+  expect((await gateway.post("/v1/batch", `{"batch":[],"beside":${objects(400_000)}}`)).status).toBe(200);
+  expect(Math.max(...parsed())).toBeLessThan(MAX_CALL_BYTES);
+  const broken = `{"batch":[],"beside":${objects(400_000).replace("{},{}]", "{},{]")}}`;
+  expect((await gateway.post("/v1/batch", broken)).status).toBe(400);
 });
 
 describe("a body of half a megabyte in six hundred bytes", () => {
@@ -72,10 +101,13 @@ describe("a body of half a megabyte in six hundred bytes", () => {
   it("is not parsed as a single call, which it is too large for, and is kept without its write key", async () => {
     const parsed = watchParsing();
     const body = `{"writeKey":"${WRITE_KEY}","properties":{"a":${objects(500_000)}}}`;
-    for (const headers of [{}, NOBODY]) {
-      const response = await gateway.post("/v1/track", gzipSync(body), { ...headers, ...GZIP });
-      expect(response.status).toBe(413);
-      expect(await response.json()).toMatchObject({ code: "call_too_large" });
+    const answers = [
+      ["call_too_large", gzipSync(body), GZIP],
+      ["call_too_large", Buffer.from(body), NOBODY],
+      ["call_too_large", gzipSync(body), { ...NOBODY, ...GZIP }],
+    ] as const;
+    for (const [code, bytes, headers] of answers) {
+      expect(await (await gateway.post("/v1/track", bytes, headers)).json()).toMatchObject({ code });
     }
     expect(parsed()).toEqual([]);
     for (const { calls } of gateway.rejected()) {
@@ -83,10 +115,10 @@ describe("a body of half a megabyte in six hundred bytes", () => {
         { code: "call_too_large", callJson: expect.stringMatching(/^\{"properties":\{"a":\[/) },
       ]);
     }
-    expect(gateway.rejected()).toHaveLength(2);
+    expect(gateway.rejected()).toHaveLength(3);
   });
 
-  it("is not parsed as a batch either, and is when it comes uncompressed", async () => {
+  it("is not parsed as a batch either, and is when it comes uncompressed, some calls at a time", async () => {
     const parsed = watchParsing();
     const calls = Array.from(
       { length: 15 },
@@ -98,7 +130,8 @@ describe("a body of half a megabyte in six hundred bytes", () => {
     expect(await refused.json()).toMatchObject({ code: "request_too_large" });
     expect(parsed()).toEqual([]);
     expect((await gateway.post("/v1/batch", body)).status).toBe(200);
-    expect(parsed()).toHaveLength(1);
+    expect(parsed()).toHaveLength(calls.length);
+    expect(Math.max(...parsed())).toBeLessThan(2 * MAX_CALL_BYTES);
   });
 
   it("leaves no tree behind while its events wait for the brokers", async () => {

@@ -79,6 +79,15 @@ describe("sizes", () => {
     expect(gateway.events()).toHaveLength(1);
   });
 
+  it("are those of compact JSON for a call of a batch that is written longer", async () => {
+    const written = (number: string, times: number) =>
+      `{"type":"track","userId":"u","event":"E","properties":{"a":[${`${number},`.repeat(times)}0]}}`;
+    const calls = [written("1.00", 10_000), written("1.25", 10_000)];
+    const { body } = await answerOf(await gateway.post("/v1/batch", `{"batch":[${calls.join(",")}]}`));
+    expect(body).toMatchObject({ rejected: [{ index: 1, code: "call_too_large" }] });
+    expect(gateway.rejected()).toMatchObject([{ calls: [{ userKey: "u", event: "E" }] }]);
+  });
+
   it(`are ${MAX_REQUEST_BYTES} bytes for a request`, async () => {
     const largest = batchOf(MAX_REQUEST_BYTES);
     expect(largest).toHaveLength(MAX_REQUEST_BYTES);

@@ -33,6 +33,7 @@ import {
   tooLarge,
   unavailable,
 } from "../answer/answer.ts";
+import { openBatch } from "../body/batch-body.ts";
 import { mostCalls, mostExpandedBytes } from "../body/inflated-body.ts";
 import { parseBody } from "../body/parse-body.ts";
 import type { Amount } from "../fairness/rate-limit.ts";
@@ -125,20 +126,20 @@ class CallAcceptance implements Accept {
   }
 
   *batch(body: Buffer, sentBytes: number, request: CallRequest): Steps<Answer> {
-    const parsed = parseBody(body);
-    if ("refusal" in parsed) return this.#refuse(parsed.refusal);
-    const envelope = parseBatch(parsed.object, MAX_SHARED_LENGTH);
-    if (!envelope.accepted) return this.#refuse(toRefusal(envelope.refusal));
-    const { calls } = envelope.batch;
-    if (sentBytes < body.length && calls.length > mostCalls(sentBytes)) return this.#refuse(SAYS_TOO_MUCH);
-    const size = Math.max(1, calls.length);
-    const found = this.#admit(this.#sourceOf(parsed.object, request), request, { calls: size, bytes: body.length });
+    const opened = openBatch(body);
+    if ("refusal" in opened) return this.#refuse(opened.refusal);
+    const { envelope } = opened;
+    const parsed = parseBatch(envelope, MAX_SHARED_LENGTH);
+    if (!parsed.accepted) return this.#refuse(toRefusal(parsed.refusal));
+    const { calls } = parsed.batch;
+    const count = opened.countOf(calls);
+    if (sentBytes < body.length && count > mostCalls(sentBytes)) return this.#refuse(SAYS_TOO_MUCH);
+    const size = Math.max(1, count);
+    const found = this.#admit(this.#sourceOf(envelope, request), request, { calls: size, bytes: body.length });
     if ("refusal" in found) return this.#refuse(found.refusal, size);
     const { source } = found;
-    const sorted = yield* this.#sorter.batch(calls, this.#arrivalOf(source, request, envelope.batch), {
-      bytes: body.length,
-      maxExpandedBytes: mostExpandedBytes(sentBytes),
-    });
+    const arrival = this.#arrivalOf(source, request, parsed.batch);
+    const sorted = yield* this.#sorter.batch(opened.runsOf(calls), arrival, mostExpandedBytes(sentBytes));
     if ("status" in sorted) return this.#refuse(sorted, size);
     if (sorted.records.length === 0) return this.#answerTo(source, sorted);
     return this.#acknowledged(sorted.records, { source, calls: size }, () => this.#answerTo(source, sorted));

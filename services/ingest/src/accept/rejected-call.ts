@@ -5,8 +5,11 @@ import { isJsonObject } from "@posthaste/core/call/json-fragment";
 import type { RejectedCallEntry } from "@posthaste/core/call/rejected-call";
 import { shortName } from "@posthaste/core/routing/short-name";
 
+/** What is told of a call beside its text, as far as it says it. */
+export const TOLD_FIELDS = ["messageId", "userId", "anonymousId", "event", "name"] as const;
+
 export interface RefusedCallText {
-  /** As it was parsed; null for one that was not. */
+  /** As it was parsed; of one that was not, its strings of `TOLD_FIELDS`. */
   readonly call: unknown;
   readonly callJson: string;
   /** Its place in its batch; null for a call of its own. */

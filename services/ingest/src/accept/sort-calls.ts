@@ -9,6 +9,8 @@ import type { Event } from "@posthaste/core/event/event";
 import { eventKey } from "@posthaste/core/routing/partition-key";
 import type { OutgoingRecord } from "@posthaste/kafka/producer/producer";
 import { malformed, type Refusal, type RejectedCall, tooLarge } from "../answer/answer.ts";
+import type { CallRun } from "../body/batch-body.ts";
+import { ownStrings } from "../body/string-member.ts";
 import {
   MAX_CALL_BYTES,
   MAX_REJECTED_CALLS,
@@ -17,7 +19,7 @@ import {
   STEP_BYTES,
   STEP_CALLS,
 } from "../limits.ts";
-import { toRejectedCall } from "./rejected-call.ts";
+import { TOLD_FIELDS, toRejectedCall } from "./rejected-call.ts";
 import { cutCallJson, packRejectedCalls, toCallJson } from "./rejected-calls.ts";
 
 export interface CallSorterParts {
@@ -33,13 +35,6 @@ export interface SortedCalls {
   readonly records: readonly OutgoingRecord[];
 }
 
-export interface BatchSize {
-  /** Of its body after decompression. */
-  readonly bytes: number;
-  /** What the events may have that are made of it. */
-  readonly maxExpandedBytes: number;
-}
-
 export interface CallSorter {
   /** One call whose path names its type; its record, or the reason against it and the record that keeps it. */
   single(call: unknown, type: CallType, arrival: CallArrival, bytes: number): SortedCall;
@@ -47,8 +42,13 @@ export interface CallSorter {
   oversized(body: Buffer, arrival: CallArrival): RefusedCall;
   /**
    * The calls of a batch, or why the batch as a whole cannot be accepted; in steps of about a millisecond.
+   * `maxExpandedBytes`: what the events may have that are made of it.
    */
-  batch(calls: readonly unknown[], arrival: CallArrival, size: BatchSize): Generator<void, SortedCalls | Refusal>;
+  batch(
+    runs: Iterable<CallRun | { readonly refusal: Refusal }>,
+    arrival: CallArrival,
+    maxExpandedBytes: number,
+  ): Generator<void, SortedCalls | Refusal>;
 }
 
 export interface RefusedCall {
@@ -71,6 +71,17 @@ const TOO_MANY_REJECTED = malformed(
   `More than ${MAX_REJECTED_CALLS} calls of the batch cannot be taken, so none was; check what is sent.`,
 );
 
+/** What the calls of a batch came to, those that were looked at. */
+interface BatchSoFar {
+  readonly records: OutgoingRecord[];
+  readonly rejected: RejectedCall[];
+  readonly entries: RejectedCallEntry[];
+  expandedBytes: number;
+  calls: number;
+}
+
+type SharedCost = ReturnType<typeof measureShared>;
+
 export function createCallSorter(parts: CallSorterParts): CallSorter {
   return new RecordSorter(parts);
 }
@@ -90,48 +101,67 @@ class RecordSorter implements CallSorter {
   }
 
   oversized(body: Buffer, arrival: CallArrival): RefusedCall {
-    const callJson = cutCallJson(body.toString("utf8", 0, 3 * MAX_CALL_BYTES));
-    const entry = toRejectedCall(CALL_TOO_LARGE, { call: null, callJson, index: null }, arrival);
+    const entry = oversizedEntry(body, null, arrival);
     return { refusal: CALL_TOO_LARGE, kept: this.#toRejectedRecords(arrival.sourceId, [entry]) };
   }
 
   *batch(
-    calls: readonly unknown[],
+    runs: Iterable<CallRun | { readonly refusal: Refusal }>,
     arrival: CallArrival,
-    { bytes, maxExpandedBytes }: BatchSize,
+    maxExpandedBytes: number,
   ): Generator<void, SortedCalls | Refusal> {
-    const mayExceed = bytes > MAX_CALL_BYTES;
-    const records: OutgoingRecord[] = [];
-    const rejected: RejectedCall[] = [];
-    const entries: RejectedCallEntry[] = [];
+    const batch: BatchSoFar = { records: [], rejected: [], entries: [], expandedBytes: 0, calls: 0 };
     const shared = measureShared(arrival);
-    let expandedBytes = 0;
-    let nextStep = { index: STEP_CALLS, expandedBytes: STEP_BYTES };
-    for (const [index, call] of calls.entries()) {
-      if (index >= nextStep.index || expandedBytes >= nextStep.expandedBytes) {
-        yield;
-        nextStep = { index: index + STEP_CALLS, expandedBytes: expandedBytes + STEP_BYTES };
-      }
-      const json = mayExceed ? jsonOf(call) : null;
-      const isTooLarge = json !== null && Buffer.byteLength(json) > MAX_CALL_BYTES;
-      const record = isTooLarge ? CALL_TOO_LARGE : this.#toRecord(call, null, arrival);
-      if (isCallRefusal(record)) {
-        rejected.push({ index, code: record.code, message: record.message });
-        const callJson = json === null ? toCallJson(call) : cutCallJson(json);
-        entries.push(toRejectedCall(record, { call, callJson, index }, arrival));
-        if (rejected.length > MAX_REJECTED_CALLS) return TOO_MANY_REJECTED;
-        // The depth is found after the call was put together with what its batch shares: it cost as much as a good
-        // call.
-        if (record.code === "nested_too_deep") expandedBytes += shared.bytes;
+    for (const run of runs) {
+      if ("refusal" in run) return run.refusal;
+      if ("oversized" in run) {
+        this.#reject(batch, CALL_TOO_LARGE, oversizedEntry(run.oversized, batch.calls, arrival));
       } else {
-        records.push(record);
-        expandedBytes += record.value?.length ?? 0;
+        let nextStep = { index: STEP_CALLS, expandedBytes: batch.expandedBytes + STEP_BYTES };
+        for (const [index, call] of run.calls.entries()) {
+          if (index >= nextStep.index || batch.expandedBytes >= nextStep.expandedBytes) {
+            yield;
+            nextStep = { index: index + STEP_CALLS, expandedBytes: batch.expandedBytes + STEP_BYTES };
+          }
+          const refusal = this.#sort(batch, { call, isLarge: run.isLarge }, { arrival, shared });
+          if (refusal !== null) return refusal;
+          if (batch.expandedBytes > maxExpandedBytes) return REPEATED_CONTEXT;
+        }
       }
-      expandedBytes += shared.integrationBytes(call);
-      if (expandedBytes > maxExpandedBytes) return REPEATED_CONTEXT;
+      yield;
     }
+    const { records, rejected, entries } = batch;
     const kept = this.#toRejectedRecords(arrival.sourceId, entries);
     return { accepted: records.length, rejected, records: [...records, ...kept] };
+  }
+
+  /** Sorts the next call of a batch; answers why the batch as a whole cannot be accepted, or null. */
+  #sort(
+    batch: BatchSoFar,
+    { call, isLarge }: { readonly call: unknown; readonly isLarge: boolean },
+    { arrival, shared }: { readonly arrival: CallArrival; readonly shared: SharedCost },
+  ): Refusal | null {
+    const json = isLarge ? jsonOf(call) : null;
+    const isTooLarge = json !== null && Buffer.byteLength(json) > MAX_CALL_BYTES;
+    const record = isTooLarge ? CALL_TOO_LARGE : this.#toRecord(call, null, arrival);
+    batch.expandedBytes += shared.integrationBytes(call);
+    if (!isCallRefusal(record)) {
+      batch.records.push(record);
+      batch.expandedBytes += record.value?.length ?? 0;
+      batch.calls++;
+      return null;
+    }
+    const callJson = json === null ? toCallJson(call) : cutCallJson(json);
+    this.#reject(batch, record, toRejectedCall(record, { call, callJson, index: batch.calls }, arrival));
+    // The depth is found after the call was put together with what its batch shares: it cost as much as a good call.
+    if (record.code === "nested_too_deep") batch.expandedBytes += shared.bytes;
+    return batch.rejected.length > MAX_REJECTED_CALLS ? TOO_MANY_REJECTED : null;
+  }
+
+  #reject(batch: BatchSoFar, { code, message }: CallRefusal, entry: RejectedCallEntry): void {
+    batch.rejected.push({ index: batch.calls, code, message });
+    batch.entries.push(entry);
+    batch.calls++;
   }
 
   /** The record of a good call, or the reason against the call. */
@@ -154,6 +184,12 @@ class RecordSorter implements CallSorter {
   }
 }
 
+/** The entry of a call of which no more is known than that it is too large. */
+function oversizedEntry(body: Buffer, index: number | null, arrival: CallArrival): RejectedCallEntry {
+  const callJson = cutCallJson(body.toString("utf8", 0, 3 * MAX_CALL_BYTES));
+  return toRejectedCall(CALL_TOO_LARGE, { call: ownStrings(body, TOLD_FIELDS), callJson, index }, arrival);
+}
+
 function isCallRefusal(value: OutgoingRecord | CallRefusal): value is CallRefusal {
   return "code" in value;
 }
@@ -173,8 +209,8 @@ function measureShared({ context, integrations }: CallArrival) {
 }
 
 /**
- * A call of a batch is measured as compact JSON, since its own bytes are not known apart from the others'. Null where
- * it is nested too deep to be written; parsing says so.
+ * A call of a batch that is large as it is written is measured as compact JSON, as other clients would write it. Null
+ * where it is nested too deep to be written; parsing says so.
  */
 function jsonOf(call: unknown): string | null {
   try {

@@ -6,6 +6,7 @@
  * in it: so that is what is bounded, and repeated text is not.
  */
 import { MAX_EXPANDED_BYTES } from "../limits.ts";
+import { StringScan } from "./string-scan.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -55,13 +56,12 @@ export function saysTooMuch(content: Buffer, sentBytes: number): boolean {
   let depth = 0;
   /** Within a list of the body's own object, which its calls are. */
   let isList = false;
+  const strings = new StringScan(content);
   for (let at = 0; at < content.length; at++) {
     switch (content[at]) {
       case QUOTE:
-        for (at++; at < content.length && content[at] !== QUOTE; at++) {
-          if (content[at] !== BACKSLASH) continue;
+        for (at = strings.next(at + 1); content[at] === BACKSLASH; at = strings.next(at + 2)) {
           if (--escapes < 0) return true;
-          at++;
         }
         break;
       case OPENING_BRACE:

@@ -11,26 +11,44 @@ const BYTE_ORDER_MARK = "\ufeff";
 
 /** The content type is not asked: real clients say text/plain, form-urlencoded or JSON, and all of them send JSON. */
 export function parseBody(bytes: Buffer): ParsedBody {
+  return unreadable(bytes) ?? parseObject(bytes.toString());
+}
+
+/** Why bytes are not looked at any further; null when they are text. */
+export function unreadable(bytes: Buffer): { readonly refusal: Refusal } | null {
   if (bytes.length === 0) return refuse("empty_body", "The request has no body; send a JSON object.");
-  if (!isUtf8(bytes)) return refuse("invalid_utf8", "The body is not UTF-8; encode it as UTF-8.");
-  const text = bytes.toString();
-  let value: unknown;
-  try {
-    value = parseJson(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
-  } catch (error) {
-    if (isPosthasteError(error))
-      return { refusal: tooLarge("request_too_large", `In the body ${error.message}; send smaller batches.`) };
-    return refuse("malformed_json", `The body is not JSON: ${reasonOf(error)}.`);
-  }
+  return isUtf8(bytes) ? null : refuse("invalid_utf8", "The body is not UTF-8; encode it as UTF-8.");
+}
+
+/** The object that a body's text is. `placeOf` is as for `parseText`. */
+export function parseObject(text: string, placeOf?: (place: number) => number): ParsedBody {
+  const parsed = parseText(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text, placeOf);
+  if ("refusal" in parsed) return parsed;
+  const { value } = parsed;
   return isJsonObject(value) ? { object: value } : refuse("not_an_object", "The body must be a JSON object.");
 }
 
-function refuse(code: string, message: string): ParsedBody {
+/** The value of a part of a body. `placeOf` says where in the body a place in the text is; the same when left out. */
+export function parseText(
+  text: string,
+  placeOf?: (place: number) => number,
+): { readonly value: unknown } | { readonly refusal: Refusal } {
+  try {
+    return { value: parseJson(text) };
+  } catch (error) {
+    if (isPosthasteError(error))
+      return { refusal: tooLarge("request_too_large", `In the body ${error.message}; send smaller batches.`) };
+    return refuse("malformed_json", `The body is not JSON: ${reasonOf(error, placeOf)}.`);
+  }
+}
+
+function refuse(code: string, message: string): { readonly refusal: Refusal } {
   return { refusal: malformed(code, message) };
 }
 
 /** The parser's words without what it quotes of the body. */
-function reasonOf(error: unknown): string {
-  const place = /at position \d+(?: \(line \d+ column \d+\))?/.exec(String(error));
-  return place === null ? "it ends too early" : `it cannot be read ${place[0]}`;
+function reasonOf(error: unknown, placeOf?: (place: number) => number): string {
+  const found = /at position (\d+)(?: \(line \d+ column \d+\))?/.exec(String(error));
+  if (found === null) return /end of JSON/.test(String(error)) ? "it ends too early" : "it cannot be read";
+  return `it cannot be read ${placeOf === undefined ? found[0] : `at position ${placeOf(Number(found[1]))}`}`;
 }

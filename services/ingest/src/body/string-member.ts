@@ -2,10 +2,18 @@
 
 /** Bytes of a string as it is written, with escapes. */
 const MAX_WRITTEN = 8 * 1024;
+/** Of an object from its begin, and from its end. */
+const LOOKED_AT = 4 * 1024;
+/** Of one name from either side. */
+const MAX_PLACES = 4;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
+const OPENING_BRACKET = 0x5b;
+const CLOSING_BRACKET = 0x5d;
+const OPENING_BRACE = 0x7b;
+const CLOSING_BRACE = 0x7d;
 const BLANKS: readonly number[] = [0x20, 0x09, 0x0a, 0x0d];
 
 /** The string that the name which ends before `nameEnd` has as its value; null where that is no string, or too long. */
@@ -19,6 +27,57 @@ export function stringAfterName(body: Buffer, nameEnd: number): string | null {
   const literal = body.toString("utf8", at, end + 1);
   const text: unknown = literal.includes("\\") ? parsed(literal) : literal.slice(1, -1);
   return typeof text === "string" ? text : null;
+}
+
+/**
+ * The strings that an object itself has under some names, read from the object's bytes: those among its first and last
+ * `LOOKED_AT` bytes, since the object may be as large as a request.
+ */
+export function ownStrings(object: Buffer, names: readonly string[]): Readonly<Record<string, string>> {
+  const found: Record<string, string> = {};
+  const tail = object.subarray(Math.max(LOOKED_AT, object.length - LOOKED_AT));
+  for (const name of names) {
+    const quoted = Buffer.from(`"${name}"`);
+    const head = object.subarray(0, LOOKED_AT);
+    const value = lastOwn(tail, quoted) ?? firstOwn(head, quoted);
+    if (value !== null) found[name] = value;
+  }
+  return found;
+}
+
+/** The value of the name where it stands in an object that has its begin in these bytes. */
+function firstOwn(bytes: Buffer, name: Buffer): string | null {
+  for (let at = bytes.indexOf(name), places = 0; at !== -1 && places < MAX_PLACES; places++) {
+    const value = bytes[at - 1] === BACKSLASH ? null : stringAfterName(bytes, at + name.length);
+    if (value !== null && depthOver(bytes, 0, at) === 1) return value;
+    at = bytes.indexOf(name, at + name.length);
+  }
+  return null;
+}
+
+/** The same of an object that has its end in these bytes. */
+function lastOwn(bytes: Buffer, name: Buffer): string | null {
+  for (let at = bytes.lastIndexOf(name), places = 0; at !== -1 && places < MAX_PLACES; places++) {
+    const value = bytes[at - 1] === BACKSLASH ? null : stringAfterName(bytes, at + name.length);
+    if (value !== null && depthOver(bytes, at, bytes.length) === -1) return value;
+    if (at === 0) return null;
+    at = bytes.lastIndexOf(name, at - 1);
+  }
+  return null;
+}
+
+/** How many objects and lists begin more than end between two places that are outside of strings. */
+function depthOver(bytes: Buffer, from: number, to: number): number {
+  let depth = 0;
+  for (let at = from; at < to; at++) {
+    const byte = bytes[at];
+    if (byte === OPENING_BRACE || byte === OPENING_BRACKET) depth++;
+    else if (byte === CLOSING_BRACE || byte === CLOSING_BRACKET) depth--;
+    else if (byte === QUOTE) {
+      for (at++; at < to && bytes[at] !== QUOTE; at++) if (bytes[at] === BACKSLASH) at++;
+    }
+  }
+  return depth;
 }
 
 function afterBlanks(body: Buffer, start: number): number {

@@ -71,6 +71,41 @@ export const KNOWN_FORMS: Readonly<Record<string, Form>> = {
     ownObjects: true,
     fillings: [{ place: "shared context", filler: "keys", bytes: 32_000 }],
   },
+  "a call of half a megabyte of keys": { ...BATCH, fillings: [{ place: "properties", filler: "keys", bytes: half }] },
+  "fifteen calls of keys": { ...BATCH, calls: 15, fillings: [{ place: "properties", filler: "keys", bytes: 32_000 }] },
+  "fifteen calls of keys with escapes": {
+    ...BATCH,
+    calls: 15,
+    fillings: [{ place: "properties", filler: "keys with escapes", bytes: 32_000 }],
+  },
+  "fifteen calls with thousands of integrations": {
+    ...BATCH,
+    calls: 15,
+    fillings: [{ place: "integrations", filler: "keys", bytes: 32_000 }],
+  },
+  "calls that are too large, of letters and one of three bytes": {
+    ...BATCH,
+    encoding: "br",
+    calls: 15,
+    fillings: [{ place: "properties", filler: "letters and one of three bytes", bytes: 33_000 }],
+  },
+  "half a megabyte of gzip that compresses badly, without a key": {
+    ...PLAIN,
+    keyAt: "nowhere",
+    fillings: [{ place: "properties", filler: "strings of their own", bytes: half }],
+  },
+  "the same in brotli": {
+    ...PLAIN,
+    keyAt: "nowhere",
+    encoding: "br",
+    fillings: [{ place: "properties", filler: "strings of their own", bytes: half }],
+  },
+  "the same, not compressed": {
+    ...PLAIN,
+    keyAt: "nowhere",
+    encoding: "identity",
+    fillings: [{ place: "properties", filler: "strings of their own", bytes: half }],
+  },
   "a pixel with 900 names, key unknown": {
     ...PLAIN,
     path: "/pixel/v1/track",

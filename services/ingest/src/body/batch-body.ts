@@ -1,0 +1,122 @@
+/**
+ * A batch's body, of which the calls are parsed some at a time: half a megabyte takes the parser up to 50 ms in one
+ * piece, and its tree ten megabytes.
+ *
+ * BX1  What stands beside the calls is parsed at once, so it is bounded: `MAX_ENVELOPE_BYTES`.
+ * BX2  The calls are parsed in the order in which they stand, each run when it is asked for (CX2 of batch-cuts.ts); a
+ *      body of a call's bytes or fewer is one run.
+ * BX3  All that is a list in the body is parsed, its calls or not: what is no JSON is refused wherever it stands, but
+ *      within a call that is too large to be one.
+ */
+import type { JsonObject } from "@posthaste/core/call/json-fragment";
+import { malformed, type Refusal, tooLarge } from "../answer/answer.ts";
+import { MAX_CALL_BYTES, MAX_ENVELOPE_BYTES } from "../limits.ts";
+import { type BatchCuts, cutBatch, type Run } from "./batch-cuts.ts";
+import { parseBody, parseObject, parseText, unreadable } from "./parse-body.ts";
+
+/** Calls that were parsed together, or one that is too large whatever is in it, as it is written. */
+export type CallRun = ParsedRun | { readonly oversized: Buffer };
+
+export interface ParsedRun {
+  readonly calls: readonly unknown[];
+  /** Whether a call of them has more than `MAX_CALL_BYTES` as it is written. */
+  readonly isLarge: boolean;
+}
+
+export interface BatchBody {
+  /** The batch without its calls. Where it has a list of them there is one of something else. */
+  readonly envelope: JsonObject;
+  /** How many calls there are. `list`: what the envelope has in their place. */
+  countOf(list: readonly unknown[]): number;
+  /** The calls, or at some time what the whole batch is refused with. */
+  runsOf(list: readonly unknown[]): Iterable<CallRun | { readonly refusal: Refusal }>;
+}
+
+const ENDS_TOO_EARLY = malformed("malformed_json", "The body is not JSON: it ends too early.");
+
+const ENVELOPE_TOO_LARGE = tooLarge(
+  "request_too_large",
+  `What stands beside the calls of a batch may have at most ${MAX_ENVELOPE_BYTES} bytes; leave out what is not read.`,
+);
+
+export function openBatch(body: Buffer): BatchBody | { readonly refusal: Refusal } {
+  if (body.length <= MAX_CALL_BYTES) {
+    const parsed = parseBody(body);
+    return "refusal" in parsed ? parsed : wholeBatch(parsed.object);
+  }
+  const refused = unreadable(body);
+  if (refused !== null) return refused;
+  const cuts = cutBatch(body);
+  if (cuts === null) return { refusal: ENDS_TOO_EARLY };
+  if (cuts.keptBytes > MAX_ENVELOPE_BYTES) return { refusal: ENVELOPE_TOO_LARGE };
+  const parsed = parseEnvelope(body, cuts);
+  return "refusal" in parsed ? parsed : new CutBatch(body, cuts.runs, parsed.object);
+}
+
+function wholeBatch(envelope: JsonObject): BatchBody {
+  return {
+    envelope,
+    countOf: (calls) => calls.length,
+    runsOf: (calls) => [{ calls, isLarge: false }],
+  };
+}
+
+class CutBatch implements BatchBody {
+  readonly envelope: JsonObject;
+  readonly #body: Buffer;
+  readonly #runs: readonly Run[];
+
+  constructor(body: Buffer, runs: readonly Run[], envelope: JsonObject) {
+    this.#body = body;
+    this.#runs = runs;
+    this.envelope = envelope;
+  }
+
+  countOf(list: readonly unknown[]): number {
+    return list.reduce<number>((sum, number) => sum + (this.#runs[Number(number)]?.values ?? 0), 0);
+  }
+
+  *runsOf(list: readonly unknown[]): Generator<CallRun | { readonly refusal: Refusal }> {
+    // The numbers of a list's runs follow one another.
+    const [first, last] = [list[0], list.at(-1)].map(Number);
+    for (const [number, run] of this.#runs.entries()) {
+      const isOwn = list.length > 0 && number >= (first ?? 0) && number <= (last ?? 0);
+      if (run.isTooLarge) {
+        if (isOwn) yield { oversized: this.#body.subarray(run.from, run.to) };
+        continue;
+      }
+      const parsed = this.#parse(run);
+      yield isOwn || "refusal" in parsed ? parsed : { calls: [], isLarge: false };
+    }
+  }
+
+  #parse({ from, to, values, isLarge }: Run): ParsedRun | { readonly refusal: Refusal } {
+    const text = `[${this.#body.toString("utf8", from, to)}]`;
+    const parsed = parseText(text, (place) => lengthOf(this.#body, from) + place - 1);
+    if ("refusal" in parsed) return parsed;
+    const calls = Array.isArray(parsed.value) ? parsed.value : [];
+    // A comma stands behind the last.
+    return calls.length === values ? { calls, isLarge } : { refusal: ENDS_TOO_EARLY };
+  }
+}
+
+/** The envelope: each list's values are the numbers of its runs. */
+function parseEnvelope(body: Buffer, { kept, runs }: BatchCuts) {
+  let text = "";
+  const begins: { readonly at: number; readonly from: number }[] = [];
+  for (const [index, { from, to, nextRun }] of kept.entries()) {
+    begins.push({ at: text.length, from });
+    text += body.toString("utf8", from, to);
+    const behind = kept[index + 1]?.nextRun ?? runs.length;
+    for (let run = nextRun; run < behind; run++) text += run === nextRun ? run : `,${run}`;
+  }
+  return parseObject(text, (place) => {
+    const { at, from } = begins.findLast((begin) => begin.at <= place) ?? { at: 0, from: 0 };
+    return lengthOf(body, from) + place - at;
+  });
+}
+
+/** Of the text before a place of the bytes. */
+function lengthOf(body: Buffer, to: number): number {
+  return body.toString("utf8", 0, to).length;
+}
