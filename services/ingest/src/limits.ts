@@ -68,6 +68,18 @@ export const ROUND_MS = 5;
  */
 export const STRANGERS_ROUND_MS = 1;
 
+/**
+ * Bodies of one address that may wait to be looked into for their keys before less of each is inflated: a client sends
+ * one batch after the other, or some at once.
+ */
+export const CROWD = 32;
+
+/**
+ * What is inflated of a stranger's body then, to look for a key in it, in bytes. A client's usual batch of a hundred
+ * calls is less.
+ */
+export const CROWD_INFLATED_BYTES = 256 * 1024;
+
 /** Rounds without work between two with work, while connections come. */
 export const CONNECTING_ROUNDS = 16;
 

@@ -4,10 +4,11 @@
  */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { gzipSync } from "node:zlib";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { MAX_CALL_BYTES, MAX_WAITING_FOR_SOURCES } from "../src/limits.ts";
+import { createBodyOpener } from "../src/body/decompress.ts";
+import { MAX_CALL_BYTES, MAX_REQUEST_BYTES, MAX_WAITING_FOR_SOURCES } from "../src/limits.ts";
 import { openSocket, readResponse, toRequestBytes } from "./raw-request.ts";
 import { SOURCE, startTestGateway, type TestGateway, WRITE_KEY } from "./test-gateway.ts";
 
@@ -175,6 +176,44 @@ it("nothing is made of requests that come with one too many of their connection"
   await gateway.post("/v1/track", { ...CALL, userId: "next" });
   expect(gateway.events().at(-1)?.userId).toBe("next");
   expect(gateway.producer.sent.length).toBeLessThanOrEqual(18);
+});
+
+describe("a key that stands in a compressed body alone", () => {
+  const bodyOf = (bytes: number) =>
+    `{"batch":[],"note":"","writeKey":"${WRITE_KEY}"}`.replace(`""`, `"${"x".repeat(bytes)}"`);
+
+  it("is found where it is gzip or deflate of no more than a request's bytes", async () => {
+    const post = async (body: Uint8Array, encoding: string) =>
+      (await gateway.post("/v1/batch", body, { ...NOBODY, "content-encoding": encoding })).status;
+    const small = bodyOf(100_000);
+    expect([await post(gzipSync(small), "gzip"), await post(deflateSync(small), "deflate")]).toEqual([200, 200]);
+    expect(await post(brotliCompressSync(small), "br")).toBe(401);
+    expect(await post(gzipSync(bodyOf(MAX_REQUEST_BYTES)), "gzip")).toBe(401);
+    expect(await post(Buffer.from(bodyOf(100_000)), "identity")).toBe(200);
+    const said = await gateway.post("/v1/batch", gzipSync(bodyOf(MAX_REQUEST_BYTES)), { ...NOBODY, ...GZIP });
+    expect(await said.json()).toMatchObject({
+      code: "missing_write_key",
+      message: expect.stringContaining("compressed"),
+    });
+  });
+
+  it("is found behind as many calls as a client puts into a batch (python 2.3 has its key there, and may compress)", async () => {
+    const call = { type: "track", userId: "u", event: "E", properties: { note: "x".repeat(4500) } };
+    const batch = Array.from({ length: 100 }, (_, index) => ({ ...call, messageId: `m-${index}` }));
+    const body = gzipSync(JSON.stringify({ batch, sentAt: new Date().toISOString(), writeKey: WRITE_KEY }), {
+      level: 1,
+    });
+    // In bytes that differ as those of real calls do.
+    expect((await gateway.post("/v1/batch", body, { ...NOBODY, ...GZIP })).status).toBe(200);
+  });
+
+  it("is inflated no further than that, whatever it would come to", () => {
+    const opener = createBodyOpener();
+    const bytes = gzipSync(Buffer.alloc(200_000_000, "x"));
+    const before = process.memoryUsage().external;
+    expect(opener.openForKey({ bytes, encoding: "gzip" })).toMatchObject({ refusal: { status: 401 } });
+    expect(process.memoryUsage().external - before).toBeLessThan(3 * MAX_REQUEST_BYTES);
+  });
 });
 
 describe("keys that nobody has", () => {

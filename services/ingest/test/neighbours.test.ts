@@ -3,6 +3,7 @@
  * where time matters, the gateway's clock is the test's, and each event takes some of it.
  */
 import type { Socket } from "node:net";
+import { gzipSync } from "node:zlib";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterEach, expect, it } from "vitest";
 import type { GatewayOptions } from "../src/gateway.ts";
@@ -176,4 +177,37 @@ it.each([
   refreshed.resolve();
   for (let after = 0; after < 20; after++) expect((await ask()).status).toBe(200);
   await eventually(async () => expect((await ask("wk-new")).status).toBe(200));
+});
+
+it("a batch whose key stands in its compressed body alone is taken beside a crowd of strangers, at once or when it is sent again", async () => {
+  await start({ trustedProxies: ["127.0.0.1"] });
+  const batchOf = (writeKey: string) =>
+    gzipSync(
+      JSON.stringify({ batch: Array.from({ length: 80 }, () => ({ ...CALL, note: "x".repeat(4_000) })), writeKey }),
+    );
+  const GZIP = { "content-encoding": "gzip" };
+  const send = (body: Uint8Array, address: string) =>
+    gateway.post("/v1/batch", body, { ...GZIP, authorization: "", "x-forwarded-for": address });
+  const strangers = await flood(
+    200,
+    toRequestBytes("POST", "/v1/batch", ["Content-Encoding: gzip", "X-Forwarded-For: 203.0.113.1"], batchOf("no")),
+  );
+  let isOver = false;
+  void Promise.all(strangers).then(() => {
+    isOver = true;
+  });
+  // Of an address that sends nothing else it is taken as it comes.
+  expect((await send(batchOf(WRITE_KEY), "203.0.113.2")).status).toBe(200);
+  // Of the crowd's own address it is asked for again at worst.
+  for (let status = 0; status !== 200; ) {
+    const wasOver = isOver;
+    const response = await send(batchOf(OTHER_KEY), "203.0.113.1");
+    ({ status } = response);
+    if (status === 200) continue;
+    expect(wasOver, "asked for again when nothing else came any more").toBe(false);
+    expect(status).toBe(503);
+    expect(response.headers.get("retry-after")).toBe("1");
+  }
+  const statuses = (await Promise.all(strangers)).map((answer) => answer?.status);
+  expect(new Set(statuses)).toEqual(new Set([401, 503]));
 });

@@ -1,5 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
+import { CROWD_INFLATED_BYTES, MAX_REQUEST_BYTES } from "../limits.ts";
 import { createBodyOpener, GONE } from "./decompress.ts";
 
 const sent = (text: string) => ({ bytes: gzipSync(text) as Buffer | null, encoding: "gzip" });
@@ -27,4 +28,25 @@ it("a body whose bytes were given back is gone, also when it was inflated before
   opener.open(body);
   body.bytes = null;
   expect(opener.open(body)).toEqual({ refusal: GONE });
+});
+
+it("a body that is inflated no further for want of a key is not inflated for anything else of its request", () => {
+  const opener = createBodyOpener();
+  for (const body of [sent("x".repeat(MAX_REQUEST_BYTES + 1)), { bytes: Buffer.from("no brotli"), encoding: "br" }]) {
+    const refused = opener.openForKey(body);
+    expect(refused).toMatchObject({ refusal: { code: "missing_write_key" } });
+    expect(opener.open(body)).toBe(refused);
+  }
+  const body = sent("x".repeat(MAX_REQUEST_BYTES));
+  expect(opener.openForKey(body)).toEqual({ content: Buffer.alloc(MAX_REQUEST_BYTES, "x") });
+});
+
+it("a body of a crowd is inflated less far, and its sender is asked for it again instead of refused for want of a key", () => {
+  const opener = createBodyOpener();
+  const body = sent("x".repeat(CROWD_INFLATED_BYTES + 1));
+  expect(opener.openForKey(body, true)).toMatchObject({ refusal: { status: 503, retryAfterS: 1 } });
+  expect(opener.openForKey(sent("x".repeat(CROWD_INFLATED_BYTES)), true)).toHaveProperty("content");
+  expect(opener.openForKey(sent("x".repeat(CROWD_INFLATED_BYTES + 1)))).toHaveProperty("content");
+  const brotli = { bytes: Buffer.from("no brotli"), encoding: "br" };
+  expect(opener.openForKey(brotli, true)).toMatchObject({ refusal: { status: 401 } });
 });

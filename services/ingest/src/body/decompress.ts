@@ -2,8 +2,8 @@
  * Content encodings of a request's body. Decompression stops at the limit, so a bomb costs no more than an honest body.
  */
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from "node:zlib";
-import { malformed, type Refusal, tooLarge } from "../answer/answer.ts";
-import { MAX_REQUEST_BYTES } from "../limits.ts";
+import { malformed, type Refusal, tooLarge, unauthorized, unavailable } from "../answer/answer.ts";
+import { CROWD_INFLATED_BYTES, MAX_REQUEST_BYTES } from "../limits.ts";
 import type { SentBody } from "./sent-body.ts";
 
 /** Most bodies are inflated to a few times their size, in one piece then: 16 KB at a time cost a quarter more. */
@@ -29,7 +29,23 @@ export const GONE = malformed("malformed_request", "The sender of the request is
 export interface BodyOpener {
   /** The content of a body as its caller wrote it; the one place where a body is inflated. */
   open(body: SentBody): OpenedBody;
+  /**
+   * The same for a body of which only itself can say whose it is. Brotli is not inflated for that: its decoder works
+   * for milliseconds before its first byte, whatever the limit, and no client that is known sends it. Of a crowd's
+   * body less is inflated, and who sent a larger one is asked to send it again, since a key may be in the rest.
+   */
+  openForKey(body: SentBody, isOfCrowd?: boolean): OpenedBody;
 }
+
+const KEY_IN_COMPRESSED_BODY = unauthorized(
+  "missing_write_key",
+  `Send the source's write key as the user name of Basic authentication: in a compressed body it is looked for only where that is gzip or deflate of at most ${MAX_REQUEST_BYTES} bytes.`,
+);
+
+const CROWD_SENDS_AGAIN = unavailable(
+  "unavailable",
+  `More bodies come from this address than can be looked into for their keys; send again, or with the write key as the user name of Basic authentication.`,
+);
 
 /**
  * The key of a body is looked for in its content, and a moment later the same body is worked on. So the last content
@@ -37,33 +53,44 @@ export interface BodyOpener {
  */
 export function createBodyOpener(): BodyOpener {
   let last: { readonly body: SentBody; readonly opened: OpenedBody } | undefined;
-  return {
-    open: (body) => {
-      const { bytes, encoding } = body;
-      if (bytes === null) return { refusal: GONE };
-      if (last?.body === body) {
-        const { opened } = last;
-        last = undefined;
-        return opened;
-      }
-      const content = decompress(bytes, encoding);
-      const opened = Buffer.isBuffer(content) ? { content } : { refusal: content };
-      if (content !== bytes) last = { body, opened };
+  /** `maxBytes`: of the content; 0 where the body is not looked into. */
+  const open = (body: SentBody, tooMuch: Refusal, maxBytes = MAX_REQUEST_BYTES): OpenedBody => {
+    const { bytes, encoding } = body;
+    if (bytes === null) return { refusal: GONE };
+    if (last?.body === body) {
+      const { opened } = last;
+      last = undefined;
       return opened;
+    }
+    const content = maxBytes > 0 ? decompress(bytes, encodingOf(encoding), maxBytes) : "too much";
+    if (content === bytes) return { content: bytes };
+    const opened = Buffer.isBuffer(content) ? { content } : { refusal: content === "too much" ? tooMuch : content };
+    last = { body, opened };
+    return opened;
+  };
+
+  return {
+    open: (body) => open(body, requestTooLarge()),
+    openForKey: (body, isOfCrowd = false) => {
+      if (encodingOf(body.encoding) === "br") return open(body, KEY_IN_COMPRESSED_BODY, 0);
+      return isOfCrowd ? open(body, CROWD_SENDS_AGAIN, CROWD_INFLATED_BYTES) : open(body, KEY_IN_COMPRESSED_BODY);
     },
   };
+}
+
+function encodingOf(encoding: string | undefined): string {
+  return encoding?.trim().toLowerCase() ?? "";
 }
 
 /**
  * The body as the caller wrote it, or the refusal. Synchronous: 500 KB take less time than the way to a thread and
  * back.
  */
-function decompress(body: Buffer, encoding: string | undefined): Buffer | Refusal {
+function decompress(body: Buffer, encoding: string, maxBytes: number): Buffer | Refusal | "too much" {
   const piece = Math.max(LEAST_PIECE_BYTES, PIECE_TIMES * body.length);
-  const limit = { maxOutputLength: MAX_REQUEST_BYTES, chunkSize: Math.min(MAX_REQUEST_BYTES, piece) };
+  const limit = { maxOutputLength: maxBytes, chunkSize: Math.min(maxBytes, piece) };
   try {
-    switch (encoding?.trim().toLowerCase()) {
-      case undefined:
+    switch (encoding) {
       case "":
       case "identity":
         return body;
@@ -82,7 +109,7 @@ function decompress(body: Buffer, encoding: string | undefined): Buffer | Refusa
         );
     }
   } catch (error) {
-    if (error instanceof RangeError) return requestTooLarge();
+    if (error instanceof RangeError) return "too much";
     return malformed("invalid_compression", "The body is not what its Content-Encoding says.");
   }
 }

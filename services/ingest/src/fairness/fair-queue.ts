@@ -20,6 +20,8 @@ export interface FairQueue<Work> {
   readonly flows: number;
   /** Whether more of the flow is to be refused (FQ3). */
   isFull(flow: string): boolean;
+  /** How much work of the flow waits. */
+  waitingOf(flow: string): number;
   add(flow: string, work: Work): void;
   /** Takes the next out of those that may begin (FQ1); undefined when there is none. */
   take(mayBegin: (work: Work) => boolean): Taken<Work> | undefined;
@@ -95,6 +97,10 @@ class StartTimeFairQueue<Work> implements FairQueue<Work> {
     if (this.#waitingCost < maxWaitingCost) return false;
     const sharers = this.#waitingFlows.size + (this.#waitingFlows.has(name) ? 0 : 1);
     return (this.#flows.get(name)?.waitingCost ?? 0) >= maxWaitingCost / sharers;
+  }
+
+  waitingOf(name: string): number {
+    return this.#flows.get(name)?.waiting.length ?? 0;
   }
 
   add(name: string, work: Work): void {

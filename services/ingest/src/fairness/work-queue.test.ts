@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import {
   BUSY_ROUND_MS,
   CONNECTING_ROUNDS,
+  CROWD,
   MAX_BEGUN,
   MAX_WAITING_WORK_MS,
   ROUND_MS,
@@ -177,6 +178,32 @@ describe("work", () => {
     expect(work.isFull(stranger("c"))).toBe(false);
     await nextRound();
     expect(work.isFull(source("a"))).toBe(false);
+  });
+
+  it("QW7: of strangers makes a crowd of the address that it came from, while so much of it waits, and of no other", async () => {
+    void work.run(stranger("x"), spend("x", STRANGERS_ROUND_MS));
+    let waiting = 0;
+    for (; !work.isCrowd("x") && waiting < 1_000; waiting++) void work.run(stranger("x"), spend("x", 0));
+    expect(waiting).toBe(CROWD + 1);
+    expect(work.isCrowd("y")).toBe(false);
+    await nextRound();
+    expect(done).toHaveLength(waiting + 1);
+    expect(work.isCrowd("x")).toBe(false);
+  });
+
+  it.each([
+    ["a source", source("a")],
+    ["a stranger", stranger("x")],
+  ])("QW5: of %s is expected to cost what it cost when it had waited", async (_who, sender) => {
+    const dearMs = MAX_WAITING_WORK_MS / 10;
+    void work.run(source("other"), spend("other", ROUND_MS));
+    for (let piece = 0; piece < 40; piece++) void work.run(sender, spend("dear", dearMs));
+    while (done.length < 41) await nextRound();
+    await nextRound();
+    void work.run(source("other"), spend("other", ROUND_MS));
+    let waiting = 0;
+    for (; !work.isFull(sender) && waiting < 1_000; waiting++) void work.run(sender, spend("dear", 0));
+    expect(waiting).toBeLessThanOrEqual(12);
   });
 });
 

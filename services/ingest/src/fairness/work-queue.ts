@@ -16,11 +16,14 @@
  * QW5  A source whose waiting work is its share of what may wait, or more, is to send no more (FQ3 of fair-queue.ts).
  * QW6  Node accepts one connection in a round, so whoever connects waits for as many rounds as others do before it.
  *      While connections come, up to `CONNECTING_ROUNDS` without work are between two with work: they are short.
+ * QW7  An address of which strangers' work of more than `CROWD` requests waits is a crowd; what waits of others says
+ *      nothing of it. They are counted, since time says how busy the machine is.
  */
 
 import {
   BUSY_ROUND_MS,
   CONNECTING_ROUNDS,
+  CROWD,
   MAX_BEGUN,
   MAX_WAITING_WORK_MS,
   ROUND_MS,
@@ -45,6 +48,8 @@ export interface WorkQueue {
   isBusy(): boolean;
   /** Whether the sender has its share of what may wait (QW5). */
   isFull(sender: WorkSender): boolean;
+  /** Whether so many requests of the stranger's own address wait that no client of its kind sends as many (QW7). */
+  isCrowd(address: string): boolean;
   /** A connection was made; others may wait for theirs (QW6). */
   connected(): void;
   /** How much time the source's work has had lately, in ms. */
@@ -112,6 +117,10 @@ class RoundedWorkQueue implements WorkQueue {
 
   isFull({ source, address }: WorkSender): boolean {
     return source === null ? this.#strangers.isFull(address) : this.#sources.isFull(source);
+  }
+
+  isCrowd(address: string): boolean {
+    return this.#strangers.waitingOf(address) > CROWD;
   }
 
   recentMs(source: string): number {

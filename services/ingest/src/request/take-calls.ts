@@ -3,7 +3,8 @@
  * answer.
  *
  * TC1  A key in the header or the address is looked at before the body is read, let alone inflated.
- * TC2  A key that only the body has is looked for in the body's bytes, before they are parsed.
+ * TC2  A key that only the body has is looked for in the body's bytes, before they are parsed; what is compressed by
+ *      brotli is not looked into.
  * TC3  A request that waits for the table of sources holds its body as it was sent, at the most.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -164,7 +165,7 @@ class PathSteps {
     const refusal = admission.ofAnybody() ?? admission.ofWork(sender);
     if (refusal !== null) return { refusal };
     return work.run(sender, () => {
-      const opened = this.#parts.opener.open(body);
+      const opened = this.#parts.opener.openForKey(body, work.isCrowd(address));
       return "refusal" in opened ? opened : authenticator.authenticate(findWriteKeys(opened.content));
     });
   }
