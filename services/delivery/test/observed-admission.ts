@@ -19,6 +19,9 @@ const SETTINGS: AdmissionSettings = {
 
 export const CONNECTIONS = 64;
 
+/** What the wall clock shows where the monotonic one shows 0, in ms since the epoch. */
+export const EPOCH_MS = 1_790_000_000_000;
+
 /** A retry window that is over, of a delivery that is owed its last attempt. */
 const OVER: DeliveryProgress = { ...NO_PROGRESS, windowStartMs: 0, deadlineMs: 1 };
 
@@ -46,20 +49,22 @@ interface CheckedOptions {
   readonly revision?: number;
   readonly urls?: readonly string[];
   readonly rateLimitPerSecond?: number | null;
+  readonly settle?: Destination["settle"];
+  /** The URLs that the delivery is owed to alone. */
+  readonly owed?: readonly string[] | null;
 }
 
 /** A delivery as admission sees it; the fields that it does not look at are left out. */
-export function checked(
-  destinationId: string,
-  { window = openWindow(), isRetry = false, revision = 1, urls, rateLimitPerSecond = null }: CheckedOptions = {},
-): CheckedDelivery {
+export function checked(destinationId: string, options: CheckedOptions = {}): CheckedDelivery {
+  const { window = openWindow(), isRetry = false, revision = 1, urls, rateLimitPerSecond = null } = options;
+  const { settle = "any", owed = null } = options;
   const own = (urls ?? [`https://${destinationId}.example/`]).map((url) => ({ url, headers: {} }));
-  const destination = { id: destinationId, revision, rateLimitPerSecond, settle: "any", urls: own };
+  const destination = { id: destinationId, revision, rateLimitPerSecond, settle, urls: own };
   return {
     destination: destination as unknown as Destination,
     isRetry,
-    owed: null,
-    requests: own.length,
+    owed,
+    requests: (owed ?? own).length,
     progress: NO_PROGRESS,
     task: { window, item: { deferralOnArrival: null } },
   } as unknown as CheckedDelivery;
@@ -111,7 +116,7 @@ class ObservedAdmission {
         },
       },
       retryWindowMs: 60_000,
-      clock: { nowMs: monotonicMs, monotonicMs },
+      clock: { nowMs: () => EPOCH_MS + this.nowMs, monotonicMs },
     });
   }
 

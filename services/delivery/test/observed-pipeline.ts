@@ -64,10 +64,20 @@ export class ObservedPipeline {
   readonly finished: number[] = [];
   readonly logged: AttemptRecord[] = [];
   readonly loggedDeferrals: DeferralRecord[] = [];
-  skipsDeferrals = false;
+  readonly attemptLog = {
+    skips: (isDelivered: boolean, follows: boolean) => isDelivered && !follows,
+    add: (record: AttemptRecord) => this.logged.push(record),
+    addDeferral: (record: DeferralRecord) => this.loggedDeferrals.push(record),
+    skipsDeferrals: false,
+  };
   readonly errors: object[] = [];
-  /** Records that were put aside, each with what acknowledges it. */
-  readonly aside: { readonly offset: number; readonly error: PosthasteError; readonly acknowledge: () => void }[] = [];
+  /** Records that were put aside, each with what acknowledges or refuses it. */
+  readonly aside: {
+    readonly offset: number;
+    readonly error: PosthasteError;
+    readonly acknowledge: () => void;
+    readonly refuse: (reason: Error) => void;
+  }[] = [];
   failures: Error[] = [];
   readonly metrics = createDeliveryMetrics(new Registry(), ["retry-10s"]);
   readonly pipeline: Pipeline;
@@ -94,15 +104,10 @@ export class ObservedPipeline {
         },
       },
       publisher: { publish: (_: unknown, followUps: readonly FollowUp[]) => this.published.push(...followUps) },
-      attemptLog: {
-        skips: (isDelivered: boolean, follows: boolean) => isDelivered && !follows,
-        add: (record: AttemptRecord) => this.logged.push(record),
-        addDeferral: (record: DeferralRecord) => this.loggedDeferrals.push(record),
-        skipsDeferrals: this.skipsDeferrals,
-      },
+      attemptLog: this.attemptLog,
       unreadable: {
         put: ({ offset }: IncomingRecord, error: PosthasteError) =>
-          new Promise<void>((acknowledge) => this.aside.push({ offset, error, acknowledge })),
+          new Promise<void>((acknowledge, refuse) => this.aside.push({ offset, error, acknowledge, refuse })),
       },
       schedule: { delaysMs: [10_000], windowMs: 60_000 },
       health: DEFAULT_URL_HEALTH,

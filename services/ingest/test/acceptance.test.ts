@@ -62,6 +62,19 @@ describe("acknowledgement (AC1)", () => {
     expect((await gateway.post("/v1/track", CALL)).status).toBe(503);
   });
 
+  it("AC2: that came or failed ends what a source has waiting for it", async () => {
+    await gateway.close();
+    gateway = await startTestGateway({ maxPendingBytes: 1_000 });
+    const statuses: number[] = [];
+    for (const acknowledge of [() => Promise.resolve(), () => Promise.reject(new PosthasteError("closed", "closed"))]) {
+      gateway.producer.acknowledge = acknowledge;
+      for (let call = 0; call < 8; call++) statuses.push((await gateway.post("/v1/track", CALL)).status);
+    }
+    gateway.producer.acknowledge = () => Promise.resolve();
+    statuses.push((await gateway.post("/v1/track", CALL)).status);
+    expect(statuses).toEqual([...Array(8).fill(200), ...Array(8).fill(503), 200]);
+  });
+
   it("is of one send: the events of a request and its rejected calls", async () => {
     let sends = 0;
     gateway.producer.acknowledge = () => {

@@ -3,16 +3,21 @@ import { checked, observeAdmission, observeAnother, observed, openWindow } from 
 
 observeAdmission();
 
+/** The destination `a` manages two hundred deliveries, and is not used for so long that it is forgotten. */
+function becomeKnownAndForgotten(): void {
+  observeAnother({ connections: 4096 });
+  for (let index = 0; index < 200; index++) observed.admit(checked("a"));
+  while (observed.sent.length > 0)
+    for (const permit of observed.sent.splice(0)) {
+      observed.nowMs += 1;
+      observed.finish(permit, "delivered");
+    }
+  observed.pass(120_000);
+}
+
 describe("the destinations that a process has to do with", () => {
   it("I1: remembers for hours what a receiver was seen to manage, though its destination was forgotten", () => {
-    observeAnother({ connections: 4096 });
-    for (let index = 0; index < 200; index++) observed.admit(checked("a"));
-    while (observed.sent.length > 0)
-      for (const permit of observed.sent.splice(0)) {
-        observed.nowMs += 1;
-        observed.finish(permit, "delivered");
-      }
-    observed.pass(120_000);
+    becomeKnownAndForgotten();
     observed.nowMs += 3_600_000;
     for (let index = 0; index < 200; index++) observed.admit(checked("a"));
     expect(observed.sent.length).toBeGreaterThan(32);
@@ -20,14 +25,7 @@ describe("the destinations that a process has to do with", () => {
   });
 
   it("I1: remembers it of each URL by itself", () => {
-    observeAnother({ connections: 4096 });
-    for (let index = 0; index < 200; index++) observed.admit(checked("a"));
-    while (observed.sent.length > 0)
-      for (const permit of observed.sent.splice(0)) {
-        observed.nowMs += 1;
-        observed.finish(permit, "delivered");
-      }
-    observed.pass(120_000);
+    becomeKnownAndForgotten();
     for (let index = 0; index < 10; index++) observed.admit(checked("b"));
     expect(observed.sent).toHaveLength(2);
     for (let index = 0; index < 10; index++) observed.admit(checked("a", { urls: ["https://other.example/"] }));

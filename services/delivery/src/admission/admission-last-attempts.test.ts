@@ -45,6 +45,14 @@ describe("last attempts", () => {
     expect([observed.sent.length, observed.admitLast(checked("a"))]).toEqual([32, false]);
   });
 
+  it("J5: has no more of the reserve for attempts that were taken back and no last ones", () => {
+    observed.isCurrent = false;
+    for (let index = 0; index < 10; index++) observed.admit(checked("a"));
+    observed.isCurrent = true;
+    for (let index = 0; index < 32; index++) expect(observed.admitLast(checked("a"))).toBe(true);
+    expect([observed.sent.length, observed.admitLast(checked("a"))]).toEqual([32, false]);
+  });
+
   it("J5: sends last attempts no faster than the destination's rate, and all of them", () => {
     let refused = 0;
     for (let index = 0; index < 30; index++) {

@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest";
-import { checked, fillingWindow, observeAdmission, observed } from "../../test/observed-admission.ts";
+import { describe, expect, it, vi } from "vitest";
+import { checked, EPOCH_MS, fillingWindow, observeAdmission, observed } from "../../test/observed-admission.ts";
 import type { DeliveryPermit } from "./attempt-port.ts";
 
 observeAdmission();
@@ -37,6 +37,45 @@ describe("the outcome of a request", () => {
   });
 });
 
+describe("a URL whose requests were out while this process was blocked", () => {
+  /** The event loop stands still for five seconds, of which the next tick sees all but 50 ms. */
+  function block(): void {
+    observed.nowMs += 5000;
+    vi.advanceTimersByTime(20);
+  }
+
+  it("J6: is not taken for slow by the time of the block", () => {
+    for (let index = 0; index < 3; index++) observed.admit(checked("a"));
+    block();
+    observed.admission.settled(sentAt(0), 0, "delivered", null);
+    expect(sentAt(0).lines[0]?.health.expectedWaitMs(100, observed.nowMs)).toBe(0);
+  });
+
+  it("J6: is taken for slow by its own time, where the block was before its request began", () => {
+    for (let index = 0; index < 3; index++) observed.admit(checked("a"));
+    block();
+    observed.admit(checked("b"));
+    const permit = observed.sent.at(-1);
+    if (permit?.request.destination.id !== "b") throw new Error("nothing was sent to b");
+    observed.pass(400);
+    observed.admission.settled(permit, 0, "delivered", null);
+    expect(permit.lines[0]?.health.expectedWaitMs(100, observed.nowMs)).toBeGreaterThan(0);
+  });
+});
+
+describe("the end of a request", () => {
+  it("I6: makes way for what waits, where so many run on after their outcome that none may begin", () => {
+    observed.admit(checked("other"));
+    for (let index = 0; index < 100; index++) observed.admit(checked("a"));
+    let settled = 1;
+    for (; settled < observed.sent.length; settled++) observed.admission.settled(sentAt(settled), 0, "refused", null);
+    const { waiting } = observed.admission;
+    expect(waiting).toBeGreaterThan(0);
+    observed.admission.ended(sentAt(1), 0);
+    expect([observed.admission.waiting, observed.sent.length]).toEqual([waiting - 1, settled + 1]);
+  });
+});
+
 describe("an admission", () => {
   it("knows nothing against a destination that it had nothing to do with", () => {
     expect(observed.admission.deferralOnArrival("unknown", fillingWindow() as never)).toBeNull();
@@ -52,7 +91,49 @@ describe("an admission", () => {
     observed.nowMs += 5_000;
     observed.admit(checked("a", { urls }));
     expect(sentAt(1).lines.map(({ health }) => health.url)).toEqual([urls[0], urls[2]]);
-    expect(observed.admission.leftOutTillMs(sentAt(1))).toEqual([1_030_000]);
+    expect(observed.admission.leftOutTillMs(sentAt(1))).toEqual([EPOCH_MS + 1_030_000]);
+  });
+
+  it("says nothing of the URLs that a delivery is not owed to, nor where each URL is settled by itself", () => {
+    const urls = ["https://well.example/", "https://asks.example/", "https://other.example/"];
+    observed.admit(checked("a", { urls }));
+    observed.admission.settled(sentAt(0), 0, "delivered", null);
+    observed.admission.settled(sentAt(0), 1, "failed", 30_000);
+    observed.admission.settled(sentAt(0), 2, "failed", 30_000);
+    observed.admit(checked("a", { urls, owed: urls.slice(0, 2) }));
+    expect(sentAt(1).lines.map(({ health }) => health.url)).toEqual(urls.slice(0, 1));
+    expect(observed.admission.leftOutTillMs(sentAt(1))).toEqual([EPOCH_MS + 1_030_000]);
+
+    observed.admit(checked("b", { urls, settle: "each" }));
+    observed.admission.settled(sentAt(2), 0, "delivered", null);
+    observed.admission.settled(sentAt(2), 1, "failed", 30_000);
+    observed.admit(checked("b", { urls, settle: "each" }));
+    expect(sentAt(3).lines.map(({ health }) => health.url)).toEqual([urls[0], urls[2]]);
+    expect(observed.admission.leftOutTillMs(sentAt(3))).toEqual([]);
+  });
+
+  it("defers what a delivery owes to single URLs in parts, each with its own cause", () => {
+    const urls = ["https://asks.example/", "https://asked.example/"];
+    observed.admit(checked("a", { urls, settle: "each" }));
+    observed.admission.settled(sentAt(0), 0, "failed", 30_000);
+    observed.admission.settled(sentAt(0), 1, "failed", 60_000);
+    observed.admit(checked("a", { urls, settle: "each" }));
+    expect(observed.deferred.map(({ parts }) => parts)).toMatchObject([
+      [
+        { cause: "retry_after", notBeforeMs: 1_030_000 },
+        { cause: "retry_after", notBeforeMs: 1_060_000 },
+      ],
+    ]);
+  });
+
+  it("has a timer only while something waits or is watched", () => {
+    const idle = vi.getTimerCount();
+    for (let index = 0; index < 3; index++) observed.admit(checked("a"));
+    observed.pass(100);
+    expect(vi.getTimerCount()).toBe(idle + 1);
+    for (let index = 0; index < 3; index++) observed.finish(sentAt(index), "delivered");
+    observed.pass(100);
+    expect(vi.getTimerCount()).toBe(idle);
   });
 
   it("sends nothing of what waits after it was closed, and has no timer", () => {
@@ -64,5 +145,8 @@ describe("an admission", () => {
     observed.admission.close();
     observed.pass(2_000);
     expect([observed.sent.length, observed.admission.waiting]).toEqual([1, 0]);
+    observed.destinations.close();
+    for (let index = 0; index < 3; index++) observed.admit(checked("b"));
+    expect(vi.getTimerCount()).toBe(0);
   });
 });

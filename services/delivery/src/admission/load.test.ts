@@ -23,6 +23,19 @@ describe("a window that fills", () => {
     expect(observed.causes()).toEqual(Array(8).fill("window_full"));
   });
 
+  it("AD3: leaves what waits behind a quiet URL in a window that does not fill, though others get through", () => {
+    const window = openWindow();
+    observed.admit(checked("b"));
+    for (let index = 0; index < 10; index++) observed.admit(checked("a", { window }));
+    observed.pass(240);
+    observed.finish(observed.sent[0], "delivered");
+    observed.pass(20);
+    expect([observed.deferred.length, observed.admission.waiting]).toEqual([0, 8]);
+    window.records = fillingWindow().records;
+    observed.pass(20);
+    expect(observed.causes()).toEqual(Array(8).fill("window_full"));
+  });
+
   it("AD3: a window fills from three quarters on", () => {
     const deferralOnArrival = (records: number) =>
       observed.admission.deferralOnArrival("a", { ...openWindow(), records } as unknown as PartitionWindow);

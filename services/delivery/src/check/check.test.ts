@@ -54,12 +54,26 @@ describe("a delivery that its destination does not let go on", () => {
     expect(observed.published).toMatchObject([{ kind: "dead_letter", reason: "destination_disabled" }]);
   });
 
-  it("becomes a dead letter when the destination has none of its URLs any more", () => {
-    observed.destination = { ...DESTINATION, settle: "each" };
+  it.each([
+    ["each", "url_removed"],
+    ["any", "not_attempted"],
+  ] as const)("by %s: becomes a dead letter when the destination has none of its URLs any more", (rule, error) => {
+    observed.destination = { ...DESTINATION, settle: rule };
     observed.run(observed.retry(0, "deliveries/0/7/0", { urls: ["https://was.example/"] }));
     expect(observed.attempted).toEqual([]);
-    const lastAttempt = [{ url: "https://was.example/", status: null, error: "url_removed", durationMs: 0 }];
+    const lastAttempt = [{ url: "https://was.example/", status: null, error, durationMs: 0 }];
     expect(observed.published).toMatchObject([{ kind: "dead_letter", reason: "destination_removed", lastAttempt }]);
+  });
+
+  it.each([
+    ["each", [{ kind: "dead_letter", reason: "destination_removed" }]],
+    ["any", []],
+  ] as const)("by %s: one of whose URLs is no more owes that one by itself, or nothing more", (rule, follows) => {
+    observed.destination = { ...DESTINATION, settle: rule };
+    observed.run(observed.retry(0, "deliveries/0/7/0", { urls: ["https://a.example/", "https://was.example/"] }));
+    observed.listener.onSettled(observed.answered(200));
+    expect(observed.published).toMatchObject(follows);
+    expect(observed.attempted).toEqual([["https://a.example/"]]);
   });
 
   it.each<[string, Destination | undefined, string]>([

@@ -5,7 +5,7 @@
  * V2  A destination whose secrets cannot be opened gets nothing, and nothing of it is given up: its deliveries are
  *     held.
  * V3  URLs, headers and secrets are those of the moment of sending: admission has a delivery that waited checked again
- *     (`renew`) when its destination was changed meanwhile.
+ *     when its destination was changed meanwhile.
  */
 
 import type { Destination } from "@posthaste/core/config/destination";
@@ -40,9 +40,8 @@ export class DestinationCheck {
     this.#options = options;
   }
 
-  /** Answers the delivery for admission, or null: then it was dead-lettered or held, or its partition was given up. */
+  /** Answers the delivery for admission, or null: then it was dead-lettered or held. */
   check(task: Task<IncomingDelivery>, delivery: Delivery): CheckedDelivery | null {
-    if (task.window.isRevoked) return null;
     const { destinations, refusals } = this.#options;
     const destination = destinations.get(delivery.destinationId);
     if (destination === undefined) {
@@ -64,11 +63,6 @@ export class DestinationCheck {
   /** True when nobody changed the delivery's destination since its last check. */
   isCurrent({ destination }: CheckedDelivery): boolean {
     return this.#options.destinations.get(destination.id) === destination;
-  }
-
-  /** Checks a delivery again that waited in admission; answers as `check` does. */
-  renew({ task, delivery }: CheckedDelivery): CheckedDelivery | null {
-    return this.check(task, delivery);
   }
 
   /** V2 */

@@ -61,6 +61,8 @@ describe("what a process counts of a destination", () => {
     const counts = new DestinationsCounts();
     counts.settled("a", "delivered", 0);
     counts.settled("b", "delivered", 1000);
+    counts.settled("c", "delivered", 0);
+    counts.deferred("c", "breaker_open", 1000);
     expect([counts.forgetUnused(3_600_000), counts.get("a")]).toEqual([["a"], undefined]);
     counts.settled("a", "delivered", 3_600_001);
     expect(counts.get("a")).toMatchObject({ delivered: 1, countedSinceMs: 3_600_001 });

@@ -160,6 +160,16 @@ describe("the health of destinations", () => {
     expect(written()).toMatchObject([["a:i1", { destination: { delivered: 21 } }]]);
   });
 
+  it("HW3: writes at once again what the brokers refused at once, though nothing changed", async () => {
+    answer = () => Promise.reject(new Error("no broker"));
+    settled("a");
+    await pass(250);
+    answer = () => Promise.resolve();
+    sends = [];
+    await pass(500);
+    expect(written()).toMatchObject([["a:i1", { destination: { delivered: 1 } }]]);
+  });
+
   it("HW4: is beside what the process runs with, which is written every five seconds", async () => {
     await pass(10_250);
     const records = sends.flat();
@@ -186,7 +196,7 @@ describe("the health of destinations", () => {
     ]);
   });
 
-  it("HW1: plans no more than it may, nothing too early, and no change behind what did not change", () => {
+  it("HW1: plans no more than it may, nothing too early, changes first, and what was written longest ago before others", () => {
     const candidate = fc.record({ destinationId: fc.string(), isChanged: fc.boolean(), writtenMs: fc.nat(20_000) });
     fc.assert(
       fc.property(fc.array(candidate), fc.nat(20), (candidates: WriteChoice[], most) => {
@@ -198,6 +208,10 @@ describe("the health of destinations", () => {
         expect(planned.slice(0, lastChange + 1).every(({ isChanged }) => isChanged)).toBe(true);
         const changes = candidates.filter(({ isChanged }) => isChanged).length;
         expect(lastChange + 1).toBe(Math.min(most, changes));
+        for (const kind of [true, false]) {
+          const writtenMs = planned.filter(({ isChanged }) => isChanged === kind).map((each) => each.writtenMs);
+          expect(writtenMs).toEqual(writtenMs.toSorted((a, b) => a - b));
+        }
       }),
     );
   });

@@ -17,6 +17,21 @@ describe("a record that no schema reads", () => {
     expect(observed.finished).toEqual([4]);
     expect((await observed.metrics.unreadable.get()).values).toMatchObject([{ value: 1 }]);
   });
+
+  it.each([
+    [new PosthasteError("closed", "the producer is closed"), 0],
+    [new Error("a bug"), 1],
+  ])(
+    "A1: stays in its window when it cannot be put aside, %s, which ends the process %d times",
+    async (reason, ends) => {
+      const task = observed.retry(4, "deliveries/0/7/0", {});
+      observed.run({ ...task, item: { ...task.item, delivery: null, unreadable: null } });
+      observed.aside[0]?.refuse(reason);
+      await vi.advanceTimersByTimeAsync(0);
+      expect([observed.finished, observed.failures.length]).toEqual([[], ends]);
+      observed.failures = [];
+    },
+  );
 });
 
 describe("a first attempt", () => {
@@ -110,6 +125,16 @@ describe("a retry", () => {
       },
     };
     observed.run({ ...task, item: broken });
+    vi.advanceTimersByTime(1000);
+    expect(observed.failures).toMatchObject([{ message: "a bug" }]);
+    observed.failures = [];
+  });
+
+  it("whose way from its jitter throws, for a bug, ends the process", () => {
+    vi.spyOn(observed.pipeline.retryBacklog, "remove").mockImplementation(() => {
+      throw new Error("a bug");
+    });
+    observed.run(observed.retry(0, "deliveries/0/7/0", {}));
     vi.advanceTimersByTime(1000);
     expect(observed.failures).toMatchObject([{ message: "a bug" }]);
     observed.failures = [];

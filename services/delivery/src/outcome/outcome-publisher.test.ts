@@ -170,4 +170,17 @@ describe("what follows a delivery", () => {
     expect(letters).toMatchObject([{ reason: "suppressed", reasonClass: "configuration", userKey: null }]);
     expect(sent[0]?.[0]?.headers).not.toHaveProperty("user-key");
   });
+
+  it("W6: is named by its topic's own id where that is known, since another topic may come to have its name", () => {
+    const known = task();
+    publisher.publish({ ...known, window: { ...known.window, topicId: "T1" } } as typeof known, [retry]);
+    expect(sent[0]?.[0]?.headers).toMatchObject({ "republished-from": "T1/3/41/0" });
+  });
+
+  it("is a dead letter that says when it was tried first, or nothing where its history has lost that", () => {
+    publisher.publish(task(), [deadLetter]);
+    const later = addAttempt({ ...NO_PROGRESS, attempts: 3 }, { startedAtMs: 12, urls: [url] });
+    publisher.publish(task(), [{ ...deadLetter, progress: later }]);
+    expect(letters.map(({ firstAttemptAtMs }) => firstAttemptAtMs)).toEqual([11, null]);
+  });
 });

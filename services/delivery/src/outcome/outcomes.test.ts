@@ -139,6 +139,14 @@ describe("an attempt", () => {
     },
   );
 
+  it("OU3: that delivered is logged whatever the share where something follows all the same", () => {
+    observed.destination = { ...DESTINATION, settle: "each" };
+    observed.run(observed.retry(4, "deliveries/0/7/0", { urls: ["https://a.example/", "https://gone.example/"] }));
+    observed.listener.onSettled(observed.answered(200));
+    observed.listener.onFinished(observed.answered(200));
+    expect(observed.logged).toMatchObject([{ outcome: "delivered", followUps: [{ reason: "destination_removed" }] }]);
+  });
+
   it("is logged whatever the log skips, where it told of a deletion", () => {
     const task = observed.retry(4, "deliveries/0/7/0", {});
     const delivery = { ...deliveryOf(task), type: "delete" as const };
@@ -165,6 +173,32 @@ describe("an attempt", () => {
     observed.run(observed.retry(7, "deliveries/0/10/0", { urls: ["https://a.example/", "https://b.example/"] }));
     observed.listener.onSettled(observed.answered(200, 503));
     expect(seen).toHaveBeenCalledTimes(2);
+  });
+});
+
+describe("OU4: towards the health of its destination", () => {
+  const counted = () => observed.pipeline.healthCounts.get("dst");
+
+  it("each settled attempt counts, and each answer", () => {
+    observed.run(observed.retry(4, "deliveries/0/7/0", {}));
+    observed.listener.onSettled(observed.answered(503, 503));
+    expect(counted()).toMatchObject({ delivered: 0, retryable: 1, failingSinceMs: observed.nowMs });
+    expect(counted()?.answers.size).toBe(0);
+    observed.listener.onFinished(observed.answered(503, 503));
+    expect([...(counted()?.answers.keys() ?? [])]).toEqual(["https://a.example/", "https://b.example/"]);
+  });
+
+  it("an attempt without a request counts for nothing", () => {
+    observed.run(observed.retry(4, "deliveries/0/7/0", {}));
+    observed.listener.onSettled({ ...observed.answered(503), urls: [] });
+    expect(counted()).toBeUndefined();
+  });
+
+  it("each deferral counts by its cause, and so do all of this process", async () => {
+    observed.run(observed.retry(4, "deliveries/0/7/0", { notBeforeMs: observed.nowMs + 1000 }));
+    expect(counted()?.deferred).toEqual({ retry_after: 1 });
+    const { values } = await observed.metrics.deferred.get();
+    expect(values.find(({ labels }) => labels.cause === "retry_after")?.value).toBe(1);
   });
 });
 
@@ -238,6 +272,12 @@ describe("a deferral", () => {
         ...{ delayMs: 10_000, dueAtMs: observed.nowMs + 10_000, deadlineMs: 1_050_000 },
       },
     ]);
+  });
+
+  it("OU3: is not logged where the log skips such", () => {
+    observed.attemptLog.skipsDeferrals = true;
+    observed.run(observed.retry(4, "deliveries/0/7/0", { notBeforeMs: observed.nowMs + 1000 }));
+    expect([observed.published.length, observed.loggedDeferrals]).toEqual([1, []]);
   });
 
   it("OU3: of some URLs names them", () => {

@@ -37,6 +37,11 @@ export class Acknowledgements {
     this.#timeoutMs = parts.acknowledgeTimeoutMs ?? ACKNOWLEDGE_TIMEOUT_MS;
   }
 
+  /** How many calls wait. */
+  get size(): number {
+    return this.#waiting.size;
+  }
+
   /**
    * True once every in-sync replica has every record; false when that takes too long, and they may still be written
    * later, or at once when a partition of theirs has taken nothing for as long.

@@ -85,6 +85,15 @@ describe("a record of a source's activity", () => {
     expect(written()).toHaveLength(2_001);
   });
 
+  it("AX2: comes every minute in the second minute too", async () => {
+    for (let round = 0; round < 11; round++) {
+      for (let n = 0; n <= 1_000; n++) log.accepted(`src-${n}`, 1);
+      await vi.advanceTimersByTimeAsync(9_900);
+      expect(writtenOf("src-7")).toHaveLength(round < 6 ? 0 : 1);
+      await vi.advanceTimersByTimeAsync(110);
+    }
+  });
+
   it("AX6: goes out with others, a hundred at a time, and the calls are heard between", async () => {
     for (let n = 0; n < 250; n++) log.accepted(`src-${n}`, 1);
     vi.advanceTimersByTime(10_000);
@@ -102,6 +111,8 @@ describe("a record of a source's activity", () => {
     log.accepted("a", 1);
     log.refused(null, REFUSAL, content);
     expect(vi.getTimerCount()).toBe(0);
+    log.close();
+    expect(written()).toHaveLength(1);
   });
 });
 
@@ -116,6 +127,23 @@ describe("AX3: of refused requests", () => {
     expect(samplesOf("a").reduce((sum, n) => sum + n, 0)).toBeLessThanOrEqual(10);
     expect(samplesOf("a").slice(0, 2)).toEqual([3, 2]);
     expect(writtenOf("a").map(({ refused }) => refused)).toEqual(Array(6).fill({ malformed_json: 3 }));
+  });
+
+  it("five are told again in the next minute, and five of one record where a minute ends within it", async () => {
+    const refuseSix = () => {
+      for (let n = 0; n < 6; n++) log.refused("a", REFUSAL, content);
+    };
+    // A minute ends at 1,020,000.
+    await vi.advanceTimersByTimeAsync(15_000);
+    refuseSix();
+    await vi.advanceTimersByTimeAsync(6_000);
+    refuseSix();
+    await vi.advanceTimersByTimeAsync(4_000);
+    expect(samplesOf("a")).toEqual([5]);
+    await vi.advanceTimersByTimeAsync(60_000);
+    refuseSix();
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(samplesOf("a")).toEqual([5, 5]);
   });
 
   it("nothing is read for those that are not told", () => {
@@ -171,17 +199,23 @@ describe("AX4: while the brokers take nothing", () => {
     expect(written()).toHaveLength(70);
   });
 
-  it("four megabytes wait of all sources", async () => {
-    send = () => new Promise(() => {});
+  it("four megabytes wait of all sources, and more go through where they are taken", async () => {
+    const bytesOfAll = () => sends.flat().reduce((sum, { value }) => sum + (value?.length ?? 0), 0);
     const request = { url: "/", headers: { "user-agent": "x".repeat(256) } };
     const wide = () => ({ ...content(), request });
-    for (let minute = 0; minute < 40; minute++) {
-      for (let n = 0; n < 500; n++) log.refused(`src-${n}`, REFUSAL, wide);
-      await vi.advanceTimersByTimeAsync(60_000);
-    }
-    const bytes = sends.flat().reduce((sum, { value }) => sum + (value?.length ?? 0), 0);
-    expect(bytes).toBeGreaterThan(4_000_000);
-    expect(bytes).toBeLessThan(4_250_000);
+    const sendFor = async (minutes: number) => {
+      for (let minute = 0; minute < minutes; minute++) {
+        for (let n = 0; n < 500; n++) log.refused(`src-${n}`, REFUSAL, wide);
+        await vi.advanceTimersByTimeAsync(60_000);
+      }
+    };
+    await sendFor(16);
+    expect(bytesOfAll()).toBeGreaterThan(4_250_000);
+    sends = [];
+    send = () => new Promise(() => {});
+    await sendFor(20);
+    expect(bytesOfAll()).toBeGreaterThan(4_000_000);
+    expect(bytesOfAll()).toBeLessThan(4_250_000);
   });
 });
 
