@@ -6,7 +6,7 @@ import { shortName } from "@posthaste/core/routing/short-name";
 import type { UrlAnswer } from "@posthaste/core/verdict/verdict";
 import { z } from "zod";
 import { attemptFromEntry } from "../read-model/attempt-entry.ts";
-import type { JournalEntry } from "../read-model/journal.ts";
+import type { JournalEntry } from "../read-model/journal-entry.ts";
 
 export const STATUS_CLASSES = ["1xx", "2xx", "3xx", "4xx", "5xx"] as const;
 

@@ -5,7 +5,7 @@ import { letterPlace } from "@posthaste/core/replay/letter-filter";
 import { z } from "zod";
 import { tenths } from "../http/milliseconds.ts";
 import { deadLetterFromEntry, type ListedDeadLetter } from "../read-model/dead-letter-entry.ts";
-import type { JournalEntry } from "../read-model/journal.ts";
+import type { JournalEntry } from "../read-model/journal-entry.ts";
 
 export const reason = z.enum([...DEAD_LETTER_REASONS, OTHER]);
 export const reasonClass = z

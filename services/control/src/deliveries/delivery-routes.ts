@@ -10,11 +10,12 @@ import { isoTime, isoTimeOrNull, timeRange } from "../http/moment.ts";
 import { pageOf, pageQuery } from "../http/page.ts";
 import { defineRoute, type Route } from "../http/route.ts";
 import { attemptFromEntry } from "../read-model/attempt-entry.ts";
-import type { JournalEntry } from "../read-model/journal.ts";
 import { decodeCursor, encodeCursor } from "../read-model/journal-cursor.ts";
+import type { JournalEntry } from "../read-model/journal-entry.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import { type SuppressedKeyCheck, suppressedKeyCheck } from "../suppressions/suppressed-key.ts";
 import { attemptCheck, attemptFilter } from "./attempt-filter.ts";
+import { attemptTexts } from "./filter-texts.ts";
 import { filteredPage } from "./filtered-page.ts";
 
 export const deliveryQuery = pageQuery.extend({
@@ -111,6 +112,7 @@ export function deliveryRoutes(readModel: ReadModel, suppressed: SuppressedUsers
           filter: { destinationId, kind: outcome, messageId, sinceMs: since, untilMs: until },
           limit,
           after: cursor === undefined ? undefined : decodeCursor(cursor),
+          texts: attemptTexts(others),
           shows: attemptCheck(others),
         });
         return {

@@ -1,23 +1,27 @@
 /**
- * A page of a journal whose entries have to be looked at one by one: the journal's index finds some, and `shows` picks
- * among them. A page ends early where enough was looked through, and says up to when.
+ * A page of a journal whose entries have to be looked at one by one: the journal finds some, by its index and by the
+ * texts that they hold, and `shows` picks among them. A page ends early where enough was looked through, and says up to
+ * when.
  */
-import type { JournalEntry, JournalFilter } from "../read-model/journal.ts";
+
 import type { JournalCursor } from "../read-model/journal-cursor.ts";
+import type { JournalEntry, JournalFilter } from "../read-model/journal-entry.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import type { JournalName } from "../read-model/store.ts";
 
-/** Entries that are looked through at a time. */
+/** Entries that are looked through for one page. What lies beyond is for the next. */
+const MAX_LOOKED = 20_000;
+/** Entries that are asked for at a time, once those that fill the page did not all fit. */
 const STEP = 2000;
-/** For one page: 20,000 entries. What lies beyond is for the next. */
-const MAX_STEPS = 10;
 
 export interface FilteredQuery {
   /** What the journal finds by itself. */
   readonly filter: JournalFilter;
+  /** What stands in the detail of every entry that `shows` takes. */
+  readonly texts: readonly string[];
   readonly limit: number;
   readonly after?: JournalCursor | undefined;
-  /** Whether an entry is shown; asked of each in the order of the list. Null where all are. */
+  /** Whether an entry is shown; asked in the order of the list. Null where all are. */
   readonly shows: ((entry: JournalEntry) => boolean) | null;
 }
 
@@ -31,22 +35,27 @@ export interface FilteredPage {
 }
 
 export async function filteredPage(
-  readModel: Pick<ReadModel, "newest">,
+  readModel: Pick<ReadModel, "search">,
   journal: JournalName,
-  { filter, limit, after, shows }: FilteredQuery,
+  { filter, texts, limit, after, shows }: FilteredQuery,
 ): Promise<FilteredPage> {
   const entries: JournalEntry[] = [];
   let last: JournalCursor | undefined = after;
-  const size = shows === null ? limit + 1 : Math.max(limit + 1, STEP);
-  for (let step = 0; step < MAX_STEPS; step++) {
-    const found = await readModel.newest(journal, { ...filter, limit: size, after: last });
+  let [size, looked] = [limit + 1, 0];
+  while (looked < MAX_LOOKED) {
+    const asked = { ...filter, texts, limit: size, lookThrough: MAX_LOOKED, after: last };
+    const { entries: found, end } = await readModel.search(journal, asked);
     for (const entry of found) {
-      const isShown = shows === null || shows(entry);
+      const isShown = shows?.(entry) ?? true;
       if (isShown && entries.length === limit) return { entries, next: last ?? null, searchedToMs: null };
       if (isShown) entries.push(entry);
       last = entry;
     }
-    if (found.length < size) return { entries, next: null, searchedToMs: null };
+    if (end === null) return { entries, next: null, searchedToMs: null };
+    last = end;
+    // Where fewer were found than asked for, all that may be looked through was.
+    looked += found.length < size ? MAX_LOOKED : found.length;
+    size = Math.max(limit + 1, STEP);
   }
   return { entries, next: last ?? null, searchedToMs: last?.timeMs ?? null };
 }

@@ -6,12 +6,13 @@ import { isoTimeOrNull } from "../http/moment.ts";
 import { pageOf } from "../http/page.ts";
 import { defineRoute, type Route } from "../http/route.ts";
 import { deliveryFromEntry, type KnownDelivery } from "../read-model/delivery-entry.ts";
-import type { JournalEntry } from "../read-model/journal.ts";
 import { decodeCursor, encodeCursor } from "../read-model/journal-cursor.ts";
+import type { JournalEntry } from "../read-model/journal-entry.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import { suppressedKeyCheck } from "../suppressions/suppressed-key.ts";
 import { type AttemptFilter, deliveryCheck } from "./attempt-filter.ts";
 import { deliveryQuery, searchedTo } from "./delivery-routes.ts";
+import { latestTexts } from "./filter-texts.ts";
 import { filteredPage } from "./filtered-page.ts";
 import { filteredOf, latestDelivery, viewLatest } from "./latest-view.ts";
 
@@ -52,6 +53,7 @@ export function latestRoutes({ readModel, suppressed, nowMs }: LatestRoutesOptio
           filter: { destinationId, kind: state, messageId, sinceMs: since, untilMs: until },
           limit,
           after: cursor === undefined ? undefined : decodeCursor(cursor),
+          texts: latestTexts(others),
           shows: latestCheck(others),
         });
         const deliveries = page.entries.map(deliveryFromEntry);
@@ -72,7 +74,8 @@ interface LatestFilter extends AttemptFilter {
   readonly outcome?: string | undefined;
 }
 
-function latestCheck({ outcome, ...others }: LatestFilter): ((entry: JournalEntry) => boolean) | null {
+/** Null where every delivery fits. */
+export function latestCheck({ outcome, ...others }: LatestFilter): ((entry: JournalEntry) => boolean) | null {
   const check = deliveryCheck(others);
   if (outcome === undefined && check === null) return null;
   return (entry) => {

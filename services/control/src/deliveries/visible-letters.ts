@@ -11,8 +11,10 @@ import { type LetterFacts, type LetterFilter, letterCheck } from "@posthaste/cor
 import type { SuppressedUsersTable } from "@posthaste/kafka/log/suppressed-users";
 import type { Freshness } from "../http/freshness.ts";
 import { factsFromEntry } from "../read-model/dead-letter-entry.ts";
-import type { CountedKind, JournalEntry, JournalFilter, KindCount } from "../read-model/journal.ts";
+import { letterTexts } from "../read-model/entry-texts.ts";
+import type { CountedKind, KindCount } from "../read-model/journal.ts";
 import type { JournalCursor } from "../read-model/journal-cursor.ts";
+import type { JournalEntry, JournalFilter } from "../read-model/journal-entry.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import type { PastPlans } from "../replays/plan-letters.ts";
 import { type FilteredPage, filteredPage } from "./filtered-page.ts";
@@ -90,7 +92,8 @@ export class VisibleLetters {
       if (verdict !== "shown" && verdict !== "other") leftOut[verdict] += 1;
       return verdict === "shown";
     };
-    const asked = { filter: indexed(filter), limit, after, shows: judge === null ? null : shows };
+    const texts = letterTexts(filter);
+    const asked = { filter: indexed(filter), texts, limit, after, shows: judge === null ? null : shows };
     return { ...(await filteredPage(this.#readModel, JOURNAL, asked)), leftOut };
   }
 

@@ -13,7 +13,7 @@ import type { PipelineAnswer } from "../pipeline/pipeline-search.ts";
 import { type ListedRefusal, refusedRequestFromEntry } from "../read-model/activity-entry.ts";
 import { attemptFromEntry, deferralFromEntry } from "../read-model/attempt-entry.ts";
 import { deadLetterFromEntry, type ListedDeadLetter } from "../read-model/dead-letter-entry.ts";
-import type { JournalEntry } from "../read-model/journal.ts";
+import type { JournalEntry } from "../read-model/journal-entry.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import { type ListedRejectedCall, rejectedCallFromEntry } from "../read-model/rejected-call-entry.ts";
 import { type ListedUnrouted, unroutedFromEntry } from "../read-model/unrouted-entry.ts";

@@ -7,7 +7,7 @@ import { attemptCheck } from "../deliveries/attempt-filter.ts";
 import { viewLetter } from "../deliveries/dead-letter-view.ts";
 import { seenDelivery, viewDelivery } from "../deliveries/delivery-routes.ts";
 import type { VisibleLetters } from "../deliveries/visible-letters.ts";
-import type { JournalEntry } from "../read-model/journal.ts";
+import type { JournalEntry } from "../read-model/journal-entry.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import type { OpenedReplays } from "../replays/open-replays.ts";
 import type { SuppressedKeyCheck } from "../suppressions/suppressed-key.ts";

@@ -1,7 +1,7 @@
 /** A source's activity as entries of two journals, and back: the counts, and the requests refused as a whole. */
 import type { RefusedRequest, SourceActivity } from "@posthaste/core/call/source-activity";
-import type { JournalEntry } from "./journal.ts";
 import type { JournalCursor } from "./journal-cursor.ts";
+import type { JournalEntry } from "./journal-entry.ts";
 
 type ActivityPlace = Pick<JournalCursor, "partition" | "offset">;
 

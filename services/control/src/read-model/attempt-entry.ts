@@ -1,7 +1,7 @@
 /** Attempts and first deferrals as entries of their journals, and back. */
 import type { AttemptBatch, AttemptRecord, DeferralRecord } from "@posthaste/core/delivery/attempt-record";
-import type { JournalEntry } from "./journal.ts";
 import type { JournalCursor } from "./journal-cursor.ts";
+import type { JournalEntry } from "./journal-entry.ts";
 
 /** What the journal's own columns do not hold. */
 type AttemptDetail = Omit<AttemptRecord, "startedAtMs" | "destinationId" | "outcome" | "messageId">;

@@ -5,7 +5,7 @@ import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import type { LetterFacts } from "@posthaste/core/replay/letter-filter";
 import { suppressionDigest } from "@posthaste/kafka/log/suppressed-users";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
-import type { JournalEntry } from "./journal.ts";
+import type { JournalEntry } from "./journal-entry.ts";
 import { errorsOf, userIdsOf } from "./letter-facts.ts";
 
 type Detailed =

@@ -16,8 +16,8 @@ import type { DeliveryFacts, LetterFact } from "@posthaste/core/verdict/delivery
 import { type DeliveryState, standingOf } from "@posthaste/core/verdict/delivery-state";
 import { addFacts, lastFact } from "@posthaste/core/verdict/newest-facts";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
-import type { JournalEntry } from "./journal.ts";
-import type { JournalCursor } from "./journal-cursor.ts";
+import { type JournalCursor, newestFirst } from "./journal-cursor.ts";
+import type { JournalEntry } from "./journal-entry.ts";
 
 /** What a dead letter says of its delivery. */
 export interface KnownLetter extends LetterFact, Pick<LoggedDelivery, "type" | "event" | "userKey" | "receivedAtMs"> {}
@@ -41,7 +41,7 @@ export interface KnownDelivery extends Pick<LoggedDelivery, "sourceId" | "replay
 interface DeliveryDetail extends Pick<KnownDelivery, "sourceId" | "replayId" | "origin" | "delayMs"> {
   readonly attempts: readonly KeptAttempt[];
   readonly deferrals: readonly KeptDeferral[];
-  readonly letters: readonly KnownLetter[];
+  readonly letters: readonly KeptLetter[];
 }
 
 /** What a record of the log says beside how its delivery stands: the other journals keep it. */
@@ -54,6 +54,8 @@ type Origin = "originPartition" | "originOffset";
 type KeptUrl = readonly [url: string, status: number | null, error: string | null, durationMs: number];
 type KeptAttempt = Omit<AttemptRecord, Left | "urls"> & { readonly urls: readonly KeptUrl[] };
 type KeptDeferral = Omit<DeferralRecord, Left>;
+type KeptAnswer = readonly [url: string, status: number | null, error: string | null];
+type KeptLetter = Omit<KnownLetter, "lastAttempt"> & { readonly lastAttempt: readonly KeptAnswer[] };
 
 type Place = Pick<JournalCursor, "partition" | "offset">;
 type Named = Pick<KnownDelivery, "messageId" | "destinationId" | "sourceId" | "replayId" | "origin">;
@@ -106,7 +108,7 @@ export function deliveryFromEntry({ timeMs, messageId, destinationId, kind, deta
   const facts: KnownFacts = {
     attempts: attempts.map((attempt) => ({ ...left, ...attempt, urls: attempt.urls.map(urlFrom) })),
     deferrals: deferrals.map((deferral) => ({ ...left, ...deferral })),
-    letters,
+    letters: letters.map((letter) => ({ ...letter, lastAttempt: letter.lastAttempt.map(answerFrom) })),
   };
   return { ...rest, facts, messageId, destinationId, timeMs, state: kind as DeliveryState };
 }
@@ -120,7 +122,7 @@ export function isSameDelivery(one: Named, other: Named): boolean {
 /** The entry of a delivery of which both are known. The same whichever is held and whichever comes. */
 export function joinedEntry(held: JournalEntry, more: JournalEntry): JournalEntry {
   const [known, added] = [deliveryFromEntry(held), deliveryFromEntry(more)];
-  const newer = isBefore(held, more) ? more : held;
+  const newer = newestFirst(held, more) > 0 ? more : held;
   return entryOf({ ...known, facts: addFacts(known.facts, added.facts) }, newer);
 }
 
@@ -131,7 +133,8 @@ function entryOf(
   const { state, verdict } = standingOf(facts, 0);
   const delayMs = verdict?.cause === "waiting_retry" ? verdict.delayMs : null;
   const kept = { attempts: facts.attempts.map(keptAttempt), deferrals: facts.deferrals.map(keptDeferral) };
-  const detail: DeliveryDetail = { sourceId, replayId, origin, delayMs, ...kept, letters: facts.letters };
+  const letters = facts.letters.map(keptLetter);
+  const detail: DeliveryDetail = { sourceId, replayId, origin, delayMs, ...kept, letters };
   const timeMs = lastFact(facts)?.atMs ?? 0;
   const named = { timeMs, partition, offset, place, destinationId, messageId };
   return { ...named, kind: state, detail: JSON.stringify(detail), users: "" };
@@ -151,6 +154,14 @@ function keptDeferral(deferral: DeferralRecord): KeptDeferral {
   return { type, event, userKey, receivedAtMs, attempts, deferredAtMs, cause, urls, delayMs, dueAtMs, deadlineMs };
 }
 
+function keptLetter({ lastAttempt, ...letter }: KnownLetter): KeptLetter {
+  return { ...letter, lastAttempt: lastAttempt.map(({ url, status, error }) => [url, status, error]) };
+}
+
+function answerFrom([url, status, error]: KeptAnswer): KnownLetter["lastAttempt"][number] {
+  return { url, status, error };
+}
+
 function urlFrom([url, status, error, durationMs]: KeptUrl): UrlAttempt {
   return { url, status, error, durationMs, answer: null };
 }
@@ -166,14 +177,4 @@ function namedBy({
   const hasOrigin = originPartition !== null && originOffset !== null;
   const origin = hasOrigin ? { partition: originPartition, offset: originOffset } : null;
   return { messageId, destinationId, sourceId, replayId, origin };
-}
-
-/** In the order of the journal. */
-function isBefore(one: JournalCursor, other: JournalCursor): boolean {
-  const later =
-    other.timeMs - one.timeMs ||
-    other.partition - one.partition ||
-    other.offset - one.offset ||
-    other.place - one.place;
-  return later > 0;
 }

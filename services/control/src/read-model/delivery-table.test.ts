@@ -5,7 +5,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { attemptAt, deadLetterAt, deferralAt } from "../../test/log-writer.ts";
 import { deliveryFromEntry, loggedDeliveryEntries, lostDeliveryEntries } from "./delivery-entry.ts";
 import { DeliveryTable } from "./delivery-table.ts";
-import type { JournalBounds, JournalEntry } from "./journal.ts";
+import type { JournalBounds } from "./journal.ts";
+import type { JournalEntry } from "./journal-entry.ts";
 
 const KEEP_MS = 24 * 60 * 60 * 1000;
 

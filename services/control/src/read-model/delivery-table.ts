@@ -8,7 +8,8 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import { deliveryFromEntry, isSameDelivery, joinedEntry } from "./delivery-entry.ts";
-import { Journal, type JournalEntry, type JournalOptions } from "./journal.ts";
+import { Journal, type JournalOptions } from "./journal.ts";
+import type { JournalEntry } from "./journal-entry.ts";
 
 /** Deliveries of a destination that wait in a retry topic. */
 export interface WaitingDeliveries {

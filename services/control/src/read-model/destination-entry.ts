@@ -2,7 +2,7 @@
 import type { DestinationRecord } from "@posthaste/contracts/destination-codec";
 import { headerText, parseWhole, REVISION_HEADER } from "@posthaste/contracts/headers";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
-import type { JournalEntry } from "./journal.ts";
+import type { JournalEntry } from "./journal-entry.ts";
 
 export const DESTINATION_STATES = ["on", "off", "removed"] as const;
 export type DestinationState = (typeof DESTINATION_STATES)[number];

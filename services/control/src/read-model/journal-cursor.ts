@@ -10,6 +10,13 @@ export interface JournalCursor {
   readonly place: number;
 }
 
+/** Below 0 where `one` stands before `other`. */
+export function newestFirst(one: JournalCursor, other: JournalCursor): number {
+  return (
+    other.timeMs - one.timeMs || other.partition - one.partition || other.offset - one.offset || other.place - one.place
+  );
+}
+
 export function encodeCursor({ timeMs, partition, offset, place }: JournalCursor): string {
   return Buffer.from([timeMs, partition, offset, place].join(":")).toString("base64url");
 }

@@ -14,7 +14,7 @@ import { attemptEntries, deferralEntries } from "./attempt-entry.ts";
 import { deadLetterEntries } from "./dead-letter-entry.ts";
 import { loggedDeliveryEntries, lostDeliveryEntries } from "./delivery-entry.ts";
 import { destinationEntries } from "./destination-entry.ts";
-import type { JournalEntry } from "./journal.ts";
+import type { JournalEntry } from "./journal-entry.ts";
 import { rejectedCallEntries } from "./rejected-call-entry.ts";
 import type { JournalName } from "./store.ts";
 import { TopicFollower, type TopicFollowerOptions } from "./topic-follower.ts";

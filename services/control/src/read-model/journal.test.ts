@@ -1,7 +1,9 @@
 import { DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Journal, type JournalEntry, type JournalFilter } from "./journal.ts";
+import { Journal } from "./journal.ts";
+import { type JournalCursor, newestFirst } from "./journal-cursor.ts";
+import type { JournalEntry, JournalFilter } from "./journal-entry.ts";
 
 const KINDS = ["delivered", "retryable", "permanent"];
 const NOW_MS = 1_000_000;
@@ -51,10 +53,6 @@ function nameOf({ timeMs, partition, offset, place }: JournalEntry): string {
   return [timeMs, partition, offset, place].join();
 }
 
-function newestFirst(a: JournalEntry, b: JournalEntry): number {
-  return b.timeMs - a.timeMs || b.partition - a.partition || b.offset - a.offset || b.place - a.place;
-}
-
 function fits(wanted: JournalFilter, each: JournalEntry): boolean {
   const { destinationId, kind, messageId, sinceMs = 0, untilMs = 100 } = wanted;
   if (each.timeMs < sinceMs || each.timeMs >= untilMs) return false;
@@ -77,6 +75,43 @@ describe("a journal", () => {
         }
         expect(seen).toEqual(all.filter((each) => fits(wanted, each)).sort(newestFirst));
         expect(journal.size).toBe(all.length);
+      }),
+    );
+  });
+
+  it("finds by texts what going through all of it would, and says how far it looked", () => {
+    const withTexts = entries.chain((all) =>
+      fc
+        .array(fc.subarray(["red", "green", "blue"]), { minLength: all.length, maxLength: all.length })
+        .map((details) => all.map((each, index) => ({ ...each, detail: JSON.stringify(details[index]) }))),
+    );
+    const asked = fc.record({
+      texts: fc.subarray(['"red"', '"green"']),
+      limit: fc.integer({ min: 1, max: 5 }),
+      lookThrough: fc.integer({ min: 1, max: 9 }),
+    });
+    fc.assert(
+      fc.property(withTexts, filter, asked, (all, wanted, query) => {
+        const journal = createJournal();
+        journal.add(all);
+        const indexed = all.filter((each) => fits(wanted, each)).sort(newestFirst);
+        const seen: JournalEntry[] = [];
+        let after: JournalCursor | undefined;
+        for (;;) {
+          const { entries: found, end } = journal.search({ ...wanted, ...query, after });
+          expect(found.length).toBeLessThanOrEqual(query.limit);
+          seen.push(...found);
+          const rest = indexed.filter((each) => after === undefined || newestFirst(after, each) < 0);
+          const looked = rest.filter((each) => end === null || newestFirst(each, end) <= 0);
+          expect(looked.length).toBeLessThanOrEqual(query.lookThrough * KINDS.length);
+          if (end === null) break;
+          // It comes on with each question.
+          expect(looked.length).toBeGreaterThan(0);
+          if (found.length < query.limit && wanted.destinationId === undefined)
+            expect(looked).toHaveLength(query.lookThrough);
+          after = end;
+        }
+        expect(seen).toEqual(indexed.filter(({ detail }) => query.texts.every((text) => detail.includes(text))));
       }),
     );
   });
@@ -152,6 +187,11 @@ describe("a journal", () => {
     journal.add([at(60), at(99)]);
     nowMs = 111;
     expect(journal.newest({ limit: 10 }).map(({ timeMs }) => timeMs)).toEqual([99]);
+    expect(journal.counts({ limit: 10 })).toEqual([{ destinationId: "a", kind: "delivered", count: 1 }]);
+    expect(journal.outcomes(["m"])).toMatchObject([{ entries: 1, firstMs: 99 }]);
+    const asked = { texts: [], limit: 10, lookThrough: 10 };
+    expect(journal.search(asked).entries.map(({ timeMs }) => timeMs)).toEqual([99]);
+    expect(journal.search({ ...asked, anyAge: true }).entries.map(({ timeMs }) => timeMs)).toEqual([99, 60]);
     expect(journal.size).toBe(2);
     journal.add([at(110)]);
     expect(journal.size).toBe(2);
@@ -180,9 +220,15 @@ describe("a journal", () => {
     const journal = new Journal(explaining, {
       ...{ name: "things", kinds: KINDS, nowMs: () => NOW_MS, maxEntries: 10, keepMs: NOW_MS },
     });
-    journal.newest({ ...wanted, limit: 5, after: { timeMs: 5, partition: 0, offset: 0, place: 0 } });
+    const after = { timeMs: 5, partition: 0, offset: 0, place: 0 };
+    journal.newest({ ...wanted, limit: 5, after });
     expect(plans[0]).toMatch(/^SEARCH /);
     // A message has a few attempts: sorting those is nothing.
     if (!("messageId" in wanted)) expect(plans).toHaveLength(1);
+    plans.length = 0;
+    journal.search({ ...wanted, limit: 5, after, texts: ["x"], lookThrough: 9 });
+    expect(plans[0]).toBe("CO-ROUTINE (subquery-1)");
+    expect(plans[1]).toMatch(/^SEARCH /);
+    if (!("messageId" in wanted)) expect(plans).toHaveLength(3);
   });
 });

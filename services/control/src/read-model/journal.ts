@@ -10,34 +10,25 @@
  * JN4  Every page is read along an index: what it costs does not depend on how much is held. Counting alone reads each
  *      index entry that it counts.
  */
-import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import type { JournalCursor } from "./journal-cursor.ts";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { type JournalCursor, newestFirst } from "./journal-cursor.ts";
+import type { JournalEntry, JournalFilter, JournalQuery } from "./journal-entry.ts";
+import { conditionsOf, indexOf, NEWEST_FIRST, toEntry } from "./journal-sql.ts";
 
-export interface JournalEntry extends JournalCursor {
-  readonly destinationId: string;
-  /** What entries are told apart by: an attempt's outcome, a dead letter's reason. */
-  readonly kind: string;
-  readonly messageId: string;
-  /** Everything else, as JSON. */
-  readonly detail: string;
-  /** Whom it is about, as the digests of their suppression keys one after the other; empty where that is not noted. */
-  readonly users: string;
+export interface JournalSearch extends JournalQuery {
+  /** Each of these stands in the detail of what is wanted. */
+  readonly texts: readonly string[];
+  /** Entries that are looked at for them, of each kind at the most. */
+  readonly lookThrough: number;
+  /** Those too that are held and too old to be shown. */
+  readonly anyAge?: boolean | undefined;
 }
 
-export interface JournalFilter {
-  readonly destinationId?: string | undefined;
-  readonly kind?: string | undefined;
-  readonly messageId?: string | undefined;
-  /** Not before this moment, ms since the epoch. */
-  readonly sinceMs?: number | undefined;
-  /** Before this moment, ms since the epoch. */
-  readonly untilMs?: number | undefined;
-}
-
-export interface JournalQuery extends JournalFilter {
-  readonly limit: number;
-  /** Only what stands behind this in the list. */
-  readonly after?: JournalCursor | undefined;
+export interface FoundEntries {
+  /** Newest first. */
+  readonly entries: readonly JournalEntry[];
+  /** Whatever stands behind this in the list was not looked at; null when the list ends. */
+  readonly end: JournalCursor | null;
 }
 
 /** What happened under one message id to one destination, of one kind. */
@@ -71,6 +62,8 @@ export interface JournalOptions extends JournalBounds {
   readonly nowMs: () => number;
   /** Told of each entry that the bounds no longer allow. */
   readonly onDropped?: (entry: JournalEntry) => void;
+  /** Told of where an entry stands that is dropped, and of one that was too old to be added. */
+  readonly onNotHeld?: (place: JournalCursor) => void;
 }
 
 /**
@@ -124,7 +117,10 @@ export class Journal {
   /** Adds an entry, dropping none; answers whether it is new, and not too old to be held. */
   insert(entry: JournalEntry): boolean {
     const { timeMs, partition, offset, place, destinationId, kind, messageId, detail } = entry;
-    if (timeMs < this.#horizonMs()) return false;
+    if (timeMs < this.#horizonMs()) {
+      this.#options.onNotHeld?.(entry);
+      return false;
+    }
     const users = Buffer.from(entry.users, "latin1");
     const { changes } = this.#prepare(
       `INSERT OR IGNORE INTO ${this.#options.name} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -162,6 +158,23 @@ export class Journal {
       .slice(0, limit);
   }
 
+  /** The newest entries that fit the query and hold its texts: whoever reads each would take many times as long. */
+  search(query: JournalSearch): FoundEntries {
+    const { destinationId, kind, messageId, limit } = query;
+    const isByKind = destinationId !== undefined && kind === undefined && messageId === undefined;
+    const kinds = isByKind ? this.#options.kinds : [kind];
+    const found = kinds.map((each) => this.#searchKind({ ...query, kind: each }));
+    const ends = found.flatMap(({ end }) => (end === null ? [] : [end]));
+    // Of one kind, nothing is known from there on.
+    const end = ends.sort(newestFirst).at(0) ?? null;
+    const known = found
+      .flatMap(({ entries }) => entries)
+      .filter((entry) => end === null || newestFirst(entry, end) <= 0)
+      .sort(newestFirst);
+    const entries = known.slice(0, limit);
+    return { entries, end: known.length > limit ? (entries.at(-1) ?? end) : end };
+  }
+
   /** Every entry of a message for a destination, in no order, those that are too old to be shown included. */
   ofDelivery(messageId: string, destinationId: string): readonly JournalEntry[] {
     const { name } = this.#options;
@@ -174,7 +187,7 @@ export class Journal {
   /** How many entries there are of each destination and kind, in that order. */
   counts({ limit, after, ...filter }: CountQuery): readonly KindCount[] {
     const { name } = this.#options;
-    const { conditions, values } = this.#conditions(filter);
+    const { conditions, values } = conditionsOf(filter, this.#horizonMs());
     if (after !== undefined) {
       conditions.push("(destination_id, kind) > (?, ?)");
       values.push(after.destinationId, after.kind);
@@ -209,58 +222,51 @@ export class Journal {
     }));
   }
 
-  #select({ limit, after, ...filter }: JournalQuery): readonly JournalEntry[] {
-    const { name } = this.#options;
-    const { conditions, values } = this.#conditions(filter);
-    if (after !== undefined) {
-      conditions.push("(time, log_partition, log_offset, place) < (?, ?, ?, ?)");
-      values.push(after.timeMs, after.partition, after.offset, after.place);
-    }
-    return this.#prepare(
-      `SELECT * FROM ${name} ${this.#index(filter)} WHERE ${conditions.join(" AND ")}
-       ORDER BY time DESC, log_partition DESC, log_offset DESC, place DESC LIMIT ?`,
-    )
+  #select({ limit, ...filter }: JournalQuery): readonly JournalEntry[] {
+    const { sql, values } = this.#listed("*", filter);
+    return this.#prepare(`${sql} LIMIT ?`)
       .all(...values, limit)
       .map(toEntry);
   }
 
-  #conditions(filter: JournalFilter): { conditions: string[]; values: SQLInputValue[] } {
-    const conditions = ["time >= ?"];
-    const values: SQLInputValue[] = [Math.max(filter.sinceMs ?? 0, this.#horizonMs())];
-    const add = (condition: string, value: SQLInputValue | undefined): void => {
-      if (value === undefined) return;
-      conditions.push(condition);
-      values.push(value);
-    };
-    add("time < ?", filter.untilMs);
-    add("destination_id = ?", filter.destinationId);
-    add("kind = ?", filter.kind);
-    add("message_id = ?", filter.messageId);
-    return { conditions, values };
+  #searchKind({ limit, texts, lookThrough, anyAge, ...filter }: JournalSearch): FoundEntries {
+    const horizonMs = anyAge === true ? 0 : this.#horizonMs();
+    const { sql, values } = this.#listed("*", filter, horizonMs);
+    const holds = ["TRUE", ...texts.map(() => "instr(detail, ?) > 0")].join(" AND ");
+    const entries = this.#prepare(`SELECT * FROM (${sql} LIMIT ?) WHERE ${holds} LIMIT ?`)
+      .all(...values, lookThrough, ...texts, limit)
+      .map(toEntry);
+    const last = entries.at(-1);
+    if (entries.length === limit && last !== undefined) return { entries, end: last };
+    const { sql: places } = this.#listed("time, log_partition, log_offset, place", filter, horizonMs);
+    const row = this.#prepare(`${places} LIMIT 1 OFFSET ?`).get(...values, lookThrough - 1);
+    return { entries, end: row === undefined ? null : toEntry(row) };
   }
 
-  /** JN4. Named here, since without statistics the planner takes two equalities for better than one message id. */
-  #index({ destinationId, kind, messageId }: JournalFilter): string {
+  #listed(columns: string, filter: JournalFilter & Pick<JournalQuery, "after">, horizonMs = this.#horizonMs()) {
     const { name } = this.#options;
-    if (messageId !== undefined) return `INDEXED BY ${name}_by_message`;
-    if (destinationId !== undefined) return `INDEXED BY ${name}_by_destination`;
-    return kind === undefined ? "NOT INDEXED" : `INDEXED BY ${name}_by_kind`;
+    const { conditions, values } = conditionsOf(filter, horizonMs);
+    const where = `WHERE ${conditions.join(" AND ")} ORDER BY ${NEWEST_FIRST}`;
+    return { sql: `SELECT ${columns} FROM ${name} ${indexOf(name, filter)} ${where}`, values };
   }
 
   /** Drops the oldest entries from before a moment, `limit` at the most. */
   #drop(beforeMs: number, limit: number): void {
     if (limit <= 0) return;
-    const { name, onDropped } = this.#options;
+    const { name, onDropped, onNotHeld } = this.#options;
     const dropped = `DELETE FROM ${name} WHERE (time, log_partition, log_offset, place) IN (
       SELECT time, log_partition, log_offset, place FROM ${name} WHERE time < ?
       ORDER BY time, log_partition, log_offset, place LIMIT ?)`;
-    if (onDropped === undefined) {
+    if (onDropped === undefined && onNotHeld === undefined) {
       this.#size -= Number(this.#prepare(dropped).run(beforeMs, limit).changes);
       return;
     }
     const rows = this.#prepare(`${dropped} RETURNING *`).all(beforeMs, limit);
     this.#size -= rows.length;
-    for (const row of rows) onDropped(toEntry(row));
+    for (const entry of rows.map(toEntry)) {
+      onDropped?.(entry);
+      onNotHeld?.(entry);
+    }
   }
 
   #horizonMs(): number {
@@ -275,26 +281,4 @@ export class Journal {
     this.#statements.set(sql, statement);
     return statement;
   }
-}
-
-function newestFirst(a: JournalCursor, b: JournalCursor): number {
-  return b.timeMs - a.timeMs || b.partition - a.partition || b.offset - a.offset || b.place - a.place;
-}
-
-function toEntry(row: Record<string, unknown>): JournalEntry {
-  return {
-    timeMs: Number(row["time"]),
-    partition: Number(row["log_partition"]),
-    offset: Number(row["log_offset"]),
-    place: Number(row["place"]),
-    destinationId: String(row["destination_id"]),
-    kind: String(row["kind"]),
-    messageId: String(row["message_id"]),
-    detail: String(row["detail"]),
-    users: usersOf(row["users"]),
-  };
-}
-
-function usersOf(blob: unknown): string {
-  return blob instanceof Uint8Array ? Buffer.from(blob).toString("latin1") : "";
 }

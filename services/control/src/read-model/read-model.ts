@@ -20,7 +20,8 @@ import { Problem } from "../http/problem.ts";
 import { RecentEntries } from "../recent-entries.ts";
 import type { WaitingDeliveries } from "./delivery-table.ts";
 import type { HealthOfMinute, HealthQuery, HealthRow } from "./health-table.ts";
-import type { CountQuery, JournalBounds, JournalEntry, JournalQuery, KindCount, MessageOutcome } from "./journal.ts";
+import type { CountQuery, FoundEntries, JournalBounds, JournalSearch, KindCount, MessageOutcome } from "./journal.ts";
+import type { JournalEntry, JournalQuery } from "./journal-entry.ts";
 import { type Followed, followJournals, openJournalCodecs, type RecentJournals } from "./journal-followers.ts";
 import { type JournalName, ofEach } from "./store.ts";
 import { openStore, type StoreClient } from "./store-client.ts";
@@ -67,6 +68,7 @@ export interface ReadModel {
   state(): ReadModelState;
   /** Throws a Problem while it cannot be asked. */
   newest(journal: JournalName, query: JournalQuery): Promise<readonly JournalEntry[]>;
+  search(journal: JournalName, query: JournalSearch): Promise<FoundEntries>;
   counts(journal: JournalName, query: CountQuery): Promise<readonly KindCount[]>;
   /** What became of these messages, so far as their entries are held. */
   outcomes(journal: JournalName, messageIds: readonly string[]): Promise<readonly MessageOutcome[]>;
@@ -128,6 +130,7 @@ export function openReadModel(options: ReadModelOptions): ReadModel {
     },
     state: () => ({ deliveryLog: state("attempts"), deadLetters: state("dead_letters") }),
     newest: async (journal, query) => store().newest(journal, query),
+    search: async (journal, query) => store().search(journal, query),
     counts: async (journal, query) => store().counts(journal, query),
     outcomes: async (journal, messageIds) => store().outcomes(journal, messageIds),
     waiting: async () => store().waiting(),

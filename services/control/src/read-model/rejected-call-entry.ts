@@ -1,7 +1,7 @@
 /** Calls that ingest did not accept as entries of their journal, and back: everything but the call itself. */
 import type { RejectedCallEntry, RejectedCalls } from "@posthaste/core/call/rejected-call";
-import type { JournalEntry } from "./journal.ts";
 import type { JournalCursor } from "./journal-cursor.ts";
+import type { JournalEntry } from "./journal-entry.ts";
 
 /** A call of its own, one of a batch, and one of an earlier release, which does not say. */
 export const REJECTED_KINDS = ["single", "in_batch", "other"] as const;

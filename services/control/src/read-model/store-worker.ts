@@ -25,6 +25,8 @@ function run(call: StoreCall): unknown {
       return store.take(call.journal, call.taken);
     case "newest":
       return store.newest(call.journal, call.query);
+    case "search":
+      return store.search(call.journal, call.query);
     case "counts":
       return store.counts(call.journal, call.query);
     case "outcomes":

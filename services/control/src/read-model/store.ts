@@ -23,17 +23,18 @@ import { DESTINATION_STATES } from "./destination-entry.ts";
 import { type HealthOfMinute, type HealthQuery, type HealthRow, HealthTable } from "./health-table.ts";
 import {
   type CountQuery,
+  type FoundEntries,
   Journal,
   type JournalBounds,
-  type JournalEntry,
-  type JournalQuery,
+  type JournalSearch,
   type KindCount,
   type MessageOutcome,
 } from "./journal.ts";
+import type { JournalEntry, JournalQuery } from "./journal-entry.ts";
 import { REJECTED_KINDS } from "./rejected-call-entry.ts";
 
 /** Raised with every change of the tables. */
-const LAYOUT = 10;
+const LAYOUT = 11;
 const CACHE_KIB = 48 * 1024;
 const COMMIT_ENTRIES = 5000;
 const COMMIT_INTERVAL_MS = 1000;
@@ -134,6 +135,10 @@ export class Store {
 
   newest(name: JournalName, query: JournalQuery): readonly JournalEntry[] {
     return this.#journals[name].newest(query);
+  }
+
+  search(name: JournalName, query: JournalSearch): FoundEntries {
+    return this.#journals[name].search(query);
   }
 
   counts(name: JournalName, query: CountQuery): readonly KindCount[] {

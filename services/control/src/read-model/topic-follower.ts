@@ -23,7 +23,7 @@ import { followLog, type LogReader } from "@posthaste/kafka/log/log-reader";
 import type { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-records";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import type { ReadEntry, RecentEntries } from "../recent-entries.ts";
-import type { JournalEntry } from "./journal.ts";
+import type { JournalEntry } from "./journal-entry.ts";
 import { type EntriesByJournal, JOURNAL_NAMES, type JournalName } from "./store.ts";
 import type { StoreClient } from "./store-client.ts";
 

@@ -1,7 +1,7 @@
 /** Events that became no delivery as entries of their journal, and back. */
 import type { UnroutedEvent, UnroutedEvents } from "@posthaste/core/routing/unrouted-event";
-import type { JournalEntry } from "./journal.ts";
 import type { JournalCursor } from "./journal-cursor.ts";
+import type { JournalEntry } from "./journal-entry.ts";
 
 /** One event that became no delivery, and whose it was. */
 export interface ListedUnrouted extends UnroutedEvent {

@@ -22,7 +22,7 @@ import { Problem } from "../http/problem.ts";
 import { attemptFromEntry, deferralFromEntry } from "../read-model/attempt-entry.ts";
 import { deadLetterFromEntry } from "../read-model/dead-letter-entry.ts";
 import { deliveryFromEntry } from "../read-model/delivery-entry.ts";
-import type { JournalEntry } from "../read-model/journal.ts";
+import type { JournalEntry } from "../read-model/journal-entry.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import { type RecordPlace, readRecord } from "../read-record.ts";
 
