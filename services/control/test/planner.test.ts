@@ -3,7 +3,8 @@ import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type FoundLetter, type LetterReaderOptions, readLetters } from "../src/replays/letter-reader.ts";
+import type { JudgedLetter } from "../src/replays/letter-judge.ts";
+import { type LetterReaderOptions, readLetters } from "../src/replays/letter-reader.ts";
 import { PlaceSet } from "../src/replays/place-set.ts";
 import { PastPlans } from "../src/replays/plan-letters.ts";
 import { type PlanInput, Planner } from "../src/replays/planner.ts";
@@ -33,14 +34,17 @@ beforeAll(async () => {
 
 afterAll(() => topics.remove());
 
-type Judge = (found: readonly FoundLetter[]) => Promise<readonly null[]>;
+type Judge = (found: readonly JudgedLetter[]) => Promise<readonly null[]>;
 
 function plannerWith(judge: Judge): Planner {
   const past = new PastPlans({ plans: () => [] }, { id: null });
   const clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
   const letterTopic = { refresh: async () => null };
-  return new Planner({ ...reading, judge: { judge }, past, letterTopic, clock, log: SILENT_LOG });
+  // Of a topic without an id the read model is not asked.
+  const readModel = { heldLetters: async () => ({ topicId: "", ranges: [] }), search: notAsked };
+  return new Planner({ ...reading, judge: { judge }, past, letterTopic, readModel, clock, log: SILENT_LOG });
 }
+const notAsked = () => Promise.reject(new TypeError("the read model is asked"));
 const nobodyLeftOut: Judge = async (found) => found.map(() => null);
 
 it("PL1: letters are read up to an end, whatever stands behind it", async () => {

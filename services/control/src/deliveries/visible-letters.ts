@@ -6,9 +6,7 @@
  * Owns nothing: it asks the read model, and the tables of suppressed users and of purges at every question, so that
  * what is suppressed is left out from then on and what is no more is seen again.
  */
-import { DIGEST_LENGTH } from "@posthaste/core/deletion/digest-set";
 import { type LetterFacts, type LetterFilter, letterCheck } from "@posthaste/core/replay/letter-filter";
-import type { SuppressedUsersTable } from "@posthaste/kafka/log/suppressed-users";
 import type { Freshness } from "../http/freshness.ts";
 import { factsFromEntry } from "../read-model/dead-letter-entry.ts";
 import { letterTexts } from "../read-model/entry-texts.ts";
@@ -17,6 +15,7 @@ import type { JournalCursor } from "../read-model/journal-cursor.ts";
 import type { JournalEntry, JournalFilter } from "../read-model/journal-entry.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import type { PastPlans } from "../replays/plan-letters.ts";
+import { isEntrySuppressed, type SuppressedDigests } from "../suppressions/listed-users.ts";
 import { type FilteredPage, filteredPage } from "./filtered-page.ts";
 
 const JOURNAL = "dead_letters";
@@ -66,14 +65,10 @@ type Verdict = "shown" | "suppressed" | "purged" | "other";
 
 export class VisibleLetters {
   readonly #readModel: ReadModel;
-  readonly #suppressed: Pick<SuppressedUsersTable, "size" | "hasDigest">;
+  readonly #suppressed: SuppressedDigests;
   readonly #past: Pick<PastPlans, "purged" | "hasPurges">;
 
-  constructor(
-    readModel: ReadModel,
-    suppressed: Pick<SuppressedUsersTable, "size" | "hasDigest">,
-    past: Pick<PastPlans, "purged" | "hasPurges">,
-  ) {
+  constructor(readModel: ReadModel, suppressed: SuppressedDigests, past: Pick<PastPlans, "purged" | "hasPurges">) {
     this.#readModel = readModel;
     this.#suppressed = suppressed;
     this.#past = past;
@@ -174,12 +169,8 @@ export class VisibleLetters {
     };
   }
 
-  #isSuppressed({ kind, users }: JournalEntry): boolean {
-    if (this.#suppressed.size === 0 || kind === "suppressed") return false;
-    for (let from = 0; from < users.length; from += DIGEST_LENGTH) {
-      if (this.#suppressed.hasDigest(users.slice(from, from + DIGEST_LENGTH))) return true;
-    }
-    return false;
+  #isSuppressed(entry: JournalEntry): boolean {
+    return entry.kind !== "suppressed" && isEntrySuppressed(this.#suppressed, entry);
   }
 }
 

@@ -59,8 +59,21 @@ export function deadLetterFromEntry(entry: JournalEntry): ListedDeadLetter {
 
 /** What filters go by. */
 export function factsFromEntry(entry: JournalEntry): LetterFacts {
+  return factsOf(entry, detailOf(entry));
+}
+
+/** What filters go by, and the URLs that were dead. */
+export function judgedFromEntry(entry: JournalEntry): {
+  readonly facts: LetterFacts;
+  readonly urls: readonly string[];
+} {
+  const detail = detailOf(entry);
+  return { facts: factsOf(entry, detail), urls: detail.lastAttempt.map(({ url }) => url) };
+}
+
+function factsOf(entry: JournalEntry, detail: DeadLetterDetail): LetterFacts {
   const { partition, offset, timeMs: deadAtMs, destinationId, kind, messageId } = entry;
-  const { sourceId, type, event, userIds, errors } = detailOf(entry);
+  const { sourceId, type, event, userIds, errors } = detail;
   return {
     ...{ partition, offset, deadAtMs, destinationId, messageId, sourceId, type, event, userIds, errors },
     reason: kind as DeadLetter["reason"],

@@ -23,7 +23,7 @@ import type { HealthOfMinute, HealthQuery, HealthRow } from "./health-table.ts";
 import type { CountQuery, FoundEntries, JournalBounds, JournalSearch, KindCount, MessageOutcome } from "./journal.ts";
 import type { JournalEntry, JournalQuery } from "./journal-entry.ts";
 import { type Followed, followJournals, openJournalCodecs, type RecentJournals } from "./journal-followers.ts";
-import { type JournalName, ofEach } from "./store.ts";
+import { type HeldRange, type JournalName, ofEach } from "./store.ts";
 import { openStore, type StoreClient } from "./store-client.ts";
 
 const REOPEN_MS = 5000;
@@ -69,6 +69,8 @@ export interface ReadModel {
   /** Throws a Problem while it cannot be asked. */
   newest(journal: JournalName, query: JournalQuery): Promise<readonly JournalEntry[]>;
   search(journal: JournalName, query: JournalSearch): Promise<FoundEntries>;
+  /** From where on, and up to where, every dead letter of a partition is held (M4 of store.ts), and of which topic. */
+  heldLetters(): Promise<HeldLetters>;
   counts(journal: JournalName, query: CountQuery): Promise<readonly KindCount[]>;
   /** What became of these messages, so far as their entries are held. */
   outcomes(journal: JournalName, messageIds: readonly string[]): Promise<readonly MessageOutcome[]>;
@@ -84,7 +86,14 @@ export interface ReadModel {
   close(): Promise<void>;
 }
 
+export interface HeldLetters {
+  /** Empty where it is not known. */
+  readonly topicId: string;
+  readonly ranges: readonly HeldRange[];
+}
+
 interface Opened {
+  readonly letterTopicId: string;
   readonly store: StoreClient;
   readonly followed: Readonly<Record<JournalName, Followed>>;
 }
@@ -131,6 +140,10 @@ export function openReadModel(options: ReadModelOptions): ReadModel {
     state: () => ({ deliveryLog: state("attempts"), deadLetters: state("dead_letters") }),
     newest: async (journal, query) => store().newest(journal, query),
     search: async (journal, query) => store().search(journal, query),
+    heldLetters: async () => {
+      const ranges = await store().heldLetters();
+      return { topicId: opened?.letterTopicId ?? "", ranges };
+    },
     counts: async (journal, query) => store().counts(journal, query),
     outcomes: async (journal, messageIds) => store().outcomes(journal, messageIds),
     waiting: async () => store().waiting(),
@@ -182,7 +195,7 @@ async function runOnce(
     topicIds: new Map(topics.map((topic, index) => [topic, topicIds[index] ?? ""])),
     onRemade: ended.reject,
   });
-  onOpen({ store, followed });
+  onOpen({ store, followed, letterTopicId: topicIds[topics.indexOf(names.deadLetters)] ?? "" });
   try {
     if (!signal.aborted) await ended.promise;
   } finally {

@@ -10,12 +10,13 @@ import type { WaitingDeliveries } from "./delivery-table.ts";
 import type { HealthOfMinute, HealthQuery, HealthRow } from "./health-table.ts";
 import type { CountQuery, FoundEntries, JournalSearch, KindCount, MessageOutcome } from "./journal.ts";
 import type { JournalEntry, JournalQuery } from "./journal-entry.ts";
-import type { JournalName, StoreOptions, StoreStart, Taken } from "./store.ts";
+import type { HeldRange, JournalName, StoreOptions, StoreStart, Taken } from "./store.ts";
 
 export type StoreCall =
   | { readonly method: "take"; readonly journal: JournalName; readonly taken: Taken }
   | { readonly method: "newest"; readonly journal: JournalName; readonly query: JournalQuery }
   | { readonly method: "search"; readonly journal: JournalName; readonly query: JournalSearch }
+  | { readonly method: "heldLetters" }
   | { readonly method: "counts"; readonly journal: JournalName; readonly query: CountQuery }
   | { readonly method: "outcomes"; readonly journal: JournalName; readonly messageIds: readonly string[] }
   | { readonly method: "waiting" }
@@ -35,6 +36,7 @@ export interface StoreClient {
   take(journal: JournalName, taken: Taken): Promise<void>;
   newest(journal: JournalName, query: JournalQuery): Promise<readonly JournalEntry[]>;
   search(journal: JournalName, query: JournalSearch): Promise<FoundEntries>;
+  heldLetters(): Promise<readonly HeldRange[]>;
   counts(journal: JournalName, query: CountQuery): Promise<readonly KindCount[]>;
   outcomes(journal: JournalName, messageIds: readonly string[]): Promise<readonly MessageOutcome[]>;
   waiting(): Promise<readonly WaitingDeliveries[]>;
@@ -93,6 +95,7 @@ export async function openStore(options: StoreOptions, onFailure: (reason: Error
     take: (journal, taken) => ask({ method: "take", journal, taken }),
     newest: (journal, query) => ask({ method: "newest", journal, query }),
     search: (journal, query) => ask({ method: "search", journal, query }),
+    heldLetters: () => ask({ method: "heldLetters" }),
     counts: (journal, query) => ask({ method: "counts", journal, query }),
     outcomes: (journal, messageIds) => ask({ method: "outcomes", journal, messageIds }),
     waiting: () => ask({ method: "waiting" }),

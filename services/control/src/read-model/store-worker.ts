@@ -27,6 +27,8 @@ function run(call: StoreCall): unknown {
       return store.newest(call.journal, call.query);
     case "search":
       return store.search(call.journal, call.query);
+    case "heldLetters":
+      return store.heldLetters();
     case "counts":
       return store.counts(call.journal, call.query);
     case "outcomes":

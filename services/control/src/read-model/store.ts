@@ -8,6 +8,8 @@
  * M2  Transactions span `COMMIT_ENTRIES` entries, or what came within `COMMIT_INTERVAL_MS`: committing each step would
  *     write each page of the indexes many times over. What a crash takes is read again.
  * M3  It is a cache (SC1 of `sqlite-cache.ts`).
+ * M4  Of each partition it says from which offset on every record has its entry: whatever is dropped, too old to be
+ *     added, or became no entry, raises that. Dead letters are counted by it.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { DEAD_LETTER_REASONS } from "@posthaste/core/delivery/dead-letter";
@@ -30,18 +32,20 @@ import {
   type KindCount,
   type MessageOutcome,
 } from "./journal.ts";
+import type { JournalCursor } from "./journal-cursor.ts";
 import type { JournalEntry, JournalQuery } from "./journal-entry.ts";
 import { REJECTED_KINDS } from "./rejected-call-entry.ts";
 
 /** Raised with every change of the tables. */
-const LAYOUT = 11;
+const LAYOUT = 12;
 const CACHE_KIB = 48 * 1024;
 const COMMIT_ENTRIES = 5000;
 const COMMIT_INTERVAL_MS = 1000;
 
 const TABLES = `
   CREATE TABLE IF NOT EXISTS positions (
-    journal TEXT NOT NULL, partition INTEGER NOT NULL, next INTEGER NOT NULL, PRIMARY KEY (journal, partition)
+    journal TEXT NOT NULL, partition INTEGER NOT NULL, next INTEGER NOT NULL, held_from INTEGER NOT NULL,
+    PRIMARY KEY (journal, partition)
   ) WITHOUT ROWID, STRICT;
 `;
 
@@ -60,6 +64,8 @@ export const JOURNALS = {
 export type JournalName = keyof typeof JOURNALS;
 /** In the order of `JOURNALS`. */
 export const JOURNAL_NAMES = Object.keys(JOURNALS) as readonly JournalName[];
+
+const LETTERS: JournalName = "dead_letters";
 
 /** One value for each journal. */
 export function ofEach<T>(make: (name: JournalName) => T): Readonly<Record<JournalName, T>> {
@@ -85,8 +91,15 @@ export interface Position {
 /** Entries by the journal that they are of: a topic may hold those of several. */
 export type EntriesByJournal = Readonly<Partial<Record<JournalName, readonly JournalEntry[]>>>;
 
+/** Of a partition every record has its entry, from `from` up to before `next`. */
+export interface HeldRange extends Position {
+  readonly from: number;
+}
+
 /** What was read of one partition of a journal's topic. */
 export interface Taken extends Position {
+  /** A record below this one was passed over, or became no entry of the journal; 0 for none. */
+  readonly passedTo: number;
   readonly entries: EntriesByJournal;
 }
 
@@ -103,6 +116,9 @@ export class Store {
   readonly #deliveries: DeliveryTable;
   readonly #health: HealthTable;
   readonly start: StoreStart;
+  /** M4: by partition of the dead letters' topic, from which offset on. */
+  readonly #lettersFrom = new Map<number, number>();
+  readonly #raised = new Set<number>();
   #uncommitted = 0;
   #timer: NodeJS.Timeout | null = null;
 
@@ -115,21 +131,28 @@ export class Store {
     const optionsOf = (name: JournalName) => ({ name, kinds: JOURNALS[name], nowMs, ...bounds[name] });
     this.#deliveries = new DeliveryTable(database, optionsOf("deliveries"));
     this.#health = new HealthTable(database, nowMs);
-    this.#journals = ofEach((name) =>
-      name === "deliveries" ? this.#deliveries.journal : new Journal(database, optionsOf(name)),
-    );
+    const onNotHeld = ({ partition, offset }: JournalCursor) => this.#raise(partition, offset + 1);
+    this.#journals = ofEach((name) => {
+      if (name === "deliveries") return this.#deliveries.journal;
+      return new Journal(database, { ...optionsOf(name), ...(name === LETTERS ? { onNotHeld } : {}) });
+    });
+    for (const { partition, from } of this.heldLetters()) this.#lettersFrom.set(partition, from);
     this.start = { trouble, positions: ofEach((name) => this.#positions(name)), bounds };
   }
 
   /** M1. The position is that of the journal by whose name its topic is followed. */
-  take(name: JournalName, { partition, next, entries }: Taken): void {
+  take(name: JournalName, { partition, next, passedTo, entries }: Taken): void {
     this.#begin();
     for (const journal of JOURNAL_NAMES) {
       const ofIt = entries[journal] ?? [];
       if (ofIt.length > 0) (journal === "deliveries" ? this.#deliveries : this.#journals[journal]).add(ofIt);
       this.#uncommitted += ofIt.length;
     }
-    this.#database.prepare("INSERT OR REPLACE INTO positions VALUES (?, ?, ?)").run(name, partition, next);
+    const isLetters = name === LETTERS;
+    if (isLetters) this.#raise(partition, passedTo);
+    const from = isLetters ? (this.#lettersFrom.get(partition) ?? 0) : 0;
+    this.#database.prepare("INSERT OR REPLACE INTO positions VALUES (?, ?, ?, ?)").run(name, partition, next, from);
+    this.#writeRaised();
     if (this.#uncommitted >= COMMIT_ENTRIES) this.commit();
   }
 
@@ -139,6 +162,16 @@ export class Store {
 
   search(name: JournalName, query: JournalSearch): FoundEntries {
     return this.#journals[name].search(query);
+  }
+
+  /** M4. */
+  heldLetters(): readonly HeldRange[] {
+    const rows = this.#database
+      .prepare("SELECT partition, next, held_from FROM positions WHERE journal = ?")
+      .all(LETTERS);
+    return rows.map((row) => ({
+      ...{ partition: Number(row["partition"]), next: Number(row["next"]), from: Number(row["held_from"]) },
+    }));
   }
 
   counts(name: JournalName, query: CountQuery): readonly KindCount[] {
@@ -185,6 +218,20 @@ export class Store {
     if (this.#timer !== null) return;
     this.#database.exec("BEGIN");
     this.#timer = setTimeout(() => this.commit(), COMMIT_INTERVAL_MS);
+  }
+
+  /** M4. */
+  #raise(partition: number, from: number): void {
+    if (from <= (this.#lettersFrom.get(partition) ?? 0)) return;
+    this.#lettersFrom.set(partition, from);
+    this.#raised.add(partition);
+  }
+
+  #writeRaised(): void {
+    if (this.#raised.size === 0) return;
+    const raise = this.#database.prepare("UPDATE positions SET held_from = ? WHERE journal = ? AND partition = ?");
+    for (const partition of this.#raised) raise.run(this.#lettersFrom.get(partition) ?? 0, LETTERS, partition);
+    this.#raised.clear();
   }
 
   #positions(name: JournalName): readonly Position[] {

@@ -67,6 +67,8 @@ export class TopicFollower<T> {
   readonly #positions: Map<number, number>;
   /** By partition: when the brokers were asked for its end, the last time that the reading stood there. */
   readonly #readToEndMs = new Map<number, number>();
+  /** Next offsets by partition, of records that were passed over or became no entry (M4 of store.ts). */
+  readonly #passedTo = new Map<number, number>();
   #ends: readonly PartitionOffsets[] | null = null;
   #hasLeaderless = false;
   #timer: NodeJS.Timeout | null = null;
@@ -147,7 +149,9 @@ export class TopicFollower<T> {
     for (const { partition, end } of ends) {
       if (this.#readers.has(partition) || this.#isClosed) continue;
       const lowest = Math.max(0, end - store.start.bounds[journal].maxEntries);
-      const from = this.#beginRecent(partition, Math.max(this.#positions.get(partition) ?? 0, lowest), ends);
+      const stored = this.#positions.get(partition) ?? 0;
+      if (lowest > stored) this.#passedTo.set(partition, lowest);
+      const from = this.#beginRecent(partition, Math.max(stored, lowest), ends);
       const reader = await followLog(this.#connection, {
         topic,
         topicId: topicId === "" ? null : topicId,
@@ -183,13 +187,16 @@ export class TopicFollower<T> {
     let step = new EntriesStep();
     for (const { value } of records) if (value !== null) this.#schemas.ahead(value);
     for (const [index, record] of records.entries()) {
-      step.add(await this.#read(record, stored));
+      const read = await this.#read(record, stored);
+      if ((read[journal] ?? []).length === 0) this.#passedTo.set(partition, record.offset + 1);
+      step.add(read);
       const next = record.offset + 1;
       // What the store has already goes to those who look on alone.
       if (next !== stored && step.count < STEP_ENTRIES && index < records.length - 1) continue;
       if (this.#isClosed) return;
       if (next > stored) {
-        await store.take(journal, { partition, next, entries: step.entries });
+        const passedTo = this.#passedTo.get(partition) ?? 0;
+        await store.take(journal, { partition, next, passedTo, entries: step.entries });
         this.#positions.set(partition, next);
       }
       recent?.add(partition, next, (step.entries[journal] ?? []).map(toRecent));

@@ -8,14 +8,14 @@ import type { FoundLetter } from "./letter-reader.ts";
 
 const found = (destinationId: string): FoundLetter => {
   const letter = { destinationId, messageId: "m", reason: "window_expired", deadAtMs: 5, lastAttempt: [] };
-  const facts = { partition: 0, offset: 0, deadAtMs: 5 };
+  const facts = { partition: 0, offset: 0, ...letter };
   return { letter: letter as unknown as DeadLetter, facts, record: { key: null } } as unknown as FoundLetter;
 };
 
 function judgeWhoseLog(failure: Error): LetterJudge {
   return new LetterJudge({
     past: { purged: () => () => false, replayed: () => () => false },
-    suppressed: { size: 0, has: () => false },
+    suppressed: { size: 0, has: () => false, hasDigest: () => false },
     destinationOf: (id) => ({ enabled: id === "dst_on", settle: "any" }),
     readModel: { outcomes: () => Promise.reject(failure), newest: () => Promise.reject(failure) },
   });

@@ -3,14 +3,17 @@
  *
  * Owns nothing: it asks the tables and the delivery log each time, since what they say changes.
  */
-import type { SuppressedUsers } from "@posthaste/core/deletion/suppression";
+
 import { isPosthasteError } from "@posthaste/core/errors";
 import type { LeftOutCause } from "@posthaste/core/replay/replay";
+import type { SuppressedUsersTable } from "@posthaste/kafka/log/suppressed-users";
 import { Problem } from "../http/problem.ts";
 import { attemptFromEntry } from "../read-model/attempt-entry.ts";
 import type { MessageOutcome } from "../read-model/journal.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
+import { isEntrySuppressed } from "../suppressions/listed-users.ts";
 import { type FoundLetter, isLetterSuppressed } from "./letter-reader.ts";
+import type { ListedLetter } from "./listed-letters.ts";
 import type { PastPlans } from "./plan-letters.ts";
 
 /** Message ids that are asked for in one question. */
@@ -24,9 +27,12 @@ export interface KnownDestination {
   readonly settle: "any" | "each";
 }
 
+/** Out of its topic, or out of the read model. */
+export type JudgedLetter = FoundLetter | ListedLetter;
+
 export interface LetterJudgeOptions {
   readonly past: Pick<PastPlans, "purged" | "replayed">;
-  readonly suppressed: SuppressedUsers;
+  readonly suppressed: Pick<SuppressedUsersTable, "size" | "has" | "hasDigest">;
   /** Undefined for one that was removed. */
   readonly destinationOf: (id: string) => KnownDestination | undefined;
   readonly readModel: Pick<ReadModel, "outcomes" | "newest">;
@@ -49,7 +55,7 @@ export class LetterJudge {
   }
 
   /** For each letter why it is left out, null for one that is to be sent. Throws the Problem `unavailable`. */
-  async judge(found: readonly FoundLetter[], judging: Judging): Promise<readonly (LeftOutCause | null)[]> {
+  async judge(found: readonly JudgedLetter[], judging: Judging): Promise<readonly (LeftOutCause | null)[]> {
     const causes = this.judgeByTables(found, judging);
     if (judging.again) return causes;
     const open = found.filter((_, index) => causes[index] === null);
@@ -62,7 +68,7 @@ export class LetterJudge {
 
   /** The same; while the delivery log cannot be asked, by what is in memory alone, and `onSilence` is told why. */
   async judgeAnyway(
-    found: readonly FoundLetter[],
+    found: readonly JudgedLetter[],
     judging: Judging,
     onSilence: (reason: string) => void,
   ): Promise<readonly (LeftOutCause | null)[]> {
@@ -76,7 +82,7 @@ export class LetterJudge {
   }
 
   /** The same by what is in memory alone: what was delivered since is not known. */
-  judgeByTables(found: readonly FoundLetter[], { replayId, again }: Judging): readonly (LeftOutCause | null)[] {
+  judgeByTables(found: readonly JudgedLetter[], { replayId, again }: Judging): readonly (LeftOutCause | null)[] {
     const { past } = this.#options;
     const isPurged = past.purged();
     const isReplayed = again ? () => false : past.replayed(replayId);
@@ -86,23 +92,26 @@ export class LetterJudge {
     });
   }
 
-  #causeNow(found: FoundLetter): LeftOutCause | null {
+  #causeNow(found: JudgedLetter): LeftOutCause | null {
     const { suppressed, destinationOf } = this.#options;
     // What was dropped for a suppression has no body that could be sent.
-    if (found.letter.reason === "suppressed" || isLetterSuppressed(suppressed, found)) return "suppressed";
-    const destination = destinationOf(found.letter.destinationId);
+    if (found.facts.reason === "suppressed") return "suppressed";
+    const isOfSuppressed =
+      "record" in found ? isLetterSuppressed(suppressed, found) : isEntrySuppressed(suppressed, found);
+    if (isOfSuppressed) return "suppressed";
+    const destination = destinationOf(found.facts.destinationId);
     if (destination === undefined) return "destinationRemoved";
     return destination.enabled ? null : "destinationOff";
   }
 
-  async #deliveredOf(found: readonly FoundLetter[], beforeMs: number): Promise<ReadonlySet<FoundLetter>> {
-    const delivered = new Set<FoundLetter>();
+  async #deliveredOf(found: readonly JudgedLetter[], beforeMs: number): Promise<ReadonlySet<JudgedLetter>> {
+    const delivered = new Set<JudgedLetter>();
     for (let from = 0; from < found.length; from += STEP) {
       const step = found.slice(from, from + STEP);
       const outcomes = await this.#outcomesOf(step);
       for (const each of step) {
-        const since = (outcomes.get(nameOf(each.letter)) ?? []).filter(
-          ({ newestMs }) => newestMs >= each.letter.deadAtMs,
+        const since = (outcomes.get(nameOf(each.facts)) ?? []).filter(
+          ({ newestMs }) => newestMs >= each.facts.deadAtMs,
         );
         if (since.length > 0 && (await this.#isDelivered(each, since, beforeMs))) delivered.add(each);
       }
@@ -110,8 +119,8 @@ export class LetterJudge {
     return delivered;
   }
 
-  async #outcomesOf(found: readonly FoundLetter[]): Promise<ReadonlyMap<string, readonly MessageOutcome[]>> {
-    const messageIds = [...new Set(found.map(({ letter }) => letter.messageId))];
+  async #outcomesOf(found: readonly JudgedLetter[]): Promise<ReadonlyMap<string, readonly MessageOutcome[]>> {
+    const messageIds = [...new Set(found.map(({ facts }) => facts.messageId))];
     const byName = new Map<string, MessageOutcome[]>();
     for (const outcome of await this.#options.readModel.outcomes("attempts", messageIds)) {
       const others = byName.get(nameOf(outcome));
@@ -122,23 +131,24 @@ export class LetterJudge {
   }
 
   /** Where each URL is on its own, every one that was dead must have taken it. */
-  async #isDelivered({ letter }: FoundLetter, since: readonly MessageOutcome[], beforeMs: number): Promise<boolean> {
-    const isBetween = (ms: number): boolean => ms >= letter.deadAtMs && ms < beforeMs;
-    const settlesEach = this.#options.destinationOf(letter.destinationId)?.settle === "each";
-    if (!settlesEach || letter.lastAttempt.length === 0) {
+  async #isDelivered(found: JudgedLetter, since: readonly MessageOutcome[], beforeMs: number): Promise<boolean> {
+    const { messageId, destinationId, deadAtMs } = found.facts;
+    const isBetween = (ms: number): boolean => ms >= deadAtMs && ms < beforeMs;
+    const settlesEach = this.#options.destinationOf(destinationId)?.settle === "each";
+    const dead = "record" in found ? found.letter.lastAttempt.map(({ url }) => url) : found.urls;
+    if (!settlesEach || dead.length === 0) {
       return since.some(({ kind, firstMs, newestMs }) => {
         return kind === "delivered" && (isBetween(newestMs) || isBetween(firstMs));
       });
     }
-    const { messageId, destinationId } = letter;
-    const query = { messageId, destinationId, sinceMs: letter.deadAtMs, untilMs: beforeMs, limit: ATTEMPTS };
+    const query = { messageId, destinationId, sinceMs: deadAtMs, untilMs: beforeMs, limit: ATTEMPTS };
     const entries = await this.#options.readModel.newest("attempts", query);
     const taken = new Set(
       entries.flatMap((entry) =>
         attemptFromEntry(entry).urls.flatMap(({ url, status }) => (isSuccess(status) ? [url] : [])),
       ),
     );
-    return letter.lastAttempt.every(({ url }) => taken.has(url));
+    return dead.every((url) => taken.has(url));
   }
 }
 

@@ -1,0 +1,72 @@
+/**
+ * Dead letters out of the read model, for whoever counts them.
+ *
+ * Owns nothing.
+ */
+import { type LetterFacts, type LetterFilter, letterCheck } from "@posthaste/core/replay/letter-filter";
+import type { PlannedRange } from "@posthaste/core/replay/replay-plan";
+import { judgedFromEntry } from "../read-model/dead-letter-entry.ts";
+import { letterTexts } from "../read-model/entry-texts.ts";
+import type { JournalCursor } from "../read-model/journal-cursor.ts";
+import type { ReadModel } from "../read-model/read-model.ts";
+
+const JOURNAL = "dead_letters";
+/** Entries that are asked for at a time, and those that are looked through for them. */
+const STEP = 2000;
+const LOOK_THROUGH = 20_000;
+
+/** A dead letter as the read model has it. */
+export interface ListedLetter {
+  readonly facts: LetterFacts;
+  /** Those that were dead. */
+  readonly urls: readonly string[];
+  /** See JournalEntry. */
+  readonly users: string;
+}
+
+export type LettersReadModel = Pick<ReadModel, "search" | "heldLetters">;
+
+/** The part of each range of which every dead letter is held; none where that is not known, or of another topic. */
+export async function heldRanges(
+  readModel: LettersReadModel,
+  topicId: string | null,
+  ranges: readonly PlannedRange[],
+): Promise<readonly PlannedRange[]> {
+  const held = await readModel.heldLetters();
+  if (topicId === null || topicId === "" || held.topicId !== topicId) return [];
+  return ranges.flatMap(({ partition, start, end }) => {
+    const found = held.ranges.find((each) => each.partition === partition);
+    if (found === undefined) return [];
+    const [from, to] = [Math.max(start, found.from), Math.min(end, found.next)];
+    return from < to ? [{ partition, start: from, end: to }] : [];
+  });
+}
+
+/** Those of the ranges that fit, in no order. */
+export async function* listedLetters(
+  readModel: LettersReadModel,
+  filter: LetterFilter,
+  ranges: readonly PlannedRange[],
+): AsyncGenerator<readonly ListedLetter[]> {
+  if (ranges.length === 0) return;
+  const { destinationId, reason, sinceMs, untilMs } = filter;
+  const fits = letterCheck(filter);
+  const byPartition = new Map(ranges.map((range) => [range.partition, range]));
+  const isIn = ({ partition, offset }: LetterFacts): boolean => {
+    const range = byPartition.get(partition);
+    return range !== undefined && offset >= range.start && offset < range.end;
+  };
+  const indexed = { destinationId, kind: reason, sinceMs, untilMs, anyAge: true };
+  const asked = { ...indexed, texts: letterTexts(filter), limit: STEP, lookThrough: LOOK_THROUGH };
+  let after: JournalCursor | undefined;
+  for (;;) {
+    const { entries, end } = await readModel.search(JOURNAL, { ...asked, after });
+    const letters = entries.flatMap((entry) => {
+      const { facts, urls } = judgedFromEntry(entry);
+      return isIn(facts) && fits(facts) ? [{ facts, urls, users: entry.users }] : [];
+    });
+    if (letters.length > 0) yield letters;
+    if (end === null) return;
+    after = end;
+  }
+}
