@@ -129,6 +129,24 @@ describe("the deliveries as they stand", () => {
     ]);
   });
 
+  it("names of what a replay sent in vain the replay after it, and never itself", async () => {
+    const again = { messageId: "again", originPartition: 0, originOffset: 9 };
+    await writer.deadLetters([
+      deadLetterAt(20, again),
+      deadLetterAt(21, { ...again, replayId: "rpl_3" }),
+      deadLetterAt(22, { ...again, replayId: "rpl_4" }),
+    ]);
+    await eventually(async () => {
+      const { body } = await control.call("GET", "/v1/deliveries/latest?messageId=again");
+      const sent = body.data.map(({ replayId, sentAgain }: Record<string, string | null>) => [replayId, sentAgain]);
+      expect(sent).toEqual([
+        ["rpl_4", null],
+        ["rpl_3", "rpl_4"],
+        [null, "rpl_4"],
+      ]);
+    });
+  });
+
   it("names nobody whose events a deletion request stopped", async () => {
     const source = await control.call("POST", "/v1/sources", { name: "Shop", kind: "web" });
     await writer.attempts([attemptAt(11, { messageId: "hidden", sourceId: source.body.id, userKey: "user-9" })]);

@@ -232,6 +232,23 @@ describe("what is left out", () => {
     const rest = (await plan({ destinationId: id })).body;
     expect(rest).toMatchObject({ matched: 6 - replayed, leftOut: { replayedBefore: replayed } });
   });
+
+  it("tells what came of what it sent, and not of what was sent before", async () => {
+    const destinationId = await createDestination("outcomes");
+    await lettersOf(destinationId, 4);
+    const { id } = (await control.call("POST", "/v1/dead-letters/replay", { destinationId })).body;
+    expect(await ended(id)).toMatchObject({ replayed: 4, delivered: 0, failedAgain: 0 });
+    const of = (n: number, replayId: string | null) => ({
+      destinationId,
+      messageId: `${destinationId}-${n}`,
+      replayId,
+    });
+    await writer.attempts([attemptAt(6, of(0, id)), attemptAt(6, of(1, id)), attemptAt(6, of(2, null))]);
+    await writer.deadLetters([deadLetterAt(7, of(3, id))]);
+    await eventually(async () => expect(await get(id)).toMatchObject({ delivered: 2, failedAgain: 1 }));
+    const listed = (await control.call("GET", "/v1/replays?limit=200")).body.data as readonly { readonly id: string }[];
+    expect(listed.find((each) => each.id === id)).toMatchObject({ delivered: 2, failedAgain: 1 });
+  });
 });
 
 describe("a plan", () => {
@@ -296,12 +313,17 @@ describe("a replay that runs", () => {
       );
     }
     await writer.deadLetters([deadLetterAt(6, { destinationId: wanted })]);
-    const planned = (await plan({ destinationId: wanted })).body;
-    expect(planned.matched).toBe(1);
-    await control.call("POST", "/v1/dead-letters/replay", { plan: planned.plan });
-    const cancelled = (await control.call("POST", `/v1/replays/${planned.plan}/cancel`)).body;
-    expect(cancelled).toMatchObject({ state: "cancelled", replayed: 0, endedAt: expect.any(String) });
-    expect(cancelled.offsets.passed).toBeLessThan(40_000);
+    const cancelled = async () => {
+      const planned = (await plan({ destinationId: wanted })).body;
+      expect(planned.matched).toBe(1);
+      await control.call("POST", "/v1/dead-letters/replay", { plan: planned.plan });
+      return (await control.call("POST", `/v1/replays/${planned.plan}/cancel`)).body;
+    };
+    // On a busy machine a replay is through before it is asked to stop; one that never stops early is so every time.
+    let last = await cancelled();
+    for (let again = 0; last.offsets.passed >= 40_000 && again < 4; again += 1) last = await cancelled();
+    expect(last).toMatchObject({ state: "cancelled", replayed: 0, endedAt: expect.any(String) });
+    expect(last.offsets.passed).toBeLessThan(40_000);
   });
 
   it("lets others wait, of which a cancelled one ends at once, and a paused one stands in nobody's way (RR1)", async () => {

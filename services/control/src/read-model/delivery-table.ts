@@ -5,8 +5,9 @@
  * DY1  Attempts, first deferrals and dead letters come in any order and again: a delivery's entry is the same.
  * DY2  An entry stands where the newest that is known of its delivery does, so it moves to the front with each.
  * DY3  What waits is counted as entries come, change and go: asking costs nothing, however many there are.
+ * DY4  What came of a replay is counted along an index that holds the deliveries of replays alone.
  */
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { deliveryFromEntry, isSameDelivery, joinedEntry } from "./delivery-entry.ts";
 import { Journal, type JournalOptions } from "./journal.ts";
 import type { JournalEntry } from "./journal-entry.ts";
@@ -21,8 +22,18 @@ export interface WaitingDeliveries {
   readonly count: number;
 }
 
+/** Deliveries of a replay that stand alike. */
+export interface ReplayedDeliveries {
+  readonly replayId: string;
+  readonly state: string;
+  readonly count: number;
+}
+
+/** Where an entry's detail says of which replay it is; null for what was sent once. */
+const REPLAY_ID = "json_extract(detail, '$.replayId')";
 export class DeliveryTable {
   readonly #database: DatabaseSync;
+  readonly #replayed: StatementSync;
   readonly #name: string;
   readonly #waiting = new Map<string, WaitingDeliveries>();
   readonly journal: Journal;
@@ -31,6 +42,13 @@ export class DeliveryTable {
     this.#database = database;
     this.#name = options.name;
     this.journal = new Journal(database, { ...options, onDropped: (entry) => this.#count(entry, -1) });
+    const index = `${options.name}_by_replay`;
+    database.exec(
+      `CREATE INDEX IF NOT EXISTS ${index} ON ${options.name} (${REPLAY_ID}, kind) WHERE ${REPLAY_ID} IS NOT NULL`,
+    );
+    this.#replayed = database.prepare(
+      `SELECT kind, count(*) AS entries FROM ${options.name} INDEXED BY ${index} WHERE ${REPLAY_ID} = ? GROUP BY kind`,
+    );
     this.#countAll();
   }
 
@@ -43,6 +61,15 @@ export class DeliveryTable {
   /** DY3. */
   waiting(): readonly WaitingDeliveries[] {
     return [...this.#waiting.values()];
+  }
+
+  /** DY4. */
+  replayed(replayIds: readonly string[]): readonly ReplayedDeliveries[] {
+    return replayIds.flatMap((replayId) =>
+      this.#replayed
+        .all(replayId)
+        .map(({ kind, entries }) => ({ replayId, state: String(kind), count: Number(entries) })),
+    );
   }
 
   #join(entry: JournalEntry): void {

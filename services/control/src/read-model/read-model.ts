@@ -18,7 +18,7 @@ import type { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-rec
 import { type Freshness, freshAsOf } from "../http/freshness.ts";
 import { Problem } from "../http/problem.ts";
 import { RecentEntries } from "../recent-entries.ts";
-import type { WaitingDeliveries } from "./delivery-table.ts";
+import type { ReplayedDeliveries, WaitingDeliveries } from "./delivery-table.ts";
 import type { HealthOfMinute, HealthQuery, HealthRow } from "./health-table.ts";
 import type { CountQuery, FoundEntries, JournalBounds, JournalSearch, KindCount, MessageOutcome } from "./journal.ts";
 import type { JournalEntry, JournalQuery } from "./journal-entry.ts";
@@ -76,6 +76,8 @@ export interface ReadModel {
   outcomes(journal: JournalName, messageIds: readonly string[]): Promise<readonly MessageOutcome[]>;
   /** How many deliveries wait, by destination and retry topic. */
   waiting(): Promise<readonly WaitingDeliveries[]>;
+  /** How the deliveries of these replays stand, so far as they are held. */
+  replayed(replayIds: readonly string[]): Promise<readonly ReplayedDeliveries[]>;
   /** What comes, as it comes, however often the read model is opened again. */
   readonly recent: RecentJournals;
   /** The end of the newest minute of which the health of destinations is held; null before the first. */
@@ -147,6 +149,7 @@ export function openReadModel(options: ReadModelOptions): ReadModel {
     counts: async (journal, query) => store().counts(journal, query),
     outcomes: async (journal, messageIds) => store().outcomes(journal, messageIds),
     waiting: async () => store().waiting(),
+    replayed: async (replayIds) => store().replayed(replayIds),
     healthWrittenToMs: async () => store().healthWrittenToMs(),
     addHealth: async (minute) => store().addHealth(minute),
     health: async (query) => store().health(query),

@@ -6,7 +6,7 @@
  */
 import { Worker } from "node:worker_threads";
 import { PosthasteError } from "@posthaste/core/errors";
-import type { WaitingDeliveries } from "./delivery-table.ts";
+import type { ReplayedDeliveries, WaitingDeliveries } from "./delivery-table.ts";
 import type { HealthOfMinute, HealthQuery, HealthRow } from "./health-table.ts";
 import type { CountQuery, FoundEntries, JournalSearch, KindCount, MessageOutcome } from "./journal.ts";
 import type { JournalEntry, JournalQuery } from "./journal-entry.ts";
@@ -20,6 +20,7 @@ export type StoreCall =
   | { readonly method: "counts"; readonly journal: JournalName; readonly query: CountQuery }
   | { readonly method: "outcomes"; readonly journal: JournalName; readonly messageIds: readonly string[] }
   | { readonly method: "waiting" }
+  | { readonly method: "replayed"; readonly replayIds: readonly string[] }
   | { readonly method: "healthWrittenToMs" }
   | { readonly method: "addHealth"; readonly minute: HealthOfMinute }
   | { readonly method: "health"; readonly query: HealthQuery }
@@ -40,6 +41,7 @@ export interface StoreClient {
   counts(journal: JournalName, query: CountQuery): Promise<readonly KindCount[]>;
   outcomes(journal: JournalName, messageIds: readonly string[]): Promise<readonly MessageOutcome[]>;
   waiting(): Promise<readonly WaitingDeliveries[]>;
+  replayed(replayIds: readonly string[]): Promise<readonly ReplayedDeliveries[]>;
   healthWrittenToMs(): Promise<number | null>;
   addHealth(minute: HealthOfMinute): Promise<void>;
   health(query: HealthQuery): Promise<readonly HealthRow[]>;
@@ -99,6 +101,7 @@ export async function openStore(options: StoreOptions, onFailure: (reason: Error
     counts: (journal, query) => ask({ method: "counts", journal, query }),
     outcomes: (journal, messageIds) => ask({ method: "outcomes", journal, messageIds }),
     waiting: () => ask({ method: "waiting" }),
+    replayed: (replayIds) => ask({ method: "replayed", replayIds }),
     healthWrittenToMs: () => ask({ method: "healthWrittenToMs" }),
     addHealth: (minute) => ask({ method: "addHealth", minute }),
     health: (query) => ask({ method: "health", query }),

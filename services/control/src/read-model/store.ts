@@ -20,7 +20,7 @@ import { UNROUTED_CAUSES } from "@posthaste/core/routing/routing";
 import { DELIVERY_STATES } from "@posthaste/core/verdict/delivery-state";
 import { openCache } from "../sqlite-cache.ts";
 import { COUNTED_KINDS, REFUSED_KINDS } from "./activity-entry.ts";
-import { DeliveryTable, type WaitingDeliveries } from "./delivery-table.ts";
+import { DeliveryTable, type ReplayedDeliveries, type WaitingDeliveries } from "./delivery-table.ts";
 import { DESTINATION_STATES } from "./destination-entry.ts";
 import { type HealthOfMinute, type HealthQuery, type HealthRow, HealthTable } from "./health-table.ts";
 import {
@@ -184,6 +184,10 @@ export class Store {
 
   waiting(): readonly WaitingDeliveries[] {
     return this.#deliveries.waiting();
+  }
+
+  replayed(replayIds: readonly string[]): readonly ReplayedDeliveries[] {
+    return this.#deliveries.replayed(replayIds);
   }
 
   /** Up to when the health of destinations was written; null before the first minute. */

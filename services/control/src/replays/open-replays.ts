@@ -67,7 +67,10 @@ export interface OpenedReplays {
 export interface LiveReplays {
   readonly recent: RecentEntries<PlanChange>;
   readonly freshness: Freshness;
-  /** As the list has it; null for what is not listed, and for a change after which there was another. */
+  /**
+   * As the list has it, without what came of the deliveries; null for what is not listed, and for a change after which
+   * there was another.
+   */
   rowOf(change: PlanChange, offset: number): object | null;
 }
 
@@ -98,7 +101,7 @@ export async function openReplays(options: OpenReplaysOptions): Promise<OpenedRe
     settlesEach: (destinationId) => destinations.get(destinationId)?.settle === "each",
   });
   return {
-    routes: [...replayRoutes(handlers), ...purgeRoutes(handlers)],
+    routes: [...replayRoutes(handlers, options.readModel), ...purgeRoutes(handlers)],
     past,
     live: {
       recent: changes.recent,
@@ -107,7 +110,7 @@ export async function openReplays(options: OpenReplaysOptions): Promise<OpenedRe
       },
       rowOf: (change, offset) => {
         const held = changes.isNewest(change, offset) ? handlers.listed(change.id) : undefined;
-        return held === undefined ? null : replayAnswer.parse(viewReplay(held));
+        return held === undefined ? null : replayAnswer.parse(viewReplay(held, null));
       },
     },
     plans: () => store.plans(),

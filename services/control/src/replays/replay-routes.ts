@@ -2,8 +2,11 @@
 import { z } from "zod";
 import { pageOf, pageQuery } from "../http/page.ts";
 import { defineRoute, type Route } from "../http/route.ts";
+import type { ReadModel } from "../read-model/read-model.ts";
 import { filterFrom, letterInput } from "./letter-query.ts";
 import { assertPlanAlone, type ReplayHandlers } from "./replay-handlers.ts";
+import { replayOutcomes } from "./replay-outcomes.ts";
+import type { HeldPlan } from "./replay-store.ts";
 import { planAnswer, replayAnswer, viewPlan, viewReplay } from "./replay-view.ts";
 
 const replayInput = z.strictObject({
@@ -21,7 +24,9 @@ const ACTS = {
   cancel: "Stop a replay for good: what was sent stays sent",
 } as const;
 
-export function replayRoutes(handlers: ReplayHandlers): readonly Route[] {
+export function replayRoutes(handlers: ReplayHandlers, readModel: Pick<ReadModel, "replayed">): readonly Route[] {
+  const viewAll = (held: readonly HeldPlan[]) => viewReplays(readModel, held);
+  const viewOne = async (held: HeldPlan) => (await viewAll([held]))[0] ?? viewReplay(held, null);
   const named = { name: "Replay", schema: replayAnswer };
   return [
     defineRoute({
@@ -63,9 +68,9 @@ export function replayRoutes(handlers: ReplayHandlers): readonly Route[] {
       summary: "Replays, oldest first; they are kept for 14 days after their end",
       query: pageQuery,
       answer: { status: 200, description: "One page.", body: { name: "ReplayPage", schema: pageOf(replayAnswer) } },
-      handle: ({ query }) => {
+      handle: async ({ query }) => {
         const page = handlers.list(query);
-        return { ...page, data: page.data.map(viewReplay) };
+        return { ...page, data: await viewAll(page.data) };
       },
     }),
     defineRoute({
@@ -75,7 +80,7 @@ export function replayRoutes(handlers: ReplayHandlers): readonly Route[] {
       summary: "How far a replay is",
       answer: { status: 200, description: "The replay, or the plan of one.", body: named },
       refusals: ["not_found"],
-      handle: ({ params }) => viewReplay(handlers.find(params.id)),
+      handle: ({ params }) => viewOne(handlers.find(params.id)),
     }),
     ...(["pause", "resume", "cancel"] as const).map((act) =>
       defineRoute({
@@ -85,8 +90,18 @@ export function replayRoutes(handlers: ReplayHandlers): readonly Route[] {
         summary: ACTS[act],
         answer: { status: 200, description: "The replay, when that has happened.", body: named },
         refusals: ["not_found", "conflict"],
-        handle: async ({ params, by }) => viewReplay(await handlers.act(params.id, act, by)),
+        handle: async ({ params, by }) => viewOne(await handlers.act(params.id, act, by)),
       }),
     ),
   ];
+}
+
+/** Each with what came of its deliveries. */
+async function viewReplays(
+  readModel: Pick<ReadModel, "replayed">,
+  held: readonly HeldPlan[],
+): Promise<z.input<typeof replayAnswer>[]> {
+  const ids = held.map(({ id }) => id);
+  const outcomes = await replayOutcomes(readModel, ids);
+  return held.map((each) => viewReplay(each, outcomes?.get(each.id) ?? null));
 }

@@ -10,6 +10,7 @@ import type { ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import { z } from "zod";
 import { letterFilter, viewFilter } from "./letter-query.ts";
 import type { MadePlan } from "./planner.ts";
+import type { ReplayOutcomes } from "./replay-outcomes.ts";
 import type { HeldPlan } from "./replay-store.ts";
 
 const time = z.iso.datetime();
@@ -67,6 +68,11 @@ export const replayAnswer = z.object({
   state: z.enum(REPLAY_STATES),
   matched: z.int().describe("Dead letters that were counted for it."),
   replayed: z.int().describe("Deliveries that the brokers have."),
+  delivered: z
+    .int()
+    .nullable()
+    .describe("Of those, what receivers took, so far as the delivery log is read; null while it cannot be asked."),
+  failedAgain: z.int().nullable().describe("Of those, what became a dead letter again; null as `delivered` is."),
   leftOut: leftOutCounts,
   leftOutSince: leftOutCounts.describe(
     "Those of `leftOut` that were counted, and then not sent: `matched` less `replayed` at the end.",
@@ -100,7 +106,11 @@ export interface PlanIds {
   readonly planId: string | null;
 }
 
-export function viewReplay({ id, plan, progress }: HeldPlan): z.input<typeof replayAnswer> {
+/** `outcomes`: null where the delivery log was not asked. */
+export function viewReplay(
+  { id, plan, progress }: HeldPlan,
+  outcomes: ReplayOutcomes | null,
+): z.input<typeof replayAnswer> {
   const { want, matched, leftOut, ratePerSecond, filter, again, createdAtMs, startedAtMs } = plan;
   const since = progress?.leftOut;
   const endedAtMs = progress?.endedAtMs ?? null;
@@ -110,6 +120,8 @@ export function viewReplay({ id, plan, progress }: HeldPlan): z.input<typeof rep
     ...{ id, matched, ratePerSecond, again },
     state: replayState(want, progress),
     replayed: progress?.sent ?? 0,
+    delivered: outcomes?.delivered ?? null,
+    failedAgain: outcomes?.failedAgain ?? null,
     leftOut: leftOutCounts.parse(added),
     leftOutSince: leftOutCounts.parse(since ?? none),
     filter: viewFilter(filter),

@@ -1,0 +1,28 @@
+/** What came of the deliveries that replays sent. */
+import { isPosthasteError } from "@posthaste/core/errors";
+import { Problem } from "../http/problem.ts";
+import type { ReadModel } from "../read-model/read-model.ts";
+
+export interface ReplayOutcomes {
+  /** What receivers took. */
+  readonly delivered: number;
+  /** What became a dead letter again. */
+  readonly failedAgain: number;
+}
+
+/** By replay; null for all while the delivery log cannot be asked. */
+export async function replayOutcomes(
+  readModel: Pick<ReadModel, "replayed">,
+  replayIds: readonly string[],
+): Promise<ReadonlyMap<string, ReplayOutcomes> | null> {
+  const counts = await readModel.replayed(replayIds).catch((error: unknown) => {
+    if (isPosthasteError(error) || (error instanceof Problem && error.kind === "unavailable")) return null;
+    throw error;
+  });
+  if (counts === null) return null;
+  const of = (id: string, wanted: string): number =>
+    counts.find(({ replayId, state }) => replayId === id && state === wanted)?.count ?? 0;
+  return new Map(
+    replayIds.map((id) => [id, { delivered: of(id, "delivered"), failedAgain: of(id, "dead_letter") }] as const),
+  );
+}
