@@ -26,6 +26,7 @@ import { drawWriter, openConfigStore } from "./config-store/config-store.ts";
 import { openDeletions } from "./deletions/open-deletions.ts";
 import { deadLetterRoutes } from "./deliveries/dead-letter-routes.ts";
 import { deliveryRoutes } from "./deliveries/delivery-routes.ts";
+import { DestinationLetters } from "./deliveries/destination-letters.ts";
 import { latestRoutes } from "./deliveries/latest-routes.ts";
 import { LetterExport } from "./deliveries/letter-export.ts";
 import { letterExportRoutes } from "./deliveries/letter-export-routes.ts";
@@ -176,7 +177,6 @@ export async function startControl({
     suppressionDays: config.POSTHASTE_SUPPRESSION_DAYS,
   });
   const { suppressed } = deletions;
-  const health = await openHealth({ connection, openCodec, names, destinations, readModel, clock, fail });
   const replays = await openReplays({
     alsoTidy: () => health.removeGone(),
     ...{ connection, openCodec, names, destinations, suppressed, readModel, clock, log, writer, trail, fail },
@@ -189,20 +189,18 @@ export async function startControl({
     ...{ isOn: config.POSTHASTE_TEST_RECEIVER, destinations, clock, url: () => `http://${host}:${port}` },
   });
   const letters = new VisibleLetters(readModel, suppressed, replays.past);
+  const destinationLetters = new DestinationLetters({ readModel, letters, nowMs: clock.nowMs });
+  const health = await openHealth({
+    ...{ connection, openCodec, names, destinations, readModel, clock, fail },
+    deadLetters: (destinationId) => destinationLetters.count(destinationId),
+  });
   const resends = await openResends({
     ...{ connection, openCodec, names, destinations, readModel, letters, suppressed, trail, log },
   });
 
   let isCaughtUp = false;
-  const caughtUp = Promise.all([
-    access.caughtUp(),
-    sources.caughtUp(),
-    destinations.caughtUp(),
-    audiences.caughtUp(),
-    deletions.caughtUp(),
-    replays.caughtUp(),
-    health.caughtUp(),
-  ]).then(() => {
+  const tables = [access, sources, destinations, audiences, replays, health];
+  const caughtUp = Promise.all([...tables, deletions].map((each) => each.caughtUp())).then(() => {
     isCaughtUp = true;
     log.info({ event: "tables_caught_up" });
     deletions.start();
@@ -213,15 +211,7 @@ export async function startControl({
 
   const readiness = async (): Promise<Readiness> => ({
     tables: isCaughtUp
-      ? tablesState([
-          access.state,
-          sources.state,
-          destinations.state,
-          audiences.state,
-          replays.state,
-          health.state,
-          ...deletions.states,
-        ])
+      ? tablesState([...tables.map(({ state }) => state), ...deletions.states])
       : "reading the configuration",
     brokers:
       producer.oldestPendingMs < STALLED_MS ? connection.brokersState() : `no acknowledgement for ${STALLED_MS} ms`,
@@ -247,7 +237,7 @@ export async function startControl({
     ...deadLetterRoutes(letters),
     ...letterExportRoutes(new LetterExport({ ...replays.reading, suppressed, past: replays.past })),
     ...replays.routes,
-    ...health.routes({ readiness, plans: replays.plans }),
+    ...health.routes({ readiness, plans: replays.plans, ingestUrl: config.POSTHASTE_INGEST_URL ?? null }),
     ...audiences.routes,
     ...unreadable.routes,
     ...access.routes,

@@ -74,6 +74,11 @@ export class VisibleLetters {
     this.#past = past;
   }
 
+  /** Whether anything may have to be left out. */
+  get hidesSome(): boolean {
+    return this.#judgeOf({}) !== null;
+  }
+
   /** See ReadModel. */
   get freshness(): Freshness {
     return this.#readModel.freshness(JOURNAL);

@@ -47,6 +47,27 @@ describe("what all processes say", () => {
     expect(book.of("a")).toHaveLength(1);
   });
 
+  it("HB1: hears a process until its newest record, in whatever order its records are read", () => {
+    say("one", "a", {});
+    say("one", "b", {}, nowMs - 50_000);
+    nowMs += 30_000;
+    expect(book.of("a")).toHaveLength(1);
+  });
+
+  it("holds what a process runs with through what it says of destinations, and the one started first in front", () => {
+    sayProcess("a", 2);
+    sayProcess("b", 1);
+    sayProcess("c", 2);
+    say("a", "a", {});
+    expect(book.processes().map(({ instance }) => instance)).toEqual(["b", "a", "c"]);
+  });
+
+  it("counts what all destinations got together", () => {
+    say("one", "a", { delivered: 5 });
+    say("two", "b", { delivered: 2, retryable: 1 });
+    expect(book.rates.attempts(nowMs, 1)).toEqual({ delivered: 7, failed: 1 });
+  });
+
   it("HB1: names what processes said that were silent for long", () => {
     say("one", "a", {});
     say("one", "b", {});

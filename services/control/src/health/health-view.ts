@@ -45,7 +45,7 @@ export const healthAnswer = z.object({
     .nullable()
     .describe("The newest failure; null where it is well, or off."),
   nextProbe: time.nullable().describe("open: when a breaker lets the next request through."),
-  nextRetry: time.nullable().describe("When a delivery that failed is tried again, as far as that is known."),
+  nextRetry: time.nullable().describe("When the next delivery that failed is tried again; null where none waits."),
   attempts: z.int().describe("Of five minutes."),
   success: z.number().nullable().describe("The share of those that delivered, 0 to 1; null without an attempt."),
   successOfHour: z.number().nullable().describe("The same of an hour."),
@@ -56,7 +56,7 @@ export const healthAnswer = z.object({
   deadLetters: z
     .int()
     .nullable()
-    .describe("Of the last 14 days, those of suppressed users and purged ones included; null as with `waiting`."),
+    .describe("Of the last 14 days, those of suppressed users and purged ones left out; null as with `waiting`."),
   urls: z.array(
     z.object({
       url: z.string(),

@@ -14,8 +14,6 @@ import {
   judgeHealth,
 } from "@posthaste/core/health/health-state";
 import { latencyAt } from "@posthaste/core/health/latency-counts";
-import { standingOf } from "@posthaste/core/verdict/delivery-state";
-import { deliveryFromEntry } from "../read-model/delivery-entry.ts";
 import type { WaitingDeliveries } from "../read-model/delivery-table.ts";
 import { MINUTE_MS } from "../read-model/health-table.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
@@ -23,15 +21,13 @@ import type { HealthBook } from "./health-book.ts";
 
 const WINDOW_STEPS = FAILING_WINDOW_MS / MINUTE_MS;
 const HOUR_STEPS = 60;
-/** Reasons and kinds of dead letters are far fewer. */
-const MOST_KINDS = 100;
-/** Of the newest that wait, to find the one that is tried next. */
-const LOOKED_AT = 50;
 
 export interface KnownHealthParts {
   readonly book: HealthBook;
   readonly destinations: { get(id: string): Destination | undefined; values(): Iterable<Destination> };
-  readonly readModel: Pick<ReadModel, "counts" | "newest" | "waiting">;
+  readonly readModel: Pick<ReadModel, "nextDueMs" | "waiting">;
+  /** How many of a destination may be seen; rejects while the read model cannot be asked. */
+  readonly deadLetters: (destinationId: string) => Promise<number>;
   readonly nowMs: () => number;
 }
 
@@ -56,7 +52,7 @@ export interface RecentResults {
 /** What of a destination the read model knows; null where it cannot be asked. */
 export interface LoggedHealth {
   readonly deadLetters: number;
-  /** Ms since the epoch; null where nothing waits, as far as that is known. */
+  /** Ms since the epoch; null where nothing that failed waits. */
   readonly nextRetryMs: number | null;
 }
 
@@ -111,16 +107,11 @@ export class KnownHealth {
   async logged(destinationId: string): Promise<LoggedHealth | null> {
     const { readModel, nowMs } = this.#parts;
     try {
-      const [counts, waiting] = await Promise.all([
-        readModel.counts("dead_letters", { destinationId, limit: MOST_KINDS }),
-        readModel.newest("deliveries", { destinationId, kind: "waiting_retry", limit: LOOKED_AT }),
+      const [deadLetters, nextRetryMs] = await Promise.all([
+        this.#parts.deadLetters(destinationId),
+        readModel.nextDueMs(destinationId, nowMs()),
       ]);
-      const due = waiting.flatMap((entry) => {
-        const { verdict } = standingOf(deliveryFromEntry(entry).facts, nowMs());
-        return verdict?.cause === "waiting_retry" && verdict.dueAtMs >= nowMs() ? [verdict.dueAtMs] : [];
-      });
-      const deadLetters = counts.reduce((sum, { count }) => sum + count, 0);
-      return { deadLetters, nextRetryMs: due.length === 0 ? null : Math.min(...due) };
+      return { deadLetters, nextRetryMs };
     } catch {
       return null;
     }

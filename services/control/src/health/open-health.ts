@@ -33,6 +33,8 @@ export interface OpenHealthOptions {
   readonly names: TopicNames;
   readonly destinations: ConfigStore<Destination>;
   readonly readModel: ReadModel;
+  /** See KnownHealthParts. */
+  readonly deadLetters: (destinationId: string) => Promise<number>;
   readonly clock: Clock;
   /** Ends the process. */
   readonly fail: (reason: Error) => void;
@@ -42,6 +44,7 @@ export interface OpenHealthOptions {
 export interface StatusParts {
   readonly readiness: () => Promise<Readiness>;
   readonly plans: () => Iterable<HeldPlan>;
+  readonly ingestUrl: string | null;
 }
 
 export interface OpenedHealth {
@@ -58,13 +61,13 @@ export interface OpenedHealth {
 
 /** Resolves when the table is being read. */
 export async function openHealth(options: OpenHealthOptions): Promise<OpenedHealth> {
-  const { connection, openCodec, names, destinations, readModel, clock, fail } = options;
+  const { connection, openCodec, names, destinations, readModel, deadLetters, clock, fail } = options;
   const { nowMs } = clock;
   const codec = await openCodec<HealthRecord>("destination-health");
   const producer = await createProducer(connection, { name: "health", topics: [names.destinationHealth] });
   const history = new HealthHistory({ readModel, gauges: () => gaugesOf(known, book), nowMs, log: connection.log });
   const book: HealthBook = new HealthBook({ nowMs, onCounted: (counted) => history.add(counted) });
-  const known: KnownHealth = new KnownHealth({ book, destinations, readModel, nowMs });
+  const known: KnownHealth = new KnownHealth({ book, destinations, readModel, deadLetters, nowMs });
   const flow = new FlowMeter({ connection, names, monotonicMs: clock.monotonicMs });
   const table = await createTable<HealthRecord>(connection, {
     topic: names.destinationHealth,

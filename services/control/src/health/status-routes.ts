@@ -61,6 +61,7 @@ const statusAnswer = z.object({
       replayed: z.int(),
     }),
   ),
+  ingestUrl: z.string().nullable().describe("Where sources send to; null where control was not told."),
   readModel: z.object({ deliveryLog: z.string(), deadLetters: z.string() }),
   schedule: schedule
     .extend({
@@ -80,6 +81,7 @@ export interface StatusRoutesParts {
   /** What each service lacks: `true` for nothing. */
   readonly readiness: () => Promise<Readiness>;
   readonly plans: () => Iterable<HeldPlan>;
+  readonly ingestUrl: string | null;
   readonly readModel: Pick<ReadModel, "state">;
   readonly fresh: () => Freshness;
   readonly nowMs: () => number;
@@ -119,6 +121,7 @@ export function statusRoutes(parts: StatusRoutesParts): readonly Route[] {
           destinations: counts,
           needsSomebody,
           replays: viewReplays(parts.plans()),
+          ingestUrl: parts.ingestUrl,
           readModel: readModel.state(),
           schedule: viewSchedule(parts.book.processes()),
           ...fresh(),

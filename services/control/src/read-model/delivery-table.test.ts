@@ -125,6 +125,59 @@ describe("the table of deliveries", () => {
     );
   });
 
+  it("finds the next that is due among those that wait after an attempt, of each destination (DY5)", () => {
+    fc.assert(
+      fc.property(inAnyOrder, fc.integer({ min: 1, max: 6 }), ([, entries], maxEntries) => {
+        const table = createTable({ maxEntries });
+        table.add(entries);
+        for (const destinationId of ["dst_a", "dst_b", "dst_c"]) {
+          const dues = all(table)
+            .filter((entry) => entry.kind === "waiting_retry" && entry.destinationId === destinationId)
+            .flatMap((entry) => deliveryFromEntry(entry).facts.attempts.at(-1)?.followUps ?? [])
+            .map(({ dueAtMs }) => dueAtMs ?? 0);
+          for (const fromMs of [0, Math.min(...dues) + 1]) {
+            const later = dues.filter((dueMs) => dueMs >= fromMs);
+            expect(table.nextDueMs(destinationId, fromMs)).toBe(later.length === 0 ? null : Math.min(...later));
+          }
+        }
+      }),
+    );
+  });
+
+  it("finds the next that is due among many that were tried after it (DY5)", () => {
+    const table = createTable();
+    const waits = (n: number, dueAtMs: number) =>
+      loggedDeliveryEntries(
+        {
+          attempts: [
+            attemptAt(n % 60, {
+              ...{ messageId: `w-${n}`, destinationId: "dst_a", outcome: "retryable", originOffset: n },
+              followUps: [{ ...retryOf(10_000), dueAtMs }],
+            }),
+          ],
+          deferrals: [],
+        },
+        { partition: 0, offset: n },
+      );
+    table.add(Array.from({ length: 120 }, (_, n) => waits(n, 5000 + n)).flat());
+    expect([table.nextDueMs("dst_a", 0), table.nextDueMs("dst_a", 5001)]).toEqual([5000, 5001]);
+  });
+
+  it("counts how a replay's deliveries stand, and of what was sent once none (DY4)", () => {
+    fc.assert(
+      fc.property(inAnyOrder, fc.integer({ min: 1, max: 6 }), ([, entries], maxEntries) => {
+        const table = createTable({ maxEntries });
+        table.add(entries);
+        const ofReplay = all(table).filter((entry) => deliveryFromEntry(entry).replayId === "rpl_1");
+        const counted = table.replayed(["rpl_1", "rpl_2"]);
+        expect(counted.every(({ replayId }) => replayId === "rpl_1")).toBe(true);
+        expect(new Map(counted.map(({ state, count }) => [state, count]))).toEqual(
+          new Map(ofReplay.map(({ kind }) => [kind, ofReplay.filter((each) => each.kind === kind).length])),
+        );
+      }),
+    );
+  });
+
   it("joins a dead letter with the attempts before it, whichever is read first", () => {
     const table = createTable();
     const attempts = [attemptAt(1, { originPartition: 0, outcome: "retryable", followUps: [retryOf(10_000)] })];

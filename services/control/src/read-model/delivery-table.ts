@@ -6,6 +6,7 @@
  * DY2  An entry stands where the newest that is known of its delivery does, so it moves to the front with each.
  * DY3  What waits is counted as entries come, change and go: asking costs nothing, however many there are.
  * DY4  What came of a replay is counted along an index that holds the deliveries of replays alone.
+ * DY5  Which of those that wait after an attempt is due next is read from an index that holds those alone.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { deliveryFromEntry, isSameDelivery, joinedEntry } from "./delivery-entry.ts";
@@ -31,9 +32,13 @@ export interface ReplayedDeliveries {
 
 /** Where an entry's detail says of which replay it is; null for what was sent once. */
 const REPLAY_ID = "json_extract(detail, '$.replayId')";
+/** And when it is due; null for what does not wait after an attempt. */
+const DUE = "json_extract(detail, '$.dueAtMs')";
+
 export class DeliveryTable {
   readonly #database: DatabaseSync;
   readonly #replayed: StatementSync;
+  readonly #nextDue: StatementSync;
   readonly #name: string;
   readonly #waiting = new Map<string, WaitingDeliveries>();
   readonly journal: Journal;
@@ -49,6 +54,14 @@ export class DeliveryTable {
     this.#replayed = database.prepare(
       `SELECT kind, count(*) AS entries FROM ${options.name} INDEXED BY ${index} WHERE ${REPLAY_ID} = ? GROUP BY kind`,
     );
+    const byDue = `${options.name}_by_due`;
+    database.exec(
+      `CREATE INDEX IF NOT EXISTS ${byDue} ON ${options.name} (destination_id, ${DUE}) WHERE kind = 'waiting_retry'`,
+    );
+    this.#nextDue = database.prepare(
+      `SELECT ${DUE} AS due FROM ${options.name} INDEXED BY ${byDue}
+       WHERE kind = 'waiting_retry' AND destination_id = ? AND ${DUE} >= ? ORDER BY ${DUE} LIMIT 1`,
+    );
     this.#countAll();
   }
 
@@ -61,6 +74,12 @@ export class DeliveryTable {
   /** DY3. */
   waiting(): readonly WaitingDeliveries[] {
     return [...this.#waiting.values()];
+  }
+
+  /** DY5: the first moment from `fromMs` on at which a delivery of the destination is due; null where none is. */
+  nextDueMs(destinationId: string, fromMs: number): number | null {
+    const due = this.#nextDue.get(destinationId, fromMs)?.["due"];
+    return due === undefined ? null : Number(due);
   }
 
   /** DY4. */

@@ -76,6 +76,8 @@ export interface ReadModel {
   outcomes(journal: JournalName, messageIds: readonly string[]): Promise<readonly MessageOutcome[]>;
   /** How many deliveries wait, by destination and retry topic. */
   waiting(): Promise<readonly WaitingDeliveries[]>;
+  /** When the next delivery of the destination that waits after an attempt is due, from a moment on; null for never. */
+  nextDueMs(destinationId: string, fromMs: number): Promise<number | null>;
   /** How the deliveries of these replays stand, so far as they are held. */
   replayed(replayIds: readonly string[]): Promise<readonly ReplayedDeliveries[]>;
   /** What comes, as it comes, however often the read model is opened again. */
@@ -149,6 +151,7 @@ export function openReadModel(options: ReadModelOptions): ReadModel {
     counts: async (journal, query) => store().counts(journal, query),
     outcomes: async (journal, messageIds) => store().outcomes(journal, messageIds),
     waiting: async () => store().waiting(),
+    nextDueMs: async (destinationId, fromMs) => store().nextDueMs(destinationId, fromMs),
     replayed: async (replayIds) => store().replayed(replayIds),
     healthWrittenToMs: async () => store().healthWrittenToMs(),
     addHealth: async (minute) => store().addHealth(minute),

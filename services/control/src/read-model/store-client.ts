@@ -20,6 +20,7 @@ export type StoreCall =
   | { readonly method: "counts"; readonly journal: JournalName; readonly query: CountQuery }
   | { readonly method: "outcomes"; readonly journal: JournalName; readonly messageIds: readonly string[] }
   | { readonly method: "waiting" }
+  | { readonly method: "nextDueMs"; readonly destinationId: string; readonly fromMs: number }
   | { readonly method: "replayed"; readonly replayIds: readonly string[] }
   | { readonly method: "healthWrittenToMs" }
   | { readonly method: "addHealth"; readonly minute: HealthOfMinute }
@@ -41,6 +42,7 @@ export interface StoreClient {
   counts(journal: JournalName, query: CountQuery): Promise<readonly KindCount[]>;
   outcomes(journal: JournalName, messageIds: readonly string[]): Promise<readonly MessageOutcome[]>;
   waiting(): Promise<readonly WaitingDeliveries[]>;
+  nextDueMs(destinationId: string, fromMs: number): Promise<number | null>;
   replayed(replayIds: readonly string[]): Promise<readonly ReplayedDeliveries[]>;
   healthWrittenToMs(): Promise<number | null>;
   addHealth(minute: HealthOfMinute): Promise<void>;
@@ -101,6 +103,7 @@ export async function openStore(options: StoreOptions, onFailure: (reason: Error
     counts: (journal, query) => ask({ method: "counts", journal, query }),
     outcomes: (journal, messageIds) => ask({ method: "outcomes", journal, messageIds }),
     waiting: () => ask({ method: "waiting" }),
+    nextDueMs: (destinationId, fromMs) => ask({ method: "nextDueMs", destinationId, fromMs }),
     replayed: (replayIds) => ask({ method: "replayed", replayIds }),
     healthWrittenToMs: () => ask({ method: "healthWrittenToMs" }),
     addHealth: (minute) => ask({ method: "addHealth", minute }),

@@ -35,6 +35,8 @@ function run(call: StoreCall): unknown {
       return store.outcomes(call.journal, call.messageIds);
     case "waiting":
       return store.waiting();
+    case "nextDueMs":
+      return store.nextDueMs(call.destinationId, call.fromMs);
     case "replayed":
       return store.replayed(call.replayIds);
     case "healthWrittenToMs":

@@ -37,7 +37,7 @@ import type { JournalEntry, JournalQuery } from "./journal-entry.ts";
 import { REJECTED_KINDS } from "./rejected-call-entry.ts";
 
 /** Raised with every change of the tables. */
-const LAYOUT = 12;
+const LAYOUT = 13;
 const CACHE_KIB = 48 * 1024;
 const COMMIT_ENTRIES = 5000;
 const COMMIT_INTERVAL_MS = 1000;
@@ -184,6 +184,10 @@ export class Store {
 
   waiting(): readonly WaitingDeliveries[] {
     return this.#deliveries.waiting();
+  }
+
+  nextDueMs(destinationId: string, fromMs: number): number | null {
+    return this.#deliveries.nextDueMs(destinationId, fromMs);
   }
 
   replayed(replayIds: readonly string[]): readonly ReplayedDeliveries[] {
