@@ -38,7 +38,9 @@ describe("the access table", () => {
     const more = table.filter(({ operations }) =>
       operations.some((each) => !["describe", "read", "write"].includes(each)),
     );
-    expect(more.map(({ user }) => user)).toEqual(["posthaste-topics"]);
+    // Control compares the topics' settings with the catalogue.
+    expect(more.map(({ user }) => user)).toEqual(["posthaste-control", "posthaste-topics"]);
+    expect(more[0]?.operations).toEqual(["describe-configs"]);
   });
 
   it("keeps the sealed secrets, the write keys and the events to those who use them", () => {

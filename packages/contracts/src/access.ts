@@ -15,7 +15,7 @@ export const KAFKA_USERS = [
 export type KafkaUser = (typeof KAFKA_USERS)[number];
 
 /** Kafka's operations. Read, write and alter let describe, and alter-configs lets describe-configs. */
-export type KafkaOperation = "describe" | "read" | "write" | "create" | "alter" | "alter-configs";
+export type KafkaOperation = "describe" | "describe-configs" | "read" | "write" | "create" | "alter" | "alter-configs";
 
 export interface Grant {
   readonly user: KafkaUser;
@@ -107,6 +107,9 @@ function grantsOfControl(names: TopicNames): readonly Granted[] {
     topic(names.unrouted, "write"),
     topic(names.rejectedCalls, "write"),
     topic(names.sourceActivity, "write"),
+    // The doctor compares every topic with the catalogue.
+    topicsFrom(names.topicPrefix, "describe-configs"),
+    topic(names.meta, "describe"),
   ];
 }
 

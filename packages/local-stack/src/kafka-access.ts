@@ -64,6 +64,7 @@ const OPERATIONS: Readonly<Record<KafkaOperation, number>> = {
   describe: AclOperationTypes.DESCRIBE,
   create: AclOperationTypes.CREATE,
   alter: AclOperationTypes.ALTER,
+  "describe-configs": AclOperationTypes.DESCRIBE_CONFIGS,
   "alter-configs": AclOperationTypes.ALTER_CONFIGS,
 };
 

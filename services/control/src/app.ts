@@ -36,6 +36,7 @@ import { destinationAudit } from "./destinations/destination-audit.ts";
 import { destinationRoutes } from "./destinations/destination-routes.ts";
 import { destinationSecretRoutes } from "./destinations/secret-routes.ts";
 import { destinationTestRoutes } from "./destinations/test-routes.ts";
+import { openDoctor, toldTopics } from "./doctor/open-doctor.ts";
 import { openEvents } from "./events/open-events.ts";
 import { EXAMPLES } from "./examples/examples.ts";
 import { openHealth } from "./health/open-health.ts";
@@ -238,6 +239,11 @@ export async function startControl({
     ...letterExportRoutes(new LetterExport({ ...replays.reading, suppressed, past: replays.past })),
     ...replays.routes,
     ...health.routes({ readiness, plans: replays.plans, ingestUrl: config.POSTHASTE_INGEST_URL ?? null }),
+    ...openDoctor({
+      ...{ connection, names, clock, destinations, readiness, heard: health.heard },
+      ...{ services: config.POSTHASTE_READY_URLS, registry: registryAccess(config) },
+      told: toldTopics(config),
+    }),
     ...audiences.routes,
     ...unreadable.routes,
     ...access.routes,

@@ -86,6 +86,10 @@ export const controlSettings = withConnections({
   POSTHASTE_SUPPRESSION_DAYS: wholeNumber(1, 36_500).optional(),
   /** How long a record waits for a schema that the registry says it does not know. */
   POSTHASTE_UNKNOWN_SCHEMA_WAIT: duration().default(UNKNOWN_SCHEMA_PATIENCE_MS),
+  /** What the program that makes the topics is told, for the doctor: see topics-main.ts. */
+  POSTHASTE_PARTITIONS: wholeNumber(1, 256).optional(),
+  POSTHASTE_REPLICATION_FACTOR: wholeNumber(1, 10).optional(),
+  POSTHASTE_MIN_INSYNC_REPLICAS: wholeNumber(1, 10).optional(),
   /** How long attempts are held. */
   POSTHASTE_DELIVERY_LOG_KEEP: duration().default(7 * 24 * 60 * 60 * 1000),
 });

@@ -90,7 +90,7 @@ async function main(): Promise<void> {
     }
     const { brokers } = await connection.withAdmin((admin) => admin.describeCluster());
     const advice = replicationAdvice(brokers.length, config.POSTHASTE_REPLICATION_FACTOR);
-    if (advice !== null) process.stderr.write(`topics: ${advice}\n`);
+    if (advice !== null) process.stderr.write(`topics: ${advice.what} ${advice.remedy}\n`);
   } finally {
     await connection.close();
   }

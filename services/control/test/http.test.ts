@@ -112,6 +112,7 @@ describe("/openapi.json", () => {
         "GET /v1/suppressions",
         "DELETE /v1/suppressions",
         "GET /v1/status",
+        "GET /v1/doctor",
         "GET /v1/health/destinations",
         "GET /v1/health/destinations/{id}",
         "GET /v1/destinations/{id}/series",

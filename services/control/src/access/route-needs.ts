@@ -76,6 +76,7 @@ export const ROUTE_NEEDS: Readonly<Record<string, Need>> = {
   openLive: "read",
 
   getStatus: "read",
+  getDoctor: "read",
   listHealth: "read",
   getHealth: "read",
   getSeries: "read",

@@ -2,13 +2,14 @@
  * How much comes in, how far the services are behind and how much waits in retry topics, by the offsets of the topics
  * and the groups.
  *
- * Owns: the last looks at the brokers, and the timer.
+ * Owns: the last looks at the brokers, what stands still by them, and the timer.
  * FM1  A look that fails leaves what was known, and tells nobody: the next one comes in seconds.
  */
 import { delayMsFromRetryTopic, type TopicNames } from "@posthaste/contracts/topics";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { existingRetryTopics } from "@posthaste/kafka/topics/topic-admin";
 import { unfinishedBelow, unfinishedRanges } from "../pipeline/unfinished-range.ts";
+import { LagWatch, type StalledPartition } from "./lag-watch.ts";
 
 const LOOK_MS = 5000;
 /** Looks over which what comes in is told. */
@@ -40,6 +41,7 @@ const NOTHING_KNOWN: Flow = { receivedPerSecond: null, routerLag: null, delivery
 export class FlowMeter {
   readonly #options: FlowMeterOptions;
   readonly #looks: Look[] = [];
+  readonly #lag = new LagWatch();
   #flow = NOTHING_KNOWN;
   #timer: NodeJS.Timeout | null = null;
   #isClosed = false;
@@ -50,6 +52,11 @@ export class FlowMeter {
 
   get flow(): Flow {
     return this.#flow;
+  }
+
+  /** Partitions whose group finishes nothing of what waits in them. */
+  stalled(): readonly StalledPartition[] {
+    return this.#lag.stalled(this.#options.monotonicMs());
   }
 
   start(): void {
@@ -79,8 +86,9 @@ export class FlowMeter {
     const deliveries = await this.#backlog(names.deliveries, names.deliveryGroup);
     const waiting: { delayMs: number; count: number }[] = [];
     for (const topic of await existingRetryTopics(connection, names)) {
-      const { behind } = await this.#backlog(topic, names.retryGroup);
-      waiting.push({ delayMs: delayMsFromRetryTopic(names, topic) ?? 0, count: behind });
+      const delayMs = delayMsFromRetryTopic(names, topic) ?? 0;
+      const { behind } = await this.#backlog(topic, names.retryGroup, delayMs);
+      waiting.push({ delayMs, count: behind });
     }
     this.#flow = {
       receivedPerSecond: this.#received(),
@@ -91,8 +99,14 @@ export class FlowMeter {
   }
 
   /** The sum of a topic's ends, and how many records of it a group has not finished. */
-  async #backlog(topic: string, groupId: string): Promise<{ readonly end: number; readonly behind: number }> {
+  async #backlog(
+    topic: string,
+    groupId: string,
+    delayMs = 0,
+  ): Promise<{ readonly end: number; readonly behind: number }> {
     const ranges = await unfinishedRanges(this.#options.connection, { topic, groupId });
+    const nowMs = this.#options.monotonicMs();
+    for (const range of ranges) this.#lag.see(range, { groupId, delayMs, nowMs });
     return {
       end: ranges.reduce((sum, { end }) => sum + end, 0),
       behind: ranges.reduce((sum, range) => sum + unfinishedBelow(range, range.end), 0),

@@ -10,7 +10,7 @@ import { createTable } from "@posthaste/kafka/log/table";
 import { createProducer } from "@posthaste/kafka/producer/producer";
 import type { Readiness } from "@posthaste/runtime/admin-server";
 import type { ConfigStore } from "../config-store/config-store.ts";
-import { freshAsOf } from "../http/freshness.ts";
+import { type Freshness, freshAsOf } from "../http/freshness.ts";
 import type { Route } from "../http/route.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import type { HeldPlan } from "../replays/replay-store.ts";
@@ -20,6 +20,7 @@ import { type Gauges, HealthHistory } from "./health-history.ts";
 import { healthRoutes } from "./health-routes.ts";
 import { inProcess, viewWaiting } from "./health-view.ts";
 import { KnownHealth } from "./known-health.ts";
+import { ProcessClocks } from "./process-clocks.ts";
 import { seriesRoutes } from "./series-routes.ts";
 import { statusRoutes } from "./status-routes.ts";
 
@@ -47,7 +48,16 @@ export interface StatusParts {
   readonly ingestUrl: string | null;
 }
 
+/** What the doctor asks of it. */
+export interface HeardHealth {
+  readonly book: Pick<HealthBook, "processes" | "of">;
+  readonly flow: Pick<FlowMeter, "stalled">;
+  readonly clocks: Pick<ProcessClocks, "clocks">;
+  readonly fresh: () => Freshness;
+}
+
 export interface OpenedHealth {
+  readonly heard: HeardHealth;
   readonly routes: (parts: StatusParts) => readonly Route[];
   /** Of the table, for `/readyz`. */
   readonly state: true | string;
@@ -68,17 +78,22 @@ export async function openHealth(options: OpenHealthOptions): Promise<OpenedHeal
   const history = new HealthHistory({ readModel, gauges: () => gaugesOf(known, book), nowMs, log: connection.log });
   const book: HealthBook = new HealthBook({ nowMs, onCounted: (counted) => history.add(counted) });
   const known: KnownHealth = new KnownHealth({ book, destinations, readModel, deadLetters, nowMs });
+  const clocks = new ProcessClocks(nowMs);
   const flow = new FlowMeter({ connection, names, monotonicMs: clock.monotonicMs });
   const table = await createTable<HealthRecord>(connection, {
     topic: names.destinationHealth,
     decode: codec.decode,
     prefetch: codec.prefetch,
-    onChange: (key, record) => book.apply(key, record),
+    onChange: (key, record) => {
+      if (record !== undefined) clocks.see(record);
+      book.apply(key, record);
+    },
     onFailure: fail,
   });
   const fresh = () => freshAsOf(table.asOfMs, table.state === true);
   let forgetting: NodeJS.Timeout | null = null;
   return {
+    heard: { book, flow, clocks, fresh },
     routes: (parts) => [
       ...healthRoutes(known, fresh),
       ...seriesRoutes({ known, readModel, history, fresh, nowMs }),
@@ -89,6 +104,7 @@ export async function openHealth(options: OpenHealthOptions): Promise<OpenedHeal
     },
     caughtUp: () => table.caughtUp(),
     start: () => {
+      clocks.listen();
       history.start();
       flow.start();
       forgetting = setInterval(() => book.forgetOld(), FORGET_MS);

@@ -1,0 +1,48 @@
+/** One thing that the doctor looks at, and what it finds there. */
+import { isPosthasteError } from "@posthaste/core/errors";
+import { withDeadline } from "@posthaste/kafka/connection/deadline";
+
+/** From the best to the worst; unknown: it could not be looked at. */
+export const CHECK_STATES = ["ok", "warning", "unknown", "wrong"] as const;
+export type CheckState = (typeof CHECK_STATES)[number];
+
+export interface Finding {
+  readonly state: Exclude<CheckState, "ok">;
+  /** A sentence. */
+  readonly what: string;
+  /** What whoever reads it can do, a sentence too. */
+  readonly remedy: string;
+}
+
+export interface Check {
+  readonly name: string;
+  /** Nothing where all is well. A rejection stands for a state that is unknown. */
+  readonly look: () => Promise<readonly Finding[]> | readonly Finding[];
+}
+
+export interface CheckResult {
+  readonly name: string;
+  /** That of the worst finding. */
+  readonly state: CheckState;
+  readonly findings: readonly Finding[];
+}
+
+const LOOK_TIMEOUT_MS = 8000;
+
+/** Never rejects. */
+export async function runCheck({ name, look }: Check): Promise<CheckResult> {
+  const findings = await withDeadline((async () => look())(), LOOK_TIMEOUT_MS, "what was asked").catch(unknown);
+  const worst = Math.max(0, ...findings.map(({ state }) => CHECK_STATES.indexOf(state)));
+  return { name, state: CHECK_STATES[worst] ?? "unknown", findings };
+}
+
+function unknown(reason: unknown): readonly Finding[] {
+  const why = isPosthasteError(reason) ? `: ${reason.message}` : "";
+  return [
+    {
+      state: "unknown",
+      what: `This could not be looked at${why}.`,
+      remedy: "See whether the brokers and the schema registry answer control, and ask again.",
+    },
+  ];
+}

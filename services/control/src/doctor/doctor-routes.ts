@@ -1,0 +1,46 @@
+/** Whether everything that Posthaste stands on is as it should be, and what to do where it is not. */
+import { singleFlight } from "@posthaste/kafka/connection/single-flight";
+import { z } from "zod";
+import { type Freshness, freshness } from "../http/freshness.ts";
+import { defineRoute, type Route } from "../http/route.ts";
+import { CHECK_STATES, type Check, type CheckState, runCheck } from "./check.ts";
+
+const findingStates = CHECK_STATES.filter((state): state is Exclude<CheckState, "ok"> => state !== "ok");
+
+const doctorAnswer = z.object({
+  ok: z.boolean().describe("Nothing is wrong, and everything could be looked at; there may be warnings."),
+  checks: z.array(
+    z.object({
+      name: z.string(),
+      state: z.enum(CHECK_STATES).describe("That of its worst finding. unknown: it could not be looked at."),
+      findings: z.array(
+        z.object({
+          state: z.enum(findingStates),
+          what: z.string(),
+          remedy: z.string().describe("What to do."),
+        }),
+      ),
+    }),
+  ),
+  ...freshness,
+});
+
+/** Whoever asks while it is looked around gets the answer of the next look: a hundred callers cost two. */
+export function doctorRoutes(checks: readonly Check[], fresh: () => Freshness): readonly Route[] {
+  const lookAround = singleFlight(() => Promise.all(checks.map(runCheck)));
+  return [
+    defineRoute({
+      method: "GET",
+      path: "/v1/doctor",
+      operation: "getDoctor",
+      summary: "Topics, schemas, replication, clocks, secret keys, lag and settings: what is wrong, and what to do",
+      answer: { status: 200, description: "What was found just now.", body: { name: "Doctor", schema: doctorAnswer } },
+      handle: async () => {
+        const results = await lookAround();
+        const ok = results.every(({ state }) => state === "ok" || state === "warning");
+        const told = results.map((result) => ({ ...result, findings: [...result.findings] }));
+        return { ok, checks: told, ...fresh() };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,24 @@
+/** Whether every service is ready, as each says of itself. */
+import type { Readiness } from "@posthaste/runtime/admin-server";
+import type { Check } from "./check.ts";
+
+export function serviceCheck(readiness: () => Promise<Readiness>): Check {
+  return {
+    name: "services",
+    look: async () =>
+      Object.entries(await readiness()).flatMap(([name, missing]) =>
+        missing === true
+          ? []
+          : [
+              {
+                state: "wrong",
+                what: `${name} is not ready: ${missing}.`,
+                remedy:
+                  missing === "does not answer"
+                    ? `Start ${name}, or name the address of its /readyz in POSTHASTE_READY_URLS of control.`
+                    : `Mend what it lacks, or wait: the log of ${name} says more.`,
+              },
+            ],
+      ),
+  };
+}

@@ -1,0 +1,46 @@
+/** Whether all delivery processes run with the same settings. */
+import type { HeardProcess } from "../health/health-book.ts";
+import type { Check, Finding } from "./check.ts";
+
+/** By which setting each is given. */
+const SETTINGS: readonly (readonly [string, (process: HeardProcess) => string])[] = [
+  ["POSTHASTE_RETRY_SCHEDULE", ({ retryDelaysMs }) => retryDelaysMs.map((delayMs) => `${delayMs}ms`).join(",")],
+  ["POSTHASTE_RETRY_WINDOW", ({ retryWindowMs }) => `${retryWindowMs}ms`],
+  ["POSTHASTE_DELIVERY_WINDOW", ({ windowRecords }) => String(windowRecords)],
+  [
+    "POSTHASTE_ATTEMPT_LOG",
+    ({ logsFailures, loggedShare }) => `failures ${logsFailures ? "all" : "none"}, delivered ${loggedShare * 100} %`,
+  ],
+];
+
+export function settingsCheck(processes: () => readonly HeardProcess[]): Check {
+  return {
+    name: "settings",
+    look: () => {
+      const heard = processes();
+      if (heard.length === 0) return [NOBODY];
+      return SETTINGS.flatMap(([setting, readValue]): readonly Finding[] => {
+        const values = new Map<string, string[]>();
+        for (const process of heard) {
+          const value = readValue(process);
+          values.set(value, [...(values.get(value) ?? []), process.instance]);
+        }
+        if (values.size < 2) return [];
+        const told = [...values].map(([value, instances]) => `${value} at ${instances.join(", ")}`);
+        return [
+          {
+            state: "warning",
+            what: `Delivery processes run with different ${setting}: ${told.join("; ")}.`,
+            remedy: `Give all of them the same ${setting}, and start again those that have another.`,
+          },
+        ];
+      });
+    },
+  };
+}
+
+const NOBODY: Finding = {
+  state: "unknown",
+  what: "No delivery process was heard of within a minute.",
+  remedy: "Start delivery; where it runs, see whether its clock is right and whether it reaches the brokers.",
+};

@@ -1,0 +1,45 @@
+/**
+ * How the clocks of delivery processes differ from control's, by the moments at which their records say they were
+ * written and those at which they came.
+ *
+ * Owns: of each process when it was heard of last, and its clock then.
+ * PC1  What was written before control listened says nothing of a clock: it may have stood in the topic for an hour.
+ */
+import type { HealthRecord } from "@posthaste/core/health/health-record";
+
+/** As long as a process counts that is not heard of. */
+const SILENT_MS = 60_000;
+
+export interface ProcessClock {
+  readonly instance: string;
+  /** Negative for a clock that is behind, by which the record's way counts too. */
+  readonly aheadMs: number;
+}
+
+export class ProcessClocks {
+  readonly #nowMs: () => number;
+  readonly #heard = new Map<string, { readonly atMs: number; readonly aheadMs: number }>();
+  #isListening = false;
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
+
+  /** From now on records come as they are written. */
+  listen(): void {
+    this.#isListening = true;
+  }
+
+  see({ instance, writtenAtMs }: Pick<HealthRecord, "instance" | "writtenAtMs">): void {
+    if (!this.#isListening) return;
+    const atMs = this.#nowMs();
+    this.#heard.set(instance, { atMs, aheadMs: writtenAtMs - atMs });
+  }
+
+  /** Those that were heard of within a minute. */
+  clocks(): readonly ProcessClock[] {
+    const sinceMs = this.#nowMs() - SILENT_MS;
+    for (const [instance, { atMs }] of this.#heard) if (atMs < sinceMs) this.#heard.delete(instance);
+    return [...this.#heard].map(([instance, { aheadMs }]) => ({ instance, aheadMs }));
+  }
+}
