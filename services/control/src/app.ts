@@ -231,6 +231,7 @@ export async function startControl({
     ...(await openEvents({
       ...{ connection, openCodec, names, sources, destinations, readModel, letters, suppressed, clock },
       ...{ audit: audit.journal, isStillAllowed: access.isStillAllowed, keepMs: config.POSTHASTE_DELIVERY_LOG_KEEP },
+      logSettings: () => health.heard.book.processes(),
     })),
     ...deliveryRoutes(readModel, suppressed),
     ...latestRoutes({ readModel, suppressed, nowMs: clock.nowMs }),

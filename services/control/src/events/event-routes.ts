@@ -9,6 +9,7 @@ import { configuredNames } from "./configured-names.ts";
 import { type LookupParts, lookUpEvent } from "./event-lookup.ts";
 import { causeOfAll } from "./event-verdict.ts";
 import { eventAnswer, eventView } from "./event-view.ts";
+import { type LogSettings, unloggedEnds } from "./logged-share.ts";
 import { pathlessId } from "./pathless-id.ts";
 import { refusalsInWords } from "./source-refusals.ts";
 import { shellWord, type Told } from "./verdict-sentences.ts";
@@ -18,6 +19,8 @@ export interface EventRoutesParts extends LookupParts {
   readonly nowMs: () => number;
   /** How long attempts are held, ms. */
   readonly keepMs: number;
+  /** Of the delivery processes that run. */
+  readonly logSettings: () => readonly LogSettings[];
 }
 
 const query = pathlessId.extend({
@@ -52,7 +55,8 @@ export function eventRoutes(parts: EventRoutesParts): readonly Route[] {
         const events = judged.map((each) => eventView(each, { ...terms, messageId, names }));
         const cause = causeOfAll(judged, facts);
         const leading = events.find((each) => each.cause === cause);
-        const { sentence: told, command } = leading ?? tellNothing(cause, { ...parts, messageId, search });
+        const { sentence: told, command } =
+          leading ?? tellNothing(cause, { ...parts, messageId, search, unlogged: unloggedEnds(parts.logSettings()) });
         const isOfSource = leading === undefined && sourceId !== undefined;
         const sentence = `${told}${isOfSource ? await refusalsInWords(parts.readModel, sourceId) : ""}`;
         return {
@@ -74,9 +78,11 @@ interface SearchedFor {
   readonly messageId: string;
   readonly keepMs: number;
   readonly search: PipelineAnswer | null;
+  /** See `unloggedEnds`. */
+  readonly unlogged: string;
 }
 
-function tellNothing(cause: VerdictCause, { messageId, keepMs, search }: SearchedFor): Told {
+function tellNothing(cause: VerdictCause, { messageId, keepMs, search, unlogged }: SearchedFor): Told {
   if (cause === "suppressed") {
     const sentence = "Not delivered: a deletion request stopped the user's events.";
     return { sentence, command: "posthaste deletions list" };
@@ -86,9 +92,9 @@ function tellNothing(cause: VerdictCause, { messageId, keepMs, search }: Searche
   const sentence =
     search?.state === "searched"
       ? `Nothing is known of this message id in ${searched}, and it does not wait for the router or delivery: ` +
-        "it never came, or it was delivered where delivery logs failures alone."
+        `it never came${unlogged}.`
       : `Nothing is known of this message id in ${searched}, and ${UNSEARCHED[search?.state ?? "failed"]}: ` +
-        "it never came, it is under way, or it was delivered where delivery logs failures alone.";
+        `it never came, or it is under way${unlogged}.`;
   return { sentence, command: `posthaste events scan ${shellWord(messageId)}` };
 }
 

@@ -12,6 +12,7 @@ import { TopicScan } from "../pipeline/topic-scan.ts";
 import { eventListRoutes } from "./event-list-routes.ts";
 import type { LookupParts } from "./event-lookup.ts";
 import { eventRoutes } from "./event-routes.ts";
+import type { LogSettings } from "./logged-share.ts";
 import { scanRoutes } from "./scan-routes.ts";
 
 export interface OpenEventsOptions extends Omit<LookupParts, "pipeline"> {
@@ -24,6 +25,8 @@ export interface OpenEventsOptions extends Omit<LookupParts, "pipeline"> {
   readonly isStillAllowed: (caller: Caller) => boolean;
   /** How long attempts are held, ms. */
   readonly keepMs: number;
+  /** See `EventRoutesParts`. */
+  readonly logSettings: () => readonly LogSettings[];
 }
 
 /** Resolves when the schemas are known. */
