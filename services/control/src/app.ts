@@ -44,7 +44,7 @@ import { createControlMetrics } from "./http/metrics.ts";
 import { openPages } from "./http/open-pages.ts";
 import { createServer } from "./http/server.ts";
 import { liveRoutes } from "./live/live-routes.ts";
-import { createLiveTopics } from "./live/live-topics.ts";
+import { createOpenFeeds } from "./live/live-topics.ts";
 import { openReadModel } from "./read-model/read-model.ts";
 import { readModelPath } from "./read-model/read-model-path.ts";
 import { openReplays } from "./replays/open-replays.ts";
@@ -250,9 +250,10 @@ export async function startControl({
     ...access.routes,
     ...audit.routes,
     ...liveRoutes({
-      topics: createLiveTopics({
-        ...{ readModel, letters, audit: audit.live, replays: replays.live },
+      openFeeds: createOpenFeeds({
+        ...{ readModel, letters, audit: audit.live, replays: replays.live, health: health.live },
         isSuppressed: suppressedKeyCheck(suppressed),
+        calls: { sources, tail: sourceCalls.tail, suppressed },
       }),
       isStillAllowed: access.isStillAllowed,
       onOpen: (streams) => metrics.liveStreams.set(streams),

@@ -10,7 +10,7 @@ import { startTestControl, type TestControl } from "./control.ts";
 import { type LiveClient, openLive } from "./live-client.ts";
 import { attemptAt, createLogWriter, deadLetterAt, type LogWriter } from "./log-writer.ts";
 
-const ALL = "topics=deliveries,dead-letters,audit,replays";
+const ALL = "topics=deliveries,dead-letters,audit,replays,health";
 
 let topics: TestTopics;
 let writer: LogWriter;

@@ -78,10 +78,23 @@ export interface ToldBeside {
   readonly logged: LoggedHealth | null;
 }
 
-export function viewHealth(
+export function viewHealth(known: KnownDestination, { recent, waiting, logged }: ToldBeside): HealthAnswer {
+  return {
+    ...viewHealthNow(known, recent),
+    nextRetry: isoTimeOrNull(logged?.nextRetryMs ?? null),
+    waiting: waiting === null ? null : viewWaiting(waiting, inProcess(known.held)),
+    deadLetters: logged?.deadLetters ?? null,
+  };
+}
+
+/** What the delivery log has to be asked for. */
+type LoggedField = "nextRetry" | "waiting" | "deadLetters";
+
+/** What is known without a question to the delivery log. */
+export function viewHealthNow(
   { destination, judged, held }: KnownDestination,
-  { recent, waiting, logged }: ToldBeside,
-): HealthAnswer {
+  recent: RecentResults,
+): Omit<HealthAnswer, LoggedField> {
   const { reason } = judged;
   const urls = mergeUrls(
     destination.urls.map(({ url }) => url),
@@ -95,13 +108,10 @@ export function viewHealth(
     since: isoTimeOrNull(judged.sinceMs),
     reason: reason === null ? null : { url: reason.url, ...viewAnswer(reason) },
     nextProbe: isoTimeOrNull(judged.nextProbeMs),
-    nextRetry: isoTimeOrNull(logged?.nextRetryMs ?? null),
     ...{ attempts, success: rounded(success), successOfHour: rounded(successOfHour) },
     p50Ms: p50Ms === null ? null : tenths(p50Ms),
     p99Ms: p99Ms === null ? null : tenths(p99Ms),
     inFlight: urls.reduce((sum, { inFlight }) => sum + inFlight, 0),
-    waiting: waiting === null ? null : viewWaiting(waiting, inProcess(held)),
-    deadLetters: logged?.deadLetters ?? null,
     urls: urls.map(({ url, breaker, openSinceMs, nextProbeMs, notBeforeMs, inFlight, answer: last }) => ({
       ...{ url, breaker, inFlight },
       openSince: isoTimeOrNull(openSinceMs),

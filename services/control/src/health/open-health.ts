@@ -1,6 +1,6 @@
 /** Everything of control that is about the health of destinations, put together. */
 import type { OpenCodec } from "@posthaste/contracts/codec";
-import { destinationHealthKey, processHealthKey } from "@posthaste/contracts/health-keys";
+import { destinationHealthKey, processHealthKey, readHealthKey } from "@posthaste/contracts/health-keys";
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { Destination } from "@posthaste/core/config/destination";
 import type { HealthRecord } from "@posthaste/core/health/health-record";
@@ -16,9 +16,10 @@ import type { ReadModel } from "../read-model/read-model.ts";
 import type { HeldPlan } from "../replays/replay-store.ts";
 import { FlowMeter } from "./flow-meter.ts";
 import { HealthBook } from "./health-book.ts";
+import { type HealthChange, HealthChanges } from "./health-changes.ts";
 import { type Gauges, HealthHistory } from "./health-history.ts";
 import { healthRoutes } from "./health-routes.ts";
-import { inProcess, viewWaiting } from "./health-view.ts";
+import { inProcess, viewHealthNow, viewWaiting } from "./health-view.ts";
 import { KnownHealth } from "./known-health.ts";
 import { ProcessClocks } from "./process-clocks.ts";
 import { seriesRoutes } from "./series-routes.ts";
@@ -27,6 +28,8 @@ import { statusRoutes } from "./status-routes.ts";
 /** A process that was not heard of for so long is gone, and what it said is removed. */
 const GONE_MS = 60 * 60_000;
 const FORGET_MS = 60_000;
+/** Between two looks for what changed without a record. */
+const LOOK_MS = 2000;
 
 export interface OpenHealthOptions {
   readonly connection: KafkaConnection;
@@ -48,6 +51,13 @@ export interface StatusParts {
   readonly ingestUrl: string | null;
 }
 
+export interface LiveHealth {
+  readonly recent: HealthChanges["recent"];
+  readonly freshness: () => Freshness;
+  /** The destination as it is; null for a change that a newer one followed, and for one that was removed. */
+  readonly rowOf: (change: HealthChange, offset: number) => object | null;
+}
+
 /** What the doctor asks of it. */
 export interface HeardHealth {
   readonly book: Pick<HealthBook, "processes" | "of">;
@@ -59,6 +69,8 @@ export interface HeardHealth {
 export interface OpenedHealth {
   readonly heard: HeardHealth;
   readonly routes: (parts: StatusParts) => readonly Route[];
+  /** What changes, as it changes. */
+  readonly live: LiveHealth;
   /** Of the table, for `/readyz`. */
   readonly state: true | string;
   caughtUp(): Promise<void>;
@@ -78,6 +90,7 @@ export async function openHealth(options: OpenHealthOptions): Promise<OpenedHeal
   const history = new HealthHistory({ readModel, gauges: () => gaugesOf(known, book), nowMs, log: connection.log });
   const book: HealthBook = new HealthBook({ nowMs, onCounted: (counted) => history.add(counted) });
   const known: KnownHealth = new KnownHealth({ book, destinations, readModel, deadLetters, nowMs });
+  const changes = new HealthChanges(known, nowMs);
   const clocks = new ProcessClocks(nowMs);
   const flow = new FlowMeter({ connection, names, monotonicMs: clock.monotonicMs });
   const table = await createTable<HealthRecord>(connection, {
@@ -87,11 +100,13 @@ export async function openHealth(options: OpenHealthOptions): Promise<OpenedHeal
     onChange: (key, record) => {
       if (record !== undefined) clocks.see(record);
       book.apply(key, record);
+      const { destinationId } = readHealthKey(key);
+      if (destinationId !== null) changes.look(destinationId);
     },
     onFailure: fail,
   });
   const fresh = () => freshAsOf(table.asOfMs, table.state === true);
-  let forgetting: NodeJS.Timeout | null = null;
+  const timers: NodeJS.Timeout[] = [];
   return {
     heard: { book, flow, clocks, fresh },
     routes: (parts) => [
@@ -99,6 +114,7 @@ export async function openHealth(options: OpenHealthOptions): Promise<OpenedHeal
       ...seriesRoutes({ known, readModel, history, fresh, nowMs }),
       ...statusRoutes({ known, book, flow, readModel, fresh, nowMs, ...parts }),
     ],
+    live: liveHealth(changes, known, fresh),
     get state() {
       return table.state;
     },
@@ -107,7 +123,9 @@ export async function openHealth(options: OpenHealthOptions): Promise<OpenedHeal
       clocks.listen();
       history.start();
       flow.start();
-      forgetting = setInterval(() => book.forgetOld(), FORGET_MS);
+      changes.start();
+      timers.push(setInterval(() => book.forgetOld(), FORGET_MS));
+      timers.push(setInterval(() => changes.lookAtAll(), LOOK_MS));
     },
     removeGone: async () => {
       for (const [instance, destinationIds] of book.silentFor(GONE_MS)) {
@@ -121,11 +139,23 @@ export async function openHealth(options: OpenHealthOptions): Promise<OpenedHeal
       }
     },
     close: async () => {
-      if (forgetting !== null) clearInterval(forgetting);
+      for (const timer of timers) clearInterval(timer);
       flow.close();
       await history.close();
       await table.close();
       await producer.close();
+    },
+  };
+}
+
+function liveHealth(changes: HealthChanges, known: KnownHealth, fresh: () => Freshness): LiveHealth {
+  return {
+    recent: changes.recent,
+    freshness: fresh,
+    rowOf: (change, offset) => {
+      const { destinationId } = change;
+      const found = changes.isNewest(change, offset) ? known.get(destinationId) : undefined;
+      return found === undefined ? null : viewHealthNow(found, known.recent(destinationId));
     },
   };
 }

@@ -6,15 +6,16 @@ import { z } from "zod";
 import { attemptFilter } from "../deliveries/attempt-filter.ts";
 import { invalidInput } from "../http/problem.ts";
 
-/** The closed list, with the letter that stands for each in an id and the filters that it has. */
+/** The closed list, with the filters that each has. */
 export const LIVE_TOPICS = {
-  deliveries: { letter: "d", filters: ["destinationId", "outcome", "messageId", ...Object.keys(attemptFilter)] },
+  deliveries: { filters: ["destinationId", "outcome", "messageId", ...Object.keys(attemptFilter)] },
   "dead-letters": {
-    letter: "l",
     filters: ["destinationId", "reason", "error", "type", "userId", "sourceId", "event"],
   },
-  replays: { letter: "r", filters: ["replayId"] },
-  audit: { letter: "a", filters: ["actor", "target", "operation"] },
+  replays: { filters: ["replayId"] },
+  health: { filters: ["destinationId"] },
+  calls: { filters: ["sourceId"] },
+  audit: { filters: ["actor", "target", "operation"] },
 } as const;
 export type LiveTopicName = keyof typeof LIVE_TOPICS;
 export const LIVE_TOPIC_NAMES = Object.keys(LIVE_TOPICS) as readonly LiveTopicName[];
@@ -64,6 +65,9 @@ export function askedFrom({ topics: text, lastEventId: _, ...filter }: z.output<
   const strays = Object.entries(filter).filter(([name, value]) => value !== undefined && !known.has(name));
   if (strays.length > 0) {
     throw invalidInput(strays.map(([path]) => ({ path, message: `no topic of ${topics.join(", ")} has this filter` })));
+  }
+  if (topics.includes("calls") && filter.sourceId === undefined) {
+    throw invalidInput([{ path: "sourceId", message: "calls are those of one source: name it" }]);
   }
   return { topics, filter };
 }

@@ -8,7 +8,7 @@ const position = fc
   .uniqueArray(fc.tuple(fc.nat(60), place), { selector: ([partition]) => partition, minLength: 1 })
   .map((places) => new Map<number, EntryPlace>(places));
 const positions = fc
-  .uniqueArray(fc.tuple(fc.constantFrom("a", "d", "l", "r"), position), {
+  .uniqueArray(fc.tuple(fc.constantFrom("a", "d", "h", "l", "r"), position), {
     selector: ([letter]) => letter,
     minLength: 1,
   })

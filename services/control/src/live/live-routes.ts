@@ -3,9 +3,9 @@ import type { Clock } from "@posthaste/core/time";
 import type { Caller } from "../http/caller.ts";
 import { Problem } from "../http/problem.ts";
 import { defineRoute, type Route, StreamedAnswer } from "../http/route.ts";
-import { askedFrom, LIVE_TOPIC_NAMES, type LiveTopicName, liveQuery } from "./live-filter.ts";
+import { askedFrom, LIVE_TOPIC_NAMES, liveQuery } from "./live-filter.ts";
 import { liveEvents } from "./live-stream.ts";
-import type { LiveTopic } from "./live-topic.ts";
+import type { OpenFeeds } from "./live-topics.ts";
 
 /** A client that hears nothing for longer than two of these knows that its stream is dead. */
 const BEAT_MS = 5000;
@@ -15,7 +15,7 @@ const STALL_MS = 20_000;
 const MAX_STREAMS = 100;
 
 export interface LiveRoutesOptions {
-  readonly topics: Readonly<Record<LiveTopicName, LiveTopic>>;
+  readonly openFeeds: OpenFeeds;
   /** Whether the token, or the session, is still one. */
   readonly isStillAllowed: (caller: Caller) => boolean;
   readonly onOpen: (streams: number) => void;
@@ -24,7 +24,7 @@ export interface LiveRoutesOptions {
   readonly bounds?: { readonly maxStreams?: number; readonly stallMs?: number };
 }
 
-export function liveRoutes({ topics, isStillAllowed, onOpen, clock, bounds = {} }: LiveRoutesOptions): Route[] {
+export function liveRoutes({ openFeeds, isStillAllowed, onOpen, clock, bounds = {} }: LiveRoutesOptions): Route[] {
   const { maxStreams = MAX_STREAMS, stallMs = STALL_MS } = bounds;
   let streams = 0;
   return [
@@ -42,29 +42,31 @@ export function liveRoutes({ topics, isStillAllowed, onOpen, clock, bounds = {} 
           "reset, where the id that was sent goes too far back: load the lists again.",
         streams: ["text/event-stream"],
       },
-      handle: ({ query, head, by, signal }) => {
-        const asked = askedFrom(query);
-        const named = new Map(asked.topics.map((name) => [name, topics[name]]));
-        for (const [name, { recent }] of named) {
-          if (![...recent.partitions()].length)
-            throw new Problem("unavailable", `${name}: not read yet: try again soon`);
-        }
+      refusals: ["not_found"],
+      handle: async ({ query, head, by, signal }) => {
+        const { topics, filter } = askedFrom(query);
         if (streams >= maxStreams) {
           throw new Problem("too_many_requests", `there are ${maxStreams} streams at this process`, [], {
             "retry-after": "5",
           });
         }
+        // Before anything is waited for: who leaves meanwhile, or is refused, gives the place back too.
         streams += 1;
         onOpen(streams);
         signal.addEventListener("abort", () => {
           streams -= 1;
           onOpen(streams);
         });
+        const feeds = await openFeeds(topics, filter, signal);
+        for (const { name, topic } of feeds) {
+          if (![...topic.recent.partitions()].length)
+            throw new Problem("unavailable", `${name}: not read yet: try again soon`);
+        }
         const lastId = head.lastEventId ?? query.lastEventId;
         return new StreamedAnswer({
           mediaType: "text/event-stream",
           fileName: null,
-          chunks: liveEvents({ topics: named, filter: asked.filter, lastId, beatMs: BEAT_MS, signal, clock }),
+          chunks: liveEvents({ feeds, filter, lastId, beatMs: BEAT_MS, signal, clock }),
           bounds: { stallMs, mayGoOn: () => isStillAllowed(by.caller) },
         });
       },

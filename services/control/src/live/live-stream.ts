@@ -1,9 +1,10 @@
 /**
  * One client's stream of server-sent events, as text that is made when the client can take more.
  *
- * Owns: how far the stream got in each of its topics.
+ * Owns: how far the stream got in each of its feeds.
  * LV1  The id of an event names, of each topic and partition, the first that was not sent. Whoever comes with it is
- *      sent what stands from there on, each entry once, at whichever process.
+ *      sent what stands from there on, each entry once, at whichever process. Of health alone some may come again
+ *      (LH2 of health-changes.ts).
  * LV2  Where that is not held any more, or is of a topic that was made anew, a `reset` says so; the stream goes on from
  *      that moment.
  * LV3  A `beat` comes first, and every `beatMs` from then on: a stream that is silent for longer is dead.
@@ -13,9 +14,9 @@ import { setImmediate as yieldToOthers } from "node:timers/promises";
 import type { Clock } from "@posthaste/core/time";
 import { type Freshness, freshnessOfBoth } from "../http/freshness.ts";
 import type { EntryPlace } from "../recent-entries.ts";
-import { LIVE_TOPICS, type LiveFilter, type LiveTopicName } from "./live-filter.ts";
+import type { LiveFilter, LiveTopicName } from "./live-filter.ts";
 import { decodePosition, encodePosition, isBelow, type TopicPosition } from "./live-position.ts";
-import type { LiveEntry, LiveTopic } from "./live-topic.ts";
+import type { LiveEntry, LiveFeed } from "./live-topic.ts";
 import { Waker } from "./waker.ts";
 
 /** As much is made at a time, in characters. */
@@ -28,7 +29,7 @@ const GATHER_MS = 20;
 const RETRY_MS = 1000;
 
 export interface LiveStreamOptions {
-  readonly topics: ReadonlyMap<LiveTopicName, LiveTopic>;
+  readonly feeds: readonly LiveFeed[];
   readonly filter: LiveFilter;
   /** The id of the last event that the client saw. */
   readonly lastId: string | undefined;
@@ -37,10 +38,8 @@ export interface LiveStreamOptions {
   readonly clock: Clock;
 }
 
-/** How far a stream is in one topic. */
-interface Cursor {
-  readonly name: LiveTopicName;
-  readonly topic: LiveTopic;
+/** How far a stream is in one feed. */
+interface Cursor extends LiveFeed {
   readonly at: Map<number, EntryPlace>;
   incarnation: number;
   /** The number of the next entry to look at. */
@@ -55,10 +54,10 @@ interface LiveStep {
 
 /** Until `signal` says so. */
 export async function* liveEvents(options: LiveStreamOptions): AsyncGenerator<Uint8Array> {
-  const { signal, clock, beatMs, topics } = options;
+  const { signal, clock, beatMs, feeds } = options;
   const stream = new LiveStream(options);
   const waker = new Waker(signal);
-  const forget = [...topics.values()].map(({ recent }) => recent.onChange(() => waker.wake()));
+  const forget = feeds.map(({ topic }) => topic.recent.onChange(() => waker.wake()));
   try {
     yield Buffer.from(`retry: ${RETRY_MS}\n\n${stream.beat()}`);
     let beatAtMs = clock.monotonicMs() + beatMs;
@@ -83,17 +82,18 @@ class LiveStream {
   /** Topics of which a `reset` is to be said. */
   readonly #lost = new Set<LiveTopicName>();
 
-  constructor({ topics, filter, lastId, clock }: LiveStreamOptions) {
+  constructor({ feeds, filter, lastId, clock }: LiveStreamOptions) {
     this.#filter = filter;
     this.#beganAtMs = clock.nowMs();
     const seen = lastId === undefined ? new Map<string, TopicPosition>() : decodePosition(lastId);
-    this.#cursors = [...topics].map(([name, topic]) => {
-      const { incarnation, nextNumber } = topic.recent;
-      const at = seen?.get(LIVE_TOPICS[name].letter);
-      if (seen === null) this.#lost.add(name);
+    this.#cursors = feeds.map((feed) => {
+      const { recent } = feed.topic;
+      const { incarnation, nextNumber } = recent;
+      const at = seen?.get(feed.letter);
+      if (seen === null) this.#lost.add(feed.name);
       return at === undefined
-        ? { name, topic, at: topic.recent.now(), incarnation, number: nextNumber }
-        : { name, topic, at: new Map(at), incarnation, number: 0 };
+        ? { ...feed, at: recent.now(), incarnation, number: nextNumber }
+        : { ...feed, at: feed.topic.resumeFrom(at), incarnation, number: 0 };
     });
     for (const cursor of this.#cursors) this.#findGap(cursor);
   }
@@ -173,7 +173,7 @@ class LiveStream {
   }
 
   #id(): string {
-    return encodePosition(new Map(this.#cursors.map(({ name, at }) => [LIVE_TOPICS[name].letter, at])));
+    return encodePosition(new Map(this.#cursors.map(({ letter, at }) => [letter, at])));
   }
 
   #freshness(): Freshness {

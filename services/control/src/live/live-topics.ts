@@ -7,12 +7,15 @@ import { attemptCheck } from "../deliveries/attempt-filter.ts";
 import { viewLetter } from "../deliveries/dead-letter-view.ts";
 import { seenDelivery, viewDelivery } from "../deliveries/delivery-routes.ts";
 import type { VisibleLetters } from "../deliveries/visible-letters.ts";
+import { HealthChanges } from "../health/health-changes.ts";
+import type { LiveHealth } from "../health/open-health.ts";
 import type { JournalEntry } from "../read-model/journal-entry.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import type { OpenedReplays } from "../replays/open-replays.ts";
 import type { SuppressedKeyCheck } from "../suppressions/suppressed-key.ts";
+import { createOpenCalls, type LiveCallsParts } from "./live-calls.ts";
 import type { LiveFilter, LiveTopicName } from "./live-filter.ts";
-import { createLiveTopic, type LiveTopic, remembered } from "./live-topic.ts";
+import { createLiveTopic, type LiveFeed, type LiveTopic, remembered } from "./live-topic.ts";
 
 export interface LiveTopicsOptions {
   readonly readModel: Pick<ReadModel, "freshness" | "recent">;
@@ -20,10 +23,39 @@ export interface LiveTopicsOptions {
   readonly isSuppressed: SuppressedKeyCheck;
   readonly audit: OpenedAudit["live"];
   readonly replays: OpenedReplays["live"];
+  readonly health: LiveHealth;
+  readonly calls: Omit<LiveCallsParts, "readModel">;
 }
 
-export function createLiveTopics(options: LiveTopicsOptions): Readonly<Record<LiveTopicName, LiveTopic>> {
-  const { readModel, letters, isSuppressed, audit, replays } = options;
+/** What feeds a stream of some topics, until the signal says so; throws a Problem where it cannot. */
+export type OpenFeeds = (
+  topics: readonly LiveTopicName[],
+  filter: LiveFilter,
+  signal: AbortSignal,
+) => Promise<readonly LiveFeed[]>;
+
+type SharedTopic = Exclude<LiveTopicName, "calls">;
+
+/** In an id. */
+const LETTERS: Readonly<Record<SharedTopic, string>> = {
+  ...{ deliveries: "d", "dead-letters": "l", replays: "r", health: "h", audit: "a" },
+};
+
+export function createOpenFeeds(options: LiveTopicsOptions): OpenFeeds {
+  const shared = sharedTopics(options);
+  const openCalls = createOpenCalls({ ...options.calls, readModel: options.readModel });
+  return async (names, filter, signal) => {
+    const opened = names.map((name) =>
+      name === "calls"
+        ? openCalls(filter.sourceId ?? "", signal)
+        : [{ name, letter: LETTERS[name], topic: shared[name] }],
+    );
+    return (await Promise.all(opened)).flat();
+  };
+}
+
+function sharedTopics(options: LiveTopicsOptions): Readonly<Record<SharedTopic, LiveTopic>> {
+  const { readModel, letters, isSuppressed, audit, replays, health } = options;
   const deliveryRow = remembered(viewDelivery);
   return {
     deliveries: createLiveTopic<JournalEntry>({
@@ -47,6 +79,16 @@ export function createLiveTopics(options: LiveTopicsOptions): Readonly<Record<Li
         ({ id }) =>
           replayId === undefined || replayId === id,
       rowOf: (change, { offset }) => replays.rowOf(change, offset),
+    }),
+    health: createLiveTopic({
+      recent: health.recent,
+      freshness: health.freshness,
+      shows:
+        ({ destinationId }) =>
+        (change) =>
+          destinationId === undefined || destinationId === change.destinationId,
+      rowOf: (change, { offset }) => health.rowOf(change, offset),
+      resumeFrom: HealthChanges.before,
     }),
     audit: createLiveTopic<HeldEntry>({
       recent: audit.recent,

@@ -61,7 +61,8 @@ interface FollowedTopics {
 }
 
 /** Journals whose entries are told as they come. */
-export type RecentJournals = Readonly<Record<"attempts" | "dead_letters", RecentEntries<JournalEntry>>>;
+type RecentJournal = "attempts" | "dead_letters" | "rejected_calls" | "refused_requests";
+export type RecentJournals = Readonly<Record<RecentJournal, RecentEntries<JournalEntry>>>;
 
 /** Begins to follow the topics; each follower is to be closed. */
 export function followJournals(
@@ -103,6 +104,7 @@ export function followJournals(
     ...shared,
     ...ofTopic(names.rejectedCalls),
     journal: "rejected_calls",
+    recent: recent.rejected_calls,
     codec: codecs.rejectedCalls,
     toEntries: (calls, record) => ({ rejected_calls: rejectedCallEntries(calls, record) }),
   });
@@ -110,6 +112,8 @@ export function followJournals(
     ...shared,
     ...ofTopic(names.sourceActivity),
     journal: "source_activity",
+    recent: recent.refused_requests,
+    recentOf: "refused_requests",
     codec: codecs.sourceActivity,
     toEntries: (value, record) => ({
       source_activity: activityEntries(value, record),

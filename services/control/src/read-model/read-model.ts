@@ -29,6 +29,8 @@ import { openStore, type StoreClient } from "./store-client.ts";
 const REOPEN_MS = 5000;
 /** Longer is not waited for at the end: whatever is not written is read again. */
 const CLOSE_MS = 2000;
+/** Of what ingest did not take, for those who look on. */
+const CALL_BOUNDS = { maxEntries: 10_000, maxBytes: 4 * 1024 * 1024 };
 /** Dead letters stay in their topic for this long. */
 const DEAD_LETTERS_KEEP_MS = 14 * 24 * 60 * 60 * 1000;
 /** A destination may have stood for years as it stands. */
@@ -106,7 +108,10 @@ export function openReadModel(options: ReadModelOptions): ReadModel {
   const { log } = options.connection;
   const closing = new AbortController();
   let opened: Opened | null = null;
-  const recent = { attempts: new RecentEntries<JournalEntry>(), dead_letters: new RecentEntries<JournalEntry>() };
+  const recent: RecentJournals = {
+    ...{ attempts: new RecentEntries(), dead_letters: new RecentEntries() },
+    ...{ rejected_calls: new RecentEntries(CALL_BOUNDS), refused_requests: new RecentEntries(CALL_BOUNDS) },
+  };
 
   async function runUntilClosed(): Promise<void> {
     const { signal } = closing;

@@ -55,8 +55,9 @@ export interface TopicFollowerOptions<T> {
   readonly toEntries: (value: T, record: IncomingRecord) => EntriesByJournal;
   /** What a record without a value becomes; nothing by default. */
   readonly toRemoval?: (record: IncomingRecord) => EntriesByJournal;
-  /** Has the journal's entries as they are read (TF5). */
+  /** Has the journal's entries as they are read (TF5), or those of `recentOf`. */
   readonly recent?: RecentEntries<JournalEntry> | undefined;
+  readonly recentOf?: JournalName;
 }
 
 export class TopicFollower<T> {
@@ -182,7 +183,7 @@ export class TopicFollower<T> {
   }
 
   async #take(partition: number, records: readonly IncomingRecord[]): Promise<void> {
-    const { journal, store, recent } = this.#options;
+    const { journal, store, recent, recentOf = journal } = this.#options;
     const stored = this.#positions.get(partition) ?? 0;
     let step = new EntriesStep();
     for (const { value } of records) if (value !== null) this.#schemas.ahead(value);
@@ -199,7 +200,7 @@ export class TopicFollower<T> {
         await store.take(journal, { partition, next, passedTo, entries: step.entries });
         this.#positions.set(partition, next);
       }
-      recent?.add(partition, next, (step.entries[journal] ?? []).map(toRecent));
+      recent?.add(partition, next, (step.entries[recentOf] ?? []).map(toRecent));
       step = new EntriesStep();
     }
   }

@@ -6,7 +6,10 @@
  *      end half a minute after the last one.
  * ET2  Of a source twenty events of a second are kept and no more, of them the newest two hundred; an event of a source
  *      that nobody asks about is not even decoded.
- * ET3  So many sources are asked about at once; the one that was asked about longest ago gives way.
+ * ET3  So many sources are asked about at once; the one that was asked about longest ago gives way, but for those that
+ *      somebody watches.
+ * ET4  Whoever watches a source has its events as they are read (`recent-entries.ts`), for as long as they watch. What
+ *      the readers passed over is a gap there.
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import { isPosthasteError } from "@posthaste/core/errors";
@@ -14,6 +17,9 @@ import type { Event } from "@posthaste/core/event/event";
 import { isUnreadable } from "@posthaste/kafka/codec/unreadable";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
+import { type Freshness, freshAsOf } from "../http/freshness.ts";
+import { Problem } from "../http/problem.ts";
+import { RecentEntries } from "../recent-entries.ts";
 import { TopicEnd } from "./topic-end.ts";
 
 /** An event, and where it stands. */
@@ -29,6 +35,8 @@ export interface EventTailOptions {
   readonly codec: Pick<Codec<Event>, "decode" | "prefetch">;
   /** Ms, never going back. */
   readonly monotonicMs: () => number;
+  /** For tests; instead of `MAX_SOURCES`. */
+  readonly maxSources?: number;
 }
 
 const QUIET_MS = 30_000;
@@ -38,11 +46,25 @@ const MAX_SOURCES = 50;
 /** How long a question waits for the readers to be at the end. */
 const PATIENCE_MS = 2_000;
 
+/** What an event takes of memory beside its bytes, about. */
+const EVENT_BYTES = 500;
+/** Of each source, for those who watch it (ET4). */
+const RECENT_BOUNDS = { maxEntries: 500, maxBytes: 512 * 1024 };
+
 interface Asked {
   lastAskedMs: number;
+  watchers: number;
   events: TailedEvent[];
+  /** ET4. */
+  readonly recent: RecentEntries<TailedEvent>;
   /** By second of when ingest took them. */
   readonly ofSecond: Map<number, number>;
+}
+
+/** The events of a source for those who look on. */
+export interface WatchedEvents {
+  readonly recent: RecentEntries<TailedEvent>;
+  readonly freshness: () => Freshness;
 }
 
 export class EventTail {
@@ -58,10 +80,30 @@ export class EventTail {
   /** The newest events of a source, newest first; null where the end of the topic could not be read in time. */
   async newest(sourceId: string): Promise<readonly TailedEvent[] | null> {
     const asked = this.#ask(sourceId);
-    this.#end ??= new TopicEnd({ ...this.#options, onRecord: (record) => this.#take(record) });
-    this.#timer ??= setInterval(() => this.#forgetQuiet(), QUIET_MS / 6).unref();
-    const isThere = await this.#end.reached(PATIENCE_MS);
+    const isThere = await this.#isAtEnd();
     return isThere ? asked.events.toSorted(newestFirst) : null;
+  }
+
+  /**
+   * ET4, until `signal` says so. Throws the Problem `unavailable` where the end of the topic could not be read in time,
+   * `too_many_requests` where too many sources are watched.
+   */
+  async watch(sourceId: string, signal: AbortSignal): Promise<WatchedEvents> {
+    const asked = this.#ask(sourceId);
+    asked.watchers += 1;
+    const leave = () => {
+      asked.watchers -= 1;
+      asked.lastAskedMs = this.#options.monotonicMs();
+    };
+    const isThere = await this.#isAtEnd();
+    if (!isThere || signal.aborted) leave();
+    else signal.addEventListener("abort", leave, { once: true });
+    if (!isThere) throw new Problem("unavailable", "calls: not read yet: try again soon");
+    const freshness = () => {
+      const asOfMs = this.#end?.asOfMs ?? null;
+      return freshAsOf(asOfMs, asOfMs !== null);
+    };
+    return { recent: asked.recent, freshness };
   }
 
   async close(): Promise<void> {
@@ -73,11 +115,40 @@ export class EventTail {
     await end?.close();
   }
 
+  /** Also where another source that is asked about has the readers begin again meanwhile. */
+  async #isAtEnd(): Promise<boolean> {
+    for (;;) {
+      const end = this.#opened();
+      const isThere = await end.reached(PATIENCE_MS);
+      if (!isThere || this.#end === end || this.#end === null) return isThere;
+    }
+  }
+
+  #opened(): TopicEnd {
+    this.#timer ??= setInterval(() => this.#forgetQuiet(), QUIET_MS / 6).unref();
+    if (this.#end !== null) return this.#end;
+    const isCurrent = () => this.#end === end;
+    const end = new TopicEnd({
+      ...this.#options,
+      onRecord: (record) => this.#take(record, isCurrent),
+      onBegin: (partition, at) => {
+        if (isCurrent()) for (const asked of this.#asked.values()) begin(asked, partition, at);
+      },
+      onRead: (partition, next) => {
+        if (isCurrent()) for (const { recent } of this.#asked.values()) recent.add(partition, next, []);
+      },
+    });
+    this.#end = end;
+    return end;
+  }
+
   #ask(sourceId: string): Asked {
     const nowMs = this.#options.monotonicMs();
     let asked = this.#asked.get(sourceId);
     if (asked === undefined) {
-      asked = { lastAskedMs: nowMs, events: [], ofSecond: new Map() };
+      this.#makeRoom();
+      const recent = new RecentEntries<TailedEvent>(RECENT_BOUNDS);
+      asked = { lastAskedMs: nowMs, watchers: 0, events: [], recent, ofSecond: new Map() };
       // What went by before nobody kept: a source that is new here is looked for again from before the end.
       this.#end?.close().catch(() => undefined);
       this.#end = null;
@@ -85,24 +156,37 @@ export class EventTail {
     asked.lastAskedMs = nowMs;
     this.#asked.delete(sourceId);
     this.#asked.set(sourceId, asked);
-    const [oldest] = this.#asked.keys();
-    if (this.#asked.size > MAX_SOURCES && oldest !== undefined) this.#asked.delete(oldest);
     return asked;
   }
 
-  async #take(record: IncomingRecord): Promise<void> {
+  /** ET3. */
+  #makeRoom(): void {
+    const { maxSources = MAX_SOURCES } = this.#options;
+    if (this.#asked.size < maxSources) return;
+    for (const [id, { watchers }] of this.#asked) {
+      if (watchers > 0) continue;
+      this.#asked.delete(id);
+      return;
+    }
+    const detail = `the calls of ${maxSources} sources are followed at this process`;
+    throw new Problem("too_many_requests", detail, [], { "retry-after": "5" });
+  }
+
+  async #take(record: IncomingRecord, isCurrent: () => boolean): Promise<void> {
     const { key, value, partition, offset } = record;
     const sourceId = key?.toString("latin1", 0, Math.max(0, key.indexOf(":"))) ?? "";
     const asked = this.#asked.get(sourceId);
-    if (asked === undefined || value === null) return;
+    if (asked === undefined || value === null || offset < (asked.recent.nextOf(partition) ?? 0)) return;
     const second = Math.floor(record.timestampMs / 1000);
     const count = asked.ofSecond.get(second) ?? 0;
-    if (count >= A_SECOND || asked.events.some((each) => each.partition === partition && each.offset === offset))
-      return;
+    if (count >= A_SECOND) return;
     asked.ofSecond.set(second, count + 1);
     const event = await this.#decode(value);
-    if (event === null) return;
-    asked.events.push({ event, partition, offset });
+    if (event === null || !isCurrent()) return;
+    const tailed = { event, partition, offset };
+    asked.events.push(tailed);
+    const entry = { offset, place: 0, value: tailed, bytes: EVENT_BYTES + value.length };
+    asked.recent.add(partition, offset + 1, [entry]);
     if (asked.events.length < 2 * MAX_EVENTS) return;
     asked.events = asked.events.sort(newestFirst).slice(0, MAX_EVENTS);
     for (const old of asked.ofSecond.keys()) if (old < second - MAX_EVENTS) asked.ofSecond.delete(old);
@@ -122,9 +206,22 @@ export class EventTail {
 
   #forgetQuiet(): void {
     const sinceMs = this.#options.monotonicMs() - QUIET_MS;
-    for (const [id, { lastAskedMs }] of this.#asked) if (lastAskedMs < sinceMs) this.#asked.delete(id);
+    for (const [id, { lastAskedMs, watchers }] of this.#asked) {
+      if (watchers === 0 && lastAskedMs < sinceMs) this.#asked.delete(id);
+    }
     if (this.#asked.size === 0) this.close().catch(() => undefined);
   }
+}
+
+/** Goes on where it stood: what lies between is a gap, and a topic that ends before that was made anew. */
+function begin(asked: Asked, partition: number, at: { readonly from: number; readonly end: number }): void {
+  const next = asked.recent.nextOf(partition);
+  if (next !== undefined && next > at.end) {
+    asked.recent.clear();
+    asked.events = [];
+  }
+  if (next === undefined || next < at.from || next > at.end) asked.recent.begin(partition, at.from);
+  asked.recent.sawEnd(partition, at.end);
 }
 
 function newestFirst(a: TailedEvent, b: TailedEvent): number {

@@ -17,6 +17,7 @@ export interface OpenSourceCallsOptions extends Omit<SourceCallRoutesOptions, "t
 
 export interface OpenSourceCalls {
   readonly routes: readonly Route[];
+  readonly tail: EventTail;
   close(): Promise<void>;
 }
 
@@ -24,5 +25,5 @@ export async function openSourceCalls(options: OpenSourceCallsOptions): Promise<
   const { connection, openCodec, names, clock } = options;
   const codec = await openCodec<Event>("event");
   const tail = new EventTail({ connection, topic: names.events, codec, monotonicMs: clock.monotonicMs });
-  return { routes: sourceCallRoutes({ ...options, tail, nowMs: clock.nowMs }), close: () => tail.close() };
+  return { routes: sourceCallRoutes({ ...options, tail, nowMs: clock.nowMs }), tail, close: () => tail.close() };
 }

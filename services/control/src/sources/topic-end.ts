@@ -16,6 +16,10 @@ export interface TopicEndOptions {
   readonly connection: KafkaConnection;
   readonly topic: string;
   readonly onRecord: (record: IncomingRecord) => Promise<void>;
+  /** The reading of a partition begins, also when it begins again (TN1). */
+  readonly onBegin?: (partition: number, at: { readonly from: number; readonly end: number }) => void;
+  /** Everything below an offset was handed on. */
+  readonly onRead?: (partition: number, next: number) => void;
 }
 
 /** Records of each partition before its end. */
@@ -33,6 +37,9 @@ export class TopicEnd {
   /** Resolves when each partition was read to the end that it had at first. */
   readonly #atEnd: Promise<unknown>;
   #following: Promise<unknown> = Promise.resolve();
+  /** By partition: when the brokers were asked for its end, the last time that the reading stood there. */
+  readonly #readToEndMs = new Map<number, number>();
+  #partitions: readonly number[] | null = null;
 
   constructor(options: TopicEndOptions) {
     this.#options = options;
@@ -53,6 +60,12 @@ export class TopicEnd {
     }
   }
 
+  /** At this moment everything that stood in the topic was read, or passed over (TN1); null before the first time. */
+  get asOfMs(): number | null {
+    const moments = this.#partitions?.map((partition) => this.#readToEndMs.get(partition) ?? null) ?? [null];
+    return moments.reduce((oldest, each) => (oldest === null || each === null ? null : Math.min(oldest, each)), 1e15);
+  }
+
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#following;
@@ -60,6 +73,7 @@ export class TopicEnd {
 
   async #begin(): Promise<unknown> {
     const offsets = await this.#offsets();
+    this.#partitions = offsets.map(({ partition }) => partition);
     const readers = offsets.map(({ partition, start, end }) => {
       const atEnd = Promise.withResolvers<void>();
       if (start >= end) atEnd.resolve();
@@ -100,8 +114,9 @@ export class TopicEnd {
     from: number,
     { end, atEnd }: { readonly end: number; readonly atEnd: () => void },
   ): Promise<number | null> {
-    const { connection, topic, onRecord } = this.#options;
+    const { connection, topic, onRecord, onBegin, onRead } = this.#options;
     const { signal } = this.#closing;
+    onBegin?.(partition, { from, end });
     const over = Promise.withResolvers<number | null>();
     const enough = new AbortController();
     signal.addEventListener("abort", () => over.resolve(null), { signal: enough.signal });
@@ -118,7 +133,9 @@ export class TopicEnd {
           await onRecord(record);
         }
       },
-      onFetched: ({ position, end: endThen }) => {
+      onFetched: ({ position, end: endThen, askedAt }) => {
+        if (!enough.signal.aborted) onRead?.(partition, position);
+        if (position >= endThen) this.#readToEndMs.set(partition, askedAt.wallMs);
         if (position >= end) atEnd();
         if (endThen - position > MAX_BEHIND) over.resolve(endThen);
       },

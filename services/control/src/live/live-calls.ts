@@ -1,0 +1,56 @@
+/** What feeds the stream's topic `calls`: what one source sends, taken or not, as the list of its calls has it. */
+import { UNKNOWN_SOURCE_ID } from "@posthaste/core/call/source-activity";
+import type { Source } from "@posthaste/core/config/source";
+import { isEventSuppressed, type SuppressedUsers } from "@posthaste/core/deletion/suppression";
+import type { ConfigStore } from "../config-store/config-store.ts";
+import { refusedRequestFromEntry } from "../read-model/activity-entry.ts";
+import type { JournalEntry } from "../read-model/journal-entry.ts";
+import type { ReadModel } from "../read-model/read-model.ts";
+import { rejectedCallFromEntry } from "../read-model/rejected-call-entry.ts";
+import type { EventTail, TailedEvent } from "../sources/event-tail.ts";
+import { findSource } from "../sources/source-access.ts";
+import { viewRefused, viewRejected, viewTaken } from "../sources/source-call-view.ts";
+import { createLiveTopic, type LiveFeed, remembered } from "./live-topic.ts";
+
+export interface LiveCallsParts {
+  readonly sources: Pick<ConfigStore<Source>, "get">;
+  readonly readModel: Pick<ReadModel, "recent" | "freshness">;
+  readonly tail: Pick<EventTail, "watch">;
+  /** Whose events are not shown. */
+  readonly suppressed: SuppressedUsers;
+}
+
+export type OpenCalls = (sourceId: string, signal: AbortSignal) => Promise<readonly LiveFeed[]>;
+
+/** What it answers feeds a stream until `signal` says so; it throws the Problem `not_found`, and those of the tail. */
+export function createOpenCalls({ sources, readModel, tail, suppressed }: LiveCallsParts): OpenCalls {
+  const name = "calls";
+  const rejected = createLiveTopic<JournalEntry>({
+    recent: readModel.recent.rejected_calls,
+    freshness: () => readModel.freshness("rejected_calls"),
+    shows: (filter) => (entry) => entry.destinationId === filter.sourceId,
+    rowOf: remembered((entry) => viewRejected(rejectedCallFromEntry(entry), entry)),
+  });
+  const refused = createLiveTopic<JournalEntry>({
+    recent: readModel.recent.refused_requests,
+    freshness: () => readModel.freshness("refused_requests"),
+    shows: (filter) => (entry) => entry.destinationId === filter.sourceId && entry.kind === "request",
+    rowOf: remembered((entry) => viewRefused(refusedRequestFromEntry(entry), entry)),
+  });
+  return async (sourceId, signal) => {
+    if (sourceId !== UNKNOWN_SOURCE_ID) findSource(sources.get(sourceId), sourceId);
+    const taken = createLiveTopic<TailedEvent>({
+      ...(await tail.watch(sourceId, signal)),
+      shows:
+        () =>
+        ({ event }) =>
+          !isEventSuppressed(suppressed, event),
+      rowOf: viewTaken,
+    });
+    return [
+      { name, letter: "t", topic: taken },
+      { name, letter: "j", topic: rejected },
+      { name, letter: "f", topic: refused },
+    ];
+  };
+}

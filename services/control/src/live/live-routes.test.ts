@@ -1,0 +1,26 @@
+import { expect, it } from "vitest";
+import type { RouteRequest } from "../http/route.ts";
+import { liveRoutes } from "./live-routes.ts";
+
+const clock = { nowMs: () => 0, monotonicMs: () => 0 };
+
+it("gives the place of a stream back where who asked leaves while it is opened, and lets no more be opened than may be", async () => {
+  const counts: number[] = [];
+  const opened = Promise.withResolvers<readonly []>();
+  const [route] = liveRoutes({
+    ...{ openFeeds: () => opened.promise, isStillAllowed: () => true, clock },
+    onOpen: (streams) => counts.push(streams),
+    bounds: { maxStreams: 1 },
+  });
+  const left = new AbortController();
+  const ask = (signal: AbortSignal) =>
+    route?.run({ query: { topics: "health" }, params: {}, head: {}, by: {}, signal, chunks: null } as RouteRequest);
+  const first = ask(left.signal);
+  await expect(ask(AbortSignal.any([]))).rejects.toThrow("there are 1 streams");
+  left.abort();
+  opened.resolve([]);
+  await first;
+  expect(counts).toEqual([1, 0]);
+  await ask(AbortSignal.any([]));
+  expect(counts).toEqual([1, 0, 1]);
+});
