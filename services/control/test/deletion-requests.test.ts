@@ -218,7 +218,7 @@ describe("the state of a deletion request", () => {
     expect(pages).toEqual(expected);
   });
 
-  it("is in the list of all, oldest first, in pages", async () => {
+  it("is in the list of all, newest first, in pages", async () => {
     const ids: string[] = [];
     for (let cursor: string | null = ""; cursor !== null; ) {
       const path: string = `/v1/deletions?limit=2${cursor === "" ? "" : `&cursor=${cursor}`}`;
@@ -227,7 +227,7 @@ describe("the state of a deletion request", () => {
       cursor = page.nextCursor;
     }
     // What was left by a killed process was created long before.
-    expect(ids.slice(0, 4)).toEqual(["left", "ticket-1", "behind-it", "both-0"]);
+    expect(ids.slice(-4)).toEqual(["both-0", "behind-it", "ticket-1", "left"]);
     expect(new Set(ids).size).toBe(ids.length);
   });
 

@@ -46,7 +46,7 @@ export function addDeletions(program: Command, perform: Perform): void {
 
   deletions
     .command("list")
-    .description("list deletion requests, oldest first")
+    .description("list deletion requests, newest first")
     .option("--limit <n>", "at most this many", wholeNumber, DEFAULT_LIMIT)
     .action(({ limit }: { readonly limit: number }, command: Command) =>
       perform(command, async ({ api, printer }) => {

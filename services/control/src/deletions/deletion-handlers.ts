@@ -76,9 +76,10 @@ export class DeletionHandlers {
     return answerOf(line);
   }
 
+  /** Newest first. */
   list(query: PageQuery): Page<DeletionLine> & Freshness {
     const { store } = this.#options;
-    return { ...pageFrom(store.values(), query), ...store.freshness };
+    return { ...pageFrom(store.values(), query, "newest_first"), ...store.freshness };
   }
 
   /** Throws the Problem `not_found`. */

@@ -81,7 +81,7 @@ export function deletionRoutes(handlers: DeletionHandlers): readonly Route[] {
       method: "GET",
       path: "/v1/deletions",
       operation: "listDeletions",
-      summary: "Deletion requests, oldest first",
+      summary: "Deletion requests, newest first",
       query: pageQuery,
       answer: {
         status: 200,

@@ -24,7 +24,7 @@ export function pageOf<Entry extends z.ZodType>(entry: Entry) {
   });
 }
 
-/** What the order of a list is made of: oldest first, the id between those of one millisecond. */
+/** What the order of a list is made of: when each was made, the id between those of one millisecond. */
 export interface Listed {
   readonly id: string;
   readonly createdAtMs: number;
@@ -35,13 +35,20 @@ export interface Page<T> {
   readonly nextCursor: string | null;
 }
 
+export type ListOrder = "oldest_first" | "newest_first";
+
 /**
  * One page of `all`. The cursor names the last entry that was shown, not a number of entries, so what is made or
  * removed between two pages moves nothing from one to the other.
  */
-export function pageFrom<T extends Listed>(all: Iterable<T>, { limit, cursor }: PageQuery): Page<T> {
+export function pageFrom<T extends Listed>(
+  all: Iterable<T>,
+  { limit, cursor }: PageQuery,
+  order: ListOrder = "oldest_first",
+): Page<T> {
   const after = cursor === undefined ? undefined : decodeCursor(cursor);
-  const rest = [...all].filter((entry) => after === undefined || compare(entry, after) > 0).sort(compare);
+  const inOrder = order === "oldest_first" ? compare : (a: Listed, b: Listed) => compare(b, a);
+  const rest = [...all].filter((entry) => after === undefined || inOrder(entry, after) > 0).sort(inOrder);
   const data = rest.slice(0, limit);
   const last = data.at(-1);
   return { data, nextCursor: last !== undefined && rest.length > limit ? encodeCursor(last) : null };
