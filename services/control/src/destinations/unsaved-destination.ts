@@ -6,7 +6,7 @@
  */
 import { type Destination, WEBHOOKS } from "@posthaste/core/config/destination";
 import { DEFAULT_SETTINGS } from "@posthaste/core/config/destination-change";
-import { MASK, type SettingsPatch } from "@posthaste/core/config/destination-settings";
+import type { SettingsPatch } from "@posthaste/core/config/destination-settings";
 import { invalidInput } from "../http/problem.ts";
 import { settingsFrom } from "./settings-input.ts";
 
@@ -17,8 +17,7 @@ export function unsavedDestination(stored: Destination | null, patch: SettingsPa
     throw invalidInput([{ path: "settings.urls", message: "at least one URL is needed" }]);
   const { active, next } = settings.secrets;
   // A text that is the stored secret keeps the next one too.
-  const given = patch.sharedSecret === MASK ? null : patch.sharedSecret;
-  if (stored !== null && [active, next].some((secret) => secret !== null && secret !== given)) {
+  if (stored !== null && [active, next].some((secret) => secret !== null && secret !== patch.sharedSecret)) {
     assertOwnUrls(stored, settings);
   }
   return {
