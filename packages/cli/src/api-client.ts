@@ -1,9 +1,8 @@
 /** The control API over fetch: the only thing that the command talks to. */
 
 import { beginDownload, endless, wholeOf } from "./download.ts";
+import { type Entry, isEntry } from "./entries.ts";
 import { CliError, EXIT, type ExitCode } from "./exit-code.ts";
-import type { Entry } from "./printer.ts";
-import { upload } from "./upload.ts";
 
 /** As many as one page may have. */
 const PAGE = 200;
@@ -92,6 +91,8 @@ export function createApiClient({ url, token, timeoutMs, version }: ApiClientOpt
 
   const uploadLines: ApiClient["upload"] = async (path, chunks, onSent) => {
     const headers = { ...authorization(), "content-type": "application/x-ndjson" };
+    // Node's HTTP takes longer to load than the whole command, and --help needs none of it.
+    const { upload } = await import("./upload.ts");
     const { status, text } = await upload({ url: `${url}${path}`, headers, chunks, onSent }).catch((cause: unknown) => {
       throw notReachable(url, timeoutMs, cause);
     });
@@ -192,8 +193,4 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isEntry(value: unknown): value is Entry {
-  return typeof value === "object" && value !== null;
 }

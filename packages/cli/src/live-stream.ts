@@ -9,8 +9,8 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Context } from "./context.ts";
+import type { Entry } from "./entries.ts";
 import { CliError, EXIT } from "./exit-code.ts";
-import type { Entry } from "./printer.ts";
 import { type ServerSentEvent, serverSentEvents } from "./server-sent-events.ts";
 
 /** Control says something every five seconds. */

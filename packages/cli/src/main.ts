@@ -1,8 +1,8 @@
-/** The command as a process: the only reader of `process` in this package. */
-import { spawn } from "node:child_process";
+/**
+ * The command as a process: the only reader of `process` in this package. What few commands need of Node is loaded when
+ * it is needed: --help is to come at once.
+ */
 import { open, readFile } from "node:fs/promises";
-import { createInterface } from "node:readline/promises";
-import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import packageJson from "../package.json" with { type: "json" };
 import { EXIT } from "./exit-code.ts";
@@ -35,7 +35,11 @@ const terminal: Terminal = {
   canAsk: process.stdin.isTTY === true && process.stderr.isTTY === true,
   out: (data) => process.stdout.write(data),
   err: (talk) => process.stderr.write(talk),
-  readFile: (path) => (path === "-" ? text(process.stdin) : readFile(path, "utf8")),
+  readFile: async (path) => {
+    if (path !== "-") return readFile(path, "utf8");
+    const { text } = await import("node:stream/consumers");
+    return text(process.stdin);
+  },
   openFile: async (path) => (path === "-" ? process.stdin : (await open(path)).createReadStream()),
   openOutput: (path) => openOutput(path),
   onInterrupt: (say) => {
@@ -45,6 +49,7 @@ const terminal: Terminal = {
     };
   },
   openUrl: async (url) => {
+    const { spawn } = await import("node:child_process");
     const [program = "xdg-open", ...args] = OPENERS[process.platform] ?? [];
     // Where there is no browser the printed link has to do.
     const child = spawn(program, [...args, url], { stdio: "ignore", detached: true });
@@ -52,6 +57,7 @@ const terminal: Terminal = {
     child.unref();
   },
   ask: async (question) => {
+    const { createInterface } = await import("node:readline/promises");
     const lines = createInterface({ input: process.stdin, output: process.stderr });
     // Ctrl-C reaches the interface instead of the process while it reads.
     lines.on("SIGINT", interrupt);

@@ -3,11 +3,9 @@
  * that.
  */
 import { cellText } from "./cell.ts";
+import { type Entry, isEntry } from "./entries.ts";
 import { fitTable } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
-
-/** An object of an API answer. */
-export type Entry = Readonly<Record<string, unknown>>;
 
 export interface PrinterOptions {
   readonly terminal: Terminal;
@@ -95,8 +93,4 @@ function flatten(value: unknown, name = ""): (readonly [string, string])[] {
   const fields = Object.entries(inner);
   if (fields.length === 0) return name === "" ? [] : [[name, ""]];
   return fields.flatMap(([key, item]) => flatten(item, name === "" ? key : `${name}.${key}`));
-}
-
-function isEntry(value: unknown): value is Entry {
-  return typeof value === "object" && value !== null;
 }

@@ -1,9 +1,9 @@
 /** `posthaste audit`: who changed what. */
 import type { Command } from "commander";
 import type { Perform } from "../context.ts";
+import type { Entry } from "../entries.ts";
 import { examples } from "../examples.ts";
 import { moment, queryOf, wholeNumber } from "../options.ts";
-import type { Entry } from "../printer.ts";
 import { type FollowedList, followRows, withFollow } from "./follow.ts";
 import { printRead } from "./print-read.ts";
 

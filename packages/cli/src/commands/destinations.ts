@@ -2,10 +2,10 @@
 import type { Command } from "commander";
 import { readInput } from "../access.ts";
 import type { Context, Perform } from "../context.ts";
+import type { Entry } from "../entries.ts";
 import { examples } from "../examples.ts";
 import { CliError, EXIT } from "../exit-code.ts";
 import { append, collect, given, numberOrNone } from "../options.ts";
-import type { Entry } from "../printer.ts";
 import { addDestinationHealth } from "./destination-health.ts";
 import { readSettings } from "./settings-file.ts";
 import { addGet, addList, addRemove } from "./stored-commands.ts";

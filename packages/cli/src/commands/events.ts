@@ -2,10 +2,10 @@
 import type { Command } from "commander";
 import { cellText } from "../cell.ts";
 import type { Perform } from "../context.ts";
+import type { Entry } from "../entries.ts";
 import { examples } from "../examples.ts";
 import { EXIT } from "../exit-code.ts";
 import { queryOf } from "../options.ts";
-import type { Entry } from "../printer.ts";
 import { eventPath } from "./event-path.ts";
 import { addFindEvents } from "./find-events.ts";
 import { addScanEvent } from "./scan-event.ts";

@@ -2,12 +2,12 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Context } from "../context.ts";
 import { parseDuration } from "../duration.ts";
+import type { Entry } from "../entries.ts";
 import { followLive } from "../live-stream.ts";
-import type { Entry } from "../printer.ts";
 
 const GIVE_UP_MS = 60_000;
 /** Rows by which a terminal's columns are fitted. */
-const FITTED_ROWS = 50;
+export const FITTED_ROWS = 50;
 
 export interface FollowedList {
   readonly follow?: boolean;

@@ -1,5 +1,5 @@
 /** Passing a request on to a receiver of one's own, byte for byte. */
-import type { Entry } from "../printer.ts";
+import type { Entry } from "../entries.ts";
 
 /** As long as a delivery waits. */
 const TIMEOUT_MS = 5_000;

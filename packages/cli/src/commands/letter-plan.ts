@@ -1,7 +1,7 @@
 /** What a dry run over dead letters counted, and asking whether that is meant. */
 import type { Context } from "../context.ts";
+import type { Entry } from "../entries.ts";
 import { CliError, EXIT } from "../exit-code.ts";
-import type { Entry } from "../printer.ts";
 
 /** Counting reads a whole topic. */
 const COUNTING_MS = 15 * 60_000;

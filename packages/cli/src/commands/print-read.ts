@@ -1,8 +1,8 @@
 /** Lists that control reads from a topic. */
 import type { ReadList } from "../api-client.ts";
 import type { Context } from "../context.ts";
+import type { Entry } from "../entries.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
-import type { Entry } from "../printer.ts";
 
 /**
  * Prints such a list. `made` are columns that the API has no field for; `--json` shows the API's fields alone. 3 when

@@ -2,9 +2,9 @@
 import type { Command } from "commander";
 import { cellText } from "../cell.ts";
 import type { Perform } from "../context.ts";
+import type { Entry } from "../entries.ts";
 import { examples } from "../examples.ts";
 import { CliError, EXIT } from "../exit-code.ts";
-import type { Entry } from "../printer.ts";
 import { startProgress } from "../progress.ts";
 import { serverSentEvents } from "../server-sent-events.ts";
 import { eventPath } from "./event-path.ts";

@@ -1,10 +1,10 @@
 /** `posthaste send`: a made-up event to every URL of a destination, or of settings that nobody saved, now. */
 import type { Command } from "commander";
 import type { Context, Perform } from "../context.ts";
+import type { Entry } from "../entries.ts";
 import { examples } from "../examples.ts";
 import { CliError, EXIT, type ExitCode } from "../exit-code.ts";
 import { given } from "../options.ts";
-import type { Entry } from "../printer.ts";
 import { readSettings } from "./settings-file.ts";
 
 const COLUMNS = ["url", "outcome", "status", "error", "durationMs", "answer"];

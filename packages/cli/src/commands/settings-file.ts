@@ -1,8 +1,8 @@
 /** A destination's settings in a file, as the API has them. */
 import { readInput } from "../access.ts";
 import type { Context } from "../context.ts";
+import type { Entry } from "../entries.ts";
 import { CliError, EXIT } from "../exit-code.ts";
-import type { Entry } from "../printer.ts";
 
 /** Rejects with CliError for what is no JSON object. */
 export async function readSettings(terminal: Context["terminal"], path: string): Promise<Entry> {

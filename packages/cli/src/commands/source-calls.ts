@@ -5,7 +5,7 @@ import type { Context, Perform } from "../context.ts";
 import { examples } from "../examples.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
 import { millisecondsOf, moment, queryOf, wholeNumber } from "../options.ts";
-import type { Entry } from "../printer.ts";
+import type { Entry } from "../entries.ts";
 import { GIVE_UP_MS, keepAsking } from "./keep-asking.ts";
 
 const COLUMNS = ["time", "what", "code", "status", "type", "event", "userKey", "messageIds"];

@@ -1,5 +1,5 @@
 /** The status as lines for a person: what needs somebody first. */
-import type { Entry } from "../printer.ts";
+import type { Entry } from "../entries.ts";
 
 const MARKS: Readonly<Record<string, string>> = { open: "■", failing: "▲", healthy: "●", off: "◌" };
 const NAME_WIDTH = 16;

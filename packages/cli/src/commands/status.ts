@@ -2,9 +2,9 @@
 import type { Command } from "commander";
 import { cellText } from "../cell.ts";
 import type { Context, Perform } from "../context.ts";
+import type { Entry } from "../entries.ts";
 import { examples } from "../examples.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
-import type { Entry } from "../printer.ts";
 import { GIVE_UP_MS, keepAsking } from "./keep-asking.ts";
 import { statusLines } from "./status-lines.ts";
 

@@ -1,10 +1,10 @@
 /** The commands that are alike for all that control keeps under an id: list, get and remove. */
 import type { Command } from "commander";
 import type { Perform } from "../context.ts";
+import type { Entry } from "../entries.ts";
 import { examples } from "../examples.ts";
 import { EXIT } from "../exit-code.ts";
 import { wholeNumber } from "../options.ts";
-import type { Entry } from "../printer.ts";
 import { type RemoveOptions, removeEach } from "./remove.ts";
 
 export interface StoredCommand {

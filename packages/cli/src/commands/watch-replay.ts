@@ -1,8 +1,9 @@
 /** A replay as it goes on: how far, how fast, how long still. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Context } from "../context.ts";
+import type { Entry } from "../entries.ts";
 import { CliError, EXIT, type ExitCode } from "../exit-code.ts";
-import type { Entry, Printer } from "../printer.ts";
+import type { Printer } from "../printer.ts";
 import { startProgress } from "../progress.ts";
 import { leftOutWords } from "./letter-plan.ts";
 
