@@ -31,7 +31,7 @@ const terminal: Terminal = {
   env: process.env,
   isTerminal: process.stdout.isTTY === true,
   isTalkTerminal: process.stderr.isTTY === true,
-  columns: process.stdout.columns || DEFAULT_COLUMNS,
+  columns: process.stdout.columns || process.stderr.columns || DEFAULT_COLUMNS,
   canAsk: process.stdin.isTTY === true && process.stderr.isTTY === true,
   out: (data) => process.stdout.write(data),
   err: (talk) => process.stderr.write(talk),

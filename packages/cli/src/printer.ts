@@ -4,6 +4,7 @@
  */
 import { cellText } from "./cell.ts";
 import { type Entry, isEntry } from "./entries.ts";
+import { cutLine, foldLine } from "./fold.ts";
 import { fitTable } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -33,7 +34,7 @@ export interface Printer {
   ): (entries: readonly Entry[]) => void;
   /** One document: JSON under `--json`, else a line for each field. */
   document(entry: Entry): void;
-  /** Lines that are made for a person; nothing in them is obeyed by a terminal. */
+  /** Lines that are made for a person; nothing in them is obeyed by a terminal, which has them folded between words. */
   lines(lines: readonly string[]): void;
   /** Something a person may like to know; nothing under `--quiet`. */
   say(text: string): void;
@@ -71,12 +72,15 @@ export function createPrinter({ terminal, json, quiet, color }: PrinterOptions):
       const width = Math.max(...fields.map(([name]) => name.length));
       write(fields.map(([name, value]) => `${bold(name.padEnd(width))}  ${value}`.trimEnd()));
     },
-    lines: write,
+    lines: (lines) => write(terminal.isTerminal ? lines.flatMap((line) => foldLine(line, terminal.columns)) : lines),
     say: (text) => {
-      if (!quiet) terminal.err(`${text}\n`);
+      if (quiet) return;
+      const lines = terminal.isTalkTerminal && !json ? foldLine(text, terminal.columns) : [text];
+      terminal.err(`${lines.join("\n")}\n`);
     },
     rewrite: (text) => {
-      if (!quiet) terminal.err(`\r\u001b[2K${text}`);
+      // What went over the end of the row could not be taken away.
+      if (!quiet) terminal.err(`\r\u001b[2K${cutLine(text, terminal.columns)}`);
     },
   };
 }

@@ -60,14 +60,16 @@ describe("completion", () => {
     await writeFile(join(folder, "posthaste"), `#!/bin/sh\nexec "${process.execPath}" "${BINARY}" "$@"\n`);
     await chmod(join(folder, "posthaste"), 0o755);
     const tab = (line: string) => `
-      COMP_LINE=${JSON.stringify(line)}; COMP_POINT=\${#COMP_LINE}; COMP_WORDS=($COMP_LINE); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1))
+      COMP_LINE=${JSON.stringify(line)}; COMP_POINT=\${#COMP_LINE}
+      COMP_WORDS=($COMP_LINE); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1))
       COMPREPLY=(); __posthaste_complete; echo "\${COMPREPLY[@]}"`;
     // As the package bash-completion has it.
     const words = `_get_comp_words_by_ref() {
-      words=("\${COMP_WORDS[@]}"); cword=$COMP_CWORD; cur="\${COMP_WORDS[COMP_CWORD]}"; prev="\${COMP_WORDS[COMP_CWORD - 1]}"
+      words=("\${COMP_WORDS[@]}"); cword=$COMP_CWORD
+      cur="\${COMP_WORDS[COMP_CWORD]}"; prev="\${COMP_WORDS[COMP_CWORD - 1]}"
     }`;
-    const script = `${words}\nsource <(posthaste completion bash)\n${tab("posthaste dead-l")}\n${tab("posthaste audit --fo")}`;
-    const { stdout } = spawnSync("bash", ["--norc", "-c", script], {
+    const lines = [words, "source <(posthaste completion bash)", tab("posthaste dead-l"), tab("posthaste audit --fo")];
+    const { stdout } = spawnSync("bash", ["--norc", "-c", lines.join("\n")], {
       env: { PATH: `${folder}:${process.env.PATH}`, POSTHASTE_DATA_DIR: "/nonexistent" },
     });
     expect(

@@ -5,44 +5,15 @@ import { describe, expect, it } from "vitest";
 import { durationWords, statusLines } from "../src/commands/status-lines.ts";
 import { BINARY, TOKEN } from "./fake-control.ts";
 import { useCommand } from "./harness.ts";
+import { ACME, BILLING, HEALTHY_STATUS, WRONG_STATUS } from "./wrong-status.ts";
 
 const command = useCommand();
 const { posthaste } = command;
 const NOW_MS = Date.parse("2026-11-22T10:42:30.000Z");
 
-const HEALTHY = {
-  ready: true,
-  services: [{ name: "router", ready: true, missing: null }],
-  ...{ receivedPerSecond: 1204.2, deliveredPerSecond: 3.5, p50Ms: 4, p99Ms: 38.2, lag: { router: 0, delivery: 0 } },
-  waiting: { total: 12_031, topics: [] },
-  destinations: { open: 0, failing: 0, healthy: 41, off: 3 },
-  ...{ needsSomebody: [], replays: [], schedule: { differ: false }, complete: true },
-};
-const ACME = {
-  ...{ state: "failing", name: "Acme CRM", destinationId: "dst_1", since: "2026-11-22T06:10:30.000Z" },
-  reason: { status: 503, error: null, url: "https://acme.example/hook" },
-  ...{ nextProbe: null, nextRetry: "2026-11-22T10:43:10.000Z", waiting: { total: 11_402 }, deadLetters: 12_345 },
-  ...{ success: 0.2, p99Ms: 40 },
-};
-const BILLING = {
-  ...ACME,
-  ...{ state: "open", name: "Billing\u001b[31m", since: "2026-11-22T10:41:30.000Z", deadLetters: null },
-  ...{ reason: { status: null, error: "timeout", url: "https://b.example/" }, nextProbe: "2026-11-22T10:42:50.000Z" },
-  waiting: { total: 629 },
-};
-const WRONG = {
-  ...HEALTHY,
-  ready: false,
-  services: [{ name: "router", ready: false, missing: "brokers: down" }],
-  ...{ receivedPerSecond: null, lag: { router: 7, delivery: 1000 }, schedule: { differ: true } },
-  destinations: { open: 1, failing: 2, healthy: 39, off: 3 },
-  needsSomebody: [BILLING, ACME],
-  replays: [{ id: "rpl_1", state: "running", matched: 12_345, replayed: 7812 }],
-};
-
 describe("the status", () => {
   it("is one line where nothing is wrong, and ends with 0", async () => {
-    command.control.script("GET /v1/status", HEALTHY);
+    command.control.script("GET /v1/status", HEALTHY_STATUS);
     const { code, stdout, stderr } = await posthaste(["status"]);
     expect([code, stderr]).toEqual([0, ""]);
     expect(stdout).toBe(
@@ -51,8 +22,9 @@ describe("the status", () => {
   });
 
   it("names what is wrong, why, since when and what comes next", () => {
-    expect(statusLines(WRONG, NOW_MS)).toEqual([
-      "▲ 3 need you   ● 39 healthy   ◌ 3 off   received -   delivered 3.5/s   p99 38 ms   waiting 12,031   behind 1,007",
+    expect(statusLines(WRONG_STATUS, NOW_MS)).toEqual([
+      "▲ 3 need you   ● 39 healthy   ◌ 3 off   received -   delivered 3.5/s   p99 38 ms   waiting 12,031   " +
+        "behind 1,007",
       "✗ router is not ready: brokers: down",
       "■ Billing\u001b[31m      breaker open, timeout from https://b.example/  since 2026-11-22T10:41:30.000Z (1 m)  " +
         "probe in 20 s  waiting 629",
@@ -69,15 +41,15 @@ describe("the status", () => {
     ["a destination fails", { destinations: { open: 0, failing: 1, healthy: 1, off: 0 } }],
     ["a service is not ready", { ready: false }],
   ])("ends with 3 when %s, and obeys no terminal", async (_, over) => {
-    command.control.script("GET /v1/status", { ...HEALTHY, needsSomebody: [BILLING], ...over });
+    command.control.script("GET /v1/status", { ...HEALTHY_STATUS, needsSomebody: [BILLING], ...over });
     const { code, stdout } = await posthaste(["status"]);
     expect([code, stdout.includes("\u001b")]).toEqual([3, false]);
   });
 
   it("is the API's document under --json", async () => {
-    command.control.script("GET /v1/status", { ...WRONG, complete: false });
+    command.control.script("GET /v1/status", { ...WRONG_STATUS, complete: false });
     const { code, stdout, stderr } = await posthaste(["status", "--json"]);
-    expect([code, JSON.parse(stdout)]).toEqual([3, { ...WRONG, complete: false }]);
+    expect([code, JSON.parse(stdout)]).toEqual([3, { ...WRONG_STATUS, complete: false }]);
     expect(stderr).toBe("control is still reading what delivery says: some of it may be missing\n");
   });
 
@@ -85,7 +57,7 @@ describe("the status", () => {
     let looks = 0;
     command.control.scriptRequest("GET /v1/status", () => {
       looks += 1;
-      return { body: JSON.stringify({ ...HEALTHY, looks }) };
+      return { body: JSON.stringify({ ...HEALTHY_STATUS, looks }) };
     });
     const args = [BINARY, "status", "--watch", "--json", "--url", command.control.url];
     const watching = spawn(process.execPath, args, { env: { PATH: process.env.PATH, POSTHASTE_ADMIN_TOKEN: TOKEN } });

@@ -29,6 +29,8 @@ export async function runNode(
   { env, cwd, stdin = "", during }: RunNodeOptions,
 ): Promise<RunResult> {
   const child = spawn(process.execPath, [...args], { env: { ...env }, cwd });
+  // A program may end before it reads anything.
+  child.stdin.on("error", () => {});
   child.stdin.end(stdin);
   const [[code], stdout, stderr] = await Promise.all([
     once(child, "exit"),

@@ -7,6 +7,7 @@ import { examples } from "../examples.ts";
 import { CliError, EXIT, type ExitCode } from "../exit-code.ts";
 import { given, httpUrl, millisecondsOf, wholeNumber } from "../options.ts";
 import { readSecret } from "./destinations.ts";
+import { FITTED_ROWS } from "./follow.ts";
 import { forward } from "./forward.ts";
 import { GIVE_UP_MS, keepAsking } from "./keep-asking.ts";
 
@@ -56,6 +57,7 @@ async function listen(context: Context, options: ListenOptions): Promise<ExitCod
   else printer.lines([cellText(url)]);
   printer.say("ready: name it as a destination's URL; each request is shown as it comes, until Ctrl-C");
 
+  const print = printer.listOn(COLUMNS, undefined, FITTED_ROWS);
   let last = 0;
   let shown = 0;
   return keepAsking(context, {
@@ -67,7 +69,7 @@ async function listen(context: Context, options: ListenOptions): Promise<ExitCod
       if (Number(received) < last) last = 0;
       for (const request of Array.isArray(requests) ? requests : []) {
         if (shown === options.count) break;
-        printer.list([await take(request, secret, options.forwardTo)], COLUMNS);
+        print([await take(request, secret, options.forwardTo)]);
         last = Number(request.seq);
         shown++;
       }
