@@ -34,6 +34,8 @@ export interface OpenOptions {
 }
 
 export interface ApiClient {
+  /** Whether there is a token to ask with. */
+  readonly hasToken: boolean;
   /**
    * The answer's document. Throws CliError with the code that the refusal stands for. `extraMs`: how much longer than
    * another call the answer may take.
@@ -126,6 +128,7 @@ export function createApiClient({ url, token, timeoutMs, version }: ApiClientOpt
   };
 
   return {
+    hasToken: token !== null,
     call,
     upload: uploadLines,
     download: async (path) => wholeOf(await begin(path)),

@@ -22,6 +22,35 @@ describe("doctor", () => {
     expect((await runBinary(["doctor", "--url", command.control.url])).code).toBe(0);
   });
 
+  it("with a token asks control to look at everything, and prints what is wrong with what helps", async () => {
+    command.control.script("GET /readyz", { ready: true, checks: { tables: true } });
+    const remedy = "Run the program.";
+    const checks = [
+      { name: "services", state: "ok", findings: [] },
+      { name: "topics", state: "wrong", findings: [{ state: "wrong", what: "t\tis\nmissing.", remedy }] },
+      { name: "replication", state: "warning", findings: [{ state: "warning", what: "One copy.", remedy }] },
+    ];
+    command.control.script("GET /v1/doctor", { ok: false, checks });
+    expect(await posthaste(["doctor"])).toEqual({
+      code: 3,
+      stdout: [
+        "● services: ok",
+        ...["■ topics: wrong", "  t is missing.", `    → ${remedy}`],
+        ...["▲ replication: warning", "  One copy.", `    → ${remedy}`, ""],
+      ].join("\n"),
+      stderr: "look at: topics (wrong), replication (warning)\n",
+    });
+    command.control.script("GET /v1/doctor", { ok: true, checks: [checks[0], checks[2]] });
+    expect((await posthaste(["doctor"])).code).toBe(0);
+    expect(JSON.parse((await posthaste(["doctor", "--json"])).stdout)).toMatchObject({ ok: true, checks: [{}, {}] });
+  });
+
+  it("with a token says what lacks while control has not read its tables", async () => {
+    command.control.script("GET /readyz", { ready: false, checks: { tables: "reading the configuration" } }, 503);
+    const { code, stderr } = await posthaste(["doctor"]);
+    expect([code, stderr]).toEqual([3, "not ready: tables\n"]);
+  });
+
   it("says what names control where something else answers", async () => {
     command.control.script("GET /readyz", { code: "not_found" }, 404);
     const { code, stderr } = await posthaste(["doctor"]);

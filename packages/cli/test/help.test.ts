@@ -88,6 +88,7 @@ describe("help", () => {
     });
     const states = { open: 0, failing: 0, healthy: 1, off: 0 };
     control.script("GET /v1/status", { ready: true, destinations: states, complete: true });
+    control.script("GET /v1/doctor", { ok: true, checks: [] });
     control.script("GET /v1/health/destinations", { data: [document], nextCursor: null, complete: true });
     control.script(`GET /v1/health/destinations/${destination}`, document);
     control.script("GET /v1/dead-letters/groups", { data: [document], complete: true });

@@ -79,12 +79,13 @@ const PRINTED: Readonly<Record<string, string>> = {
   "tokens create": "TokenWithKey",
   audit: "AuditPage.data",
   open: "MadeLink",
+  doctor: "Doctor",
 };
 
 /** They print nothing under `--json`, or what is no JSON of the API: a scan, a file, a script, requests. */
 const OTHERS = [
   ...["sources remove", "destinations remove", "audiences remove", "tokens revoke"],
-  ...["doctor", "events scan", "dead-letters export", "completion", "complete", "listen"],
+  ...["events scan", "dead-letters export", "completion", "complete", "listen"],
 ];
 
 /** What is typed beside the command's own words. */
@@ -147,6 +148,7 @@ const OTHERWISE: Readonly<Record<string, object>> = {
 
 /** Answers each operation with its example. */
 function answerOf(method: string, path: string): { readonly status: number; readonly body: string } {
+  if (path === "/readyz") return { status: 200, body: JSON.stringify({ ready: true, checks: {} }) };
   for (const [template, operations] of Object.entries(document.paths)) {
     const isIt = new RegExp(`^${template.replace(/\{\w+\}/g, "[^/]+")}$`).test(path);
     const operation = operations[method.toLowerCase()];

@@ -1,36 +1,71 @@
-/** `posthaste doctor`: is everything there? */
+/** `posthaste doctor`: is everything as it should be, and what helps where it is not? */
 import type { Command } from "commander";
-import type { Perform } from "../context.ts";
+import { cellText } from "../cell.ts";
+import type { Context, Perform } from "../context.ts";
+import { type Entry, entriesOf, isEntry } from "../entries.ts";
 import { examples } from "../examples.ts";
-import { CliError, EXIT } from "../exit-code.ts";
+import { CliError, EXIT, type ExitCode } from "../exit-code.ts";
+
+/** Longer than control gives each of its checks. */
+const EXTRA_MS = 5000;
 
 export function addDoctor(program: Command, perform: Perform): void {
   program
     .command("doctor")
-    .description("ask whether every service is ready; ends with 3 when one is not")
+    .description(
+      "topics, schemas, replication, clocks, secret keys, lag and settings: what is wrong, and what to do; " +
+        "without a token, whether every service is ready; ends with 3 when something is wrong",
+    )
     .action((_: object, command: Command) =>
-      perform(command, async ({ api, printer }) => {
-        const { body } = await api.probe("/readyz");
-        const checks = checksOf(body);
-        if (checks === undefined) {
-          throw new CliError(EXIT.failed, "what answers there is not Posthaste's control", {
-            hint: "--url names control; npm start prints where it is",
-          });
-        }
-        printer.list(
-          checks.map(([name, state]) => ({ name, ready: state === true, missing: state === true ? null : state })),
-          ["name", "ready", "missing"],
-        );
-        const missing = checks.filter(([, state]) => state !== true).map(([name]) => name);
-        printer.say(missing.length === 0 ? "everything is ready" : `not ready: ${missing.join(", ")}`);
-        return missing.length === 0 ? EXIT.done : EXIT.no;
+      perform(command, async (context) => {
+        const ready = await readinessOf(context);
+        // Until it has read its tables control answers nothing else.
+        const isServing = ready.every(([name, state]) => name !== "tables" || state === true);
+        return context.api.hasToken && isServing ? examine(context) : printReadiness(context, ready);
       }),
     )
     .addHelpText("after", examples(["posthaste doctor", "posthaste doctor --json --quiet"]));
 }
 
-/** Names of what is waited for, and `true` or what is missing. */
-function checksOf(body: unknown): readonly (readonly [string, unknown])[] | undefined {
-  if (typeof body !== "object" || body === null || !("checks" in body)) return undefined;
-  return typeof body.checks === "object" && body.checks !== null ? Object.entries(body.checks) : undefined;
+type Readiness = readonly (readonly [string, unknown])[];
+
+/** Names of what is waited for, and `true` or what is missing. Throws CliError where that is not control. */
+async function readinessOf({ api }: Context): Promise<Readiness> {
+  const { body } = await api.probe("/readyz");
+  if (isEntry(body) && isEntry(body.checks)) return Object.entries(body.checks);
+  throw new CliError(EXIT.failed, "what answers there is not Posthaste's control", {
+    hint: "--url names control; npm start prints where it is",
+  });
+}
+
+function printReadiness({ printer }: Context, checks: Readiness): ExitCode {
+  printer.list(
+    checks.map(([name, state]) => ({ name, ready: state === true, missing: state === true ? null : state })),
+    ["name", "ready", "missing"],
+  );
+  const missing = checks.filter(([, state]) => state !== true).map(([name]) => name);
+  printer.say(missing.length === 0 ? "everything is ready" : `not ready: ${missing.join(", ")}`);
+  return missing.length === 0 ? EXIT.done : EXIT.no;
+}
+
+async function examine({ api, printer }: Context): Promise<ExitCode> {
+  const answer = await api.call("GET", "/v1/doctor", undefined, EXTRA_MS);
+  const checks = entriesOf(answer.checks);
+  if (printer.isJson) printer.document(answer);
+  else printer.lines(checks.flatMap(linesOf));
+  const bad = checks
+    .filter(({ state }) => state !== "ok")
+    .map(({ name, state }) => `${cellText(name)} (${cellText(state)})`);
+  printer.say(bad.length === 0 ? "everything is well" : `look at: ${bad.join(", ")}`);
+  return answer.ok === true ? EXIT.done : EXIT.no;
+}
+
+const SIGNS: Readonly<Record<string, string>> = { ok: "●", warning: "▲", unknown: "?", wrong: "■" };
+
+/** The check, and below it each finding with its remedy. */
+function linesOf({ name, state, findings }: Entry): readonly string[] {
+  return [
+    `${SIGNS[String(state)] ?? "?"} ${cellText(name)}: ${cellText(state)}`,
+    ...entriesOf(findings).flatMap(({ what, remedy }) => [`  ${cellText(what)}`, `    → ${cellText(remedy)}`]),
+  ];
 }
