@@ -25,7 +25,8 @@ describe("sources calls", () => {
     const { code, stdout, stderr } = await command.posthaste(["sources", "calls", "src_1", "--limit", "20"]);
     expect([code, stdout]).toEqual([
       0,
-      `${REFUSED.time}\trefused\trate_limited\t429\t\t\t\tm-8,m-9\n${TAKEN.time}\ttaken\t\t\ttrack\tOrdered\tuser-7\tm-7\n`,
+      `${REFUSED.time}\trefused\trate_limited\t429\t\t\t\tm-8,m-9\n` +
+        `${TAKEN.time}\ttaken\t\t\ttrack\tOrdered\tuser-7\tm-7\n`,
     ]);
     expect(stderr).toBe(
       `since ${COUNTS.since}: 12 taken, the last at ${TAKEN.time}\nrequests refused: rate_limited x3. Send less.\n`,
@@ -33,27 +34,42 @@ describe("sources calls", () => {
     expect(command.control.requests.at(-1)?.target).toBe("/v1/sources/src_1/calls?limit=20");
   });
 
-  it("--follow prints each once, in the order in which they came, past a control that is gone for a while", async () => {
-    command.control.scriptRequest(CALLS, ({ attempt }) => {
-      if (attempt === 2) return { status: 503, body: JSON.stringify({ detail: "not now" }) };
-      const data = attempt < 2 ? [TAKEN] : [REFUSED, TAKEN];
-      return { status: 200, body: JSON.stringify({ data, counts: COUNTS, complete: true }) };
-    });
+  it("--follow prints the newest, oldest first, and then each that comes once", async () => {
+    const event = (name: string, id: string, data: object) =>
+      `event: ${name}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
+    const other = { ...TAKEN, id: "taken:0:8" };
+    command.control.script(CALLS, { data: [REFUSED, TAKEN], counts: COUNTS, complete: true });
+    command.control.scriptRequest("GET /v1/live", ({ headers }) =>
+      headers["last-event-id"] === undefined
+        ? { status: 200, body: event("beat", "t=7", {}) + event("calls", "t=8", REFUSED) }
+        : { status: 200, body: event("calls", "t=9", other) },
+    );
+    const lives = () => command.control.requests.filter(({ target }) => target.startsWith("/v1/live"));
     const { code, stdout, stderr } = await command.posthaste(["sources", "calls", "src_1", "--follow", "--json"], {
       during: async (pid) => {
-        await eventually(() => expect(command.control.requests.length).toBeGreaterThan(3));
+        await eventually(() => expect(lives().length).toBeGreaterThan(2));
         process.kill(pid, "SIGINT");
       },
     });
     const printed = stdout.trim().split("\n");
-    expect([code, printed.map((line) => JSON.parse(line).id)]).toEqual([130, [TAKEN.id, REFUSED.id]]);
-    expect(stderr).toMatch(/^lost connection: not now\nagain since 20\d\d-\S+Z\n$/);
+    expect([code, printed.map((line) => JSON.parse(line).id).slice(0, 3)]).toEqual([
+      130,
+      [TAKEN.id, REFUSED.id, other.id],
+    ]);
+    expect(stderr).toMatch(/^lost connection: control ended the stream\nagain since 20\d\d-\S+Z\n/);
+    expect(lives()[0]?.target).toBe("/v1/live?topics=calls&sourceId=src_1");
+    expect(
+      lives()
+        .map(({ headers }) => headers["last-event-id"])
+        .slice(0, 3),
+    ).toEqual([undefined, "t=8", "t=9"]);
   });
 
-  it("--follow ends with 5 when control is gone for longer than --give-up", async () => {
-    command.control.script(CALLS, { detail: "not now" }, 503);
-    const { code, stderr } = await command.posthaste(["sources", "calls", "src_1", "--follow", "--give-up", "100ms"]);
-    expect([code, stderr]).toEqual([5, "lost connection: not now\nposthaste: not now\n"]);
+  it("--follow ends with 3 where there is no such source, and with 5 where control gives no stream", async () => {
+    expect((await command.posthaste(["sources", "calls", "src_none", "--follow"])).code).toBe(3);
+    command.control.script("GET /v1/live", { detail: "not now" }, 503);
+    const { code, stderr } = await command.posthaste(["sources", "calls", "src_1", "--follow"]);
+    expect([code, stderr]).toEqual([5, "posthaste: not now\n"]);
   });
 
   it("ends with 3 where there is no such source", async () => {

@@ -2,40 +2,27 @@
 import type { Command } from "commander";
 import { cellText } from "../cell.ts";
 import type { Context, Perform } from "../context.ts";
+import { type Entry, entriesOf, isEntry } from "../entries.ts";
 import { examples } from "../examples.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
-import { millisecondsOf, moment, queryOf, wholeNumber } from "../options.ts";
-import type { Entry } from "../entries.ts";
-import { GIVE_UP_MS, keepAsking } from "./keep-asking.ts";
+import { moment, queryOf, wholeNumber } from "../options.ts";
+import { type FollowedList, followRows, withFollow } from "./follow.ts";
 
 const COLUMNS = ["time", "what", "code", "status", "type", "event", "userKey", "messageIds"];
-const LOOK_MS = 1_000;
 const MOST = 200;
-/** Entries that are remembered as printed: more than one answer has. */
-const REMEMBERED = 2_000;
 
-interface CallsOptions {
+interface CallsOptions extends FollowedList {
   readonly since?: string;
   readonly limit: number;
-  readonly follow?: boolean;
-  readonly giveUp: number;
 }
 
 export function addSourceCalls(sources: Command, perform: Perform): void {
-  sources
-    .command("calls <id>")
+  withFollow(sources.command("calls <id>"), [])
     .description(
       "the newest calls of a source, taken or not, and what to change; of unknown: those without a known key",
     )
     .option("--since <time>", "count from this moment on: 10m ago, or ISO 8601 (default: an hour ago)", moment)
     .option("--limit <n>", "at most this many, up to 200", wholeNumber, 50)
-    .option("--follow", "the newest, oldest first, and then those that come, until Ctrl-C")
-    .option(
-      "--give-up <duration>",
-      "under --follow: end when control does not answer for so long",
-      millisecondsOf,
-      GIVE_UP_MS,
-    )
     .action((id: string, options: CallsOptions, command: Command) =>
       perform(command, (context) =>
         options.follow === true ? follow(context, id, options) : show(context, id, options),
@@ -46,6 +33,7 @@ export function addSourceCalls(sources: Command, perform: Perform): void {
       examples([
         "posthaste sources calls src_4k2v8m1n0p3q5r7s",
         "posthaste sources calls src_4k2v8m1n0p3q5r7s --since 1d --json",
+        "posthaste sources calls src_4k2v8m1n0p3q5r7s --follow --give-up 5m",
       ]),
     );
 
@@ -83,22 +71,12 @@ async function show(context: Context, id: string, options: CallsOptions): Promis
   return EXIT.done;
 }
 
-/** Each entry once, in the order in which they came. */
-async function follow(context: Context, id: string, options: CallsOptions): Promise<ExitCode> {
-  const seen = new Set<string>();
-  let limit = options.limit;
-  return keepAsking(context, {
-    everyMs: LOOK_MS,
-    giveUpMs: options.giveUp,
-    ask: async () => {
-      const { data } = await ask(context, id, { ...options, limit });
-      limit = MOST;
-      const fresh = entriesOf(data).filter((entry) => !seen.has(String(entry.id)));
-      for (const entry of fresh.toReversed()) seen.add(String(entry.id));
-      for (const old of [...seen].slice(0, Math.max(0, seen.size - REMEMBERED))) seen.delete(old);
-      if (fresh.length > 0) context.printer.list(fresh.toReversed(), COLUMNS);
-      return false;
-    },
+/** The newest, the oldest of them first, and then those that come, each once. */
+function follow(context: Context, id: string, options: CallsOptions): Promise<never> {
+  return followRows(context, {
+    ...{ topic: "calls", query: { sourceId: id }, giveUp: options.giveUp, columns: COLUMNS },
+    before: async () => entriesOf((await ask(context, id, options)).data).toReversed(),
+    isNew: (row, before) => before.every((each) => each.id !== row.id),
   });
 }
 
@@ -114,12 +92,4 @@ function countsOf(counts: unknown): readonly string[] {
 
 function adviceOf({ code, count, advice }: Entry): string {
   return `${cellText(code)} x${cellText(count)}. ${cellText(advice)}`;
-}
-
-function entriesOf(value: unknown): readonly Entry[] {
-  return Array.isArray(value) ? value.filter(isEntry) : [];
-}
-
-function isEntry(value: unknown): value is Entry {
-  return typeof value === "object" && value !== null;
 }
