@@ -31,9 +31,9 @@ export function Button(props: ActionProps) {
       {children}
     </AriaButton>
   );
-  if (unavailable === null) return button;
   return (
-    <TooltipTrigger delay={200}>
+    // Around each one: a button that becomes unavailable stays the same, and keeps the focus.
+    <TooltipTrigger delay={200} isDisabled={unavailable === null}>
       {button}
       <Tooltip className={styles["tooltip"] ?? ""}>{unavailable}</Tooltip>
     </TooltipTrigger>

@@ -14,7 +14,8 @@ export interface FieldProps extends Omit<TextFieldProps, "className" | "children
 /** A line to type in, with what is wrong beside it. */
 export function Field({ label, hint, error = null, mono = false, placeholder, ...others }: FieldProps) {
   return (
-    <TextField {...others} isInvalid={error !== null} className={styles["field"] ?? ""}>
+    // What is wrong is said and does not keep from trying again: control decides.
+    <TextField {...others} validationBehavior="aria" isInvalid={error !== null} className={styles["field"] ?? ""}>
       <Label className={styles["label"] ?? ""}>{label}</Label>
       <Input
         className={`${styles["input"]} ${mono ? styles["mono"] : ""}`}

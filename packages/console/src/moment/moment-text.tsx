@@ -1,5 +1,5 @@
 import styles from "./moment.module.css";
-import { clockTime, distance } from "./moment.ts";
+import { clockTime, distance, toTheSecond } from "./moment.ts";
 import { useNow, useZone } from "./zone.ts";
 
 export interface MomentTextProps {
@@ -7,10 +7,12 @@ export interface MomentTextProps {
   readonly at: string;
   /** Also how far it is from now. */
   readonly withDistance?: boolean;
+  /** To the second. */
+  readonly isShort?: boolean;
 }
 
 /** A moment to the millisecond; what is copied of it is ISO 8601. */
-export function MomentText({ at, withDistance = false }: MomentTextProps) {
+export function MomentText({ at, withDistance = false, isShort = false }: MomentTextProps) {
   const now = useNow();
   const zone = useZone();
   const date = new Date(at);
@@ -24,8 +26,13 @@ export function MomentText({ at, withDistance = false }: MomentTextProps) {
         event.preventDefault();
       }}
     >
-      {clockTime(date, now, zone)}
-      {withDistance && <span className={styles["distance"]}> {distance(date, now)}</span>}
+      {isShort ? toTheSecond(clockTime(date, now, zone)) : clockTime(date, now, zone)}
+      {withDistance && (
+        <>
+          {" "}
+          <span className={styles["distance"]}>{distance(date, now)}</span>
+        </>
+      )}
     </time>
   );
 }

@@ -7,17 +7,20 @@ const UNITS = [
   ["s", 1000],
 ] as const;
 
-/** `10:42:07.113`, with the day before it where that is not today's. */
+/** One for each zone: making one takes longer than a hundred uses. */
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** `10:42:07.113`, with the day before it where that is not today's, and the year where it is not this one. */
 export function clockTime(at: Date, now: Date, zone: string): string {
-  const time = new Intl.DateTimeFormat("en-GB", {
-    timeZone: zone,
-    hour: "2-digit",
-    minute: "2-digit",
-    second: "2-digit",
-    fractionalSecondDigits: 3,
-  }).format(at);
-  const day = dayOf(at, zone);
-  return day === dayOf(now, zone) ? time : `${day} ${time}`;
+  const [told, present] = [calendarOf(at, zone), calendarOf(now, zone)];
+  if (told.day === present.day && told.year === present.year) return told.time;
+  // A line may break before the time alone.
+  return `${told.day}${told.year === present.year ? "" : `\u00a0${told.year}`} ${told.time}`;
+}
+
+/** Of what `clockTime` tells. */
+export function toTheSecond(time: string): string {
+  return time.replace(/\.\d+$/, "");
 }
 
 /** `4 m 58 s ago`, `in 12 s`, `now`. */
@@ -39,8 +42,18 @@ export function spanOf(ms: number): string {
   return next === undefined || rest === 0 ? `${whole} ${name}` : `${whole} ${name} ${rest} ${next[0]}`;
 }
 
-function dayOf(at: Date, zone: string): string {
-  return new Intl.DateTimeFormat("en-GB", { timeZone: zone, day: "numeric", month: "short", year: "numeric" }).format(
-    at,
-  );
+function calendarOf(at: Date, zone: string): { readonly day: string; readonly year: string; readonly time: string } {
+  const format =
+    formats.get(zone) ??
+    new Intl.DateTimeFormat("en-GB", {
+      ...{ timeZone: zone, year: "numeric", month: "short", day: "numeric" },
+      ...{ hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3 },
+    });
+  formats.set(zone, format);
+  const parts = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, value]));
+  return {
+    day: `${parts["day"]}\u00a0${parts["month"]}`,
+    year: `${parts["year"]}`,
+    time: `${parts["hour"]}:${parts["minute"]}:${parts["second"]}.${parts["fractionalSecond"]}`,
+  };
 }
