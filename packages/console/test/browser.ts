@@ -3,17 +3,17 @@
  *
  * PG1  Nothing is asked of another origin, nothing is written to the console, where the browser also tells of what
  *      breaks the content policy, and no error is thrown: each is kept, and `faults` tells of all.
+ * PG2  What the browser stores are choices of how pages look and the draft of a connection: nothing that signs in.
  */
-import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
+import { CONTRAST_RULES, findAxeViolations } from "@posthaste/testkit/axe";
 import { CHROMIUM, provideProgram } from "@posthaste/testkit/debian-program";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 
+/** What the console stores under. The draft has a test of its own, that it holds no secret. */
+const STORED = ["posthaste-theme", "posthaste-letters", "posthaste-zone", "posthaste-connect"];
 const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"];
 /** The browser tells of each such answer by itself. */
 const TOLD_OF_ANSWERS = /^Failed to load resource: the server responded with a status of [45]\d\d/;
-
-const axeSource = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 export const found = await provideProgram(CHROMIUM, process.env);
 if ("missing" in found) process.stdout.write(`the console's tests in a browser are skipped: ${found.missing}\n`);
@@ -24,6 +24,12 @@ export interface OpenPage {
   readonly faults: () => readonly string[];
   /** Forgets what happened so far, and answers it: a test did it on purpose. */
   readonly takeFaults: () => readonly string[];
+  /** The names under which something else is stored than may be. */
+  readonly strangeEntries: () => Promise<readonly string[]>;
+  /** As wide and in such a theme from now on. */
+  readonly show: (options: PageOptions) => Promise<void>;
+  /** Leaves where it is, without anything kept; its faults are forgotten. */
+  readonly empty: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -37,21 +43,16 @@ export interface PageOptions {
   readonly theme?: "light" | "dark";
 }
 
-/** A page with empty storage. `origin`: all that it may ask. */
-export async function openPage(
-  browser: Browser,
-  origin: string,
-  { width = 1280, theme = "light" }: PageOptions = {},
-): Promise<OpenPage> {
+/** A page with empty storage. `origin`: all that it may ask. `at`: what its clock shows, for good. */
+export async function openPage(browser: Browser, origin: string, at?: Date): Promise<OpenPage> {
   const context: BrowserContext = await browser.newContext({
-    viewport: { width, height: 800 },
-    colorScheme: theme,
     reducedMotion: "reduce",
     locale: "en-GB",
     timezoneId: "Europe/Berlin",
     permissions: ["clipboard-read", "clipboard-write"],
   });
   const page = await context.newPage();
+  if (at !== undefined) await page.clock.setFixedTime(at);
   const faults: string[] = [];
   page.on("pageerror", (error) => faults.push(`an error was thrown: ${error.message}`));
   page.on("console", (message) => {
@@ -60,29 +61,51 @@ export async function openPage(
   page.on("request", (request) => {
     if (!request.url().startsWith(`${origin}/`)) faults.push(`another origin was asked: ${request.url()}`);
   });
-  return { page, faults: () => faults, takeFaults: () => faults.splice(0), close: () => context.close() };
+  return {
+    page,
+    faults: () => faults,
+    takeFaults: () => faults.splice(0),
+    async strangeEntries() {
+      if (page.isClosed()) return [];
+      const names = await page.evaluate(() => [...Object.keys(localStorage), ...Object.keys(sessionStorage)]);
+      return names.filter((name) => !STORED.includes(name));
+    },
+    async show({ width = 1280, theme = "light" }) {
+      await page.setViewportSize({ width, height: 800 });
+      await page.emulateMedia({ colorScheme: theme, forcedColors: "none" });
+    },
+    async empty() {
+      await page.evaluate(() => {
+        localStorage.clear();
+        sessionStorage.clear();
+      });
+      await context.clearCookies();
+      // Ends the polls and what a test left without an answer.
+      await page.goto("about:blank");
+      faults.length = 0;
+    },
+    close: () => context.close(),
+  };
 }
 
-const WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+/** The bar at the top and the rail of pages. */
+const FRAME = ["nav[aria-label=Pages]", "nav[aria-label=Pages] + header"];
+
+/** Which part of a page is looked at: all of it, or what stands in its frame. */
+export type Part = "all" | "within the frame";
 
 /** What axe finds against WCAG 2.2 AA, each with where; empty when all is well. */
-export function axeFaults(page: Page): Promise<readonly string[]> {
-  return runAxe(page, WCAG);
+export function axeFaults(page: Page, part: Part = "all"): Promise<readonly string[]> {
+  return findAxeViolations(page, { exclude: outside(part) });
 }
 
 /** Of that, what the other theme of a page can change that is sound in one. */
-export function contrastFaults(page: Page): Promise<readonly string[]> {
-  return runAxe(page, ["color-contrast", "link-in-text-block"]);
+export function contrastFaults(page: Page, part: Part = "all"): Promise<readonly string[]> {
+  return findAxeViolations(page, { rules: CONTRAST_RULES, exclude: outside(part) });
 }
 
-async function runAxe(page: Page, rules: string[]): Promise<readonly string[]> {
-  // By the debugger's own evaluation, which the content policy does not rule.
-  await page.evaluate(axeSource);
-  return page.evaluate(async (runOnly) => {
-    const { axe } = globalThis as unknown as { readonly axe: typeof import("axe-core") };
-    const { violations } = await axe.run(document, { runOnly });
-    return violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(" ")}`);
-  }, rules);
+function outside(part: Part): readonly string[] {
+  return part === "all" ? [] : FRAME;
 }
 
 /** By how many CSS pixels the page is wider than the window. */

@@ -4,7 +4,8 @@
  *
  * FC1  A test may put another answer in the place of an example; a path of the API that the document does not have is
  *      answered 404.
- * FC2  Every request is kept, so that a test can look at what a page asked for and sent.
+ * FC2  The stream of what comes live begins with a beat, and holds what a test says; it beats no more by itself.
+ * FC3  Every request is kept, so that a test can look at what a page asked for and sent.
  */
 import { readFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -15,7 +16,7 @@ import { answerFile, type ConsoleFiles } from "../served/console-files.ts";
 
 const { paths }: ApiDocument = JSON.parse(await readFile(new URL("../openapi.json", import.meta.url), "utf8"));
 
-/** What an operation is answered with; `pending` never is. */
+/** What an operation is answered with; `pending` waits for the answers that are put next. */
 export type FakeAnswer = { readonly status?: number; readonly body?: unknown } | "pending";
 
 /** By operation, such as `GET /v1/sources`, or by that with a query behind it. */
@@ -33,6 +34,13 @@ export interface FakeControl {
   /** Puts these answers in the place of all that were put before. */
   readonly answer: (answers: FakeAnswers) => void;
   readonly requests: readonly FakeRequest[];
+  /** The streams that are open, by what was asked for. */
+  readonly streams: () => readonly URLSearchParams[];
+  /** Says an event in each open stream; `lastId` is its id. */
+  readonly tell: (event: string, data: unknown) => void;
+  readonly lastId: () => string;
+  /** Ends every stream; no other begins until other answers are put. */
+  readonly cut: () => void;
   readonly close: () => void;
 }
 
@@ -61,6 +69,8 @@ export function problem(status: number, detail: string, title = "A problem"): Fa
 export async function startFakeControl(files: ConsoleFiles): Promise<FakeControl> {
   let answers: FakeAnswers = {};
   const requests: FakeRequest[] = [];
+  const live = createFakeStreams();
+  let pending: (() => void)[] = [];
   const server = createServer((request, response) => {
     void handle(request, response);
   });
@@ -76,10 +86,21 @@ export async function startFakeControl(files: ConsoleFiles): Promise<FakeControl
     const body: unknown = sent === "" ? null : JSON.parse(sent);
     const asked = { operation: operation ?? "", path: pathname, query: searchParams, body };
     requests.push(asked);
-    const put = answers[operation ?? ""];
+    reply(asked, response);
+  };
+  const reply = (asked: FakeRequest, response: ServerResponse): void => {
+    const { operation } = asked;
+    const put = answers[operation];
     const answer = typeof put === "function" ? put(asked) : put;
-    if (answer === "pending") return;
-    const fallback = operation === null ? { status: 404, body: {} } : exampleOf(operation);
+    if (answer === "pending") {
+      pending.push(() => reply(asked, response));
+      return;
+    }
+    if (operation === "GET /v1/live" && answer === undefined) {
+      live.open(asked.query, response);
+      return;
+    }
+    const fallback = operation === "" ? { status: 404, body: {} } : exampleOf(operation);
     const status = answer?.status ?? fallback.status;
     const type = status < 400 ? "application/json" : "application/problem+json";
     response.writeHead(status, { "content-type": type, "x-request-id": "req_fake0123456789" });
@@ -92,9 +113,17 @@ export async function startFakeControl(files: ConsoleFiles): Promise<FakeControl
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     answer: (put) => {
       answers = put;
+      live.mend();
       requests.length = 0;
+      const waiting = pending;
+      pending = [];
+      for (const answerNow of waiting) answerNow();
     },
     requests,
+    streams: live.streams,
+    tell: live.tell,
+    lastId: live.lastId,
+    cut: live.cut,
     close: () => {
       server.closeAllConnections();
       server.close();
@@ -109,4 +138,38 @@ function operationOf(method: string, pathname: string): string | null {
     .sort((a, b) => a.split("{").length - b.split("{").length);
   const found = fitting.find((path) => method.toLowerCase() in (paths[path] ?? {}));
   return found === undefined ? null : `${method} ${found}`;
+}
+
+function createFakeStreams() {
+  const open = new Map<ServerResponse, URLSearchParams>();
+  let isDown = false;
+  let id = 0;
+  const say = (response: ServerResponse, event: string, data: unknown): void => {
+    response.write(`event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`);
+  };
+  return {
+    open: (asked: URLSearchParams, response: ServerResponse): void => {
+      if (isDown) {
+        response.destroy();
+        return;
+      }
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      open.set(response, asked);
+      response.once("close", () => open.delete(response));
+      say(response, "beat", { asOf: null, complete: true });
+    },
+    streams: () => [...open.values()],
+    tell: (event: string, data: unknown): void => {
+      id += 1;
+      for (const response of open.keys()) say(response, event, data);
+    },
+    lastId: () => String(id),
+    cut: (): void => {
+      isDown = true;
+      for (const response of open.keys()) response.destroy();
+    },
+    mend: (): void => {
+      isDown = false;
+    },
+  };
 }

@@ -1,4 +1,10 @@
-/** A browser and a fake control for a whole test file; after each test the page has done nothing that it should not. */
+/**
+ * A browser and a fake control for a whole test file.
+ *
+ * BC1  After each test its pages have done nothing that they should not.
+ * BC2  A test finds a page with empty storage, as wide and in such a theme as it asks for. The first of a test is the
+ *      file's one page, emptied: a page of its own costs half a second and more.
+ */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { readConsoleFiles } from "../served/console-files.ts";
@@ -7,10 +13,13 @@ import { type FakeAnswers, type FakeControl, startFakeControl } from "./fake-con
 
 export let control: FakeControl;
 let browser: Browser;
+let clock: Date | undefined;
+let kept: OpenPage | undefined;
 const open: OpenPage[] = [];
 
-/** To be called at the top of a test file. */
-export function startConsole(): void {
+/** To be called at the top of a test file. `at`: what its pages' clocks show, for good. */
+export function startConsole(at?: Date): void {
+  clock = at;
   beforeAll(async () => {
     if ("missing" in found) return;
     const files = await readConsoleFiles();
@@ -19,11 +28,14 @@ export function startConsole(): void {
   });
   afterEach(async () => {
     const pages = open.splice(0);
-    await Promise.all(pages.map((each) => each.close()));
-    expect(pages.flatMap((each) => each.faults())).toEqual([]);
+    const faults = pages.flatMap((each) => each.takeFaults());
+    const strange = await Promise.all(pages.map((each) => each.strangeEntries()));
+    await Promise.all(pages.map((each) => (each === kept ? each.empty() : each.close())));
+    expect([...faults, ...strange.flat()]).toEqual([]);
   });
   afterAll(async () => {
     if ("missing" in found) return;
+    kept = undefined;
     await browser.close();
     control.close();
   });
@@ -37,8 +49,11 @@ export function takeFaults(): readonly string[] {
 /** A page at an address of the console, whose control answers so. */
 export async function visit(path: string, answers: FakeAnswers = {}, options: PageOptions = {}): Promise<Page> {
   control.answer(answers);
-  const opened = await openPage(browser, control.url, options);
+  const isFirst = open.length === 0;
+  const opened = isFirst && kept !== undefined ? kept : await openPage(browser, control.url, clock);
+  if (isFirst) kept = opened;
   open.push(opened);
+  await opened.show(options);
   await opened.page.goto(control.url + path);
   return opened.page;
 }

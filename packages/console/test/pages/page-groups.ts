@@ -1,0 +1,27 @@
+/**
+ * Every page of the console that is tested in its states, in two groups, each of which has a test file of its own: two
+ * workers share what takes a browser longest.
+ */
+import { accessPage, activityPage } from "./access.ts";
+import { destinationPage, destinationsPage, sourcePage, sourcesPage } from "./configuration.ts";
+import { deadLettersPage, deliveriesPage, lettersPage } from "./deliveries.ts";
+import { eventPage } from "./event.ts";
+import type { TestedPage } from "./tested-page.ts";
+
+/** Events, and what became of them. */
+export const EVENT_PAGES: readonly TestedPage[] = [
+  eventPage,
+  deliveriesPage,
+  deadLettersPage,
+  lettersPage,
+];
+
+/** What an operator sets up, and who may. */
+export const CONFIGURATION_PAGES: readonly TestedPage[] = [
+  sourcesPage,
+  sourcePage,
+  destinationsPage,
+  destinationPage,
+  activityPage,
+  accessPage,
+];

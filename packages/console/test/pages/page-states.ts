@@ -1,0 +1,89 @@
+/**
+ * The tests of a page in its four states, and refused, in both themes. It is loaded once for loading and empty, as a
+ * person sees it: the second comes when what the page asked for is answered.
+ */
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { axeFaults, contrastFaults, found, type Part, sidewaysPx } from "../browser.ts";
+import { problem } from "../fake-control.ts";
+import { unreadableTexts, withLargeLetters } from "../readable.ts";
+import { control, visit } from "../started-console.ts";
+import type { TestedPage } from "./tested-page.ts";
+
+/** A moment of another year is the longest in words. */
+export const YEARS_LATER = new Date("2029-03-01T12:00:00.000Z");
+
+const WIDTHS = [360, 768, 1280];
+const SETTLED = { timeout: 10_000 };
+
+/**
+ * In both themes nothing that axe finds, at no width anything to scroll to sideways or a text that cannot be read. The
+ * frame is the same in each of a page's states: it is looked at in one of them.
+ */
+export async function expectSound(page: Page, part: Part = "within the frame"): Promise<void> {
+  await page.emulateMedia({ colorScheme: "light" });
+  expect(await axeFaults(page, part)).toEqual([]);
+  await page.emulateMedia({ colorScheme: "dark" });
+  expect(await contrastFaults(page, part)).toEqual([]);
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 800 });
+    // A chart is as wide as its place a moment later.
+    await expect
+      .poll(async () => [width, await sidewaysPx(page), await unreadableTexts(page)], SETTLED)
+      .toEqual([width, 0, []]);
+  }
+}
+
+/** To be called in a test file that started its console. */
+export function testStates(pages: readonly TestedPage[]): void {
+  describe.skipIf("missing" in found)("a page", () => {
+    it.each(pages)(
+      "loads without a word for 150 ms, says that it does, then that nothing is there, and what to do: $route",
+      async ({ path, reads, empty }) => {
+        const page = await visit(path, { ...empty, [reads]: "pending" });
+        const skeleton = page.locator("[data-state=loading]").first();
+        await skeleton.waitFor();
+        await skeleton.getByText(/^Loading /).waitFor({ state: "attached" });
+        await expectSound(page);
+        control.answer(empty);
+        const told = page.locator("[data-state=empty]").first();
+        await told.waitFor();
+        expect(await told.locator("code, button, a").count()).toBeGreaterThan(0);
+        await expectSound(page);
+      },
+    );
+
+    it.each(pages)("shows what is there: $route", async ({ path, live, title, shows }) => {
+      const page = await visit(path, live);
+      await page.locator("[data-state=live]").first().waitFor();
+      for (const text of shows) await page.getByText(text).first().waitFor();
+      // Behind the mark of the worst state.
+      expect((await page.title()).replace(/^[■▲] /, "")).toBe(title);
+      await expectSound(page, "all");
+      await withLargeLetters(page, async () => {
+        expect([await sidewaysPx(page), await unreadableTexts(page)]).toEqual([0, []]);
+      });
+    });
+
+    it.each(pages)("says what failed, and reads again when asked: $route", async ({ path, reads, live, shows }) => {
+      const page = await visit(path, { ...live, [reads]: problem(500, "the log could not be read") });
+      const told = page.locator("[data-state=error]").first();
+      await told.waitFor();
+      const text = await told.innerText();
+      expect(text).toContain("the log could not be read");
+      expect(text).toContain("req_fake0123456789");
+      await expectSound(page);
+      control.answer(live);
+      await told.getByRole("button", { name: "Try again" }).click();
+      for (const each of shows) await page.getByText(each).first().waitFor();
+      expect(await page.locator("[data-state=error]").count()).toBe(0);
+    });
+
+    it.each(pages)("says that the token does not let one: $route", async ({ path, reads, live }) => {
+      const page = await visit(path, { ...live, [reads]: problem(403, "this needs a token with the scope read") });
+      await page.getByText(/You may not see/).waitFor();
+      await page.getByText("this needs a token with the scope read").waitFor();
+      await expectSound(page);
+    });
+  });
+}
