@@ -1,6 +1,7 @@
 import { Check, Copy } from "lucide-react";
 import { useState } from "react";
 import { Button } from "react-aria-components";
+import { copyText } from "./clipboard.ts";
 import styles from "./elements.module.css";
 
 /** How long it says that it was copied. */
@@ -27,7 +28,7 @@ export function Copied({ what, text, shown = text }: CopiedProps) {
 export function CopyButton({ what, text }: Omit<CopiedProps, "shown">) {
   const [isCopied, setCopied] = useState(false);
   const copy = async () => {
-    await navigator.clipboard.writeText(text);
+    if (!(await copyText(text))) return;
     setCopied(true);
     setTimeout(() => setCopied(false), SAID_MS);
   };

@@ -2,16 +2,17 @@
 import { Outlet, useRouter, useRouterState } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { Link } from "react-aria-components";
+import { isTyping, useKeys } from "../keys/keys.ts";
+import { pressPageKey } from "../keys/page-keys.ts";
+import { stepRows } from "../keys/rows.ts";
 import { ExpiredDialog } from "../session/expired-dialog.tsx";
 import type { SessionState } from "../session/session.ts";
 import styles from "./frame.module.css";
 import { HelpDialog } from "./help-dialog.tsx";
-import { isTyping, useKeys } from "./keys.ts";
 import { MoreMenu } from "./more-menu.tsx";
 import { Palette } from "./palette.tsx";
 import { pastedId } from "./pasted-id.ts";
 import { PLACES } from "./places.ts";
-import { stepRows } from "./rows.ts";
 import { TopBar } from "./top-bar.tsx";
 
 export function Frame({ session }: { readonly session: Exclude<SessionState, { readonly state: "none" }> }) {
@@ -25,6 +26,9 @@ export function Frame({ session }: { readonly session: Exclude<SessionState, { r
       "?": () => setHelping(true),
       j: () => stepRows(1),
       k: () => stepRows(-1),
+      c: () => pressPageKey("c"),
+      f: () => pressPageKey("f"),
+      r: () => pressPageKey("r"),
       ...Object.fromEntries(PLACES.map(({ key, path }) => [`g ${key}`, () => router.history.push(path)])),
     }),
     [router],

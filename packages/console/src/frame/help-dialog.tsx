@@ -2,8 +2,8 @@ import { useState } from "react";
 import { Button } from "../elements/button.tsx";
 import { Checked } from "../elements/checked.tsx";
 import { Dialog } from "../elements/dialog.tsx";
+import { areLettersOn, switchLetters } from "../keys/keys.ts";
 import styles from "./frame.module.css";
-import { areLettersOn, switchLetters } from "./keys.ts";
 import { PLACES } from "./places.ts";
 
 const KEYS: readonly (readonly [string, string])[] = [
@@ -13,6 +13,9 @@ const KEYS: readonly (readonly [string, string])[] = [
   ...PLACES.map(({ key, name }) => [`g ${key}`, `Go to ${name}`] as const),
   ["j k", "Next row, row before"],
   ["Enter", "Open the row"],
+  ["r", "Send the row again, after a question; on an event's page, send it again"],
+  ["c", "Copy the id of the row, or of the event"],
+  ["f", "Filter the list"],
   ["Esc", "Close"],
 ];
 

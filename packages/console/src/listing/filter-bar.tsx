@@ -6,6 +6,8 @@ import { Button } from "../elements/button.tsx";
 import { Choice } from "../elements/choice.tsx";
 import { Dialog } from "../elements/dialog.tsx";
 import { Field } from "../elements/field.tsx";
+import { usePageKey } from "../keys/page-keys.ts";
+import { useNames } from "../names/names.ts";
 import { type Filter, type FilterField, searchOf } from "./filter.ts";
 import styles from "./listing.module.css";
 
@@ -17,16 +19,18 @@ export interface FilterBarProps<Key extends string> {
 /** What narrows the list, each to be taken away; and the dialog that adds more. Both change the address. */
 export function FilterBar<Key extends string>({ fields, filter }: FilterBarProps<Key>) {
   const router = useRouter();
+  const nameOf = useNames();
   const [isOpen, setOpen] = useState(false);
+  usePageKey("f", () => setOpen(true));
   const show = (next: Filter<Key>): void => {
     router.history.push(`${router.state.location.pathname}${searchOf(next)}`);
   };
   const set = fields.filter(({ key }) => filter[key] !== undefined);
   return (
     <div className={styles["filters"]}>
-      {set.map(({ key, label, choices }) => {
+      {set.map(({ key, label, choices, isNamed }) => {
         const value = filter[key] ?? "";
-        const words = choices?.find(([choice]) => choice === value)?.[1] ?? value;
+        const words = choices?.find(([choice]) => choice === value)?.[1] ?? (isNamed ? nameOf(value) : value);
         return (
           <Button key={key} aria-label={`${label}: ${words}: take away`} onPress={() => show(withoutKey(filter, key))}>
             {label}: {words} <X size={14} aria-hidden />

@@ -3,6 +3,8 @@
 export interface FilterField<Key extends string> {
   readonly key: Key;
   readonly label: string;
+  /** It is the id of something that has a name, which is told where it stands. */
+  readonly isNamed?: true;
   /** What may be chosen, with the words for it; any text where it is absent. */
   readonly choices?: readonly (readonly [value: string, words: string])[];
 }

@@ -9,3 +9,8 @@ export function stepRows(by: 1 | -1): void {
   }
   focused.dispatchEvent(new KeyboardEvent("keydown", { key: by === 1 ? "ArrowDown" : "ArrowUp", bubbles: true }));
 }
+
+/** The key of the row that has the focus; null where none has. */
+export function focusedRowKey(): string | null {
+  return document.activeElement?.closest("main [role=row][data-key]")?.getAttribute("data-key") ?? null;
+}
