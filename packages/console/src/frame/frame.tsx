@@ -5,6 +5,7 @@ import { Link } from "react-aria-components";
 import { isTyping, useKeys } from "../keys/keys.ts";
 import { pressPageKey } from "../keys/page-keys.ts";
 import { stepRows } from "../keys/rows.ts";
+import { toggleLive, useOpenStream } from "../live/live.ts";
 import { ExpiredDialog } from "../session/expired-dialog.tsx";
 import type { SessionState } from "../session/session.ts";
 import styles from "./frame.module.css";
@@ -26,6 +27,7 @@ export function Frame({ session }: { readonly session: Exclude<SessionState, { r
       "?": () => setHelping(true),
       j: () => stepRows(1),
       k: () => stepRows(-1),
+      l: toggleLive,
       c: () => pressPageKey("c"),
       f: () => pressPageKey("f"),
       r: () => pressPageKey("r"),
@@ -34,6 +36,7 @@ export function Frame({ session }: { readonly session: Exclude<SessionState, { r
     [router],
   );
   useKeys(actions);
+  useOpenStream(session.state === "open");
   usePastedIds((id) => router.history.push(`/events/${encodeURIComponent(id)}`));
   return (
     <div className={styles["frame"]}>

@@ -16,6 +16,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["r", "Send the row again, after a question; on an event's page, send it again"],
   ["c", "Copy the id of the row, or of the event"],
   ["f", "Filter the list"],
+  ["l", "Pause what comes live, or go on"],
   ["Esc", "Close"],
 ];
 

@@ -11,6 +11,7 @@ import {
   Popover,
   type Selection,
 } from "react-aria-components";
+import { LiveDot } from "../live/live-dot.tsx";
 import { chooseUtc, isUtcChosen, useZone } from "../moment/zone.ts";
 import { signOut, useSession } from "../session/session.ts";
 import { chooseTheme, chosenTheme, THEMES } from "../theme/theme-choice.ts";
@@ -30,6 +31,7 @@ export function TopBar({ onSearch, onHelp }: TopBarProps) {
         <span className={styles["searchWords"]}>Search, or paste a message id</span>
         <kbd aria-hidden>/</kbd>
       </AriaButton>
+      <LiveDot />
       <span className={styles["zone"]}>{zone}</span>
       <AriaButton className={styles["icon"] ?? ""} aria-label="Keys" onPress={onHelp}>
         <CircleHelp size={18} aria-hidden />

@@ -2,22 +2,32 @@
  * A list that is read in pages, newest first.
  *
  * QL1  Nothing moves under the reader: what came since waits behind a button that says how much it is, and a row that
- *      stands there is told anew in its place.
+ *      stands there is told anew in its place. A stream says that something came; what it is is read.
  * QL2  "More" goes on with the filter that the first page was read with.
  * QL3  Where a search ended early it says how far it came, and "more" goes on from there.
  */
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { GridList, GridListItem } from "react-aria-components";
 import { Button } from "../elements/button.tsx";
+import { copyText } from "../elements/clipboard.ts";
+import { usePageKey } from "../keys/page-keys.ts";
+import { focusedRowKey } from "../keys/rows.ts";
+import { useLive, useLiveState } from "../live/live.ts";
+import type { LiveListener } from "../live/live-stream.ts";
+import { useThrottled } from "../live/throttled.ts";
 import { MomentText } from "../moment/moment-text.tsx";
 import { Freshness } from "./freshness.tsx";
 import styles from "./listing.module.css";
 import { Loaded } from "./loaded.tsx";
 
 const PAGE = 50;
-/** How often it is looked whether something came. */
+/** How often it is looked whether something came that no stream says. */
 const LOOK_MS = 5000;
+/** How long it says that something was copied. */
+const COPIED_MS = 1500;
+/** However much a stream says. */
+const LEAST_BETWEEN_MS = 1000;
 
 export interface ListPage<Row> {
   readonly data: readonly Row[];
@@ -44,11 +54,19 @@ export interface PagedListProps<Row> {
   readonly linkOf?: (row: Row) => string | null;
   readonly empty: ReactNode;
   readonly rowClass: string | undefined;
+  /** The id that a key copies of the row that has the focus. */
+  readonly copyOf?: (row: Row) => string;
+  /** What the key `r` does with the row that has the focus. */
+  readonly onSendAgain?: (row: Row) => void;
+  /** What its rows come by, where the stream has them. */
+  readonly live?: Pick<LiveListener, "topics" | "filter">;
+  /** How often it is looked whether something came, where that is not every five seconds. */
+  readonly lookMs?: number;
   readonly children: (row: Row) => ReactNode;
 }
 
 export function PagedList<Row>(props: PagedListProps<Row>) {
-  const { queryKey, read, what, idOf, textOf, linkOf, empty, rowClass, children } = props;
+  const { queryKey, read, what, idOf, textOf, linkOf, empty, rowClass, live, lookMs = LOOK_MS, children } = props;
   const query = useInfiniteQuery({
     queryKey: [...queryKey, "pages"],
     queryFn: ({ pageParam, signal }) => read({ limit: PAGE, cursor: pageParam, signal }),
@@ -57,18 +75,22 @@ export function PagedList<Row>(props: PagedListProps<Row>) {
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
+  const { state } = useLiveState();
   const newest = useQuery({
     queryKey: [...queryKey, "newest"],
     queryFn: ({ signal }) => read({ limit: PAGE, cursor: undefined, signal }),
     enabled: query.isSuccess,
-    refetchInterval: LOOK_MS,
+    refetchInterval: state === "paused" ? false : lookMs,
     gcTime: 0,
   });
+  const look = useThrottled(() => newest.refetch(), LEAST_BETWEEN_MS);
+  useLive(live === undefined ? null : { ...live, onRows: look, onGap: look });
   const anew = new Map(newest.data?.data.map((row) => [idOf(row), row]));
   const shown = (query.data?.pages.flatMap(({ data }) => data) ?? []).map((row) => anew.get(idOf(row)) ?? row);
   const known = new Set(shown.map(idOf));
   const came = newest.data?.data.filter((row) => !known.has(idOf(row))).length ?? 0;
   const last = query.data?.pages.at(-1);
+  const copied = useRowKeys(props, shown);
   return (
     <Loaded
       query={query}
@@ -81,6 +103,11 @@ export function PagedList<Row>(props: PagedListProps<Row>) {
           <div className={styles["head"]}>
             <Freshness asOf={newest.data?.asOf ?? last?.asOf ?? null} complete={last?.complete ?? true} />
             <span role="status">
+              {copied !== null && (
+                <>
+                  copied <code>{copied}</code>{" "}
+                </>
+              )}
               {came > 0 && (
                 <Button onPress={() => void query.refetch()}>{came === PAGE ? `${PAGE} and more` : came} new</Button>
               )}
@@ -121,4 +148,25 @@ export function PagedList<Row>(props: PagedListProps<Row>) {
       )}
     </Loaded>
   );
+}
+
+/** Answers what was copied a moment ago. */
+function useRowKeys<Row>(props: PagedListProps<Row>, shown: readonly Row[]): string | null {
+  const { idOf, copyOf, onSendAgain } = props;
+  const [copied, setCopied] = useState<string | null>(null);
+  const focused = (): Row | undefined => shown.find((row) => idOf(row) === focusedRowKey());
+  const copy = async (): Promise<void> => {
+    const row = focused();
+    if (row === undefined || copyOf === undefined) return;
+    if (!(await copyText(copyOf(row)))) return;
+    setCopied(copyOf(row));
+    setTimeout(() => setCopied(null), COPIED_MS);
+  };
+  const sendAgain = (): void => {
+    const row = focused();
+    if (row !== undefined) onSendAgain?.(row);
+  };
+  usePageKey("c", copyOf === undefined ? null : () => void copy());
+  usePageKey("r", onSendAgain === undefined ? null : sendAgain);
+  return copied;
 }

@@ -1,0 +1,183 @@
+/** What comes live: the rules of live-stream.ts, the dot, and lists that hold still. */
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { axeFaults, found } from "./browser.ts";
+import { exampleOf } from "./fake-control.ts";
+import { eventPage } from "./pages/event.ts";
+import { control, startConsole, takeFaults, visit } from "./started-console.ts";
+
+const LATEST = "GET /v1/deliveries/latest";
+const ATTEMPTS = "GET /v1/deliveries";
+const [delivery] = (exampleOf(LATEST).body as { readonly data: readonly object[] }).data;
+const [attempt] = (exampleOf(ATTEMPTS).body as { readonly data: readonly object[] }).data;
+const PAGE = { nextCursor: null, asOf: "2026-11-22T14:12:10.000Z", complete: true, searchedTo: null };
+
+startConsole();
+
+const latest = (count: number) => ({
+  body: {
+    ...PAGE,
+    data: Array.from({ length: count }, (_, n) => ({ ...delivery, messageId: `message-${count - n}` })),
+  },
+});
+
+const dot = (page: Page) => page.getByRole("button", { name: /: (pause|go on)$/ });
+const dotSays = (page: Page, words: string) => page.getByRole("button", { name: new RegExp(`^${words}`) }).waitFor();
+const reads = (operation: string) => control.requests.filter((each) => each.operation === operation).length;
+
+/** Of what the event's page shows: its attempts by their numbers, the newest first. */
+async function attemptsOn(page: Page): Promise<readonly string[]> {
+  return (await page.getByText(/^. ?attempt \d+: /).allInnerTexts()).map((text) => /\d+/.exec(text)?.[0] ?? "");
+}
+
+const tellAttempt = (number: number) =>
+  control.tell("deliveries", {
+    ...attempt,
+    ...{ messageId: "message-7", sourceId: "src_4k2v8m1n0p3q5r7s", attempt: number },
+    time: `2026-11-22T10:13:${10 + number}.000Z`,
+  });
+
+describe.skipIf("missing" in found)("the stream", () => {
+  it("LT2: goes on where it was cut, and each row stands there once", async () => {
+    const page = await visit(eventPage.path, { ...eventPage.live, [ATTEMPTS]: { body: { ...PAGE, data: [] } } });
+    await page.getByText("No attempt is logged.").waitFor();
+    await dotSays(page, "live");
+    await expect.poll(() => control.streams().map((each) => each.get("topics"))).toEqual(["deliveries"]);
+    for (const number of [1, 2]) tellAttempt(number);
+    await expect.poll(() => attemptsOn(page)).toEqual(["2", "1"]);
+    control.cut();
+    await dotSays(page, "stale since");
+    expect(await axeFaults(page)).toEqual([]);
+    expect(await attemptsOn(page)).toEqual(["2", "1"]);
+    control.answer({ ...eventPage.live, [ATTEMPTS]: { body: { ...PAGE, data: [] } } });
+    await dotSays(page, "live");
+    expect(control.streams().map((each) => each.get("lastEventId"))).toEqual([control.lastId()]);
+    tellAttempt(3);
+    await expect.poll(() => attemptsOn(page)).toEqual(["3", "2", "1"]);
+    expect(takeFaults().every((fault) => fault.includes("net::ERR_"))).toBe(true);
+  });
+
+  it("LT2: that says nothing for eight seconds is opened again", async () => {
+    const page = await visit("/deliveries", { [LATEST]: latest(1) });
+    await page.clock.install();
+    await page.reload();
+    await dotSays(page, "live");
+    const [first] = control.streams();
+    await page.clock.runFor(7000);
+    expect(control.streams()).toEqual([first]);
+    await page.clock.runFor(1500);
+    await dotSays(page, "reconnecting");
+    await page.clock.runFor(1500);
+    await dotSays(page, "live");
+    expect(control.streams()).toHaveLength(1);
+    expect(control.streams()[0]).not.toBe(first);
+  });
+
+  it("LT3: that missed something has the list read anew", async () => {
+    const page = await visit("/deliveries", { [LATEST]: latest(1) });
+    await page.clock.install();
+    await page.reload();
+    await page.getByText("message-1").waitFor();
+    await dotSays(page, "live");
+    await page.clock.runFor(1500);
+    control.answer({ [LATEST]: latest(2) });
+    control.tell("reset", { topics: ["deliveries"] });
+    await expect.poll(() => page.clock.runFor(10).then(() => reads(LATEST))).toBe(1);
+    await page.getByRole("button", { name: "1 new" }).waitFor();
+  });
+
+  it("LT3: that begins after the list was read has it read anew, since rows may lie between", async () => {
+    const page = await visit("/deliveries", { [LATEST]: latest(1) });
+    await page.clock.install();
+    control.cut();
+    await page.reload();
+    await page.getByText("message-1").waitFor();
+    control.answer({ [LATEST]: latest(2) });
+    let ranMs = 0;
+    await expect
+      .poll(async () => {
+        await page.clock.runFor(100);
+        ranMs += 100;
+        return page.getByRole("button", { name: "1 new" }).count();
+      })
+      .toBe(1);
+    // Before the list looks by itself, after five seconds.
+    expect(ranMs).toBeLessThan(4000);
+    expect(takeFaults().every((fault) => fault.includes("net::ERR_"))).toBe(true);
+  });
+
+  it("LT1: is held by the tab that is shown alone, so that eight of them work", async () => {
+    const page = await visit("/deliveries", { [LATEST]: latest(1) });
+    await dotSays(page, "live");
+    await page.evaluate(() => {
+      Object.defineProperty(document, "hidden", { value: true, configurable: true });
+      document.dispatchEvent(new Event("visibilitychange"));
+    });
+    await expect.poll(() => control.streams()).toEqual([]);
+    for (let tab = 0; tab < 6; tab += 1) {
+      const other = await page.context().newPage();
+      await other.addInitScript(() => Object.defineProperty(document, "hidden", { value: true }));
+      await other.goto(`${control.url}/deliveries`);
+      await other.getByText("message-1").waitFor();
+    }
+    const last = await page.context().newPage();
+    await last.goto(`${control.url}/deliveries`);
+    await dotSays(last, "live");
+    await last.getByText("message-1").waitFor();
+    expect(control.streams()).toHaveLength(1);
+    await last.close();
+    await page.evaluate(() => {
+      Object.defineProperty(document, "hidden", { value: false });
+      document.dispatchEvent(new Event("visibilitychange"));
+    });
+    await expect.poll(() => control.streams().map((each) => each.get("lastEventId"))).toEqual([control.lastId()]);
+  });
+});
+
+describe.skipIf("missing" in found)("a list that comes live", () => {
+  it("asks control for no more than fits its filter", async () => {
+    const page = await visit("/deliveries?destinationId=dst_1&state=delivered&since=2026-11-22T10:00:00Z", {
+      [LATEST]: latest(1),
+    });
+    await dotSays(page, "live");
+    await expect
+      .poll(() => control.streams().map((each) => Object.fromEntries(each)))
+      .toEqual([{ topics: "dead-letters,deliveries", destinationId: "dst_1" }]);
+  });
+
+  it("holds still while a thousand rows come, and says how many at once", async () => {
+    const page = await visit("/deliveries", { [LATEST]: latest(40) });
+    await page.getByText("message-1", { exact: true }).waitFor();
+    await dotSays(page, "live");
+    await page.evaluate(() => scrollTo(0, 500));
+    const place = () =>
+      page.evaluate(() => [scrollY, document.querySelector("main [role=row]")?.getBoundingClientRect().top]);
+    const before = await place();
+    control.answer({ [LATEST]: latest(52) });
+    for (let row = 0; row < 1000; row += 1) control.tell("deliveries", { ...attempt, messageId: `other-${row}` });
+    await page.getByRole("button", { name: "12 new" }).waitFor();
+    expect(await place()).toEqual(before);
+    // A second of rows is one question.
+    expect(reads(LATEST)).toBeLessThan(20);
+  });
+
+  it("is paused by l and by the dot, can be used meanwhile, and goes on from there", async () => {
+    const page = await visit("/deliveries", { [LATEST]: latest(2) });
+    await page.getByText("message-1").waitFor();
+    await dotSays(page, "live");
+    await page.keyboard.press("l");
+    await dotSays(page, "paused since");
+    await expect.poll(() => control.streams()).toEqual([]);
+    expect(await axeFaults(page)).toEqual([]);
+    await page.getByRole("button", { name: "Filter", exact: true }).click();
+    await page.getByLabel("Message id").fill("message-2");
+    control.answer({ [LATEST]: latest(3) });
+    await page.getByRole("button", { name: "Show" }).click();
+    await page.getByText("message-3").waitFor();
+    await dot(page).click();
+    await dotSays(page, "live");
+    expect(control.streams().map((each) => [each.get("lastEventId"), each.get("messageId")])).toEqual([
+      [control.lastId(), "message-2"],
+    ]);
+  });
+});
