@@ -1,14 +1,13 @@
 /** Changes with who made them, newest first. */
 import type { ReactNode } from "react";
-import type { AuditPage } from "../api/api-types.ts";
 import { call } from "../api/client.ts";
 import type { Filter } from "../listing/filter.ts";
 import { PagedList } from "../listing/paged-list.tsx";
 import { MomentText } from "../moment/moment-text.tsx";
 import { useNames } from "../names/names.ts";
 import styles from "./change-list.module.css";
+import { type Change, operationWords } from "./change-words.ts";
 
-type Change = AuditPage["data"][number];
 export type ChangeFilterKey = "actor" | "target" | "operation" | "since" | "until";
 
 export interface ChangeListProps {
@@ -18,14 +17,17 @@ export interface ChangeListProps {
 
 export function ChangeList({ filter, empty }: ChangeListProps) {
   const nameOf = useNames();
+  const { actor, target, operation } = filter;
   return (
     <PagedList
       queryKey={["GET /v1/audit", filter]}
       read={({ signal, ...page }) => call("GET /v1/audit", { query: { ...filter, ...page }, signal })}
       what="changes"
       idOf={({ id, requestId }) => `${id} ${requestId}`}
-      textOf={({ actor, operation, target }) => `${actor} ${wordsOf(operation)} ${target}`}
+      textOf={({ actor, operation, target }) => `${actor} ${operationWords(operation)} ${target}`}
+      copyOf={({ requestId }) => requestId}
       rowClass={styles["change"]}
+      live={{ topics: ["audit"], filter: { actor, target, operation } }}
       empty={empty}
     >
       {(change) => <ChangeRow change={change} nameOf={nameOf} />}
@@ -47,7 +49,7 @@ function ChangeRow({ change, nameOf }: ChangeRowProps) {
         <strong>{actor}</strong> <span className={styles["detail"]}>by {way}</span>
       </span>
       <span>
-        {wordsOf(operation)} <code>{nameOf(target)}</code>
+        {operationWords(operation)} <code>{nameOf(target)}</code>
       </span>
       <span className={styles["detail"]}>
         {changes.map(({ field, from, to }) => (
@@ -59,9 +61,4 @@ function ChangeRow({ change, nameOf }: ChangeRowProps) {
       </span>
     </>
   );
-}
-
-/** `changeSource` as words: change source. */
-function wordsOf(operation: string): string {
-  return operation.replace(/([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`);
 }

@@ -8,6 +8,7 @@ import { stepRows } from "../keys/rows.ts";
 import { toggleLive, useOpenStream } from "../live/live.ts";
 import { ExpiredDialog } from "../session/expired-dialog.tsx";
 import type { SessionState } from "../session/session.ts";
+import { TabIcon } from "../status/tab-icon.tsx";
 import styles from "./frame.module.css";
 import { HelpDialog } from "./help-dialog.tsx";
 import { MoreMenu } from "./more-menu.tsx";
@@ -43,6 +44,7 @@ export function Frame({ session }: { readonly session: Exclude<SessionState, { r
       <a className={styles["skip"]} href="#page">
         To the page
       </a>
+      <TabIcon />
       <Rail />
       <TopBar onSearch={() => setSearching(true)} onHelp={() => setHelping(true)} />
       <Page />

@@ -3,6 +3,7 @@ import { useSearch } from "@tanstack/react-router";
 import { ChangeList } from "../../audit/change-list.tsx";
 import { FilterBar } from "../../listing/filter-bar.tsx";
 import { Empty } from "../../listing/loaded.tsx";
+import { PageTitle } from "../../status/page-title.tsx";
 import { ACTIVITY_FILTERS } from "./activity-filter.ts";
 
 export function ActivityPage() {
@@ -10,7 +11,7 @@ export function ActivityPage() {
   const isFiltered = Object.keys(filter).length > 0;
   return (
     <>
-      <title>Activity · Posthaste</title>
+      <PageTitle>Activity</PageTitle>
       <h1>Activity</h1>
       <FilterBar fields={ACTIVITY_FILTERS} filter={filter} />
       <ChangeList

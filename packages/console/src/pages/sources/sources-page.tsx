@@ -7,6 +7,7 @@ import { Empty } from "../../listing/loaded.tsx";
 import { PagedList } from "../../listing/paged-list.tsx";
 import { MomentText } from "../../moment/moment-text.tsx";
 import { useMissingScope } from "../../session/session.ts";
+import { PageTitle } from "../../status/page-title.tsx";
 import { Mark } from "../../verdict/mark.tsx";
 import { NewSourceDialog } from "./new-source-dialog.tsx";
 import styles from "./sources-page.module.css";
@@ -21,7 +22,7 @@ export function SourcesPage() {
   );
   return (
     <>
-      <title>Sources · Posthaste</title>
+      <PageTitle>Sources</PageTitle>
       <div className={elements["pageHead"]}>
         <h1>Sources</h1>
         {create}
@@ -33,6 +34,7 @@ export function SourcesPage() {
         idOf={({ id }) => id}
         textOf={({ name, kind }) => `${name} ${kind}`}
         linkOf={({ id }) => `/sources/${id}`}
+        copyOf={({ id }) => id}
         rowClass={styles["source"]}
         empty={
           <Empty action={create} command="posthaste sources create --name 'My website' --kind web">

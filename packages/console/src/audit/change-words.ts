@@ -1,0 +1,30 @@
+/** Changes in words. */
+import type { AuditPage } from "../api/api-types.ts";
+
+export type Change = AuditPage["data"][number];
+
+/** `changeSource` as words: change source. */
+export function operationWords(operation: string): string {
+  return operation.replace(/([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`);
+}
+
+/** What was done, in the past, before the name of what it was done to: "turned on", "made". */
+export function deedWords({ operation, changes }: Pick<Change, "operation" | "changes">): string {
+  const [only, ...others] = changes;
+  if (operation.startsWith("change") && only?.field === "enabled" && others.length === 0) {
+    return only.to === "true" ? "turned on" : "turned off";
+  }
+  const [verb = ""] = operation.split(/(?=[A-Z])/);
+  return DEEDS[verb] ?? operationWords(operation);
+}
+
+const DEEDS: Readonly<Record<string, string>> = {
+  create: "made",
+  change: "changed",
+  remove: "removed",
+  revoke: "revoked",
+  rotate: "rotated the key of",
+  resend: "sent again to",
+  replay: "replayed dead letters of",
+  switch: "switched the secret of",
+};
