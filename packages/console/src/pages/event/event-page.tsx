@@ -3,29 +3,44 @@ import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import type { EventVerdict } from "../../api/api-types.ts";
 import { asked } from "../../api/asked.ts";
-import { Copied } from "../../elements/copied.tsx";
+import { copyText } from "../../elements/clipboard.ts";
+import { Copied, CopyButton } from "../../elements/copied.tsx";
+import { Fact } from "../../elements/fact.tsx";
+import { usePageKey } from "../../keys/page-keys.ts";
 import { Freshness } from "../../listing/freshness.tsx";
 import { Empty, Loaded } from "../../listing/loaded.tsx";
+import { useLive, useLiveState } from "../../live/live.ts";
+import { useThrottled } from "../../live/throttled.ts";
 import { MomentText } from "../../moment/moment-text.tsx";
+import { useNames } from "../../names/names.ts";
+import { PageTitle } from "../../status/page-title.tsx";
+import { quoted } from "../../terminal/quoted.ts";
 import { causeWords } from "../../verdict/cause.ts";
 import { Mark } from "../../verdict/mark.tsx";
 import { Attempts } from "./attempts.tsx";
+import { DestinationVerdict } from "./destination-verdict.tsx";
 import styles from "./event-page.module.css";
 import { Remedy } from "./remedy.tsx";
 import { Timeline } from "./timeline.tsx";
 
 /** What waits or is under way is looked at again. */
 const AGAIN_MS = 5000;
+const LEAST_BETWEEN_MS = 500;
 
 export function EventPage() {
   const { messageId } = useParams({ from: "/events/$messageId" });
+  const { state: live } = useLiveState();
   const query = useQuery({
     ...asked("GET /v1/events/{messageId}", { params: { messageId } }),
-    refetchInterval: ({ state }) => (isSettled(state.data) ? false : AGAIN_MS),
+    refetchInterval: ({ state }) => (isSettled(state.data) || live === "paused" ? false : AGAIN_MS),
   });
+  const look = useThrottled(() => query.refetch(), LEAST_BETWEEN_MS);
+  useLive({ topics: ["deliveries"], filter: { messageId }, onRows: look, onGap: look });
+  usePageKey("c", () => void copyText(messageId));
+  usePageKey("r", pressResend);
   return (
     <>
-      <title>{`${messageId} · Posthaste`}</title>
+      <PageTitle>{messageId}</PageTitle>
       <h1 className={styles["id"]}>
         <Copied what="message id" text={messageId} />
       </h1>
@@ -43,6 +58,13 @@ export function EventPage() {
       </Loaded>
     </>
   );
+}
+
+/** The one button there is; of several, the first has the focus then. */
+function pressResend(): void {
+  const [first, ...others] = document.querySelectorAll<HTMLElement>("main [data-resend]");
+  if (others.length === 0) first?.click();
+  else first?.focus();
 }
 
 function isSettled(verdict: EventVerdict | undefined): boolean {
@@ -69,6 +91,7 @@ function Verdict({ verdict }: { readonly verdict: EventVerdict }) {
 type Event = EventVerdict["events"][number];
 
 function EventFacts({ event, messageId }: { readonly event: Event; readonly messageId: string }) {
+  const nameOf = useNames();
   const { type, event: name, sourceId, userKey, receivedAt, destinations, timeline } = event;
   return (
     <article className={styles["event"]}>
@@ -76,7 +99,7 @@ function EventFacts({ event, messageId }: { readonly event: Event; readonly mess
       <dl className={styles["facts"]}>
         <Fact name="Received">{receivedAt === null ? "not known" : <MomentText at={receivedAt} withDistance />}</Fact>
         <Fact name="Source">
-          <Copied what="source id" text={sourceId} />
+          <a href={`/sources/${sourceId}`}>{nameOf(sourceId)}</a> <CopyButton what="source id" text={sourceId} />
         </Fact>
         {userKey !== null && (
           <Fact name="User">
@@ -88,46 +111,26 @@ function EventFacts({ event, messageId }: { readonly event: Event; readonly mess
         <>
           <h3>Destinations</h3>
           <ul className={styles["destinations"]}>
-            {destinations.map(({ destinationId, cause, sentence, due }) => (
-              <li key={destinationId}>
-                <Mark tone={causeWords(cause).tone}>{causeWords(cause).words}</Mark>
-                <p>
-                  {sentence}
-                  {due !== null && (
-                    <>
-                      {" "}
-                      Next look: <MomentText at={due} withDistance />.
-                    </>
-                  )}
-                </p>
-                <Copied what="destination id" text={destinationId} />
-              </li>
+            {destinations.map((each) => (
+              <DestinationVerdict
+                key={each.destinationId}
+                verdict={each}
+                messageId={messageId}
+                sourceId={sourceId}
+                name={nameOf(each.destinationId)}
+              />
             ))}
           </ul>
         </>
       )}
       <h3>Timeline</h3>
-      <Timeline steps={timeline} />
-      {destinations.length > 0 && <Attempts messageId={messageId} sourceId={sourceId} />}
+      <Timeline steps={timeline} nameOf={nameOf} />
+      {destinations.length > 0 && <Attempts messageId={messageId} sourceId={sourceId} nameOf={nameOf} />}
     </article>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: React.ReactNode }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }
 
 /** Two sources may share a message id, and a repeat has another place. */
 function keyOf({ sourceId, origin, receivedAt, cause }: Event): string {
   return JSON.stringify([sourceId, origin, receivedAt, cause]);
-}
-
-/** For a shell. */
-function quoted(text: string): string {
-  return /^[\w.:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -15,8 +15,13 @@ const STEP_WORDS: Readonly<Record<Step["what"], string>> = {
   dead_letter: "dead letter",
 };
 
+export interface TimelineProps {
+  readonly steps: readonly Step[];
+  readonly nameOf: (id: string) => string;
+}
+
 /** What happened, oldest first, each with its distance from the one before. */
-export function Timeline({ steps }: { readonly steps: readonly Step[] }) {
+export function Timeline({ steps, nameOf }: TimelineProps) {
   return (
     <ol className={styles["timeline"]}>
       {steps.map((step, index) => {
@@ -29,7 +34,7 @@ export function Timeline({ steps }: { readonly steps: readonly Step[] }) {
             <span className={styles["since"]}>{ms === null ? "" : `+${spanOf(ms)}`}</span>
             <span>
               <strong>{STEP_WORDS[step.what]}</strong> {step.detail}
-              {step.destinationId !== null && <code className={styles["of"]}> {step.destinationId}</code>}
+              {step.destinationId !== null && <span className={styles["of"]}> {nameOf(step.destinationId)}</span>}
             </span>
           </li>
         );

@@ -1,0 +1,81 @@
+import { useMemo, useState } from "react";
+import { ToggleButton, ToggleButtonGroup } from "react-aria-components";
+import { Button } from "../elements/button.tsx";
+import { CopyButton } from "../elements/copied.tsx";
+import styles from "./body.module.css";
+import { jsonTokens, prettyJson } from "./json-tokens.ts";
+
+/** More is cut: nobody reads it here, and each token costs the browser. */
+const MOST_CHARS = 65_536;
+
+type Look = "pretty" | "raw";
+
+export interface BodyViewProps {
+  readonly body: string;
+  /** Of the file that is saved. */
+  readonly fileName: string;
+}
+
+/** A body to read: over lines or as it is sent, cut where it is long, whole as a file. */
+export function BodyView({ body, fileName }: BodyViewProps) {
+  const [look, setLook] = useState<Look>("pretty");
+  const pretty = useMemo(() => prettyJson(body), [body]);
+  const whole = look === "pretty" && pretty !== null ? pretty : body;
+  const isCut = whole.length > MOST_CHARS;
+  return (
+    <div className={styles["view"]}>
+      <div className={styles["bar"]}>
+        {pretty !== null && (
+          <ToggleButtonGroup
+            aria-label="Body"
+            className={styles["looks"] ?? ""}
+            disallowEmptySelection
+            selectedKeys={[look]}
+            onSelectionChange={(keys) => setLook(keys.has("raw") ? "raw" : "pretty")}
+          >
+            <ToggleButton id="pretty" className={styles["look"] ?? ""}>
+              Pretty
+            </ToggleButton>
+            <ToggleButton id="raw" className={styles["look"] ?? ""}>
+              Raw
+            </ToggleButton>
+          </ToggleButtonGroup>
+        )}
+        <span className={styles["size"]}>{new Blob([body]).size.toLocaleString("en-GB")} bytes</span>
+        <CopyButton what="body" text={body} />
+        <Button look="quiet" onPress={() => save(body, fileName)}>
+          Download
+        </Button>
+      </div>
+      <pre className={styles["body"]}>
+        <Tokens text={whole.slice(0, MOST_CHARS)} />
+      </pre>
+      {isCut && (
+        <p className={styles["size"]}>Cut after {MOST_CHARS.toLocaleString("en-GB")} characters: the file has all.</p>
+      )}
+    </div>
+  );
+}
+
+function Tokens({ text }: { readonly text: string }) {
+  const tokens = useMemo(() => jsonTokens(text), [text]);
+  return tokens.map(({ kind, text: part }, index) =>
+    kind === "plain" ? (
+      part
+    ) : (
+      // biome-ignore lint/suspicious/noArrayIndexKey: a token is told apart by its place
+      <span key={index} className={styles[kind]}>
+        {part}
+      </span>
+    ),
+  );
+}
+
+function save(body: string, fileName: string): void {
+  const url = URL.createObjectURL(new Blob([body], { type: "application/json" }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = fileName;
+  link.click();
+  URL.revokeObjectURL(url);
+}

@@ -1,0 +1,39 @@
+/** JSON told apart by what each part of it is; nothing is lost, and what is no JSON is one plain text. */
+
+export type TokenKind = "plain" | "name" | "text" | "number" | "word";
+
+export interface Token {
+  readonly kind: TokenKind;
+  readonly text: string;
+}
+
+/** A string, with the colon behind it where it names a field; a number; true, false, null. */
+const TOKEN = /("(?:\\.|[^"\\])*")(\s*:)?|(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)|(true|false|null)/g;
+
+export function jsonTokens(text: string): readonly Token[] {
+  const tokens: Token[] = [];
+  let end = 0;
+  const put = (kind: TokenKind, part: string | undefined): void => {
+    if (part !== undefined && part !== "") tokens.push({ kind, text: part });
+  };
+  for (const match of text.matchAll(TOKEN)) {
+    const [whole, string, colon, number, word] = match;
+    put("plain", text.slice(end, match.index));
+    put(colon === undefined ? "text" : "name", string);
+    put("plain", colon);
+    put("number", number);
+    put("word", word);
+    end = match.index + whole.length;
+  }
+  put("plain", text.slice(end));
+  return tokens;
+}
+
+/** Over several lines; null where it is no JSON. Numbers stand as JavaScript writes them. */
+export function prettyJson(text: string): string | null {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,11 @@
+/** A name with what it is, in a list of such (`dl`). */
+import type { ReactNode } from "react";
+
+export function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,54 @@
+import type { EventVerdict } from "../../api/api-types.ts";
+import { CopyButton } from "../../elements/copied.tsx";
+import { MomentText } from "../../moment/moment-text.tsx";
+import { ResendButton } from "../../resend/resend-button.tsx";
+import { causeWords } from "../../verdict/cause.ts";
+import { Mark } from "../../verdict/mark.tsx";
+import styles from "./event-page.module.css";
+import { RequestRecord } from "./request-record.tsx";
+
+type Verdict = EventVerdict["events"][number]["destinations"][number];
+
+/** Where nothing was ever sent there is no record, and nothing to send again. */
+const NEVER_SENT: ReadonlySet<Verdict["cause"]> = new Set(["destination_off", "integration_off", "in_pipeline"]);
+
+export interface DestinationVerdictProps {
+  readonly verdict: Verdict;
+  readonly messageId: string;
+  readonly sourceId: string;
+  readonly name: string;
+}
+
+/** What became of an event at one destination, what was sent there, and sending it once more. */
+export function DestinationVerdict({ verdict, messageId, sourceId, name }: DestinationVerdictProps) {
+  const { destinationId, cause, sentence, due } = verdict;
+  const { words, tone } = causeWords(cause);
+  const again = tone === "waiting" ? "Send now" : "Send once more";
+  return (
+    <li>
+      <div className={styles["line"]}>
+        <a href={`/destinations/${destinationId}`} className={styles["name"]}>
+          {name}
+        </a>
+        <CopyButton what="destination id" text={destinationId} />
+        <Mark tone={tone}>{words}</Mark>
+      </div>
+      <p>
+        {sentence}
+        {due !== null && (
+          <>
+            {" "}
+            Next look: <MomentText at={due} withDistance />.
+          </>
+        )}
+      </p>
+      {!NEVER_SENT.has(cause) && (
+        <RequestRecord messageId={messageId} destinationId={destinationId} sourceId={sourceId} name={name}>
+          <ResendButton delivery={{ messageId, destinationId, sourceId }} label={`${again} to ${name}`}>
+            {again}
+          </ResendButton>
+        </RequestRecord>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,76 @@
+import { useQuery } from "@tanstack/react-query";
+import { ChevronDown, ChevronRight } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { asked } from "../../api/asked.ts";
+import { BodyView } from "../../body/body-view.tsx";
+import { Button } from "../../elements/button.tsx";
+import { CopyButton } from "../../elements/copied.tsx";
+import { Loaded } from "../../listing/loaded.tsx";
+import { curlOf } from "../../terminal/curl.ts";
+import styles from "./event-page.module.css";
+
+export interface RequestRecordProps {
+  readonly messageId: string;
+  readonly destinationId: string;
+  readonly sourceId: string;
+  readonly name: string;
+  /** What stands beside the button that opens it. */
+  readonly children: ReactNode;
+}
+
+/** What is sent to a destination, out of its record: the body, and each URL's headers with secrets masked. */
+export function RequestRecord({ name, children, ...delivery }: RequestRecordProps) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <div className={styles["line"]}>
+        <Button look="quiet" aria-expanded={isOpen} aria-label={`Request to ${name}`} onPress={() => setOpen(!isOpen)}>
+          {isOpen ? <ChevronDown size={16} aria-hidden /> : <ChevronRight size={16} aria-hidden />} Request
+        </Button>
+        {children}
+      </div>
+      {isOpen && <Record {...delivery} />}
+    </>
+  );
+}
+
+function Record(delivery: Omit<RequestRecordProps, "name" | "children">) {
+  const query = useQuery({ ...asked("GET /v1/deliveries/record", { query: { ...delivery } }), retry: false });
+  return (
+    <div className={styles["record"]}>
+      <Loaded query={query} what="record" rows={3}>
+        {({ body, rest, requests, place }) => (
+          <>
+            {requests.map(({ url, headers }) => (
+              <div key={url} className={styles["request"]}>
+                <p className={styles["line"]}>
+                  <code>POST {url}</code>
+                  <CopyButton what="request as curl" text={curlOf({ url, headers, body })} />
+                  <span className={styles["of"]}>copy as curl</span>
+                </p>
+                <dl className={styles["headers"]}>
+                  {Object.entries(headers).map(([header, value]) => (
+                    <div key={header}>
+                      <dt>{header}</dt>
+                      <dd>{value}</dd>
+                    </div>
+                  ))}
+                </dl>
+              </div>
+            ))}
+            <BodyView body={body} fileName={`${delivery.messageId}.json`} />
+            {rest !== null && (
+              <>
+                <p className={styles["of"]}>What the event has beside:</p>
+                <BodyView body={rest} fileName={`${delivery.messageId}-rest.json`} />
+              </>
+            )}
+            <p className={styles["of"]}>
+              from <code>{`${place.topic} ${place.partition}:${place.offset}`}</code>
+            </p>
+          </>
+        )}
+      </Loaded>
+    </div>
+  );
+}

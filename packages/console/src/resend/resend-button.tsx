@@ -1,0 +1,72 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import type { ResendInput } from "../api/api-types.ts";
+import { asked } from "../api/asked.ts";
+import { call } from "../api/client.ts";
+import { Button } from "../elements/button.tsx";
+import { Refusal } from "../elements/refusal.tsx";
+import { useMissingScope } from "../session/session.ts";
+import { Mark } from "../verdict/mark.tsx";
+import styles from "./resend.module.css";
+
+/** How often it is looked what came of it. */
+const LOOK_MS = 500;
+
+export interface ResendButtonProps {
+  readonly delivery: ResendInput;
+  readonly children: string;
+  /** In words that do without what stands around it. */
+  readonly label?: string;
+  /** It may be sent once. */
+  readonly isOnce?: boolean;
+  /** It has the focus when it comes. */
+  readonly autoFocus?: boolean;
+}
+
+/** Sends one delivery again, by hand, and tells what the receiver said of it. */
+export function ResendButton({ delivery, children, label, isOnce = false, autoFocus = false }: ResendButtonProps) {
+  const client = useQueryClient();
+  const missingScope = useMissingScope("replay");
+  const sending = useMutation({
+    mutationFn: () => call("POST /v1/deliveries/resend", { body: delivery }),
+    onSuccess: () => client.invalidateQueries({ queryKey: ["GET /v1/events/{messageId}"] }),
+  });
+  return (
+    <div className={styles["resend"]}>
+      <Button
+        autoFocus={autoFocus}
+        data-resend
+        isPending={sending.isPending}
+        unavailable={missingScope ?? (isOnce && sending.isSuccess ? "it was sent" : null)}
+        onPress={() => sending.mutate()}
+        {...(label === undefined ? {} : { "aria-label": label })}
+      >
+        {children}
+      </Button>
+      <span role="status">
+        {sending.data !== undefined && (
+          <>
+            <Outcome key={sending.data.replayId} replayId={sending.data.replayId} />
+            {sending.data.copyWaits && " A copy that waits for a retry stays, and is sent when it is due."}
+          </>
+        )}
+      </span>
+      <Refusal error={sending.error} />
+    </div>
+  );
+}
+
+/** What the receiver said of what was sent. */
+function Outcome({ replayId }: { readonly replayId: string }) {
+  const { data } = useQuery({
+    ...asked("GET /v1/deliveries", { query: { replayId, limit: 1 } }),
+    refetchInterval: ({ state }) => ((state.data?.data.length ?? 0) === 0 ? LOOK_MS : false),
+  });
+  const [attempt] = data?.data ?? [];
+  if (attempt === undefined) return <Mark tone="waiting">on its way</Mark>;
+  const said = attempt.urls.map(({ status, error }) => status ?? error ?? "no answer").join(", ");
+  return attempt.outcome === "delivered" ? (
+    <Mark tone="good">{`${said}: it was taken`}</Mark>
+  ) : (
+    <Mark tone="bad">{`${said}: it was not taken`}</Mark>
+  );
+}

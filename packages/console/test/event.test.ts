@@ -1,0 +1,98 @@
+/** What the page of an event shows of what is sent, and sends again. */
+import { readFile } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
+import { axeFaults, contrastFaults, found, sidewaysPx } from "./browser.ts";
+import { exampleOf, problem } from "./fake-control.ts";
+import { eventPage } from "./pages/event.ts";
+import { control, startConsole, visit } from "./started-console.ts";
+
+const RECORD = exampleOf("GET /v1/deliveries/record").body as object;
+const destinationId = "dst_4k2v8m1n0p3q5r7s";
+const NAMED = {
+  ...eventPage.live,
+  "GET /v1/destinations": {
+    body: { data: [{ id: destinationId, name: "Billing" }], nextCursor: null, asOf: null, complete: true },
+  },
+};
+const withBody = (body: string) => ({
+  ...NAMED,
+  "GET /v1/deliveries/record": { body: { ...RECORD, body, rest: null } },
+});
+const bodies = (operation: string) =>
+  control.requests.filter((each) => each.operation === operation).map(({ body }) => body);
+
+startConsole();
+
+describe.skipIf("missing" in found)("an event", () => {
+  it("is sent once more to one destination, and what the receiver said stands beside it", async () => {
+    const again = { replayId: "rsd_1", copyWaits: true };
+    const page = await visit(eventPage.path, {
+      ...NAMED,
+      "POST /v1/deliveries/resend": { status: 202, body: again },
+      "GET /v1/deliveries": ({ query }) => {
+        const { body } = exampleOf("GET /v1/deliveries") as { body: { data: readonly object[] } };
+        const [first] = body.data;
+        const urls = [{ url: "https://a.example/hook", status: 200, error: null, durationMs: 5, answer: "ok" }];
+        const its = { ...first, replayId: "rsd_1", outcome: "delivered", urls };
+        return { body: { ...body, data: query.get("replayId") === "rsd_1" ? [its] : [] } };
+      },
+    });
+    await page.getByRole("button", { name: "Send once more to Billing" }).click();
+    await page.getByText("200: it was taken").waitFor();
+    await page.getByText("A copy that waits for a retry stays").waitFor();
+    expect(bodies("POST /v1/deliveries/resend")).toEqual([
+      { messageId: "message-7", destinationId, sourceId: "src_4k2v8m1n0p3q5r7s" },
+    ]);
+    expect(await axeFaults(page)).toEqual([]);
+  });
+
+  it("says why it was not sent again", async () => {
+    const refused = problem(409, "its record is past its retention, so that nothing is left to send");
+    const page = await visit(eventPage.path, { ...NAMED, "POST /v1/deliveries/resend": refused });
+    await page.getByRole("button", { name: "Send once more to Billing" }).click();
+    await page.getByText("its record is past its retention").waitFor();
+  });
+
+  it("shows its request pretty and raw, with a line for curl that holds no secret", async () => {
+    const page = await visit(eventPage.path, withBody('{"userId":"ada","n":[1,true]}'));
+    const opener = page.getByRole("button", { name: "Request to Billing" });
+    await opener.click();
+    const body = page.locator("pre").first();
+    await body.waitFor();
+    expect(await body.innerText()).toBe('{\n  "userId": "ada",\n  "n": [\n    1,\n    true\n  ]\n}');
+    expect(await axeFaults(page)).toEqual([]);
+    await page.getByRole("radio", { name: "Raw" }).click();
+    expect(await body.innerText()).toBe('{"userId":"ada","n":[1,true]}');
+    await page.getByRole("button", { name: "Copy the request as curl" }).click();
+    const line = await page.evaluate(() => navigator.clipboard.readText());
+    expect(line).toContain("curl -X POST 'https://a.example/hook'");
+    expect(line).toContain('-hmac "$SHARED_SECRET"');
+    await page.emulateMedia({ colorScheme: "dark" });
+    await page.setViewportSize({ width: 360, height: 800 });
+    expect([await contrastFaults(page), await sidewaysPx(page)]).toEqual([[], 0]);
+    await opener.press("Enter");
+    await page.getByRole("radio", { name: "Raw" }).waitFor({ state: "detached" });
+  });
+
+  it("cuts a long body where it is shown, and saves all of it", async () => {
+    const long = JSON.stringify({ text: "x".repeat(100_000) });
+    const page = await visit(eventPage.path, withBody(long));
+    await page.getByRole("button", { name: "Request to Billing" }).click();
+    await page.getByText("Cut after 65,536 characters").waitFor();
+    const [saved] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Download" }).click(),
+    ]);
+    expect(saved.suggestedFilename()).toBe("message-7.json");
+    expect(await readFile(await saved.path(), "utf8")).toBe(long);
+  });
+
+  it("says that its record is gone", async () => {
+    const page = await visit(eventPage.path, {
+      ...NAMED,
+      "GET /v1/deliveries/record": problem(404, "the record of message-7 is past its retention"),
+    });
+    await page.getByRole("button", { name: "Request to Billing" }).click();
+    await page.getByText("is past its retention").waitFor();
+  });
+});
