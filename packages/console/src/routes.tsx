@@ -2,9 +2,10 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { NoPage } from "./frame/no-page.tsx";
 import { FIRST_PLACE } from "./frame/places.ts";
+import { LETTER_FILTERS } from "./letters/letter-filter.ts";
+import { REPLAY_FILTERS } from "./letters/replay-filter.ts";
 import { filterFrom, searchOf } from "./listing/filter.ts";
 import { ACTIVITY_FILTERS } from "./pages/activity/activity-filter.ts";
-import { LETTER_FILTERS } from "./pages/dead-letters/letter-filter.ts";
 import { DELIVERY_FILTERS } from "./pages/deliveries/delivery-filter.ts";
 import { TAB_FIELD } from "./pages/destinations/destination-tab.ts";
 import { Root } from "./root.tsx";
@@ -83,6 +84,19 @@ const destination = createRoute({
   component: lazyRouteComponent(() => import("./pages/destinations/destination-page.tsx"), "DestinationPage"),
 });
 
+const review = createRoute({
+  getParentRoute: () => root,
+  path: "/replay",
+  validateSearch: (search) => filterFrom(search, REPLAY_FILTERS),
+  component: lazyRouteComponent(() => import("./pages/replay/review-page.tsx"), "ReviewPage"),
+});
+
+const replay = createRoute({
+  getParentRoute: () => root,
+  path: "/replays/$replayId",
+  component: lazyRouteComponent(() => import("./pages/replay/replay-page.tsx"), "ReplayPage"),
+});
+
 export const router = createRouter({
   routeTree: root.addChildren([
     first,
@@ -94,6 +108,8 @@ export const router = createRouter({
     deliveries,
     deadLetters,
     letters,
+    review,
+    replay,
     activity,
     access,
   ]),

@@ -38,6 +38,31 @@ describe.skipIf("missing" in found)("a list", () => {
     expect(await button.count()).toBe(0);
   });
 
+  it("QL1: moves nothing when one comes back to the tab, and says that fifty came or more", async () => {
+    await visit("/deliveries", { [LATEST]: rows(["message-1"]) });
+    // A page of its own, since its clock is ahead from then on.
+    const page = await visit("/deliveries", { [LATEST]: rows(["message-1"]) });
+    await page.getByText("message-1").waitFor();
+    control.answer({ [LATEST]: rows(Array.from({ length: 50 }, (_, index) => `message-${index + 2}`)) });
+    await page.clock.setFixedTime(Date.now() + 60_000);
+    await page.evaluate(() => window.dispatchEvent(new Event("visibilitychange")));
+    await page.getByRole("button", { name: "50 and more new" }).waitFor();
+    expect(await page.getByRole("row").count()).toBe(1);
+  });
+
+  it("QL3: says how far a search came that found nothing yet, and goes on", async () => {
+    const searched = { nextCursor: "next", searchedTo: "2026-11-22T09:12:00.000Z" };
+    const page = await visit("/deliveries?error=503", {
+      [LATEST]: ({ query }: FakeRequest) =>
+        query.get("cursor") === null ? rows([], searched) : rows(["message-1"], { nextCursor: "last" }),
+    });
+    await page.getByText("searched to").waitFor();
+    await page.getByRole("button", { name: "Go on" }).click();
+    await page.getByText("message-1").waitFor();
+    await page.getByRole("button", { name: "More" }).waitFor();
+    expect(await page.locator("[data-state=empty]").count()).toBe(0);
+  });
+
   it("QL2, QL3: goes on with its filter, and says how far a search came that ended early", async () => {
     const answer = ({ query }: FakeRequest) =>
       query.get("cursor") === null
@@ -94,5 +119,46 @@ describe.skipIf("missing" in found)("a list", () => {
     expect(await focused()).toBe("message-2");
     await page.keyboard.press("Enter");
     await page.waitForURL("**/events/message-2");
+  });
+
+  it("has keys for its rows: c copies the id, r asks and sends again, f filters; g r is none of them", async () => {
+    const page = await visit("/deliveries", { [LATEST]: rows(["message-2", "message-1"]) });
+    await page.getByText("message-1").waitFor();
+    await page.keyboard.press("r");
+    await page.keyboard.press("j");
+    await page.keyboard.press("j");
+    await page.keyboard.press("c");
+    await page.getByText("copied message-1").waitFor();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe("message-1");
+    await page.keyboard.press("r");
+    const question = page.getByRole("dialog", { name: "Send it again?" });
+    await question.getByText("message-1").waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    const resends = () => control.requests.filter(({ operation }) => operation === "POST /v1/deliveries/resend");
+    expect(resends()).toEqual([]);
+    await page.keyboard.press("Enter");
+    await expect.poll(() => resends().map(({ body }) => body)).toMatchObject([{ messageId: "message-1" }]);
+    await page.keyboard.press("Escape");
+    await question.waitFor({ state: "detached" });
+    await page.keyboard.press("f");
+    await page.getByRole("dialog", { name: "Filter" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("g");
+    await page.keyboard.press("r");
+    await page.waitForURL("**/test-receivers");
+    expect(resends()).toHaveLength(1);
+  });
+
+  it("of groups of dead letters shows the largest, and more when asked", async () => {
+    const answer = exampleOf("GET /v1/dead-letters/groups").body as { readonly data: readonly object[] };
+    const data = Array.from({ length: 3000 }, (_, n) => ({
+      ...answer.data[0],
+      destinationId: `dst_${n}`,
+      count: 3000 - n,
+    }));
+    const page = await visit("/dead-letters", { "GET /v1/dead-letters/groups": { body: { ...answer, data } } });
+    await page.getByRole("button", { name: "More: 2,950 smaller groups" }).click();
+    await page.getByText("dst_99", { exact: true }).waitFor();
+    expect(await page.getByRole("row").count()).toBe(100);
   });
 });

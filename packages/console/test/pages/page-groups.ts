@@ -6,6 +6,7 @@ import { accessPage, activityPage } from "./access.ts";
 import { destinationPage, destinationsPage, sourcePage, sourcesPage } from "./configuration.ts";
 import { deadLettersPage, deliveriesPage, lettersPage } from "./deliveries.ts";
 import { eventPage } from "./event.ts";
+import { replayPage, reviewPage } from "./replay.ts";
 import type { TestedPage } from "./tested-page.ts";
 
 /** Events, and what became of them. */
@@ -14,6 +15,8 @@ export const EVENT_PAGES: readonly TestedPage[] = [
   deliveriesPage,
   deadLettersPage,
   lettersPage,
+  reviewPage,
+  replayPage,
 ];
 
 /** What an operator sets up, and who may. */

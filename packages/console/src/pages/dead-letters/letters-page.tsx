@@ -2,15 +2,21 @@
 import { useSearch } from "@tanstack/react-router";
 import type { DeadLetterPage, Operations } from "../../api/api-types.ts";
 import { call } from "../../api/client.ts";
+import { ActionLink } from "../../elements/action-link.tsx";
 import { Copied } from "../../elements/copied.tsx";
+import elements from "../../elements/elements.module.css";
+import { commandOf, LETTER_FILTERS, type LetterFilterKey } from "../../letters/letter-filter.ts";
+import { reviewOf } from "../../letters/replay-filter.ts";
+import type { Filter } from "../../listing/filter.ts";
 import { FilterBar } from "../../listing/filter-bar.tsx";
 import { Empty } from "../../listing/loaded.tsx";
 import { PagedList } from "../../listing/paged-list.tsx";
+import type { LiveFilter } from "../../live/live-stream.ts";
 import { MomentText } from "../../moment/moment-text.tsx";
 import { useNames } from "../../names/names.ts";
+import { PageTitle } from "../../status/page-title.tsx";
 import { Mark } from "../../verdict/mark.tsx";
 import styles from "./dead-letters-page.module.css";
-import { commandOf, LETTER_FILTERS } from "./letter-filter.ts";
 
 type Letter = DeadLetterPage["data"][number];
 type Query = Operations["GET /v1/dead-letters"]["query"];
@@ -20,11 +26,14 @@ export function LettersPage() {
   const nameOf = useNames();
   return (
     <>
-      <title>Letters · Posthaste</title>
-      <h1>Letters</h1>
-      <p>
+      <PageTitle>Letters</PageTitle>
+      <div className={elements["pageHead"]}>
+        <h1>Letters</h1>
         <a href="/dead-letters">All groups</a>
-      </p>
+        <ActionLink look="primary" href={reviewOf(filter)}>
+          Review and replay
+        </ActionLink>
+      </div>
       <FilterBar fields={LETTER_FILTERS} filter={filter} />
       <Copied what="command" text={commandOf(filter)} />
       <PagedList
@@ -37,13 +46,20 @@ export function LettersPage() {
         idOf={({ place }) => place}
         textOf={({ type, event, messageId }) => `${type} ${event ?? ""} ${messageId}`}
         linkOf={({ messageId }) => `/events/${encodeURIComponent(messageId)}`}
+        copyOf={({ messageId }) => messageId}
         rowClass={styles["letter"]}
+        live={{ topics: ["dead-letters"], filter: liveFilterOf(filter) }}
         empty={<Empty action={<a href="/dead-letters">All groups</a>}>No dead letter fits the filter.</Empty>}
       >
         {(letter) => <LetterRow letter={letter} name={nameOf(letter.destinationId)} />}
       </PagedList>
     </>
   );
+}
+
+/** What the stream knows of the filter. */
+function liveFilterOf({ since: _since, until: _until, ...known }: Filter<LetterFilterKey>): LiveFilter {
+  return known as LiveFilter;
 }
 
 function LetterRow({ letter, name }: { readonly letter: Letter; readonly name: string }) {

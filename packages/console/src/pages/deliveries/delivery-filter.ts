@@ -1,9 +1,11 @@
 /** What narrows the deliveries. */
 import type { Operations } from "../../api/api-types.ts";
-import type { FilterField } from "../../listing/filter.ts";
+import { reviewOf } from "../../letters/replay-filter.ts";
+import { EVENT_TYPES } from "../../listing/event-types.ts";
+import type { Filter, FilterField } from "../../listing/filter.ts";
 
 type Query = Operations["GET /v1/deliveries/latest"]["query"];
-export type DeliveryFilterKey = keyof Omit<Query, "limit" | "cursor" | "attempt" | "outcome" | "replayId">;
+export type DeliveryFilterKey = keyof Omit<Query, "limit" | "cursor" | "attempt" | "outcome">;
 
 export const STATES = [
   ["delivered", "delivered"],
@@ -13,12 +15,10 @@ export const STATES = [
   ["suppressed", "suppressed"],
 ] as const;
 
-export const EVENT_TYPES = ["track", "identify", "page", "screen", "group", "alias", "delete"] as const;
-
 export const DELIVERY_FILTERS: readonly FilterField<DeliveryFilterKey>[] = [
   { key: "state", label: "State", choices: STATES },
-  { key: "destinationId", label: "Destination id" },
-  { key: "sourceId", label: "Source id" },
+  { key: "destinationId", label: "Destination id", isNamed: true },
+  { key: "sourceId", label: "Source id", isNamed: true },
   { key: "type", label: "Type", choices: EVENT_TYPES.map((type) => [type, type] as const) },
   { key: "event", label: "Event's name" },
   { key: "userId", label: "User id" },
@@ -29,6 +29,25 @@ export const DELIVERY_FILTERS: readonly FilterField<DeliveryFilterKey>[] = [
     label: "Status class",
     choices: ["1xx", "2xx", "3xx", "4xx", "5xx"].map((each) => [each, each] as const),
   },
+  { key: "replayId", label: "Replay" },
   { key: "since", label: "Since" },
   { key: "until", label: "Until" },
 ];
+
+const NOT_OF_LETTERS = ["state", "statusClass", "replayId", "messageId"] as const;
+
+/** Where all that fits is counted to be sent again; or why it cannot be. */
+export function sendAllOf(filter: Filter<DeliveryFilterKey>): {
+  readonly href: string;
+  readonly unavailable: string | null;
+} {
+  const { state, statusClass: _, replayId: __, messageId: ___, ...letters } = filter;
+  const other = NOT_OF_LETTERS.find((key) => key !== "state" && filter[key] !== undefined);
+  const unavailable =
+    state !== "dead_letter"
+      ? "only what was given up is sent again together: filter by State, given up"
+      : other === undefined
+        ? null
+        : `what was given up is not narrowed by ${other} when it is sent again: take that away`;
+  return { href: reviewOf(letters), unavailable };
+}

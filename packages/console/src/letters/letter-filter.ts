@@ -1,5 +1,7 @@
 /** What narrows the dead letters, here and at the terminal. */
-import type { Filter, FilterField } from "../../listing/filter.ts";
+import { EVENT_TYPES } from "../listing/event-types.ts";
+import type { Filter, FilterField } from "../listing/filter.ts";
+import { quoted } from "../terminal/quoted.ts";
 
 export type LetterFilterKey =
   | "destinationId"
@@ -21,25 +23,24 @@ const REASONS = [
   "suppressed",
   "other",
 ] as const;
-const TYPES = ["track", "identify", "page", "screen", "group", "alias", "delete"] as const;
 
 export const LETTER_FILTERS: readonly FilterField<LetterFilterKey>[] = [
-  { key: "destinationId", label: "Destination id" },
+  { key: "destinationId", label: "Destination id", isNamed: true },
   { key: "reason", label: "Reason", choices: REASONS.map((each) => [each, each.replaceAll("_", " ")] as const) },
   { key: "error", label: "Error or status" },
-  { key: "type", label: "Type", choices: TYPES.map((each) => [each, each] as const) },
+  { key: "type", label: "Type", choices: EVENT_TYPES.map((each) => [each, each] as const) },
   { key: "event", label: "Event's name" },
   { key: "userId", label: "User id" },
-  { key: "sourceId", label: "Source id" },
+  { key: "sourceId", label: "Source id", isNamed: true },
   { key: "since", label: "Since" },
   { key: "until", label: "Until" },
 ];
 
-/** The line for the terminal that lists the same. */
-export function commandOf(filter: Filter<LetterFilterKey>): string {
+/** The line for the terminal that lists the same, or does something else with it. */
+export function commandOf(filter: Filter<LetterFilterKey>, command = "list", option = ""): string {
   const options = Object.entries(filter).map(([key, value]) => {
     const name = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    return ` --${name} ${/^[\w.:@-]+$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`}`;
+    return ` --${name} ${quoted(value)}`;
   });
-  return `posthaste dead-letters list${options.join("")}`;
+  return `posthaste dead-letters ${command}${options.join("")}${option === "" ? "" : ` ${option}`}`;
 }

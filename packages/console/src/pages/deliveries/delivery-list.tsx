@@ -1,0 +1,121 @@
+/** Deliveries, each once, newest first: an event at a destination, with how it stands. */
+import { type ReactNode, useState } from "react";
+import type { LatestDeliveryPage, Operations, ResendInput } from "../../api/api-types.ts";
+import { call } from "../../api/client.ts";
+import { Dialog } from "../../elements/dialog.tsx";
+import type { Filter } from "../../listing/filter.ts";
+import { PagedList } from "../../listing/paged-list.tsx";
+import type { LiveFilter } from "../../live/live-stream.ts";
+import { MomentText } from "../../moment/moment-text.tsx";
+import { useNames } from "../../names/names.ts";
+import { ResendButton } from "../../resend/resend-button.tsx";
+import type { Tone } from "../../verdict/cause.ts";
+import { Mark } from "../../verdict/mark.tsx";
+import { type DeliveryFilterKey, STATES } from "./delivery-filter.ts";
+import styles from "./delivery-list.module.css";
+
+type Delivery = LatestDeliveryPage["data"][number];
+type Query = Operations["GET /v1/deliveries/latest"]["query"];
+
+const TONES: Readonly<Record<Delivery["state"], Tone>> = {
+  delivered: "good",
+  waiting_retry: "waiting",
+  deferred: "waiting",
+  dead_letter: "bad",
+  suppressed: "off",
+  other: "off",
+};
+
+export interface DeliveryListProps {
+  readonly filter: Filter<DeliveryFilterKey>;
+  readonly empty: ReactNode;
+}
+
+export function DeliveryList({ filter, empty }: DeliveryListProps) {
+  const nameOf = useNames();
+  const [sending, setSending] = useState<Delivery | null>(null);
+  return (
+    <>
+      <PagedList
+        queryKey={["GET /v1/deliveries/latest", filter]}
+        read={({ signal, ...page }) =>
+          // What stands in the address is told by control where it does not fit.
+          call("GET /v1/deliveries/latest", { query: { ...(filter as Query), ...page }, signal })
+        }
+        what="deliveries"
+        idOf={({ messageId, destinationId, replayId, origin }) =>
+          JSON.stringify([messageId, destinationId, replayId, origin])
+        }
+        textOf={({ type, event, state, messageId }) => `${type} ${event ?? ""} ${wordsOf(state)} ${messageId}`}
+        linkOf={({ messageId }) => `/events/${encodeURIComponent(messageId)}`}
+        copyOf={({ messageId }) => messageId}
+        onSendAgain={setSending}
+        rowClass={styles["delivery"]}
+        live={{ topics: ["deliveries", "dead-letters"], filter: liveFilterOf(filter) }}
+        empty={empty}
+      >
+        {(delivery) => <DeliveryRow delivery={delivery} nameOf={nameOf} />}
+      </PagedList>
+      {sending !== null && (
+        <Dialog title="Send it again?" isOpen onClose={() => setSending(null)}>
+          <p>
+            {sending.type} {sending.event} <code>{sending.messageId}</code> to {nameOf(sending.destinationId)}, in
+            addition to what was sent.
+          </p>
+          <ResendButton delivery={resendOf(sending)} autoFocus>
+            Send again
+          </ResendButton>
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+function resendOf({ messageId, destinationId, sourceId }: Delivery): ResendInput {
+  return { messageId, destinationId, sourceId };
+}
+
+/** What the stream knows of the filter; the list knows all of it. */
+function liveFilterOf({
+  state: _state,
+  since: _since,
+  until: _until,
+  ...known
+}: Filter<DeliveryFilterKey>): LiveFilter {
+  return known as LiveFilter;
+}
+
+function wordsOf(state: Delivery["state"]): string {
+  return STATES.find(([known]) => known === state)?.[1] ?? state;
+}
+
+interface DeliveryRowProps {
+  readonly delivery: Delivery;
+  readonly nameOf: (id: string) => string;
+}
+
+function DeliveryRow({ delivery, nameOf }: DeliveryRowProps) {
+  const { time, type, event, destinationId, state, attempts, due, error, messageId } = delivery;
+  return (
+    <>
+      <MomentText at={time} />
+      <span className={styles["what"]}>
+        {type} {event}
+      </span>
+      <span className={styles["where"]}>{nameOf(destinationId)}</span>
+      <span>
+        <Mark tone={TONES[state]}>{wordsOf(state)}</Mark>
+        <span className={styles["detail"]}>
+          {error !== null && ` ${error}`}
+          {attempts > 1 && `, ${attempts} attempts`}
+          {due !== null && (
+            <>
+              , next <MomentText at={due} withDistance />
+            </>
+          )}
+        </span>
+      </span>
+      <code className={styles["id"]}>{messageId}</code>
+    </>
+  );
+}

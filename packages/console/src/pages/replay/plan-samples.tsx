@@ -1,0 +1,32 @@
+import type { ReplayStart } from "../../api/api-types.ts";
+import { MomentText } from "../../moment/moment-text.tsx";
+import { ResendButton } from "../../resend/resend-button.tsx";
+import styles from "./replay.module.css";
+
+/** Some of what was counted; one can be sent alone first, to see what the receiver says. */
+export function PlanSamples({ samples }: Pick<ReplayStart, "samples">) {
+  const [first] = samples;
+  return (
+    <section aria-label="Samples" className={styles["part"]}>
+      <h2>Samples</h2>
+      <ul className={styles["samples"]}>
+        {samples.map(({ place, time, messageId, type, reason }) => (
+          <li key={place}>
+            <MomentText at={time} />
+            <span>
+              {type}, {reason.replaceAll("_", " ")}
+            </span>
+            <a href={`/events/${encodeURIComponent(messageId)}`}>
+              <code>{messageId}</code>
+            </a>
+          </li>
+        ))}
+      </ul>
+      {first !== undefined && (
+        <ResendButton delivery={{ messageId: first.messageId, destinationId: first.destinationId }} isOnce>
+          Send one first
+        </ResendButton>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,185 @@
+/** A replay under way: how far, how fast, what came of it; and what stops it. */
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useParams } from "@tanstack/react-router";
+import { ProgressBar } from "react-aria-components";
+import type { Replay } from "../../api/api-types.ts";
+import { asked } from "../../api/asked.ts";
+import { ApiProblem, call } from "../../api/client.ts";
+import { Button } from "../../elements/button.tsx";
+import { Copied } from "../../elements/copied.tsx";
+import elements from "../../elements/elements.module.css";
+import { Fact } from "../../elements/fact.tsx";
+import { Refusal } from "../../elements/refusal.tsx";
+import { reviewOf } from "../../letters/replay-filter.ts";
+import { searchOf } from "../../listing/filter.ts";
+import { Empty, Loaded } from "../../listing/loaded.tsx";
+import { spanOf } from "../../moment/moment.ts";
+import { MomentText } from "../../moment/moment-text.tsx";
+import { useNames } from "../../names/names.ts";
+import { useMissingScope } from "../../session/session.ts";
+import { PageTitle } from "../../status/page-title.tsx";
+import type { Tone } from "../../verdict/cause.ts";
+import { Mark } from "../../verdict/mark.tsx";
+import { leftOutWords } from "./left-out.ts";
+import styles from "./replay.module.css";
+import { useSpeed } from "./speed.ts";
+
+/** While it runs; and while what it sent has not all come to an end. */
+const [RUNNING_MS, SETTLING_MS] = [1000, 5000];
+
+const STATES: Readonly<Record<Replay["state"], readonly [words: string, tone: Tone]>> = {
+  planned: ["not started", "off"],
+  waiting: ["waiting for its turn", "waiting"],
+  running: ["running", "waiting"],
+  paused: ["paused", "off"],
+  cancelled: ["cancelled", "off"],
+  done: ["done", "good"],
+  failed: ["failed", "bad"],
+};
+
+export function ReplayPage() {
+  const { replayId } = useParams({ from: "/replays/$replayId" });
+  const query = useQuery({
+    ...asked("GET /v1/replays/{id}", { params: { id: replayId } }),
+    refetchInterval: ({ state }) => againMs(state.data),
+  });
+  const nameOf = useNames();
+  const { data, error, dataUpdatedAt } = query;
+  const isGone = data === undefined && error instanceof ApiProblem && error.status === 404;
+  const { destinationId } = data?.filter ?? {};
+  const target = destinationId === undefined ? "" : ` to ${nameOf(destinationId)}`;
+  return (
+    <>
+      <PageTitle>{`Replay${target}`}</PageTitle>
+      <div className={elements["pageHead"]}>
+        <h1>Replay{target}</h1>
+      </div>
+      {isGone ? (
+        <Empty action={<a href="/dead-letters">All dead letters</a>} command="posthaste replays list">
+          There is no such replay any more: they are kept for 14 days after their end.
+        </Empty>
+      ) : (
+        <Loaded query={query} what="replay" rows={3}>
+          {(replay) => <Progress replay={replay} atMs={dataUpdatedAt} />}
+        </Loaded>
+      )}
+    </>
+  );
+}
+
+function againMs(replay: Replay | undefined): number | false {
+  if (replay === undefined) return false;
+  if (replay.endedAt === null) return RUNNING_MS;
+  const { replayed, delivered, failedAgain } = replay;
+  return (delivered ?? 0) + (failedAgain ?? 0) < replayed ? SETTLING_MS : false;
+}
+
+function Progress({ replay, atMs }: { readonly replay: Replay; readonly atMs: number }) {
+  const { id, state, matched, replayed, delivered, failedAgain, ratePerSecond, startedAt, endedAt } = replay;
+  const [words, tone] = STATES[state];
+  const speed = useSpeed(replayed, atMs);
+  const leftOut = Object.values(replay.leftOutSince).reduce((sum, count) => sum + count, 0);
+  const passed = replayed + leftOut;
+  const left = matched - passed;
+  return (
+    <div data-state="live" className={styles["review"]}>
+      <section aria-label="Progress" className={styles["summary"]}>
+        <p className={styles["count"]}>
+          <span role="status">
+            <Mark tone={tone}>{words}</Mark>
+          </span>{" "}
+          <strong>{replayed.toLocaleString("en-GB")}</strong> of {matched.toLocaleString("en-GB")} sent
+        </p>
+        <ProgressBar
+          aria-label="Sent"
+          value={passed}
+          maxValue={Math.max(1, matched)}
+          className={styles["progress"] ?? ""}
+        >
+          {({ percentage = 0 }) => (
+            <svg className={styles["bar"]} viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden>
+              <rect className={styles["track"]} width="100" height="1" />
+              <rect className={styles["done"]} width={percentage} height="1" />
+            </svg>
+          )}
+        </ProgressBar>
+        <dl className={styles["facts"]}>
+          <Fact name="Delivered">{told(delivered)}</Fact>
+          <Fact name="Failed again">
+            {failedAgain !== null && failedAgain > 0 ? (
+              <a href={`/deliveries${searchOf({ replayId: id, state: "dead_letter" })}`}>{told(failedAgain)}</a>
+            ) : (
+              told(failedAgain)
+            )}
+          </Fact>
+          <Fact name="Under way">
+            {delivered === null || failedAgain === null ? "not known" : told(replayed - delivered - failedAgain)}
+          </Fact>
+          <Fact name="Speed">{state === "running" && speed !== null ? `${Math.round(speed)}/s` : "–"}</Fact>
+          <Fact name="Left">
+            {state === "running" && speed !== null && speed > 0 ? spanOf(Math.ceil(left / speed) * 1000) : "–"}
+          </Fact>
+          <Fact name="Rate">{ratePerSecond === null ? "no limit" : `${ratePerSecond}/s at the most`}</Fact>
+        </dl>
+        {leftOut > 0 && <p>Counted, and then not sent: {leftOutWords(replay.leftOutSince)}.</p>}
+        <Acts replay={replay} />
+      </section>
+      <p className={styles["detail"]}>
+        {startedAt !== null && (
+          <>
+            started <MomentText at={startedAt} withDistance />
+          </>
+        )}
+        {endedAt !== null && (
+          <>
+            , ended <MomentText at={endedAt} withDistance />
+          </>
+        )}
+        {replay.takeovers > 0 && `; another process of control went on ${replay.takeovers} times`}
+      </p>
+      <p>
+        <a href={`/deliveries${searchOf({ replayId: id })}`}>Its deliveries</a>
+        {endedAt !== null && left > 0 && (
+          <>
+            {" "}
+            · <a href={reviewOf(lettersOf(replay))}>Review what is left</a>
+          </>
+        )}
+      </p>
+      <Copied what="command" text={`posthaste replays watch ${id}`} />
+    </div>
+  );
+}
+
+/** Its filter as the address of a review has it; of letters that were named one by one only what narrows them. */
+function lettersOf({ filter: { messageIds: _, places: __, ...others } }: Replay): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(others).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
+  );
+}
+
+function Acts({ replay: { id, state, endedAt } }: { readonly replay: Replay }) {
+  const client = useQueryClient();
+  const unavailable = useMissingScope("replay");
+  const acting = useMutation({
+    mutationFn: (act: "pause" | "resume" | "cancel") => call(`POST /v1/replays/{id}/${act}`, { params: { id } }),
+    onSuccess: (now) => client.setQueryData(asked("GET /v1/replays/{id}", { params: { id } }).queryKey, now),
+  });
+  if (endedAt !== null || state === "planned") return <Refusal error={acting.error} />;
+  const act = (name: "pause" | "resume" | "cancel", words: string) => (
+    <Button isPending={acting.isPending} unavailable={unavailable} onPress={() => acting.mutate(name)}>
+      {words}
+    </Button>
+  );
+  return (
+    <div className={styles["acts"]}>
+      {state === "paused" ? act("resume", "Go on") : act("pause", "Pause")}
+      {act("cancel", "Cancel")}
+      <Refusal error={acting.error} />
+    </div>
+  );
+}
+
+function told(count: number | null): string {
+  return count === null ? "not known" : count.toLocaleString("en-GB");
+}

@@ -1,0 +1,130 @@
+/**
+ * What would be sent again, counted before anything is sent.
+ *
+ * PV1  What was counted is what is sent: the plan is started, never the filter.
+ * PV2  Above 10,000 the name of their destination is typed first; where they are of several, their number.
+ */
+import { useQuery } from "@tanstack/react-query";
+import { useRouter, useSearch } from "@tanstack/react-router";
+import type { ReplayStart } from "../../api/api-types.ts";
+import { call } from "../../api/client.ts";
+import { Button } from "../../elements/button.tsx";
+import { Checked } from "../../elements/checked.tsx";
+import { commandOf } from "../../letters/letter-filter.ts";
+import { inputOf, REPLAY_FILTERS, type ReplayFilterKey, reviewOf } from "../../letters/replay-filter.ts";
+import type { Filter } from "../../listing/filter.ts";
+import { FilterBar } from "../../listing/filter-bar.tsx";
+import { Empty, Loaded } from "../../listing/loaded.tsx";
+import { MomentText } from "../../moment/moment-text.tsx";
+import { useNames } from "../../names/names.ts";
+import { PageTitle } from "../../status/page-title.tsx";
+import { leftOutWords } from "./left-out.ts";
+import { PlanCounts } from "./plan-counts.tsx";
+import { PlanSamples } from "./plan-samples.tsx";
+import styles from "./replay.module.css";
+import { StartForm } from "./start-form.tsx";
+
+export function ReviewPage() {
+  const filter = useSearch({ from: "/replay" });
+  const query = useQuery({
+    queryKey: ["POST /v1/dead-letters/replay", filter],
+    queryFn: ({ signal }) => call("POST /v1/dead-letters/replay", { body: inputOf(filter), signal }),
+    // A plan holds while the page is open: counted anew it would be another.
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  });
+  const { again: _, ...letters } = filter;
+  return (
+    <>
+      <PageTitle>Replay</PageTitle>
+      <h1>Replay</h1>
+      <FilterBar fields={REPLAY_FILTERS} filter={filter} />
+      <Loaded
+        query={query}
+        what="count"
+        isEmpty={({ matched }) => matched === 0}
+        empty={
+          <Empty
+            action={
+              <>
+                <LeftOutPart plan={query.data} filter={filter} />
+                <a href="/dead-letters">All dead letters</a>
+              </>
+            }
+            command={commandOf(letters, "replay", "--dry-run")}
+          >
+            No dead letter that fits is left to send.
+          </Empty>
+        }
+      >
+        {(plan) => <Plan plan={plan} filter={filter} onCountAnew={() => void query.refetch()} />}
+      </Loaded>
+    </>
+  );
+}
+
+interface PlanProps {
+  readonly plan: ReplayStart;
+  readonly filter: Filter<ReplayFilterKey>;
+  readonly onCountAnew: () => void;
+}
+
+function Plan({ plan, filter, onCountAnew }: PlanProps) {
+  const nameOf = useNames();
+  const { matched, expiresAt, counts, samples } = plan;
+  const destinationIds = [...new Set(counts.map(({ destinationId }) => destinationId))];
+  const [only] = destinationIds;
+  const target = destinationIds.length === 1 && only !== undefined ? nameOf(only) : null;
+  return (
+    <div data-state="live" className={styles["review"]}>
+      <section aria-label="Count" className={styles["summary"]}>
+        <p className={styles["count"]}>
+          <strong>{matched.toLocaleString("en-GB")}</strong> {matched === 1 ? "dead letter" : "dead letters"} to{" "}
+          {target ?? `${destinationIds.length} destinations`}
+        </p>
+        <LeftOutPart plan={plan} filter={filter} />
+        {expiresAt !== null && (
+          <p className={styles["detail"]}>
+            What was counted is what is sent, whatever comes meanwhile; the count holds until{" "}
+            <MomentText at={expiresAt} />.{" "}
+            <Button look="quiet" onPress={onCountAnew}>
+              Count anew
+            </Button>
+          </p>
+        )}
+      </section>
+      <StartForm key={plan.plan} plan={plan} target={target} />
+      <PlanCounts counts={counts} nameOf={nameOf} matched={matched} />
+      <PlanSamples samples={samples} />
+    </div>
+  );
+}
+
+/** What fits and is not sent, and why; what is left out for having been sent can be asked for. */
+function LeftOutPart({
+  plan,
+  filter,
+}: {
+  readonly plan: ReplayStart | undefined;
+  readonly filter: Filter<ReplayFilterKey>;
+}) {
+  const router = useRouter();
+  if (plan === undefined) return null;
+  const words = leftOutWords(plan.leftOut);
+  const isAgain = filter.again !== undefined;
+  const { deliveredSince, replayedBefore } = plan.leftOut;
+  const { again: _, ...others } = filter;
+  return (
+    <>
+      <p>{words === "" ? "Nothing that fits is left out." : `Left out: ${words}.`}</p>
+      {(isAgain || deliveredSince + replayedBefore > 0) && (
+        <Checked
+          isSelected={isAgain}
+          onChange={(isOn) => router.history.replace(reviewOf(isOn ? { ...others, again: "true" } : others))}
+        >
+          Also those that were delivered or replayed since
+        </Checked>
+      )}
+    </>
+  );
+}

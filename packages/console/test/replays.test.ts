@@ -1,0 +1,168 @@
+/** Dead letters that are sent again by the pages: the rules of review-page.tsx, and what can be done with a replay. */
+import { describe, expect, it } from "vitest";
+import { axeFaults, found } from "./browser.ts";
+import { exampleOf, type FakeRequest, problem } from "./fake-control.ts";
+import { NAMED } from "./pages/replay.ts";
+import { control, startConsole, visit } from "./started-console.ts";
+
+const PLAN = exampleOf("POST /v1/dead-letters/replay").body as { readonly plan: string };
+const RUNNING = exampleOf("GET /v1/replays/{id}").body as { readonly id: string; readonly matched: number };
+const REPLAY = "POST /v1/dead-letters/replay";
+const review = "/replay?destinationId=dst_4k2v8m1n0p3q5r7s&reason=window_expired";
+
+const bodies = (operation: string) =>
+  control.requests.filter((each) => each.operation === operation).map(({ body }) => body);
+
+/** A control that has counted so many, and starts them. */
+const counted = (matched: number, others: object = {}) => ({
+  ...NAMED,
+  [REPLAY]: ({ body }: FakeRequest) => {
+    const isStart = (body as { readonly plan?: string }).plan !== undefined;
+    const started = { ...PLAN, matched, id: RUNNING.id, plan: null, counts: [] };
+    return { status: 202, body: isStart ? started : { ...PLAN, matched, ...others } };
+  },
+});
+
+startConsole();
+
+describe.skipIf("missing" in found)("a review", () => {
+  it("PV1: starts the plan that it counted, at its rate, and the replay's page opens", async () => {
+    const page = await visit(review, counted(7));
+    await page.getByLabel("Rate").selectOption("10");
+    await page.getByText("about 1 s").waitFor();
+    await page.getByRole("button", { name: "Replay 7" }).click();
+    await page.waitForURL(`**/replays/${RUNNING.id}`);
+    expect(bodies(REPLAY)).toEqual([
+      { destinationId: "dst_4k2v8m1n0p3q5r7s", reason: "window_expired", dryRun: true },
+      { plan: PLAN.plan, ratePerSecond: 10 },
+    ]);
+  });
+
+  it.each([
+    ["the name of their destination", {}, "Type Billing, the destination's name", "Billing"],
+    [
+      "their number, where they are of several",
+      {
+        counts: ["a", "b"].map((id) => ({ destinationId: id, reason: "other", error: null, type: "track", count: 5 })),
+      },
+      "Type 10001, their number",
+      "10001",
+    ],
+  ])("PV2: has %s typed above 10,000", async (_, others, label, typed) => {
+    const page = await visit(review, counted(10_001, others));
+    const field = page.getByLabel(label);
+    await field.fill("Bill");
+    await field.press("Enter");
+    const button = page.getByRole("button", { name: "Replay 10,001" });
+    await button.focus();
+    await page.getByRole("tooltip").waitFor();
+    expect(bodies(REPLAY)).toHaveLength(1);
+    await field.fill(typed);
+    await field.press("Enter");
+    await page.waitForURL(`**/replays/${RUNNING.id}`);
+  });
+
+  it("PV2: has nothing typed up to 10,000, and begins by the keyboard", async () => {
+    const page = await visit(review, counted(10_000));
+    await page.getByRole("button", { name: "Replay 10,000" }).focus();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(`**/replays/${RUNNING.id}`);
+  });
+
+  it("sends one first when asked, and tells what the receiver said of it", async () => {
+    const page = await visit(review, NAMED);
+    const one = page.getByRole("button", { name: "Send one first" });
+    await one.focus();
+    await page.keyboard.press("Enter");
+    await page.getByText(/it was (not )?taken/).waitFor();
+    // It can be pressed no more, and the keyboard is where it was.
+    expect(await one.getAttribute("aria-disabled")).toBe("true");
+    expect(await one.evaluate((button) => button === document.activeElement)).toBe(true);
+    expect(bodies("POST /v1/deliveries/resend")).toEqual([
+      { messageId: "message-1", destinationId: "dst_4k2v8m1n0p3q5r7s" },
+    ]);
+    expect(await axeFaults(page)).toEqual([]);
+  });
+
+  it("counts those too that were sent since, when that is asked for", async () => {
+    const page = await visit(review, NAMED);
+    await page.getByText("Also those that were delivered or replayed since").click();
+    await page.getByText("Delivered or replayed since: too").waitFor();
+    expect(bodies(REPLAY).at(-1)).toMatchObject({ again: true, dryRun: true });
+  });
+
+  it("says why it did not begin, and counts anew", async () => {
+    const answers = counted(7);
+    const page = await visit(review, {
+      ...answers,
+      [REPLAY]: (request: FakeRequest) =>
+        (request.body as { readonly plan?: string }).plan === undefined
+          ? answers[REPLAY](request)
+          : problem(404, "there is no plan rpl_17z3t7pw8brbz6xq: plans are kept for an hour"),
+    });
+    await page.getByRole("button", { name: "Replay 7" }).click();
+    await page.getByText("plans are kept for an hour").waitFor();
+    await page.getByRole("button", { name: "Count anew" }).click();
+    await expect.poll(() => bodies(REPLAY).length).toBe(3);
+  });
+});
+
+describe.skipIf("missing" in found)("what leads to a review", () => {
+  it("is every list of dead letters, with its filter", async () => {
+    const page = await visit("/dead-letters/letters?reason=window_expired&error=503");
+    await page.getByRole("link", { name: "Review and replay" }).click();
+    await page.waitForURL("**/replay?reason=window_expired&error=503");
+    await page.goto(`${control.url}/dead-letters`);
+    await page.getByRole("row").getByRole("link", { name: "Review and replay" }).click();
+    await page.waitForURL("**/replay?destinationId=*&reason=window_expired&error=503");
+  });
+
+  it("is the deliveries' filter where it is of what was given up, else a word why it is not", async () => {
+    const page = await visit("/deliveries?state=dead_letter&event=Order&since=2026-11-22T06:10:00Z");
+    await page.getByRole("link", { name: "Send all matching again" }).click();
+    await page.waitForURL("**/replay?event=Order&since=2026-11-22T06%3A10%3A00Z");
+    for (const [search, why] of [
+      ["", "filter by State, given up"],
+      ["?state=dead_letter&statusClass=5xx", "not narrowed by statusClass"],
+    ] as const) {
+      await page.goto(`${control.url}/deliveries${search}`);
+      await page.getByRole("button", { name: "Send all matching again" }).focus();
+      await page.getByRole("tooltip", { name: why }).waitFor();
+    }
+  });
+});
+
+describe.skipIf("missing" in found)("a replay", () => {
+  it("is paused, gone on with and cancelled, and says then what is left", async () => {
+    const at = (state: string, others: object = {}) => ({ body: { ...RUNNING, state, ...others } });
+    const ended = at("cancelled", { endedAt: "2026-11-22T15:06:00.000Z" });
+    const page = await visit(`/replays/${RUNNING.id}`, {
+      ...{ "POST /v1/replays/{id}/pause": at("paused"), "POST /v1/replays/{id}/resume": at("running") },
+      "POST /v1/replays/{id}/cancel": ended,
+    });
+    await page.getByRole("button", { name: "Pause", exact: true }).click();
+    await page.getByRole("button", { name: "Go on" }).click();
+    await page.getByRole("button", { name: "Pause", exact: true }).waitFor();
+    control.answer({ "GET /v1/replays/{id}": ended, "POST /v1/replays/{id}/cancel": ended });
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByText("cancelled").waitFor();
+    expect(await page.getByRole("button", { name: /^(Pause|Go on|Cancel)$/ }).count()).toBe(0);
+    await page.getByRole("link", { name: "Review what is left" }).click();
+    await page.waitForURL("**/replay?destinationId=dst_4k2v8m1n0p3q5r7s");
+  });
+
+  it("tells speed and time left while it runs, and keeps what it told while control does not answer", async () => {
+    let replayed = 1000;
+    const page = await visit(`/replays/${RUNNING.id}`, {
+      "GET /v1/replays/{id}": () => {
+        replayed += 100;
+        return { body: { ...RUNNING, replayed } };
+      },
+    });
+    await page.getByText(/^\d+\/s$/).waitFor();
+    await page.getByText(/^\d+ m( \d+ s)?$/).waitFor();
+    control.answer({ "GET /v1/replays/{id}": problem(503, "control is not ready") });
+    await page.getByText("control is not ready").waitFor();
+    await page.getByText("of 12,345 sent").waitFor();
+  });
+});
