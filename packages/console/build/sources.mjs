@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const folder = fileURLToPath(new URL("..", import.meta.url));
-const MADE_OF = ["src", "build", "index.html", "package.json"];
+const MADE_OF = ["src", "build", "index.html", "package.json", "../core/src/config/static-headers.ts"];
 const MARK = join(folder, "dist", ".sources");
 
 /**

@@ -1,4 +1,7 @@
-/** What the pages of sources and destinations change: the rules of conflict-dialog.tsx and of secret-part.tsx. */
+/**
+ * The pages of a source and a destination: the rules of conflict-dialog.tsx, revised-draft.ts, secret-part.tsx and
+ * time-chart.tsx.
+ */
 import { describe, expect, it } from "vitest";
 import { axeFaults, contrastFaults, found, sidewaysPx } from "./browser.ts";
 import { exampleOf, type FakeRequest, problem } from "./fake-control.ts";
@@ -14,6 +17,7 @@ const SOURCE = exampleOf("GET /v1/sources/{id}").body as Configured;
 const DESTINATION = exampleOf("GET /v1/destinations/{id}").body as Configured & { readonly settings: object };
 const sourcePath = `/sources/${SOURCE.id}`;
 const destinationPath = `/destinations/${DESTINATION.id}`;
+const settingsPath = `${destinationPath}?tab=settings`;
 
 const sent = (operation: string) => control.requests.filter((each) => each.operation === operation);
 const bodies = (operation: string) => sent(operation).map(({ body }) => body);
@@ -43,6 +47,28 @@ describe.skipIf("missing" in found)("a source", () => {
     expect(bodies("PATCH /v1/sources/{id}")).toEqual([
       { revision: SOURCE.revision, name: "Shop", kind: "web", enabled: true },
     ]);
+  });
+
+  it("TD3: keeps what was typed over the question to sign in again, though somebody else saved; then the focus", async () => {
+    const over = { "PATCH /v1/sources/{id}": problem(401, "the session is over: sign in again") };
+    const theirs = { ...SOURCE, name: "Theirs", revision: SOURCE.revision + 1 };
+    const saved = { ...SOURCE, name: "Mine", revision: SOURCE.revision + 2 };
+    const page = await visit(sourcePath, over);
+    await page.getByLabel("Name").fill("Mine");
+    await page.keyboard.press("Enter");
+    const asking = page.getByRole("dialog", { name: "Your session is over" });
+    await asking.getByLabel("Token").fill("pht_right");
+    control.answer({ "GET /v1/sources/{id}": { body: theirs }, "PATCH /v1/sources/{id}": { body: saved } });
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Theirs" }).waitFor();
+    expect(await page.getByLabel("Name").inputValue()).toBe("Mine");
+    const save = page.getByRole("button", { name: "Save", exact: true });
+    await save.focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Mine" }).waitFor();
+    expect(bodies("PATCH /v1/sources/{id}")).toMatchObject([{ revision: SOURCE.revision, name: "Mine" }]);
+    await expect.poll(() => save.getAttribute("aria-disabled")).toBe("true");
+    expect(await save.evaluate((button) => button === document.activeElement)).toBe(true);
   });
 
   it("TD2: that somebody else saved meanwhile shows theirs and yours, and is saved over theirs when asked", async () => {
@@ -86,7 +112,7 @@ describe.skipIf("missing" in found)("a destination", () => {
       ...DESTINATION.settings,
       urls: [{ url: "https://a.example/hook", headers: { "X-Team": "***" } }],
     };
-    const page = await visit(destinationPath, { "GET /v1/destinations/{id}": { body: { ...DESTINATION, settings } } });
+    const page = await visit(settingsPath, { "GET /v1/destinations/{id}": { body: { ...DESTINATION, settings } } });
     await page.getByLabel("Requests a second at the most").fill("50");
     await page.getByRole("button", { name: "URL", exact: true }).click();
     await page.getByLabel("URL 2").fill("https://b.example/hook");
@@ -112,7 +138,7 @@ describe.skipIf("missing" in found)("a destination", () => {
     const refused = problem(400, "settings.urls[0].url: expected an http or https URL");
     const body = typeof refused === "object" ? refused.body : {};
     const errors = [{ path: "settings.urls[0].url", message: "expected an http or https URL" }];
-    const page = await visit(destinationPath, {
+    const page = await visit(settingsPath, {
       "PATCH /v1/destinations/{id}": { status: 400, body: Object.assign({}, body, { errors }) },
     });
     await page.getByLabel("URL 1").fill("billing");
@@ -122,18 +148,18 @@ describe.skipIf("missing" in found)("a destination", () => {
   });
 
   it("is turned off after it was said what becomes of what waits", async () => {
-    const page = await visit(destinationPath);
+    const page = await visit(settingsPath);
     await page.getByText("On: it gets the events").click();
     await page.getByRole("button", { name: "Save", exact: true }).click();
     const question = page.getByRole("dialog", { name: "Turn off Billing?" });
-    await question.getByText("becomes dead letters").waitFor();
+    await question.getByText("3 deliveries wait for it: they become dead letters").waitFor();
     expect([await axeFaults(page), sent("PATCH /v1/destinations/{id}")]).toEqual([[], []]);
     await question.getByRole("button", { name: "Turn off" }).click();
     await expect.poll(() => bodies("PATCH /v1/destinations/{id}")).toMatchObject([{ enabled: false }]);
   });
 
   it("tells of a test what each URL answered", async () => {
-    const page = await visit(destinationPath);
+    const page = await visit(settingsPath);
     await page.getByRole("button", { name: "Send a test by the saved settings" }).click();
     await page.getByRole("region", { name: "Test" }).getByRole("status").waitFor();
     expect(bodies("POST /v1/destinations/{id}/test")).toEqual([{}]);
@@ -143,7 +169,14 @@ describe.skipIf("missing" in found)("a destination", () => {
   it("SR1, SR2: gets another secret in stages, which is shown once", async () => {
     const at = (secretStage: string) => ({ body: { ...DESTINATION, secretStage } });
     const answered = (outcome: string, status: number) => ({
-      body: { urls: [{ url: "https://a.example/hook", outcome, status, error: null, durationMs: 5, answer: null }] },
+      body: {
+        urls: [
+          {
+            ...{ url: "https://a.example/hook", outcome, status, error: null, durationMs: 5, answer: null },
+            ...{ headers: { "X-Attempt": "1" }, body: "{}" },
+          },
+        ],
+      },
     });
     const page = await visit(`${destinationPath}?tab=secret`, {
       "GET /v1/destinations/{id}": at("active"),
@@ -188,12 +221,92 @@ describe.skipIf("missing" in found)("a destination", () => {
     await page.getByRole("button", { name: "Forget the next secret" }).waitFor();
   });
 
+  it("is reminded of once a day has passed since its rotation was begun and left", async () => {
+    const [change] = (exampleOf("GET /v1/audit").body as { readonly data: readonly object[] }).data;
+    const leftFor = (hours: number) => ({
+      "GET /v1/destinations/{id}": { body: { ...DESTINATION, secretStage: "switched" } },
+      "GET /v1/audit": ({ query }: FakeRequest) => ({
+        body: {
+          ...{ nextCursor: null, asOf: null, complete: true, searchedTo: null },
+          data:
+            query.get("operation") === "switchSecret"
+              ? [{ ...change, time: new Date(Date.now() - hours * 3_600_000).toISOString() }]
+              : [],
+        },
+      }),
+    });
+    const page = await visit(destinationPath, leftFor(27));
+    await page.getByText("The old secret is kept beside the new one for 1 d 3 h.").waitFor();
+    await page.getByRole("link", { name: "Retire it" }).click();
+    await page.getByRole("button", { name: "Retire the old secret" }).waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    control.answer(leftFor(23));
+    await page.reload();
+    await page.getByRole("button", { name: "Retire the old secret" }).waitFor();
+    await expect.poll(() => control.requests.some(({ operation }) => operation === "GET /v1/audit")).toBe(true);
+    expect(await page.getByText("The old secret is kept beside").count()).toBe(0);
+  });
+
+  it("DG1: shows how it was over time, as a picture with its sentence and as a table", async () => {
+    const point = (minute: number, delivered: number) => ({
+      time: new Date(Date.now() - minute * 60_000).toISOString(),
+      ...{ delivered, retryable: 2, permanent: 0, deferred: 0, p50Ms: null, p99Ms: 12.5, waiting: 3, inFlight: 1 },
+    });
+    const page = await visit(destinationPath, {
+      "GET /v1/destinations/{id}/series": ({ query }) => ({
+        body: {
+          metric: query.get("metric"),
+          step: "1m",
+          data: [point(3, 90), point(2, 1200), point(1, 118)],
+          asOf: null,
+          complete: true,
+        },
+      }),
+    });
+    const said = "Attempts, 3 steps: delivered at most 1,200, last 118; retryable at most 2, last 2";
+    await page.getByRole("img", { name: said }).locator("canvas").waitFor();
+    await page.getByRole("img", { name: "p50 not known; p99 at most 12.5 ms" }).waitFor();
+    const chart = page.getByRole("figure", { name: "Attempts" });
+    await chart.getByRole("button", { name: "Show as table" }).click();
+    await chart.getByRole("cell", { name: "1,200" }).waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await page.setViewportSize({ width: 360, height: 800 });
+    expect(await sidewaysPx(page)).toBe(0);
+    await page.getByRole("combobox").selectOption("week");
+    await expect
+      .poll(() => sent("GET /v1/destinations/{id}/series").map(({ query }) => query.get("step")))
+      .toContain("1h");
+  });
+
+  it("has its deliveries under a tab, of it alone", async () => {
+    const page = await visit(`${destinationPath}?tab=deliveries`);
+    await page.getByRole("row").first().waitFor();
+    expect(sent("GET /v1/deliveries/latest")[0]?.query.get("destinationId")).toBe(DESTINATION.id);
+    expect(await axeFaults(page)).toEqual([]);
+  });
+
   it("has its changes under a tab that stands in the address", async () => {
-    const page = await visit(destinationPath);
+    const page = await visit(settingsPath);
     await page.getByRole("tab", { name: "Changes" }).click();
     await page.getByText("change source").waitFor();
     expect(new URL(page.url()).search).toBe("?tab=changes");
     expect(sent("GET /v1/audit")[0]?.query.get("target")).toBe(DESTINATION.id);
     expect(await axeFaults(page)).toEqual([]);
+  });
+
+  it("tells what is chosen and what cannot be pressed in forced colours too", async () => {
+    const page = await visit(settingsPath);
+    await page.emulateMedia({ forcedColors: "active" });
+    const lines = () =>
+      page.getByRole("tab").evaluateAll((all) => all.map((each) => getComputedStyle(each).borderBottomColor));
+    await page.getByRole("button", { name: "Save", exact: true }).waitFor();
+    const ground = await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+    expect((await lines()).filter((line) => line !== ground)).toHaveLength(1);
+    const colourOf = (name: string) =>
+      page.getByRole("button", { name, exact: true }).evaluate((button) => getComputedStyle(button).color);
+    expect(await colourOf("Save")).not.toBe(await colourOf("Send a test by the saved settings"));
+    const places = page.getByRole("navigation", { name: "Pages" }).getByRole("link");
+    const outlines = await places.evaluateAll((all) => all.map((each) => getComputedStyle(each).outlineStyle));
+    expect(outlines.filter((style) => style === "solid")).toHaveLength(1);
   });
 });

@@ -31,7 +31,8 @@ export function useNames(): (id: string) => string {
   return (id) => names.get(id) ?? id;
 }
 
-async function everyPage<Entry>(
+/** All entries of a list, a page after another. */
+export async function everyPage<Entry>(
   read: (
     cursor: string | undefined,
   ) => Promise<{ readonly data: readonly Entry[]; readonly nextCursor: string | null }>,

@@ -1,4 +1,4 @@
-import { problem } from "../fake-control.ts";
+import { exampleOf, problem } from "../fake-control.ts";
 import type { TestedPage } from "./tested-page.ts";
 
 const NONE = { data: [], nextCursor: null, asOf: "2026-11-22T14:12:10.000Z", complete: true };
@@ -15,7 +15,18 @@ export const sourcePage: TestedPage = {
   reads: "GET /v1/sources/{id}",
   empty: { "GET /v1/sources/{id}": problem(404, "there is no source src_4k2v8m1n0p3q5r7s") },
   live: {},
-  shows: ["7zve1z2r23axm4r4ht9h51em3sxdz3sg", "Its deliveries"],
+  shows: ["7zve1z2r23axm4r4ht9h51em3sxdz3sg", "Its deliveries", "4,120", "rejected: missing_user × 41", "user user-7"],
+};
+
+interface Listed {
+  readonly data: readonly { readonly id: string }[];
+}
+
+/** The health of the examples, of the destination that the examples list. */
+const [listed] = (exampleOf("GET /v1/destinations").body as Listed).data;
+const HEALTH_OF_LISTED = {
+  ...NONE,
+  data: [Object.assign({}, exampleOf("GET /v1/health/destinations/{id}").body, { destinationId: listed?.id })],
 };
 
 export const destinationsPage: TestedPage = {
@@ -26,8 +37,8 @@ export const destinationsPage: TestedPage = {
     reads: "GET /v1/destinations",
   },
   empty: { "GET /v1/destinations": { body: NONE } },
-  live: {},
-  shows: ["Billing", "https://billing.example/hook"],
+  live: { "GET /v1/health/destinations": { body: HEALTH_OF_LISTED } },
+  shows: ["Billing", "https://billing.example/hook", "breaker open", "94.4 % of 1 h", "12 dead"],
 };
 
 export const destinationPage: TestedPage = {
@@ -35,5 +46,5 @@ export const destinationPage: TestedPage = {
   ...{ title: "Billing · Posthaste", reads: "GET /v1/destinations/{id}" },
   empty: { "GET /v1/destinations/{id}": problem(404, "there is no destination dst_4k2v8m1n0p3q5r7s") },
   live: {},
-  shows: ["URL 1", "A delivery is settled", "Web shop"],
+  shows: ["breaker open since", "Replay 12…", "Waiting: 3", "Attempts"],
 };

@@ -1,5 +1,7 @@
+import { staticHeaderProblem } from "@posthaste/core/config/static-headers";
 import { useQuery } from "@tanstack/react-query";
-import { Plus, Trash2 } from "lucide-react";
+import { ArrowUp, Plus, Trash2 } from "lucide-react";
+import type { KeyboardEvent, ReactNode } from "react";
 import type { Problem } from "../../api/api-types.ts";
 import { Button } from "../../elements/button.tsx";
 import { Checked } from "../../elements/checked.tsx";
@@ -86,13 +88,19 @@ export function DestinationFields({ draft, onChange, errors }: DestinationFields
   );
 }
 
-interface UrlFieldsProps {
+export interface UrlFieldsProps {
   readonly urls: readonly DraftUrl[];
   readonly onChange: (urls: readonly DraftUrl[]) => void;
   readonly errorAt: (path: string) => string | null;
+  /** Beside each URL. */
+  readonly besides?: (at: number) => ReactNode;
+  readonly autoFocus?: boolean;
+  /** Enter was pressed in the first one while it was empty. */
+  readonly onEnterEmpty?: () => void;
 }
 
-function UrlFields({ urls, onChange, errorAt }: UrlFieldsProps) {
+/** URLs in the order in which they are tried, each with its headers. */
+export function UrlFields({ urls, onChange, errorAt, besides, autoFocus = false, onEnterEmpty }: UrlFieldsProps) {
   const put = (at: number, url: DraftUrl): void => onChange(urls.with(at, url));
   return (
     <fieldset className={styles["group"]}>
@@ -103,6 +111,8 @@ function UrlFields({ urls, onChange, errorAt }: UrlFieldsProps) {
           <Field
             label={`URL ${at + 1}`}
             mono
+            autoFocus={autoFocus && at === 0}
+            {...(at === 0 && url === "" && onEnterEmpty !== undefined ? { onKeyDown: onEnter(onEnterEmpty) } : {})}
             value={url}
             onChange={(typed) => put(at, { url: typed, headers })}
             error={errorAt(`settings.urls[${at}].url`)}
@@ -114,6 +124,7 @@ function UrlFields({ urls, onChange, errorAt }: UrlFieldsProps) {
                 label={`Header ${place + 1}`}
                 mono
                 value={name}
+                error={headerFault(headers, place)}
                 onChange={(typed) => put(at, { url, headers: headers.with(place, [typed, value]) })}
               />
               <Field
@@ -131,9 +142,18 @@ function UrlFields({ urls, onChange, errorAt }: UrlFieldsProps) {
             </div>
           ))}
           <div>
+            {besides?.(at)}
             <Button look="quiet" onPress={() => put(at, { url, headers: [...headers, ["", ""]] })}>
               <Plus size={16} aria-hidden /> Header
             </Button>
+            {at > 0 && (
+              <Button
+                look="quiet"
+                onPress={() => onChange(urls.toSpliced(at, 1).toSpliced(at - 1, 0, { url, headers }))}
+              >
+                <ArrowUp size={16} aria-hidden /> Before URL {at}
+              </Button>
+            )}
             {urls.length > 1 && (
               <Button look="quiet" onPress={() => onChange(urls.toSpliced(at, 1))}>
                 <Trash2 size={16} aria-hidden /> URL {at + 1}
@@ -153,4 +173,21 @@ function UrlFields({ urls, onChange, errorAt }: UrlFieldsProps) {
       </div>
     </fieldset>
   );
+}
+
+/** Why the header at a place can not be sent, while it is typed; null where it can, or where nothing stands yet. */
+function headerFault(headers: DraftUrl["headers"], place: number): string | null {
+  const [name, value] = headers[place] ?? ["", ""];
+  if (name === "") return null;
+  const isKnown = headers.slice(0, place).some(([other]) => other.toLowerCase() === name.toLowerCase());
+  const problem = isKnown ? "is given twice" : staticHeaderProblem(name, value);
+  return problem === null ? null : `${name} ${problem}`;
+}
+
+function onEnter(action: () => void) {
+  return (event: KeyboardEvent): void => {
+    if (event.key !== "Enter") return;
+    event.preventDefault();
+    action();
+  };
 }

@@ -1,4 +1,4 @@
-/** Keeps TD1 and TD2 of conflict-dialog.tsx. */
+/** Keeps TD1 and TD2 of conflict-dialog.tsx, and TD3 of revised-draft.ts. */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Form } from "react-aria-components";
@@ -6,22 +6,24 @@ import type { Destination } from "../../api/api-types.ts";
 import { asked } from "../../api/asked.ts";
 import { ApiProblem, call } from "../../api/client.ts";
 import { Button } from "../../elements/button.tsx";
-import { Dialog } from "../../elements/dialog.tsx";
 import elements from "../../elements/elements.module.css";
 import { Refusal } from "../../elements/refusal.tsx";
 import { ConflictDialog } from "../../revision/conflict-dialog.tsx";
+import { type RevisedDraft, useRevisedDraft } from "../../revision/revised-draft.ts";
 import { useMissingScope } from "../../session/session.ts";
 import { conflictFields, type DestinationDraft, draftOf, patchOf } from "./destination-draft.ts";
 import { DestinationFields } from "./destination-fields.tsx";
+import { TurnOffDialog } from "./turn-off-dialog.tsx";
 
-/** What may be changed of a destination. It is opened with one revision and begins anew with another. */
+const FORM = { draftOf, patchOf };
+
+/** What may be changed of a destination. */
 export function DestinationForm({ destination }: { readonly destination: Destination }) {
   const missingScope = useMissingScope("write");
-  const [draft, setDraft] = useState(() => draftOf(destination));
+  const revised = useRevisedDraft(destination, FORM);
+  const { opened, draft, isChanged, setDraft } = revised;
   const [isTurningOff, setTurningOff] = useState(false);
-  const saving = useSaving(destination, draft);
-  const base = draftOf(destination);
-  const isChanged = JSON.stringify(patchOf(draft, 0)) !== JSON.stringify(patchOf(base, 0));
+  const saving = useSaving(revised);
   const unavailable = missingScope ?? (isChanged ? null : "nothing is changed");
   return (
     <>
@@ -30,8 +32,8 @@ export function DestinationForm({ destination }: { readonly destination: Destina
         onSubmit={(event) => {
           event.preventDefault();
           if (unavailable !== null) return;
-          if (destination.enabled && !draft.enabled) setTurningOff(true);
-          else saving.save(destination.revision);
+          if (opened.enabled && !draft.enabled) setTurningOff(true);
+          else saving.save(opened.revision);
         }}
       >
         <DestinationFields draft={draft} onChange={setDraft} errors={saving.errors} />
@@ -41,31 +43,18 @@ export function DestinationForm({ destination }: { readonly destination: Destina
         </Button>
       </Form>
       {isTurningOff && (
-        <Dialog
-          title={`Turn off ${destination.name}?`}
-          isOpen
+        <TurnOffDialog
+          destination={opened}
           onClose={() => setTurningOff(false)}
-          actions={
-            <>
-              <Button onPress={() => setTurningOff(false)}>Leave it on</Button>
-              <Button
-                look="primary"
-                onPress={() => {
-                  setTurningOff(false);
-                  saving.save(destination.revision);
-                }}
-              >
-                Turn off
-              </Button>
-            </>
-          }
-        >
-          <p>What waits for it becomes dead letters, which can be sent again once it is on. New events pass it by.</p>
-        </Dialog>
+          onTurnOff={() => {
+            setTurningOff(false);
+            saving.save(opened.revision);
+          }}
+        />
       )}
       {saving.theirs !== null && (
         <ConflictDialog
-          fields={conflictFields(base, draftOf(saving.theirs), draft)}
+          fields={conflictFields(draftOf(opened), draftOf(saving.theirs), draft)}
           onKeepMine={() => saving.theirs !== null && saving.save(saving.theirs.revision)}
           onTakeTheirs={saving.takeTheirs}
           onClose={saving.putAway}
@@ -75,11 +64,13 @@ export function DestinationForm({ destination }: { readonly destination: Destina
   );
 }
 
-function useSaving({ id }: Destination, draft: DestinationDraft) {
+function useSaving({ opened, draft, begin }: RevisedDraft<Destination, DestinationDraft>) {
+  const { id } = opened;
   const client = useQueryClient();
   const [theirs, setTheirs] = useState<Destination | null>(null);
   const show = (saved: Destination): void => {
     setTheirs(null);
+    begin(saved);
     client.setQueryData(asked("GET /v1/destinations/{id}", { params: { id } }).queryKey, saved);
     void client.invalidateQueries({ queryKey: ["GET /v1/destinations"] });
     void client.invalidateQueries({ queryKey: ["GET /v1/audit"] });

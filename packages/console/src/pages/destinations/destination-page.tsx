@@ -1,4 +1,4 @@
-/** One destination: what it is set to, its secret, who changed it. */
+/** One destination: how it is, what was delivered, what it is set to, its secret, who changed it. */
 import { useQuery } from "@tanstack/react-query";
 import { useParams, useRouter, useSearch } from "@tanstack/react-router";
 import { Tab, TabList, TabPanel, Tabs } from "react-aria-components";
@@ -9,11 +9,15 @@ import { ChangeList } from "../../audit/change-list.tsx";
 import elements from "../../elements/elements.module.css";
 import { searchOf } from "../../listing/filter.ts";
 import { Empty, Loaded } from "../../listing/loaded.tsx";
+import { PageTitle } from "../../status/page-title.tsx";
 import { Mark } from "../../verdict/mark.tsx";
+import { DeliveryList } from "../deliveries/delivery-list.tsx";
 import { DestinationForm } from "./destination-form.tsx";
 import { TABS } from "./destination-tab.ts";
 import styles from "./destinations-page.module.css";
+import { HealthPart } from "./health-part.tsx";
 import { SecretPart } from "./secret-part.tsx";
+import { SecretReminder } from "./secret-reminder.tsx";
 import { TestSend } from "./test-send.tsx";
 
 export function DestinationPage() {
@@ -23,11 +27,10 @@ export function DestinationPage() {
   const isGone = data === undefined && error instanceof ApiProblem && error.status === 404;
   return (
     <>
-      <title>{`${data?.name ?? destinationId} · Posthaste`}</title>
+      <PageTitle>{data?.name ?? destinationId}</PageTitle>
       <div className={elements["pageHead"]}>
         <h1>{data?.name ?? destinationId}</h1>
         {data !== undefined && <Mark tone={data.enabled ? "good" : "off"}>{data.enabled ? "on" : "off"}</Mark>}
-        <a href={`/deliveries${searchOf({ destinationId })}`}>Deliveries</a>
         <a href={`/dead-letters/letters${searchOf({ destinationId })}`}>Dead letters</a>
       </div>
       {isGone ? (
@@ -47,10 +50,11 @@ export function DestinationPage() {
 }
 
 function Parts({ destination }: { readonly destination: Destination }) {
-  const { tab = "settings" } = useSearch({ from: "/destinations/$destinationId" });
+  const { tab = "health" } = useSearch({ from: "/destinations/$destinationId" });
   const router = useRouter();
   return (
     <div data-state="live">
+      <SecretReminder destination={destination} />
       <Tabs
         selectedKey={tab}
         onSelectionChange={(key) =>
@@ -64,8 +68,24 @@ function Parts({ destination }: { readonly destination: Destination }) {
             </Tab>
           ))}
         </TabList>
+        <TabPanel id="health" className={styles["panel"] ?? ""}>
+          <HealthPart destinationId={destination.id} />
+        </TabPanel>
+        <TabPanel id="deliveries" className={styles["panel"] ?? ""}>
+          <DeliveryList
+            filter={{ destinationId: destination.id }}
+            empty={
+              <Empty
+                action={<a href={`/destinations/${destination.id}${searchOf({ tab: "settings" })}`}>Its settings</a>}
+                command={`posthaste deliveries --destination-id ${destination.id}`}
+              >
+                Nothing was delivered here yet.
+              </Empty>
+            }
+          />
+        </TabPanel>
         <TabPanel id="settings" className={styles["panel"] ?? ""}>
-          <DestinationForm key={destination.revision} destination={destination} />
+          <DestinationForm key={destination.id} destination={destination} />
           <TestSend destination={destination} />
         </TabPanel>
         <TabPanel id="secret" className={styles["panel"] ?? ""}>

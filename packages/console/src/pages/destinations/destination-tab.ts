@@ -2,6 +2,8 @@
 import type { FilterField } from "../../listing/filter.ts";
 
 export const TABS = [
+  ["health", "Health"],
+  ["deliveries", "Deliveries"],
   ["settings", "Settings"],
   ["secret", "Secret"],
   ["changes", "Changes"],

@@ -1,17 +1,36 @@
-/** Where events go. */
+/** Where events go, and how each is. */
+import { useQuery } from "@tanstack/react-query";
+import type { Destination, DestinationHealthPage } from "../../api/api-types.ts";
 import { call } from "../../api/client.ts";
+import { ActionLink } from "../../elements/action-link.tsx";
+import elements from "../../elements/elements.module.css";
 import { Empty } from "../../listing/loaded.tsx";
 import { PagedList } from "../../listing/paged-list.tsx";
+import { MomentText } from "../../moment/moment-text.tsx";
+import { countOf, rateOf } from "../../moment/numbers.ts";
 import { useNames } from "../../names/names.ts";
+import { allHealth } from "../../status/all-health.ts";
+import { HEALTH_WORDS, shareOf } from "../../status/health-words.ts";
+import { PageTitle } from "../../status/page-title.tsx";
+import type { Tone } from "../../verdict/cause.ts";
 import { Mark } from "../../verdict/mark.tsx";
 import styles from "./destinations-page.module.css";
 
+/** How often it is looked how they are. */
+const AGAIN_MS = 5000;
+
 export function DestinationsPage() {
   const nameOf = useNames();
+  const { data: health } = useQuery({ ...allHealth, refetchInterval: AGAIN_MS });
   return (
     <>
-      <title>Destinations · Posthaste</title>
-      <h1>Destinations</h1>
+      <PageTitle>Destinations</PageTitle>
+      <div className={elements["pageHead"]}>
+        <h1>Destinations</h1>
+        <ActionLink href="/connect" look="primary">
+          Connect a webhook
+        </ActionLink>
+      </div>
       <PagedList
         queryKey={["GET /v1/destinations"]}
         read={({ signal, ...page }) => call("GET /v1/destinations", { query: page, signal })}
@@ -19,26 +38,67 @@ export function DestinationsPage() {
         idOf={({ id }) => id}
         textOf={({ name, enabled }) => `${name} ${enabled ? "on" : "off"}`}
         linkOf={({ id }) => `/destinations/${id}`}
+        copyOf={({ id }) => id}
         rowClass={styles["destination"]}
         empty={
-          <Empty command="posthaste destinations create --help">
+          <Empty
+            action={
+              <ActionLink href="/connect" look="primary">
+                Connect a webhook
+              </ActionLink>
+            }
+            command="posthaste destinations create --help"
+          >
             There is no destination yet: a webhook that gets the events of your sources.
           </Empty>
         }
       >
-        {({ name, enabled, sourceIds, settings, missingKeyIds }) => (
-          <>
-            <strong>{name}</strong>
-            {missingKeyIds === null ? (
-              <Mark tone={enabled ? "good" : "off"}>{enabled ? "on" : "off"}</Mark>
-            ) : (
-              <Mark tone="bad">{`lacks the key ${missingKeyIds.join(", ")}`}</Mark>
-            )}
-            <span className={styles["detail"]}>from {sourceIds.map(nameOf).join(", ") || "no source"}</span>
-            <code className={styles["detail"]}>{settings.urls.map(({ url }) => url).join(" ")}</code>
-          </>
+        {(destination) => (
+          <DestinationRow destination={destination} health={health?.get(destination.id)} nameOf={nameOf} />
         )}
       </PagedList>
     </>
   );
+}
+
+interface DestinationRowProps {
+  readonly destination: Destination;
+  /** Undefined while it is not known. */
+  readonly health: DestinationHealthPage["data"][number] | undefined;
+  readonly nameOf: (id: string) => string;
+}
+
+function DestinationRow({ destination, health, nameOf }: DestinationRowProps) {
+  const { name, enabled, sourceIds, settings, missingKeyIds } = destination;
+  const [words, tone] = health === undefined ? onOrOff(enabled) : HEALTH_WORDS[health.state];
+  const { successOfHour = null, p99Ms = null, waiting = null, deadLetters = null, nextRetry = null } = health ?? {};
+  return (
+    <>
+      <strong>{name}</strong>
+      {missingKeyIds === null ? (
+        <Mark tone={tone}>{words}</Mark>
+      ) : (
+        <Mark tone="bad">{`lacks the key ${missingKeyIds.join(", ")}`}</Mark>
+      )}
+      <span className={styles["figure"]}>{shareOf(successOfHour)} of 1 h</span>
+      <span className={styles["figure"]}>p99 {rateOf(p99Ms)} ms</span>
+      <span className={styles["figure"]}>
+        {waiting === null ? "–" : countOf(waiting.total)} waiting
+        {nextRetry !== null && (
+          <>
+            , next <MomentText at={nextRetry} isShort />
+          </>
+        )}
+      </span>
+      <span className={styles["figure"]}>{deadLetters === null ? "–" : countOf(deadLetters)} dead</span>
+      <span className={styles["detail"]}>
+        from {sourceIds.map(nameOf).join(", ") || "no source"} to{" "}
+        <code>{settings.urls.map(({ url }) => url).join(" ")}</code>
+      </span>
+    </>
+  );
+}
+
+function onOrOff(enabled: boolean): readonly [words: string, tone: Tone] {
+  return enabled ? ["on", "good"] : ["off", "off"];
 }

@@ -15,9 +15,8 @@ import { Copied } from "../../elements/copied.tsx";
 import { Refusal } from "../../elements/refusal.tsx";
 import { useMissingScope } from "../../session/session.ts";
 import styles from "./destinations-page.module.css";
+import { createSecret } from "./shared-secret.ts";
 import { TestedUrls } from "./test-send.tsx";
-
-const SECRET_BYTES = 32;
 
 type Step = "next" | "switch" | "undo" | "retire" | "replace";
 
@@ -119,10 +118,4 @@ function move(step: Step, id: string, sharedSecret: string): Promise<Destination
     case "retire":
       return call("POST /v1/destinations/{id}/secret/retire", { params, body: {} });
   }
-}
-
-/** 256 random bits in hex. */
-function createSecret(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }

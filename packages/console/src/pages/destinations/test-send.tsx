@@ -6,6 +6,7 @@ import { Refusal } from "../../elements/refusal.tsx";
 import { useMissingScope } from "../../session/session.ts";
 import { Mark } from "../../verdict/mark.tsx";
 import styles from "./destinations-page.module.css";
+import { adviceOf } from "./test-advice.ts";
 
 /** Sends a sample to every URL, as the destination is saved, and tells what each answered. */
 export function TestSend({ destination: { id } }: { readonly destination: Destination }) {
@@ -30,14 +31,34 @@ export function TestedUrls({ urls }: Pick<TestAnswer, "urls">) {
   return (
     <div role="status">
       <ul className={styles["answers"]}>
-        {urls.map(({ url, outcome, status, error, durationMs, answer }) => (
-          <li key={url}>
-            <Mark tone={outcome === "delivered" ? "good" : "bad"}>{`${status ?? error ?? "no answer"}`}</Mark>{" "}
-            {Math.round(durationMs)} ms <code>{url}</code>
-            {answer !== null && answer !== "" && <span className={styles["detail"]}> {answer}</span>}
+        {urls.map((tested) => (
+          <li key={tested.url}>
+            <TestedUrl tested={tested} />
           </li>
         ))}
       </ul>
     </div>
+  );
+}
+
+function TestedUrl({ tested }: { readonly tested: TestAnswer["urls"][number] }) {
+  const { url, outcome, status, error, durationMs, headers, body, answer } = tested;
+  const advice = outcome === "delivered" ? null : adviceOf(status, error);
+  return (
+    <>
+      <Mark tone={outcome === "delivered" ? "good" : "bad"}>{`${status ?? error ?? "no answer"}`}</Mark>{" "}
+      {Math.round(durationMs)} ms <code>{url}</code>
+      {advice !== null && <p className={styles["advice"]}>{advice}</p>}
+      {answer !== null && answer !== "" && <pre className={styles["answer"]}>{answer}</pre>}
+      <details>
+        <summary>What was sent</summary>
+        <pre className={styles["answer"]}>
+          {Object.entries(headers)
+            .map(([name, value]) => `${name}: ${value}`)
+            .join("\n")}
+          {`\n\n${body}`}
+        </pre>
+      </details>
+    </>
   );
 }

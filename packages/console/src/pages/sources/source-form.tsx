@@ -1,8 +1,8 @@
-/** Keeps TD1 and TD2 of conflict-dialog.tsx. */
+/** Keeps TD1 and TD2 of conflict-dialog.tsx, and TD3 of revised-draft.ts. */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Form } from "react-aria-components";
-import type { Source } from "../../api/api-types.ts";
+import type { Source, SourcePatch } from "../../api/api-types.ts";
 import { asked } from "../../api/asked.ts";
 import { ApiProblem, call } from "../../api/client.ts";
 import { Button } from "../../elements/button.tsx";
@@ -12,34 +12,44 @@ import elements from "../../elements/elements.module.css";
 import { Field } from "../../elements/field.tsx";
 import { Refusal } from "../../elements/refusal.tsx";
 import { ConflictDialog } from "../../revision/conflict-dialog.tsx";
+import { useRevisedDraft } from "../../revision/revised-draft.ts";
 import { useMissingScope } from "../../session/session.ts";
 import { KINDS } from "./source-kinds.ts";
 
-/** What may be changed of a source. It is opened with one revision and begins anew with another. */
+type SourceDraft = Pick<Source, "name" | "kind" | "enabled">;
+
+const FORM = {
+  draftOf: ({ name, kind, enabled }: Source): SourceDraft => ({ name, kind, enabled }),
+  patchOf: ({ name, kind, enabled }: SourceDraft, revision: number): SourcePatch => ({
+    ...{ revision, name: name.trim(), kind, enabled },
+  }),
+};
+
+/** What may be changed of a source. */
 export function SourceForm({ source }: { readonly source: Source }) {
   const client = useQueryClient();
   const missingScope = useMissingScope("write");
   const { id } = source;
-  const [name, setName] = useState(source.name);
-  const [kind, setKind] = useState(source.kind);
-  const [enabled, setEnabled] = useState(source.enabled);
+  const { opened, draft, isChanged, setDraft, begin } = useRevisedDraft(source, FORM);
+  const { name, kind, enabled } = draft;
+  const put = (part: Partial<SourceDraft>): void => setDraft({ ...draft, ...part });
   const [theirs, setTheirs] = useState<Source | null>(null);
   const query = asked("GET /v1/sources/{id}", { params: { id } });
   const show = (saved: Source): void => {
     setTheirs(null);
+    begin(saved);
     client.setQueryData(query.queryKey, saved);
     void client.invalidateQueries({ queryKey: ["GET /v1/sources"] });
   };
   const saving = useMutation({
     mutationFn: (revision: number) =>
-      call("PATCH /v1/sources/{id}", { params: { id }, body: { revision, name: name.trim(), kind, enabled } }),
+      call("PATCH /v1/sources/{id}", { params: { id }, body: FORM.patchOf(draft, revision) }),
     onSuccess: show,
     onError: async (error) => {
       if (!(error instanceof ApiProblem) || error.status !== 409) return;
       setTheirs(await call("GET /v1/sources/{id}", { params: { id } }));
     },
   });
-  const isChanged = name.trim() !== source.name || kind !== source.kind || enabled !== source.enabled;
   const unavailable = missingScope ?? (isChanged ? null : "nothing is changed");
   return (
     <>
@@ -47,12 +57,12 @@ export function SourceForm({ source }: { readonly source: Source }) {
         className={elements["form"] ?? ""}
         onSubmit={(event) => {
           event.preventDefault();
-          if (unavailable === null) saving.mutate(source.revision);
+          if (unavailable === null) saving.mutate(opened.revision);
         }}
       >
-        <Field label="Name" value={name} onChange={setName} />
-        <Choice label="Kind" value={kind} choices={KINDS} onChange={setKind} />
-        <Checked isSelected={enabled} onChange={setEnabled}>
+        <Field label="Name" value={name} onChange={(typed) => put({ name: typed })} />
+        <Choice label="Kind" value={kind} choices={KINDS} onChange={(chosen) => put({ kind: chosen })} />
+        <Checked isSelected={enabled} onChange={(isOn) => put({ enabled: isOn })}>
           Its calls are taken; off, they are refused
         </Checked>
         {theirs === null && <Refusal error={saving.error} />}
@@ -63,9 +73,9 @@ export function SourceForm({ source }: { readonly source: Source }) {
       {theirs !== null && (
         <ConflictDialog
           fields={[
-            { name: "Name", base: source.name, theirs: theirs.name, yours: name.trim() },
-            { name: "Kind", base: source.kind, theirs: theirs.kind, yours: kind },
-            { name: "Taken", base: onOff(source.enabled), theirs: onOff(theirs.enabled), yours: onOff(enabled) },
+            { name: "Name", base: opened.name, theirs: theirs.name, yours: name.trim() },
+            { name: "Kind", base: opened.kind, theirs: theirs.kind, yours: kind },
+            { name: "Taken", base: onOff(opened.enabled), theirs: onOff(theirs.enabled), yours: onOff(enabled) },
           ]}
           onKeepMine={() => saving.mutate(theirs.revision)}
           onTakeTheirs={() => show(theirs)}
