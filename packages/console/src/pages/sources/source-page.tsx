@@ -6,7 +6,10 @@ import { ApiProblem } from "../../api/client.ts";
 import elements from "../../elements/elements.module.css";
 import { searchOf } from "../../listing/filter.ts";
 import { Empty, Loaded } from "../../listing/loaded.tsx";
+import { Snippets } from "../../snippets/snippets.tsx";
+import { PageTitle } from "../../status/page-title.tsx";
 import { Mark } from "../../verdict/mark.tsx";
+import { CallsPart } from "./calls-part.tsx";
 import { SourceForm } from "./source-form.tsx";
 import styles from "./sources-page.module.css";
 import { WriteKey } from "./write-key.tsx";
@@ -18,7 +21,7 @@ export function SourcePage() {
   const isGone = data === undefined && error instanceof ApiProblem && error.status === 404;
   return (
     <>
-      <title>{`${data?.name ?? sourceId} · Posthaste`}</title>
+      <PageTitle>{data?.name ?? sourceId}</PageTitle>
       <div className={elements["pageHead"]}>
         <h1>{data?.name ?? sourceId}</h1>
         {data !== undefined && <Mark tone={data.enabled ? "good" : "off"}>{data.enabled ? "on" : "off"}</Mark>}
@@ -32,7 +35,12 @@ export function SourcePage() {
           {(source) => (
             <div data-state="live" className={styles["parts"]}>
               <WriteKey source={source} />
-              <SourceForm key={source.revision} source={source} />
+              <CallsPart sourceId={source.id} writeKey={source.writeKey} />
+              <details>
+                <summary>Send from your own program</summary>
+                <Snippets writeKey={source.writeKey} />
+              </details>
+              <SourceForm key={source.id} source={source} />
               <p>
                 <a href={`/deliveries${searchOf({ sourceId })}`}>Its deliveries</a> ·{" "}
                 <a href={`/activity${searchOf({ target: sourceId })}`}>Its changes</a>

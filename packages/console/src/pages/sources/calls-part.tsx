@@ -1,0 +1,133 @@
+import { useQuery } from "@tanstack/react-query";
+import type { EventPage, SourceCalls } from "../../api/api-types.ts";
+import { asked } from "../../api/asked.ts";
+import { call } from "../../api/client.ts";
+import { Empty } from "../../listing/loaded.tsx";
+import { PagedList } from "../../listing/paged-list.tsx";
+import { useLiveState } from "../../live/live.ts";
+import { MomentText } from "../../moment/moment-text.tsx";
+import { countOf } from "../../moment/numbers.ts";
+import { Snippets } from "../../snippets/snippets.tsx";
+import { causeWords } from "../../verdict/cause.ts";
+import { Mark } from "../../verdict/mark.tsx";
+import styles from "./sources-page.module.css";
+
+type Call = SourceCalls["data"][number];
+type Event = EventPage["data"][number];
+
+/** Calls come a moment after they were taken, for as long as somebody asks. */
+const LOOK_MS = 1000;
+const COUNTS_MS = 5000;
+const VERDICTS = 50;
+
+export interface CallsPartProps {
+  readonly sourceId: string;
+  readonly writeKey: string;
+}
+
+/** What the source sent lately: what became of it, and of what was not taken why, and what to change. */
+export function CallsPart({ sourceId, writeKey }: CallsPartProps) {
+  const verdictOf = useVerdicts(sourceId);
+  return (
+    <section className={styles["part"]} aria-label="Calls">
+      <h2>Calls</h2>
+      <Counts sourceId={sourceId} />
+      <PagedList
+        queryKey={["GET /v1/sources/{id}/calls", sourceId]}
+        read={async ({ limit, signal }) => {
+          const read = await call("GET /v1/sources/{id}/calls", { params: { id: sourceId }, query: { limit }, signal });
+          return { ...read, nextCursor: null };
+        }}
+        lookMs={LOOK_MS}
+        what="calls"
+        idOf={({ id }) => id}
+        textOf={({ what, type, event, code }) => `${what} ${type ?? ""} ${event ?? ""} ${code ?? ""}`}
+        linkOf={({ messageIds: [messageId] }) =>
+          messageId === undefined ? null : `/events/${encodeURIComponent(messageId)}`
+        }
+        copyOf={({ id, messageIds: [messageId] }) => messageId ?? id}
+        rowClass={styles["call"]}
+        empty={
+          <>
+            <Empty command={`posthaste sources sample ${sourceId}`}>
+              No call came yet. Send one from your own program:
+            </Empty>
+            <Snippets writeKey={writeKey} />
+          </>
+        }
+      >
+        {(each) => <CallRow call={each} verdict={verdictOf(each.messageIds[0])} />}
+      </PagedList>
+    </section>
+  );
+}
+
+function CallRow({ call: told, verdict }: { readonly call: Call; readonly verdict: Event | undefined }) {
+  const { time, what, code, status, advice, type, event, userKey, messageIds, path, bytes } = told;
+  return (
+    <>
+      <MomentText at={time} />
+      <span>
+        {type === null
+          ? `${path ?? "a request"} ${bytes === null ? "" : `${countOf(bytes)} B`}`
+          : `${type} ${event ?? ""}`}
+      </span>
+      <span className={styles["detail"]}>{userKey === null ? "" : `user ${userKey}`}</span>
+      <span>
+        {what === "taken" ? (
+          <Mark tone={verdict === undefined ? "good" : causeWords(verdict.cause).tone}>
+            {verdict === undefined ? "taken" : causeWords(verdict.cause).words}
+          </Mark>
+        ) : (
+          <Mark tone="bad">{[what, status, code].filter((each) => each !== null).join(" ")}</Mark>
+        )}
+      </span>
+      <code className={styles["detail"]}>{messageIds[0] ?? ""}</code>
+      {advice !== null && <span className={styles["advice"]}>{advice}</span>}
+    </>
+  );
+}
+
+/** Of the last hour, with what to change about what was not taken. */
+function Counts({ sourceId }: Pick<CallsPartProps, "sourceId">) {
+  const { state } = useLiveState();
+  const { data } = useQuery({
+    ...asked("GET /v1/sources/{id}/calls", { params: { id: sourceId }, query: { limit: 1 } }),
+    refetchInterval: state === "paused" ? false : COUNTS_MS,
+  });
+  if (data === undefined) return null;
+  const { accepted, rejected, refused } = data.counts;
+  const missed = [
+    ...refused.map((each) => ["refused", each] as const),
+    ...rejected.map((each) => ["rejected", each] as const),
+  ];
+  return (
+    <>
+      <p>
+        In the last hour <strong>{countOf(accepted)}</strong> taken
+        {missed.length === 0 && ", none refused"}
+      </p>
+      {missed.length > 0 && (
+        <ul aria-label="Not taken">
+          {missed.map(([what, { code, count, advice }]) => (
+            <li key={`${what} ${code}`}>
+              <Mark tone="bad">{`${what}: ${code} × ${countOf(count)}`}</Mark> {advice}
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+/** By message id, what became of the newest events of the source. */
+function useVerdicts(sourceId: string): (messageId: string | undefined) => Event | undefined {
+  const { state } = useLiveState();
+  const { data } = useQuery({
+    ...asked("GET /v1/events", { query: { sourceId, limit: VERDICTS } }),
+    refetchInterval: state === "paused" ? false : COUNTS_MS,
+    retry: false,
+  });
+  const byId = new Map(data?.data.map((event) => [event.messageId, event]));
+  return (messageId) => (messageId === undefined ? undefined : byId.get(messageId));
+}

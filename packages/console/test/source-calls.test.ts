@@ -1,0 +1,88 @@
+/** What a source sent, on its page. */
+import { describe, expect, it } from "vitest";
+import { axeFaults, found } from "./browser.ts";
+import { exampleOf } from "./fake-control.ts";
+import { control, startConsole, visit } from "./started-console.ts";
+
+const CALLS = "GET /v1/sources/{id}/calls";
+const PATH = "/sources/src_4k2v8m1n0p3q5r7s";
+const example = exampleOf(CALLS).body as { readonly data: readonly object[]; readonly counts: object };
+const [taken] = example.data;
+const [event] = (exampleOf("GET /v1/events").body as { readonly data: readonly object[] }).data;
+const NONE = { accepted: 0, lastAcceptedAt: null, rejected: [], refused: [] };
+
+startConsole();
+
+const callsOf = (data: readonly object[], counts: object = {}) => ({
+  body: { ...example, data, counts: { ...example.counts, ...counts } },
+});
+
+const refused = {
+  ...{ ...taken, id: "refused:1", what: "refused", code: "too_large", status: 413, path: "/v1/batch", bytes: 600_000 },
+  ...{ type: null, event: null, userKey: null, messageIds: [], advice: "Send batches of 500 KB at the most." },
+};
+
+describe.skipIf("missing" in found)("a source's calls", () => {
+  it("stand with their verdict, and those that were not taken with what to change", async () => {
+    const page = await visit(PATH, {
+      [CALLS]: callsOf([{ ...taken, messageIds: ["message-9"] }, refused]),
+      "GET /v1/events": {
+        body: { data: [{ ...event, messageId: "message-9", cause: "no_destination" }], nextCursor: null },
+      },
+    });
+    const calls = page.getByRole("region", { name: "Calls" });
+    await calls.getByText("No destination").waitFor();
+    await calls.getByText("refused 413 too_large").waitFor();
+    await calls.getByText("Send batches of 500 KB at the most.").waitFor();
+    await calls.getByText("/v1/batch 600,000 B").waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await calls.getByText("message-9").click();
+    await page.waitForURL("**/events/message-9");
+  });
+
+  it("wait behind a button as they come, and stand still while they are paused", async () => {
+    const page = await visit(PATH, { [CALLS]: callsOf([taken ?? {}]) });
+    const calls = page.getByRole("region", { name: "Calls" });
+    await calls.getByText("message-7").waitFor();
+    control.answer({ [CALLS]: callsOf([{ ...taken, id: "taken:2" }, taken ?? {}]) });
+    await calls.getByRole("button", { name: "1 new" }).click();
+    await expect.poll(() => calls.getByText("message-7").count()).toBe(2);
+    await page.getByRole("button", { name: "live: pause" }).click();
+    await page.getByRole("button", { name: /^paused/ }).waitFor();
+    control.answer({ [CALLS]: callsOf([{ ...taken, id: "taken:3" }, { ...taken, id: "taken:2" }, taken ?? {}]) });
+    await page.getByRole("button", { name: /^paused/ }).click();
+    await calls.getByRole("button", { name: "1 new" }).waitFor();
+  });
+
+  it("are not asked for while they are paused", async () => {
+    const page = await visit(PATH, { [CALLS]: callsOf([taken ?? {}]) });
+    await page.clock.install();
+    await page.reload();
+    await page.getByRole("region", { name: "Calls" }).getByText("message-7").waitFor();
+    await page.getByRole("button", { name: "live: pause" }).click();
+    await page.getByRole("button", { name: /^paused/ }).waitFor();
+    control.answer({ [CALLS]: callsOf([taken ?? {}]) });
+    await page.clock.runFor(6000);
+    expect(control.requests.filter(({ operation }) => operation === CALLS)).toEqual([]);
+  });
+
+  it("are none at first: then the lines to send from stand there, in three languages", async () => {
+    const page = await visit(PATH, { [CALLS]: callsOf([], NONE) });
+    const calls = page.getByRole("region", { name: "Calls" });
+    await calls.getByText("No call came yet.").waitFor();
+    await calls.getByText("none refused").waitFor();
+    await calls.getByText("curl -u '7zve1z2r23axm4r4ht9h51em3sxdz3sg:' http://127.0.0.1:8080/v1/track").waitFor();
+    for (const [name, text] of [
+      ["TypeScript", "new Analytics({ writeKey:"],
+      ["Go", "client.Endpoint ="],
+    ] as const) {
+      await calls.getByRole("tab", { name }).click();
+      await calls.getByText(text).waitFor();
+    }
+    await calls.getByRole("button", { name: "Copy the lines for Go" }).click();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(
+      'analytics.New("7zve1z2r23axm4r4ht9h51em3sxdz3sg")',
+    );
+    expect(await axeFaults(page)).toEqual([]);
+  });
+});
