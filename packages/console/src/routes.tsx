@@ -20,6 +20,26 @@ const first = createRoute({
   },
 });
 
+const connect = createRoute({
+  getParentRoute: () => root,
+  path: "/connect",
+  validateSearch: (search) => filterFrom(search, [{ key: "kind", label: "Kind" }]),
+  component: lazyRouteComponent(() => import("./pages/connect/connect-page.tsx"), "ConnectPage"),
+});
+
+const firstEvent = createRoute({
+  getParentRoute: () => root,
+  path: "/connect/$destinationId",
+  component: lazyRouteComponent(() => import("./pages/connect/first-event-page.tsx"), "FirstEventPage"),
+});
+
+const testReceivers = createRoute({
+  getParentRoute: () => root,
+  path: "/test-receivers",
+  validateSearch: (search) => filterFrom(search, [{ key: "id", label: "Id" }]),
+  component: lazyRouteComponent(() => import("./pages/test-receivers/test-receivers-page.tsx"), "TestReceiversPage"),
+});
+
 const event = createRoute({
   getParentRoute: () => root,
   path: "/events/$messageId",
@@ -100,6 +120,9 @@ const replay = createRoute({
 export const router = createRouter({
   routeTree: root.addChildren([
     first,
+    connect,
+    firstEvent,
+    testReceivers,
     sources,
     source,
     destinations,

@@ -1,5 +1,14 @@
 /** The pages that the frame leads to, in the order of the rail. */
-import { Archive, History, KeyRound, type LucideIcon, Radio, Send, Webhook } from "lucide-react";
+import {
+  Archive,
+  History,
+  Inbox,
+  KeyRound,
+  type LucideIcon,
+  Radio,
+  Send,
+  Webhook,
+} from "lucide-react";
 
 export interface Place {
   readonly path: string;
@@ -17,6 +26,7 @@ export const PLACES: readonly Place[] = [
   { path: "/deliveries", name: "Deliveries", icon: Send, key: "l", isRare: false },
   { path: "/dead-letters", name: "Dead letters", icon: Archive, key: "x", isRare: false },
   { path: "/activity", name: "Activity", icon: History, key: "a", isRare: true },
+  { path: "/test-receivers", name: "Test receivers", icon: Inbox, key: "r", isRare: true },
   { path: "/access", name: "Access", icon: KeyRound, key: "t", isRare: true },
 ];
 

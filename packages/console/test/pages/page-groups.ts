@@ -4,6 +4,7 @@
  */
 import { accessPage, activityPage } from "./access.ts";
 import { destinationPage, destinationsPage, sourcePage, sourcesPage } from "./configuration.ts";
+import { connectPage, firstEventPage, testReceiversPage } from "./connect.ts";
 import { deadLettersPage, deliveriesPage, lettersPage } from "./deliveries.ts";
 import { eventPage } from "./event.ts";
 import { replayPage, reviewPage } from "./replay.ts";
@@ -11,6 +12,7 @@ import type { TestedPage } from "./tested-page.ts";
 
 /** Events, and what became of them. */
 export const EVENT_PAGES: readonly TestedPage[] = [
+  firstEventPage,
   eventPage,
   deliveriesPage,
   deadLettersPage,
@@ -21,6 +23,8 @@ export const EVENT_PAGES: readonly TestedPage[] = [
 
 /** What an operator sets up, and who may. */
 export const CONFIGURATION_PAGES: readonly TestedPage[] = [
+  connectPage,
+  testReceiversPage,
   sourcesPage,
   sourcePage,
   destinationsPage,

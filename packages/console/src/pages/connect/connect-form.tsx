@@ -1,0 +1,157 @@
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { Form } from "react-aria-components";
+import { ApiProblem, call } from "../../api/client.ts";
+import { Button } from "../../elements/button.tsx";
+import { Choice } from "../../elements/choice.tsx";
+import { Field } from "../../elements/field.tsx";
+import { Refusal } from "../../elements/refusal.tsx";
+import { allSources } from "../../names/names.ts";
+import { useMissingScope } from "../../session/session.ts";
+import { UrlFields } from "../destinations/destination-fields.tsx";
+import { TestedUrls } from "../destinations/test-send.tsx";
+import styles from "./connect.module.css";
+import { type ConnectDraft, heldDraft, holdDraft, nameOf, settingsOf } from "./connect-draft.ts";
+import { SecretChoice } from "./secret-choice.tsx";
+import { SourceChoice } from "./source-choice.tsx";
+import { useConnecting } from "./use-connecting.ts";
+
+const SAVE = "save-and-turn-on";
+
+/** Source, URLs, secret: all on one page, tried before it is saved. */
+export function ConnectForm() {
+  const unavailable = useMissingScope("write");
+  const { data: sources = [] } = useQuery(allSources);
+  const [draft, setDraft] = useState(heldDraft);
+  const [sharedSecret, setSharedSecret] = useState("");
+  useEffect(() => holdDraft(draft), [draft]);
+  const put = (part: Partial<ConnectDraft>): void => setDraft((known) => ({ ...known, ...part }));
+  const testing = useTesting(draft, sharedSecret);
+  const connecting = useConnecting(draft, sharedSecret);
+  const receiving = useReceiver(put);
+  const errors = [...connecting.errors, ...testing.errors];
+  const errorAt = (path: string): string | null => errors.find((error) => error.path === path)?.message ?? null;
+  const hasFieldErrors = errors.some(({ path }) => path.startsWith("settings.urls"));
+  return (
+    <Form
+      className={styles["form"] ?? ""}
+      data-state="live"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (unavailable === null) connecting.connect(true);
+      }}
+    >
+      <div className={styles["parts"]}>
+        <SourceChoice draft={draft} onChange={put} sources={sources} error={errorAt("name")} />
+        <section aria-label="Where to" className={styles["part"]}>
+          <h2>2 Where to</h2>
+          <UrlFields
+            urls={draft.urls}
+            onChange={(urls) => put({ urls, receiverId: null })}
+            errorAt={errorAt}
+            autoFocus
+            onEnterEmpty={receiving.start}
+            besides={(at) =>
+              at === 0 && (
+                <Button isPending={receiving.isPending} unavailable={unavailable} onPress={receiving.start}>
+                  Use the test receiver
+                </Button>
+              )
+            }
+          />
+          <p className={styles["detail"]}>
+            Nothing to send to yet? The test receiver is a URL of this installation: Enter in the empty field takes it.
+          </p>
+          <Refusal error={receiving.error} />
+        </section>
+        <SecretChoice sharedSecret={sharedSecret} onChange={setSharedSecret} />
+        <More draft={draft} onChange={put} />
+      </div>
+      <aside className={styles["aside"]} aria-label="Test and save">
+        <Button isPending={testing.isPending} unavailable={unavailable} onPress={testing.start}>
+          Send test
+        </Button>
+        {!hasFieldErrors && <Refusal error={testing.error} />}
+        {testing.urls === null ? (
+          <p className={styles["detail"]}>
+            Sends one made-up event to every URL, as the form stands, and shows the answers.
+          </p>
+        ) : (
+          <TestedUrls urls={testing.urls} />
+        )}
+        <div className={styles["save"]}>
+          <Button id={SAVE} type="submit" look="primary" isPending={connecting.isPending} unavailable={unavailable}>
+            Save and turn on
+          </Button>
+          <Button isPending={connecting.isPending} unavailable={unavailable} onPress={() => connecting.connect(false)}>
+            Save, off
+          </Button>
+        </div>
+        {!hasFieldErrors && <Refusal error={connecting.error} />}
+      </aside>
+    </Form>
+  );
+}
+
+interface MoreProps {
+  readonly draft: ConnectDraft;
+  readonly onChange: (part: Partial<ConnectDraft>) => void;
+}
+
+/** What has a good default. */
+function More({ draft, onChange }: MoreProps) {
+  return (
+    <details className={styles["part"]}>
+      <summary>More: name, settling, body</summary>
+      <div className={styles["fields"]}>
+        <Field
+          label="Name of the destination"
+          placeholder={nameOf(draft)}
+          value={draft.name}
+          onChange={(name) => onChange({ name })}
+        />
+        <Choice
+          label="A delivery is settled"
+          value={draft.settle}
+          choices={[
+            ["any", "when any URL took it: the next one is for when the first fails"],
+            ["each", "by each URL on its own: all of them get every event"],
+          ]}
+          onChange={(settle) => onChange({ settle })}
+        />
+        <Choice
+          label="Body"
+          value={draft.payload}
+          choices={[
+            ["documented", "documented: the shapes of the documentation"],
+            ["full", "full: with what the call had besides"],
+          ]}
+          onChange={(payload) => onChange({ payload })}
+        />
+      </div>
+    </details>
+  );
+}
+
+function useTesting(draft: ConnectDraft, sharedSecret: string) {
+  const testing = useMutation({
+    mutationFn: () => call("POST /v1/destinations/test", { body: { settings: settingsOf(draft, sharedSecret) } }),
+  });
+  const { data, error, isPending } = testing;
+  return {
+    ...{ error, isPending, urls: data?.urls ?? null, start: () => testing.mutate() },
+    errors: error instanceof ApiProblem ? error.errors : [],
+  };
+}
+
+/** Makes a test receiver, whose URL then stands in the place of the first; what comes next has the focus. */
+function useReceiver(put: (part: Partial<ConnectDraft>) => void) {
+  const making = useMutation({
+    mutationFn: () => call("POST /v1/test-receivers", { body: {} }),
+    onSuccess: ({ id, url }) => {
+      put({ urls: [{ url, headers: [] }], receiverId: id });
+      document.getElementById(SAVE)?.focus();
+    },
+  });
+  return { error: making.error, isPending: making.isPending, start: () => making.mutate() };
+}

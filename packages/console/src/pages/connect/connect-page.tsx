@@ -1,0 +1,50 @@
+/** A webhook is connected on one page; before it stands what can be connected. */
+import { useQuery } from "@tanstack/react-query";
+import { useSearch } from "@tanstack/react-router";
+import { Webhook } from "lucide-react";
+import { Link } from "react-aria-components";
+import type { Catalog } from "../../api/api-types.ts";
+import { asked } from "../../api/asked.ts";
+import { searchOf } from "../../listing/filter.ts";
+import { Empty, Loaded } from "../../listing/loaded.tsx";
+import { PageTitle } from "../../status/page-title.tsx";
+import styles from "./connect.module.css";
+import { ConnectForm } from "./connect-form.tsx";
+
+export function ConnectPage() {
+  const { kind } = useSearch({ from: "/connect" });
+  const query = useQuery(asked("GET /v1/catalog", {}));
+  return (
+    <>
+      <PageTitle>Connect</PageTitle>
+      <h1>{kind === undefined ? "What do you connect?" : "Connect a webhook"}</h1>
+      <Loaded
+        query={query}
+        what="catalog"
+        rows={2}
+        isEmpty={(catalog) => catalog.length === 0}
+        empty={<Empty action={<a href="/overview">Overview</a>}>Control has nothing to connect.</Empty>}
+      >
+        {(catalog) => (kind === undefined ? <Kinds catalog={catalog} /> : <ConnectForm />)}
+      </Loaded>
+    </>
+  );
+}
+
+function Kinds({ catalog }: { readonly catalog: Catalog }) {
+  return (
+    <ul data-state="live" className={styles["kinds"]}>
+      {catalog.map(({ name, description }, at) => (
+        <li key={name}>
+          <Link href={`/connect${searchOf({ kind: name })}`} autoFocus={at === 0} className={styles["kind"] ?? ""}>
+            <Webhook size={24} aria-hidden />
+            <span>
+              <strong>{name}</strong>
+              <span className={styles["detail"]}>{description}</span>
+            </span>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
+}

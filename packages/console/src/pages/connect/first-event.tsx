@@ -1,0 +1,46 @@
+import { useQuery } from "@tanstack/react-query";
+import { asked } from "../../api/asked.ts";
+import { ActionLink } from "../../elements/action-link.tsx";
+import { useLive } from "../../live/live.ts";
+import { useNames } from "../../names/names.ts";
+import { causeWords } from "../../verdict/cause.ts";
+import { Mark } from "../../verdict/mark.tsx";
+import { Timeline } from "../event/timeline.tsx";
+import styles from "./connect.module.css";
+
+/** While it is under way. */
+const AGAIN_MS = 300;
+
+/** The first event on its way: received, routed, delivered, each with its time. */
+export function FirstEvent({ messageId }: { readonly messageId: string }) {
+  const query = useQuery({
+    ...asked("GET /v1/events/{messageId}", { params: { messageId } }),
+    refetchInterval: ({ state: { data } }) =>
+      data === undefined || data.cause === "unknown" || causeWords(data.cause).tone === "waiting" ? AGAIN_MS : false,
+  });
+  const look = (): void => void query.refetch();
+  useLive({ topics: ["deliveries"], filter: { messageId }, onRows: look, onGap: look });
+  const nameOf = useNames();
+  const { data } = query;
+  const isKnown = data !== undefined && data.cause !== "unknown";
+  return (
+    <section className={styles["waiting"]} aria-label="First event">
+      <p role="status">
+        {isKnown ? (
+          <Mark tone={causeWords(data.cause).tone}>{causeWords(data.cause).words}</Mark>
+        ) : (
+          <Mark tone="waiting">Sent, on its way</Mark>
+        )}
+      </p>
+      {isKnown && (
+        <>
+          <p>{data.sentence}</p>
+          {data.events.map(({ sourceId, receivedAt, timeline }) => (
+            <Timeline key={`${sourceId} ${receivedAt}`} steps={timeline} nameOf={nameOf} />
+          ))}
+        </>
+      )}
+      <ActionLink href={`/events/${encodeURIComponent(messageId)}`}>All about this event</ActionLink>
+    </section>
+  );
+}

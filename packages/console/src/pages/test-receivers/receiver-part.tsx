@@ -1,0 +1,120 @@
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { Form } from "react-aria-components";
+import type { ReceivedRequests, TestReceiver } from "../../api/api-types.ts";
+import { asked } from "../../api/asked.ts";
+import { call } from "../../api/client.ts";
+import { Button } from "../../elements/button.tsx";
+import { Copied } from "../../elements/copied.tsx";
+import { Field } from "../../elements/field.tsx";
+import { Refusal } from "../../elements/refusal.tsx";
+import { Empty, Loaded } from "../../listing/loaded.tsx";
+import { MomentText } from "../../moment/moment-text.tsx";
+import type { Tone } from "../../verdict/cause.ts";
+import { Mark } from "../../verdict/mark.tsx";
+import styles from "./test-receivers.module.css";
+
+type Received = ReceivedRequests["requests"][number];
+
+const AGAIN_MS = 1000;
+
+const SIGNATURES: Readonly<Record<Received["signature"], readonly [Tone, string]>> = {
+  valid: ["good", "signature valid"],
+  invalid: ["bad", "signature invalid"],
+  missing: ["bad", "not signed, though its destination has a secret"],
+  unchecked: ["off", "signature not checked"],
+};
+
+/** One receiver: its URL, what it answers, and what came to it, the newest first. */
+export function ReceiverPart({ receiver }: { readonly receiver: TestReceiver }) {
+  const query = useQuery({
+    ...asked("GET /v1/test-receivers/{id}", { params: { id: receiver.id } }),
+    refetchInterval: AGAIN_MS,
+  });
+  return (
+    <>
+      <Copied what="URL" text={receiver.url} />
+      <AnswerForm receiver={receiver} />
+      <Loaded
+        query={query}
+        what="requests"
+        rows={2}
+        isEmpty={({ requests }) => requests.length === 0}
+        empty={<Empty command={`curl -d '{}' ${receiver.url}`}>Nothing came yet.</Empty>}
+      >
+        {({ requests }) => (
+          <ul aria-label="Requests">
+            {requests.toReversed().map((request) => (
+              <RequestRow key={request.seq} request={request} />
+            ))}
+          </ul>
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+function RequestRow({ request }: { readonly request: Received }) {
+  const { time, method, headers, bodyBase64, bytes, signature } = request;
+  const [tone, words] = SIGNATURES[signature];
+  return (
+    <li className={styles["request"]}>
+      <details>
+        <summary>
+          <MomentText at={time} /> {method} {bytes} B <Mark tone={tone}>{words}</Mark>
+        </summary>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what can be scrolled is reached by the keyboard */}
+        <pre tabIndex={0}>
+          {Object.entries(headers)
+            .map(([name, value]) => `${name}: ${value}`)
+            .join("\n")}
+          {`\n\n${textOf(bodyBase64)}`}
+        </pre>
+      </details>
+    </li>
+  );
+}
+
+/** What it answers from now on, and when: to see what a failing receiver does. */
+function AnswerForm({ receiver: { id, status, delayMs } }: { readonly receiver: TestReceiver }) {
+  const [draft, setDraft] = useState({ status: String(status), delayMs: String(delayMs) });
+  const saving = useMutation({
+    mutationFn: () =>
+      call("PATCH /v1/test-receivers/{id}", {
+        params: { id },
+        body: { status: Number(draft.status), delayMs: Number(draft.delayMs) },
+      }),
+  });
+  return (
+    <Form
+      className={styles["answers"] ?? ""}
+      onSubmit={(event) => {
+        event.preventDefault();
+        saving.mutate();
+      }}
+    >
+      <Field
+        label="It answers with"
+        inputMode="numeric"
+        value={draft.status}
+        onChange={(typed) => setDraft({ ...draft, status: typed })}
+      />
+      <Field
+        label="after (ms)"
+        inputMode="numeric"
+        value={draft.delayMs}
+        onChange={(typed) => setDraft({ ...draft, delayMs: typed })}
+      />
+      <Button type="submit" isPending={saving.isPending}>
+        Set
+      </Button>
+      <span role="status">{saving.isSuccess && "It answers so from now on."}</span>
+      <Refusal error={saving.error} />
+    </Form>
+  );
+}
+
+/** Bytes that are no text show as such. */
+function textOf(base64: string): string {
+  return new TextDecoder().decode(Uint8Array.from(atob(base64), (character) => character.charCodeAt(0)));
+}

@@ -1,0 +1,206 @@
+/** A webhook is connected: the rule of use-connecting.ts, the form, its test, and the first event. */
+import { describe, expect, it } from "vitest";
+import { axeFaults, contrastFaults, found, sidewaysPx } from "./browser.ts";
+import { exampleOf, type FakeRequest, problem } from "./fake-control.ts";
+import { control, startConsole, visit } from "./started-console.ts";
+
+const FORM = "/connect?kind=Webhooks";
+const MAKE = "POST /v1/destinations";
+const RECEIVER = exampleOf("POST /v1/test-receivers").body as { readonly id: string; readonly url: string };
+const destination = exampleOf("GET /v1/destinations/{id}").body as { readonly sourceIds: readonly string[] };
+
+const NO_SOURCES = {
+  "GET /v1/sources": { body: { data: [], nextCursor: null, asOf: null, complete: true } },
+};
+
+startConsole();
+
+const bodies = (operation: string) =>
+  control.requests.filter((each) => each.operation === operation).map(({ body }) => body);
+
+/** As control says that a setting is wrong. */
+function wrong(path: string, message: string) {
+  const refused = problem(400, "the settings are wrong");
+  const { body } = refused as { readonly body: object };
+  return { status: 400, body: { ...body, errors: [{ path, message }] } };
+}
+
+describe.skipIf("missing" in found)("a webhook", () => {
+  it("is connected from nothing by Enter alone, with the test receiver and no typed field", async () => {
+    const page = await visit("/connect", NO_SOURCES);
+    await page.getByRole("link", { name: "Webhooks" }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByLabel("URL 1").waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await page.keyboard.press("Enter");
+    await expect.poll(() => page.getByLabel("URL 1").inputValue()).toBe(RECEIVER.url);
+    await page.keyboard.press("Enter");
+    await page.getByText("Waiting for the first event").waitFor();
+    expect(bodies("POST /v1/sources")).toEqual([{ name: "My website", kind: "web" }]);
+    expect(bodies(MAKE)).toMatchObject([
+      { name: "Test receiver", enabled: true, settings: { settle: "any", urls: [{ url: RECEIVER.url }] } },
+    ]);
+    expect(bodies("PATCH /v1/test-receivers/{id}")).toEqual([{ destinationId: expect.stringMatching(/^dst_/) }]);
+  });
+
+  it("CO1: that is refused says so at the field, and its new source is made once", async () => {
+    const refuse = ({ body }: FakeRequest) =>
+      JSON.stringify(body).includes("https://")
+        ? { status: 201, body: destination }
+        : wrong("settings.urls[0].url", "expected http or https");
+    const page = await visit(FORM, { ...NO_SOURCES, [MAKE]: refuse });
+    await page.getByLabel("URL 1").fill("ftp://shop.example/hook");
+    await page.getByRole("button", { name: "Save and turn on" }).click();
+    await page.getByText("expected http or https").waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await page.getByLabel("URL 1").fill("https://shop.example/hook");
+    await page.getByRole("button", { name: "Save and turn on" }).click();
+    await page.waitForURL("**/connect/dst_*");
+    expect(bodies("POST /v1/sources")).toHaveLength(1);
+    expect(bodies(MAKE)).toMatchObject([{ name: "shop.example" }, { name: "shop.example" }]);
+  });
+
+  it("is tried before it is saved, with the secret and the headers as they stand", async () => {
+    const page = await visit(FORM);
+    await page.getByLabel("URL 1").fill("https://shop.example/hook");
+    await page.getByRole("button", { name: "Header" }).click();
+    const header = page.getByRole("textbox", { name: "Header 1" });
+    await header.fill("Host");
+    await page.getByText("Host is set by the service and cannot be changed").waitFor();
+    await header.fill("Authorization");
+    await page.getByLabel("Value").fill("Bearer only-once\u2713");
+    await page.getByText("Authorization has a value with a control character or one outside Latin-1").waitFor();
+    await page.getByLabel("Value").fill("Bearer only-once");
+    await page.getByRole("button", { name: "Header", exact: true }).click();
+    await page.getByRole("textbox", { name: "Header 2" }).fill("authorization");
+    await page.getByText("authorization is given twice").waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await page.getByRole("button", { name: "Take away header 2" }).click();
+    expect(await header.getAttribute("aria-invalid")).toBeNull();
+    await page.getByText("Sign each request").click();
+    const secret = await page.locator("code", { hasText: /^[0-9a-f]{64}$/ }).innerText();
+    await page.getByRole("button", { name: "Send test" }).click();
+    await page.getByText("Nothing listens there").waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await page.emulateMedia({ colorScheme: "dark" });
+    expect(await contrastFaults(page)).toEqual([]);
+    for (const width of [360, 768]) {
+      await page.setViewportSize({ width, height: 800 });
+      expect([width, await sidewaysPx(page)]).toEqual([width, 0]);
+    }
+    expect(bodies("POST /v1/destinations/test")).toMatchObject([
+      {
+        settings: {
+          sharedSecret: secret,
+          urls: [{ url: "https://shop.example/hook", headers: { Authorization: "Bearer only-once" } }],
+        },
+      },
+    ]);
+    const held = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
+    expect([held.includes("shop.example"), held.includes(secret), held.includes("only-once")]).toEqual([
+      ...[true, false, false],
+    ]);
+    await page.reload();
+    await expect.poll(() => page.getByLabel("URL 1").inputValue()).toBe("https://shop.example/hook");
+  });
+
+  it("has its URLs put in order by the keyboard, takes a source that is there, and is saved off", async () => {
+    const page = await visit(FORM, { [MAKE]: { status: 201, body: { ...destination, enabled: false } } });
+    await page.getByText("One that is there").click();
+    await page.getByLabel("URL 1").fill("https://one.example");
+    await page.getByRole("button", { name: "URL", exact: true }).click();
+    await page.getByLabel("URL 2").fill("https://two.example");
+    await page.getByRole("button", { name: "Before URL 1" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Save, off" }).click();
+    await page.waitForURL("**/destinations/dst_*");
+    expect(bodies("POST /v1/sources")).toEqual([]);
+    expect(bodies(MAKE)).toMatchObject([
+      {
+        enabled: false,
+        sourceIds: [expect.stringMatching(/^src_/)],
+        settings: { urls: [{ url: "https://two.example" }, { url: "https://one.example" }] },
+      },
+    ]);
+  });
+
+  it("says why there is no test receiver", async () => {
+    const page = await visit(FORM, { "POST /v1/test-receivers": problem(409, "test receivers are for local use") });
+    await page.getByRole("button", { name: "Use the test receiver" }).click();
+    await page.getByText("test receivers are for local use").waitFor();
+  });
+});
+
+describe.skipIf("missing" in found)("the first event", () => {
+  const verdict = exampleOf("GET /v1/events/{messageId}").body as { readonly cause: string };
+  const DELIVERED = {
+    ...{ ...verdict, cause: "delivered" },
+    sentence: `Delivered: "Billing" took it. http://127.0.0.1:8090/receive/${"rcv_4k2v8m1n0p3q5r7s".repeat(3)}`,
+    events: [
+      {
+        ...{ sourceId: "src_1", origin: null, type: "track", event: "Sample", userKey: "u", cause: "delivered" },
+        ...{ sentence: "", command: null, pipeline: null, receivedAt: "2026-11-22T10:12:07.113Z", destinations: [] },
+        timeline: [
+          { time: "2026-11-22T10:12:07.113Z", what: "received", destinationId: null, detail: "ingest took the call" },
+          { time: "2026-11-22T10:12:07.154Z", what: "attempt", destinationId: "dst_1", detail: "200" },
+        ],
+      },
+    ],
+  };
+
+  it("is a sample that ingest refuses until it knows the key, and is shown on its way", async () => {
+    let sent = 0;
+    const sample = () => {
+      sent += 1;
+      const taken = sent === 3;
+      const status = taken ? 200 : 401;
+      return { body: { messageId: "sample-1", type: "track", taken, status, code: null, message: null } };
+    };
+    const page = await visit("/connect/dst_4k2v8m1n0p3q5r7s", {
+      "POST /v1/sources/{id}/sample": sample,
+      "GET /v1/events/{messageId}": { body: DELIVERED },
+    });
+    await page.getByRole("button", { name: "Send a sample event" }).click();
+    const first = page.getByRole("region", { name: "First event" });
+    await first.getByText('"Billing" took it.').waitFor();
+    await first.getByText("+41 ms").waitFor();
+    expect(sent).toBe(3);
+    expect(await axeFaults(page)).toEqual([]);
+    await page.setViewportSize({ width: 360, height: 800 });
+    expect(await sidewaysPx(page)).toBe(0);
+  });
+
+  it("is a call of the source itself, where one comes first", async () => {
+    const calls = exampleOf("GET /v1/sources/{id}/calls").body as { readonly data: readonly object[] };
+    const [call] = calls.data;
+    const page = await visit("/connect/dst_4k2v8m1n0p3q5r7s", {
+      "GET /v1/sources/{id}/calls": {
+        body: { ...calls, data: [{ ...call, time: "2099-01-01T00:00:00.000Z", messageIds: ["own-1"] }] },
+      },
+      "GET /v1/events/{messageId}": { body: DELIVERED },
+    });
+    await page.getByRole("link", { name: "All about this event" }).click();
+    await page.waitForURL("**/events/own-1");
+  });
+
+  it("that is refused says why", async () => {
+    const body = { messageId: "m", type: "track", taken: false, status: 503, code: "busy", message: "ingest is busy" };
+    const page = await visit("/connect/dst_4k2v8m1n0p3q5r7s", { "POST /v1/sources/{id}/sample": { body } });
+    await page.getByRole("button", { name: "Send a sample event" }).click();
+    await page.getByText("It was not sent: ingest is busy.").waitFor();
+  });
+});
+
+describe.skipIf("missing" in found)("a test receiver", () => {
+  it("shows what came with its body, and answers as it is told", async () => {
+    const page = await visit("/test-receivers");
+    await page.getByText("signature not checked").click();
+    await page.locator("pre").waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await page.getByLabel("It answers with").fill("503");
+    await page.getByLabel("after (ms)").fill("1000");
+    await page.keyboard.press("Enter");
+    await page.getByText("It answers so from now on.").waitFor();
+    expect(bodies("PATCH /v1/test-receivers/{id}")).toEqual([{ status: 503, delayMs: 1000 }]);
+  });
+});
