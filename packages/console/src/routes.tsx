@@ -73,6 +73,18 @@ const activity = createRoute({
   component: lazyRouteComponent(() => import("./pages/activity/activity-page.tsx"), "ActivityPage"),
 });
 
+const audiences = createRoute({
+  getParentRoute: () => root,
+  path: "/audiences",
+  component: lazyRouteComponent(() => import("./pages/audiences/audiences-page.tsx"), "AudiencesPage"),
+});
+
+const audience = createRoute({
+  getParentRoute: () => root,
+  path: "/audiences/$audienceId",
+  component: lazyRouteComponent(() => import("./pages/audiences/audience-page.tsx"), "AudiencePage"),
+});
+
 const access = createRoute({
   getParentRoute: () => root,
   path: "/access",
@@ -133,6 +145,8 @@ export const router = createRouter({
     letters,
     review,
     replay,
+    audiences,
+    audience,
     activity,
     access,
   ]),

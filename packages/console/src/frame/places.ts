@@ -7,6 +7,7 @@ import {
   type LucideIcon,
   Radio,
   Send,
+  Users,
   Webhook,
 } from "lucide-react";
 
@@ -25,6 +26,7 @@ export const PLACES: readonly Place[] = [
   { path: "/destinations", name: "Destinations", icon: Webhook, key: "d", isRare: false },
   { path: "/deliveries", name: "Deliveries", icon: Send, key: "l", isRare: false },
   { path: "/dead-letters", name: "Dead letters", icon: Archive, key: "x", isRare: false },
+  { path: "/audiences", name: "Audiences", icon: Users, key: "u", isRare: true },
   { path: "/activity", name: "Activity", icon: History, key: "a", isRare: true },
   { path: "/test-receivers", name: "Test receivers", icon: Inbox, key: "r", isRare: true },
   { path: "/access", name: "Access", icon: KeyRound, key: "t", isRare: true },

@@ -3,6 +3,7 @@
  * workers share what takes a browser longest.
  */
 import { accessPage, activityPage } from "./access.ts";
+import { audiencePage, audiencesPage } from "./audiences.ts";
 import { destinationPage, destinationsPage, sourcePage, sourcesPage } from "./configuration.ts";
 import { connectPage, firstEventPage, testReceiversPage } from "./connect.ts";
 import { deadLettersPage, deliveriesPage, lettersPage } from "./deliveries.ts";
@@ -29,6 +30,8 @@ export const CONFIGURATION_PAGES: readonly TestedPage[] = [
   sourcePage,
   destinationsPage,
   destinationPage,
+  audiencesPage,
+  audiencePage,
   activityPage,
   accessPage,
 ];
