@@ -91,6 +91,18 @@ const access = createRoute({
   component: lazyRouteComponent(() => import("./pages/access/access-page.tsx"), "AccessPage"),
 });
 
+const deletions = createRoute({
+  getParentRoute: () => root,
+  path: "/deletions",
+  component: lazyRouteComponent(() => import("./pages/deletions/deletions-page.tsx"), "DeletionsPage"),
+});
+
+const deletion = createRoute({
+  getParentRoute: () => root,
+  path: "/deletions/$deletionId",
+  component: lazyRouteComponent(() => import("./pages/deletions/deletion-page.tsx"), "DeletionPage"),
+});
+
 const sources = createRoute({
   getParentRoute: () => root,
   path: "/sources",
@@ -147,6 +159,8 @@ export const router = createRouter({
     replay,
     audiences,
     audience,
+    deletions,
+    deletion,
     activity,
     access,
   ]),

@@ -8,6 +8,7 @@ import {
   Radio,
   Send,
   Users,
+  UserX,
   Webhook,
 } from "lucide-react";
 
@@ -27,6 +28,7 @@ export const PLACES: readonly Place[] = [
   { path: "/deliveries", name: "Deliveries", icon: Send, key: "l", isRare: false },
   { path: "/dead-letters", name: "Dead letters", icon: Archive, key: "x", isRare: false },
   { path: "/audiences", name: "Audiences", icon: Users, key: "u", isRare: true },
+  { path: "/deletions", name: "Deletions", icon: UserX, key: "e", isRare: true },
   { path: "/activity", name: "Activity", icon: History, key: "a", isRare: true },
   { path: "/test-receivers", name: "Test receivers", icon: Inbox, key: "r", isRare: true },
   { path: "/access", name: "Access", icon: KeyRound, key: "t", isRare: true },

@@ -6,6 +6,7 @@ import { accessPage, activityPage } from "./access.ts";
 import { audiencePage, audiencesPage } from "./audiences.ts";
 import { destinationPage, destinationsPage, sourcePage, sourcesPage } from "./configuration.ts";
 import { connectPage, firstEventPage, testReceiversPage } from "./connect.ts";
+import { deletionPage, deletionsPage } from "./deletions.ts";
 import { deadLettersPage, deliveriesPage, lettersPage } from "./deliveries.ts";
 import { eventPage } from "./event.ts";
 import { replayPage, reviewPage } from "./replay.ts";
@@ -20,6 +21,8 @@ export const EVENT_PAGES: readonly TestedPage[] = [
   lettersPage,
   reviewPage,
   replayPage,
+  deletionsPage,
+  deletionPage,
 ];
 
 /** What an operator sets up, and who may. */

@@ -1,0 +1,23 @@
+import { exampleOf, problem } from "../fake-control.ts";
+import type { TestedPage } from "./tested-page.ts";
+
+const NONE = { data: [], nextCursor: null, asOf: "2026-11-22T14:12:10.000Z", complete: true };
+
+export const deletionsPage: TestedPage = {
+  ...{ route: "/deletions", path: "/deletions", title: "Deletions · Posthaste", reads: "GET /v1/deletions" },
+  empty: { "GET /v1/deletions": { body: NONE } },
+  live: {},
+  shows: ["ticket-4711", "8 notifications: 8 sent", "Is a user suppressed?"],
+};
+
+export const deletionPage: TestedPage = {
+  ...{ route: "/deletions/$deletionId", path: "/deletions/ticket-4711", title: "Deletion ticket-4711 · Posthaste" },
+  reads: "GET /v1/deletions/{id}",
+  empty: { "GET /v1/deletions/{id}": problem(404, "there is no deletion request ticket-4711") },
+  live: {
+    "GET /v1/deletions/{id}": {
+      body: Object.assign({}, exampleOf("GET /v1/deletions/{id}").body, { id: "ticket-4711" }),
+    },
+  },
+  shows: ["1 user of 12 sources", "Nobody was suppressed", "user-7", "nobody is told: it had no destination"],
+};
