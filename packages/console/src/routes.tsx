@@ -5,6 +5,7 @@ import { FIRST_PLACE } from "./frame/places.ts";
 import { LETTER_FILTERS } from "./letters/letter-filter.ts";
 import { REPLAY_FILTERS } from "./letters/replay-filter.ts";
 import { filterFrom, searchOf } from "./listing/filter.ts";
+import { MADE_TOKEN } from "./pages/access/made-token.ts";
 import { ACTIVITY_FILTERS } from "./pages/activity/activity-filter.ts";
 import { DELIVERY_FILTERS } from "./pages/deliveries/delivery-filter.ts";
 import { TAB_FIELD } from "./pages/destinations/destination-tab.ts";
@@ -18,6 +19,12 @@ const first = createRoute({
   beforeLoad: () => {
     throw redirect({ to: FIRST_PLACE, replace: true });
   },
+});
+
+const overview = createRoute({
+  getParentRoute: () => root,
+  path: "/overview",
+  component: lazyRouteComponent(() => import("./pages/overview/overview-page.tsx"), "OverviewPage"),
 });
 
 const connect = createRoute({
@@ -88,6 +95,7 @@ const audience = createRoute({
 const access = createRoute({
   getParentRoute: () => root,
   path: "/access",
+  validateSearch: (search) => filterFrom(search, MADE_TOKEN),
   component: lazyRouteComponent(() => import("./pages/access/access-page.tsx"), "AccessPage"),
 });
 
@@ -144,6 +152,7 @@ const replay = createRoute({
 export const router = createRouter({
   routeTree: root.addChildren([
     first,
+    overview,
     connect,
     firstEvent,
     testReceivers,

@@ -25,9 +25,11 @@ describe.skipIf("missing" in found)("a token", () => {
     expect(await axeFaults(page)).toEqual([]);
     await asking.getByLabel("Name").fill("dana");
     await asking.getByText("replay: send again").click();
-    await asking.getByRole("button", { name: "Make it" }).click();
+    await asking.getByRole("button", { name: "Make and copy the link" }).click();
     const told = page.getByRole("dialog", { name: "For dana" });
     await told.getByText(LINK).waitFor();
+    await told.getByText("It is copied.").waitFor();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(LINK);
     expect(await axeFaults(page)).toEqual([]);
     expect(sent("POST /v1/tokens").map(({ body }) => body)).toEqual([
       { name: "dana", scopes: ["read", "replay"], link: true },
@@ -38,6 +40,18 @@ describe.skipIf("missing" in found)("a token", () => {
     expect(await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]))).not.toContain(
       "code",
     );
+  });
+
+  it("is made from the menu of one's own, by a link that leads there, and closing takes that off the address", async () => {
+    const page = await visit("/overview");
+    await page.getByRole("button", { name: "You: admin" }).click();
+    await page.getByRole("menuitem", { name: "Invite somebody" }).click();
+    const asking = page.getByRole("dialog", { name: "New token" });
+    await asking.waitFor();
+    expect(new URL(page.url()).search).toBe("?make=token");
+    await page.keyboard.press("Escape");
+    await asking.waitFor({ state: "detached" });
+    expect(page.url()).toBe(`${control.url}/access`);
   });
 
   it("says why it is not made, and keeps what was typed", async () => {
@@ -69,6 +83,12 @@ describe.skipIf("missing" in found)("a token", () => {
     await button.focus();
     await page.getByRole("tooltip", { name: "your token has not the scope write" }).waitFor();
     await button.press("Enter");
+    expect(await page.getByRole("dialog").count()).toBe(0);
+    await page.getByRole("button", { name: "You: dana" }).click();
+    await page.getByRole("menuitem", { name: "Use it in the terminal" }).waitFor();
+    expect(await page.getByRole("menuitem", { name: "Invite somebody" }).count()).toBe(0);
+    await page.goto(`${control.url}/access?make=token`);
+    await page.getByText("dashboard").waitFor();
     expect(await page.getByRole("dialog").count()).toBe(0);
   });
 

@@ -6,6 +6,7 @@ import { problem } from "./fake-control.ts";
 import { eventPage } from "./pages/event.ts";
 import { control, startConsole, visit } from "./started-console.ts";
 
+const MOST_STEPS = 60;
 const NOBODY = { "GET /v1/session": problem(401, "send the header Authorization: Bearer <token>") };
 
 startConsole();
@@ -126,6 +127,32 @@ describe.skipIf("missing" in found)("keys", () => {
     await page.getByRole("heading", { name: "Activity" }).waitFor();
     expect(await page.evaluate(() => document.activeElement?.id)).toBe("page");
   });
+
+  it("show where they are on each control that they reach, in both themes and in forced colours", async () => {
+    const page = await visit(eventPage.path, eventPage.live);
+    await page.getByText("Given up").first().waitFor();
+    for (const media of [{ colorScheme: "light" }, { colorScheme: "dark" }, { forcedColors: "active" }] as const) {
+      await page.emulateMedia(media);
+      const reached = new Map<number, string>();
+      for (let steps = 0; steps < MOST_STEPS; steps++) {
+        const [place, outline] = await page.evaluate(() => {
+          const at = document.activeElement ?? document.body;
+          const { outlineStyle, outlineWidth } = getComputedStyle(at);
+          // The document itself, between the last control and the first.
+          if (at === document.body) return [0, ""] as const;
+          const words = at.getAttribute("aria-label") ?? at.textContent;
+          const place = [...document.querySelectorAll("*")].indexOf(at);
+          return [place, `${words}: ${outlineStyle} ${outlineWidth}`] as const;
+        });
+        if (reached.has(place)) break;
+        reached.set(place, outline);
+        await page.keyboard.press("Tab");
+      }
+      expect(reached.size).toBeGreaterThan(20);
+      reached.delete(0);
+      expect([...reached.values()].filter((outline) => !outline.endsWith(": solid 2px"))).toEqual([]);
+    }
+  });
 });
 
 describe.skipIf("missing" in found)("what is chosen", () => {
@@ -157,11 +184,11 @@ describe.skipIf("missing" in found)("an address that leads nowhere", () => {
 
 describe.skipIf("missing" in found)("a narrow screen", () => {
   it("has the pages in a bar of five, the rare ones under More", async () => {
-    const page = await visit("/sources", {}, { width: 360 });
+    const page = await visit("/access", {}, { width: 360 });
     const bar = page.getByRole("navigation", { name: "Pages" });
-    await bar.getByText("Sources").waitFor();
+    await bar.getByText("Overview").waitFor();
     const shown = (await bar.getByRole("listitem").allInnerTexts()).filter((text) => text !== "");
-    expect(shown).toEqual(["Sources", "Destinations", "Deliveries", "Dead letters", "More"]);
+    expect(shown).toEqual(["Overview", "Destinations", "Deliveries", "Dead letters", "More"]);
     await bar.getByRole("button", { name: "More" }).click();
     expect(await axeFaults(page)).toEqual([]);
     await page.getByRole("menuitem", { name: "Access" }).click();

@@ -1,6 +1,7 @@
 /** The pages that the frame leads to, in the order of the rail. */
 import {
   Archive,
+  Gauge,
   History,
   Inbox,
   KeyRound,
@@ -23,7 +24,8 @@ export interface Place {
 }
 
 export const PLACES: readonly Place[] = [
-  { path: "/sources", name: "Sources", icon: Radio, key: "s", isRare: false },
+  { path: "/overview", name: "Overview", icon: Gauge, key: "o", isRare: false },
+  { path: "/sources", name: "Sources", icon: Radio, key: "s", isRare: true },
   { path: "/destinations", name: "Destinations", icon: Webhook, key: "d", isRare: false },
   { path: "/deliveries", name: "Deliveries", icon: Send, key: "l", isRare: false },
   { path: "/dead-letters", name: "Dead letters", icon: Archive, key: "x", isRare: false },
@@ -35,4 +37,4 @@ export const PLACES: readonly Place[] = [
 ];
 
 /** The page that stands at `/`. */
-export const FIRST_PLACE = "/deliveries";
+export const FIRST_PLACE = "/overview";

@@ -11,6 +11,7 @@ import {
   Popover,
   type Selection,
 } from "react-aria-components";
+import { searchOf } from "../listing/filter.ts";
 import { LiveDot } from "../live/live-dot.tsx";
 import { chooseUtc, isUtcChosen, useZone } from "../moment/zone.ts";
 import { signOut, useSession } from "../session/session.ts";
@@ -92,6 +93,14 @@ function OwnMenu() {
           </MenuSection>
           <MenuSection>
             <Header className={styles["menuHead"] ?? ""}>May {scopes.join(", ") || "nothing"}</Header>
+            {scopes.includes("write") && (
+              <MenuItem id="invite" href={`/access${searchOf({ make: "token" })}`} className={styles["menuItem"] ?? ""}>
+                Invite somebody
+              </MenuItem>
+            )}
+            <MenuItem id="terminal" href={`/access${searchOf({ make: "own" })}`} className={styles["menuItem"] ?? ""}>
+              Use it in the terminal
+            </MenuItem>
             <MenuItem id="out" className={styles["menuItem"] ?? ""} onAction={() => void signOut(client)}>
               Sign out
             </MenuItem>

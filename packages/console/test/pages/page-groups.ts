@@ -9,11 +9,13 @@ import { connectPage, firstEventPage, testReceiversPage } from "./connect.ts";
 import { deletionPage, deletionsPage } from "./deletions.ts";
 import { deadLettersPage, deliveriesPage, lettersPage } from "./deliveries.ts";
 import { eventPage } from "./event.ts";
+import { overviewPage } from "./overview.ts";
 import { replayPage, reviewPage } from "./replay.ts";
 import type { TestedPage } from "./tested-page.ts";
 
 /** Events, and what became of them. */
 export const EVENT_PAGES: readonly TestedPage[] = [
+  overviewPage,
   firstEventPage,
   eventPage,
   deliveriesPage,

@@ -1,13 +1,16 @@
 /** Tokens: who may ask, and for what. */
 import { useQuery } from "@tanstack/react-query";
+import { useRouter, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import type { TokenPage } from "../../api/api-types.ts";
 import { asked } from "../../api/asked.ts";
 import { Button } from "../../elements/button.tsx";
+import { searchOf } from "../../listing/filter.ts";
 import { Freshness } from "../../listing/freshness.tsx";
 import { Empty, Loaded } from "../../listing/loaded.tsx";
 import { MomentText } from "../../moment/moment-text.tsx";
 import { useMissingScope } from "../../session/session.ts";
+import { PageTitle } from "../../status/page-title.tsx";
 import styles from "./access-page.module.css";
 import { NewTokenDialog } from "./new-token-dialog.tsx";
 import { OwnTokenDialog } from "./own-token-dialog.tsx";
@@ -19,20 +22,24 @@ const MOST = 200;
 
 export function AccessPage() {
   const query = useQuery(asked("GET /v1/tokens", { query: { limit: MOST } }));
-  const [open, setOpen] = useState<"new" | "own" | Token | null>(null);
-  const close = (): void => setOpen(null);
+  const router = useRouter();
+  const { make } = useSearch({ from: "/access" });
+  const open = (what: "token" | "own" | null): void =>
+    router.history.replace(`/access${what ? searchOf({ make: what }) : ""}`);
+  const close = (): void => open(null);
+  const [revoked, setRevoked] = useState<Token | null>(null);
   const unavailable = useMissingScope("write");
   const create = (
-    <Button look="primary" unavailable={unavailable} onPress={() => setOpen("new")}>
+    <Button look="primary" unavailable={unavailable} onPress={() => open("token")}>
       New token
     </Button>
   );
   return (
     <>
-      <title>Access · Posthaste</title>
+      <PageTitle>Access</PageTitle>
       <div className={styles["head"]}>
         <h1>Access</h1>
-        <Button onPress={() => setOpen("own")}>Use it in the terminal</Button>
+        <Button onPress={() => open("own")}>Use it in the terminal</Button>
         {create}
       </div>
       <Loaded
@@ -55,7 +62,11 @@ export function AccessPage() {
                   <span className={styles["detail"]}>
                     made <MomentText at={token.createdAt} withDistance /> by {token.createdBy}
                   </span>
-                  <Button aria-label={`Revoke ${token.name}`} unavailable={unavailable} onPress={() => setOpen(token)}>
+                  <Button
+                    aria-label={`Revoke ${token.name}`}
+                    unavailable={unavailable}
+                    onPress={() => setRevoked(token)}
+                  >
                     Revoke
                   </Button>
                 </li>
@@ -70,9 +81,9 @@ export function AccessPage() {
           </div>
         )}
       </Loaded>
-      {open === "new" && <NewTokenDialog onClose={close} />}
-      {open === "own" && <OwnTokenDialog onClose={close} />}
-      {open !== null && typeof open === "object" && <RevokeDialog token={open} onClose={close} />}
+      {make === "token" && unavailable === null && <NewTokenDialog onClose={close} />}
+      {make === "own" && <OwnTokenDialog onClose={close} />}
+      {revoked !== null && <RevokeDialog token={revoked} onClose={() => setRevoked(null)} />}
     </>
   );
 }

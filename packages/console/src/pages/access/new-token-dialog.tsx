@@ -1,7 +1,8 @@
 /**
  * A token for somebody else, as a sign-in link or as a text.
  *
- * NT1  What opens something is shown once: it is in this dialog alone, and gone when that closes.
+ * NT1  What opens something is shown once: it is in this dialog alone, and gone when that closes. A link is in the
+ *      clipboard too, as the button says: it is made to be sent to somebody.
  */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
@@ -10,6 +11,7 @@ import type { TokenInput } from "../../api/api-types.ts";
 import { call } from "../../api/client.ts";
 import { Button } from "../../elements/button.tsx";
 import { Checked } from "../../elements/checked.tsx";
+import { copyText } from "../../elements/clipboard.ts";
 import { Copied } from "../../elements/copied.tsx";
 import { Dialog } from "../../elements/dialog.tsx";
 import { Field } from "../../elements/field.tsx";
@@ -31,9 +33,13 @@ export function NewTokenDialog({ onClose }: { readonly onClose: () => void }) {
   const [name, setName] = useState("");
   const [scopes, setScopes] = useState<readonly Scope[]>(["read"]);
   const [isLink, setLink] = useState(true);
+  const [isCopied, setCopied] = useState(false);
   const making = useMutation({
     mutationFn: () => call("POST /v1/tokens", { body: { name: name.trim(), scopes, link: isLink } }),
-    onSuccess: () => client.invalidateQueries({ queryKey: ["GET /v1/tokens"] }),
+    onSuccess: async ({ link }) => {
+      if (link !== null) setCopied(await copyText(link));
+      await client.invalidateQueries({ queryKey: ["GET /v1/tokens"] });
+    },
     gcTime: 0,
   });
   const secret = making.data?.link ?? making.data?.token ?? null;
@@ -49,6 +55,7 @@ export function NewTokenDialog({ onClose }: { readonly onClose: () => void }) {
           {isLink
             ? "Send this link. It signs one browser in, once, within 24 hours; it is not shown again."
             : "This is the token; it is not shown again."}
+          {isCopied && " It is copied."}
         </p>
         <Copied what={isLink ? "sign-in link" : "token"} text={secret} />
       </Dialog>
@@ -93,7 +100,7 @@ export function NewTokenDialog({ onClose }: { readonly onClose: () => void }) {
           isPending={making.isPending}
           unavailable={name.trim() === "" ? "it needs a name" : scopes.length === 0 ? "it needs a scope" : null}
         >
-          Make it
+          {isLink ? "Make and copy the link" : "Make the token"}
         </Button>
       </Form>
     </Dialog>

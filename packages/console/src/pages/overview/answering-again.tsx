@@ -1,0 +1,95 @@
+import { useQueries, useQuery } from "@tanstack/react-query";
+import type { DeadLetterGroups, DestinationHealth, ReplayPage, Status } from "../../api/api-types.ts";
+import { asked } from "../../api/asked.ts";
+import { ActionLink } from "../../elements/action-link.tsx";
+import { searchOf } from "../../listing/filter.ts";
+import { MomentText } from "../../moment/moment-text.tsx";
+import { countOf } from "../../moment/numbers.ts";
+import styles from "./overview-page.module.css";
+
+const AGAIN_MS = 15_000;
+/** At a time: the next ones come when these were seen to. */
+const MOST_SHOWN = 3;
+
+interface LostSince {
+  readonly destinationId: string;
+  readonly count: number;
+  readonly firstAt: string;
+  readonly lastAt: string;
+}
+
+/** Destinations that deliver again after they had letters die, which nobody replayed since. */
+export function AnsweringAgain({ status: { needsSomebody } }: { readonly status: Status }) {
+  const groups = useQuery({ ...asked("GET /v1/dead-letters/groups", {}), refetchInterval: AGAIN_MS });
+  const replays = useQuery({ ...asked("GET /v1/replays", {}), refetchInterval: AGAIN_MS });
+  const failing = new Set(needsSomebody.map(({ destinationId }) => destinationId));
+  const lost =
+    groups.data === undefined || replays.data === undefined
+      ? []
+      : lostAt(groups.data, replays.data)
+          .filter(({ destinationId }) => !failing.has(destinationId))
+          .slice(0, MOST_SHOWN);
+  const health = useQueries({
+    queries: lost.map(({ destinationId }) => ({
+      ...asked("GET /v1/health/destinations/{id}", { params: { id: destinationId } }),
+      retry: false,
+    })),
+  });
+  return lost.map((each, index) => {
+    const known = health[index]?.data;
+    return known !== undefined && isAgainSince(known, each) ? (
+      <Banner key={each.destinationId} lost={each} health={known} />
+    ) : null;
+  });
+}
+
+function Banner({ lost, health }: { readonly lost: LostSince; readonly health: DestinationHealth }) {
+  const { destinationId, count, firstAt, lastAt } = lost;
+  const until = new Date(Date.parse(lastAt) + 1).toISOString();
+  return (
+    <section className={styles["banner"]} aria-label={`${health.name} answers again`}>
+      <p>
+        <strong>{health.name}</strong> answers 2xx again
+        {health.since !== null && (
+          <>
+            {" since "}
+            <MomentText at={health.since} isShort withDistance />
+          </>
+        )}
+        . <strong>{countOf(count)}</strong> dead letter{count === 1 ? "" : "s"} since{" "}
+        <MomentText at={firstAt} isShort /> can be sent again.
+      </p>
+      <ActionLink href={`/replay${searchOf({ destinationId, since: firstAt, until })}`} look="primary">
+        Review
+      </ActionLink>
+    </section>
+  );
+}
+
+/** It is healthy, and since it is, no letter died. */
+function isAgainSince({ state, since }: DestinationHealth, { lastAt }: LostSince): boolean {
+  return state === "healthy" && (since === null || Date.parse(since) >= Date.parse(lastAt));
+}
+
+/** By destination, the most first; what fell to a replay made after it is somebody's already. */
+function lostAt({ data }: DeadLetterGroups, { data: replays }: ReplayPage): readonly LostSince[] {
+  const byDestination = new Map<string, LostSince>();
+  for (const { destinationId, reasonClass, count, firstAt, lastAt } of data) {
+    if (reasonClass !== "receiver") continue;
+    const known = byDestination.get(destinationId);
+    byDestination.set(destinationId, {
+      destinationId,
+      count: count + (known?.count ?? 0),
+      firstAt: [firstAt, known?.firstAt ?? firstAt].sort()[0] ?? firstAt,
+      lastAt: [lastAt, known?.lastAt ?? lastAt].sort()[1] ?? lastAt,
+    });
+  }
+  const isReplayed = ({ destinationId, lastAt }: LostSince): boolean =>
+    replays.some(
+      ({ createdAt, filter, state }) =>
+        state !== "planned" &&
+        (filter.destinationId ?? destinationId) === destinationId &&
+        Date.parse(createdAt) > Date.parse(lastAt),
+    );
+  return [...byDestination.values()].filter((each) => !isReplayed(each)).sort((a, b) => b.count - a.count);
+}

@@ -1,0 +1,81 @@
+import type { Status } from "../../api/api-types.ts";
+import { ActionLink } from "../../elements/action-link.tsx";
+import { searchOf } from "../../listing/filter.ts";
+import { MomentText } from "../../moment/moment-text.tsx";
+import { countOf } from "../../moment/numbers.ts";
+import { Mark } from "../../verdict/mark.tsx";
+import styles from "./overview-page.module.css";
+
+type Destination = Status["needsSomebody"][number];
+
+/** Destinations that are open or failing, the worst first: what they answer, since when, what comes next. */
+export function Needing({ status: { needsSomebody, destinations } }: { readonly status: Status }) {
+  const others = destinations.open + destinations.failing - needsSomebody.length;
+  if (needsSomebody.length === 0) return null;
+  return (
+    <section aria-labelledby="needing">
+      <h2 id="needing" className={styles["head"]}>
+        Needs you
+      </h2>
+      <ul>
+        {needsSomebody.map((each) => (
+          <Row key={each.destinationId} destination={each} />
+        ))}
+      </ul>
+      {others > 0 && (
+        <p className={styles["more"]}>
+          <a href="/destinations">{countOf(others)} more that fail</a>
+        </p>
+      )}
+    </section>
+  );
+}
+
+function Row({ destination }: { readonly destination: Destination }) {
+  const { destinationId, name, state, since, reason, nextProbe, nextRetry, waiting, deadLetters } = destination;
+  const next = state === "open" ? (nextProbe ?? nextRetry) : (nextRetry ?? nextProbe);
+  const letters = deadLetters ?? 0;
+  return (
+    <li className={styles["row"]}>
+      <span className={styles["who"]}>
+        <Mark tone={state === "open" ? "bad" : "waiting"}>{name}</Mark>
+      </span>
+      <span className={styles["what"]}>
+        {state === "open" && "breaker open, "}
+        <strong>{reason === null ? "no answer is known" : (reason.status ?? reason.error ?? "no answer")}</strong>
+        {since !== null && (
+          <>
+            {" since "}
+            <MomentText at={since} isShort withDistance />
+          </>
+        )}
+      </span>
+      <span className={styles["next"]}>
+        {next === null ? (
+          "no retry is due"
+        ) : (
+          <>
+            {state === "open" ? "next probe " : "next try "}
+            <MomentText at={next} isShort withDistance />
+          </>
+        )}
+      </span>
+      <span className={styles["count"]}>
+        waiting <b>{waiting === null ? "–" : countOf(waiting.total)}</b>
+      </span>
+      <span className={styles["count"]}>
+        dead <b>{deadLetters === null ? "–" : countOf(letters)}</b>
+      </span>
+      <span className={styles["actions"]}>
+        {letters > 0 && (
+          <ActionLink href={`/replay${searchOf({ destinationId })}`} label={`Review the dead letters of ${name}`}>
+            Review
+          </ActionLink>
+        )}
+        <ActionLink href={`/destinations/${destinationId}`} label={`Open ${name}`}>
+          Open
+        </ActionLink>
+      </span>
+    </li>
+  );
+}

@@ -1,0 +1,123 @@
+/** Is anything wrong, where, since when, and is it tried again? */
+import { useQuery } from "@tanstack/react-query";
+import type { Status } from "../../api/api-types.ts";
+import { ActionLink } from "../../elements/action-link.tsx";
+import { Freshness } from "../../listing/freshness.tsx";
+import { Empty, Loaded } from "../../listing/loaded.tsx";
+import { useLive, useLiveState } from "../../live/live.ts";
+import { useThrottled } from "../../live/throttled.ts";
+import { countOf, rateOf } from "../../moment/numbers.ts";
+import { PageTitle } from "../../status/page-title.tsx";
+import { statusQuery } from "../../status/status.ts";
+import { Mark } from "../../verdict/mark.tsx";
+import { AnsweringAgain } from "./answering-again.tsx";
+import { Needing } from "./needing.tsx";
+import styles from "./overview-page.module.css";
+import { Recently } from "./recently.tsx";
+import { RunningReplays } from "./running-replays.tsx";
+
+/** Rates go on though no state changes. */
+const AGAIN_MS = 5000;
+const LEAST_BETWEEN_MS = 1000;
+
+export function OverviewPage() {
+  const { state } = useLiveState();
+  const query = useQuery({ ...statusQuery, refetchInterval: state === "paused" ? false : AGAIN_MS });
+  const look = useThrottled(() => query.refetch(), LEAST_BETWEEN_MS);
+  useLive({ topics: ["health", "replays"], filter: {}, onRows: look, onGap: look });
+  return (
+    <>
+      <PageTitle>Overview</PageTitle>
+      <h1>Overview</h1>
+      <Loaded query={query} what="status" isEmpty={isNothingConnected} empty={<NothingConnected />}>
+        {(status) => <Told status={status} />}
+      </Loaded>
+    </>
+  );
+}
+
+function Told({ status }: { readonly status: Status }) {
+  return (
+    <div data-state="live" className={styles["overview"]}>
+      <Figures status={status} />
+      <Services status={status} />
+      <AnsweringAgain status={status} />
+      <Needing status={status} />
+      <RunningReplays replays={status.replays} />
+      <Recently />
+      <Freshness asOf={status.asOf} complete={status.complete} />
+    </div>
+  );
+}
+
+function Figures({ status }: { readonly status: Status }) {
+  const { destinations, receivedPerSecond, deliveredPerSecond, p99Ms, waiting } = status;
+  const { open, failing, healthy, off } = destinations;
+  return (
+    <div className={styles["figures"]}>
+      <p className={styles["states"]}>
+        <Mark tone={open > 0 ? "bad" : failing > 0 ? "waiting" : "good"}>
+          {open + failing === 0
+            ? "nothing needs you"
+            : `${countOf(open + failing)} need${open + failing === 1 ? "s" : ""} you`}
+        </Mark>
+        <a href="/destinations">
+          <Mark tone="good">{`${countOf(healthy)} healthy`}</Mark>
+        </a>
+        {off > 0 && <Mark tone="off">{`${countOf(off)} off`}</Mark>}
+      </p>
+      <dl className={styles["rates"]}>
+        <Figure name="received" value={rateOf(receivedPerSecond)} unit="/s" />
+        <Figure name="delivered" value={rateOf(deliveredPerSecond)} unit="/s" />
+        <Figure name="p99" value={rateOf(p99Ms)} unit=" ms" />
+        <Figure name="waiting" value={countOf(waiting.total)} unit="" />
+      </dl>
+    </div>
+  );
+}
+
+function Figure({ name, value, unit }: { readonly name: string; readonly value: string; readonly unit: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        {value}
+        <span className={styles["unit"]}>{unit}</span>
+      </dd>
+    </div>
+  );
+}
+
+/** What of Posthaste itself is not there. */
+function Services({ status: { services } }: { readonly status: Status }) {
+  const missing = services.filter(({ ready }) => !ready);
+  if (missing.length === 0) return null;
+  return (
+    <ul className={styles["services"]} aria-label="Services that are not ready">
+      {missing.map(({ name, missing: lacks }) => (
+        <li key={name}>
+          <Mark tone="bad">{`${name} is not ready`}</Mark> {lacks}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function isNothingConnected({ destinations: { open, failing, healthy, off } }: Status): boolean {
+  return open + failing + healthy + off === 0;
+}
+
+function NothingConnected() {
+  return (
+    <Empty
+      action={
+        <ActionLink href="/connect" look="primary" autoFocus>
+          Connect a webhook
+        </ActionLink>
+      }
+      command="posthaste destinations create --help"
+    >
+      Nothing is connected yet. Connect a webhook, and see the first event arrive.
+    </Empty>
+  );
+}

@@ -1,0 +1,28 @@
+import type { Status } from "../../api/api-types.ts";
+import { countOf } from "../../moment/numbers.ts";
+import { useNames } from "../../names/names.ts";
+import styles from "./overview-page.module.css";
+
+/** Replays that have not ended, each with how far it is. */
+export function RunningReplays({ replays }: Pick<Status, "replays">) {
+  const nameOf = useNames();
+  if (replays.length === 0) return null;
+  return (
+    <section aria-labelledby="replays">
+      <h2 id="replays" className={styles["head"]}>
+        Replays
+      </h2>
+      <ul>
+        {replays.map(({ id, destinationId, state, replayed, matched }) => (
+          <li key={id} className={styles["change"]}>
+            <progress aria-label={`Replay ${id}`} max={Math.max(matched, 1)} value={replayed} />
+            <span>
+              <a href={`/replays/${id}`}>Replay{destinationId === null ? "" : ` to ${nameOf(destinationId)}`}</a>{" "}
+              {state}, {countOf(replayed)} of {countOf(matched)} sent
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

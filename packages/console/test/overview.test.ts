@@ -1,0 +1,125 @@
+/** The overview: what it shows of a thousand destinations, what can be sent again, the tab's title and icon. */
+import { describe, expect, it } from "vitest";
+import { found } from "./browser.ts";
+import { exampleOf } from "./fake-control.ts";
+import { control, startConsole, visit } from "./started-console.ts";
+
+const STATUS = "GET /v1/status";
+const status = exampleOf(STATUS).body as { readonly needsSomebody: readonly object[] };
+const [needing] = status.needsSomebody;
+const [group] = (exampleOf("GET /v1/dead-letters/groups").body as { readonly data: readonly object[] }).data;
+const [replay] = (exampleOf("GET /v1/replays").body as { readonly data: readonly object[] }).data;
+const HEALTHY = { open: 0, failing: 0, healthy: 41, off: 3 };
+
+startConsole();
+
+const well = { [STATUS]: { body: { ...status, needsSomebody: [], replays: [], destinations: HEALTHY } } };
+const listOf = (...data: readonly object[]) => ({ body: { data, nextCursor: null, asOf: null, complete: true } });
+
+const lost = (others: object = {}) =>
+  listOf({
+    ...{ ...group, destinationId: "dst_mended", reasonClass: "receiver", count: 12_345 },
+    ...{ firstAt: "2026-11-22T06:10:00.000Z", lastAt: "2026-11-22T10:10:00.000Z", ...others },
+  });
+
+const mended = (others: object = {}) => ({
+  body: { ...needing, destinationId: "dst_mended", name: "Acme CRM", state: "healthy", ...others },
+});
+
+describe.skipIf("missing" in found)("the overview", () => {
+  it("shows the worst first, with a way to each, and how many more there are", async () => {
+    const rows = Array.from({ length: 20 }, (_, n) => ({
+      ...needing,
+      ...{ destinationId: `dst_${n}`, name: `Shop ${n}`, state: n < 5 ? "open" : "failing", deadLetters: n % 2 },
+    }));
+    const destinations = { open: 5, failing: 995, healthy: 0, off: 0 };
+    const page = await visit("/overview", {
+      [STATUS]: { body: { ...status, needsSomebody: rows, destinations } },
+    });
+    await page.getByText("1,000 need you").waitFor();
+    await page.getByRole("link", { name: "980 more that fail" }).waitFor();
+    expect(await page.getByRole("link", { name: /^Review the dead letters of/ }).count()).toBe(10);
+    await page.getByRole("link", { name: "Review the dead letters of Shop 1", exact: true }).click();
+    await page.waitForURL("**/replay?destinationId=dst_1");
+  });
+
+  it("says of a destination that answers again what died before, until it was replayed", async () => {
+    const since = "2026-11-22T10:42:00.000Z";
+    const answers = {
+      ...well,
+      "GET /v1/dead-letters/groups": lost(),
+      "GET /v1/replays": listOf(),
+      "GET /v1/health/destinations/{id}": mended({ since }),
+    };
+    const page = await visit("/overview", answers);
+    const banner = page.getByRole("region", { name: "Acme CRM answers again" });
+    expect(await banner.innerText()).toMatch(
+      /answers 2xx again since .*12,345 dead letters since .* can be sent again/s,
+    );
+    expect(await banner.getByRole("link", { name: "Review" }).getAttribute("href")).toBe(
+      "/replay?destinationId=dst_mended&since=2026-11-22T06%3A10%3A00.000Z&until=2026-11-22T10%3A10%3A00.001Z",
+    );
+    const later = { ...replay, state: "running", createdAt: "2026-11-22T10:50:00.000Z" };
+    control.answer({
+      ...answers,
+      "GET /v1/replays": listOf({ ...later, filter: { destinationId: "dst_mended" } }),
+    });
+    await page.reload();
+    await page.getByText("nothing needs you").waitFor();
+    await expect.poll(() => control.requests.some(({ operation }) => operation === "GET /v1/replays")).toBe(true);
+    expect(await banner.count()).toBe(0);
+  });
+
+  it.each([
+    ["still fails", mended({ state: "failing", since: "2026-11-22T10:42:00.000Z" }), lost()],
+    ["had letters die since", mended({ since: "2026-11-22T10:00:00.000Z" }), lost()],
+    ["refused them", mended({ since: "2026-11-22T10:42:00.000Z" }), lost({ reasonClass: "configuration" })],
+  ])("says nothing of a destination that %s", async (_, health, groups) => {
+    const other = lost({ destinationId: "dst_other", count: 1 }).body.data;
+    const page = await visit("/overview", {
+      ...well,
+      "GET /v1/dead-letters/groups": listOf(...groups.body.data, ...other),
+      "GET /v1/replays": listOf(),
+      "GET /v1/health/destinations/{id}": ({ path }) =>
+        path.endsWith("dst_other") ? mended({ name: "Other", since: "2026-11-22T10:42:00.000Z" }) : health,
+    });
+    await page.getByRole("region", { name: "Other answers again" }).waitFor();
+    expect(await page.getByText("answers 2xx again").count()).toBe(1);
+  });
+
+  it("follows the stream, and has title and icon carry the worst state", async () => {
+    const page = await visit("/overview", well);
+    await page.getByText("nothing needs you").waitFor();
+    expect(await page.title()).toBe("Overview · Posthaste");
+    const icon = () => page.locator("link[rel=icon]").getAttribute("href");
+    const healthy = await icon();
+    await page.getByRole("button", { name: "live: pause" }).waitFor();
+    control.answer({ [STATUS]: { body: { ...status, destinations: { ...HEALTHY, failing: 1 } } } });
+    control.tell("health", needing);
+    await page.getByText("1 needs you").waitFor();
+    await expect.poll(() => page.title()).toBe("▲ Overview · Posthaste");
+    expect(await icon()).toContain("icon-failing");
+    control.answer({ [STATUS]: { body: { ...status, destinations: { ...HEALTHY, open: 1, failing: 1 } } } });
+    control.tell("health", needing);
+    await expect.poll(() => page.title()).toBe("■ Overview · Posthaste");
+    expect([healthy, await icon()]).toEqual([expect.stringContaining("icon-"), expect.stringContaining("icon-open")]);
+  });
+
+  it("tells lately made changes, and not who came and went", async () => {
+    const [change] = (exampleOf("GET /v1/audit").body as { readonly data: readonly object[] }).data;
+    const came = Array.from({ length: 6 }, (_, id) => ({ ...change, id, target: id % 2 ? `ses_${id}` : `link_${id}` }));
+    const data = [...came, { ...change, id: 6, operation: "removeSource" }];
+    const page = await visit("/overview", { ...well, "GET /v1/audit": listOf(...data) });
+    const recently = page.getByRole("region", { name: "Recently" });
+    await recently.getByText("removed").waitFor();
+    expect(await recently.getByRole("listitem").count()).toBe(1);
+  });
+
+  it("leads from nothing to the first webhook by Enter alone", async () => {
+    const destinations = { open: 0, failing: 0, healthy: 0, off: 0 };
+    const page = await visit("/overview", { [STATUS]: { body: { ...status, needsSomebody: [], destinations } } });
+    await page.getByRole("link", { name: "Connect a webhook" }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/connect");
+  });
+});
