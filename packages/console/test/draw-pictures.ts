@@ -1,0 +1,29 @@
+/** npm run console:pictures [-- NAME...]: the pictures of every page, or of those named, in docs/images anew. */
+import { readConsoleFiles } from "../served/console-files.ts";
+import { openPage, startBrowser } from "./browser.ts";
+import { startFakeControl } from "./fake-control.ts";
+import { setup } from "./global-setup.ts";
+import { MOMENT, PAGES, VIEWS } from "./pages/all-pages.ts";
+import { keepPictures, pictureName } from "./pictures.ts";
+
+await setup();
+const files = await readConsoleFiles();
+if (files === null) throw new Error("the pages were not built");
+const [browser, control] = await Promise.all([startBrowser(), startFakeControl(files)]);
+try {
+  const { page } = await openPage(browser, control.url, new Date(MOMENT));
+  const pages = PAGES.map(({ route, path, live, shows }) => ({ name: pictureName(route), path, answers: live, shows }));
+  const named = process.argv.slice(2);
+  const drawn = [...pages, ...VIEWS].filter(({ name }) => named.length === 0 || named.includes(name));
+  for (const { name, path, answers, shows } of drawn) {
+    await page.goto("about:blank");
+    control.answer(answers);
+    await page.goto(control.url + path);
+    for (const text of shows) await page.getByText(text).first().waitFor();
+    const bytes = await keepPictures(page, name);
+    process.stdout.write(`${name}: ${(bytes / 1024).toFixed(0)} KB\n`);
+  }
+} finally {
+  await browser.close();
+  control.close();
+}

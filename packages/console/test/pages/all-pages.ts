@@ -1,0 +1,54 @@
+/** All pages, for what is done with each of them. */
+import { type FakeAnswers, problem } from "../fake-control.ts";
+import { accessPage, activityPage } from "./access.ts";
+import { audiencePage, audiencesPage } from "./audiences.ts";
+import { destinationPage, destinationsPage, sourcePage, sourcesPage } from "./configuration.ts";
+import { connectPage, firstEventPage, testReceiversPage } from "./connect.ts";
+import { deletionPage, deletionsPage } from "./deletions.ts";
+import { deadLettersPage, deliveriesPage, lettersPage } from "./deliveries.ts";
+import { eventPage } from "./event.ts";
+import { overviewPage } from "./overview.ts";
+import { replayPage, reviewPage } from "./replay.ts";
+import type { TestedPage } from "./tested-page.ts";
+
+/** Every page of src/routes.tsx. */
+export const PAGES: readonly TestedPage[] = [
+  overviewPage,
+  connectPage,
+  firstEventPage,
+  testReceiversPage,
+  eventPage,
+  deliveriesPage,
+  deadLettersPage,
+  lettersPage,
+  reviewPage,
+  replayPage,
+  audiencesPage,
+  audiencePage,
+  deletionsPage,
+  deletionPage,
+  activityPage,
+  accessPage,
+  sourcesPage,
+  sourcePage,
+  destinationsPage,
+  destinationPage,
+];
+
+export interface View extends Pick<TestedPage, "path"> {
+  readonly name: string;
+  readonly answers: FakeAnswers;
+  readonly shows: readonly string[];
+}
+
+/** What has a picture beside the pages as they are found above; `shows`: a text of it. */
+export const VIEWS: readonly View[] = [
+  {
+    ...{ name: "console-sign-in", path: "/", shows: ["Sign in to Posthaste"] },
+    answers: { "GET /v1/session": problem(401, "send the header Authorization: Bearer <token>") },
+  },
+  { name: "console-connect-webhook", path: "/connect?kind=webhook", shows: ["Save and turn on"], answers: {} },
+];
+
+/** Of most examples, and of the pictures. */
+export const MOMENT = "2026-11-22T15:04:30.000Z";

@@ -1,0 +1,152 @@
+/**
+ * Ten questions that each page is judged by: how it answers them where everything of the examples stands on it.
+ *
+ * A text is one that stands on the page then, in its frame included; `none` says why a page need not answer.
+ */
+export const QUESTIONS = {
+  about: "What is this?",
+  wrong: "What is wrong?",
+  where: "Where?",
+  since: "Since when?",
+  much: "How much of it?",
+  why: "Why?",
+  itself: "What comes next by itself?",
+  mine: "What can be done here?",
+  fresh: "How new and how whole is it?",
+  terminal: "How is the same had at the terminal?",
+} as const;
+
+type Answer = string | { readonly none: string };
+export type Answers = Readonly<Record<keyof typeof QUESTIONS, Answer>>;
+
+const NOT_LIVE = { none: "nothing of it changes but by hand" };
+const IN_HELP = { none: "posthaste --help names its commands; the empty page has the line" };
+/** Of pages that tell what is set up, or what was done. */
+const NOTHING_FAILS = { none: "nothing fails here: Overview and the destination's page say what does" };
+const SETTLED = { wrong: NOTHING_FAILS, why: NOTHING_FAILS, itself: NOT_LIVE };
+
+/** By the page's route. */
+export const ANSWERS: Readonly<Record<string, Answers>> = {
+  "/overview": {
+    ...{ about: "Overview", wrong: "1 needs you", where: "Billing", since: "since 15:58:02", much: "waiting 3" },
+    ...{ why: "breaker open, 503", itself: "next probe 16:04:50", mine: "Review", fresh: "as of 16:04:21.245" },
+    terminal: IN_HELP,
+  },
+  "/connect": {
+    ...SETTLED,
+    ...{ about: "What do you connect?", where: NOT_LIVE, since: NOT_LIVE, much: NOT_LIVE, fresh: NOT_LIVE },
+    ...{ mine: "Webhooks", terminal: IN_HELP },
+  },
+  "/connect/$destinationId": {
+    ...{ about: "Billing is connected", wrong: "Waiting for the first event", where: "Billing", since: NOT_LIVE },
+    ...{ much: { none: "it is about one event" }, why: "Send a sample, or send from your own program" },
+    ...{ itself: { none: "somebody sends: then the event is shown on its way" }, mine: "Send a sample event" },
+    ...{ fresh: "live", terminal: "curl -u" },
+  },
+  "/test-receivers": {
+    ...SETTLED,
+    ...{ about: "Test receivers", where: "/receive/rcv_4k2v8m1n0p3q5r7s", since: "16:04:22.113", much: "13 B" },
+    ...{ wrong: "signature not checked", mine: "It answers with", fresh: "live", terminal: IN_HELP },
+  },
+  "/events/$messageId": {
+    ...{ about: "message-7", wrong: "Given up", where: "dst_4k2v8m1n0p3q5r7s", since: "11:12:07.113" },
+    ...{ much: '"Billing" answered 503 nine times', why: "answered 503 until its retry window ended" },
+    ...{
+      itself: { none: "it was given up: nothing comes by itself" },
+      mine: "Send again",
+      fresh: "as of 15:12:10.000",
+    },
+    terminal: "posthaste dead-letters replay --message-ids message-7",
+  },
+  "/deliveries": {
+    ...{ about: "Deliveries", wrong: "given up", where: "dst_mke0j5p6hma005xc", since: "16:03:19.344" },
+    ...{ much: "3 attempts", why: "503", itself: { none: "it was given up; one that waits says until when" } },
+    ...{ mine: "Send all matching again", fresh: "as of 16:04:19.344", terminal: IN_HELP },
+  },
+  "/dead-letters": {
+    ...{ about: "Dead letters", wrong: "window expired", where: "dst_5srfj3nhy3vp3j7r", since: "16:03:19.344" },
+    ...{ much: "1", why: "the receiver failed for the whole retry window", mine: "Review and replay" },
+    ...{ itself: { none: "what was given up is sent by hand alone" }, fresh: "as of 16:04:21.610", terminal: IN_HELP },
+  },
+  "/dead-letters/letters": {
+    ...{ about: "Letters", wrong: "window expired", where: "message-1 at 0:1", since: "16:03:19.344", why: "503" },
+    ...{ much: "3 attempts", itself: { none: "what was given up is sent by hand alone" }, mine: "Review and replay" },
+    ...{ fresh: "control is still reading: entries may be missing", terminal: "posthaste dead-letters list --reason" },
+  },
+  "/replay": {
+    ...{ about: "Replay", wrong: "12,345 dead letters", where: "Billing", since: "16:03:19.344", much: "12,102" },
+    ...{ why: "503", itself: "What was counted is what is sent, whatever comes meanwhile", mine: "Replay 12,345" },
+    ...{ fresh: "the count holds until 17:04:24.145", terminal: IN_HELP },
+  },
+  "/replays/$replayId": {
+    ...{ about: "Replay to Billing", wrong: "Failed again 22", where: "Billing", since: "started 16:04:25.117" },
+    ...{ much: "7,812 of 12,345 sent", why: "Its deliveries", itself: "running", mine: "Pause", fresh: "live" },
+    terminal: "posthaste replays watch",
+  },
+  "/audiences": {
+    ...SETTLED,
+    ...{ about: "Audiences", where: "VIP customers", since: "15:02:12", much: "41,515", mine: "New audience" },
+    ...{ fresh: "as of 16:04:24.072", terminal: IN_HELP },
+  },
+  "/audiences/$audienceId": {
+    ...SETTLED,
+    ...{ about: "VIP customers", where: "src_6ksgct5fbbkcpz9q", since: "15:02:12", much: "40,311 unchanged" },
+    ...{ itself: "Identifies waiting, of all audiences", mine: "Remove the audience", fresh: "live" },
+    terminal: "posthaste audiences sync",
+  },
+  "/deletions": {
+    ...{ about: "Deletions", wrong: "not suppressed", where: "ticket-4711", since: "16:04:23.008", why: NOTHING_FAILS },
+    ...{ much: "8 notifications: 8 sent", itself: "sent", mine: "Ask for a deletion", fresh: "as of 16:04:23.016" },
+    terminal: IN_HELP,
+  },
+  "/deletions/$deletionId": {
+    ...{ about: "Deletion ticket-4711", wrong: "nobody is told", where: "src_90eawx143rf373m2", much: "12 sources" },
+    ...{ since: "asked for 16:04:23.031", why: "it had no destination that was on", itself: "retrying" },
+    ...{ mine: "All deletions", fresh: "control is still reading", terminal: "posthaste deletions get ticket-4711" },
+  },
+  "/activity": {
+    ...SETTLED,
+    ...{ about: "Activity", where: "src_7std8rze0653gs3d", since: "16:04:26.222", much: "name: Web shop → Shop" },
+    ...{ mine: "Filter", fresh: "as of 16:04:26.226", terminal: IN_HELP },
+  },
+  "/access": {
+    ...SETTLED,
+    ...{ about: "Access", where: "dashboard", since: "made 16:04:26.111", much: "may read", mine: "Revoke" },
+    ...{ fresh: "as of 16:04:23.557", terminal: IN_HELP },
+  },
+  "/sources": {
+    ...SETTLED,
+    ...{ about: "Sources", where: "Web shop", since: "since 16:04:21.679", much: { none: "the page of one counts" } },
+    ...{ mine: "New source", fresh: "as of 16:04:19.245", terminal: IN_HELP },
+  },
+  "/sources/$sourceId": {
+    ...{ about: "Web shop", wrong: "rejected: missing_user", where: "Calls", since: "In the last hour", much: "× 41" },
+    ...{
+      why: "Give each call a userId or an anonymousId",
+      itself: NOT_LIVE,
+      mine: "Rotate",
+      fresh: "as of 16:04:21.245",
+    },
+    terminal: "Send from your own program",
+  },
+  "/destinations": {
+    ...{ about: "Destinations", wrong: "breaker open", where: "Billing", since: { none: "its own page says it" } },
+    ...{ much: "12 dead", why: "94.4 % of 1 h", itself: "next 16:04:31", mine: "Connect a webhook" },
+    ...{ fresh: "as of 16:04:19.243", terminal: IN_HELP },
+  },
+  "/destinations/$destinationId": {
+    ...{ about: "Billing", wrong: "breaker open", where: "https://billing.example/hook", since: "since 15:58:02" },
+    ...{ much: "Waiting: 3", why: "503 from https://billing.example/hook", itself: "next probe 16:04:50" },
+    ...{ mine: "Replay 12…", fresh: "as of 16:04:21.245", terminal: IN_HELP },
+  },
+};
+
+/** Questions of a page that what stands on it does not answer, each with the text that is missing. */
+export function unanswered(route: string, shown: string): readonly string[] {
+  const answers = ANSWERS[route];
+  if (answers === undefined) return [`nobody asked the questions of ${route}`];
+  const text = shown.replace(/\s+/g, " ");
+  return Object.entries(answers).flatMap(([question, answer]) =>
+    typeof answer !== "string" || text.includes(answer) ? [] : [`${question}: ${answer}`],
+  );
+}

@@ -1,0 +1,37 @@
+/** What stands on each page: its answers to ten questions, and its pictures. Rules: DP1 and DP2 of pictures.ts. */
+import { readdir, readFile } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
+import { found } from "./browser.ts";
+import { MOMENT, PAGES, VIEWS } from "./pages/all-pages.ts";
+import { unanswered } from "./pages/answers.ts";
+import { drawnOtherwise, PICTURES, pictureName } from "./pictures.ts";
+import { startConsole, visit } from "./started-console.ts";
+
+startConsole(new Date(MOMENT));
+
+it("docs/console.md has the pictures of every page in both themes, and no other is kept", async () => {
+  const names = [...PAGES.map(({ route }) => pictureName(route)), ...VIEWS.map(({ name }) => name)];
+  const files = names.flatMap((name) => [`${name}-dark.png`, `${name}-light.png`]).sort();
+  const text = await readFile(new URL("../../../docs/console.md", import.meta.url), "utf8");
+  expect([...text.matchAll(/src="images\/(.+?)"/g)].map(([, file]) => file).sort()).toEqual(files);
+  expect((await readdir(PICTURES)).filter((file) => file.endsWith(".png")).sort()).toEqual(files);
+});
+
+describe.skipIf("missing" in found)("a page", () => {
+  it.each(PAGES)(
+    "answers ten questions, and looks as docs/console.md shows it: $route",
+    async ({ route, path, live }) => {
+      const page = await visit(path, live);
+      await page.locator("[data-state=live]").first().waitFor();
+      const asked = async () => unanswered(route, await page.locator("body").innerText());
+      await expect.poll(asked, { timeout: 10_000 }).toEqual([]);
+      expect(await drawnOtherwise(page, pictureName(route))).toEqual([]);
+    },
+  );
+
+  it.each(VIEWS)("looks as docs/console.md shows it: $name", async ({ name, path, answers, shows }) => {
+    const page = await visit(path, answers);
+    for (const text of shows) await page.getByText(text).first().waitFor();
+    expect(await drawnOtherwise(page, name)).toEqual([]);
+  });
+});
