@@ -6,7 +6,7 @@ import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
 import { hasGoodSignature } from "@posthaste/testkit/signature";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Browser, type BrowserRequest, type LoadOptions, startBrowser, type Visit } from "./browser.ts";
-import { sendBatch, sendOne } from "./calls.ts";
+import { sendBatch } from "./calls.ts";
 import { type Installation, startInstallation } from "./installation.ts";
 import { blocksUnder } from "./page-blocks.ts";
 import { bodyOf, createRoute, messageIdsOf, type Route } from "./route.ts";
@@ -198,42 +198,5 @@ describe.skipIf("missing" in found)("the real @segment/analytics-next in Chromiu
     // A header that the page may not read would have it come again within a second. The browser's clocks differ a
     // little.
     expect((taken?.sentAtS ?? 0) - (refused?.answer?.atS ?? 0)).toBeGreaterThan(toldS - 0.1);
-  });
-
-  it("has the console tell why an event did not arrive: by a sign-in link, a key, a paste and Enter", async () => {
-    const route = await createRoute(installation, receiver, "/refusing");
-    receiver.script(route.path, { status: 400 });
-    const { ingestUrl, controlUrl, adminToken } = installation.system;
-    const call = { type: "track", userId: "ada", event: "Refused", messageId: "refused-0123456789" };
-    expect(await sendOne(ingestUrl, route.writeKey, call)).toBe(200);
-    const verdictOf = async () => {
-      const headers = { authorization: `Bearer ${adminToken}` };
-      return (await (await fetch(`${controlUrl}/v1/events/${call.messageId}`, { headers })).json()) as {
-        cause: string;
-      };
-    };
-    await eventually(async () => expect((await verdictOf()).cause).toBe("dead_letter"), ARRIVAL);
-
-    const page = await browser.openPage();
-    const faults: string[] = [];
-    page.on("pageerror", (error) => faults.push(error.message));
-    page.on("console", (message) => faults.push(message.text()));
-    await page.goto(await installation.control.createSignInLink());
-    await page.getByRole("heading", { name: "Deliveries" }).waitFor();
-    await page.keyboard.press("/");
-    await page.getByRole("dialog", { name: "Search" }).waitFor();
-    await page.keyboard.insertText(call.messageId);
-    await page.keyboard.press("Enter");
-    await page
-      .getByText(/^Not delivered/)
-      .first()
-      .waitFor();
-    await page.getByText("attempt 1: permanent").waitFor();
-    await page.reload();
-    await page
-      .getByText(/^Not delivered/)
-      .first()
-      .waitFor();
-    expect(faults).toEqual([]);
   });
 });

@@ -18,7 +18,11 @@ export interface Route {
 }
 
 /** Makes it and answers when events of the source go there. */
-export async function createRoute({ control }: Installation, receiver: Receiver, path: string): Promise<Route> {
+export async function createRoute(
+  { control }: Installation,
+  receiver: Pick<Receiver, "url">,
+  path: string,
+): Promise<Route> {
   const sharedSecret = randomBytes(16).toString("hex");
   const source = await control.createSource(`source of ${path}`);
   const destinationId = await control.createDestination({

@@ -1,0 +1,105 @@
+/**
+ * A person at the console, by mouse or by keyboard alone: what they do is counted in steps.
+ *
+ * PF1  A step is one click, one key chord that does something, or one paste. Moving the focus is none.
+ * PF2  A page does nothing that it should not: what it throws and what the browser says of it is kept.
+ */
+import { findAxeViolations } from "@posthaste/testkit/axe";
+import type { Locator, Page } from "playwright-core";
+import { expect } from "vitest";
+import type { Browser } from "./browser.ts";
+import type { Installation } from "./installation.ts";
+
+/** The browser says so of each answer that is a refusal, and where control is gone for a while. */
+const TOLD_OF_ANSWERS = /^Failed to load resource: /;
+/** Tab stops on one page, at the most. */
+const MOST_TABS = 60;
+
+export interface ConsoleFlow {
+  readonly page: Page;
+  readonly steps: () => number;
+  /** Since it was asked for. */
+  readonly elapsedMs: () => number;
+  readonly click: (target: Locator) => Promise<void>;
+  /** A key, or a chord such as `g x`. */
+  readonly press: (keys: string) => Promise<void>;
+  readonly paste: (text: string) => Promise<void>;
+  /** Goes to it by Tab alone, and presses Enter there. */
+  readonly enter: (target: Locator) => Promise<void>;
+  /** Goes through rows by `j` until this one has the focus. */
+  readonly goToRow: (row: Locator) => Promise<void>;
+  /** PF2. */
+  readonly faults: () => readonly string[];
+}
+
+export interface ConsoleOptions {
+  readonly width?: number;
+  /** Opens the session; one of the administrator's where it is absent. */
+  readonly link?: string;
+}
+
+/** Signed in by a link, on the console's first page. */
+export async function openConsole(
+  browser: Browser,
+  { control }: Installation,
+  { width = 1280, link }: ConsoleOptions = {},
+): Promise<ConsoleFlow> {
+  const openedAtMs = performance.now();
+  const page = await browser.openPage();
+  await page.setViewportSize({ width, height: 800 });
+  const faults: string[] = [];
+  page.on("pageerror", (error) => faults.push(error.message));
+  page.on("console", (message) => {
+    if (!TOLD_OF_ANSWERS.test(message.text())) faults.push(message.text());
+  });
+  await page.goto(link ?? (await control.createSignInLink()));
+  await page.getByRole("navigation", { name: "Pages" }).waitFor();
+  let steps = 0;
+  const hasFocus = async (target: Locator) => (await target.and(page.locator(":focus")).count()) > 0;
+  const press = async (keys: string): Promise<void> => {
+    steps += 1;
+    for (const key of keys.split(" ")) await page.keyboard.press(key);
+  };
+  return {
+    page,
+    steps: () => steps,
+    elapsedMs: () => performance.now() - openedAtMs,
+    click: async (target) => {
+      steps += 1;
+      await target.click();
+    },
+    press,
+    paste: async (text) => {
+      steps += 1;
+      await page.keyboard.insertText(text);
+    },
+    enter: async (target) => {
+      await target.waitFor();
+      for (let tabs = 0; !(await hasFocus(target)); tabs += 1) {
+        if (tabs === MOST_TABS) throw new Error(`Tab does not come to ${target}`);
+        await page.keyboard.press("Tab");
+      }
+      await press("Enter");
+    },
+    goToRow: async (row) => {
+      await row.waitFor();
+      for (let rows = 0; !(await hasFocus(row)); rows += 1) {
+        if (rows === MOST_TABS) throw new Error(`j does not come to ${row}`);
+        await page.keyboard.press("j");
+      }
+    },
+    faults: () => faults,
+  };
+}
+
+/** Nothing sideways, and nothing that axe finds. */
+export async function expectSound(page: Page): Promise<void> {
+  await expectNothingSideways(page);
+  expect(await findAxeViolations(page)).toEqual([]);
+}
+
+/** Nothing of the page is to be scrolled to sideways. */
+export async function expectNothingSideways(page: Page): Promise<void> {
+  const html = "document.documentElement";
+  expect(await page.evaluate(`${html}.scrollWidth - ${html}.clientWidth`)).toBe(0);
+}
