@@ -5,63 +5,41 @@
  * The tests are one story: what happens in the first ones is what the broker's log is asked about in the later ones.
  */
 import { readFile, stat } from "node:fs/promises";
-import { accessTable, type Grant, KAFKA_USERS, type KafkaUser } from "@posthaste/contracts/access";
+import { accessTable, KAFKA_USERS, type KafkaUser } from "@posthaste/contracts/access";
 import { topicCatalogue } from "@posthaste/contracts/topics";
 import type { HealthRecord } from "@posthaste/core/health/health-record";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { createOpenCodec } from "@posthaste/kafka/codec/registry";
-import { connectKafka, type KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { connectKafka } from "@posthaste/kafka/connection/connect";
 import { followLog } from "@posthaste/kafka/log/log-reader";
 import { createProducer } from "@posthaste/kafka/producer/producer";
 import { findEventsLog, raiseEventsLog } from "@posthaste/kafka/topics/incarnation";
-import type { SecuredKafka } from "@posthaste/local-stack/prepared-stack";
 import { eventually } from "@posthaste/testkit/eventually";
-import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
 import kafkajs, { type Admin } from "kafkajs";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Authorization, readAuthorizations } from "./authorizer-log.ts";
+import { describe, expect, it } from "vitest";
+import { keyOf, mayOnTopic, rulesOf } from "./access-rules.ts";
 import { sendBatch } from "./calls.ts";
-import { type Installation, startInstallation } from "./installation.ts";
 import { createRoute } from "./route.ts";
+import {
+  asOperator,
+  authorizations,
+  installation,
+  receiver,
+  secured,
+  useSecuredInstallation,
+} from "./secured-installation.ts";
 
 const { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } = kafkajs;
 const { ConfigResourceTypes, Kafka, logLevel } = kafkajs;
 const RETRY_DELAY_MS = 250;
 const ARRIVAL = { timeoutMs: 30_000, intervalMs: 100 };
 
-let installation: Installation;
-let secured: SecuredKafka;
-let receiver: Receiver;
-
-beforeAll(async () => {
-  const settings = { POSTHASTE_RETRY_SCHEDULE: `${RETRY_DELAY_MS}ms`, POSTHASTE_RETRY_WINDOW: "10s" };
-  [installation, receiver] = await Promise.all([startInstallation({ secured: true, settings }), startReceiver()]);
-  if (!installation.system.stack.secured) throw new Error("the stack is not secured");
-  secured = installation.system.stack.secured;
-}, 120_000);
-
-afterAll(async () => {
-  await installation?.close();
-  await receiver?.close();
-});
+useSecuredInstallation({ POSTHASTE_RETRY_SCHEDULE: `${RETRY_DELAY_MS}ms`, POSTHASTE_RETRY_WINDOW: "10s" });
 
 const track = (messageId: string) => ({ type: "track", userId: "user", event: "Ordered", messageId });
 
 const send = async (writeKey: string, ...calls: readonly { readonly type: string }[]): Promise<void> =>
   expect(await sendBatch(installation.system.ingestUrl, writeKey, calls)).toBe(200);
-
-const authorizations = (): Promise<readonly Authorization[]> =>
-  readAuthorizations(installation.system.process("kafka-1").logFile);
-
-async function asOperator<T>(work: (connection: KafkaConnection) => Promise<T>): Promise<T> {
-  const { brokers, tls } = secured.operator;
-  const connection = connectKafka({ brokers, clientId: "e2e", log: SILENT_LOG, ...(tls ? { tls } : {}) });
-  try {
-    return await work(connection);
-  } finally {
-    await connection.close();
-  }
-}
 
 describe("with nothing but what is its own", () => {
   it("every service does its work: deliveries, retries, dead letters, replays, deletions, audiences, and what is left out", async () => {
@@ -143,6 +121,13 @@ describe("with nothing but what is its own", () => {
       ]);
     }, ARRIVAL);
     expect(await control.call("POST", "/v1/unreadable/reproduce", {})).toEqual({ matched: 7, reproduced: 7 });
+  });
+
+  it("control compares all topics with the catalogue, and finds nothing wrong with them", async () => {
+    const { checks } = (await installation.control.call("GET", "/v1/doctor")) as { checks: readonly object[] };
+    for (const name of ["services", "topics", "schemas", "clock"]) {
+      expect(checks).toContainEqual({ name, state: "ok", findings: [] });
+    }
   });
 
   it("control finds an event that delivery has not finished", async () => {
@@ -262,20 +247,6 @@ describe("with nothing but what is its own", () => {
   });
 });
 
-/** As the authorizer writes that the grant let an operation through that it is named for, and not only a lesser one. */
-function rulesOf({ user, resource, name, pattern, operations }: Grant): readonly string[] {
-  const of = `resourceType=${resource.toUpperCase()}, resourceName=${name}, patternType=${pattern.toUpperCase()}`;
-  return operations.map((operation) => {
-    const kafkas = operation.toUpperCase().replace("-", "_");
-    const acl = `${of}, principal=User:${user}, host=*, operation=${kafkas}, permissionType=ALLOW`;
-    return `${kafkas} by MatchingAcl(acl=StandardAcl(${acl}))`;
-  });
-}
-
-function keyOf({ user, operation, resource }: Authorization): string {
-  return `${user} ${operation} ${resource}`;
-}
-
 describe("whoever reaches for more is denied it", () => {
   const passwordFile = (user: KafkaUser): string => `${installation.dataDir}/kafka-passwords/${user}`;
 
@@ -302,20 +273,11 @@ describe("whoever reaches for more is denied it", () => {
       ({ name }) => name,
     );
 
-  function isGranted(user: KafkaUser, operation: "read" | "write", topic: string): boolean {
-    return accessTable(installation.names).some(
-      ({ user: whose, resource, name, pattern, operations }) =>
-        whose === user &&
-        resource === "topic" &&
-        (pattern === "literal" ? topic === name : topic.startsWith(name)) &&
-        operations.includes(operation),
-    );
-  }
-
   it.each(KAFKA_USERS)("%s writes to no topic that it was not granted", async (user) => {
     const producer = (await clientOf(user)).producer();
     await producer.connect();
-    const others = topics().filter((topic) => !isGranted(user, "write", topic));
+    const table = accessTable(installation.names);
+    const others = topics().filter((topic) => !mayOnTopic(table, { user, operation: "write", topic }));
     expect(others.length).toBeGreaterThan(0);
     for (const topic of others) {
       const sent = producer.send({ topic, messages: [{ key: "key", value: "value" }] });

@@ -2,16 +2,14 @@
  * "Why did this event not arrive?", asked on the whole installation for every cause, of the API and of the command
  * line: both say the same, and the command ends as a script has to know it.
  */
-import { fileURLToPath } from "node:url";
 import { VERDICT_CAUSES } from "@posthaste/core/verdict/verdict";
 import { eventually } from "@posthaste/testkit/eventually";
-import { runNode } from "@posthaste/testkit/run-node";
 import { describe, expect, it } from "vitest";
 import { type Call, sendBatch, sendOne } from "./calls.ts";
+import { posthaste as runPosthaste } from "./posthaste.ts";
 import { createRoute, type Route } from "./route.ts";
 import { installation, receiver, useInstallation } from "./use-installation.ts";
 
-const CLI = fileURLToPath(new URL("../../packages/cli/bin/posthaste.mjs", import.meta.url));
 const ARRIVAL = { timeoutMs: 30_000 };
 const CONFIG_LIVE_MS = 1000;
 
@@ -150,10 +148,7 @@ describe("each cause is found by the API where the event", () => {
 });
 
 describe("the command line", () => {
-  const posthaste = (args: readonly string[]) =>
-    runNode([CLI, ...args, "--url", installation.system.controlUrl], {
-      env: { PATH: process.env.PATH, POSTHASTE_ADMIN_TOKEN: installation.system.adminToken },
-    });
+  const posthaste = (args: readonly string[]) => runPosthaste(installation, args);
 
   it("names the same cause for each, and ends with 0 for what arrived and 3 for all else", async () => {
     // A repeat of what arrived is no reason to wait.
