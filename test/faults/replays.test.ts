@@ -1,7 +1,9 @@
 /**
- * A replay whose control process is killed in the middle, while new dead letters come: another goes on, everything that
- * was planned is delivered and nothing else, and what goes twice is bounded (RP1, RP3 and RP4 of core's `replay.ts`).
+ * What two control processes do beside each other. A replay whose process is killed in the middle, while new dead
+ * letters come: another goes on, everything that was planned is delivered and nothing else, and what goes twice is
+ * bounded (RP1, RP3 and RP4 of core's `replay.ts`). Changes of the configuration at both at once end equal everywhere.
  */
+import type { Delivery } from "@posthaste/core/delivery/delivery";
 import { REPLAY_BATCH } from "@posthaste/core/replay/replay";
 import { type ControlClient, createControlClient } from "@posthaste/local-stack/control-client";
 import { findFreePorts } from "@posthaste/local-stack/ports";
@@ -9,15 +11,21 @@ import type { StackProcess } from "@posthaste/local-stack/stack-process";
 import { eventually } from "@posthaste/testkit/eventually";
 import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { sendOne } from "../e2e/calls.ts";
 import { type Installation, startInstallation } from "../e2e/installation.ts";
+import { readTopic } from "../e2e/read-topic.ts";
 import { createRoute, type Route } from "../e2e/route.ts";
 import { writeLetters } from "../e2e/write-letters.ts";
+import { type Ask, changeConfig } from "./config-changes.ts";
+import { foldTopic } from "./folded-topic.ts";
 import { isLong } from "./form.ts";
 
 const LETTERS = isLong ? 100_000 : 3000;
 const RATE = isLong ? 2000 : 500;
 /** What comes while the replay runs. */
 const LATE = 500;
+/** Of the configuration. */
+const CHANGES = isLong ? 10_000 : 300;
 /** A killed member is missed after ten seconds; the rest is the machine's. */
 const PATIENCE = { timeoutMs: isLong ? 180_000 : 90_000, intervalMs: 20 };
 /** Of one test: writing, counting, and sending at its rate. */
@@ -27,6 +35,7 @@ interface Control {
   readonly process: StackProcess;
   readonly client: ControlClient;
   readonly metricsUrl: string;
+  readonly ask: Ask;
 }
 
 interface ReplayAnswer {
@@ -62,14 +71,21 @@ beforeAll(async () => {
   const second = system.another("control", adminPort, controlPort);
   await second.start();
   controls = [
-    { process: system.process("control"), client: installation.control, metricsUrl: system.metricsUrls.control },
+    {
+      process: system.process("control"),
+      client: installation.control,
+      metricsUrl: system.metricsUrls.control,
+      ask: askOf(system.controlUrl, system.adminToken),
+    },
     {
       process: second,
       client: createControlClient(`http://127.0.0.1:${controlPort}`, system.adminToken),
       metricsUrl: `http://127.0.0.1:${adminPort}/metrics`,
+      ask: askOf(`http://127.0.0.1:${controlPort}`, system.adminToken),
     },
   ];
   await untilJoined(controls[1]);
+  await eventually(() => controls[1].client.call("GET", "/v1/sources"), PATIENCE);
 });
 
 afterAll(async () => {
@@ -174,6 +190,142 @@ it(
   },
   TEST_MS,
 );
+
+it(
+  `is asked, beside the other, for ${CHANGES} changes of the configuration: all end equal at both and in every service`,
+  async () => {
+    const { system, names } = installation;
+    const seed = Date.now() % 2 ** 31;
+    const asks = controls.map(({ ask }) => ask);
+    const begunAtMs = performance.now();
+    const { writeKeys, answers } = await changeConfig({
+      ...{ controls: asks, changes: CHANGES, seed },
+      urlBase: `${receiver.url}/changed`,
+    });
+    const tookMs = performance.now() - begunAtMs;
+    const last = await addLastDestination(asks);
+
+    // Both controls' lists, and the topics as anybody folds them.
+    const [sources, destinations] = await eventually(async () => {
+      const [ofOne, ofOther] = await Promise.all(asks.map(listsOf));
+      expect(ofOther).toEqual(ofOne);
+      if (ofOne === undefined) throw new Error("no control");
+      for (const [index, topic] of [names.sourceConfig, names.destinationConfig, names.tokens].entries()) {
+        const folded = await foldTopic(system.stack.brokers, topic);
+        expect(folded.last).toEqual(folded.newest);
+        expect([...folded.last.keys()].filter(isListed).toSorted()).toEqual(ofOne[index]?.map(({ id }) => id));
+        for (const { id, revision } of ofOne[index] ?? []) {
+          if (revision !== undefined) expect(folded.last.get(id)).toBe(revision);
+        }
+      }
+      return ofOne;
+    }, PATIENCE);
+    expect(destinations.map(({ id }) => id)).toContain(last);
+
+    // Ingest's table by which keys it takes; the router's and delivery's by where an event of each source goes.
+    // Sources of the tests before this one have keys that are not known here.
+    const open = new Set(sources.filter(({ id, enabled }) => enabled && writeKeys.has(id)).map(({ id }) => id));
+    const known = [...writeKeys].filter(([id]) => open.has(id)).concat([...writeKeys].slice(-50));
+    let round = 0;
+    const sent = await eventually(async () => {
+      round += 1;
+      const idOf = (sourceId: string) => `${round}-${sourceId}`;
+      const taken = await Promise.all(
+        known.map(async ([id, key]) => {
+          const call = { type: "track", userId: "user", event: "Changed", messageId: idOf(id) };
+          return [id, (await sendOne(system.ingestUrl, key, call)) === 200] as const;
+        }),
+      );
+      expect(taken.filter(([id, isTaken]) => isTaken !== open.has(id))).toEqual([]);
+      const wanted = [...open].map(idOf).toSorted();
+      await eventually(() => expect(messageIdsTo("/changed/last")).toEqual(expect.arrayContaining(wanted)), {
+        timeoutMs: 10_000,
+      });
+      return new Map([...open].map((id) => [id, idOf(id)]));
+    }, PATIENCE);
+    const expected = destinations
+      .filter(({ enabled }) => enabled)
+      .flatMap(({ id, sourceIds = [], settings }) =>
+        sourceIds
+          .filter((each) => open.has(each))
+          .map((each) => ({ id, messageId: sent.get(each), path: new URL(settings?.urls[0]?.url ?? "").pathname })),
+      );
+    const messageIds = new Set(sent.values());
+    await eventually(() => {
+      const arrived = receiver.requests.map(({ path, headers }) => `${headers["x-message-id"]} ${path}`);
+      const ofRound = arrived.filter((each) => messageIds.has(each.split(" ")[0] ?? ""));
+      expect(ofRound.toSorted()).toEqual(expected.map(({ messageId, path }) => `${messageId} ${path}`).toSorted());
+    }, PATIENCE);
+    const routed = await readTopic<Delivery>({
+      ...{ brokers: system.stack.brokers, schemaRegistry: system.stack.schemaRegistry, names },
+      ...{ topic: names.deliveries, schema: "delivery" },
+    });
+    const pairs = routed
+      .filter(({ messageId }) => messageIds.has(messageId))
+      .map(({ messageId, destinationId }) => `${messageId} ${destinationId}`);
+    expect(pairs.toSorted()).toEqual(expected.map(({ messageId, id }) => `${messageId} ${id}`).toSorted());
+    tell({ changes: CHANGES, seed, tookMs, answers, sources: sources.length, destinations: destinations.length });
+  },
+  TEST_MS,
+);
+
+interface Listed {
+  readonly id: string;
+  /** Tokens have none. */
+  readonly revision?: number;
+  readonly enabled?: boolean;
+  readonly sourceIds?: readonly string[];
+  readonly settings?: { readonly urls: readonly { readonly url: string }[] };
+}
+
+/** Links and sessions stand beside tokens, and are in no list. */
+const isListed = (id: string): boolean => !/^(lnk|ses|link|session)/.test(id);
+
+const messageIdsTo = (path: string) => receiver.requestsTo(path).map(({ headers }) => headers["x-message-id"]);
+
+/** After everything: who has it has all that was changed before. It gets the events of every source. Answers its id. */
+async function addLastDestination([one, other]: readonly Ask[]): Promise<string> {
+  if (one === undefined || other === undefined) throw new Error("no two controls");
+  // Each control knows at once what it was asked for itself, so lists that are equal have all of both.
+  const sourceIds = await eventually(async () => {
+    const [ofOne, ofOther] = await Promise.all([one, other].map((ask) => listAll(ask, "/v1/sources")));
+    expect(ofOther).toEqual(ofOne);
+    return (ofOne ?? []).map(({ id }) => id);
+  }, PATIENCE);
+  const settings = { sharedSecret: "the last one's secret", urls: [{ url: `${receiver.url}/changed/last` }] };
+  const body = { type: "Webhooks", name: "last", sourceIds, enabled: true, settings };
+  const answer = await other("POST", "/v1/destinations", body);
+  expect(answer.status).toBe(201);
+  return answer.body.id;
+}
+
+async function listsOf(ask: Ask): Promise<readonly [readonly Listed[], readonly Listed[], readonly Listed[]]> {
+  return [await listAll(ask, "/v1/sources"), await listAll(ask, "/v1/destinations"), await listAll(ask, "/v1/tokens")];
+}
+
+/** The list of one control, page by page. */
+async function listAll(ask: Ask, path: string): Promise<readonly Listed[]> {
+  const all: Listed[] = [];
+  let cursor: string | null = null;
+  do {
+    const { body } = await ask("GET", `${path}?limit=200${cursor === null ? "" : `&cursor=${cursor}`}`);
+    all.push(...body.data);
+    cursor = body.nextCursor;
+  } while (cursor !== null);
+  return all.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+function askOf(baseUrl: string, adminToken: string): Ask {
+  return async (method, path, body) => {
+    const response = await fetch(`${baseUrl}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${adminToken}`, ...(body ? { "content-type": "application/json" } : {}) },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    });
+    const text = await response.text();
+    return { status: response.status, body: text === "" ? undefined : JSON.parse(text) };
+  };
+}
 
 /** The long form's figures, for whoever wants to know more than that it held. */
 function tell(figures: object): void {
