@@ -1,3 +1,3 @@
 import { projectConfig } from "@posthaste/tooling/vitest";
 
-export default projectConfig("local-stack", { testTimeoutMs: 60_000 });
+export default projectConfig("local-stack");

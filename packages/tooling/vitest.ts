@@ -42,7 +42,7 @@ export interface ProjectOptions {
 /** The configuration of one package's tests; `name` is what the report calls it. */
 export function projectConfig(
   name: string,
-  { kafka = false, testTimeoutMs = kafka ? 60_000 : 10_000, brokerless = [] }: ProjectOptions = {},
+  { kafka = false, testTimeoutMs = kafka ? 120_000 : 60_000, brokerless = [] }: ProjectOptions = {},
 ) {
   const timeoutMs = withoutBroker ? MUTATION_TEST_TIMEOUT_MS : testTimeoutMs;
   return defineConfig({

@@ -1,7 +1,10 @@
 /** Waiting in a test: look again and again until it holds. Nothing sleeps for a time that somebody guessed. */
 
+/** Waiting that ends well costs nothing, and a machine with other work on it may stand still for seconds. */
+const PATIENCE_MS = 30_000;
+
 export interface EventuallyOptions {
-  /** How long it may take before the last failure is the test's; default 10 s. */
+  /** How long it may take before the last failure is the test's; default `PATIENCE_MS`. */
   readonly timeoutMs?: number;
   /** Pause between two looks; default 20 ms. */
   readonly intervalMs?: number;
@@ -13,7 +16,7 @@ export interface EventuallyOptions {
  * one call at a time.
  */
 export async function eventually<T>(check: () => T | Promise<T>, options: EventuallyOptions = {}): Promise<T> {
-  const { timeoutMs = 10_000, intervalMs = 20 } = options;
+  const { timeoutMs = PATIENCE_MS, intervalMs = 20 } = options;
   const deadline = performance.now() + timeoutMs;
   for (;;) {
     try {

@@ -44,9 +44,13 @@ export async function createTopic(name: string, options: TestTopicOptions = {}):
 }
 
 /** Deletes every topic whose name begins with `prefix` and answers when none is listed any more; none is no error. */
-export async function deleteTopics(prefix: string, brokers: readonly string[] = kafkaBrokers()): Promise<void> {
+export function deleteTopics(prefix: string, brokers: readonly string[] = kafkaBrokers()): Promise<void> {
+  return deleteWhere((topic) => topic.startsWith(prefix), brokers);
+}
+
+async function deleteWhere(isMeant: (topic: string) => boolean, brokers: readonly string[]): Promise<void> {
   await withAdmin(async (admin) => {
-    const listed = async () => (await admin.listTopics()).filter((topic) => topic.startsWith(prefix));
+    const listed = async () => (await admin.listTopics()).filter(isMeant);
     const topics = await listed();
     if (topics.length === 0) return;
     await admin.deleteTopics({ topics });
@@ -56,6 +60,15 @@ export async function deleteTopics(prefix: string, brokers: readonly string[] = 
       if (left.length > 0) throw new Error(`${left.join(", ")} are listed still`);
     });
   }, brokers);
+}
+
+/**
+ * Deletes the topic and makes it anew, as an operator or a tool would: by Kafka's own means, past everything of this
+ * project. No broker takes a record for the old one any more when this is answered.
+ */
+export async function remakeTopic(name: string, options: TestTopicOptions = {}): Promise<void> {
+  await deleteWhere((topic) => topic === name, options.brokers ?? kafkaBrokers());
+  await createTopic(name, options);
 }
 
 /** Runs `work` with a fresh topic and deletes it afterwards, whatever happens. */
