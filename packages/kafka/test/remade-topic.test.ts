@@ -1,7 +1,7 @@
 /** Rule: CN5 of consumer.ts. */
-import { createTestKafka, withAdmin } from "@posthaste/testkit/broker";
+import { createTestKafka } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
-import { createTopic } from "@posthaste/testkit/topics";
+import { remakeTopic } from "@posthaste/testkit/topics";
 import { describe, expect, it } from "vitest";
 import { createMember, writeRecords } from "./consumer-harness.ts";
 import { committed, useMembers } from "./use-members.ts";
@@ -9,13 +9,6 @@ import { committed, useMembers } from "./use-members.ts";
 const { startMember, topicOf } = useMembers("remade");
 
 describe("a group's commits", () => {
-  /** As an operator or a tool would. */
-  async function remake(topic: string): Promise<void> {
-    await withAdmin((admin) => admin.deleteTopics({ topics: [topic] }));
-    await eventually(() => withAdmin(async (admin) => expect(await admin.listTopics()).not.toContain(topic)));
-    await createTopic(topic);
-  }
-
   /** Late, as a member that is on its way out may. */
   async function commit(topic: string, { offset, metadata }: { offset: string; metadata: string | null }) {
     const consumer = createTestKafka().consumer({ groupId: topic });
@@ -43,7 +36,7 @@ describe("a group's commits", () => {
     await readAll(10);
     await readAll(0);
     const [old] = await committed(topic, topic);
-    await remake(topic);
+    await remakeTopic(topic);
     await writeRecords(topic, { count: 30, partitions: 1 });
     await commit(topic, { offset: old?.offset ?? "", metadata: old?.metadata ?? null });
     await readAll(30);
@@ -55,7 +48,7 @@ describe("a group's commits", () => {
     const member = await startMember({ groupId: topic, topics: [other, topic] });
     await writeRecords(topic, { count: 10, partitions: 1 });
     await eventually(() => expect(member.finished).toHaveLength(10));
-    await remake(topic);
+    await remakeTopic(topic);
     // Its position lies within the new one, and means nothing there.
     await writeRecords(topic, { count: 30, partitions: 1 });
     await eventually(() => expect(member.failures).toMatchObject([{ code: "topic_mismatch" }]), { timeoutMs: 15_000 });
@@ -68,7 +61,7 @@ describe("a group's commits", () => {
     await writeRecords(topic, { count: 10, partitions: 1 });
     const member = await startMember({ groupId: topic, topics: [topic] });
     await eventually(() => expect(member.finished).toHaveLength(10));
-    await remake(topic);
+    await remakeTopic(topic);
     await eventually(() => expect(member.failures).toMatchObject([{ code: "topic_mismatch" }]), { timeoutMs: 15_000 });
   });
 });

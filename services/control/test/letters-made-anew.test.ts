@@ -4,9 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Delivery } from "@posthaste/core/delivery/delivery";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
-import { withAdmin } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
-import { createTopic } from "@posthaste/testkit/topics";
+import { remakeTopic } from "@posthaste/testkit/topics";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTestControl, type TestControl } from "./control.ts";
 import { createLogWriter, deadLetterAt, type LogWriter } from "./log-writer.ts";
@@ -59,8 +58,7 @@ it("has nothing of what was planned, purged or replayed in the old one", async (
   const left = await plan("replay", {});
   expect(left).toMatchObject({ matched: 4, leftOut: { replayedBefore: 1, purged: 1 } });
   const { deadLetters } = topics.names;
-  await withAdmin((admin) => admin.deleteTopics({ topics: [deadLetters] }));
-  await createTopic(deadLetters);
+  await remakeTopic(deadLetters);
   await eventually(() => letters("new", 8), PATIENCE);
 
   await eventually(async () => expect((await plan("replay", {})).matched).toBe(8), PATIENCE);
@@ -86,8 +84,7 @@ it("is read from its start where it was made anew while no control ran", async (
     PATIENCE,
   );
   await first.stop();
-  await withAdmin((admin) => admin.deleteTopics({ topics: [deadLetters] }));
-  await createTopic(deadLetters);
+  await remakeTopic(deadLetters);
   await eventually(() => letters("newest", 12), PATIENCE);
   const next = await startTestControl(topics, { env });
   await eventually(async () => {

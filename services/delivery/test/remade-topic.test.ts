@@ -4,7 +4,7 @@ import { NO_PROGRESS } from "@posthaste/core/delivery/delivery";
 import { createTestKafka, withAdmin } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
 import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
-import { createTopic } from "@posthaste/testkit/topics";
+import { createTopic, remakeTopic } from "@posthaste/testkit/topics";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createInstallation, type Installation, type TestDelivery } from "./installation.ts";
 
@@ -27,13 +27,6 @@ afterEach(async () => {
   await receiver.close();
 });
 
-/** As an operator or a tool would: by Kafka's own means, past everything of this project. */
-async function remake(topic: string): Promise<void> {
-  await withAdmin((admin) => admin.deleteTopics({ topics: [topic] }));
-  await eventually(() => withAdmin(async (admin) => expect(await admin.listTopics()).not.toContain(topic)));
-  await createTopic(topic, { partitions: PARTITIONS });
-}
-
 const idsOf = (prefix: string, count: number) => Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
 const send = (ids: readonly string[]) =>
   installation.send(ids.map((messageId) => ({ messageId, destinationId: "dst", configOffset })));
@@ -54,7 +47,7 @@ describe("the deliveries topic, made anew behind the project's back", () => {
     const first = await installation.startDelivery();
     await send(idsOf("old", 20));
     await expectSent(idsOf("old", 20));
-    await remake(installation.names.deliveries);
+    await remakeTopic(installation.names.deliveries, { partitions: PARTITIONS });
     // Soon more than the old one had: the position lies within the new one, and means nothing there.
     const fresh = idsOf("new", 200);
     await send(fresh);
@@ -73,7 +66,7 @@ describe("the deliveries topic, made anew behind the project's back", () => {
     await first.stop();
     const committed = await groupOffsets();
     const { deliveries, deliveryGroup: groupId } = installation.names;
-    await remake(deliveries);
+    await remakeTopic(deliveries, { partitions: PARTITIONS });
     // Less than the old one had: the offsets that are committed lie beyond the end of the new one.
     const fresh = idsOf("new", 40);
     await send(fresh);
@@ -101,7 +94,7 @@ describe("the deliveries topic, made anew behind the project's back", () => {
     await sendOne("old");
     await eventually(() => expect(installation.waiting).toHaveLength(1));
     await first.stop();
-    await remake(installation.names.deliveries);
+    await remakeTopic(installation.names.deliveries, { partitions: PARTITIONS });
     // At the same place as the old one, and republished from there.
     await installation.startDelivery({ schedule: { delaysMs: [500], windowMs: 60_000 } });
     await sendOne("new");
@@ -129,7 +122,7 @@ describe("a retry topic, made anew behind the project's back", () => {
     const first = await installation.startDelivery();
     await wait(idsOf("old", 20));
     await expectSent(idsOf("old", 20));
-    await remake(topic);
+    await remakeTopic(topic, { partitions: PARTITIONS });
     const fresh = idsOf("new", 200);
     await wait(fresh);
     await ended(first);

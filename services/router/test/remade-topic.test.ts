@@ -2,7 +2,7 @@ import { OriginCheckpoint } from "@posthaste/core/delivery/origin";
 import { testEvent } from "@posthaste/testbed/test-event";
 import { createTestKafka, withAdmin } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
-import { createTopic, deleteTopics } from "@posthaste/testkit/topics";
+import { remakeTopic } from "@posthaste/testkit/topics";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createInstallation, type Installation } from "./installation.ts";
 
@@ -17,17 +17,7 @@ beforeEach(async () => {
 
 afterEach(() => installation.remove());
 
-/** As an operator or a tool would: by Kafka's own means, past everything of this project. */
-async function remakeEvents(): Promise<void> {
-  const { events } = installation.names;
-  await deleteTopics(events);
-  await eventually(() =>
-    withAdmin(async (admin) => {
-      expect(await admin.listTopics()).not.toContain(events);
-    }),
-  );
-  await createTopic(events, { partitions: PARTITIONS });
-}
+const remakeEvents = () => remakeTopic(installation.names.events, { partitions: PARTITIONS });
 
 const idsOf = (prefix: string, count: number) => Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
 const send = (ids: readonly string[]) =>
