@@ -9,7 +9,8 @@
  *      whoever waits for a process that was killed waits no longer than one lease. What a holder had on the way at its
  *      end is what fences are for (U2 of membership.ts).
  * AL3  It is of the audience that was meant: who waited for it while that one was removed, and another made under the
- *      id, which may be of another kind, does not get that one's.
+ *      id, which may be of another kind, does not get that one's. Of two processes that make one id at once the second
+ *      writes over the first's for a moment and puts it back (S4 of config-store.ts), so that one is waited for too.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { type Audience, takeLease } from "@posthaste/core/audience/audience";
@@ -34,8 +35,8 @@ export interface LeaseOptions {
 /** Which audience is meant: one that was made anew has the id again, and another `bornRevision`. */
 export type MeantAudience = Pick<Audience, "id" | "bornRevision">;
 
-/** Another has it. */
-class Held extends Problem {}
+/** What may be over soon: another has the lease, or another audience stands under the id (AL3). */
+class Passing extends Problem {}
 
 export class AudienceLease {
   readonly #options: LeaseOptions;
@@ -59,7 +60,7 @@ export class AudienceLease {
 
   /**
    * Resolves when the lease is taken. Rejects with the Problem `conflict` when another sync has it for `waitMs`,
-   * `not_found` when that audience is not there, or not any more when its turn comes (AL3).
+   * `not_found` when that audience is not there, or another stands there for `waitMs` (AL3).
    */
   static async take(options: LeaseOptions, meant: MeantAudience, waitMs: number): Promise<AudienceLease> {
     const { clock } = options;
@@ -71,7 +72,7 @@ export class AudienceLease {
         const audience = await change(options, meant, holder);
         return new AudienceLease(options, holder, { audience, askedAtMs });
       } catch (error) {
-        if (!(error instanceof Held) || clock.monotonicMs() >= giveUpAtMs) throw error;
+        if (!(error instanceof Passing) || clock.monotonicMs() >= giveUpAtMs) throw error;
       }
       await delay(LOOK_MS);
     }
@@ -146,12 +147,12 @@ async function change(
     (current, revision) => {
       if (current === undefined) throw new Problem("not_found", `there is no audience ${id}`);
       if (current.bornRevision !== bornRevision) {
-        throw new Problem("not_found", `${id} was removed meanwhile, and what has its name is another`);
+        throw new Passing("not_found", `${id} was removed meanwhile, and what has its name is another`);
       }
       const attempt = takeLease(current.lease, { holder, nowMs: clock.nowMs(), leaseMs });
       if (attempt.outcome === "held") {
         const since = new Date(attempt.sinceMs).toISOString();
-        throw new Held("conflict", `${id} is being synced since ${since}: try again when that has ended`);
+        throw new Passing("conflict", `${id} is being synced since ${since}: try again when that has ended`);
       }
       return { ...current, revision, lease: attempt.lease };
     },
