@@ -34,6 +34,8 @@ const STEP_RECORDS = 500;
 
 export interface MembershipFollowerOptions {
   readonly topic: string;
+  /** The topic whose positions the table has; empty where the cluster has no ids. */
+  readonly topicId: string;
   readonly table: MembershipClient;
   readonly codec: Codec<MembershipRecord>;
   /** How long a record waits for a schema that the registry says it does not know, ms. */
@@ -50,6 +52,8 @@ export class MembershipFollower {
   readonly #waiting = new Set<() => void>();
   #taking: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | null = null;
+  /** Null from when the topic was made anew. */
+  #topicId: string | null;
   #wasRemade = false;
   #isTold = false;
   readonly #closing = new AbortController();
@@ -58,7 +62,8 @@ export class MembershipFollower {
   constructor(connection: KafkaConnection, options: MembershipFollowerOptions) {
     this.#connection = connection;
     this.#options = options;
-    const { topic, codec, unknownSchemaMs } = options;
+    const { topic, topicId, codec, unknownSchemaMs } = options;
+    this.#topicId = topicId === "" ? null : topicId;
     startUnreadableCount(connection.metrics, topic);
     this.#schemas = new AwaitedSchemas({
       prefetch: codec.prefetch,
@@ -109,6 +114,7 @@ export class MembershipFollower {
       this.#look().then(
         (isWhole) => this.#lookLater(isWhole ? IDLE_LOOK_MS : LOOK_MS),
         (reason: unknown) => {
+          this.#noteRemade(reason);
           // Once, not at every look.
           if (!this.#isTold) this.#say("topic_not_followed", reason);
           this.#isTold = true;
@@ -129,12 +135,14 @@ export class MembershipFollower {
       await this.#taking;
       await table.clear();
       this.#positions.clear();
+      this.#topicId = null;
       this.#wasRemade = false;
     }
     for (const { partition } of offsets) {
       if (this.#readers.has(partition) || this.#isClosed) continue;
       const reader = await followLog(this.#connection, {
         topic,
+        topicId: this.#topicId,
         partition,
         from: this.#positions.get(partition) ?? "start",
         maxBytes: FETCH_BYTES,
@@ -196,12 +204,17 @@ export class MembershipFollower {
   #drop(partition: number, reason: Error): void {
     this.#readers.delete(partition);
     if (this.#isClosed) return;
-    if (isPosthasteError(reason, "offset_out_of_range")) this.#wasRemade = true;
+    this.#noteRemade(reason);
     this.#say("topic_reader_failed", reason, { partition });
     // Without a timer a look is under way, and sets one when it ends.
     if (this.#timer === null) return;
     clearTimeout(this.#timer);
     this.#lookLater(LOOK_MS);
+  }
+
+  /** MF3: also where it was made anew before the first reader began. */
+  #noteRemade(reason: unknown): void {
+    if (isPosthasteError(reason, "offset_out_of_range")) this.#wasRemade = true;
   }
 
   #say(event: string, reason: unknown, fields: Record<string, unknown> = {}): void {

@@ -110,7 +110,7 @@ export class Membership {
     const table = await openMembershipTable({ path, identity: `${clusterId}/${topic}/${topicId}` }, ended.reject);
     const { trouble } = table.start;
     if (trouble !== null) connection.log.warn({ event: "membership_not_kept", reason: trouble });
-    const follower = new MembershipFollower(connection, { ...this.#options, table });
+    const follower = new MembershipFollower(connection, { ...this.#options, topicId, table });
     this.#opened = { table, follower };
     this.#opening.resolve(this.#opened);
     try {

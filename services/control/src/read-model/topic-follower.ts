@@ -129,6 +129,7 @@ export class TopicFollower<T> {
       this.#look().then(
         () => this.#lookLater(this.#isComplete() ? IDLE_LOOK_MS : LOOK_MS),
         (reason: unknown) => {
+          this.#tellRemade(reason);
           // Once, not at every look.
           if (!this.#isTold) this.#say("topic_not_followed", reason);
           this.#isTold = true;
@@ -223,12 +224,17 @@ export class TopicFollower<T> {
   #drop(partition: number, reason: Error): void {
     this.#readers.delete(partition);
     if (this.#isClosed) return;
-    if (isPosthasteError(reason, "offset_out_of_range")) this.#options.onRemade(reason);
+    this.#tellRemade(reason);
     this.#say("topic_reader_failed", reason, { partition });
     // Without a timer a look is under way, and sets one when it ends.
     if (this.#timer === null) return;
     clearTimeout(this.#timer);
     this.#lookLater(LOOK_MS);
+  }
+
+  /** TF3: also where it was made anew before the first reader began. */
+  #tellRemade(reason: unknown): void {
+    if (isPosthasteError(reason, "offset_out_of_range")) this.#options.onRemade(reason);
   }
 
   #say(event: string, reason: unknown, fields: Record<string, unknown> = {}): void {
