@@ -6,6 +6,8 @@
  * TC2  A key that only the body has is looked for in the body's bytes, before they are parsed; what is compressed by
  *      brotli is not looked into.
  * TC3  A request that waits for the table of sources holds its body as it was sent, at the most.
+ * TC4  Of an address that is a crowd (QW7 of work-queue.ts) less of a body is inflated for its key, and who sent a
+ *      larger one is asked to send it again.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { CallType } from "@posthaste/core/call/call-schema";

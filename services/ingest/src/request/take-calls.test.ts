@@ -1,0 +1,55 @@
+/** The parts are the test's own where they decide, so that nothing here hangs on what comes first. */
+import { EventEmitter } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+import { gzipSync } from "node:zlib";
+import { expect, it } from "vitest";
+import { unauthorized } from "../answer/answer.ts";
+import { createBodyOpener } from "../body/decompress.ts";
+import { createBodyReader } from "../body/read-body.ts";
+import type { WorkQueue } from "../fairness/work-queue.ts";
+import { createClientAddresses } from "../http/client-address.ts";
+import { CROWD_INFLATED_BYTES } from "../limits.ts";
+import { createTakeCalls, type TakeCallsParts } from "./take-calls.ts";
+
+const CROWD_ADDRESS = "203.0.113.1";
+
+/** Every piece is done as it comes; one address is a crowd. */
+const work: Pick<WorkQueue, "run" | "isCrowd"> = {
+  run: (_sender, piece) => piece(),
+  isCrowd: (address) => address === CROWD_ADDRESS,
+};
+
+const UNKNOWN_KEY = unauthorized("invalid_write_key", "No source has this key.");
+
+function createParts(): TakeCallsParts {
+  const parts = {
+    admission: { ofAnybody: () => null, ofWork: () => null },
+    authenticator: { authenticate: () => ({ refusal: UNKNOWN_KEY }) },
+    addresses: createClientAddresses(["127.0.0.1"]),
+    bodies: createBodyReader({ monotonicMs: () => 0 }),
+    opener: createBodyOpener(),
+    refusals: { refuse: (refusal: unknown) => refusal },
+    work,
+  };
+  // A stranger whose key is not found comes to no other part.
+  return parts as unknown as TakeCallsParts;
+}
+
+function send(content: string, from: string) {
+  const request = Object.assign(Readable.from([gzipSync(content)]), {
+    headers: { "content-encoding": "gzip", "x-forwarded-for": from },
+    socket: { remoteAddress: "127.0.0.1" },
+  });
+  const response = new EventEmitter() as ServerResponse;
+  const takeCalls = createTakeCalls(createParts());
+  return takeCalls(request as unknown as IncomingMessage, response, { form: "batch", queryKey: null });
+}
+
+it("TC4: of an address that is a crowd a larger body is asked for again, and of any other it is looked into", async () => {
+  const small = "x".repeat(CROWD_INFLATED_BYTES);
+  const large = "x".repeat(CROWD_INFLATED_BYTES + 1);
+  expect(await send(large, CROWD_ADDRESS)).toMatchObject({ status: 503, retryAfterS: 1 });
+  expect(await send(small, CROWD_ADDRESS)).toBe(UNKNOWN_KEY);
+  expect(await send(large, "203.0.113.2")).toBe(UNKNOWN_KEY);
+});
