@@ -5,19 +5,11 @@
 import type { Codec } from "@posthaste/contracts/codec";
 import { delayMsFromRetryTopic, type TopicNames } from "@posthaste/contracts/topics";
 import type { Delivery } from "@posthaste/core/delivery/delivery";
-import {
-  condenseOrigins,
-  decodeOriginCheckpoint,
-  type LeftOut,
-  NO_INCARNATION,
-  OriginCheckpoint,
-  type OriginOfDelivery,
-} from "@posthaste/core/delivery/origin";
+import type { OriginOfDelivery } from "@posthaste/core/delivery/origin";
 import type { DeferralCause } from "@posthaste/core/isolation/permit";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { createWindowedConsumer } from "@posthaste/kafka/consumer/consumer";
 import type {
-  Checkpoint,
   ConsumerTiming,
   PartitionWindow,
   Task,
@@ -27,6 +19,7 @@ import type {
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import type { DeliveryMetrics } from "../metrics.ts";
 import { type IncomingDelivery, readDelivery } from "./incoming-delivery.ts";
+import { originCheckpoint } from "./origin-checkpoint.ts";
 
 const WINDOW_BYTES = 16 * 1024 * 1024;
 
@@ -89,33 +82,5 @@ export function createConsumers(connection: KafkaConnection, options: ConsumersO
       delayMsOf: (topic) => delayMsFromRetryTopic(names, topic) ?? 0,
       onReleased: (topic, latenessMs) => metrics.retryLateness.observe({ topic }, latenessMs / 1000),
     }),
-  };
-}
-
-const NO_ORIGIN: OriginOfDelivery = {
-  originIncarnation: NO_INCARNATION,
-  originPartition: 0,
-  originOffset: 0,
-  destinationId: "",
-};
-
-/** D1 to D3 (`core/delivery/origin.ts`). A record that no schema reads has no origin, and is no repeat. */
-function originCheckpoint({ originsLeftOut }: DeliveryMetrics): Checkpoint<IncomingDelivery, OriginOfDelivery> {
-  const onLeftOut = ({ entries, destinationIds }: LeftOut): void => {
-    originsLeftOut.inc({ what: "entry" }, entries);
-    originsLeftOut.inc({ what: "destination" }, destinationIds);
-  };
-  return {
-    pick: ({ delivery }) =>
-      delivery === null
-        ? NO_ORIGIN
-        : {
-            originIncarnation: delivery.originIncarnation,
-            originPartition: delivery.originPartition,
-            originOffset: delivery.originOffset,
-            destinationId: delivery.destinationId,
-          },
-    condense: condenseOrigins,
-    open: (text) => (text === null ? new OriginCheckpoint(onLeftOut) : decodeOriginCheckpoint(text, onLeftOut)),
   };
 }

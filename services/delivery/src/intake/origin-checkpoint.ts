@@ -1,0 +1,42 @@
+/** What a commit says of the origins of first attempts (D1 to D3 of `core/delivery/origin.ts`), and what is counted of it. */
+import {
+  condenseOrigins,
+  decodeOriginCheckpoint,
+  type LeftOut,
+  NO_INCARNATION,
+  OriginCheckpoint,
+  type OriginOfDelivery,
+} from "@posthaste/core/delivery/origin";
+import type { Checkpoint } from "@posthaste/kafka/consumer/windowed-consumer";
+import type { DeliveryMetrics } from "../metrics.ts";
+import type { IncomingDelivery } from "./incoming-delivery.ts";
+
+const NO_ORIGIN: OriginOfDelivery = {
+  originIncarnation: NO_INCARNATION,
+  originPartition: 0,
+  originOffset: 0,
+  destinationId: "",
+};
+
+/** A record that no schema reads has no origin, and is no repeat. */
+export function originCheckpoint({
+  originsLeftOut,
+}: Pick<DeliveryMetrics, "originsLeftOut">): Checkpoint<IncomingDelivery, OriginOfDelivery> {
+  const onLeftOut = ({ entries, destinationIds }: LeftOut): void => {
+    originsLeftOut.inc({ what: "entry" }, entries);
+    originsLeftOut.inc({ what: "destination" }, destinationIds);
+  };
+  return {
+    pick: ({ delivery }) =>
+      delivery === null
+        ? NO_ORIGIN
+        : {
+            originIncarnation: delivery.originIncarnation,
+            originPartition: delivery.originPartition,
+            originOffset: delivery.originOffset,
+            destinationId: delivery.destinationId,
+          },
+    condense: condenseOrigins,
+    open: (text) => (text === null ? new OriginCheckpoint(onLeftOut) : decodeOriginCheckpoint(text, onLeftOut)),
+  };
+}
