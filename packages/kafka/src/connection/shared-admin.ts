@@ -7,6 +7,8 @@
  * SA2  A question is asked again for `patienceMs`, longer than an election takes; what is asked here can be asked twice
  *      without harm. A broker that refuses this process (by its certificate or the login) would do so for longer: its
  *      refusal is told at once.
+ * SA3  What was asked again until the patience was over is told as a failure that passes, whatever kafkajs made of it:
+ *      who can wait longer than that asks anew, and does not end for it.
  */
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";
@@ -61,12 +63,13 @@ export class SharedAdmin {
         failures += 1;
         // kafkajs asks for every topic that it was ever asked about: the missing one may be an older question's.
         const olderTopic = isTopicMissing(error) && failures === 1;
-        // Of a topic whose leaders it does not know yet, as one that was just made, kafkajs takes offsets apart that it
-        // has not.
+        // kafkajs takes offsets apart that it has not: of a topic whose leaders it does not know yet, as one that was
+        // just made, and of a partition whose leader it lost between asking for the log's end and for its start.
         const incomplete = error instanceof TypeError;
         const passing = olderTopic || incomplete || isPassingFailure(error) || isDeadline(error);
         if (passing || isTopicMissing(error)) this.#discard(held);
         const isOver = clock.monotonicMs() >= giveUpAtMs || refusalOf(error) !== undefined;
+        if (incomplete && isOver) throw lacksLeader(error);
         if (!passing || isOver) throw toPosthasteError(error, "asking KAFKA_BROKERS");
       }
       await pause(retryPauseMs(failures));
@@ -100,6 +103,12 @@ export class SharedAdmin {
     if (this.#held === held) this.#held = null;
     held.then(({ client }) => client.destroy()).catch(() => {});
   }
+}
+
+/** SA3. */
+function lacksLeader(cause: TypeError): PosthasteError {
+  const what = "asking KAFKA_BROKERS: a partition has no leader";
+  return new PosthasteError("broker_unavailable", what, { retryable: true, cause });
 }
 
 function isDeadline(error: unknown): boolean {
