@@ -1,4 +1,4 @@
-/** What a commit says of the origins of first attempts (D1 to D3 of `core/delivery/origin.ts`), and what it leaves out. */
+/** What a commit says of origins (D1 to D3 of `core/delivery/origin.ts`), and what is counted of what it leaves out. */
 import {
   condenseOrigins,
   decodeOriginCheckpoint,
