@@ -25,6 +25,8 @@ const sharesProcesses =
  * files of two cores would go one by one.
  */
 const MAX_WORKERS = 3;
+/** `expect.poll` waits as `eventually` of packages/testkit does; vitest's own second is over in one such stand-still. */
+const POLL_TIMEOUT_MS = 30_000;
 /** A damage that makes a test wait for ever is noticed by this, before StrykerJS ends the whole process for it. */
 const MUTATION_TEST_TIMEOUT_MS = 5000;
 
@@ -57,6 +59,7 @@ export function projectConfig(
       globalSetup: kafka && !withoutBroker ? [kafkaGlobalSetup] : [],
       testTimeout: timeoutMs,
       hookTimeout: timeoutMs,
+      expect: { poll: { timeout: POLL_TIMEOUT_MS } },
       maxWorkers: MAX_WORKERS,
       isolate: !sharesProcesses,
     },

@@ -12,6 +12,8 @@ import { type Browser, type BrowserContext, chromium, type Page } from "playwrig
 /** What the console stores under. The draft has a test of its own, that it holds no secret. */
 const STORED = ["posthaste-theme", "posthaste-letters", "posthaste-zone", "posthaste-connect"];
 const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"];
+/** For whatever comes to a page. */
+const PATIENCE_MS = 60_000;
 /** The browser tells of each such answer by itself. */
 const TOLD_OF_ANSWERS = /^Failed to load resource: the server responded with a status of [45]\d\d/;
 
@@ -51,6 +53,7 @@ export async function openPage(browser: Browser, origin: string, at?: Date): Pro
     timezoneId: "Europe/Berlin",
     permissions: ["clipboard-read", "clipboard-write"],
   });
+  context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   if (at !== undefined) await page.clock.setFixedTime(at);
   const faults: string[] = [];

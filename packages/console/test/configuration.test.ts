@@ -206,15 +206,13 @@ describe.skipIf("missing" in found)("a destination", () => {
   });
 
   it("SR2: whose stage was changed by somebody else says so, and shows what may be done now", async () => {
+    let secretStage = "active";
     const page = await visit(`${destinationPath}?tab=secret`, {
-      "GET /v1/destinations/{id}": { body: { ...DESTINATION, secretStage: "active" } },
-      "POST /v1/destinations/{id}/secret/next": problem(409, "there is a next secret already"),
-    });
-    await page.getByRole("button", { name: "Rotate" }).waitFor();
-    const next = { "GET /v1/destinations/{id}": { body: { ...DESTINATION, secretStage: "next" } } };
-    control.answer({
-      ...next,
-      "POST /v1/destinations/{id}/secret/next": problem(409, "there is a next secret already"),
+      "GET /v1/destinations/{id}": () => ({ body: { ...DESTINATION, secretStage } }),
+      "POST /v1/destinations/{id}/secret/next": () => {
+        secretStage = "next";
+        return problem(409, "there is a next secret already");
+      },
     });
     await page.getByRole("button", { name: "Rotate" }).click();
     await page.getByText("there is a next secret already").waitFor();

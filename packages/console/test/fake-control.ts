@@ -4,7 +4,8 @@
  *
  * FC1  A test may put another answer in the place of an example; a path of the API that the document does not have is
  *      answered 404.
- * FC2  The stream of what comes live begins with a beat, and holds what a test says; it beats no more by itself.
+ * FC2  The stream of what comes live begins with a beat, and holds what a test says; it beats no more by itself. One
+ *      that goes on from an id has what was said since, as control has it.
  * FC3  Every request is kept, so that a test can look at what a page asked for and sent.
  */
 import { readFile } from "node:fs/promises";
@@ -144,23 +145,26 @@ function createFakeStreams() {
   const open = new Map<ServerResponse, URLSearchParams>();
   let isDown = false;
   let id = 0;
-  const say = (response: ServerResponse, event: string, data: unknown): void => {
-    response.write(`event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`);
+  const told: { readonly id: number; readonly event: string; readonly data: unknown }[] = [];
+  const say = (response: ServerResponse, event: string, data: unknown, at = id): void => {
+    response.write(`event: ${event}\nid: ${at}\ndata: ${JSON.stringify(data)}\n\n`);
   };
   return {
     open: (asked: URLSearchParams, response: ServerResponse): void => {
-      if (isDown) {
-        response.destroy();
-        return;
-      }
+      if (isDown) response.destroy();
+      // The page has closed it since: nothing would end it here.
+      if (response.destroyed) return;
       response.writeHead(200, { "content-type": "text/event-stream" });
       open.set(response, asked);
       response.once("close", () => open.delete(response));
-      say(response, "beat", { asOf: null, complete: true });
+      const from = Number(asked.get("lastEventId") ?? id);
+      say(response, "beat", { asOf: null, complete: true }, from);
+      for (const each of told) if (each.id > from) say(response, each.event, each.data, each.id);
     },
     streams: () => [...open.values()],
     tell: (event: string, data: unknown): void => {
       id += 1;
+      told.push({ id, event, data });
       for (const response of open.keys()) say(response, event, data);
     },
     lastId: () => String(id),

@@ -24,7 +24,7 @@ describe.skipIf("missing" in found)("a page", () => {
       const page = await visit(path, live);
       await page.locator("[data-state=live]").first().waitFor();
       const asked = async () => unanswered(route, await page.locator("body").innerText());
-      await expect.poll(asked, { timeout: 10_000 }).toEqual([]);
+      await expect.poll(asked).toEqual([]);
       expect(await drawnOtherwise(page, pictureName(route))).toEqual([]);
     },
   );
