@@ -1,7 +1,8 @@
 /** The pages of what an operator sets up, in each state. */
 import { readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
-import { CONFIGURATION_PAGES, EVENT_PAGES } from "./pages/page-groups.ts";
+import { PAGES } from "./pages/all-pages.ts";
+import { CONFIGURATION_PAGES } from "./pages/page-groups.ts";
 import { testStates, YEARS_LATER } from "./pages/page-states.ts";
 import { startConsole } from "./started-console.ts";
 
@@ -10,7 +11,7 @@ startConsole(YEARS_LATER);
 it("has all pages among those that are tested in each state", async () => {
   const routes = await readFile(new URL("../src/routes.tsx", import.meta.url), "utf8");
   const paths = [...routes.matchAll(/^ {2}path: "(.+)",$/gm)].map(([, path]) => path);
-  const tested = [...EVENT_PAGES, ...CONFIGURATION_PAGES].map(({ route }) => route);
+  const tested = PAGES.map(({ route }) => route);
   expect(tested.sort()).toEqual(paths.filter((path) => path !== "/").sort());
 });
 

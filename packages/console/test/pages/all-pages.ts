@@ -1,39 +1,10 @@
 /** All pages, for what is done with each of them. */
 import { type FakeAnswers, problem } from "../fake-control.ts";
-import { accessPage, activityPage } from "./access.ts";
-import { audiencePage, audiencesPage } from "./audiences.ts";
-import { destinationPage, destinationsPage, sourcePage, sourcesPage } from "./configuration.ts";
-import { connectPage, firstEventPage, testReceiversPage } from "./connect.ts";
-import { deletionPage, deletionsPage } from "./deletions.ts";
-import { deadLettersPage, deliveriesPage, lettersPage } from "./deliveries.ts";
-import { eventPage } from "./event.ts";
-import { overviewPage } from "./overview.ts";
-import { replayPage, reviewPage } from "./replay.ts";
+import { CONFIGURATION_PAGES, EVENT_PAGES } from "./page-groups.ts";
 import type { TestedPage } from "./tested-page.ts";
 
 /** Every page of src/routes.tsx. */
-export const PAGES: readonly TestedPage[] = [
-  overviewPage,
-  connectPage,
-  firstEventPage,
-  testReceiversPage,
-  eventPage,
-  deliveriesPage,
-  deadLettersPage,
-  lettersPage,
-  reviewPage,
-  replayPage,
-  audiencesPage,
-  audiencePage,
-  deletionsPage,
-  deletionPage,
-  activityPage,
-  accessPage,
-  sourcesPage,
-  sourcePage,
-  destinationsPage,
-  destinationPage,
-];
+export const PAGES: readonly TestedPage[] = [...EVENT_PAGES, ...CONFIGURATION_PAGES];
 
 export interface View extends Pick<TestedPage, "path"> {
   readonly name: string;
