@@ -25,6 +25,9 @@ const FLAGS = [
   "--proxy-bypass-list=127.0.0.1",
 ];
 
+/** For whatever a person waits for on a page. */
+const PATIENCE_MS = 90_000;
+
 const PAGE = '<!doctype html><title>Shop</title><link rel="icon" href="data:,"><script src="/library.js"></script>';
 
 /** One request as the browser sent it, preflights among them. */
@@ -87,7 +90,11 @@ export async function startBrowser(executablePath: string): Promise<Browser> {
       await page.goto(`${origin}/shop?utm_source=letter&utm_campaign=spring`);
       return { page, requests, load: (options) => page.evaluateHandle(loadInPage, options) };
     },
-    openPage: async () => (await browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage(),
+    openPage: async () => {
+      const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+      context.setDefaultTimeout(PATIENCE_MS);
+      return context.newPage();
+    },
     close: async () => {
       await browser.close();
       server.close();

@@ -2,11 +2,12 @@
  * A source, a receiver and a signed destination that joins them, made through control; and what came out at the end.
  */
 import { randomBytes } from "node:crypto";
+import { eventually } from "@posthaste/testkit/eventually";
 import type { ReceivedRequest, Receiver } from "@posthaste/testkit/receiver";
+import { expect } from "vitest";
 import type { Installation } from "./installation.ts";
 
-/** decisions.md: a destination gets the events received from one second after control's answer. */
-const CONFIG_LIVE_MS = 1_000;
+const PATIENCE = { timeoutMs: 60_000, intervalMs: 50 };
 
 export interface Route {
   readonly writeKey: string;
@@ -19,10 +20,11 @@ export interface Route {
 
 /** Makes it and answers when events of the source go there. */
 export async function createRoute(
-  { control }: Installation,
+  installation: Installation,
   receiver: Pick<Receiver, "url">,
   path: string,
 ): Promise<Route> {
+  const { control } = installation;
   const sharedSecret = randomBytes(16).toString("hex");
   const source = await control.createSource(`source of ${path}`);
   const destinationId = await control.createDestination({
@@ -31,8 +33,39 @@ export async function createRoute(
     urls: [`${receiver.url}${path}`],
     sharedSecret,
   });
-  await new Promise((resolve) => setTimeout(resolve, CONFIG_LIVE_MS));
+  await untilAllHave(installation);
   return { writeKey: source.writeKey, sourceId: source.id, destinationId, sharedSecret, path };
+}
+
+/** Answers when every service has each change of a source or destination that control answered before. */
+export async function untilKnown(installation: Installation): Promise<void> {
+  // In their topics these stand behind it.
+  const { control } = installation;
+  await control.createSource("marker");
+  const settings = { urls: [{ url: "http://127.0.0.1:9/" }] };
+  const marker = { type: "Webhooks", name: "marker", sourceIds: [], enabled: true, settings };
+  await control.call("POST", "/v1/destinations", marker);
+  await untilAllHave(installation);
+}
+
+/** As many sources and destinations as control, which has those that it answered; a service that is down has none. */
+async function untilAllHave({ system, names }: Installation): Promise<void> {
+  const held = async (url: string): Promise<readonly string[]> => {
+    const page = await fetch(url).then(
+      (response) => response.text(),
+      () => "",
+    );
+    const topics = [names.sourceConfig, names.destinationConfig];
+    return page
+      .split("\n")
+      .filter((line) => topics.some((topic) => line.startsWith(`posthaste_table_records{topic="${topic}"}`)));
+  };
+  await eventually(async () => {
+    const ofControl = await held(system.metricsUrls.control);
+    expect(ofControl).toHaveLength(2);
+    for (const url of Object.values(system.metricsUrls))
+      expect(ofControl).toEqual(expect.arrayContaining([...(await held(url))]));
+  }, PATIENCE);
 }
 
 export function bodyOf(request: ReceivedRequest): Record<string, unknown> {

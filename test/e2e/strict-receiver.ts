@@ -10,8 +10,9 @@ export interface StrictReceiver {
   readonly answer: (request: ReceivedRequest) => Answer;
   /** Puts another version in its place, which knows these. */
   readonly deploy: (secrets: KnownSecrets) => void;
-  /** How many it took, and the ids of those that it refused with what was wrong. */
-  readonly taken: () => number;
+  /** How many of the last that it took have an `X-Signature` by this secret, without another one between them. */
+  readonly inARow: (secret: string) => number;
+  /** The ids of those that it refused, with what was wrong. */
   readonly refused: readonly string[];
 }
 
@@ -24,7 +25,7 @@ export interface KnownSecrets {
 
 export function createStrictReceiver(first: KnownSecrets): StrictReceiver {
   let known = first;
-  let taken = 0;
+  let last = { secret: "", count: 0 };
   const refused: string[] = [];
   return {
     answer: (request) => {
@@ -36,13 +37,14 @@ export function createStrictReceiver(first: KnownSecrets): StrictReceiver {
         refused.push(`${request.headers["x-message-id"]}: ${wrong.join(" and ")}`);
         return { status: 401 };
       }
-      taken += 1;
+      const secret = known.plain.find((each) => isPlain(request, [each])) ?? "";
+      last = { secret, count: secret === last.secret ? last.count + 1 : 1 };
       return { status: 200 };
     },
     deploy: (secrets) => {
       known = secrets;
     },
-    taken: () => taken,
+    inARow: (secret) => (secret === last.secret ? last.count : 0),
     refused,
   };
 }
