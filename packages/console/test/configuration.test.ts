@@ -43,7 +43,7 @@ describe.skipIf("missing" in found)("a source", () => {
     });
     await page.getByLabel("Name").fill("Shop");
     await page.getByRole("button", { name: "Save", exact: true }).click();
-    await page.getByRole("heading", { name: "Shop" }).waitFor();
+    await page.getByRole("heading", { name: "Shop", exact: true }).waitFor();
     expect(bodies("PATCH /v1/sources/{id}")).toEqual([
       { revision: SOURCE.revision, name: "Shop", kind: "web", enabled: true },
     ]);
@@ -60,15 +60,33 @@ describe.skipIf("missing" in found)("a source", () => {
     await asking.getByLabel("Token").fill("pht_right");
     control.answer({ "GET /v1/sources/{id}": { body: theirs }, "PATCH /v1/sources/{id}": { body: saved } });
     await page.keyboard.press("Enter");
-    await page.getByRole("heading", { name: "Theirs" }).waitFor();
+    await page.getByRole("heading", { name: "Theirs", exact: true }).waitFor();
     expect(await page.getByLabel("Name").inputValue()).toBe("Mine");
     const save = page.getByRole("button", { name: "Save", exact: true });
     await save.focus();
     await page.keyboard.press("Enter");
-    await page.getByRole("heading", { name: "Mine" }).waitFor();
+    await page.getByRole("heading", { name: "Mine", exact: true }).waitFor();
     expect(bodies("PATCH /v1/sources/{id}")).toMatchObject([{ revision: SOURCE.revision, name: "Mine" }]);
     await expect.poll(() => save.getAttribute("aria-disabled")).toBe("true");
     expect(await save.evaluate((button) => button === document.activeElement)).toBe(true);
+  });
+
+  it("TD3: keeps what is typed while it is being saved", async () => {
+    const page = await visit(sourcePath, { "PATCH /v1/sources/{id}": "pending" });
+    const name = page.getByLabel("Name");
+    await name.fill("Mine");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => sent("PATCH /v1/sources/{id}").length).toBe(1);
+    await name.fill("Mine and more");
+    control.answer({
+      "PATCH /v1/sources/{id}": { body: { ...SOURCE, name: "Mine", revision: SOURCE.revision + 1 } },
+    });
+    await page.getByRole("heading", { name: "Mine", exact: true }).waitFor();
+    expect(await name.inputValue()).toBe("Mine and more");
+    await page.keyboard.press("Enter");
+    await expect
+      .poll(() => bodies("PATCH /v1/sources/{id}"))
+      .toMatchObject([{ revision: SOURCE.revision + 1, name: "Mine and more" }]);
   });
 
   it("TD2: that somebody else saved meanwhile shows theirs and yours, and is saved over theirs when asked", async () => {
@@ -89,7 +107,7 @@ describe.skipIf("missing" in found)("a source", () => {
     expect(await page.getByLabel("Name").inputValue()).toBe("Mine");
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await conflict.getByRole("button", { name: "Keep mine" }).click();
-    await page.getByRole("heading", { name: "Mine" }).waitFor();
+    await page.getByRole("heading", { name: "Mine", exact: true }).waitFor();
     expect(bodies("PATCH /v1/sources/{id}").map((body) => (body as Configured).revision)).toEqual([
       ...[SOURCE.revision, SOURCE.revision, theirs.revision],
     ]);

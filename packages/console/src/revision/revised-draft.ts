@@ -2,7 +2,8 @@
  * What stands in a form of something that others may save too.
  *
  * TD3  The form keeps what it was opened with for as long as something in it is changed: whatever is read meanwhile,
- *      and whoever saved it, takes nothing of it away. What is saved by it, or taken over, is what it goes on with.
+ *      and whoever saved it, takes nothing of it away. What is saved by it, or taken over, is what it goes on with;
+ *      what was typed while it was being saved stays.
  */
 import { useState } from "react";
 
@@ -17,8 +18,8 @@ export interface RevisedDraft<Kept, Draft> {
   readonly draft: Draft;
   readonly isChanged: boolean;
   readonly setDraft: (draft: Draft) => void;
-  /** Goes on with what was saved. */
-  readonly begin: (kept: Kept) => void;
+  /** Goes on with what was saved, which the form sent as `sent`, or with what somebody else saved. */
+  readonly begin: (kept: Kept, sent?: Draft) => void;
 }
 
 /** `present`: as it was read last. */
@@ -28,10 +29,11 @@ export function useRevisedDraft<Kept extends { readonly revision: number }, Draf
 ): RevisedDraft<Kept, Draft> {
   const [opened, setOpened] = useState(present);
   const [draft, setDraft] = useState(() => draftOf(present));
-  const isChanged = JSON.stringify(patchOf(draft, 0)) !== JSON.stringify(patchOf(draftOf(opened), 0));
-  const begin = (kept: Kept): void => {
+  const isAlike = (one: Draft, other: Draft) => JSON.stringify(patchOf(one, 0)) === JSON.stringify(patchOf(other, 0));
+  const isChanged = !isAlike(draft, draftOf(opened));
+  const begin = (kept: Kept, sent?: Draft): void => {
     setOpened(kept);
-    setDraft(draftOf(kept));
+    setDraft((typed) => (sent !== undefined && !isAlike(typed, sent) ? typed : draftOf(kept)));
   };
   if (present.revision > opened.revision && !isChanged) begin(present);
   return { opened, draft, isChanged, setDraft, begin };

@@ -68,25 +68,26 @@ function useSaving({ opened, draft, begin }: RevisedDraft<Destination, Destinati
   const { id } = opened;
   const client = useQueryClient();
   const [theirs, setTheirs] = useState<Destination | null>(null);
-  const show = (saved: Destination): void => {
+  const show = (saved: Destination, sent?: DestinationDraft): void => {
     setTheirs(null);
-    begin(saved);
+    begin(saved, sent);
     client.setQueryData(asked("GET /v1/destinations/{id}", { params: { id } }).queryKey, saved);
     void client.invalidateQueries({ queryKey: ["GET /v1/destinations"] });
     void client.invalidateQueries({ queryKey: ["GET /v1/audit"] });
   };
   const saving = useMutation({
-    mutationFn: (revision: number) =>
-      call("PATCH /v1/destinations/{id}", { params: { id }, body: patchOf(draft, revision) }),
-    onSuccess: show,
+    mutationFn: ({ sent, revision }: { readonly sent: DestinationDraft; readonly revision: number }) =>
+      call("PATCH /v1/destinations/{id}", { params: { id }, body: patchOf(sent, revision) }),
+    onSuccess: (saved, { sent }) => show(saved, sent),
     onError: async (error) => {
       if (!(error instanceof ApiProblem) || error.status !== 409) return;
       setTheirs(await call("GET /v1/destinations/{id}", { params: { id } }));
     },
   });
-  const { error, isPending, mutate: save } = saving;
+  const { error, isPending, mutate } = saving;
   return {
-    ...{ theirs, error, isPending, save },
+    ...{ theirs, error, isPending },
+    save: (revision: number) => mutate({ sent: draft, revision }),
     errors: error instanceof ApiProblem ? error.errors : [],
     takeTheirs: () => theirs !== null && show(theirs),
     putAway: () => setTheirs(null),

@@ -35,16 +35,16 @@ export function SourceForm({ source }: { readonly source: Source }) {
   const put = (part: Partial<SourceDraft>): void => setDraft({ ...draft, ...part });
   const [theirs, setTheirs] = useState<Source | null>(null);
   const query = asked("GET /v1/sources/{id}", { params: { id } });
-  const show = (saved: Source): void => {
+  const show = (saved: Source, sent?: SourceDraft): void => {
     setTheirs(null);
-    begin(saved);
+    begin(saved, sent);
     client.setQueryData(query.queryKey, saved);
     void client.invalidateQueries({ queryKey: ["GET /v1/sources"] });
   };
   const saving = useMutation({
-    mutationFn: (revision: number) =>
-      call("PATCH /v1/sources/{id}", { params: { id }, body: FORM.patchOf(draft, revision) }),
-    onSuccess: show,
+    mutationFn: ({ sent, revision }: { readonly sent: SourceDraft; readonly revision: number }) =>
+      call("PATCH /v1/sources/{id}", { params: { id }, body: FORM.patchOf(sent, revision) }),
+    onSuccess: (saved, { sent }) => show(saved, sent),
     onError: async (error) => {
       if (!(error instanceof ApiProblem) || error.status !== 409) return;
       setTheirs(await call("GET /v1/sources/{id}", { params: { id } }));
@@ -57,7 +57,7 @@ export function SourceForm({ source }: { readonly source: Source }) {
         className={elements["form"] ?? ""}
         onSubmit={(event) => {
           event.preventDefault();
-          if (unavailable === null) saving.mutate(opened.revision);
+          if (unavailable === null) saving.mutate({ sent: draft, revision: opened.revision });
         }}
       >
         <Field label="Name" value={name} onChange={(typed) => put({ name: typed })} />
@@ -77,7 +77,7 @@ export function SourceForm({ source }: { readonly source: Source }) {
             { name: "Kind", base: opened.kind, theirs: theirs.kind, yours: kind },
             { name: "Taken", base: onOff(opened.enabled), theirs: onOff(theirs.enabled), yours: onOff(enabled) },
           ]}
-          onKeepMine={() => saving.mutate(theirs.revision)}
+          onKeepMine={() => saving.mutate({ sent: draft, revision: theirs.revision })}
           onTakeTheirs={() => show(theirs)}
           onClose={() => setTheirs(null)}
         />
