@@ -2,6 +2,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { createTestKafka, kafkaBrokers } from "@posthaste/testkit/broker";
+import { eventually } from "@posthaste/testkit/eventually";
+import type { Producer, ProducerRecord } from "kafkajs";
 import { connectKafka, type KafkaConnection } from "../src/connection/connect.ts";
 import type { KafkaClient } from "../src/connection/kafka-client.ts";
 import type { KafkaMetrics } from "../src/connection/metrics.ts";
@@ -94,7 +96,8 @@ export function createMember({ workMs = 0, metrics, beforeAdmin, ...options }: M
 
 /**
  * Writes `count` records, the i-th to partition i modulo `partitions`, valued by its number from `first` on, fifty keys
- * in turn.
+ * in turn. Waits for a partition that is being added: kafkajs leaves out the records of one that it does not know,
+ * without an error, and its answer does not name it then.
  */
 export async function writeRecords(
   topic: string,
@@ -112,7 +115,7 @@ export async function writeRecords(
     headers?: Readonly<Record<string, string>>;
   },
 ): Promise<void> {
-  const producer = createTestKafka().producer({ allowAutoTopicCreation: false });
+  const producer = createTestKafka().producer({ allowAutoTopicCreation: false, metadataMaxAge: 0 });
   await producer.connect();
   try {
     const messages = Array.from({ length: count }, (_, index) => ({
@@ -124,11 +127,22 @@ export async function writeRecords(
     }));
     // A request for each partition: kafkajs sends a whole request again when one partition of it was refused.
     for (let each = 0; each < partitions; each += 1) {
-      await producer.send({ topic, messages: messages.filter(({ partition }) => partition === each) });
+      const sent = { topic, messages: messages.filter(({ partition }) => partition === each) };
+      if (sent.messages.length > 0) await sendWhenKnown(producer, sent);
     }
   } finally {
     await producer.disconnect();
   }
+}
+
+/** Sends once the partition of the records is known. A refusal is told at once: some of it may have been written. */
+async function sendWhenKnown(producer: Producer, sent: ProducerRecord): Promise<void> {
+  const answer = await eventually(async () => {
+    const named: unknown = await producer.send(sent).catch((refusal: unknown) => refusal);
+    if (Array.isArray(named) && named.length === 0) throw new Error(`${sent.topic} lacks a partition`);
+    return named;
+  });
+  if (!Array.isArray(answer)) throw answer;
 }
 
 /** Every record that `writeRecords` wrote, by the name that members note. */
