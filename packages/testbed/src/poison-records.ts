@@ -19,6 +19,8 @@ export interface PoisonRecords {
   readonly neverKnown: () => Buffer;
   /** The value, as a writer wrote it whose schema the service's registry has from `reveal` on. */
   readonly knownLater: <T>(schema: SchemaName, value: T) => Promise<Buffer>;
+  /** How often the registry was asked for what it knows later. */
+  readonly asked: () => number;
   /** From now on the registry knows what it did not. */
   readonly reveal: () => void;
   readonly close: () => Promise<void>;
@@ -30,12 +32,12 @@ const FREE_IDS = 1_000_000_000;
 /** An Avro int. */
 const ENCODED_ZERO = Buffer.from([0]);
 
-/** Registers the schema of this id with one more field, an int at its end; answers the id of that. */
-async function registerLater(schemaId: number, subject: string): Promise<number> {
+/** Registers the schema of this id with one more field, an int at its end, of this name; answers the id of that. */
+async function registerLater(schemaId: number, subject: string, field: string): Promise<number> {
   const answer = await fetch(`${schemaRegistryUrl()}/schemas/ids/${schemaId}`);
   const found = (await answer.json()) as { readonly schema: string };
   const schema = JSON.parse(found.schema);
-  schema.fields.push({ name: "later", type: "int", default: 0 });
+  schema.fields.push({ name: field, type: "int", default: 0 });
   const response = await fetch(`${schemaRegistryUrl()}/subjects/${subject}/versions`, {
     method: "POST",
     headers: { "content-type": "application/vnd.schemaregistry.v1+json" },
@@ -51,6 +53,7 @@ export async function openPoisonRecords({
 }: Pick<TestTopics, "openCodec" | "prefix">): Promise<PoisonRecords> {
   const gateway: RegistryGateway = await openRegistryGateway();
   const hidden = new Set<number>();
+  let made = 0;
   return {
     registryUrl: gateway.url,
     rubbish: Buffer.from("no value"),
@@ -62,13 +65,16 @@ export async function openPoisonRecords({
     },
     knownLater: async <T>(schema: SchemaName, value: T) => {
       const known = (await openCodec<T>(schema)).encode(value);
-      const id = await registerLater(known.readInt32BE(1), `${prefix}.later-${schema}`);
+      // Another schema each time: one that was shown is known to the service for good.
+      const field = `later${made++}`;
+      const id = await registerLater(known.readInt32BE(1), `${prefix}.${field}-${schema}`, field);
       hidden.add(id);
       gateway.hide(id);
       const bytes = Buffer.concat([known, ENCODED_ZERO]);
       bytes.writeInt32BE(id, 1);
       return bytes;
     },
+    asked: () => gateway.hidings,
     reveal: () => {
       for (const id of hidden) gateway.show(id);
       hidden.clear();

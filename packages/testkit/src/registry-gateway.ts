@@ -15,6 +15,8 @@ export interface RegistryGateway {
   refuse(): void;
   /** From now on the registry seems to have no schema of this id, until `show`. */
   hide(schemaId: number): void;
+  /** How often it was asked for what it hides. */
+  readonly hidings: number;
   show(schemaId: number): void;
   /** Lets questions through again. */
   allow(): void;
@@ -34,12 +36,14 @@ export async function openRegistryGateway({ tls, login }: RegistryGatewayOptions
   const wanted = login && `Basic ${Buffer.from(`${login.username}:${login.password}`).toString("base64")}`;
   let isOpen = true;
   const hidden = new Set<string>();
+  let hidings = 0;
   const answer: RequestListener = async (request, response) => {
     if (!isOpen) {
       response.writeHead(503).end("{}");
     } else if (wanted !== undefined && request.headers.authorization !== wanted) {
       response.writeHead(401, { "content-type": "application/json" }).end('{"message":"who are you?"}');
     } else if (hidden.has(new URL(request.url ?? "/", registry).pathname)) {
+      hidings += 1;
       response.writeHead(404, { "content-type": "application/json" });
       response.end('{"error_code":40403,"message":"Schema not found"}');
     } else {
@@ -59,6 +63,9 @@ export async function openRegistryGateway({ tls, login }: RegistryGatewayOptions
     },
     allow: () => {
       isOpen = true;
+    },
+    get hidings() {
+      return hidings;
     },
     hide: (schemaId) => void hidden.add(`${registry.pathname}/schemas/ids/${schemaId}`),
     show: (schemaId) => void hidden.delete(`${registry.pathname}/schemas/ids/${schemaId}`),

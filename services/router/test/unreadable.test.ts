@@ -6,7 +6,7 @@ import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createInstallation, type Installation, type TestRouter } from "./installation.ts";
 
-/** Longer than the registry takes to learn of the schema that it knows later. */
+/** Longer than a busy machine takes to ask the registry a few times for the schema that it knows later. */
 const UNKNOWN_SCHEMA_MS = 14_000;
 
 let installation: Installation;
@@ -28,7 +28,7 @@ afterAll(async () => {
 
 const isDelivered = (messageId: string) =>
   eventually(() => expect(installation.deliveries.map((each) => each.messageId)).toContain(messageId), {
-    timeoutMs: 30_000,
+    timeoutMs: 4 * UNKNOWN_SCHEMA_MS,
   });
 
 describe("a record of the events that nobody can read", () => {
@@ -50,14 +50,14 @@ describe("a record of the events that nobody can read", () => {
     expect(router.failures).toEqual([]);
   });
 
-  it("AW2: is waited for where the registry knows its schema ten seconds later, and routed in its order", async () => {
+  it("AW2: is waited for where the registry knows its schema later, and routed in its order", async () => {
     const event: Event = testEvent("later", { userId: "in-order" });
     const value = await poison.knownLater("event", event);
     await installation.sendRaw(value, { key: "src_1:in-order", partition: 1 });
     await installation.sendRaw(installation.encode(testEvent("behind-later", { userId: "in-order" })), {
       ...{ key: "src_1:in-order", partition: 1 },
     });
-    await new Promise((resolve) => setTimeout(resolve, 10_000));
+    await eventually(() => expect(poison.asked()).toBeGreaterThan(2));
     expect(installation.deliveries.map(({ messageId }) => messageId)).not.toContain("later");
     poison.reveal();
     await isDelivered("behind-later");
@@ -74,16 +74,16 @@ describe("a record of the events that nobody can read", () => {
     // The other partition goes on meanwhile.
     await installation.sendRaw(installation.encode(testEvent("beside-never")), { partition: 1 });
     await isDelivered("beside-never");
-    expect(performance.now() - startedAtMs).toBeLessThan(UNKNOWN_SCHEMA_MS - 4000);
+    expect(installation.deliveries.map(({ messageId }) => messageId)).not.toContain("behind-never");
     await isDelivered("behind-never");
     const waitedMs = performance.now() - startedAtMs;
     expect(waitedMs).toBeGreaterThanOrEqual(UNKNOWN_SCHEMA_MS - 500);
     // Three schemas, one wait.
-    expect(waitedMs).toBeLessThan(2 * UNKNOWN_SCHEMA_MS);
+    expect(waitedMs).toBeLessThan(3 * UNKNOWN_SCHEMA_MS);
     await eventually(() => expect(installation.unreadable).toHaveLength(before + 3));
     expect(installation.unreadable.slice(before).map(({ unreadable }) => unreadable?.reason)).toEqual(
       Array(3).fill("unknown_schema"),
     );
     expect(router.failures).toEqual([]);
   });
-}, 60_000);
+});
