@@ -68,7 +68,7 @@ describe("the stream", () => {
 
   it("LV3: beats every five seconds while nothing comes", async () => {
     const client = await open(one, "topics=audit");
-    await eventually(() => expect(client.rows("beat")).toHaveLength(3), { timeoutMs: 12_000 });
+    await eventually(() => expect(client.rows("beat").length).toBeGreaterThanOrEqual(3));
     const [first, , third] = client.rows("beat");
     expect(Date.parse(third.asOf) - Date.parse(first.asOf)).toBeGreaterThan(7000);
   });

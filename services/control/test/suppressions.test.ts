@@ -19,7 +19,7 @@ let writer: LogWriter;
 let sourceIds: readonly [string, string];
 let destinationId: string;
 const deliveries: Delivery[] = [];
-const suppressions: (Suppression & { readonly key: string })[] = [];
+const suppressions: (Suppression & { readonly key: string; readonly writtenAtMs: number })[] = [];
 
 const WAIT_MS = SUPPRESSION_LEASE_MS + 20_000;
 
@@ -28,8 +28,8 @@ beforeAll(async () => {
   control = await startTestControl(topics, { env: { POSTHASTE_SUPPRESSION_DAYS: "30" } });
   writer = await createLogWriter(topics);
   await topics.follow<Delivery>(topics.names.deliveries, (delivery) => deliveries.push(delivery));
-  await topics.follow<Suppression>(topics.names.suppressions, (suppression, { key }) =>
-    suppressions.push({ ...suppression, key: String(key) }),
+  await topics.follow<Suppression>(topics.names.suppressions, (suppression, { key, timestampMs }) =>
+    suppressions.push({ ...suppression, key: String(key), writtenAtMs: timestampMs }),
   );
   const create = async (): Promise<string> =>
     (await control.call("POST", "/v1/sources", { name: "s", kind: "web" })).body.id;
@@ -53,14 +53,13 @@ describe("a request that suppresses", () => {
   it(
     "is answered when the suppressions stood in their topic for as long as anyone goes by an old view of it",
     async () => {
-      const fromMs = performance.now();
       const answered = control.call("POST", "/v1/deletions", { id: "one", userIds: ["gone", "left"], suppress: true });
-      await eventually(() => expect(suppressions).toHaveLength(4));
-      const stoodFromMs = performance.now();
       const { status, body } = await answered;
+      const answeredAtMs = Date.now();
+      await eventually(() => expect(suppressions).toHaveLength(4));
       expect([status, body]).toEqual([202, { id: "one", notifications: 0, suppressed: 4 }]);
-      expect(performance.now() - stoodFromMs).toBeGreaterThan(SUPPRESSION_LEASE_MS - 500);
-      expect(performance.now() - fromMs).toBeGreaterThan(SUPPRESSION_LEASE_MS);
+      const stoodForMs = suppressions.map(({ writtenAtMs }) => answeredAtMs - writtenAtMs);
+      expect(Math.min(...stoodForMs)).toBeGreaterThanOrEqual(SUPPRESSION_LEASE_MS);
       expect(suppressions.map(({ key }) => key).sort()).toEqual(
         sourceIds.flatMap((sourceId) => [`${sourceId}:gone`, `${sourceId}:left`]).sort(),
       );
@@ -75,7 +74,7 @@ describe("a request that suppresses", () => {
   it("does not wait again for a request that this process carried out as long ago", async () => {
     const fromMs = performance.now();
     await control.call("POST", "/v1/deletions", { id: "one", userIds: ["gone", "left"], suppress: true });
-    expect(performance.now() - fromMs).toBeLessThan(SUPPRESSION_LEASE_MS / 2);
+    expect(performance.now() - fromMs).toBeLessThan(SUPPRESSION_LEASE_MS);
     expect(suppressions).toHaveLength(4);
   });
 });
@@ -92,13 +91,13 @@ describe("a request that another process of control carried out a moment ago", (
         .digest("hex"),
     };
     const headers = { [REVISION_HEADER]: String(Date.now() * 1024) };
+    const fromMs = performance.now();
     await topics.producer.send([
       { topic: topics.names.deletions, key: "another", value: codec.encode(deletion), headers },
     ]);
-    const fromMs = performance.now();
     const { status } = await control.call("POST", "/v1/deletions", { id: "another", userIds, suppress: true });
     expect(status).toBe(202);
-    expect(performance.now() - fromMs).toBeGreaterThan(SUPPRESSION_LEASE_MS - 500);
+    expect(performance.now() - fromMs).toBeGreaterThanOrEqual(SUPPRESSION_LEASE_MS);
   });
 });
 
