@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { projectConfig } from "@posthaste/tooling/vitest";
 import { mergeConfig } from "vitest/config";
 
-export default mergeConfig(projectConfig("test", { kafka: true, testTimeoutMs: 180_000 }), {
+export default mergeConfig(projectConfig("test", { kafka: true, testTimeoutMs: 240_000 }), {
   test: {
     // Control serves the console as it was built.
     globalSetup: [fileURLToPath(new URL("../packages/console/test/global-setup.ts", import.meta.url))],

@@ -1,3 +1,3 @@
 import { projectConfig } from "@posthaste/tooling/vitest";
 
-export default projectConfig("local-stack");
+export default projectConfig("local-stack", { testTimeoutMs: 120_000 });

@@ -11,7 +11,7 @@ import { type Installation, startInstallation } from "./installation.ts";
 import { blocksUnder } from "./page-blocks.ts";
 import { bodyOf, createRoute, messageIdsOf, type Route } from "./route.ts";
 
-const ARRIVAL = { timeoutMs: 20_000 };
+const ARRIVAL = { timeoutMs: 60_000 };
 /** More than a test sends by itself, and few enough to go beyond at will. */
 const CALLS_PER_SECOND = 20;
 

@@ -6,7 +6,7 @@ import { type Call, sendOne } from "./calls.ts";
 import { bodyOf, createRoute, messageIdsOf, type Route } from "./route.ts";
 import { installation, receiver, useInstallation } from "./use-installation.ts";
 
-const ARRIVAL = { timeoutMs: 20_000 };
+const ARRIVAL = { timeoutMs: 60_000 };
 
 useInstallation();
 

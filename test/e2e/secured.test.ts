@@ -32,7 +32,7 @@ import {
 const { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } = kafkajs;
 const { ConfigResourceTypes, Kafka, logLevel } = kafkajs;
 const RETRY_DELAY_MS = 250;
-const ARRIVAL = { timeoutMs: 30_000, intervalMs: 100 };
+const ARRIVAL = { timeoutMs: 60_000, intervalMs: 100 };
 
 useSecuredInstallation({ POSTHASTE_RETRY_SCHEDULE: `${RETRY_DELAY_MS}ms`, POSTHASTE_RETRY_WINDOW: "10s" });
 

@@ -117,7 +117,7 @@ describe("a suppressed user with events in every place", () => {
       const again = receiver.requestsTo(route.path).map(({ headers }) => String(headers["x-message-id"]));
       expect(again.some((messageId) => messageId.startsWith("again-"))).toBe(true);
     }, ARRIVAL);
-  }, 180_000);
+  });
 
   it("gets none delivered after the answer while new ones come all the time", async () => {
     const route = await createRoute(installation, receiver, "/stream");
@@ -145,7 +145,7 @@ describe("a suppressed user with events in every place", () => {
       .filter(({ receivedAtMs }) => receivedAtMs >= answeredMs)
       .filter((request) => userOf(request) === "streamed" && bodyOf(request)["type"] !== "delete");
     expect(late).toEqual([]);
-  }, 90_000);
+  });
 });
 
 describe("control that is killed in the middle of a request for 5,000 users", () => {
@@ -194,5 +194,5 @@ describe("control that is killed in the middle of a request for 5,000 users", ()
       const gone = (await control.call("GET", `/v1/suppressions?userId=${userIds[4999]}`)) as { sourceIds: string[] };
       expect(gone.sourceIds).toEqual([route.sourceId]);
     }
-  }, 240_000);
+  });
 });

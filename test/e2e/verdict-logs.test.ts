@@ -6,7 +6,7 @@ import { sendOne } from "./calls.ts";
 import { type Installation, startInstallation } from "./installation.ts";
 import { createRoute, type Route } from "./route.ts";
 
-const ARRIVAL = { timeoutMs: 30_000 };
+const ARRIVAL = { timeoutMs: 60_000 };
 
 let installation: Installation;
 let receiver: Receiver;
@@ -32,7 +32,7 @@ describe.each(["failures", "off"])("with the attempt log at %s", (attemptLog) =>
   beforeEach(async () => {
     const settings = { POSTHASTE_ATTEMPT_LOG: attemptLog, POSTHASTE_RETRY_SCHEDULE: "500ms,1h" };
     [installation, receiver] = await Promise.all([startInstallation({ settings }), startReceiver()]);
-  }, 120_000);
+  });
   afterEach(async () => {
     await installation.close();
     await receiver.close();

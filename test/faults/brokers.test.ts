@@ -70,7 +70,7 @@ beforeAll(async () => {
     afterMs: AFTER_MS,
     pollMs: POLL_MS,
   };
-}, 180_000);
+});
 
 afterEach(() => mend(stage.cluster), 120_000);
 
@@ -78,7 +78,7 @@ afterAll(async () => {
   printWithLoad(toBrokerTables(seen));
   await installation.close();
   await receiver.close();
-}, 60_000);
+});
 
 it.each(CASES)(
   "round $round: $role, $fault for $forMs ms: nothing is lost, order is kept, no service ends",

@@ -41,7 +41,7 @@ let receiver: Receiver;
 
 beforeAll(async () => {
   [installation, receiver] = await Promise.all([startInstallation(), startReceiver()]);
-}, 120_000);
+});
 
 afterAll(async () => {
   await installation.close();

@@ -34,7 +34,7 @@ beforeAll(async () => {
   [installation, receiver] = await Promise.all([startInstallation(), startReceiver()]);
   const [port = 0] = await findFreePorts(1);
   second = installation.system.another("delivery", port);
-}, 120_000);
+});
 
 afterAll(async () => {
   await second.stop();

@@ -65,7 +65,7 @@ describe("the status", () => {
     watching.stdout.on("data", (chunk) => {
       stdout += chunk;
     });
-    await eventually(() => expect(stdout.trimEnd().split("\n")).toHaveLength(2), { timeoutMs: 20_000 });
+    await eventually(() => expect(stdout.trimEnd().split("\n")).toHaveLength(2));
     const ended = once(watching, "exit");
     watching.kill("SIGINT");
     expect((await ended)[0]).toBe(130);

@@ -26,7 +26,7 @@ const closing: (() => Promise<unknown>)[] = [];
 beforeAll(async () => {
   secured = await startSecuredBroker([USER]);
   ca = await readFile(secured.authorityFile, "utf8");
-}, 60_000);
+});
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });

@@ -140,4 +140,4 @@ it("P1, P2, P3: whatever answers and leaders do, every record is written, in its
     },
   );
   await fc.assert(property, { numRuns: 1000 });
-}, 60_000);
+});

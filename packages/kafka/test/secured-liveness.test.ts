@@ -19,7 +19,7 @@ const closing: (() => unknown)[] = [];
 beforeAll(async () => {
   brokers = await Promise.all([startSecuredBroker([USER]), startSecuredBroker([USER])]);
   for (const { broker, authorityFile } of brokers) authorities.set(broker, await readFile(authorityFile, "utf8"));
-}, 90_000);
+});
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });

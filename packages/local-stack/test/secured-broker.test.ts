@@ -25,7 +25,7 @@ let ca: string;
 beforeAll(async () => {
   secured = await startSecuredBroker([USER]);
   ca = await readFile(secured.authorityFile, "utf8");
-}, 60_000);
+});
 
 afterAll(async () => {
   await secured?.stop();

@@ -11,7 +11,7 @@ import type { StackProcess } from "../src/stack-process.ts";
 
 const SUBJECT = "kept-value";
 const SCHEMA = JSON.stringify({ type: "record", name: "Kept", fields: [{ name: "id", type: "string" }] });
-const faultTimeout = { timeoutMs: 20_000, intervalMs: 100 };
+const faultTimeout = { timeoutMs: 60_000, intervalMs: 100 };
 
 let dataDir: string;
 let stack: LocalStack;
@@ -25,12 +25,12 @@ beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "posthaste-three-brokers-"));
   stack = await start();
   await createTopic("kept", { replicationFactor: 3, brokers: stack.brokers });
-}, 60_000);
+});
 
 afterAll(async () => {
   await stack.stop();
   await rm(dataDir, { recursive: true });
-}, 30_000);
+});
 
 function broker(name: string | undefined): StackProcess {
   const found = stack.processes.find((candidate) => candidate.name === name);

@@ -34,7 +34,7 @@ function run(settings: Readonly<Record<string, string>> = {}): Promise<void> {
 it("says what it waits for while the registry does not answer, and goes on when it does", async () => {
   registry.refuse();
   const done = run();
-  await eventually(() => expect(progress).toContain(WAITING), { timeoutMs: 20_000 });
+  await eventually(() => expect(progress).toContain(WAITING));
   registry.allow();
   await expect(done).resolves.toBeUndefined();
 });

@@ -16,6 +16,8 @@ afterEach(async () => {
   });
 });
 
+/** `vi.waitFor` waits a second by itself. */
+const PATIENCE_MS = 30_000;
 const GET = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 
 async function start(listener: RequestListener, limits: Partial<SocketLimits>): Promise<LimitedSockets["letLast"]> {
@@ -46,7 +48,8 @@ const openConnections = () =>
   });
 
 /** Looked at on the server's side: who does not read does not see that it was cut off. */
-const eventuallyOpen = (count: number) => vi.waitFor(async () => expect(await openConnections()).toBe(count), 8_000);
+const eventuallyOpen = (count: number) =>
+  vi.waitFor(async () => expect(await openConnections()).toBe(count), PATIENCE_MS);
 
 it("SL1: cuts off who sends request after request and reads no answer", async () => {
   await start((_request, response) => response.end(Buffer.alloc(1_000_000)), { maxOpenRequests: 16 });
@@ -96,7 +99,7 @@ it("SL5: lets a request last that it is told to, and that one alone", async () =
   long.write("GET /long HTTP/1.1\r\nHost: x\r\n\r\n");
   short.write(GET);
   await eventuallyOpen(1);
-  await vi.waitFor(() => expect(received).toMatch(/^HTTP\/1.1 200/), 8_000);
+  await vi.waitFor(() => expect(received).toMatch(/^HTTP\/1.1 200/), PATIENCE_MS);
   expect(answers.sort()).toEqual(["/", "/long"]);
   // What comes after it on the same connection has no more time than others.
   long.write(GET);
@@ -136,7 +139,7 @@ it("SL2: gives a request that waited behind another its time from the other's en
     received += chunk;
   });
   socket.write(GET + GET);
-  await vi.waitFor(() => expect(received.split("HTTP/1.1 200").length).toBe(3), 8_000);
+  await vi.waitFor(() => expect(received.split("HTTP/1.1 200").length).toBe(3), PATIENCE_MS);
 });
 
 it("SL2: cuts off no connection on which no request is open, however long ago its last one was", async () => {
@@ -195,7 +198,7 @@ it("SL4: has so many connections and no more, each for so many requests", async 
     received += chunk.toString();
   });
   socket.write(GET);
-  await vi.waitFor(() => expect(received).toMatch(/^HTTP\/1.1 200 [\s\S]*Connection: close/));
+  await vi.waitFor(() => expect(received).toMatch(/^HTTP\/1.1 200 [\s\S]*Connection: close/), PATIENCE_MS);
   socket.write(GET);
-  await vi.waitFor(() => expect(received).toContain("HTTP/1.1 503 "));
+  await vi.waitFor(() => expect(received).toContain("HTTP/1.1 503 "), PATIENCE_MS);
 });

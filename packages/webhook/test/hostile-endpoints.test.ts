@@ -37,7 +37,7 @@ function trickle(socket: Socket, text: string, everyMs: number): void {
 }
 
 describe("an endpoint that never comes to the end of its headers", () => {
-  it("has 5 seconds by default", { timeout: 15_000 }, async () => {
+  it("has 5 seconds by default", async () => {
     const server = await useRawServer(() => {});
     const result = await resultOf(useSender(), server.url);
     expect(result).toMatchObject({ outcome: "retryable", status: null, error: "timeout" });

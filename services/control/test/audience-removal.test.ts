@@ -15,7 +15,7 @@ import { openUpload, sendLines } from "./uploads.ts";
 /** Slow, so that something waits. */
 const IDENTIFIES_PER_SECOND = 20;
 const USERS = Array.from({ length: 400 }, (_, index) => `user-${index}`);
-const ARRIVAL = { timeoutMs: 10_000 };
+const ARRIVAL = { timeoutMs: 60_000 };
 
 let topics: TestTopics;
 let control: TestControl;

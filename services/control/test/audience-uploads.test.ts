@@ -82,7 +82,7 @@ describe("an upload of a computed trait", () => {
       const { status, body } = await put(path, of(letter));
       expect([status, body]).toEqual([200, { changed: 1000, unchanged: 0 }]);
     }
-  }, 120_000);
+  });
 
   it("tells nobody of a value whose keys come in another order", async () => {
     const send = (value: unknown) =>

@@ -200,13 +200,13 @@ describe("an audience", () => {
   it("begins with nobody when it is made anew, and nobody is told of its end", async () => {
     const id = await create("Made anew");
     await putLines(`/v1/audiences/${id}/members`, ["a", "b"]);
-    await eventually(() => expect(toldValues("made_anew")).toHaveLength(2), { timeoutMs: 20_000 });
+    await eventually(() => expect(toldValues("made_anew")).toHaveLength(2));
     expect((await control.call("DELETE", `/v1/audiences/${id}`)).status).toBe(204);
     expect((await control.call("GET", `/v1/audiences/${id}`)).status).toBe(404);
     expect(await create("made-anew")).toBe(id);
     expect((await control.call("GET", `/v1/audiences/${id}`)).body.size).toBe(0);
     expect((await putLines(`/v1/audiences/${id}/members`, ["b"])).body).toEqual({ added: 1, removed: 0, unchanged: 0 });
-    await eventually(() => expect(toldValues("made_anew")).toHaveLength(3), { timeoutMs: 20_000 });
+    await eventually(() => expect(toldValues("made_anew")).toHaveLength(3));
     expect(newest("made_anew")).toEqual({ a: true, b: true });
   });
 
@@ -232,7 +232,7 @@ describe("an audience", () => {
       }),
     });
     await topics.producer.send([late("a", "false"), late("b", "true")]);
-    await eventually(() => expect(newest("late")).toEqual({ a: true, b: false }), { timeoutMs: 20_000 });
+    await eventually(() => expect(newest("late")).toEqual({ a: true, b: false }));
     const size = async () => (await control.call("GET", `/v1/audiences/${id}`)).body.size;
     await eventually(async () => expect(await size()).toBe(1));
   });
@@ -251,7 +251,7 @@ describe("an audience", () => {
         own,
       );
       expect((await own.call("GET", `/v1/audiences/${id}`)).body.identifiesWaiting).toBeGreaterThan(0);
-      await eventually(() => expect(arrivals).toHaveLength(100), { timeoutMs: 20_000 });
+      await eventually(() => expect(arrivals).toHaveLength(100));
       // A hundred at fifty a second, less what may go at once.
       expect((arrivals.at(-1) ?? 0) - (arrivals[0] ?? 0)).toBeGreaterThan(1500);
     } finally {

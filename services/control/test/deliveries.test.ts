@@ -197,7 +197,7 @@ describe("the delivery log's cache", () => {
     await deleteAttempts();
     await writer.attempts([attemptAt(3)]);
     const second = await start();
-    await eventually(async () => expect(await messages(second)).toEqual(["message-3"]), { timeoutMs: 20_000 });
+    await eventually(async () => expect(await messages(second)).toEqual(["message-3"]));
   });
 
   it("is made anew from a file that is no database (M3)", async () => {

@@ -15,7 +15,7 @@ import { createHealthWriter, type HealthWriter } from "./health-writer.ts";
 
 const MINUTE_MS = 60_000;
 /** Longer than the look at the groups takes to come round. */
-const NEXT_LOOK = { timeoutMs: 20_000 };
+const NEXT_LOOK = { timeoutMs: 60_000 };
 
 let topics: TestTopics;
 let control: TestControl;

@@ -48,7 +48,7 @@ it("deliveries --follow prints each attempt once through a cut, a silence and an
         proxy.lead(two.url);
         await write();
         proxy.letNew();
-        await eventually(async () => expect(await streamsOf(two)).toBe(1), { timeoutMs: 20_000 });
+        await eventually(async () => expect(await streamsOf(two)).toBe(1));
         await write();
         await new Promise((resolve) => setTimeout(resolve, 500));
         process.kill(pid, "SIGINT");

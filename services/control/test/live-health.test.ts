@@ -110,7 +110,7 @@ it("LH2: goes on at the other process with what changed meanwhile, and with noth
   const first = await open(one);
   aheadMs += 30_000;
   // The next beat says how far the stream is by then.
-  await eventually(() => expect(first.rows("beat").length).toBeGreaterThan(1), { timeoutMs: 10_000 });
+  await eventually(() => expect(first.rows("beat").length).toBeGreaterThan(1));
   first.cut();
   await health.say("one", id, { urls: [urlHealth(URL_A)] }, clock.nowMs());
   await eventually(async () => {

@@ -48,7 +48,7 @@ beforeAll(async () => {
     });
   readModels.set("all", open(1000)).set("the newest 50", open(50));
   for (const readModel of readModels.values()) {
-    await eventually(() => expect(readModel.isComplete("dead_letters")).toBe(true), { timeoutMs: 20_000 });
+    await eventually(() => expect(readModel.isComplete("dead_letters")).toBe(true));
   }
   nobody = { heldLetters: async () => ({ topicId: "", ranges: [] }), search: () => Promise.reject(new TypeError()) };
 });
@@ -139,7 +139,7 @@ it("PL3: what it never read, since it may hold no more, is not held", async () =
   const bounds = { path: null, maxEntries: 50, keepMs: DAY_MS };
   const unread = { unreadable: { put: async () => {} }, unknownSchemaMs: 0 };
   const readModel = openReadModel({ connection, openCodec, names, ...bounds, ...unread });
-  await eventually(() => expect(readModel.isComplete("dead_letters")).toBe(true), { timeoutMs: 20_000 });
+  await eventually(() => expect(readModel.isComplete("dead_letters")).toBe(true));
   const { ranges } = await readModel.heldLetters();
   expect(ranges).toEqual([{ partition: 0, from: 10, next: 60 }]);
   await readModel.close();

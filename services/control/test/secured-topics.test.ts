@@ -12,7 +12,7 @@ const prefix = uniqueName("secured-topics");
 let secured: SecuredBroker;
 beforeAll(async () => {
   secured = await startSecuredBroker([USER]);
-}, 60_000);
+});
 afterAll(() => secured?.stop());
 
 /** Runs the program at the secured broker, by settings alone. */

@@ -148,7 +148,7 @@ describe("a source's calls", () => {
     const deletion = { userId: "leaves", sourceIds: [sourceId], suppress: true };
     expect((await control.call("POST", "/v1/deletions", deletion)).status).toBe(202);
     await eventually(async () => expect(await whatOf(sourceId)).toEqual([["taken", "kept"]]));
-  }, 30_000);
+  });
 
   it("of nobody are asked for as those of the source that is not known", async () => {
     await writer.activity({

@@ -35,8 +35,7 @@ function passed(): readonly string[] {
   });
 }
 
-const expectPassed = (ids: readonly string[]) =>
-  eventually(() => expect(new Set(passed())).toEqual(new Set(ids)), { timeoutMs: 20_000 });
+const expectPassed = (ids: readonly string[]) => eventually(() => expect(new Set(passed())).toEqual(new Set(ids)));
 
 describe("the events topic, made anew behind the project's back", () => {
   it("while no router runs: every event of the new one is delivered", async () => {
@@ -62,7 +61,7 @@ describe("the events topic, made anew behind the project's back", () => {
     // Soon more than the old one had: the running router's position lies within the new log, and means nothing there.
     const remade = idsOf("new", 80);
     await send(remade);
-    await eventually(() => expect(first.failures).toHaveLength(1), { timeoutMs: 20_000 });
+    await eventually(() => expect(first.failures).toHaveLength(1));
     await first.stop();
     const second = await installation.startRouter();
     await expectPassed(["a", "b", ...remade]);

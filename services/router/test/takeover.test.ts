@@ -38,9 +38,7 @@ describe("one router after another", () => {
     await send(200, 400);
     await first.stop();
     await send(400, 600);
-    await eventually(() => expect(new Set(installation.deliveries.map(({ messageId }) => messageId)).size).toBe(600), {
-      timeoutMs: 30_000,
-    });
+    await eventually(() => expect(new Set(installation.deliveries.map(({ messageId }) => messageId)).size).toBe(600));
     await second.stop();
     const sent = passedByOrigin().map(({ messageId, destinationId }) => `${messageId} ${destinationId}`);
     expect(sent.toSorted()).toEqual(ids.flatMap((id) => [`${id} dst_a`, `${id} dst_b`]).toSorted());
@@ -61,15 +59,12 @@ describe("one router after another", () => {
       const id = old.shift();
       if (id === undefined) throw new Error("none was known");
       await installation.send([testEvent(id)]);
-      const causes = await eventually(
-        () => {
-          const found = installation.unrouted.flatMap(({ events }) => events.filter((each) => each.messageId === id));
-          const routed = installation.deliveries.filter(({ messageId }) => messageId === id).length > 2;
-          if (found.length === 0 && !routed) throw new Error("not read yet");
-          return found.map(({ cause }) => cause);
-        },
-        { timeoutMs: 5000 },
-      );
+      const causes = await eventually(() => {
+        const found = installation.unrouted.flatMap(({ events }) => events.filter((each) => each.messageId === id));
+        const routed = installation.deliveries.filter(({ messageId }) => messageId === id).length > 2;
+        if (found.length === 0 && !routed) throw new Error("not read yet");
+        return found.map(({ cause }) => cause);
+      });
       expect(causes).toEqual(["duplicate"]);
     });
   });
@@ -105,19 +100,16 @@ describe("one router after another", () => {
         const round = rounds.shift();
         if (round === undefined) throw new Error("the first router does not know the ids of the second");
         await send(round);
-        const duplicates = await eventually(
-          () => {
-            const found = installation.unrouted.flatMap(({ events }) =>
-              events.filter(({ messageId, cause }) => cause === "duplicate" && round.includes(messageId)),
-            );
-            const routedAgain = round.filter(
-              (id) => installation.deliveries.filter(({ messageId }) => messageId === id).length > 2,
-            );
-            if (found.length + routedAgain.length < round.length) throw new Error("not read yet");
-            return found.length;
-          },
-          { timeoutMs: 10_000 },
-        );
+        const duplicates = await eventually(() => {
+          const found = installation.unrouted.flatMap(({ events }) =>
+            events.filter(({ messageId, cause }) => cause === "duplicate" && round.includes(messageId)),
+          );
+          const routedAgain = round.filter(
+            (id) => installation.deliveries.filter(({ messageId }) => messageId === id).length > 2,
+          );
+          if (found.length + routedAgain.length < round.length) throw new Error("not read yet");
+          return found.length;
+        });
         expect(duplicates).toBe(round.length);
       },
       { timeoutMs: 60_000 },
