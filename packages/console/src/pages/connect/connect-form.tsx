@@ -8,6 +8,7 @@ import { Field } from "../../elements/field.tsx";
 import { Refusal } from "../../elements/refusal.tsx";
 import { allSources } from "../../names/names.ts";
 import { useMissingScope } from "../../session/session.ts";
+import { BodyChoice } from "../destinations/body-choice.tsx";
 import { UrlFields } from "../destinations/destination-fields.tsx";
 import { TestedUrls } from "../destinations/test-send.tsx";
 import styles from "./connect.module.css";
@@ -119,15 +120,7 @@ function More({ draft, onChange }: MoreProps) {
           ]}
           onChange={(settle) => onChange({ settle })}
         />
-        <Choice
-          label="Body"
-          value={draft.payload}
-          choices={[
-            ["documented", "documented: the shapes of the documentation"],
-            ["full", "full: with what the call had besides"],
-          ]}
-          onChange={(payload) => onChange({ payload })}
-        />
+        <BodyChoice value={draft.payload} onChange={(payload) => onChange({ payload })} />
       </div>
     </details>
   );

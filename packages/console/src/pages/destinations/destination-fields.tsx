@@ -8,6 +8,7 @@ import { Checked } from "../../elements/checked.tsx";
 import { Choice } from "../../elements/choice.tsx";
 import { Field } from "../../elements/field.tsx";
 import { allSources } from "../../names/names.ts";
+import { BodyChoice } from "./body-choice.tsx";
 import type { DestinationDraft, DraftUrl } from "./destination-draft.ts";
 import styles from "./destinations-page.module.css";
 
@@ -62,15 +63,7 @@ export function DestinationFields({ draft, onChange, errors }: DestinationFields
         error={errorAt("settings.rateLimitPerSecond")}
         hint="Empty for no limit."
       />
-      <Choice
-        label="Body"
-        value={draft.payload}
-        choices={[
-          ["documented", "documented: the shapes of the documentation"],
-          ["full", "full: with what the call had besides"],
-        ]}
-        onChange={(payload) => put({ payload })}
-      />
+      <BodyChoice value={draft.payload} onChange={(payload) => put({ payload })} />
       <Choice
         label="The log keeps the start of answers"
         value={draft.responseLog}
