@@ -17,6 +17,8 @@ await build({
   root,
   configFile: false,
   logLevel: "warn",
+  // PostCSS does not tell vite where what a class composes comes from.
+  css: { transformer: "lightningcss" },
   build: {
     outDir: dist,
     emptyOutDir: true,
