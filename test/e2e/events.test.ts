@@ -3,7 +3,7 @@ import { hasGoodSignature } from "@posthaste/testkit/signature";
 import { Analytics } from "@segment/analytics-node";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Call, sendOne } from "./calls.ts";
-import { bodyOf, createRoute, messageIdsOf, type Route } from "./route.ts";
+import { bodyOf, createRoute, messageIdsOf, type Route, untilKnown } from "./route.ts";
 import { installation, receiver, useInstallation } from "./use-installation.ts";
 
 const ARRIVAL = { timeoutMs: 60_000 };
@@ -141,7 +141,7 @@ describe("a destination that asks for the full payload", () => {
     await installation.control.call("PATCH", `/v1/destinations/${full.destinationId}`, {
       settings: { payload: "full" },
     });
-    await new Promise((resolve) => setTimeout(resolve, 1000));
+    await untilKnown(installation);
     const times = { sentAt: "2026-05-04T03:02:02.000Z", timestamp: "2026-05-04T03:02:01.123Z" };
     const call = { type: "screen", userId: "u", name: "Cart", category: "Shop", properties: { items: 2 }, ...times };
     const messageId = "full-screen";
@@ -197,26 +197,27 @@ describe("the integrations map", () => {
 });
 
 describe("a destination that is changed through control", () => {
-  it("is obeyed within a second: another URL, switched off, removed", async () => {
+  it("is obeyed: another URL, switched off, on again", async () => {
     const route = await createRoute(installation, receiver, "/before");
     const send = async (messageId: string) => {
       const call: Call = { type: "track", userId: "u", event: "E", messageId };
       expect(await sendOne(installation.system.ingestUrl, route.writeKey, call)).toBe(200);
     };
     const destination = `/v1/destinations/${route.destinationId}`;
-    const oneSecond = () => new Promise((resolve) => setTimeout(resolve, 1_000));
 
     await send("change-1");
     await eventually(() => expect([...messageIdsOf(receiver.requestsTo("/before"))]).toEqual(["change-1"]), ARRIVAL);
     await installation.control.call("PATCH", destination, { settings: { urls: [{ url: `${receiver.url}/after` }] } });
-    await oneSecond();
+    await untilKnown(installation);
     await send("change-2");
     await eventually(() => expect([...messageIdsOf(receiver.requestsTo("/after"))]).toEqual(["change-2"]), ARRIVAL);
     await installation.control.call("PATCH", destination, { enabled: false });
-    await oneSecond();
+    await untilKnown(installation);
     await send("change-3");
+    const verdict = () => installation.control.call("GET", "/v1/events/change-3");
+    await eventually(async () => expect(await verdict()).toMatchObject({ cause: "destination_off" }), ARRIVAL);
     await installation.control.call("PATCH", destination, { enabled: true });
-    await oneSecond();
+    await untilKnown(installation);
     await send("change-4");
     await eventually(() => expect([...messageIdsOf(receiver.requestsTo("/after"))]).toContain("change-4"), ARRIVAL);
     expect(messageIdsOf(receiver.requestsTo("/after"))).toEqual(new Set(["change-2", "change-4"]));

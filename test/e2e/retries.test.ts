@@ -3,7 +3,7 @@ import { hasGoodSignature } from "@posthaste/testkit/signature";
 import { expect, it } from "vitest";
 import { type Call, sendBatch } from "./calls.ts";
 import { readDeadLetters } from "./dead-letters.ts";
-import { bodyOf, createRoute, messageIdsOf } from "./route.ts";
+import { bodyOf, createRoute, messageIdsOf, untilKnown } from "./route.ts";
 import { installation, receiver, useInstallation } from "./use-installation.ts";
 
 const ARRIVAL = { timeoutMs: 60_000, intervalMs: 100 };
@@ -94,7 +94,7 @@ it("a dead letter that was given up between two attempts of one URL is replayed 
     ...{ type: "Webhooks", name: "each", sourceIds: [source.id], enabled: true, settings: { settle: "each", urls } },
   })) as { id: string };
   receiver.script("/owed", { status: 503 });
-  await new Promise((resolve) => setTimeout(resolve, 1000));
+  await untilKnown(installation);
   expect(await sendBatch(installation.system.ingestUrl, source.writeKey, calls("each", 1))).toBe(200);
   await eventually(() => expect(receiver.requestsTo("/owed").length).toBeGreaterThan(0), ARRIVAL);
   await control.call("PATCH", `/v1/destinations/${destinationId}`, { enabled: false });
