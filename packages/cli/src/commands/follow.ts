@@ -14,10 +14,14 @@ export interface FollowedList {
   readonly giveUp?: number;
 }
 
-/** `without` are options that say something of the past alone. */
-export function withFollow(command: Command, without: readonly string[]): Command {
+/** `without` are options that say something of the past alone; `shown` is which rows come. */
+export function withFollow(
+  command: Command,
+  without: readonly string[],
+  shown = "each one that comes from now on",
+): Command {
   return command
-    .addOption(new Option("--follow", "each one that comes from now on, until Ctrl-C").conflicts([...without]))
+    .addOption(new Option("--follow", `${shown}, until Ctrl-C`).conflicts([...without]))
     .option("--give-up <duration>", "with --follow: end with 5 when control was away for so long (60s)", patience);
 }
 

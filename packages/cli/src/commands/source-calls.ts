@@ -17,7 +17,7 @@ interface CallsOptions extends FollowedList {
 }
 
 export function addSourceCalls(sources: Command, perform: Perform): void {
-  withFollow(sources.command("calls <id>"), [])
+  withFollow(sources.command("calls <id>"), [], "and what comes from now on, of taken calls twenty a second")
     .description(
       "the newest calls of a source, taken or not, and what to change; of unknown: those without a known key",
     )
