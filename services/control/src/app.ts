@@ -183,7 +183,7 @@ export async function startControl({
     ...{ connection, openCodec, names, destinations, suppressed, readModel, clock, log, writer, trail, fail },
   });
   const sourceCalls = await openSourceCalls({
-    ...{ connection, openCodec, names, clock, sources, readModel, suppressed },
+    ...{ connection, openCodec, names, clock, sources, readModel, suppressed, unknownSchemaMs },
     ingestUrl: config.POSTHASTE_INGEST_URL ?? null,
   });
   const testReceivers = openTestReceivers({

@@ -14,7 +14,7 @@ const send = (count: number) =>
     Array.from({ length: count }, () => ({ topic: topics.names.events, key: "k", value: Buffer.from("v") })),
   );
 
-it("TN1: begins a thousand records before the end, and again there when it falls behind", async () => {
+it("EN1: begins a thousand records before the end, and again there when it falls behind", async () => {
   await send(1_500);
   const offsets: number[] = [];
   let goOn = () => {};
@@ -38,6 +38,16 @@ it("TN1: begins a thousand records before the end, and again there when it falls
   await send(1);
   await eventually(() => expect(offsets.at(-1)).toBe(9_500));
   await end.close();
+});
+
+it("says at once that it is not at the end when it is closed before", async () => {
+  const end = new TopicEnd({
+    ...{ connection: topics.connection, topic: topics.names.events },
+    onRecord: () => new Promise(() => {}),
+  });
+  const reached = end.reached(3_600_000);
+  await end.close();
+  expect(await reached).toBe(false);
 });
 
 it("says when it is not at the end in time", async () => {

@@ -7,19 +7,21 @@
  * ET2  Of a source twenty events of a second are kept and no more, of them the newest two hundred; an event of a source
  *      that nobody asks about is not even decoded.
  * ET3  So many sources are asked about at once; the one that was asked about longest ago gives way, but for those that
- *      somebody watches.
+ *      somebody watches. So many are watched at once, and no more: the others have places of their own.
  * ET4  Whoever watches a source has its events as they are read (`recent-entries.ts`), for as long as they watch. What
- *      the readers passed over is a gap there.
+ *      the readers passed over is a gap there; an event whose schema is away is waited for.
  */
 import type { Codec } from "@posthaste/contracts/codec";
-import { isPosthasteError } from "@posthaste/core/errors";
+import { PosthasteError } from "@posthaste/core/errors";
 import type { Event } from "@posthaste/core/event/event";
-import { isUnreadable } from "@posthaste/kafka/codec/unreadable";
+import { AwaitedSchemas } from "@posthaste/kafka/codec/awaited-schemas";
+import { decodeOrReason } from "@posthaste/kafka/codec/unreadable";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import { type Freshness, freshAsOf } from "../http/freshness.ts";
 import { Problem } from "../http/problem.ts";
 import { RecentEntries } from "../recent-entries.ts";
+import type { BegunReading } from "./end-readers.ts";
 import { TopicEnd } from "./topic-end.ts";
 
 /** An event, and where it stands. */
@@ -32,19 +34,26 @@ export interface TailedEvent {
 export interface EventTailOptions {
   readonly connection: KafkaConnection;
   readonly topic: string;
-  readonly codec: Pick<Codec<Event>, "decode" | "prefetch">;
+  readonly codec: Codec<Event>;
+  /** How long a schema is waited for that the registry does not know (AW2 of awaited-schemas.ts), in ms. */
+  readonly unknownSchemaMs: number;
   /** Ms, never going back. */
   readonly monotonicMs: () => number;
-  /** For tests; instead of `MAX_SOURCES`. */
-  readonly maxSources?: number;
+  /** For tests; instead of `BOUNDS`. */
+  readonly bounds?: { readonly sources: number; readonly watched: number };
+  /** For tests, as those of `EndReaders`. */
+  readonly idleLookMs?: number;
 }
 
 const QUIET_MS = 30_000;
 const A_SECOND = 20;
 const MAX_EVENTS = 200;
-const MAX_SOURCES = 50;
+/** ET3. */
+const BOUNDS = { sources: 60, watched: 50 };
 /** How long a question waits for the readers to be at the end. */
 const PATIENCE_MS = 2_000;
+/** The same, where they begin again and again. */
+const MOST_PATIENCE_MS = 10_000;
 
 /** What an event takes of memory beside its bytes, about. */
 const EVENT_BYTES = 500;
@@ -61,6 +70,12 @@ interface Asked {
   readonly ofSecond: Map<number, number>;
 }
 
+/** The newest events of a source, newest first. */
+export interface NewestEvents {
+  readonly events: readonly TailedEvent[];
+  readonly freshness: Freshness;
+}
+
 /** The events of a source for those who look on. */
 export interface WatchedEvents {
   readonly recent: RecentEntries<TailedEvent>;
@@ -70,18 +85,31 @@ export interface WatchedEvents {
 export class EventTail {
   readonly #options: EventTailOptions;
   readonly #asked = new Map<string, Asked>();
+  readonly #closing = new AbortController();
+  readonly #schemas: AwaitedSchemas;
   #end: TopicEnd | null = null;
   #timer: NodeJS.Timeout | null = null;
 
   constructor(options: EventTailOptions) {
     this.#options = options;
+    const { connection, topic, codec, unknownSchemaMs } = options;
+    this.#schemas = new AwaitedSchemas({
+      prefetch: codec.prefetch,
+      patienceMs: unknownSchemaMs,
+      waiting: {
+        log: connection.log,
+        fields: { event: "event_tail_waits_for_schema", topic },
+        message: "the schema of an event cannot be fetched: trying on",
+        signal: this.#closing.signal,
+      },
+    });
   }
 
-  /** The newest events of a source, newest first; null where the end of the topic could not be read in time. */
-  async newest(sourceId: string): Promise<readonly TailedEvent[] | null> {
+  /** What is held of them by when the end of the topic is read, or has not been in time. */
+  async newest(sourceId: string): Promise<NewestEvents> {
     const asked = this.#ask(sourceId);
-    const isThere = await this.#isAtEnd();
-    return isThere ? asked.events.toSorted(newestFirst) : null;
+    await this.#isAtEnd();
+    return { events: asked.events.toSorted(newestFirst), freshness: this.#freshness() };
   }
 
   /**
@@ -89,6 +117,7 @@ export class EventTail {
    * `too_many_requests` where too many sources are watched.
    */
   async watch(sourceId: string, signal: AbortSignal): Promise<WatchedEvents> {
+    this.#assertMayWatch(sourceId);
     const asked = this.#ask(sourceId);
     asked.watchers += 1;
     const leave = () => {
@@ -99,14 +128,20 @@ export class EventTail {
     if (!isThere || signal.aborted) leave();
     else signal.addEventListener("abort", leave, { once: true });
     if (!isThere) throw new Problem("unavailable", "calls: not read yet: try again soon");
-    const freshness = () => {
-      const asOfMs = this.#end?.asOfMs ?? null;
-      return freshAsOf(asOfMs, asOfMs !== null);
-    };
-    return { recent: asked.recent, freshness };
+    return { recent: asked.recent, freshness: () => this.#freshness() };
   }
 
   async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#rest();
+  }
+
+  #freshness(): Freshness {
+    const asOfMs = this.#end?.asOfMs ?? null;
+    return freshAsOf(asOfMs, asOfMs !== null);
+  }
+
+  async #rest(): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;
     this.#asked.clear();
@@ -115,27 +150,30 @@ export class EventTail {
     await end?.close();
   }
 
-  /** Also where another source that is asked about has the readers begin again meanwhile. */
+  /** In time; also where another source that is asked about has the readers begin again meanwhile. */
   async #isAtEnd(): Promise<boolean> {
+    const { monotonicMs } = this.#options;
+    const untilMs = monotonicMs() + MOST_PATIENCE_MS;
     for (;;) {
       const end = this.#opened();
       const isThere = await end.reached(PATIENCE_MS);
-      if (!isThere || this.#end === end || this.#end === null) return isThere;
+      const isOfOthers = this.#end !== end && this.#end !== null;
+      if (!isOfOthers || monotonicMs() >= untilMs) return isThere;
     }
   }
 
   #opened(): TopicEnd {
     this.#timer ??= setInterval(() => this.#forgetQuiet(), QUIET_MS / 6).unref();
     if (this.#end !== null) return this.#end;
-    const isCurrent = () => this.#end === end;
+    const { connection, topic, idleLookMs } = this.#options;
     const end = new TopicEnd({
-      ...this.#options,
-      onRecord: (record) => this.#take(record, isCurrent),
-      onBegin: (partition, at) => {
-        if (isCurrent()) for (const asked of this.#asked.values()) begin(asked, partition, at);
+      ...{ connection, topic, ...(idleLookMs === undefined ? {} : { idleLookMs }) },
+      onRecord: (record, signal) => this.#take(record, signal),
+      onBegin: (begun) => {
+        for (const asked of this.#asked.values()) begin(asked, begun);
       },
       onRead: (partition, next) => {
-        if (isCurrent()) for (const { recent } of this.#asked.values()) recent.add(partition, next, []);
+        for (const { recent } of this.#asked.values()) recent.add(partition, next, []);
       },
     });
     this.#end = end;
@@ -161,28 +199,32 @@ export class EventTail {
 
   /** ET3. */
   #makeRoom(): void {
-    const { maxSources = MAX_SOURCES } = this.#options;
-    if (this.#asked.size < maxSources) return;
-    for (const [id, { watchers }] of this.#asked) {
-      if (watchers > 0) continue;
-      this.#asked.delete(id);
-      return;
-    }
-    const detail = `the calls of ${maxSources} sources are followed at this process`;
+    const { bounds = BOUNDS } = this.#options;
+    if (this.#asked.size < bounds.sources) return;
+    const [longestAgo] = [...this.#asked].find(([, { watchers }]) => watchers === 0) ?? [];
+    if (longestAgo !== undefined) this.#asked.delete(longestAgo);
+  }
+
+  /** ET3. */
+  #assertMayWatch(sourceId: string): void {
+    const { bounds = BOUNDS } = this.#options;
+    const watched = [...this.#asked].filter(([id, { watchers }]) => watchers > 0 && id !== sourceId);
+    if (watched.length < bounds.watched) return;
+    const detail = `the calls of ${bounds.watched} sources are followed at this process`;
     throw new Problem("too_many_requests", detail, [], { "retry-after": "5" });
   }
 
-  async #take(record: IncomingRecord, isCurrent: () => boolean): Promise<void> {
+  async #take(record: IncomingRecord, signal: AbortSignal): Promise<void> {
     const { key, value, partition, offset } = record;
     const sourceId = key?.toString("latin1", 0, Math.max(0, key.indexOf(":"))) ?? "";
     const asked = this.#asked.get(sourceId);
     if (asked === undefined || value === null || offset < (asked.recent.nextOf(partition) ?? 0)) return;
     const second = Math.floor(record.timestampMs / 1000);
-    const count = asked.ofSecond.get(second) ?? 0;
-    if (count >= A_SECOND) return;
-    asked.ofSecond.set(second, count + 1);
+    const isFull = () => (asked.ofSecond.get(second) ?? 0) >= A_SECOND;
+    if (isFull()) return;
     const event = await this.#decode(value);
-    if (event === null || !isCurrent()) return;
+    if (event === null || signal.aborted || isFull()) return;
+    asked.ofSecond.set(second, (asked.ofSecond.get(second) ?? 0) + 1);
     const tailed = { event, partition, offset };
     asked.events.push(tailed);
     const entry = { offset, place: 0, value: tailed, bytes: EVENT_BYTES + value.length };
@@ -194,14 +236,9 @@ export class EventTail {
 
   /** Null for bytes that are no event: the router puts them aside, and a list goes on without them. */
   async #decode(value: Buffer): Promise<Event | null> {
-    const { codec } = this.#options;
-    try {
-      await codec.prefetch(value);
-      return codec.decode(value);
-    } catch (error) {
-      if (isUnreadable(error) || isPosthasteError(error, "registry_unavailable")) return null;
-      throw error;
-    }
+    await this.#schemas.prefetch(value);
+    const event = decodeOrReason(this.#options.codec, value);
+    return event instanceof PosthasteError ? null : event;
   }
 
   #forgetQuiet(): void {
@@ -209,19 +246,25 @@ export class EventTail {
     for (const [id, { lastAskedMs, watchers }] of this.#asked) {
       if (watchers === 0 && lastAskedMs < sinceMs) this.#asked.delete(id);
     }
-    if (this.#asked.size === 0) this.close().catch(() => undefined);
+    if (this.#asked.size === 0) this.#rest().catch(() => undefined);
   }
 }
 
-/** Goes on where it stood: what lies between is a gap, and a topic that ends before that was made anew. */
-function begin(asked: Asked, partition: number, at: { readonly from: number; readonly end: number }): void {
-  const next = asked.recent.nextOf(partition);
-  if (next !== undefined && next > at.end) {
-    asked.recent.clear();
-    asked.events = [];
+/**
+ * Goes on where it stood: what lies between is a gap. Of a topic that was made anew, or ends before that, nothing that
+ * was read means anything.
+ */
+function begin(asked: Asked, { topicId, partitions }: BegunReading): void {
+  const { recent } = asked;
+  const { incarnation } = recent;
+  recent.beginTopic(topicId);
+  if (partitions.some(({ partition, end }) => (recent.nextOf(partition) ?? 0) > end)) recent.clear();
+  if (recent.incarnation !== incarnation) asked.events = [];
+  for (const { partition, from, end } of partitions) {
+    const next = recent.nextOf(partition);
+    if (next === undefined || next < from) recent.begin(partition, from);
+    recent.sawEnd(partition, end);
   }
-  if (next === undefined || next < at.from || next > at.end) asked.recent.begin(partition, at.from);
-  asked.recent.sawEnd(partition, at.end);
 }
 
 function newestFirst(a: TailedEvent, b: TailedEvent): number {

@@ -12,6 +12,7 @@ export interface OpenSourceCallsOptions extends Omit<SourceCallRoutesOptions, "t
   readonly connection: KafkaConnection;
   readonly openCodec: OpenCodec;
   readonly names: Pick<TopicNames, "events">;
+  readonly unknownSchemaMs: number;
   readonly clock: Clock;
 }
 
@@ -22,8 +23,9 @@ export interface OpenSourceCalls {
 }
 
 export async function openSourceCalls(options: OpenSourceCallsOptions): Promise<OpenSourceCalls> {
-  const { connection, openCodec, names, clock } = options;
+  const { connection, openCodec, names, unknownSchemaMs, clock } = options;
   const codec = await openCodec<Event>("event");
-  const tail = new EventTail({ connection, topic: names.events, codec, monotonicMs: clock.monotonicMs });
+  const { monotonicMs } = clock;
+  const tail = new EventTail({ connection, topic: names.events, codec, unknownSchemaMs, monotonicMs });
   return { routes: sourceCallRoutes({ ...options, tail, nowMs: clock.nowMs }), tail, close: () => tail.close() };
 }

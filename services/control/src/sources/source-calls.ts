@@ -35,18 +35,17 @@ export async function findSourceCalls(sourceId: string, query: SourceCallsQuery,
     readModel.newest("refused_requests", { ...ofSource, kind: "request" }),
     countCalls(sourceId, query.sinceMs, readModel),
   ]);
-  const shown = (taken ?? []).filter(({ event }) => !isEventSuppressed(suppressed, event));
+  const shown = taken.events.filter(({ event }) => !isEventSuppressed(suppressed, event));
   const calls: SourceCall[] = [
     ...shown.map(viewTaken),
     ...rejected.map((entry) => viewRejected(rejectedCallFromEntry(entry), entry)),
     ...refused.map((entry) => viewRefused(refusedRequestFromEntry(entry), entry)),
   ];
-  const fresh = freshnessOfBoth(readModel.freshness("rejected_calls"), readModel.freshness("source_activity"));
+  const fresh = [readModel.freshness("rejected_calls"), readModel.freshness("source_activity"), taken.freshness];
   return {
     data: calls.sort(newestFirst).slice(0, query.limit),
     counts,
-    ...fresh,
-    complete: fresh.complete && taken !== null,
+    ...fresh.reduce(freshnessOfBoth),
   };
 }
 
