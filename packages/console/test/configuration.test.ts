@@ -237,30 +237,43 @@ describe.skipIf("missing" in found)("a destination", () => {
     await page.getByRole("button", { name: "Forget the next secret" }).waitFor();
   });
 
-  it("is reminded of once a day has passed since its rotation was begun and left", async () => {
+  /** A secret at that stage, and by operation how many hours ago it was done last. */
+  const leftAt = (secretStage: string, hoursAgo: Readonly<Record<string, number>>) => {
     const [change] = (exampleOf("GET /v1/audit").body as { readonly data: readonly object[] }).data;
-    const leftFor = (hours: number) => ({
-      "GET /v1/destinations/{id}": { body: { ...DESTINATION, secretStage: "switched" } },
-      "GET /v1/audit": ({ query }: FakeRequest) => ({
-        body: {
-          ...{ nextCursor: null, asOf: null, complete: true, searchedTo: null },
-          data:
-            query.get("operation") === "switchSecret"
-              ? [{ ...change, time: new Date(Date.now() - hours * 3_600_000).toISOString() }]
-              : [],
-        },
-      }),
-    });
-    const page = await visit(destinationPath, leftFor(27));
+    return {
+      "GET /v1/destinations/{id}": { body: { ...DESTINATION, secretStage } },
+      "GET /v1/audit": ({ query }: FakeRequest) => {
+        const hours = hoursAgo[query.get("operation") ?? ""];
+        const time = new Date(Date.now() - (hours ?? 0) * 3_600_000).toISOString();
+        const data = hours === undefined ? [] : [{ ...change, time }];
+        return { body: { nextCursor: null, asOf: null, complete: true, searchedTo: null, data } };
+      },
+    };
+  };
+
+  it("is reminded of once a day has passed since its rotation was begun and left", async () => {
+    const page = await visit(destinationPath, leftAt("switched", { switchSecret: 27 }));
     await page.getByText("The old secret is kept beside the new one for 1 d 3 h.").waitFor();
     await page.getByRole("link", { name: "Retire it" }).click();
     await page.getByRole("button", { name: "Retire the old secret" }).waitFor();
     expect(await axeFaults(page)).toEqual([]);
-    control.answer(leftFor(23));
+    control.answer(leftAt("switched", { switchSecret: 23 }));
     await page.reload();
     await page.getByRole("button", { name: "Retire the old secret" }).waitFor();
     await expect.poll(() => control.requests.some(({ operation }) => operation === "GET /v1/audit")).toBe(true);
     expect(await page.getByText("The old secret is kept beside").count()).toBe(0);
+  });
+
+  it("is reminded of from when a switch was undone, however long ago its next secret was named", async () => {
+    const undone = (hours: number) => leftAt("next", { nameNextSecret: 60, switchSecret: 50, undoRotation: hours });
+    const page = await visit(destinationPath, undone(27));
+    await page.getByText("The next secret is named and not switched to for 1 d 3 h.").waitFor();
+    control.answer(undone(1));
+    await page.reload();
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    const asked = () => control.requests.filter(({ query }) => query.get("operation") === "undoRotation").length;
+    await expect.poll(asked).toBeGreaterThan(0);
+    expect(await page.getByText("The next secret is named and not").count()).toBe(0);
   });
 
   it("DG1: shows how it was over time, as a picture with its sentence and as a table", async () => {
