@@ -68,6 +68,20 @@ describe("the check of the topics", () => {
     );
   });
 
+  it("calls it wrong where a topic is divided that is read as one, whatever the others have", () => {
+    const divided = topicsWith((name) => (name === names.audit ? { partitions: 3 } : {}));
+    for (const told of [{}, { partitions: 1 }, { partitions: 2 }]) {
+      const found = topicFindings({ names, retryDelaysMs: [10_000], topics: divided, told });
+      expect(found.filter(({ what }) => what.startsWith("p.audit has"))).toEqual([
+        {
+          state: "wrong",
+          what: "p.audit has 3 partitions, 1 wanted: nobody reads what stands in another than its first.",
+          remedy: expect.stringContaining("send it what you copied"),
+        },
+      ]);
+    }
+  });
+
   it("goes by what control is told, whatever the topics have", () => {
     const told = { partitions: 2, replicationFactor: 3, minInsyncReplicas: 2 };
     expect(findingsOf(topicsWith(), [10_000], told)).toEqual([]);

@@ -39,9 +39,9 @@ export function wantedTopics({ names, retryDelaysMs, topics, told }: TopicFacts)
   const auditKeepMs = Number(found(names.audit)?.settings.get("retention.ms") ?? AUDIT_KEEP_MS);
   const catalogue = (partitions: number) => topicCatalogue({ names, partitions, retryDelaysMs, auditKeepMs });
   if (told.partitions !== undefined) return catalogue(told.partitions);
+  const undivided = undividedTopics(catalogue(2));
   // Those of which the setting decides.
-  const tables = new Set(catalogue(2).flatMap(({ name, partitions }) => (partitions === 1 ? [name] : [])));
-  const divided = topics.filter(({ name }) => !tables.has(name));
+  const divided = topics.filter(({ name }) => !undivided.has(name));
   return catalogue(mostCommon(divided.map(({ partitions }) => partitions)));
 }
 
@@ -51,7 +51,27 @@ export function topicFindings(facts: TopicFacts): readonly Finding[] {
     replicationFactor: told.replicationFactor ?? mostCommon(topics.map(({ replicationFactor }) => replicationFactor)),
     minInsyncReplicas: told.minInsyncReplicas ?? mostCommon(topics.map(minInsyncReplicas)),
   };
-  return compareTopics(wantedTopics(facts), topics, replication).map((difference) => findingOf(difference, told));
+  const undivided = undividedTopics(topicCatalogue({ ...facts, partitions: 2 }));
+  return compareTopics(wantedTopics(facts), topics, replication).map((difference) =>
+    difference.kind === "report" && difference.of === "partitions" && undivided.has(difference.topic)
+      ? dividedFinding(difference)
+      : findingOf(difference, told),
+  );
+}
+
+/** Of a catalogue for several partitions, the topics that have one all the same: their order is of the whole topic. */
+function undividedTopics(catalogue: readonly TopicSpec[]): ReadonlySet<string> {
+  return new Set(catalogue.flatMap(({ name, partitions }) => (partitions === 1 ? [name] : [])));
+}
+
+function dividedFinding({ topic, detail }: { readonly topic: string; readonly detail: string }): Finding {
+  return {
+    state: "wrong",
+    what: `${topic} ${detail.replace(/;.*/, "")}: nobody reads what stands in another than its first.`,
+    remedy:
+      "Kafka cannot take partitions away: stop the services, copy what the topic holds, delete it, run " +
+      `${TOPICS_PROGRAM}, and send it what you copied.`,
+  };
 }
 
 /** The largest of those that are as frequent; 1 where there is none. */
