@@ -45,7 +45,12 @@ export const healthAnswer = z.object({
     .nullable()
     .describe("The newest failure; null where it is well, or off."),
   nextProbe: time.nullable().describe("open: when a breaker lets the next request through."),
-  nextRetry: time.nullable().describe("When the next delivery that failed is tried again; null where none waits."),
+  nextRetry: time
+    .nullable()
+    .describe(
+      "When the next delivery that failed is tried again; null where none is to come, and as with `waiting`. One that " +
+        "is overdue is not counted.",
+    ),
   attempts: z.int().describe("Of five minutes."),
   success: z.number().nullable().describe("The share of those that delivered, 0 to 1; null without an attempt."),
   successOfHour: z.number().nullable().describe("The same of an hour."),
