@@ -1,3 +1,4 @@
+/** Rule: EN1 of end-readers.ts. */
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, expect, it } from "vitest";

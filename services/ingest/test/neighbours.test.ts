@@ -208,6 +208,6 @@ it("a batch whose key stands in its compressed body alone is taken beside a crow
     expect(status).toBe(503);
     expect(response.headers.get("retry-after")).toBe("1");
   }
-  // How many of them wait at once, and so how many are told 503, is the machine's: TC4 of take-calls.test.ts.
+  // How many of them wait at once, and so how many are told 503, is the machine's: TC4 of take-calls.ts.
   for (const answer of await Promise.all(strangers)) expect([401, 503]).toContain(answer?.status);
 });
