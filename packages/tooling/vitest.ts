@@ -25,7 +25,7 @@ const sharesProcesses =
  * files of two cores would go one by one.
  */
 const MAX_WORKERS = 3;
-/** `expect.poll` waits as `eventually` of packages/testkit does; vitest's own second is over in one such stand-still. */
+/** `expect.poll` waits as `eventually` of packages/testkit does; vitest's own second is over in a stand-still. */
 const POLL_TIMEOUT_MS = 30_000;
 /** A damage that makes a test wait for ever is noticed by this, before StrykerJS ends the whole process for it. */
 const MUTATION_TEST_TIMEOUT_MS = 5000;

@@ -79,7 +79,7 @@ export class EndReaders {
     return moments.reduce((oldest, each) => (oldest === null || each === null ? null : Math.min(oldest, each)));
   }
 
-  /** Until a reader fails, or `signal` says so. `onAtEnd`: everything that is read is at the end that it had at first. */
+  /** Until a reader fails, or `signal` says so. `onAtEnd`: all that is read is at the end that it had at first. */
   async read(signal: AbortSignal, onAtEnd: () => void): Promise<void> {
     const end = () => this.#ending.abort();
     signal.addEventListener("abort", end);
