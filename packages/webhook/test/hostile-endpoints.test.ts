@@ -42,7 +42,7 @@ describe("an endpoint that never comes to the end of its headers", () => {
     const result = await resultOf(useSender(), server.url);
     expect(result).toMatchObject({ outcome: "retryable", status: null, error: "timeout" });
     expect(result.durationMs).toBeGreaterThanOrEqual(5_000);
-    expect(result.durationMs).toBeLessThan(8_000);
+    expect(result.durationMs).toBeLessThan(20_000);
   });
 
   it("times out when it trickles its headers a byte at a time", async () => {
@@ -57,21 +57,21 @@ describe("an endpoint that never comes to the end of its headers", () => {
     const server = await useRawServer((socket) => repeat(socket, early, 20));
     const result = await resultOf(useSender({ limits: SHORT }), server.url);
     expect(result).toMatchObject({ outcome: "retryable", error: "timeout" });
-    expect(result.durationMs).toBeLessThan(4_000);
+    expect(result.durationMs).toBeLessThan(20_000);
   });
 
   it("times out when it answers 100 for ever, which nobody asked it to", async () => {
     const server = await useRawServer((socket) => repeat(socket, CONTINUE, 20));
     const result = await resultOf(useSender({ limits: SHORT }), server.url);
     expect(result).toMatchObject({ outcome: "retryable", error: "timeout" });
-    expect(result.durationMs).toBeLessThan(4_000);
+    expect(result.durationMs).toBeLessThan(20_000);
   });
 
   it("times out when it answers 100 as fast as it can", async () => {
     const server = await useRawServer((socket) => repeat(socket, CONTINUE.repeat(1_000), 1));
     const result = await resultOf(useSender({ limits: SHORT }), server.url);
     expect(result).toMatchObject({ outcome: "retryable", error: "timeout" });
-    expect(result.durationMs).toBeLessThan(4_000);
+    expect(result.durationMs).toBeLessThan(20_000);
   });
 
   it.each([

@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestControl, type TestControl } from "./control.ts";
 import { attemptAt, createLogWriter, deadLetterAt, type LogWriter } from "./log-writer.ts";
 
-const SETTING = { POSTHASTE_UNKNOWN_SCHEMA_WAIT: "3s" };
+const SETTING = { POSTHASTE_UNKNOWN_SCHEMA_WAIT: "5s" };
 
 let topics: TestTopics;
 let poison: PoisonRecords;
@@ -77,26 +77,25 @@ describe("a record that control cannot read", () => {
   it("TF4: holds up what is behind it for no longer than the setting, of however many schemas", async () => {
     const before = (await list()).length;
     const topic = topics.names.attempts;
+    const unknown = 16;
     await topics.producer.send(
-      Array.from({ length: 8 }, () => ({ topic, key: null, value: poison.neverKnown(), partition: 1 })),
+      Array.from({ length: unknown }, () => ({ topic, key: null, value: poison.neverKnown(), partition: 1 })),
     );
     await writer.attempts([attemptAt(8)], 1);
-    await eventually(
-      async () => {
-        const { body } = await control.call("GET", "/v1/deliveries?messageId=message-8");
-        expect(body.data).toHaveLength(1);
-      },
-      // It would be 24 s where one is waited for after the other.
-      { timeoutMs: 15_000 },
-    );
-    await eventually(async () => expect(await list()).toHaveLength(before + 8));
+    // It would be 80 s where one is waited for after the other.
+    await eventually(async () => {
+      const { body } = await control.call("GET", "/v1/deliveries?messageId=message-8");
+      expect(body.data).toHaveLength(1);
+    });
+    await eventually(async () => expect(await list()).toHaveLength(before + unknown));
   });
 
   it("AW2: is waited for where the registry knows its schema later", async () => {
     const before = (await list()).length;
     const batch: AttemptBatch = { attempts: [attemptAt(7)], deferrals: [] };
+    const asked = poison.asked();
     await send(topics.names.attempts, await poison.knownLater("attempt-batch", batch));
-    await new Promise((resolve) => setTimeout(resolve, 1500));
+    await eventually(() => expect(poison.asked()).toBeGreaterThan(asked + 1));
     poison.reveal();
     await eventually(async () => {
       const { body } = await control.call("GET", "/v1/deliveries?messageId=message-7");
@@ -119,13 +118,14 @@ describe("a user of an audience whose record's schema the registry does not know
       ...{ userId: "b", valueJson: "true", changedAtMs: Date.now() },
     };
     const late = await poison.knownLater("membership", record);
+    const asked = poison.asked();
     await topics.producer.send([
       {
         ...{ topic: names.audiences, key: `${id}:b`, value: late },
         headers: { revision: String(revision) },
       },
     ]);
-    await new Promise((resolve) => setTimeout(resolve, 1500));
+    await eventually(() => expect(poison.asked()).toBeGreaterThan(asked + 1));
     poison.reveal();
     await eventually(async () => expect((await patch(["b"])).body).toMatchObject({ added: 0, unchanged: 1 }));
   });

@@ -97,7 +97,7 @@ describe("real client libraries, unchanged", () => {
     expect(errors).toEqual([]);
     const track = eventsOf(userId).find(({ type }) => type === "track");
     expect(track).toMatchObject({ propertiesJson: `{"revenue":39.95}`, integrations: { All: false } });
-    expect(Math.abs((track?.timestampMs ?? 0) - timestamp.getTime())).toBeLessThan(5_000);
+    expect(Math.abs((track?.timestampMs ?? 0) - timestamp.getTime())).toBeLessThan(60_000);
     expect(track?.messageId).toMatch(/^node-next-/);
   });
 
