@@ -43,6 +43,8 @@ export interface PipelineSearchOptions extends FindingsOptions {
   readonly names: TopicNames;
   /** Default `MAX_RECORDS`. */
   readonly maxRecords?: number;
+  /** Default `MAX_MS`. */
+  readonly maxMs?: number;
 }
 
 export async function openPipelineSearch({
@@ -75,11 +77,11 @@ export class PipelineSearch {
 
   async #search(question: PipelineQuestion, signal: AbortSignal): Promise<PipelineAnswer> {
     signal.throwIfAborted();
-    const enough = AbortSignal.any([signal, AbortSignal.timeout(MAX_MS)]);
-    const { connection, maxRecords = MAX_RECORDS } = this.#options;
+    const { connection, maxRecords = MAX_RECORDS, maxMs = MAX_MS } = this.#options;
+    const enough = AbortSignal.any([signal, AbortSignal.timeout(maxMs)]);
     const findings = new PipelineFindings(question.messageId, maxRecords, this.#options);
     try {
-      const { events, deliveries } = await withDeadline(this.#rangesFor(question), MAX_MS, "asking for the commits");
+      const { events, deliveries } = await withDeadline(this.#rangesFor(question), maxMs, "asking for the commits");
       const left = [
         ...events.map((range) => () => findings.readEvents(range, enough)),
         ...deliveries.map((range) => () => findings.readDeliveries(range, enough)),
