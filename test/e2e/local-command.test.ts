@@ -20,7 +20,7 @@ const start = fileURLToPath(new URL("../../scripts/start.mjs", import.meta.url))
 const posthaste = fileURLToPath(new URL("../../packages/cli/bin/posthaste.mjs", import.meta.url));
 const execute = promisify(execFile);
 const READY = { timeoutMs: 90_000, intervalMs: 100 };
-/** decisions.md: Ctrl-C or SIGTERM ends all of it within 15 seconds; a machine that does other work too takes longer. */
+/** decisions.md: Ctrl-C or SIGTERM ends all of it within 15 seconds; a machine with other work on it takes longer. */
 const END_MS = 60_000;
 
 /** Of the registry; nothing may print it. */
