@@ -50,3 +50,25 @@ it("a body of a crowd is inflated less far, and its sender is asked for it again
   const brotli = { bytes: Buffer.from("no brotli"), encoding: "br" };
   expect(opener.openForKey(brotli, true)).toMatchObject({ refusal: { status: 401 } });
 });
+
+it("gzip is inflated in one piece of the length that it says, and whatever it says to no more than it may be", () => {
+  const opener = createBodyOpener();
+  const lying = (said: number) => {
+    const body = gzipSync("x".repeat(200_000));
+    body.writeUInt32LE(said, body.length - 4);
+    return { bytes: body as Buffer | null, encoding: "gzip" };
+  };
+  const opened = opener.open(sent("x".repeat(200_000)));
+  expect(opened).toEqual({ content: Buffer.alloc(200_000, "x") });
+  // The memory behind it is its own, with a byte that tells that there is no more.
+  expect("content" in opened && opened.content.buffer.byteLength).toBe(200_001);
+  for (const said of [0, 1, 2 ** 32 - 1]) {
+    expect(opener.open(lying(said))).toMatchObject({ refusal: { code: "invalid_compression" } });
+  }
+  expect(opener.open({ bytes: Buffer.from("no"), encoding: "gzip" })).toHaveProperty("refusal");
+  const twice = Buffer.concat([gzipSync("one"), gzipSync("x".repeat(100_000))]);
+  expect(opener.open({ bytes: twice, encoding: "gzip" })).toEqual({
+    content: Buffer.from(`one${"x".repeat(100_000)}`),
+  });
+  expect(opener.open(sent("x".repeat(MAX_REQUEST_BYTES + 1)))).toMatchObject({ refusal: { status: 413 } });
+});
