@@ -104,6 +104,12 @@ describe("a record of a source's activity", () => {
     expect(writtenOf("src-249")).toMatchObject([{ accepted: 2 }]);
   });
 
+  it("is written at the end whatever the number of sources", () => {
+    for (let n = 0; n < 250; n++) log.accepted(`src-${n}`, 1);
+    log.close();
+    expect(written()).toHaveLength(250);
+  });
+
   it("is written at the end, and nothing is counted after it", () => {
     log.accepted("a", 1);
     log.close();
@@ -188,6 +194,29 @@ describe("AX4: while the brokers take nothing", () => {
     await vi.advanceTimersByTimeAsync(10_000);
     expect(written()).toHaveLength(61);
     expect(written()[60]).toMatchObject({ accepted: 40, untilMs: 1_000_000 + 101 * 10_000 });
+    // As many as before, where those were taken.
+    await vi.advanceTimersByTimeAsync(10_000);
+    send = () => new Promise(() => {});
+    for (let round = 0; round < 100; round++) {
+      log.accepted("a", 1);
+      await vi.advanceTimersByTimeAsync(10_000);
+    }
+    expect(written()).toHaveLength(61 + 60);
+  });
+
+  it("nothing is tried again once the log is closed, whatever waits still", async () => {
+    send = () => new Promise(() => {});
+    for (let round = 0; round < 61; round++) {
+      log.accepted("a", 1);
+      await vi.advanceTimersByTimeAsync(10_000);
+    }
+    for (let n = 0; n < 150; n++) log.accepted(`src-${n}`, 1);
+    vi.advanceTimersByTime(10_000);
+    // A hundred are sent, and the others are to follow.
+    log.close();
+    await vi.advanceTimersByTimeAsync(10);
+    expect(written()).toHaveLength(60 + 150);
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   it("a record that is refused waits no longer, and the log says so", async () => {
