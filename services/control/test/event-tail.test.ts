@@ -59,6 +59,24 @@ async function sendValues(partition: number, values: readonly Buffer[]): Promise
 const idsOf = ({ recent }: WatchedEvents) => Array.from(recent.from(0), ({ value }) => value.event.messageId);
 const partitionsOf = ({ recent }: WatchedEvents) => [...recent.partitions()].toSorted();
 
+/** A connection, and the clients of it that are not destroyed. */
+function countClients(): { readonly connection: KafkaConnection; readonly clients: ReadonlySet<object> } {
+  const clients = new Set<object>();
+  const { connection } = topics;
+  const createClient: KafkaConnection["createClient"] = (options) => {
+    const client = connection.createClient(options);
+    const destroy = client.destroy.bind(client);
+    clients.add(client);
+    return Object.assign(client, {
+      destroy: () => {
+        clients.delete(client);
+        destroy();
+      },
+    });
+  };
+  return { connection: { ...connection, createClient }, clients };
+}
+
 type Admin = Parameters<Parameters<KafkaConnection["withAdmin"]>[0]>[0];
 
 /** As the brokers answer while some partitions have no leader, or are not there. */
@@ -184,6 +202,38 @@ describe("a question for a source's newest events", () => {
     await other;
   });
 
+  it("ET1: has the topic read for half a minute more, and longer where somebody watches", async () => {
+    const watching = countClients();
+    const watched = await createTail(watching).watch(sourceId, signal);
+    const [leaving, ended] = [countClients(), new AbortController()];
+    await createTail(leaving).watch(sourceId, ended.signal);
+    const asking = countClients();
+    const tail = createTail(asking);
+    expect(asking.clients.size).toBe(0);
+    await tail.newest(sourceId);
+    await eventually(() => expect(asking.clients.size).toBeGreaterThan(0));
+    now = 30_001;
+    ended.abort();
+    // Its timer runs after those of the other two.
+    await eventually(() => expect(asking.clients.size).toBe(0));
+    await eventually(() => expect(leaving.clients.size).toBeGreaterThan(0));
+    await send(0, "a");
+    await eventually(() => expect(idsOf(watched)).toEqual(["a"]));
+  });
+
+  it("ET3: has the source give way that was asked about longest ago", async () => {
+    let decoded = 0;
+    const decode = (bytes: Buffer) => {
+      decoded += 1;
+      return codec.decode(bytes);
+    };
+    const tail = createTail({ codec: { ...codec, decode }, bounds: { sources: 2, watched: 1 } });
+    await send(0, "a");
+    for (const id of [sourceId, "src_b", sourceId, "src_c", sourceId]) await tail.newest(id);
+    // Of one that gave way everything is read again.
+    expect(decoded).toBe(1);
+  });
+
   it("ET3: is answered however many are watched, of which there are no more than the bound", async () => {
     const tail = createTail({ bounds: { sources: 4, watched: 3 } });
     const watching = new AbortController();
@@ -193,7 +243,7 @@ describe("a question for a source's newest events", () => {
     for (const id of ["src_w2", "src_w3"]) await tail.watch(id, watching.signal);
     await expect(tail.watch("src_w4", signal)).rejects.toMatchObject({ kind: "too_many_requests" });
     // One that is watched already is watched by many.
-    await expect(tail.watch("src_w1", signal)).resolves.toBeDefined();
+    await expect(tail.watch("src_w3", signal)).resolves.toBeDefined();
     for (const id of ["src_l1", "src_l2"]) {
       expect((await tail.newest(id)).freshness.complete).toBe(true);
     }
