@@ -194,5 +194,5 @@ describe("control that is killed in the middle of a request for 5,000 users", ()
       const gone = (await control.call("GET", `/v1/suppressions?userId=${userIds[4999]}`)) as { sourceIds: string[] };
       expect(gone.sourceIds).toEqual([route.sourceId]);
     }
-  });
+  }, 600_000);
 });
