@@ -10,6 +10,7 @@ import { createLateRefusals } from "./answer/late-refusals.ts";
 import { createBodyOpener } from "./body/decompress.ts";
 import { type BodyReader, createBodyReader } from "./body/read-body.ts";
 import { createActiveRequests } from "./fairness/active-requests.ts";
+import { createAnswerTurns } from "./fairness/answer-turns.ts";
 import { type Amount, createRateLimit } from "./fairness/rate-limit.ts";
 import { createWorkQueue } from "./fairness/work-queue.ts";
 import { createClientAddresses, requestAddress } from "./http/client-address.ts";
@@ -85,19 +86,21 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const path = { admission, authenticator, addresses, work, accept, refusals };
   const connectionKeys = new ConnectionKeys(writeKeys);
   const takeCalls = createTakeCalls({ ...path, connectionKeys, clock, activeRequests, bodies, opener });
+  const answerTurns = createAnswerTurns(monotonicMs);
   const server = await startServer({
     host: options.host,
     port: options.port,
     bodies,
     answerDirectly: (request, response) => takeDirectly(request, response, takeCalls),
+    answerTurns,
     addressOf: (request) => requestAddress(request, addresses),
     timeouts: options.timeouts,
     connected: () => work.connected(),
     log,
     routes: (app) => {
-      addCallRoutes(app, takeCalls);
+      addCallRoutes(app, { takeCalls, answerTurns });
       addBrowserRoutes(app, { authenticator });
-      addPixelRoutes(app, path);
+      addPixelRoutes(app, { ...path, answerTurns });
       const document = createOpenApiDocument("1.0.0");
       app.get("/openapi.json", (request, reply) => sendJson(request, reply, document));
     },

@@ -58,15 +58,19 @@ export const MAX_WAITING_FOR_SOURCES = 512;
 
 /**
  * What the work of requests may take of one round of the event loop, in ms. Between two rounds everything else is
- * heard, so this and one piece of work is what a call waits for at least while others crowd.
+ * heard, so this and one piece of work is what a call waits for at least while others crowd. A call passes through four
+ * or five rounds, and what else a round holds, reading and answering, is as much as its work brings about.
  */
-export const ROUND_MS = 5;
+export const ROUND_MS = 3;
 
 /**
  * The part of it that senders may have of whom no source is known, in ms. What they send can only be looked through for
- * a key; a call of a known source passes through four or five rounds, and each is longer by this.
+ * a key.
  */
-export const STRANGERS_ROUND_MS = 1;
+export const STRANGERS_ROUND_MS = 0.5;
+
+/** What writing answers may take of one round, in ms: some twenty or thirty. */
+export const ANSWERS_ROUND_MS = 1;
 
 /**
  * Bodies of one address that may wait to be looked into for their keys before less of each is inflated: a client sends

@@ -2,12 +2,19 @@
  * One source beside another that sends everything it can. What is done, and in which order, is counted and not timed:
  * where time matters, the gateway's clock is the test's, and each event takes some of it.
  */
+import { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { eventually } from "@posthaste/testkit/eventually";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import type { GatewayOptions } from "../src/gateway.ts";
-import { MAX_ACTIVE_REQUESTS, MAX_WAITING_WORK_MS, PROMPT_REFUSALS } from "../src/limits.ts";
+import {
+  ANSWERS_ROUND_MS,
+  MAX_ACTIVE_REQUESTS,
+  MAX_WAITING_WORK_MS,
+  PROMPT_REFUSALS,
+  STRANGERS_ROUND_MS,
+} from "../src/limits.ts";
 import { openSocket, readResponse, toRequestBytes } from "./raw-request.ts";
 import { RECEIVED_AT_MS, SOURCE, startTestGateway, type TestGateway, WRITE_KEY } from "./test-gateway.ts";
 
@@ -20,6 +27,15 @@ const start = async (options: Partial<GatewayOptions> = {}) => {
   sockets = [];
   gateway = await startTestGateway({ maxPendingBytes: 1_000_000_000, ...options });
   gateway.writeKeys.apply("other", { ...SOURCE, id: "other", writeKeys: [{ key: OTHER_KEY, expiresAtMs: null }] });
+};
+/** A clock that goes on by so much whenever it is read, so that the machine has no say in how long work takes. */
+const clockOf = (stepMs: number) => {
+  let nowMs = 0;
+  const monotonicMs = () => {
+    nowMs += stepMs;
+    return nowMs;
+  };
+  return { nowMs: () => RECEIVED_AT_MS, monotonicMs };
 };
 /** Each event takes so long by the gateway's clock. */
 const startWithSlowEvents = async (options: Partial<GatewayOptions> = {}) => {
@@ -34,6 +50,7 @@ const startWithSlowEvents = async (options: Partial<GatewayOptions> = {}) => {
   });
 };
 afterEach(async () => {
+  vi.restoreAllMocks();
   for (const socket of sockets) socket.destroy();
   await gateway.close();
 });
@@ -55,6 +72,8 @@ const flood = async (connections: number, bytes: Buffer) => {
   return answers;
 };
 const single = toRequestBytes("POST", "/v1/track", [`Authorization: ${basic(WRITE_KEY)}`], JSON.stringify(CALL));
+const singleWithQuery = toRequestBytes("POST", `/v1/track?writeKey=${WRITE_KEY}`, [], JSON.stringify(CALL));
+const pixel = toRequestBytes("GET", `/pixel/v1/track?writeKey=${WRITE_KEY}&event=E&userId=u`, []);
 const singleWithKey = toRequestBytes("POST", "/v1/track", [], JSON.stringify({ ...CALL, writeKey: WRITE_KEY }));
 
 it("a call does not wait for another source's long batches that came before it", async () => {
@@ -122,6 +141,39 @@ it("who connects does not wait for as much work of others as connections come be
   await Promise.all(answers);
 });
 
+it.each([
+  ["directly", single],
+  ["by the framework", singleWithQuery],
+  ["as a pixel", pixel],
+])(
+  "an answer does not wait for another source's, asked for %s, acknowledged at the same moment",
+  async (_how, request) => {
+    // By this clock writing an answer takes a third of what a round has for that, or more.
+    await start({ clock: clockOf(ANSWERS_ROUND_MS / 3), acknowledgeTimeoutMs: 60_000 });
+    const [first, last] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    gateway.producer.acknowledge = () => first.promise;
+    const answers = await flood(40, request);
+    await eventually(() => expect(eventsOf(SOURCE.id)).toBe(40));
+    gateway.producer.acknowledge = () => last.promise;
+    const asked = ask();
+    await eventually(() => expect(eventsOf("other")).toBe(1));
+    const written: (string | undefined)[] = [];
+    const { writeHead } = ServerResponse.prototype;
+    vi.spyOn(ServerResponse.prototype, "writeHead").mockImplementation(function (this: ServerResponse, ...head) {
+      written.push(this.req.headers.authorization);
+      return writeHead.apply(this, head);
+    });
+    first.resolve();
+    // Within the same round of the event loop, when the others' answers are there.
+    for (let microtask = 0; microtask < 100; microtask++) await null;
+    last.resolve();
+    expect((await asked).status).toBe(200);
+    await Promise.all(answers);
+    expect(written).toHaveLength(41);
+    expect(written.slice(0, 5)).toContain(basic(OTHER_KEY));
+  },
+);
+
 it("who has as much waiting for the brokers as is left is told 503, and the other is not", async () => {
   await start({ maxPendingBytes: 1_000_000 });
   gateway.producer.acknowledge = () => new Promise(() => {});
@@ -180,7 +232,8 @@ it.each([
 });
 
 it("a batch whose key stands in its compressed body alone is taken beside a crowd of strangers, at once or when it is sent again", async () => {
-  await start({ trustedProxies: ["127.0.0.1"] });
+  // By this clock a body takes as much of a round as strangers have, and all that wait are far from a second's work.
+  await start({ trustedProxies: ["127.0.0.1"], clock: clockOf(STRANGERS_ROUND_MS) });
   const batchOf = (writeKey: string) =>
     gzipSync(
       JSON.stringify({ batch: Array.from({ length: 80 }, () => ({ ...CALL, note: "x".repeat(4_000) })), writeKey }),

@@ -45,6 +45,12 @@ export interface Refusal {
 
 export type Answer = Accepted | Refusal;
 
+export interface SourcedAnswer {
+  readonly answer: Answer;
+  /** Whose the request is, as far as that was found. */
+  readonly sourceId: string | null;
+}
+
 const NONE_REJECTED: readonly RejectedCall[] = [];
 
 export const ACCEPTED: Accepted = { accepted: true, rejected: NONE_REJECTED };

@@ -52,9 +52,9 @@ describe("work", () => {
   });
 
   it("QW2: that was done at once counts: who had less of it comes first, of sources and of strangers' addresses", async () => {
-    void work.run(source("a"), spend("a", ROUND_MS - 1));
-    void work.run(source("b"), spend("b", 1));
-    for (const name of ["a", "b"]) void work.run(source(name), spend(name, 1));
+    void work.run(source("a"), spend("a", ROUND_MS * 0.8));
+    void work.run(source("b"), spend("b", ROUND_MS * 0.2));
+    for (const name of ["a", "b"]) void work.run(source(name), spend(name, ROUND_MS * 0.2));
     await nextRound();
     expect(done).toEqual(["a", "b", "b", "a"]);
 
@@ -69,7 +69,7 @@ describe("work", () => {
 
   it("QW1: goes on for a round's time and one piece more, and then hears what else there is", async () => {
     void work.run(source("a"), spend("a", ROUND_MS));
-    for (let piece = 0; piece < 6; piece++) void work.run(source("a"), spend("a", ROUND_MS - 1));
+    for (let piece = 0; piece < 6; piece++) void work.run(source("a"), spend("a", ROUND_MS * 0.8));
     for (const pieces of [3, 5, 7]) {
       await nextRound();
       expect(done).toHaveLength(pieces);

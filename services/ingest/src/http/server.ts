@@ -11,8 +11,9 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import type { Log } from "@posthaste/core/log";
 import { isCutOff, limitSockets } from "@posthaste/runtime/socket-limits";
 import { type FastifyInstance, type FastifyRequest, fastify } from "fastify";
-import { type Answer, malformed } from "../answer/answer.ts";
+import { type Answer, malformed, type SourcedAnswer } from "../answer/answer.ts";
 import type { BodyReader } from "../body/read-body.ts";
+import type { AnswerTurns } from "../fairness/answer-turns.ts";
 import { MAX_HEADER_BYTES, READ_TIMEOUTS, type ReadTimeouts, SOCKET_LIMITS, STOP_TIMEOUT_MS } from "../limits.ts";
 import { answerClientError } from "./client-error.ts";
 import { preflightHeaders } from "./cors.ts";
@@ -40,7 +41,9 @@ export interface ServerOptions {
   readonly addressOf: (request: FastifyRequest) => string | null;
   readonly timeouts?: ReadTimeouts | undefined;
   /** Takes a request that needs no framework; null of any other. */
-  readonly answerDirectly: (request: IncomingMessage, response: ServerResponse) => Promise<Answer> | null;
+  readonly answerDirectly: (request: IncomingMessage, response: ServerResponse) => Promise<SourcedAnswer> | null;
+  /** When it is told what became of calls. */
+  readonly answerTurns: AnswerTurns;
   /** Hears of each connection that is made. */
   readonly connected: () => void;
   readonly log: Log;
@@ -103,7 +106,7 @@ export async function startServer(options: ServerOptions): Promise<IngestServer>
 /** The server beneath the framework; a request that needs no framework does not get there. */
 function createHttpServer(
   handle: RequestListener,
-  { answerDirectly, log }: ServerOptions,
+  { answerDirectly, answerTurns, log }: ServerOptions,
   timeouts: ReadTimeouts,
 ): Server {
   const settings = {
@@ -121,7 +124,22 @@ function createHttpServer(
       return;
     }
     const write = (answer: Answer) => writeAnswer(request, response, answer, !server.listening);
-    answering.then(write).catch((error: unknown) => write(refusalOfError(error, log)));
+    const fail = (error: unknown) => {
+      try {
+        write(refusalOfError(error, log));
+      } catch {
+        // Nothing can be said to this one; the others are answered.
+        response.destroy();
+      }
+    };
+    const tell = (answer: Answer) => {
+      try {
+        write(answer);
+      } catch (error) {
+        fail(error);
+      }
+    };
+    answering.then(({ answer, sourceId }) => answerTurns.write(sourceId, () => tell(answer)), fail);
   });
   return server;
 }

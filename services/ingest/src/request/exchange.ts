@@ -11,6 +11,8 @@
 import type { ServerResponse } from "node:http";
 
 export class Exchange {
+  /** Whose the request is, once that is found. */
+  sourceId: string | null = null;
   #releases: (() => void)[] | null = [];
 
   constructor(response: ServerResponse) {

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
-import { unauthorized } from "../answer/answer.ts";
+import { type Refusal, rateLimited, unauthorized, unavailable } from "../answer/answer.ts";
 import { createBodyOpener } from "../body/decompress.ts";
 import { createBodyReader } from "../body/read-body.ts";
 import type { WorkQueue } from "../fairness/work-queue.ts";
@@ -21,35 +21,55 @@ const work: Pick<WorkQueue, "run" | "isCrowd"> = {
 };
 
 const UNKNOWN_KEY = unauthorized("invalid_write_key", "No source has this key.");
+const OVER_LIMIT = rateLimited(1, "This source sends more than it may.");
 
-function createParts(): TakeCallsParts {
+/** No source has a key, but for the one in the query, which has sent more than it may. */
+function createParts(lagging: Refusal | null): TakeCallsParts {
   const parts = {
-    admission: { ofAnybody: () => null, ofWork: () => null },
-    authenticator: { authenticate: () => ({ refusal: UNKNOWN_KEY }) },
+    admission: { ofAnybody: () => lagging, ofWork: () => null, ofSource: () => OVER_LIMIT },
+    authenticator: {
+      authenticate: ([key]: readonly string[]) =>
+        key === "known" ? { source: { id: "src" } } : { refusal: UNKNOWN_KEY },
+      known: (key: string) => (key === "known" ? { source: { id: "src" } } : { refusal: UNKNOWN_KEY }),
+    },
     addresses: createClientAddresses(["127.0.0.1"]),
     bodies: createBodyReader({ monotonicMs: () => 0 }),
     opener: createBodyOpener(),
-    refusals: { refuse: (refusal: unknown) => refusal },
+    refusals: { refuse: (refusal: Refusal) => refusal, refuseLater: (refusal: Refusal) => Promise.resolve(refusal) },
     work,
   };
-  // A stranger whose key is not found comes to no other part.
+  // Who is refused comes to no other part.
   return parts as unknown as TakeCallsParts;
 }
 
-function send(content: string, from: string) {
+interface Sent {
+  readonly queryKey?: string;
+  /** What anybody is refused with. */
+  readonly lagging?: Refusal;
+}
+
+function send(content: string, from: string, { queryKey, lagging }: Sent = {}) {
   const request = Object.assign(Readable.from([gzipSync(content)]), {
     headers: { "content-encoding": "gzip", "x-forwarded-for": from },
     socket: { remoteAddress: "127.0.0.1" },
   });
   const response = new EventEmitter() as ServerResponse;
-  const takeCalls = createTakeCalls(createParts());
-  return takeCalls(request as unknown as IncomingMessage, response, { form: "batch", queryKey: null });
+  const takeCalls = createTakeCalls(createParts(lagging ?? null));
+  return takeCalls(request as unknown as IncomingMessage, response, { form: "batch", queryKey: queryKey ?? null });
 }
 
 it("TC4: of an address that is a crowd a larger body is asked for again, and of any other it is looked into", async () => {
   const small = "x".repeat(CROWD_INFLATED_BYTES);
   const large = "x".repeat(CROWD_INFLATED_BYTES + 1);
-  expect(await send(large, CROWD_ADDRESS)).toMatchObject({ status: 503, retryAfterS: 1 });
-  expect(await send(small, CROWD_ADDRESS)).toBe(UNKNOWN_KEY);
-  expect(await send(large, "203.0.113.2")).toBe(UNKNOWN_KEY);
+  expect(await send(large, CROWD_ADDRESS)).toMatchObject({ answer: { status: 503, retryAfterS: 1 } });
+  expect((await send(small, CROWD_ADDRESS)).answer).toBe(UNKNOWN_KEY);
+  expect((await send(large, "203.0.113.2")).answer).toBe(UNKNOWN_KEY);
+});
+
+it("says whose a request is that is refused for what is sent, and of nobody's that it is nobody's", async () => {
+  expect(await send("", "203.0.113.2", { queryKey: "known" })).toEqual({ answer: OVER_LIMIT, sourceId: "src" });
+  expect(await send("", "203.0.113.2", { queryKey: "other" })).toEqual({ answer: UNKNOWN_KEY, sourceId: null });
+  const lagging = unavailable("unavailable", "Send again.");
+  expect(await send("", "203.0.113.2", { queryKey: "known", lagging })).toEqual({ answer: lagging, sourceId: "src" });
+  expect(await send("", "203.0.113.2", { lagging })).toEqual({ answer: lagging, sourceId: null });
 });

@@ -15,7 +15,7 @@ import type { Source } from "@posthaste/core/config/source";
 import type { Clock } from "@posthaste/core/time";
 import type { Accept, CallRequest } from "../accept/accept.ts";
 import type { Admission } from "../accept/admission.ts";
-import { type Answer, type Refusal, SAYS_TOO_MUCH } from "../answer/answer.ts";
+import { type Answer, type Refusal, SAYS_TOO_MUCH, type SourcedAnswer } from "../answer/answer.ts";
 import type { BodySender } from "../body/body-budget.ts";
 import { type BodyOpener, GONE, type OpenedBody } from "../body/decompress.ts";
 import { saysTooMuch } from "../body/inflated-body.ts";
@@ -57,23 +57,31 @@ export interface CallAddress {
 }
 
 /** Resolves with the answer to a request once its calls are acknowledged or refused. */
-export type TakeCalls = (request: IncomingMessage, response: ServerResponse, address: CallAddress) => Promise<Answer>;
+export type TakeCalls = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  address: CallAddress,
+) => Promise<SourcedAnswer>;
 
 export function createTakeCalls(parts: TakeCallsParts): TakeCalls {
   const { admission, addresses, refusals } = parts;
   const steps = new PathSteps(parts);
 
-  return async (request, response, { form, queryKey }) => {
-    const exchange = new Exchange(response);
+  const answerTo = async (request: IncomingMessage, exchange: Exchange, { form, queryKey }: CallAddress) => {
     const address = requestAddress(request, addresses);
     const lagging = admission.ofAnybody();
-    if (lagging !== null) return refusals.refuse(lagging, request, steps.senderOutsideOfBody(request, queryKey));
+    if (lagging !== null) {
+      const sender = steps.senderOutsideOfBody(request, queryKey);
+      exchange.sourceId = sender.source?.id ?? null;
+      return refusals.refuse(lagging, request, sender);
+    }
 
     // The key, where the header or the address has it, and the bounds of its source (TC1).
     const naming = steps.sourceOutsideOfBody(request, queryKey);
     const named = naming instanceof Promise ? await naming : naming;
     if (named !== null) {
       if ("refusal" in named) return refusals.refuse(named.refusal, request, senderOf(named));
+      exchange.sourceId = named.source.id;
       const refusal = steps.boundsOf(named.source);
       if (refusal !== null) return refusals.refuseLater(refusal, request, named);
       steps.beginRequest(exchange, named.source);
@@ -87,6 +95,7 @@ export function createTakeCalls(parts: TakeCallsParts): TakeCalls {
     const found = named ?? (await steps.sourceInBody(body, address ?? ""));
     if ("refusal" in found) return refusals.refuse(found.refusal, request, { ...senderOf(found), body });
     const { source } = found;
+    exchange.sourceId = source.id;
     const crowded = admission.ofWork(workSender(source)) ?? (named === null ? admission.ofActiveRequest(source) : null);
     if (crowded !== null) return refusals.refuseLater(crowded, request, { source, body });
     if (named === null) steps.beginRequest(exchange, source);
@@ -101,6 +110,12 @@ export function createTakeCalls(parts: TakeCallsParts): TakeCalls {
     if (answer.accepted) return answer;
     // The key that counts may be another one than was found.
     return refusals.tell(answer, request, { source: answer.answer === "unauthorized" ? null : source, body });
+  };
+
+  return async (request, response, address) => {
+    const exchange = new Exchange(response);
+    const answer = await answerTo(request, exchange, address);
+    return { answer, sourceId: exchange.sourceId };
   };
 }
 

@@ -4,11 +4,13 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyInstance } from "fastify";
-import type { Answer } from "../answer/answer.ts";
+import type { SourcedAnswer } from "../answer/answer.ts";
+import type { AnswerTurns } from "../fairness/answer-turns.ts";
 import { sendAnswer } from "../http/reply.ts";
 import { writeKeyInQuery } from "../key/request-key.ts";
 import type { CallForm, TakeCalls } from "../request/take-calls.ts";
 import { BATCH_PATHS, CALL_PATHS } from "./paths.ts";
+import { sendInTurn } from "./send-in-turn.ts";
 
 /** The path of a request reads the body itself, after the key. */
 const ROUTE = { config: { readsItsBody: true } } as const;
@@ -18,11 +20,17 @@ const FORMS: ReadonlyMap<string, CallForm> = new Map([
   ...BATCH_PATHS.map((path) => [path, "batch"] as const),
 ]);
 
-export function addCallRoutes(app: FastifyInstance, takeCalls: TakeCalls): void {
+export interface CallRouteParts {
+  readonly takeCalls: TakeCalls;
+  readonly answerTurns: AnswerTurns;
+}
+
+export function addCallRoutes(app: FastifyInstance, { takeCalls, answerTurns }: CallRouteParts): void {
   for (const [path, form] of FORMS) {
     app.post(path, ROUTE, async (request, reply) => {
-      const answer = await takeCalls(request.raw, reply.raw, { form, queryKey: writeKeyInQuery(request) });
-      return sendAnswer(request, reply, answer);
+      const address = { form, queryKey: writeKeyInQuery(request) };
+      const { answer, sourceId } = await takeCalls(request.raw, reply.raw, address);
+      return sendInTurn(answerTurns, sourceId, () => sendAnswer(request, reply, answer));
     });
   }
 }
@@ -32,7 +40,7 @@ export function takeDirectly(
   request: IncomingMessage,
   response: ServerResponse,
   takeCalls: TakeCalls,
-): Promise<Answer> | null {
+): Promise<SourcedAnswer> | null {
   const form = request.method === "POST" ? FORMS.get(request.url ?? "") : undefined;
   return form === undefined ? null : takeCalls(request, response, { form, queryKey: null });
 }

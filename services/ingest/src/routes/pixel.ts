@@ -4,7 +4,8 @@ import type { JsonObject } from "@posthaste/core/call/json-fragment";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Accept, CallRequest } from "../accept/accept.ts";
 import type { Admission } from "../accept/admission.ts";
-import { type Answer, malformed, type Refusal } from "../answer/answer.ts";
+import { malformed, type Refusal, type SourcedAnswer } from "../answer/answer.ts";
+import type { AnswerTurns } from "../fairness/answer-turns.ts";
 import type { WorkQueue } from "../fairness/work-queue.ts";
 import { type ClientAddresses, requestAddress } from "../http/client-address.ts";
 import { addCommonHeaders, sendAnswer } from "../http/reply.ts";
@@ -13,12 +14,14 @@ import { findWriteKeys } from "../key/body-key.ts";
 import { writeKeyInHeader, writeKeyInQuery } from "../key/request-key.ts";
 import { type Refusals, type RefusedSender, senderOf } from "../request/refusals.ts";
 import { bytesFromData, callFromBytes, callFromQuery, PIXEL_GIF } from "./query-call.ts";
+import { sendInTurn } from "./send-in-turn.ts";
 
 export interface PixelRouteParts {
   readonly admission: Admission;
   readonly authenticator: Authenticator;
   readonly addresses: ClientAddresses;
   readonly work: WorkQueue;
+  readonly answerTurns: AnswerTurns;
   readonly accept: Accept;
   readonly refusals: Refusals;
 }
@@ -35,11 +38,14 @@ interface Pixel {
 }
 
 export function addPixelRoutes(app: FastifyInstance, parts: PixelRouteParts): void {
-  const { admission, authenticator, addresses, work, accept, refusals } = parts;
+  const { admission, authenticator, addresses, work, answerTurns, accept, refusals } = parts;
 
   /** The path of a pixel: key, bounds, parse, accept. The key is asked for before the call is made of the address. */
-  const answerTo = async (request: FastifyRequest, pixel: Pixel): Promise<Answer> => {
-    const refuse = (refusal: Refusal, sender: RefusedSender) => refusals.refuse(refusal, request.raw, sender);
+  const answerTo = async (request: FastifyRequest, pixel: Pixel): Promise<SourcedAnswer> => {
+    const refuse = (refusal: Refusal, sender: RefusedSender) => ({
+      answer: refusals.refuse(refusal, request.raw, sender),
+      sourceId: sender.source?.id ?? null,
+    });
     const lagging = admission.ofAnybody();
     if (lagging !== null) return refuse(lagging, { source: null });
     const key = writeKeyInHeader(request.headers) ?? writeKeyInQuery(request);
@@ -63,14 +69,15 @@ export function addPixelRoutes(app: FastifyInstance, parts: PixelRouteParts): vo
       if (object === null) return refusals.count(UNREADABLE);
       return accept.object(pixel.type, object, Buffer.byteLength(JSON.stringify(object)), call);
     });
-    return answer.accepted ? answer : refusals.tell(answer, request.raw, found);
+    return { answer: answer.accepted ? answer : refusals.tell(answer, request.raw, found), sourceId: source.id };
   };
 
   /** An image shows whether or not its call was good; only what may arrive later is not answered 200. */
   const take = async (request: FastifyRequest, reply: FastifyReply, pixel: Pixel): Promise<FastifyReply> => {
-    const answer = await answerTo(request, pixel);
+    const { answer, sourceId } = await answerTo(request, pixel);
     const mayArriveLater = !answer.accepted && answer.answer === "unavailable";
-    return mayArriveLater ? sendAnswer(request, reply, answer) : sendGif(request, reply);
+    const send = () => (mayArriveLater ? sendAnswer(request, reply, answer) : sendGif(request, reply));
+    return sendInTurn(answerTurns, sourceId, send);
   };
 
   for (const type of ["identify", "track", "page", "screen", "group", "alias"] as const) {
