@@ -4,8 +4,8 @@
  * Owns: the readers of the topic's end while somebody asks, and the newest events of each source that is asked about.
  * ET1  Nothing is read while nobody asks: the readers begin with the first question, some records before the end, and
  *      end half a minute after the last one.
- * ET2  Of a source twenty events of a second are kept and no more, of them the newest two hundred; an event of a source
- *      that nobody asks about is not even decoded.
+ * ET2  Of a source the newest events are kept (`newest-events.ts`); an event of a source that nobody asks about, or of
+ *      a second of which enough are kept, is not even decoded.
  * ET3  So many sources are asked about at once; the one that was asked about longest ago gives way, but for those that
  *      somebody watches. So many are watched at once, and no more: the others have places of their own.
  * ET4  Whoever watches a source has its events as they are read (`recent-entries.ts`), for as long as they watch. What
@@ -22,14 +22,8 @@ import { type Freshness, freshAsOf } from "../http/freshness.ts";
 import { Problem } from "../http/problem.ts";
 import { RecentEntries } from "../recent-entries.ts";
 import type { BegunReading } from "./end-readers.ts";
+import { NewestEvents, type TailedEvent } from "./newest-events.ts";
 import { TopicEnd } from "./topic-end.ts";
-
-/** An event, and where it stands. */
-export interface TailedEvent {
-  readonly event: Event;
-  readonly partition: number;
-  readonly offset: number;
-}
 
 export interface EventTailOptions {
   readonly connection: KafkaConnection;
@@ -46,8 +40,6 @@ export interface EventTailOptions {
 }
 
 const QUIET_MS = 30_000;
-const A_SECOND = 20;
-const MAX_EVENTS = 200;
 /** ET3. */
 const BOUNDS = { sources: 60, watched: 50 };
 /** How long a question waits for the readers to be at the end. */
@@ -63,15 +55,13 @@ const RECENT_BOUNDS = { maxEntries: 500, maxBytes: 512 * 1024 };
 interface Asked {
   lastAskedMs: number;
   watchers: number;
-  events: TailedEvent[];
+  readonly newest: NewestEvents;
   /** ET4. */
   readonly recent: RecentEntries<TailedEvent>;
-  /** By second of when ingest took them. */
-  readonly ofSecond: Map<number, number>;
 }
 
 /** The newest events of a source, newest first. */
-export interface NewestEvents {
+export interface ListedEvents {
   readonly events: readonly TailedEvent[];
   readonly freshness: Freshness;
 }
@@ -106,10 +96,10 @@ export class EventTail {
   }
 
   /** What is held of them by when the end of the topic is read, or has not been in time. */
-  async newest(sourceId: string): Promise<NewestEvents> {
+  async newest(sourceId: string): Promise<ListedEvents> {
     const asked = this.#ask(sourceId);
     await this.#isAtEnd();
-    return { events: asked.events.toSorted(newestFirst), freshness: this.#freshness() };
+    return { events: asked.newest.list(), freshness: this.#freshness() };
   }
 
   /**
@@ -186,7 +176,7 @@ export class EventTail {
     if (asked === undefined) {
       this.#makeRoom();
       const recent = new RecentEntries<TailedEvent>(RECENT_BOUNDS);
-      asked = { lastAskedMs: nowMs, watchers: 0, events: [], recent, ofSecond: new Map() };
+      asked = { lastAskedMs: nowMs, watchers: 0, newest: new NewestEvents(), recent };
       // What went by before nobody kept: a source that is new here is looked for again from before the end.
       this.#end?.close().catch(() => undefined);
       this.#end = null;
@@ -219,19 +209,16 @@ export class EventTail {
     const sourceId = key?.toString("latin1", 0, Math.max(0, key.indexOf(":"))) ?? "";
     const asked = this.#asked.get(sourceId);
     if (asked === undefined || value === null || offset < (asked.recent.nextOf(partition) ?? 0)) return;
-    const second = Math.floor(record.timestampMs / 1000);
-    const isFull = () => (asked.ofSecond.get(second) ?? 0) >= A_SECOND;
-    if (isFull()) return;
+    const { newest, recent } = asked;
+    const { timestampMs } = record;
+    if (newest.isFull(timestampMs)) return;
     const event = await this.#decode(value);
-    if (event === null || signal.aborted || isFull()) return;
-    asked.ofSecond.set(second, (asked.ofSecond.get(second) ?? 0) + 1);
+    // Of several partitions others came meanwhile.
+    if (event === null || signal.aborted || newest.isFull(timestampMs)) return;
     const tailed = { event, partition, offset };
-    asked.events.push(tailed);
-    const entry = { offset, place: 0, value: tailed, bytes: EVENT_BYTES + value.length };
-    asked.recent.add(partition, offset + 1, [entry]);
-    if (asked.events.length < 2 * MAX_EVENTS) return;
-    asked.events = asked.events.sort(newestFirst).slice(0, MAX_EVENTS);
-    for (const old of asked.ofSecond.keys()) if (old < second - MAX_EVENTS) asked.ofSecond.delete(old);
+    const bytes = EVENT_BYTES + value.length;
+    newest.add(tailed, { timestampMs, bytes });
+    recent.add(partition, offset + 1, [{ offset, place: 0, value: tailed, bytes }]);
   }
 
   /** Null for bytes that are no event: the router puts them aside, and a list goes on without them. */
@@ -259,14 +246,10 @@ function begin(asked: Asked, { topicId, partitions }: BegunReading): void {
   const { incarnation } = recent;
   recent.beginTopic(topicId);
   if (partitions.some(({ partition, end }) => (recent.nextOf(partition) ?? 0) > end)) recent.clear();
-  if (recent.incarnation !== incarnation) asked.events = [];
+  if (recent.incarnation !== incarnation) asked.newest.clear();
   for (const { partition, from, end } of partitions) {
     const next = recent.nextOf(partition);
     if (next === undefined || next < from) recent.begin(partition, from);
     recent.sawEnd(partition, end);
   }
-}
-
-function newestFirst(a: TailedEvent, b: TailedEvent): number {
-  return b.event.receivedAtMs - a.event.receivedAtMs || b.partition - a.partition || b.offset - a.offset;
 }

@@ -8,7 +8,7 @@ import { isoTime } from "../http/moment.ts";
 import type { ListedRefusal } from "../read-model/activity-entry.ts";
 import type { JournalCursor } from "../read-model/journal-cursor.ts";
 import type { ListedRejectedCall } from "../read-model/rejected-call-entry.ts";
-import type { TailedEvent } from "./event-tail.ts";
+import type { TailedEvent } from "./newest-events.ts";
 import { adviceFor } from "./refusal-advice.ts";
 
 const codeCount = z.object({

@@ -1,0 +1,83 @@
+/**
+ * The newest events of one source, out of more than anybody reads.
+ *
+ * Owns: the events that are kept.
+ * NE1  Of a second `A_SECOND` events are kept and no more, those that come first.
+ * NE2  It keeps the newest `MAX_EVENTS`, and less where they are large: `MAX_BYTES`. For a moment it holds twice as
+ *      much, so that not each event has it sorted.
+ */
+import type { Event } from "@posthaste/core/event/event";
+
+/** An event, and where it stands. */
+export interface TailedEvent {
+  readonly event: Event;
+  readonly partition: number;
+  readonly offset: number;
+}
+
+export const A_SECOND = 20;
+export const MAX_EVENTS = 200;
+/** Sixty sources are asked about at once, each of whose calls may have 32 KB. */
+export const MAX_BYTES = 512 * 1024;
+
+interface Kept {
+  readonly tailed: TailedEvent;
+  readonly bytes: number;
+}
+
+export class NewestEvents {
+  #kept: Kept[] = [];
+  #bytes = 0;
+  /** By second of when ingest took them. */
+  readonly #ofSecond = new Map<number, number>();
+
+  /** Whether no more of the second in which this moment lies (ms since 1970) are kept (NE1). */
+  isFull(timestampMs: number): boolean {
+    return (this.#ofSecond.get(secondOf(timestampMs)) ?? 0) >= A_SECOND;
+  }
+
+  /** `bytes`: what the event takes of memory, about. */
+  add(tailed: TailedEvent, { timestampMs, bytes }: { readonly timestampMs: number; readonly bytes: number }): void {
+    const second = secondOf(timestampMs);
+    this.#ofSecond.set(second, (this.#ofSecond.get(second) ?? 0) + 1);
+    this.#kept.push({ tailed, bytes });
+    this.#bytes += bytes;
+    if (this.#kept.length < 2 * MAX_EVENTS && this.#bytes <= 2 * MAX_BYTES) return;
+    this.#kept = this.#newest();
+    this.#bytes = this.#kept.reduce((sum, each) => sum + each.bytes, 0);
+    for (const old of this.#ofSecond.keys()) if (old < second - MAX_EVENTS) this.#ofSecond.delete(old);
+  }
+
+  /** What all that are held take of memory, about. */
+  get heldBytes(): number {
+    return this.#bytes;
+  }
+
+  /** Newest first (NE2). */
+  list(): readonly TailedEvent[] {
+    return this.#newest().map(({ tailed }) => tailed);
+  }
+
+  clear(): void {
+    this.#kept = [];
+    this.#bytes = 0;
+  }
+
+  #newest(): Kept[] {
+    const sorted = this.#kept.toSorted(newestFirst);
+    let bytes = 0;
+    const end = sorted.findIndex((each, index) => {
+      bytes += each.bytes;
+      return index >= MAX_EVENTS || (bytes > MAX_BYTES && index > 0);
+    });
+    return end === -1 ? sorted : sorted.slice(0, end);
+  }
+}
+
+function secondOf(timestampMs: number): number {
+  return Math.floor(timestampMs / 1000);
+}
+
+function newestFirst({ tailed: a }: Kept, { tailed: b }: Kept): number {
+  return b.event.receivedAtMs - a.event.receivedAtMs || b.partition - a.partition || b.offset - a.offset;
+}
