@@ -17,22 +17,25 @@ describe("a healthy destination", () => {
     ["answers 503", { status: 503 }],
     ["resets every connection", { fault: "reset" } as const],
   ])("I1: gets everything while another one %s, though that one's deliveries fill every window", async (_, bad) => {
+    // Who would wait longer than the first retry's delay is deferred: longer than a busy machine stands still.
+    const longer = await createInstallation([10_000]);
     receiver.script("/bad", bad);
-    await connect("bad");
-    const configOffset = await connect("good");
+    await longer.configure("bad", { urls: [{ url: `${receiver.url}/bad`, headers: {} }] });
+    const configOffset = await longer.configure("good", { urls: [{ url: `${receiver.url}/good`, headers: {} }] });
     // More of the bad than both partitions' windows hold stand before the good.
-    await installation.send(drafts("bad", 600, configOffset));
-    await installation.send(drafts("good", 300, configOffset));
-    const delivery = await installation.startDelivery({
+    await longer.send(drafts("bad", 600, configOffset));
+    await longer.send(drafts("good", 300, configOffset));
+    const delivery = await longer.startDelivery({
       windowRecords: 100,
-      schedule: { delaysMs: DELAYS_MS, windowMs: 60_000 },
+      schedule: { delaysMs: [10_000], windowMs: 60_000 },
       // What hangs ends of itself no sooner than the wait below.
       senderLimits: { headersTimeoutMs: 60_000 },
     });
     await eventually(() => expect(receiver.requestsTo("/good")).toHaveLength(300));
-    expect(installation.waiting.some(({ messageId }) => messageId.startsWith("good"))).toBe(false);
-    expect(installation.deadLetters).toEqual([]);
+    expect(longer.waiting.some(({ messageId }) => messageId.startsWith("good"))).toBe(false);
+    expect(longer.deadLetters).toEqual([]);
     expect(delivery.failures).toEqual([]);
+    await longer.remove();
   });
 
   it("I1: alone is never deferred: its partition waits", async () => {
