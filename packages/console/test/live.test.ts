@@ -100,16 +100,15 @@ describe.skipIf("missing" in found)("the stream", () => {
     await page.reload();
     await page.getByText("message-1").waitFor();
     control.answer({ [LATEST]: latest(2) });
+    // The page's clock stands still before the list would look by itself, after five seconds.
     let ranMs = 0;
     await expect
       .poll(async () => {
-        await page.clock.runFor(100);
+        if (ranMs < 4000) await page.clock.runFor(100);
         ranMs += 100;
         return page.getByRole("button", { name: "1 new" }).count();
       })
       .toBe(1);
-    // Before the list looks by itself, after five seconds.
-    expect(ranMs).toBeLessThan(4000);
     expect(takeFaults().every((fault) => fault.includes("net::ERR_"))).toBe(true);
   });
 
