@@ -2,8 +2,18 @@
 import type { ReceivedRequest } from "@posthaste/testkit/receiver";
 import { createTimeline, type Timeline } from "./timeline.ts";
 
+/** An event of `load.ts` that came. */
+export interface Arrival {
+  readonly messageId: string;
+  readonly userId: string;
+  readonly sequence: number;
+  readonly atMs: number;
+}
+
 export interface Arrivals {
   readonly deliveries: Timeline;
+  readonly note: (arrival: Arrival) => void;
+  /** The same from a request that comes now. */
   readonly record: (request: ReceivedRequest) => void;
   readonly has: (messageId: string) => boolean;
   /** Events that came at least once. */
@@ -29,29 +39,34 @@ export function createArrivals({ only = "", onRepeat }: ArrivalsOptions = {}): A
   const lastSequence = new Map<string, number>();
   const repeats = new Map<string, number>();
   const late = new Set<string>();
+  const note = ({ messageId, userId, sequence, atMs }: Arrival): void => {
+    if (!messageId.startsWith(only)) return;
+    deliveries.mark(atMs);
+    if (seen.has(messageId)) {
+      repeats.set(messageId, (repeats.get(messageId) ?? 0) + 1);
+      onRepeat?.(messageId);
+      return;
+    }
+    seen.add(messageId);
+    if (sequence < (lastSequence.get(userId) ?? -1)) late.add(messageId);
+    else lastSequence.set(userId, sequence);
+  };
   return {
     deliveries,
-    record: (request) => {
-      const messageId = request.headers["x-message-id"] ?? "";
-      if (!messageId.startsWith(only)) return;
-      deliveries.mark(performance.now());
-      if (seen.has(messageId)) {
-        repeats.set(messageId, (repeats.get(messageId) ?? 0) + 1);
-        onRepeat?.(messageId);
-        return;
-      }
-      seen.add(messageId);
-      const { userId, properties } = JSON.parse(request.body.toString("utf8")) as {
-        userId: string;
-        properties: { sequence: number };
-      };
-      if (properties.sequence < (lastSequence.get(userId) ?? -1)) late.add(messageId);
-      else lastSequence.set(userId, properties.sequence);
-    },
+    note,
+    record: (request) => note(arrivalOf(request, performance.now())),
     has: (messageId) => seen.has(messageId),
     delivered: () => seen.size,
     repeated: () => [...repeats.values()].reduce((sum, times) => sum + times, 0),
     repeats,
     late,
   };
+}
+
+export function arrivalOf({ headers, body }: ReceivedRequest, atMs: number): Arrival {
+  const { userId, properties } = JSON.parse(body.toString("utf8")) as {
+    userId: string;
+    properties: { sequence: number };
+  };
+  return { messageId: headers["x-message-id"] ?? "", userId, sequence: properties.sequence, atMs };
 }

@@ -1,9 +1,10 @@
 /**
  * A bare kafkajs producer and a bare consumer group, with kafkajs's own settings, beside the system in a fault run:
- * what its callers would see of the same fault. Arguments: brokers, topic, group. Tells one event a line: `a`
- * acknowledged, `r` refused, `c` consumed, `x` the consumer crashed. Ends when its standard input closes.
+ * what its callers would see of the same fault. Arguments: brokers, topic, group. Tells one event a line, with its
+ * time: `a` acknowledged, `r` refused, `c` consumed, `x` the consumer crashed. Ends when its standard input closes.
  */
 import { createTestKafka } from "@posthaste/testkit/broker";
+import { machineMs } from "./machine-clock.ts";
 
 const EVERY_MS = 20;
 /** As a caller that awaits its sends: a broker that does not answer holds it up. */
@@ -11,7 +12,7 @@ const MOST_OUTSTANDING = 5;
 
 const [brokers = "", topic = "", groupId = ""] = process.argv.slice(2);
 const kafka = createTestKafka(brokers.split(","));
-const tell = (event: string): unknown => process.stdout.write(`${event}\n`);
+const tell = (event: string): unknown => process.stdout.write(`${event} ${machineMs()}\n`);
 
 process.stdin.resume();
 process.stdin.once("close", () => process.exit());

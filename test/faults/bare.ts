@@ -5,6 +5,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { createTopic, uniqueName } from "@posthaste/testkit/topics";
 import type { Cluster } from "./broker-faults.ts";
+import { toOwnMs } from "./machine-clock.ts";
 import { createTimeline, type Timeline } from "./timeline.ts";
 
 const program = fileURLToPath(new URL("./bare-process.ts", import.meta.url));
@@ -37,9 +38,10 @@ function follow(child: ChildProcess): Bare {
   const [acknowledgements, consumption] = [createTimeline(), createTimeline()];
   let [refused, crashes] = [0, 0];
   const exited = once(child, "exit");
-  const note = (event: string): void => {
-    if (event === "a") acknowledgements.mark(performance.now());
-    if (event === "c") consumption.mark(performance.now());
+  const note = (line: string): void => {
+    const [event, atMs] = line.split(" ");
+    if (event === "a") acknowledgements.mark(toOwnMs(Number(atMs)));
+    if (event === "c") consumption.mark(toOwnMs(Number(atMs)));
     if (event === "r") refused += 1;
     if (event === "x") crashes += 1;
   };

@@ -8,8 +8,8 @@
  *      counted as lost is lost, and not only waiting for a process that is gone.
  */
 import { eventually } from "@posthaste/testkit/eventually";
-import type { Receiver } from "@posthaste/testkit/receiver";
 import type { Route } from "../e2e/route.ts";
+import type { ApartReceiver } from "./apart-receiver.ts";
 import { type Arrivals, createArrivals } from "./arrivals.ts";
 import { type Bare, startBare } from "./bare.ts";
 import {
@@ -41,7 +41,7 @@ const ODD_COMMITS_MS = 3_000;
 
 export interface Stage {
   readonly cluster: Cluster;
-  readonly receiver: Receiver;
+  readonly receiver: ApartReceiver;
   readonly route: Route;
   readonly services: readonly string[];
   readonly eventsPerSecond: number;
@@ -114,11 +114,7 @@ export async function runRound(stage: Stage, row: Row, options: RoundOptions): P
 async function startRunning(stage: Stage, { name, besideBare }: RoundOptions): Promise<Running> {
   const { cluster, receiver, route, eventsPerSecond, batchesPerSecond, pollMs } = stage;
   const arrivals = createArrivals({ only: `${name}/` });
-  receiver.clear();
-  receiver.script(route.path, (request) => {
-    arrivals.record(request);
-    return {};
-  });
+  receiver.tell(arrivals.note);
   const bare = besideBare ? await startBare(cluster) : null;
   const { ingestUrl } = cluster.system;
   const load = startLoad({ ingestUrl, writeKey: route.writeKey, eventsPerSecond, batchesPerSecond, name });

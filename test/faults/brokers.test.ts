@@ -13,10 +13,10 @@ import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClusterView } from "@posthaste/local-stack/cluster-view";
-import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { type Installation, startInstallation } from "../e2e/installation.ts";
 import { createRoute } from "../e2e/route.ts";
+import { type ApartReceiver, startApartReceiver } from "./apart-receiver.ts";
 import { FAULTS, mend, ROLES, type Row } from "./broker-faults.ts";
 import { runRound, type Stage } from "./broker-round.ts";
 import { type BrokerRound, toBrokerLine, toBrokerTables } from "./broker-table.ts";
@@ -52,13 +52,13 @@ const ROWS: readonly Row[] = [
 const CASES = Array.from({ length: ROUNDS }, (_, index) => ROWS.map((row) => ({ ...row, round: index + 1 }))).flat();
 
 let installation: Installation;
-let receiver: Receiver;
+let receiver: ApartReceiver;
 let stage: Stage;
 const seen: BrokerRound[] = [];
 
 beforeAll(async () => {
   if (isLong) process.stdout.write(`the tables so far: ${TABLES}\n`);
-  [installation, receiver] = await Promise.all([startInstallation({ brokers: 3 }), startReceiver()]);
+  [installation, receiver] = await Promise.all([startInstallation({ brokers: 3 }), startApartReceiver()]);
   const { system, names } = installation;
   stage = {
     cluster: { system, names, view: createClusterView(system.stack) },
