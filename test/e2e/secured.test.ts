@@ -14,6 +14,7 @@ import { connectKafka } from "@posthaste/kafka/connection/connect";
 import { followLog } from "@posthaste/kafka/log/log-reader";
 import { createProducer } from "@posthaste/kafka/producer/producer";
 import { findEventsLog, raiseEventsLog } from "@posthaste/kafka/topics/incarnation";
+import { CONNECT_PATIENCE_MS } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
 import kafkajs, { type Admin } from "kafkajs";
 import { describe, expect, it } from "vitest";
@@ -263,6 +264,7 @@ describe("whoever reaches for more is denied it", () => {
       brokers: [...brokers],
       ssl: { ca },
       sasl: await loginOf(user),
+      connectionTimeout: CONNECT_PATIENCE_MS,
       logLevel: logLevel.NOTHING,
       retry,
     });

@@ -3,7 +3,7 @@
  * what its callers would see of the same fault. Arguments: brokers, topic, group. Tells one event a line, with its
  * time: `a` acknowledged, `r` refused, `c` consumed, `x` the consumer crashed. Ends when its standard input closes.
  */
-import { createTestKafka } from "@posthaste/testkit/broker";
+import { Kafka, logLevel } from "kafkajs";
 import { machineMs } from "./machine-clock.ts";
 
 const EVERY_MS = 20;
@@ -11,7 +11,7 @@ const EVERY_MS = 20;
 const MOST_OUTSTANDING = 5;
 
 const [brokers = "", topic = "", groupId = ""] = process.argv.slice(2);
-const kafka = createTestKafka(brokers.split(","));
+const kafka = new Kafka({ clientId: "bare", brokers: brokers.split(","), logLevel: logLevel.NOTHING });
 const tell = (event: string): unknown => process.stdout.write(`${event} ${machineMs()}\n`);
 
 process.stdin.resume();

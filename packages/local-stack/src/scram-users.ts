@@ -16,6 +16,8 @@ const ALTER_USER_SCRAM_CREDENTIALS = 51;
 const ITERATIONS = 4096;
 
 const KNOWN_TIMEOUT_MS = 30_000;
+/** A broker that has just started on a busy machine takes longer than kafkajs's own second. */
+const CONNECT_TIMEOUT_MS = 10_000;
 const POLL_MS = 50;
 
 /** Kafka's number for the mechanism, Node's name for its hash, and the hash's length in bytes. */
@@ -58,7 +60,10 @@ export async function untilUsersAreKnown(
   const sasl = { mechanism: "scram-sha-512", username: last.name, password: last.password } as const;
   const deadline = performance.now() + KNOWN_TIMEOUT_MS;
   const logIn = async (broker: string): Promise<void> => {
-    const settings = { brokers: [broker], ssl: { ca }, sasl, logLevel: logLevel.NOTHING, retry: { retries: 0 } };
+    const settings = {
+      ...{ brokers: [broker], ssl: { ca }, sasl, logLevel: logLevel.NOTHING, retry: { retries: 0 } },
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+    };
     for (;;) {
       const admin = new Kafka(settings).admin();
       const refusal = await admin.connect().then(

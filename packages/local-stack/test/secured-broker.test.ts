@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { accessTable } from "@posthaste/contracts/access";
 import { createTopicNames } from "@posthaste/contracts/topics";
+import { CONNECT_PATIENCE_MS } from "@posthaste/testkit/broker";
 import { CertificateAuthority } from "@posthaste/testkit/certificates";
 import { oauthToken, type SecuredBroker, startSecuredBroker } from "@posthaste/testkit/secured-broker";
 import kafkajs, { type AclEntry, Kafka, logLevel, type SASLOptions } from "kafkajs";
@@ -43,6 +44,7 @@ async function brokerIds({ broker = secured.broker, sasl, ssl = { ca } }: Client
     brokers: [broker],
     ssl,
     ...(sasl ? { sasl } : {}),
+    connectionTimeout: CONNECT_PATIENCE_MS,
     logLevel: logLevel.NOTHING,
     retry: { retries: 0 },
   }).admin();

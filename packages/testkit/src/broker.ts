@@ -13,9 +13,17 @@ export function schemaRegistryUrl(): string {
   return required("SCHEMA_REGISTRY_URL");
 }
 
+/** For a connection to be made: kafkajs's own second is over before a busy machine comes to it. */
+export const CONNECT_PATIENCE_MS = 30_000;
+
 /** A bare kafkajs client, for what a test does to a cluster behind the project's back. */
 export function createTestKafka(brokers: readonly string[] = kafkaBrokers()): Kafka {
-  return new Kafka({ clientId: "testkit", brokers: [...brokers], logLevel: logLevel.NOTHING });
+  return new Kafka({
+    clientId: "testkit",
+    brokers: [...brokers],
+    connectionTimeout: CONNECT_PATIENCE_MS,
+    logLevel: logLevel.NOTHING,
+  });
 }
 
 /** Runs `work` with an admin client that is disconnected afterwards, whatever happens. */
