@@ -15,7 +15,7 @@ interface UnroutedEvents {
   readonly events: readonly { readonly messageId: string; readonly cause: string }[];
 }
 
-useInstallation({ settings: { POSTHASTE_RETRY_SCHEDULE: "2s,4s,25s", POSTHASTE_RETRY_WINDOW: "60s" } });
+useInstallation({ settings: { POSTHASTE_RETRY_SCHEDULE: "2s,4s,25s", POSTHASTE_RETRY_WINDOW: "30m" } });
 
 const call = (messageId: string, userId: string): Call => ({ type: "track", userId, event: "E", messageId });
 const send = async ({ writeKey }: Route, ...calls: Call[]) =>
@@ -51,21 +51,26 @@ describe("a suppressed user with events in every place", () => {
     const sendRetried = async (index: number) => {
       await send(route, call(`retried-${index}`, "gone"), ...others.slice(index * 10, index * 10 + 10));
     };
+    const wasTried = (messageId: string, times: number) =>
+      eventually(() => expect(attemptsOf(messageId)).toBeGreaterThanOrEqual(times), ARRIVAL);
     await sendRetried(0);
     await send(route, call("dead-0", "gone"));
-    await eventually(() => expect(attemptsOf("retried-0")).toBe(2), ARRIVAL);
+    await wasTried("retried-0", 2);
     await sendRetried(1);
-    await eventually(() => expect(attemptsOf("retried-0")).toBe(3), ARRIVAL);
-    await eventually(() => expect(attemptsOf("retried-1")).toBe(2), ARRIVAL);
+    await wasTried("retried-0", 3);
+    await wasTried("retried-1", 2);
     await sendRetried(2);
-    await eventually(() => expect(attemptsOf("retried-2")).toBe(1), ARRIVAL);
-    for (const [index, delayMs] of [...DELAYS_MS].reverse().entries()) {
-      const waiting = await read<Delivery>(retryTopicName(names, delayMs), "delivery");
-      expect(
-        waiting.map(({ messageId }) => messageId),
-        `${delayMs}`,
-      ).toContain(`retried-${index}`);
-    }
+    await wasTried("retried-2", 1);
+    await eventually(async () => {
+      expect((await deadLetters()).map(({ messageId }) => messageId)).toEqual(["dead-0"]);
+      for (const [index, delayMs] of [...DELAYS_MS].reverse().entries()) {
+        const waiting = await read<Delivery>(retryTopicName(names, delayMs), "delivery");
+        expect(
+          waiting.map(({ messageId }) => messageId),
+          `${delayMs}`,
+        ).toContain(`retried-${index}`);
+      }
+    }, ARRIVAL);
     await system.process("delivery").stop();
     await send(route, call("delivery-0", "gone"), ...others.slice(30));
     await eventually(async () => {
@@ -103,13 +108,17 @@ describe("a suppressed user with events in every place", () => {
     }, ARRIVAL);
     expect(late.filter((request) => bodyOf(request)["type"] !== "delete")).toEqual([]);
 
-    const list = (await control.call("GET", "/v1/dead-letters")) as { data: { reason: string }[]; leftOut: object };
-    expect(list.data.map(({ reason }) => reason)).toEqual(dropped.map(() => "suppressed"));
-    expect(list.leftOut).toEqual({ suppressed: 1, purged: 0 });
+    await eventually(async () => {
+      const list = (await control.call("GET", "/v1/dead-letters")) as { data: { reason: string }[]; leftOut: object };
+      expect(list.data.map(({ reason }) => reason)).toEqual(dropped.map(() => "suppressed"));
+      expect(list.leftOut).toEqual({ suppressed: 1, purged: 0 });
+    }, ARRIVAL);
     const replay = await control.call("POST", "/v1/dead-letters/replay", {});
     expect(replay).toMatchObject({ id: null, matched: 0, leftOut: { suppressed: 5 } });
-    const { states } = (await control.call("GET", `/v1/deletions/${answer.id}`)) as { states: object };
-    expect(states).toEqual({ sent: 0, retrying: 0, delivered: 1, dead: 0 });
+    await eventually(async () => {
+      const { states } = (await control.call("GET", `/v1/deletions/${answer.id}`)) as { states: object };
+      expect(states).toEqual({ sent: 0, retrying: 0, delivered: 1, dead: 0 });
+    }, ARRIVAL);
 
     await control.call("DELETE", "/v1/suppressions?userId=gone");
     await eventually(async () => {
