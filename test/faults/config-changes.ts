@@ -38,11 +38,11 @@ const AT_ONCE = 8;
 const MOST: Readonly<Record<Kind, number>> = { sources: 20, destinations: 30, tokens: 20 };
 /**
  * What others' changes explain: it was removed (404), was changed since (409), or names a source that was removed
- * (400).
+ * (400). Where a busy broker did not answer in time (503) the change was made or was not.
  */
-const EXPECTED = new Set([200, 201, 204, 400, 404, 409]);
+const EXPECTED = new Set([200, 201, 204, 400, 404, 409, 503]);
 
-/** Throws for an answer that no other change explains. */
+/** Throws for an answer that neither another change explains nor a busy broker. */
 export async function changeConfig(options: ConfigChangesOptions): Promise<ConfigChanges> {
   const run = new ConfigRun(options);
   await Promise.all(options.controls.flatMap((ask) => Array.from({ length: AT_ONCE }, () => run.work(ask))));

@@ -17,6 +17,7 @@ import { readTopic } from "../e2e/read-topic.ts";
 import { createRoute, type Route } from "../e2e/route.ts";
 import { writeLetters } from "../e2e/write-letters.ts";
 import { type Ask, changeConfig } from "./config-changes.ts";
+import { explainArrivals } from "./explained-arrivals.ts";
 import { foldTopic } from "./folded-topic.ts";
 import { isLong } from "./form.ts";
 
@@ -155,7 +156,12 @@ it(
     expect(done).toMatchObject({ state: "done", matched: LETTERS, replayed: LETTERS, takeovers: 1 });
     await eventually(() => expect(arrivals.size).toBe(LETTERS), PATIENCE);
     expect([...arrivals.keys()].filter((messageId) => !messageId.startsWith("planned-"))).toEqual([]);
-    const repeats = [...arrivals.values()].reduce((sum, times) => sum + times - 1, 0);
+    const again = new Map(
+      [...arrivals].map(([id, times]) => [id, times - 1] as const).filter(([, times]) => times > 0),
+    );
+    // But for what came again since its answer took too long.
+    const seen = { repeats: again, late: new Set<string>() };
+    const { repeated: repeats } = await explainArrivals(seen, installation.system.stack, installation.names);
     expect(repeats).toBeLessThanOrEqual(REPLAY_BATCH);
     const resumedAtMs = arrivedAtMs.find((atMs) => atMs > killedAtMs + 5000) ?? Number.NaN;
     const endMs = arrivedAtMs.at(-1) ?? 0;
@@ -179,12 +185,18 @@ it(
     await other.client.call("POST", "/v1/dead-letters/replay", { plan });
     await eventually(() => expect(receiver.requestsTo(route.path).length).toBeGreaterThan(RATE / 2), PATIENCE);
     const askedAtMs = performance.now();
-    const cancelled = (await other.client.call("POST", `/v1/replays/${plan}/cancel`)) as ReplayAnswer;
+    await other.client.call("POST", `/v1/replays/${plan}/cancel`);
+    // That is answered after two seconds, also where its runner has not come to it by then.
+    const cancelled = await eventually(async () => {
+      const replay = (await other.client.call("GET", `/v1/replays/${plan}`)) as ReplayAnswer;
+      expect(replay).toMatchObject({ state: "cancelled", endedAt: expect.any(String) });
+      return replay;
+    }, PATIENCE);
     const tookMs = performance.now() - askedAtMs;
-    expect(cancelled).toMatchObject({ state: "cancelled", endedAt: expect.any(String) });
-    await eventually(() => expect(receiver.requestsTo(route.path)).toHaveLength(cancelled.replayed), PATIENCE);
+    const arrivedOnes = () => new Set(messageIdsTo(route.path)).size;
+    await eventually(() => expect(arrivedOnes()).toBe(cancelled.replayed), PATIENCE);
     await new Promise((resolve) => setTimeout(resolve, 1000));
-    expect(receiver.requestsTo(route.path)).toHaveLength(cancelled.replayed);
+    expect(arrivedOnes()).toBe(cancelled.replayed);
     tell({ cancelledAfterMs: tookMs, replayed: cancelled.replayed });
   },
   TEST_MS,
@@ -250,8 +262,8 @@ it(
     const messageIds = new Set(sent.values());
     await eventually(() => {
       const arrived = receiver.requests.map(({ path, headers }) => `${headers["x-message-id"]} ${path}`);
-      const ofRound = arrived.filter((each) => messageIds.has(each.split(" ")[0] ?? ""));
-      expect(ofRound.toSorted()).toEqual(expected.map(({ messageId, path }) => `${messageId} ${path}`).toSorted());
+      const ofRound = new Set(arrived.filter((each) => messageIds.has(each.split(" ")[0] ?? "")));
+      expect(ofRound).toEqual(new Set(expected.map(({ messageId, path }) => `${messageId} ${path}`)));
     }, PATIENCE);
     const routed = await readTopic<Delivery>({
       ...{ brokers: system.stack.brokers, schemaRegistry: system.stack.schemaRegistry, names },
@@ -260,7 +272,7 @@ it(
     const pairs = routed
       .filter(({ messageId }) => messageIds.has(messageId))
       .map(({ messageId, destinationId }) => `${messageId} ${destinationId}`);
-    expect(pairs.toSorted()).toEqual(expected.map(({ messageId, id }) => `${messageId} ${id}`).toSorted());
+    expect(new Set(pairs)).toEqual(new Set(expected.map(({ messageId, id }) => `${messageId} ${id}`)));
     tell({ changes: CHANGES, seed, tookMs, answers, sources: sources.length, destinations: destinations.length });
   },
   TEST_MS,
