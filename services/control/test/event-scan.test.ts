@@ -5,7 +5,6 @@ import type { Delivery } from "@posthaste/core/delivery/delivery";
 import type { Event } from "@posthaste/core/event/event";
 import { shortName } from "@posthaste/core/routing/short-name";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
-import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bareEvent } from "../src/bare-event.ts";
 import { ADMIN_TOKEN, startTestControl, type TestControl } from "./control.ts";
@@ -23,11 +22,7 @@ interface Step {
   readonly data: Record<string, unknown>;
 }
 
-const open = (path: string, signal?: AbortSignal) =>
-  fetch(`${control.url}${path}`, {
-    headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
-    ...(signal === undefined ? {} : { signal }),
-  });
+const open = (path: string) => fetch(`${control.url}${path}`, { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } });
 
 async function scan(messageId: string, query = ""): Promise<readonly Step[]> {
   const response = await open(`/v1/events/${encodeURIComponent(messageId)}/scan${query}`);
@@ -144,20 +139,5 @@ describe("a scan", () => {
     const steps = await scan("never-sent");
     expect(steps.at(-1)).toMatchObject({ name: "done", data: { finds: 0 } });
     expect(steps.filter(({ name }) => name === "find")).toEqual([]);
-  });
-
-  it("runs one at a time, and ends with whoever asked for it", async () => {
-    const leaving = new AbortController();
-    const first = await open("/v1/events/other-1/scan", leaving.signal);
-    expect(first.status).toBe(200);
-    const second = await control.call("GET", "/v1/events/sought/scan");
-    expect([second.status, second.headers.get("retry-after")]).toEqual([429, "10"]);
-    expect(second.body.detail).toBe("the topics are being scanned for another: one at a time");
-    leaving.abort();
-    await eventually(async () => {
-      const next = await open("/v1/events/sought/scan");
-      const text = await next.text();
-      expect([next.status, text.includes("event: done")]).toEqual([200, true]);
-    });
   });
 });
