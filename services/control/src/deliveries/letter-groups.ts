@@ -2,6 +2,8 @@
 import type { LetterFilter } from "@posthaste/core/replay/letter-filter";
 import { letterPlace } from "@posthaste/core/replay/letter-filter";
 import { deadLetterFromEntry, factsFromEntry, type ListedDeadLetter } from "../read-model/dead-letter-entry.ts";
+import type { JournalEntry } from "../read-model/journal-entry.ts";
+import type { LetterHour } from "../read-model/letter-table.ts";
 import type { VisibleLetters } from "./visible-letters.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -12,9 +14,9 @@ export interface LetterGroup {
   readonly reasonClass: ListedDeadLetter["reasonClass"];
   /** What the first of its URLs came to; null where there was no attempt. */
   readonly error: string | null;
-  count: number;
-  firstMs: number;
-  lastMs: number;
+  readonly count: number;
+  readonly firstMs: number;
+  readonly lastMs: number;
   /** The newest one. */
   readonly sample: string;
   /** By the hour's begin. */
@@ -24,23 +26,36 @@ export interface LetterGroup {
 /** The largest first. */
 export async function groupLetters(letters: VisibleLetters, filter: LetterFilter): Promise<readonly LetterGroup[]> {
   const groups = new Map<string, LetterGroup>();
-  for await (const entry of letters.shown(filter)) {
-    const { destinationId, reason, reasonClass, deadAtMs } = deadLetterFromEntry(entry);
-    const [error = null] = factsFromEntry(entry).errors;
-    const name = JSON.stringify([destinationId, reason, reasonClass, error]);
-    let group = groups.get(name);
-    if (group === undefined) {
-      const named = { destinationId, reason, reasonClass, error, sample: letterPlace(entry) };
-      group = { ...named, count: 0, firstMs: deadAtMs, lastMs: deadAtMs, hours: new Map() };
-      groups.set(name, group);
-    }
-    const hourMs = Math.floor(deadAtMs / HOUR_MS) * HOUR_MS;
-    group.count += 1;
-    group.firstMs = Math.min(group.firstMs, deadAtMs);
-    group.lastMs = Math.max(group.lastMs, deadAtMs);
-    group.hours.set(hourMs, (group.hours.get(hourMs) ?? 0) + 1);
-  }
+  const counted = await letters.hours(filter);
+  for (const hour of counted ?? []) addHour(groups, hour);
+  if (counted === null) for await (const entry of letters.shown(filter)) addHour(groups, hourOf(entry));
   return [...groups.values()].sort((a, b) => b.count - a.count);
+}
+
+/** Of a letter by itself. */
+function hourOf(entry: JournalEntry): LetterHour {
+  const { destinationId, kind, timeMs } = entry;
+  const { reasonClass } = deadLetterFromEntry(entry);
+  const [error = null] = factsFromEntry(entry).errors;
+  const hourMs = Math.floor(timeMs / HOUR_MS) * HOUR_MS;
+  const named = { destinationId, kind, reasonClass, error, hourMs, sample: letterPlace(entry) };
+  return { ...named, count: 1, firstMs: timeMs, lastMs: timeMs };
+}
+
+function addHour(groups: Map<string, LetterGroup>, hour: LetterHour): void {
+  const { destinationId, kind, reasonClass, error, hourMs, count, firstMs, lastMs, sample } = hour;
+  const name = JSON.stringify([destinationId, kind, reasonClass, error]);
+  const known = groups.get(name) ?? { count: 0, firstMs, lastMs, sample, hours: new Map<number, number>() };
+  known.hours.set(hourMs, (known.hours.get(hourMs) ?? 0) + count);
+  groups.set(name, {
+    // The journal holds what was put into it.
+    ...{ destinationId, reason: kind as LetterGroup["reason"], error, hours: known.hours },
+    reasonClass: reasonClass as LetterGroup["reasonClass"],
+    count: known.count + count,
+    firstMs: Math.min(known.firstMs, firstMs),
+    lastMs: Math.max(known.lastMs, lastMs),
+    sample: lastMs > known.lastMs ? sample : known.sample,
+  });
 }
 
 /** What to do about it, in words. */

@@ -13,6 +13,7 @@ import { letterTexts } from "../read-model/entry-texts.ts";
 import type { CountedKind, KindCount } from "../read-model/journal.ts";
 import type { JournalCursor } from "../read-model/journal-cursor.ts";
 import type { JournalEntry, JournalFilter } from "../read-model/journal-entry.ts";
+import type { LetterHour } from "../read-model/letter-table.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import type { PastPlans } from "../replays/plan-letters.ts";
 import { isEntrySuppressed, type SuppressedDigests } from "../suppressions/listed-users.ts";
@@ -140,6 +141,13 @@ export class VisibleLetters {
       counts.push({ destinationId, kind, count });
     }
     return { counts, leftOut, next };
+  }
+
+  /** By what they died of and by the hour; null where that has to be counted letter by letter. */
+  async hours(filter: LetterFilter): Promise<readonly LetterHour[] | null> {
+    const { destinationId, reason: kind, sinceMs, untilMs } = filter;
+    if (sinceMs !== undefined || untilMs !== undefined || this.#judgeOf(filter) !== null) return null;
+    return this.#readModel.letterHours({ destinationId, kind });
   }
 
   /** Everything that fits and may be seen, newest first: what nobody counts beforehand cannot be grouped otherwise. */

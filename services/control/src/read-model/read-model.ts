@@ -23,6 +23,7 @@ import type { HealthOfMinute, HealthQuery, HealthRow } from "./health-table.ts";
 import type { CountQuery, FoundEntries, JournalBounds, JournalSearch, KindCount, MessageOutcome } from "./journal.ts";
 import type { JournalEntry, JournalQuery } from "./journal-entry.ts";
 import { type Followed, followJournals, openJournalCodecs, type RecentJournals } from "./journal-followers.ts";
+import type { LetterHour, LetterHourQuery } from "./letter-table.ts";
 import { type HeldRange, type JournalName, ofEach } from "./store.ts";
 import { openStore, type StoreClient } from "./store-client.ts";
 
@@ -73,6 +74,8 @@ export interface ReadModel {
   search(journal: JournalName, query: JournalSearch): Promise<FoundEntries>;
   /** From where on, and up to where, every dead letter of a partition is held (M4 of store.ts), and of which topic. */
   heldLetters(): Promise<HeldLetters>;
+  /** Dead letters by what they died of and by the hour, counted as they came. */
+  letterHours(query: LetterHourQuery): Promise<readonly LetterHour[]>;
   counts(journal: JournalName, query: CountQuery): Promise<readonly KindCount[]>;
   /** What became of these messages, so far as their entries are held. */
   outcomes(journal: JournalName, messageIds: readonly string[]): Promise<readonly MessageOutcome[]>;
@@ -153,6 +156,7 @@ export function openReadModel(options: ReadModelOptions): ReadModel {
       const ranges = await store().heldLetters();
       return { topicId: opened?.letterTopicId ?? "", ranges };
     },
+    letterHours: async (query) => store().letterHours(query),
     counts: async (journal, query) => store().counts(journal, query),
     outcomes: async (journal, messageIds) => store().outcomes(journal, messageIds),
     waiting: async () => store().waiting(),

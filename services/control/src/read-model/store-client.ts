@@ -10,6 +10,7 @@ import type { ReplayedDeliveries, WaitingDeliveries } from "./delivery-table.ts"
 import type { HealthOfMinute, HealthQuery, HealthRow } from "./health-table.ts";
 import type { CountQuery, FoundEntries, JournalSearch, KindCount, MessageOutcome } from "./journal.ts";
 import type { JournalEntry, JournalQuery } from "./journal-entry.ts";
+import type { LetterHour, LetterHourQuery } from "./letter-table.ts";
 import type { HeldRange, JournalName, StoreOptions, StoreStart, Taken } from "./store.ts";
 
 export type StoreCall =
@@ -17,6 +18,7 @@ export type StoreCall =
   | { readonly method: "newest"; readonly journal: JournalName; readonly query: JournalQuery }
   | { readonly method: "search"; readonly journal: JournalName; readonly query: JournalSearch }
   | { readonly method: "heldLetters" }
+  | { readonly method: "letterHours"; readonly query: LetterHourQuery }
   | { readonly method: "counts"; readonly journal: JournalName; readonly query: CountQuery }
   | { readonly method: "outcomes"; readonly journal: JournalName; readonly messageIds: readonly string[] }
   | { readonly method: "waiting" }
@@ -39,6 +41,7 @@ export interface StoreClient {
   newest(journal: JournalName, query: JournalQuery): Promise<readonly JournalEntry[]>;
   search(journal: JournalName, query: JournalSearch): Promise<FoundEntries>;
   heldLetters(): Promise<readonly HeldRange[]>;
+  letterHours(query: LetterHourQuery): Promise<readonly LetterHour[]>;
   counts(journal: JournalName, query: CountQuery): Promise<readonly KindCount[]>;
   outcomes(journal: JournalName, messageIds: readonly string[]): Promise<readonly MessageOutcome[]>;
   waiting(): Promise<readonly WaitingDeliveries[]>;
@@ -100,6 +103,7 @@ export async function openStore(options: StoreOptions, onFailure: (reason: Error
     newest: (journal, query) => ask({ method: "newest", journal, query }),
     search: (journal, query) => ask({ method: "search", journal, query }),
     heldLetters: () => ask({ method: "heldLetters" }),
+    letterHours: (query) => ask({ method: "letterHours", query }),
     counts: (journal, query) => ask({ method: "counts", journal, query }),
     outcomes: (journal, messageIds) => ask({ method: "outcomes", journal, messageIds }),
     waiting: () => ask({ method: "waiting" }),

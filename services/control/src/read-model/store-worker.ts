@@ -29,6 +29,8 @@ function run(call: StoreCall): unknown {
       return store.search(call.journal, call.query);
     case "heldLetters":
       return store.heldLetters();
+    case "letterHours":
+      return store.letterHours(call.query);
     case "counts":
       return store.counts(call.journal, call.query);
     case "outcomes":

@@ -34,10 +34,11 @@ import {
 } from "./journal.ts";
 import type { JournalCursor } from "./journal-cursor.ts";
 import type { JournalEntry, JournalQuery } from "./journal-entry.ts";
+import { type LetterHour, type LetterHourQuery, LetterTable } from "./letter-table.ts";
 import { REJECTED_KINDS } from "./rejected-call-entry.ts";
 
 /** Raised with every change of the tables. */
-const LAYOUT = 13;
+const LAYOUT = 14;
 const CACHE_KIB = 48 * 1024;
 const COMMIT_ENTRIES = 5000;
 const COMMIT_INTERVAL_MS = 1000;
@@ -114,6 +115,7 @@ export class Store {
   readonly #database: DatabaseSync;
   readonly #journals: Readonly<Record<JournalName, Journal>>;
   readonly #deliveries: DeliveryTable;
+  readonly #letters: LetterTable;
   readonly #health: HealthTable;
   readonly start: StoreStart;
   /** M4: by partition of the dead letters' topic, from which offset on. */
@@ -132,9 +134,10 @@ export class Store {
     this.#deliveries = new DeliveryTable(database, optionsOf("deliveries"));
     this.#health = new HealthTable(database, nowMs);
     const onNotHeld = ({ partition, offset }: JournalCursor) => this.#raise(partition, offset + 1);
+    this.#letters = new LetterTable(database, { ...optionsOf(LETTERS), onNotHeld });
     this.#journals = ofEach((name) => {
       if (name === "deliveries") return this.#deliveries.journal;
-      return new Journal(database, { ...optionsOf(name), ...(name === LETTERS ? { onNotHeld } : {}) });
+      return name === LETTERS ? this.#letters.journal : new Journal(database, optionsOf(name));
     });
     for (const { partition, from } of this.heldLetters()) this.#lettersFrom.set(partition, from);
     this.start = { trouble, positions: ofEach((name) => this.#positions(name)), bounds };
@@ -145,7 +148,7 @@ export class Store {
     this.#begin();
     for (const journal of JOURNAL_NAMES) {
       const ofIt = entries[journal] ?? [];
-      if (ofIt.length > 0) (journal === "deliveries" ? this.#deliveries : this.#journals[journal]).add(ofIt);
+      if (ofIt.length > 0) this.#tableOf(journal).add(ofIt);
       this.#uncommitted += ofIt.length;
     }
     const isLetters = name === LETTERS;
@@ -172,6 +175,10 @@ export class Store {
     return rows.map((row) => ({
       ...{ partition: Number(row["partition"]), next: Number(row["next"]), from: Number(row["held_from"]) },
     }));
+  }
+
+  letterHours(query: LetterHourQuery): readonly LetterHour[] {
+    return this.#letters.hours(query);
   }
 
   counts(name: JournalName, query: CountQuery): readonly KindCount[] {
@@ -219,6 +226,11 @@ export class Store {
   close(): void {
     this.commit();
     this.#database.close();
+  }
+
+  #tableOf(name: JournalName): Pick<Journal, "add"> {
+    if (name === "deliveries") return this.#deliveries;
+    return name === LETTERS ? this.#letters : this.#journals[name];
   }
 
   /** M2. A timer stands for as long as a transaction is open. */

@@ -1,0 +1,105 @@
+/** Rules of letter-table.ts. */
+import { DatabaseSync } from "node:sqlite";
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import type { JournalEntry } from "./journal-entry.ts";
+import { LetterTable } from "./letter-table.ts";
+
+const HOUR_MS = 3_600_000;
+const NOW_MS = 100 * HOUR_MS;
+const KINDS = ["window_expired", "rejected_by_receiver"];
+
+const letter = fc.record({
+  hour: fc.integer({ min: 90, max: 99 }),
+  ms: fc.integer({ min: 0, max: HOUR_MS - 1 }),
+  offset: fc.integer({ min: 0, max: 30 }),
+  destinationId: fc.constantFrom("dst_1", "dst_2"),
+  kind: fc.constantFrom(...KINDS),
+  reasonClass: fc.constantFrom("receiver", "configuration"),
+  error: fc.constantFrom(null, "503", "timeout"),
+});
+
+type Letter = typeof letter extends fc.Arbitrary<infer Each> ? Each : never;
+
+function entryOf({ hour, ms, offset, destinationId, kind, reasonClass, error }: Letter): JournalEntry {
+  const detail = JSON.stringify({ reasonClass, errors: error === null ? [] : [error, "another"] });
+  const place = { partition: 0, offset, place: 0 };
+  return { ...place, timeMs: hour * HOUR_MS + ms, destinationId, kind, messageId: "m", detail, users: "" };
+}
+
+function open(maxEntries: number, keepMs = NOW_MS): LetterTable {
+  return new LetterTable(new DatabaseSync(":memory:"), {
+    ...{ name: "dead_letters", kinds: KINDS, nowMs: () => NOW_MS, maxEntries, keepMs },
+  });
+}
+
+/** What the journal holds, counted letter by letter. */
+function countedByHand({ journal }: LetterTable): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { destinationId, kind, detail, timeMs } of journal.newest({ limit: 1000 })) {
+    const { reasonClass, errors } = JSON.parse(detail);
+    const name = JSON.stringify([destinationId, kind, reasonClass, errors[0] ?? null, Math.floor(timeMs / HOUR_MS)]);
+    counts[name] = (counts[name] ?? 0) + 1;
+  }
+  return counts;
+}
+
+it("LC1: each letter that is held is counted once, whatever comes again and is dropped", () => {
+  fc.assert(
+    fc.property(fc.array(letter, { maxLength: 60 }), fc.integer({ min: 1, max: 20 }), (letters, maxEntries) => {
+      const table = open(maxEntries);
+      for (const each of letters) table.add([entryOf(each), entryOf(each)]);
+      const hours = table.hours({});
+      const counts = hours.map(({ destinationId, kind, reasonClass, error, hourMs, count }) => [
+        JSON.stringify([destinationId, kind, reasonClass, error, hourMs / HOUR_MS]),
+        count,
+      ]);
+      expect(Object.fromEntries(counts)).toEqual(countedByHand(table));
+      const held = table.journal.newest({ limit: 1000 });
+      for (const { sample, firstMs, lastMs, destinationId, kind, hourMs } of hours) {
+        const newest = held.find(({ timeMs, offset }) => timeMs === lastMs && `0:${offset}` === sample);
+        expect(newest).toMatchObject({ destinationId, kind });
+        expect([firstMs >= hourMs, firstMs <= lastMs, lastMs < hourMs + HOUR_MS]).toEqual([true, true, true]);
+      }
+    }),
+  );
+});
+
+it("is asked for a destination, for a reason, or for both", () => {
+  const table = open(100);
+  const named = { hour: 95, ms: 0, reasonClass: "receiver", error: "503" };
+  const places = ["dst_1", "dst_2", "dst_1"].flatMap((destinationId) => KINDS.map((kind) => ({ destinationId, kind })));
+  table.add(places.map((place, offset) => entryOf({ ...named, ...place, offset } as Letter)));
+  const found = (query: Parameters<LetterTable["hours"]>[0]) =>
+    table.hours(query).map(({ destinationId, kind, count }) => [destinationId, kind, count]);
+  expect(found({ destinationId: "dst_2" })).toEqual([
+    ["dst_2", "rejected_by_receiver", 1],
+    ["dst_2", "window_expired", 1],
+  ]);
+  expect(found({ kind: "window_expired" })).toEqual([
+    ["dst_1", "window_expired", 2],
+    ["dst_2", "window_expired", 1],
+  ]);
+  expect(found({ destinationId: "dst_1", kind: "window_expired" })).toHaveLength(1);
+});
+
+it("says the hour's first, and the last with its place, in whatever order they come", () => {
+  const table = open(100);
+  const named = { hour: 95, destinationId: "dst_1", kind: "window_expired", reasonClass: "receiver", error: "503" };
+  for (const [offset, ms] of [500, 900, 100].entries()) table.add([entryOf({ ...named, offset, ms } as Letter)]);
+  expect(table.hours({})).toMatchObject([
+    { count: 3, firstMs: 95 * HOUR_MS + 100, lastMs: 95 * HOUR_MS + 900, sample: "0:1", error: "503" },
+  ]);
+});
+
+it("says nothing of an hour that is too old to be shown", () => {
+  let nowMs = NOW_MS;
+  const options = { name: "dead_letters", kinds: KINDS, maxEntries: 100, keepMs: 5 * HOUR_MS };
+  const table = new LetterTable(new DatabaseSync(":memory:"), { ...options, nowMs: () => nowMs });
+  const named = { destinationId: "dst_1", kind: "window_expired", reasonClass: "receiver", error: null, ms: 0 };
+  for (const hour of [96, 98]) table.add([entryOf({ ...named, hour, offset: hour } as Letter)]);
+  const hours = () => table.hours({}).map(({ hourMs }) => hourMs / HOUR_MS);
+  expect(hours()).toEqual([96, 98]);
+  nowMs += 2 * HOUR_MS;
+  expect(hours()).toEqual([98]);
+});

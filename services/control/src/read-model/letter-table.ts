@@ -1,0 +1,129 @@
+/**
+ * The journal of dead letters, counted by what they died of and by the hour.
+ *
+ * Owns: that journal, and the counts, in a database that is its caller's.
+ * LC1  Every letter that the journal holds is counted once, whatever comes again or is dropped.
+ * LC2  What asking costs depends on how many groups and hours there are, not on how many letters.
+ */
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { type CountedKind, Journal, type JournalOptions } from "./journal.ts";
+import type { JournalEntry } from "./journal-entry.ts";
+
+const HOUR_MS = 3_600_000;
+
+/** Letters that died alike within an hour. */
+export interface LetterHour extends CountedKind {
+  readonly reasonClass: string;
+  /** What the first of its URLs came to; null where there was no attempt. */
+  readonly error: string | null;
+  /** The hour's begin, ms since the epoch. */
+  readonly hourMs: number;
+  readonly count: number;
+  /** At the latest: an older one may have been dropped since. */
+  readonly firstMs: number;
+  readonly lastMs: number;
+  /** Where the newest stands, `partition:offset`. */
+  readonly sample: string;
+}
+
+/** Undefined is whatever there is. */
+export interface LetterHourQuery {
+  readonly destinationId?: string | undefined;
+  readonly kind?: string | undefined;
+}
+
+/** Out of an entry's detail. */
+const GROUP = `
+  ?1, ?2, ifnull(json_extract(?3, '$.reasonClass'), ''), ifnull(json_extract(?3, '$.errors[0]'), ''), ?4`;
+const GROUP_COLUMNS = "destination_id, kind, class, error, hour";
+
+export class LetterTable {
+  readonly #database: DatabaseSync;
+  readonly #options: Pick<JournalOptions, "nowMs" | "keepMs">;
+  readonly #add: StatementSync;
+  readonly #take: StatementSync;
+  readonly #dropEmpty: StatementSync;
+  readonly journal: Journal;
+
+  constructor(database: DatabaseSync, options: Omit<JournalOptions, "onDropped">) {
+    this.#database = database;
+    this.#options = options;
+    this.journal = new Journal(database, { ...options, onDropped: (entry) => this.#uncount(entry) });
+    database.exec(`
+      CREATE TABLE IF NOT EXISTS letter_hours (
+        destination_id TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        class TEXT NOT NULL,
+        error TEXT NOT NULL,
+        hour INTEGER NOT NULL,
+        entries INTEGER NOT NULL,
+        first INTEGER NOT NULL,
+        last INTEGER NOT NULL,
+        sample TEXT NOT NULL,
+        PRIMARY KEY (${GROUP_COLUMNS})
+      ) WITHOUT ROWID, STRICT;
+    `);
+    this.#add = database.prepare(`
+      INSERT INTO letter_hours VALUES (${GROUP}, 1, ?5, ?5, ?6) ON CONFLICT DO UPDATE SET
+        entries = entries + 1, first = min(first, excluded.first), last = max(last, excluded.last),
+        sample = CASE WHEN excluded.last >= last THEN excluded.sample ELSE sample END`);
+    this.#take = database.prepare(
+      `UPDATE letter_hours SET entries = entries - 1 WHERE (${GROUP_COLUMNS}) = (${GROUP})`,
+    );
+    this.#dropEmpty = database.prepare(
+      `DELETE FROM letter_hours WHERE entries <= 0 AND (${GROUP_COLUMNS}) = (${GROUP})`,
+    );
+  }
+
+  /** LC1. */
+  add(entries: readonly JournalEntry[]): void {
+    for (const entry of entries) {
+      const { timeMs, partition, offset } = entry;
+      if (this.journal.insert(entry)) this.#add.run(...groupOf(entry), timeMs, `${partition}:${offset}`);
+    }
+    this.journal.trim(entries.length);
+  }
+
+  /** LC2: by group; none of an hour that is too old to be shown. */
+  hours({ destinationId, kind }: LetterHourQuery): readonly LetterHour[] {
+    const conditions = ["hour > ?"];
+    const values: (string | number)[] = [this.#options.nowMs() - this.#options.keepMs - HOUR_MS];
+    for (const [column, value] of [
+      ["destination_id", destinationId],
+      ["kind", kind],
+    ] as const) {
+      if (value === undefined) continue;
+      conditions.push(`${column} = ?`);
+      values.push(value);
+    }
+    const where = conditions.join(" AND ");
+    return this.#database
+      .prepare(`SELECT * FROM letter_hours WHERE ${where} ORDER BY ${GROUP_COLUMNS}`)
+      .all(...values)
+      .map(toHour);
+  }
+
+  #uncount(entry: JournalEntry): void {
+    this.#take.run(...groupOf(entry));
+    this.#dropEmpty.run(...groupOf(entry));
+  }
+}
+
+function groupOf({ destinationId, kind, detail, timeMs }: JournalEntry) {
+  return [destinationId, kind, detail, Math.floor(timeMs / HOUR_MS) * HOUR_MS] as const;
+}
+
+function toHour(row: Readonly<Record<string, unknown>>): LetterHour {
+  const error = String(row["error"]);
+  return {
+    destinationId: String(row["destination_id"]),
+    kind: String(row["kind"]),
+    reasonClass: String(row["class"]),
+    error: error === "" ? null : error,
+    hourMs: Number(row["hour"]),
+    count: Number(row["entries"]),
+    firstMs: Number(row["first"]),
+    lastMs: Number(row["last"]),
+    sample: String(row["sample"]),
+  };
+}
