@@ -1,6 +1,9 @@
 /** What one source may send, and what becomes of its requests beyond that. */
+import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
+import { eventually } from "@posthaste/testkit/eventually";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { PROMPT_REFUSALS, REFUSAL_DELAY_MS } from "../src/limits.ts";
 import { openSocket, readResponse, toRequestBytes } from "./raw-request.ts";
 import { SOURCE, startTestGateway, type TestGateway, WRITE_KEY } from "./test-gateway.ts";
 
@@ -11,13 +14,16 @@ const GZIP = { "content-encoding": "gzip" };
 
 let gateway: TestGateway;
 let nowMs: number;
+let sockets: Socket[];
 beforeEach(async () => {
   nowMs = 0;
+  sockets = [];
   gateway = await startTestGateway({ perSource: PER_SOURCE, clock: { nowMs: () => 0, monotonicMs: () => nowMs } });
   gateway.writeKeys.apply("other", { ...SOURCE, id: "other", writeKeys: [{ key: OTHER_KEY, expiresAtMs: null }] });
 });
 afterEach(async () => {
   vi.restoreAllMocks();
+  for (const socket of sockets) socket.destroy();
   await gateway.close();
 });
 
@@ -96,4 +102,59 @@ it("holds for pixels, whose image shows all the same", async () => {
   for (let time = 0; time < 4; time++) expect((await pixel()).status).toBe(200);
   expect(gateway.events()).toHaveLength(2);
   expect(await limited()).toBe(2);
+});
+
+/** Keeps what is told so much later, in place of the time. */
+const holdLate = () => {
+  const held: (() => void)[] = [];
+  const { setTimeout } = globalThis;
+  const hold = (tell: () => void, ms?: number, ...rest: []) =>
+    ms === REFUSAL_DELAY_MS ? held.push(tell) : setTimeout(tell, ms, ...rest);
+  vi.spyOn(globalThis, "setTimeout").mockImplementation(hold as never);
+  return held;
+};
+const LATE = 10;
+const inHeader = [`Authorization: ${basic(WRITE_KEY).authorization}`];
+
+it.each<[string, string, readonly string[], object]>([
+  ["of one call, its key in the header", "/v1/track", inHeader, call("u")],
+  ["of one call, its key in the body", "/v1/track", [], { ...call("u"), writeKey: WRITE_KEY }],
+  ["of a batch", "/v1/batch", inHeader, batchOf(2)],
+])(
+  "is told at once a few times and later after that, also where a request %s had come before the limit was reached",
+  async (_which, path, headers, content) => {
+    const request = toRequestBytes("POST", path, headers, JSON.stringify(content));
+    const bodyBytes = request.length - request.indexOf("\r\n\r\n") - 4;
+    const held = holdLate();
+    sockets = await Promise.all(Array.from({ length: PROMPT_REFUSALS + LATE }, () => openSocket(gateway.url)));
+    const answers = sockets.map(readResponse);
+    const told: (number | undefined)[] = [];
+    for (const answer of answers) void answer.then((response) => told.push(response?.status));
+    for (const socket of sockets) socket.write(request.subarray(0, -1));
+    await eventually(() => expect(gateway.bodies.heldBytes).toBe(sockets.length * (bodyBytes - 1)));
+    expect((await gateway.post("/v1/batch", batchOf(6))).status).toBe(200);
+    for (const socket of sockets) socket.write(request.subarray(-1));
+    await eventually(() => expect([told.length, held.length]).toEqual([PROMPT_REFUSALS, LATE]));
+    // Who waits for that holds its connection, and nothing of its body.
+    await eventually(() => expect(gateway.bodies.heldBytes).toBe(0));
+    expect((await gateway.post("/v1/track", call("u"), basic(OTHER_KEY))).status).toBe(200);
+    expect(told).toHaveLength(PROMPT_REFUSALS);
+    for (const tell of held) tell();
+    await Promise.all(answers);
+    expect(told).toEqual(Array(PROMPT_REFUSALS + LATE).fill(429));
+    expect(await limited()).toBe(PROMPT_REFUSALS + LATE);
+  },
+);
+
+it("is told so before the body where the limit was reached before", async () => {
+  await gateway.post("/v1/batch", batchOf(6));
+  const held = holdLate();
+  sockets = await Promise.all(Array.from({ length: PROMPT_REFUSALS + LATE }, () => openSocket(gateway.url)));
+  const answers = sockets.map(readResponse);
+  const request = toRequestBytes("POST", "/v1/track", inHeader, JSON.stringify(call("u")));
+  for (const socket of sockets) socket.write(request);
+  await eventually(() => expect(held).toHaveLength(LATE));
+  expect((await gateway.post("/v1/track", call("u"), basic(OTHER_KEY))).status).toBe(200);
+  for (const tell of held) tell();
+  expect(new Set((await Promise.all(answers)).map((answer) => answer?.status))).toEqual(new Set([429]));
 });

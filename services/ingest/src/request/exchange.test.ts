@@ -25,3 +25,13 @@ it("XC2: releases at once what is begun after the response has closed", () => {
   exchange.untilClose(() => released.push("body"));
   expect(released).toEqual(["body"]);
 });
+
+it("XC3: releases the body when it is let go, and everything else when the response closes", () => {
+  exchange.letBodyGo();
+  exchange.untilClose(() => released.push("place"));
+  exchange.holdBody(() => released.push("body"));
+  exchange.letBodyGo();
+  expect(released).toEqual(["body"]);
+  response.emit("close");
+  expect(released).toEqual(["body", "place", "body"]);
+});

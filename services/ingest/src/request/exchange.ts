@@ -7,6 +7,7 @@
  *      not used for this: it never comes when the sender leaves before its answer. A response closes in any case, also
  *      one that waits behind others of its connection.
  * XC2  What is begun after the response has closed is released at once.
+ * XC3  The body is released earlier where nothing more is made of it.
  */
 import type { ServerResponse } from "node:http";
 
@@ -14,6 +15,7 @@ export class Exchange {
   /** Whose the request is, once that is found. */
   sourceId: string | null = null;
   #releases: (() => void)[] | null = [];
+  #releaseBody: (() => void) | null = null;
 
   constructor(response: ServerResponse) {
     response.on("close", () => {
@@ -32,5 +34,16 @@ export class Exchange {
   untilClose(release: () => void): void {
     if (this.#releases === null) release();
     else this.#releases.push(release);
+  }
+
+  /** Calls `release` when the response closes or when the body is let go, whichever comes first, and at both. */
+  holdBody(release: () => void): void {
+    this.#releaseBody = release;
+    this.untilClose(release);
+  }
+
+  /** Of the body nothing is needed any more (XC3). */
+  letBodyGo(): void {
+    this.#releaseBody?.();
   }
 }

@@ -68,16 +68,14 @@ export class Refusals {
     return this.tell(this.count(refusal), request, sender);
   }
 
-  /** The refusal, later for a source that goes on sending (late-refusals.ts). */
-  refuseLater(
+  /** Tells what was counted already; the refusal, later for a source that goes on sending (late-refusals.ts). */
+  tellLater(
     refusal: Refusal,
     request: IncomingMessage,
     sender: RefusedSender & { readonly source: Source },
   ): Promise<Refusal> {
     this.tell(refusal, request, sender);
-    return new Promise((resolve) =>
-      this.#parts.lateRefusals.refuse(sender.source.id, () => resolve(this.count(refusal))),
-    );
+    return new Promise((resolve) => this.#parts.lateRefusals.refuse(sender.source.id, () => resolve(refusal)));
   }
 
   #contentOf(body: SentBody): Buffer | null {

@@ -23,6 +23,8 @@ const work: Pick<WorkQueue, "run" | "isCrowd"> = {
 const UNKNOWN_KEY = unauthorized("invalid_write_key", "No source has this key.");
 const OVER_LIMIT = rateLimited(1, "This source sends more than it may.");
 
+const same = (refusal: Refusal) => refusal;
+
 /** No source has a key, but for the one in the query, which has sent more than it may. */
 function createParts(lagging: Refusal | null): TakeCallsParts {
   const parts = {
@@ -35,7 +37,7 @@ function createParts(lagging: Refusal | null): TakeCallsParts {
     addresses: createClientAddresses(["127.0.0.1"]),
     bodies: createBodyReader({ monotonicMs: () => 0 }),
     opener: createBodyOpener(),
-    refusals: { refuse: (refusal: Refusal) => refusal, refuseLater: (refusal: Refusal) => Promise.resolve(refusal) },
+    refusals: { refuse: same, count: same, tellLater: (refusal: Refusal) => Promise.resolve(refusal) },
     work,
   };
   // Who is refused comes to no other part.

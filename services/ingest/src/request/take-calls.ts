@@ -83,7 +83,7 @@ export function createTakeCalls(parts: TakeCallsParts): TakeCalls {
       if ("refusal" in named) return refusals.refuse(named.refusal, request, senderOf(named));
       exchange.sourceId = named.source.id;
       const refusal = steps.boundsOf(named.source);
-      if (refusal !== null) return refusals.refuseLater(refusal, request, named);
+      if (refusal !== null) return refusals.tellLater(refusals.count(refusal), request, named);
       steps.beginRequest(exchange, named.source);
     }
 
@@ -97,7 +97,7 @@ export function createTakeCalls(parts: TakeCallsParts): TakeCalls {
     const { source } = found;
     exchange.sourceId = source.id;
     const crowded = admission.ofWork(workSender(source)) ?? (named === null ? admission.ofActiveRequest(source) : null);
-    if (crowded !== null) return refusals.refuseLater(crowded, request, { source, body });
+    if (crowded !== null) return steps.tellLater(refusals.count(crowded), request, exchange, { source, body });
     if (named === null) steps.beginRequest(exchange, source);
 
     // Inflating, parsing and accepting are work in fair order.
@@ -108,6 +108,7 @@ export function createTakeCalls(parts: TakeCallsParts): TakeCalls {
         ? await steps.acceptBatch(body, source, call)
         : await steps.acceptSingle(form, body, source, call);
     if (answer.accepted) return answer;
+    if (answer.answer === "rate_limited") return steps.tellLater(answer, request, exchange, { source, body });
     // The key that counts may be another one than was found.
     return refusals.tell(answer, request, { source: answer.answer === "unauthorized" ? null : source, body });
   };
@@ -168,8 +169,20 @@ class PathSteps {
   readBody(request: IncomingMessage, exchange: Exchange, sender: BodySender): ReadBody | Promise<ReadBody> {
     if (exchange.isOver) return GONE;
     const held = this.#parts.bodies.read(request, sender);
-    exchange.untilClose(() => held.release());
+    exchange.holdBody(() => held.release());
     return held.content;
+  }
+
+  /** Tells a source at once or later that it sends too much; its body is not held until then. */
+  tellLater(
+    refusal: Refusal,
+    request: IncomingMessage,
+    exchange: Exchange,
+    sender: { readonly source: Source; readonly body: SentBody },
+  ): Promise<Refusal> {
+    const told = this.#parts.refusals.tellLater(refusal, request, sender);
+    exchange.letBodyGo();
+    return told;
   }
 
   /**
