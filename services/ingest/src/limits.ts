@@ -73,6 +73,16 @@ export const STRANGERS_ROUND_MS = 0.5;
 export const ANSWERS_ROUND_MS = 1;
 
 /**
+ * What is read of bodies in one round before large ones wait for their turns, in bytes: about a millisecond. A body of
+ * no more than a piece is small: Node reads as much at once.
+ */
+export const READ_ROUND_BYTES = 1024 * 1024;
+export const READ_PIECE_BYTES = 64 * 1024;
+
+/** Bodies that may wait for their turns to be read on; Node holds up to two pieces of each, which no budget counts. */
+export const MAX_WAITING_BODIES = 256;
+
+/**
  * Bodies of one address that may wait to be looked into for their keys before less of each is inflated: a client sends
  * one batch after the other, or some at once.
  */

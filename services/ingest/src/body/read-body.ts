@@ -11,7 +11,8 @@
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { malformed, type Refusal, unavailable } from "../answer/answer.ts";
-import { MAX_DISCARDED_BYTES, MAX_HELD_BODY_BYTES, MAX_REQUEST_BYTES } from "../limits.ts";
+import { createReadTurns, type ReadTurns } from "../fairness/read-turns.ts";
+import { MAX_DISCARDED_BYTES, MAX_HELD_BODY_BYTES, MAX_REQUEST_BYTES, READ_PIECE_BYTES } from "../limits.ts";
 import { type BodyBudget, type BodySender, type BodyShare, createBodyBudget } from "./body-budget.ts";
 import { requestTooLarge } from "./decompress.ts";
 import type { SentBody } from "./sent-body.ts";
@@ -66,8 +67,9 @@ const TOO_SLOW = malformed("request_timeout", "The request did not arrive in tim
 
 export function createBodyReader({ maxHeldBytes = MAX_HELD_BODY_BYTES, monotonicMs }: BodyReaderOptions): BodyReader {
   const budget = createBodyBudget({ maxBytes: maxHeldBytes, monotonicMs });
+  const turns = createReadTurns();
   return {
-    read: (request, sender) => new BodyReading(request, sender, budget),
+    read: (request, sender) => new BodyReading(request, sender, { budget, turns }),
     get heldBytes() {
       return budget.heldBytes;
     },
@@ -82,6 +84,10 @@ class BodyReading implements HeldBody {
   readonly #resolve: (body: ReadBody) => void;
   readonly #reject: (error: Error) => void;
   readonly #share: BodyShare;
+  readonly #turns: ReadTurns;
+  readonly #request: BodyStream;
+  readonly #source: string | null;
+  readonly #announcedBytes: number;
   #chunks: Buffer[] = [];
   #seenBytes = 0;
   /** Why the body is refused that is being discarded. */
@@ -90,7 +96,15 @@ class BodyReading implements HeldBody {
   #isReleased = false;
   #sent: { bytes: Buffer | null; readonly encoding: string | undefined } | undefined;
 
-  constructor(request: BodyStream, sender: BodySender, budget: BodyBudget) {
+  constructor(
+    request: BodyStream,
+    sender: BodySender,
+    { budget, turns }: { readonly budget: BodyBudget; readonly turns: ReadTurns },
+  ) {
+    this.#request = request;
+    this.#turns = turns;
+    this.#source = sender.source;
+    this.#announcedBytes = Number(request.headers["content-length"] ?? Number.NaN);
     const { promise, resolve, reject } = Promise.withResolvers<ReadBody>();
     this.content = promise;
     this.#resolve = resolve;
@@ -99,6 +113,7 @@ class BodyReading implements HeldBody {
       this.#giveBack();
       this.#finish(TOO_SLOW);
     });
+    this.#waitForTurn();
     request.on("data", (chunk: Buffer) => this.#take(chunk));
     request.on("end", () => this.#end(request.headers["content-encoding"]));
     request.on("error", (error) => this.#fail(error));
@@ -112,9 +127,23 @@ class BodyReading implements HeldBody {
     if (this.#sent !== undefined) this.#sent.bytes = null;
   }
 
+  /** A large body waits for its turn while the round has had its part (read-turns.ts). */
+  #waitForTurn(): void {
+    const isSmall = this.#announcedBytes <= READ_PIECE_BYTES;
+    if (isSmall || this.#seenBytes >= this.#announcedBytes || !this.#turns.mustWait()) return;
+    this.#request.pause();
+    this.#turns.wait(this.#source, () => this.#request.resume());
+  }
+
   #take(chunk: Buffer): void {
-    if (this.#isFinished || this.#isReleased) return;
+    this.#turns.count(chunk.length);
     this.#seenBytes += chunk.length;
+    this.#keep(chunk);
+    this.#waitForTurn();
+  }
+
+  #keep(chunk: Buffer): void {
+    if (this.#isFinished || this.#isReleased) return;
     if (this.#seenBytes > MAX_REQUEST_BYTES) this.#discard(requestTooLarge());
     else if (this.#refusal === undefined && !this.#share.take(chunk.length)) this.#discard(OVERLOADED);
     if (this.#refusal === undefined) this.#chunks.push(chunk);

@@ -1,6 +1,6 @@
 /**
  * Active requests, by source: from when a request's source is known until its response closes. They are shared out
- * while the process is busy, since what reading and answering a request costs is no work that could wait.
+ * while the process is busy, since what reading a request's head and answering it costs is no work that could wait.
  *
  * Owns the number of active requests of each source, and when the source sent last.
  * AR1  While the process is busy and `MAX_ACTIVE_REQUESTS` requests or more are active, a source begins no more that

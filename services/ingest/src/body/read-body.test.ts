@@ -1,0 +1,34 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { Readable } from "node:stream";
+import { expect, it } from "vitest";
+import { READ_PIECE_BYTES, READ_ROUND_BYTES } from "../limits.ts";
+import { type BodyReader, createBodyReader } from "./read-body.ts";
+
+/** A body of which more is there than is read at once. */
+const sendPieces = (bodies: BodyReader, pieces: number, headers: IncomingHttpHeaders) => {
+  const request = Object.assign(new Readable({ read() {} }), { headers });
+  for (let piece = 0; piece < pieces; piece++) request.push(Buffer.alloc(READ_PIECE_BYTES, String(piece)));
+  request.push(null);
+  return bodies.read(request, { source: "a", address: "" });
+};
+
+it.each<[string, IncomingHttpHeaders]>([
+  ["whose length is announced", { "content-length": String(7 * READ_PIECE_BYTES) }],
+  ["whose length is not", {}],
+])("reads large bodies %s a round's part at a time, and a small one at once", async (_which, headers) => {
+  const bodies = createBodyReader({ monotonicMs: () => 0 });
+  const large = Array.from({ length: 4 }, () => sendPieces(bodies, 7, headers));
+  // What is there of them is read before the next round.
+  await new Promise<void>(process.nextTick);
+  const small = sendPieces(bodies, 1, { "content-length": String(READ_PIECE_BYTES) });
+  await small.content;
+  // Of four bodies one more piece may come of each, since it is told when it was read.
+  expect(bodies.heldBytes).toBeGreaterThanOrEqual(READ_ROUND_BYTES);
+  expect(bodies.heldBytes).toBeLessThanOrEqual(READ_ROUND_BYTES + 5 * READ_PIECE_BYTES);
+  for (const { content } of large) {
+    const body = await content;
+    const digits = "bytes" in body ? String(body.bytes).replaceAll(/(.)\1*/g, "$1") : "";
+    expect(digits).toBe("0123456");
+  }
+  expect(bodies.heldBytes).toBe(29 * READ_PIECE_BYTES);
+});
