@@ -26,8 +26,13 @@ const folders: string[] = [];
 let folder: string;
 /** How much control's clock is ahead. */
 let aheadMs = 0;
+/** Where control's clock stands still; null while it goes. */
+let standsAtMs: number | null = null;
 
-const clock = { nowMs: () => Date.now() + aheadMs, monotonicMs: () => performance.now() + aheadMs };
+const clock = {
+  nowMs: () => standsAtMs ?? Date.now() + aheadMs,
+  monotonicMs: () => performance.now() + aheadMs,
+};
 const start = () => startTestControl(topics, { clock, env: { POSTHASTE_CONTROL_DATA_DIR: folder } });
 
 beforeAll(async () => {
@@ -280,17 +285,20 @@ describe("a process that is gone", () => {
       if (record === null) removed.push(key);
     });
     const open = { breaker: "open", openSinceMs: 1, nextProbeMs: 1, answer: failure(1) } as const;
-    await health.say("killed", id, { urls: [urlHealth(URL_A, open)] });
-    await health.sayProcess("killed");
+    const saidAtMs = Date.now();
+    standsAtMs = saidAtMs;
+    await health.say("killed", id, { urls: [urlHealth(URL_A, open)] }, saidAtMs);
+    await health.sayProcess("killed", {}, saidAtMs);
     await eventually(async () => expect((await healthOf(id)).state).toBe("open"));
-    aheadMs = 55 * SECOND_MS;
+    standsAtMs = saidAtMs + 55 * SECOND_MS;
     expect((await healthOf(id)).state).toBe("open");
-    aheadMs = 65 * SECOND_MS;
+    standsAtMs = saidAtMs + 65 * SECOND_MS;
     expect(await healthOf(id)).toMatchObject({ state: "healthy", processes: 0 });
     const { schedule } = await read("/v1/status");
     expect(schedule).toBeNull();
     expect(removed).toEqual([]);
     await control.stop();
+    standsAtMs = null;
     aheadMs = 62 * MINUTE_MS;
     control = await start();
     await eventually(() => expect(removed).toEqual(expect.arrayContaining([`${id}:killed`, "process:killed"])));

@@ -21,8 +21,6 @@ let destinationId: string;
 const deliveries: Delivery[] = [];
 const suppressions: (Suppression & { readonly key: string; readonly writtenAtMs: number })[] = [];
 
-const WAIT_MS = SUPPRESSION_LEASE_MS + 20_000;
-
 beforeAll(async () => {
   topics = await createTestTopics("control");
   control = await startTestControl(topics, { env: { POSTHASTE_SUPPRESSION_DAYS: "30" } });
@@ -50,37 +48,36 @@ const suppressedAt = async (userId: string): Promise<string[]> =>
   (await control.call("GET", `/v1/suppressions?userId=${userId}`)).body.sourceIds;
 
 describe("a request that suppresses", () => {
-  it(
-    "is answered when the suppressions stood in their topic for as long as anyone goes by an old view of it",
-    async () => {
-      const answered = control.call("POST", "/v1/deletions", { id: "one", userIds: ["gone", "left"], suppress: true });
-      const { status, body } = await answered;
-      const answeredAtMs = Date.now();
-      await eventually(() => expect(suppressions).toHaveLength(4));
-      expect([status, body]).toEqual([202, { id: "one", notifications: 0, suppressed: 4 }]);
-      const stoodForMs = suppressions.map(({ writtenAtMs }) => answeredAtMs - writtenAtMs);
-      expect(Math.min(...stoodForMs)).toBeGreaterThanOrEqual(SUPPRESSION_LEASE_MS);
-      expect(suppressions.map(({ key }) => key).sort()).toEqual(
-        sourceIds.flatMap((sourceId) => [`${sourceId}:gone`, `${sourceId}:left`]).sort(),
-      );
-      const { suppressedAtMs, endsAtMs } = suppressions[0] ?? { suppressedAtMs: 0, endsAtMs: 0 };
-      expect((endsAtMs ?? 0) - suppressedAtMs).toBe(30 * 24 * 60 * 60 * 1000);
-      expect(await suppressedAt("gone")).toEqual([...sourceIds]);
-      expect(await suppressedAt("here")).toEqual([]);
-    },
-    WAIT_MS,
-  );
+  it("is answered when the suppressions stood in their topic for as long as anyone goes by an old view of it", async () => {
+    const answered = control.call("POST", "/v1/deletions", { id: "one", userIds: ["gone", "left"], suppress: true });
+    const { status, body } = await answered;
+    const answeredAtMs = Date.now();
+    await eventually(() => expect(suppressions).toHaveLength(4));
+    expect([status, body]).toEqual([202, { id: "one", notifications: 0, suppressed: 4 }]);
+    const stoodForMs = suppressions.map(({ writtenAtMs }) => answeredAtMs - writtenAtMs);
+    expect(Math.min(...stoodForMs)).toBeGreaterThanOrEqual(SUPPRESSION_LEASE_MS);
+    expect(suppressions.map(({ key }) => key).sort()).toEqual(
+      sourceIds.flatMap((sourceId) => [`${sourceId}:gone`, `${sourceId}:left`]).sort(),
+    );
+    const { suppressedAtMs, endsAtMs } = suppressions[0] ?? { suppressedAtMs: 0, endsAtMs: 0 };
+    expect((endsAtMs ?? 0) - suppressedAtMs).toBe(30 * 24 * 60 * 60 * 1000);
+    expect(await suppressedAt("gone")).toEqual([...sourceIds]);
+    expect(await suppressedAt("here")).toEqual([]);
+  });
 
   it("does not wait again for a request that this process carried out as long ago", async () => {
-    const fromMs = performance.now();
-    await control.call("POST", "/v1/deletions", { id: "one", userIds: ["gone", "left"], suppress: true });
-    expect(performance.now() - fromMs).toBeLessThan(SUPPRESSION_LEASE_MS);
+    // Again where the machine stood still: whoever waits, waits each time.
+    await eventually(async () => {
+      const fromMs = performance.now();
+      await control.call("POST", "/v1/deletions", { id: "one", userIds: ["gone", "left"], suppress: true });
+      expect(performance.now() - fromMs).toBeLessThan(SUPPRESSION_LEASE_MS);
+    });
     expect(suppressions).toHaveLength(4);
   });
 });
 
 describe("a request that another process of control carried out a moment ago", () => {
-  it("is answered no sooner for it, however far that process's clock is off", { timeout: WAIT_MS }, async () => {
+  it("is answered no sooner for it, however far that process's clock is off", async () => {
     const codec = await topics.openCodec<Deletion>("deletion");
     const [hourAgoMs, userIds] = [Date.now() - 3_600_000, ["by-another"]];
     const deletion: Deletion = {
@@ -212,7 +209,7 @@ describe("suppressions whose days are over", () => {
       await suppressionWriter.end([{ sourceId: "src_1", userId: "ended" }], []);
       expiry.start();
       await eventually(() => expect(suppressed.has("src_1:over")).toBe(false));
-      await suppressed.refresh(5000);
+      await suppressed.refresh(30_000);
       const held = ["over", "renewed", "for-good", "still", "ended"].filter((user) => suppressed.has(`src_1:${user}`));
       expect(held).toEqual(["renewed", "for-good", "still"]);
     } finally {
@@ -222,19 +219,15 @@ describe("suppressions whose days are over", () => {
     }
   });
 
-  it(
-    "SX1: an end of what was renewed meanwhile comes to nothing, and is repaired in the topic",
-    async () => {
-      const [sourceId] = sourceIds;
-      await control.call("POST", "/v1/deletions", { userId: "renewed", sourceIds: [sourceId], suppress: true });
-      const key = `${sourceId}:renewed`;
-      const before = suppressions.filter((each) => each.key === key).length;
-      // The end of the suppression as it was before it was renewed.
-      const headers = { [REVISION_HEADER]: "7" };
-      await topics.producer.send([{ topic: topics.names.suppressions, key, value: null, headers }]);
-      await eventually(() => expect(suppressions.filter((each) => each.key === key)).toHaveLength(before + 1));
-      expect(await suppressedAt("renewed")).toEqual([sourceId]);
-    },
-    WAIT_MS,
-  );
+  it("SX1: an end of what was renewed meanwhile comes to nothing, and is repaired in the topic", async () => {
+    const [sourceId] = sourceIds;
+    await control.call("POST", "/v1/deletions", { userId: "renewed", sourceIds: [sourceId], suppress: true });
+    const key = `${sourceId}:renewed`;
+    const before = suppressions.filter((each) => each.key === key).length;
+    // The end of the suppression as it was before it was renewed.
+    const headers = { [REVISION_HEADER]: "7" };
+    await topics.producer.send([{ topic: topics.names.suppressions, key, value: null, headers }]);
+    await eventually(() => expect(suppressions.filter((each) => each.key === key)).toHaveLength(before + 1));
+    expect(await suppressedAt("renewed")).toEqual([sourceId]);
+  });
 });
