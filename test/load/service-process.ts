@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { findFreePorts } from "@posthaste/local-stack/ports";
-import { NODE_FLAGS } from "@posthaste/local-stack/services";
+import { nodeFlagsOf } from "@posthaste/local-stack/services";
 import { eventually } from "@posthaste/testkit/eventually";
 
 export interface ServiceProcess {
@@ -21,7 +21,7 @@ export async function startServiceProcess(
 ): Promise<ServiceProcess> {
   const main = fileURLToPath(new URL(`../../services/${name}/src/main.ts`, import.meta.url));
   const [adminPort = 0] = await findFreePorts(1);
-  const child = spawn(process.execPath, [...NODE_FLAGS, main], {
+  const child = spawn(process.execPath, [...nodeFlagsOf(name), main], {
     stdio: ["pipe", "ignore", "inherit"],
     env: {
       ...process.env,

@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { nodeFlagsOf, SERVICE_NAMES } from "../src/services.ts";
 
 interface ComposeService {
   readonly environment?: Readonly<Record<string, unknown>>;
@@ -87,6 +88,19 @@ describe("an image", () => {
     expect(installs).toHaveLength(2);
     expect(installs?.[0]).toMatch(/^RUN if \[ \$\{SERVICE\} = control \]; then npm ci --ignore-scripts /);
     expect(installs?.[1]).toMatch(/^RUN npm ci --omit=dev --ignore-scripts --workspace=@posthaste\/\$\{SERVICE\}$/);
+  });
+
+  it.each(SERVICE_NAMES)("starts %s with the flags that it has without containers", async (name) => {
+    const command = /^CMD (?<words>\[.*\])$/m.exec(await textOf("deploy/Dockerfile"))?.groups?.["words"] ?? "[]";
+    const [shell, ...words] = JSON.parse(command) as [string, ...string[]];
+    const bin = await mkdtemp(join(tmpdir(), "posthaste-bin-"));
+    try {
+      await writeFile(join(bin, "node"), '#!/bin/sh\nprintf "%s\\n" "$@"\n', { mode: 0o755 });
+      const { stdout } = await run(shell, words, { env: { PATH: bin, SERVICE: name } });
+      expect(stdout.trim().split("\n")).toEqual([...nodeFlagsOf(name), `services/${name}/src/main.ts`]);
+    } finally {
+      await rm(bin, { recursive: true });
+    }
   });
 });
 
