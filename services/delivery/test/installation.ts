@@ -157,6 +157,8 @@ export async function createInstallation(delaysMs: readonly number[]): Promise<I
         registry,
         onFailure: (reason) => failures.push(reason),
         timing: { stopDrainMs: 500 },
+        // The receiver is of this process too, and a busy machine may let it stand for the five seconds of a request.
+        senderLimits: { headersTimeoutMs: 60_000 },
         ...options,
       });
       running.push(service);

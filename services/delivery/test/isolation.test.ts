@@ -79,12 +79,13 @@ describe("a receiver that is slow and well", () => {
 
 describe("a destination that is changed", () => {
   it("V3: gets what waited for admission at its new URL", async () => {
-    const configOffset = await connect("moved", { rateLimitPerSecond: 10 });
-    await installation.send(drafts("moved", 20, configOffset));
+    // The change takes the rate away too; before it all would take twenty seconds.
+    const configOffset = await connect("moved", { rateLimitPerSecond: 2 });
+    await installation.send(drafts("moved", 40, configOffset));
     await installation.startDelivery();
     await eventually(() => expect(receiver.requestsTo("/moved").length).toBeGreaterThan(2));
     await installation.configure("moved", { urls: [{ url: `${receiver.url}/new`, headers: {} }] });
-    await eventually(() => expect(receiver.requests).toHaveLength(20));
+    await eventually(() => expect(receiver.requests).toHaveLength(40));
     expect(receiver.requestsTo("/new").length).toBeGreaterThan(10);
   });
 
@@ -93,7 +94,7 @@ describe("a destination that is changed", () => {
     const before = await connect("broken");
     await installation.send(drafts("broken", 1, before));
     const delivery = await installation.startDelivery();
-    await eventually(() => expect(installation.waiting).toHaveLength(1));
+    await eventually(() => expect(installation.waiting.length).toBeGreaterThan(0));
     const configOffset = await installation.configure("broken", {
       urls: [{ url: `${receiver.url}/mended`, headers: {} }],
     });
