@@ -20,7 +20,7 @@ import { type DeliveryService, startDelivery } from "../src/app.ts";
 const DELAYS_MS = [300];
 const UNKNOWN_SCHEMA_MS = 5000;
 /** So many of unknown schemas stand one behind another. */
-const UNKNOWN = 6;
+const UNKNOWN = 12;
 const secretKey = { id: "k1", key: randomBytes(32) };
 
 let topics: TestTopics;
@@ -71,8 +71,9 @@ afterAll(async () => {
 });
 
 const isDelivered = (messageId: string) =>
-  eventually(() =>
-    expect(receiver.requestsTo("/hook").map(({ headers }) => headers["x-message-id"])).toContain(messageId),
+  eventually(
+    () => expect(receiver.requestsTo("/hook").map(({ headers }) => headers["x-message-id"])).toContain(messageId),
+    { timeoutMs: 70_000 },
   );
 
 const sendTo = (topic: string, values: readonly Buffer[], headers: Readonly<Record<string, string>> = {}) =>

@@ -8,6 +8,8 @@ import { createInstallation, type Installation, type TestRouter } from "./instal
 
 /** Longer than a busy machine takes to ask the registry a few times for the schema that it knows later. */
 const UNKNOWN_SCHEMA_MS = 14_000;
+/** So many that their waits one after another would be longer than a busy machine takes. */
+const NEVER_KNOWN = 6;
 
 let installation: Installation;
 let poison: PoisonRecords;
@@ -69,7 +71,9 @@ describe("a record of the events that nobody can read", () => {
   it("AW2, AW3: is given up after the setting, with all others that lack a schema behind it, and no partition stands still for longer", async () => {
     const before = installation.unreadable.length;
     const startedAtMs = performance.now();
-    for (let count = 0; count < 3; count += 1) await installation.sendRaw(poison.neverKnown(), { partition: 0 });
+    for (let count = 0; count < NEVER_KNOWN; count += 1) {
+      await installation.sendRaw(poison.neverKnown(), { partition: 0 });
+    }
     await installation.sendRaw(installation.encode(testEvent("behind-never")), { partition: 0 });
     // The other partition goes on meanwhile.
     await installation.sendRaw(installation.encode(testEvent("beside-never")), { partition: 1 });
@@ -78,11 +82,11 @@ describe("a record of the events that nobody can read", () => {
     await isDelivered("behind-never");
     const waitedMs = performance.now() - startedAtMs;
     expect(waitedMs).toBeGreaterThanOrEqual(UNKNOWN_SCHEMA_MS - 500);
-    // Three schemas, one wait.
-    expect(waitedMs).toBeLessThan(3 * UNKNOWN_SCHEMA_MS);
-    await eventually(() => expect(installation.unreadable).toHaveLength(before + 3));
+    // Many schemas, one wait.
+    expect(waitedMs).toBeLessThan(NEVER_KNOWN * UNKNOWN_SCHEMA_MS);
+    await eventually(() => expect(installation.unreadable).toHaveLength(before + NEVER_KNOWN));
     expect(installation.unreadable.slice(before).map(({ unreadable }) => unreadable?.reason)).toEqual(
-      Array(3).fill("unknown_schema"),
+      Array(NEVER_KNOWN).fill("unknown_schema"),
     );
     expect(router.failures).toEqual([]);
   });
