@@ -59,7 +59,11 @@ async function untilAllHave({ system, names }: Installation): Promise<void> {
   const held = async (url: string): Promise<readonly string[]> => {
     const page = await fetch(url).then(
       (response) => response.text(),
-      () => "",
+      (error: { readonly cause?: { readonly code?: string } }) => {
+        // Any other failure may be that of a process that is up, and has them or not.
+        if (error.cause?.code !== "ECONNREFUSED") throw error;
+        return "";
+      },
     );
     const topics = [names.sourceConfig, names.destinationConfig];
     return page
