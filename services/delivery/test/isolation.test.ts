@@ -5,6 +5,9 @@ import { createInstallation, drafts } from "./installation.ts";
 import { installation, receiver, useInstallation } from "./use-installation.ts";
 
 const DELAYS_MS = [1000, 2000];
+/** Longer than any of it takes. */
+const LONG_MS = 600_000;
+const PATIENCE_MS = 180_000;
 
 useInstallation(DELAYS_MS);
 
@@ -16,27 +19,31 @@ describe("a healthy destination", () => {
     ["hangs", { fault: "hang" } as const],
     ["answers 503", { status: 503 }],
     ["resets every connection", { fault: "reset" } as const],
-  ])("I1: gets everything while another one %s, though that one's deliveries fill every window", async (_, bad) => {
-    // Who would wait longer than the first retry's delay is deferred: longer than a busy machine stands still.
-    const longer = await createInstallation([10_000]);
-    receiver.script("/bad", bad);
-    await longer.configure("bad", { urls: [{ url: `${receiver.url}/bad`, headers: {} }] });
-    const configOffset = await longer.configure("good", { urls: [{ url: `${receiver.url}/good`, headers: {} }] });
-    // More of the bad than both partitions' windows hold stand before the good.
-    await longer.send(drafts("bad", 600, configOffset));
-    await longer.send(drafts("good", 300, configOffset));
-    const delivery = await longer.startDelivery({
-      windowRecords: 100,
-      schedule: { delaysMs: [10_000], windowMs: 60_000 },
-      // What hangs ends of itself no sooner than the wait below.
-      senderLimits: { headersTimeoutMs: 60_000 },
-    });
-    await eventually(() => expect(receiver.requestsTo("/good")).toHaveLength(300));
-    expect(longer.waiting.some(({ messageId }) => messageId.startsWith("good"))).toBe(false);
-    expect(longer.deadLetters).toEqual([]);
-    expect(delivery.failures).toEqual([]);
-    await longer.remove();
-  });
+  ])(
+    "I1: gets everything while another one %s, though that one's deliveries fill every window",
+    async (_, bad) => {
+      // Who would wait longer than the first retry's delay is deferred: longer than a busy machine takes for all of it.
+      const longer = await createInstallation([LONG_MS]);
+      receiver.script("/bad", bad);
+      await longer.configure("bad", { urls: [{ url: `${receiver.url}/bad`, headers: {} }] });
+      const configOffset = await longer.configure("good", { urls: [{ url: `${receiver.url}/good`, headers: {} }] });
+      // More of the bad than both partitions' windows hold stand before the good.
+      await longer.send(drafts("bad", 600, configOffset));
+      await longer.send(drafts("good", 300, configOffset));
+      const delivery = await longer.startDelivery({
+        windowRecords: 100,
+        schedule: { delaysMs: [LONG_MS], windowMs: 2 * LONG_MS },
+        // What hangs ends of itself no sooner than the wait below.
+        senderLimits: { headersTimeoutMs: LONG_MS },
+      });
+      await eventually(() => expect(receiver.requestsTo("/good")).toHaveLength(300), { timeoutMs: PATIENCE_MS });
+      expect(longer.waiting.some(({ messageId }) => messageId.startsWith("good"))).toBe(false);
+      expect(longer.deadLetters).toEqual([]);
+      expect(delivery.failures).toEqual([]);
+      await longer.remove();
+    },
+    240_000,
+  );
 
   it("I1: alone is never deferred: its partition waits", async () => {
     receiver.script("/slow", { delayMs: 30 });

@@ -28,9 +28,9 @@ describe("a URL that works", () => {
       // Nothing of what hangs times out while the test runs: what works does not wait for that either.
       const delivery = await installation.startDelivery({
         schedule: { delaysMs: [10_000], windowMs: 60_000 },
-        senderLimits: { headersTimeoutMs: 60_000 },
+        senderLimits: { headersTimeoutMs: 600_000 },
       });
-      await eventually(() => expect(idsAt("/works").size).toBe(DELIVERIES));
+      await eventually(() => expect(idsAt("/works").size).toBe(DELIVERIES), { timeoutMs: 180_000 });
       expect(receiver.requestsTo("/works")).toHaveLength(DELIVERIES);
       // It is called as often as a URL that nothing is known of may be, and no more.
       expect(receiver.requestsTo("/hangs").length).toBeLessThanOrEqual(10);
@@ -40,6 +40,7 @@ describe("a URL that works", () => {
       expect(owed).toEqual([]);
       expect(delivery.failures).toEqual([]);
     },
+    240_000,
   );
 
   it("W5: under `settle: each` is called while another one's Retry-After runs", async () => {
