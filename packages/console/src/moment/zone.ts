@@ -7,9 +7,12 @@ const TICK_MS = 5000;
 
 const listeners = new Set<() => void>();
 let now = new Date();
+/** To ask for it costs more than to tell a moment in it. */
+let zone = chosenZone();
 
 function tell(): void {
   now = new Date();
+  zone = chosenZone();
   for (const listener of listeners) listener();
 }
 
@@ -34,9 +37,11 @@ export function chooseUtc(isUtc: boolean): void {
 
 /** The name of the zone in which moments are told. */
 export function useZone(): string {
-  return useSyncExternalStore(listen, () =>
-    isUtcChosen() ? "UTC" : new Intl.DateTimeFormat().resolvedOptions().timeZone,
-  );
+  return useSyncExternalStore(listen, () => zone);
+}
+
+function chosenZone(): string {
+  return isUtcChosen() ? "UTC" : new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
 /** Not older than `TICK_MS`. */
