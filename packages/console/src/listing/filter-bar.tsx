@@ -7,7 +7,7 @@ import { Choice } from "../elements/choice.tsx";
 import { Dialog } from "../elements/dialog.tsx";
 import { Field } from "../elements/field.tsx";
 import { usePageKey } from "../keys/page-keys.ts";
-import { useNames } from "../names/names.ts";
+import { useNaming } from "../names/names.ts";
 import { type Filter, type FilterField, searchOf } from "./filter.ts";
 import styles from "./listing.module.css";
 
@@ -19,15 +19,16 @@ export interface FilterBarProps<Key extends string> {
 /** What narrows the list, each to be taken away; and the dialog that adds more. Both change the address. */
 export function FilterBar<Key extends string>({ fields, filter }: FilterBarProps<Key>) {
   const router = useRouter();
-  const nameOf = useNames();
+  const { nameOf, isSettled } = useNaming();
   const [isOpen, setOpen] = useState(false);
   usePageKey("f", () => setOpen(true));
   const show = (next: Filter<Key>): void => {
     router.history.push(`${router.state.location.pathname}${searchOf(next)}`);
   };
   const set = fields.filter(({ key }) => filter[key] !== undefined);
+  const isAwaited = !isSettled && set.some(({ isNamed }) => isNamed);
   return (
-    <div className={styles["filters"]}>
+    <div className={`${styles["filters"]} ${isAwaited ? styles["awaited"] : ""}`}>
       {set.map(({ key, label, choices, isNamed }) => {
         const value = filter[key] ?? "";
         const words = choices?.find(([choice]) => choice === value)?.[1] ?? (isNamed ? nameOf(value) : value);

@@ -59,6 +59,11 @@ function Skeleton({ what, rows }: { readonly what: string; readonly rows: number
   );
 }
 
+/** In the place of what comes without a word, where what stands below it comes with it (`inTurn`). */
+export function Awaited() {
+  return <div data-state="loading" aria-busy="true" />;
+}
+
 interface FailureProps {
   readonly query: Pick<Read<unknown>, "data" | "errorUpdatedAt" | "isFetching" | "refetch">;
   readonly what: string;

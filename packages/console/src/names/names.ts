@@ -1,5 +1,6 @@
 /** Names of destinations and sources, by their ids: what the other lists have is ids alone. */
 import { queryOptions, useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
 import type { Destination, Source } from "../api/api-types.ts";
 import { call } from "../api/client.ts";
 
@@ -25,10 +26,22 @@ export const allSources = queryOptions({
 
 /** Answers the name of a destination or source; its id where it has none, or none yet. */
 export function useNames(): (id: string) => string {
-  const { data: destinations = [] } = useQuery(allDestinations);
-  const { data: sources = [] } = useQuery(allSources);
-  const names = new Map([...destinations, ...sources].map(({ id, name }) => [id, name]));
-  return (id) => names.get(id) ?? id;
+  return useNaming().nameOf;
+}
+
+export interface Naming {
+  readonly nameOf: (id: string) => string;
+  /** Names are known, as far as they can be: what is beside one moves no more. */
+  readonly isSettled: boolean;
+}
+
+export function useNaming(): Naming {
+  const { data: destinations, isPending: areDestinationsPending } = useQuery(allDestinations);
+  const { data: sources, isPending: areSourcesPending } = useQuery(allSources);
+  return useMemo(() => {
+    const names = new Map([...(destinations ?? []), ...(sources ?? [])].map(({ id, name }) => [id, name]));
+    return { nameOf: (id) => names.get(id) ?? id, isSettled: !areDestinationsPending && !areSourcesPending };
+  }, [destinations, sources, areDestinationsPending, areSourcesPending]);
 }
 
 /** All entries of a list, a page after another. */

@@ -12,7 +12,7 @@ import { Empty, Loaded } from "../../listing/loaded.tsx";
 import { useLive, useLiveState } from "../../live/live.ts";
 import { useThrottled } from "../../live/throttled.ts";
 import { MomentText } from "../../moment/moment-text.tsx";
-import { useNames } from "../../names/names.ts";
+import { useNaming } from "../../names/names.ts";
 import { PageTitle } from "../../status/page-title.tsx";
 import { quoted } from "../../terminal/quoted.ts";
 import { causeWords } from "../../verdict/cause.ts";
@@ -72,6 +72,7 @@ function isSettled(verdict: EventVerdict | undefined): boolean {
 }
 
 function Verdict({ verdict }: { readonly verdict: EventVerdict }) {
+  const { nameOf, isSettled } = useNaming();
   const { words, tone } = causeWords(verdict.cause);
   return (
     <>
@@ -80,18 +81,27 @@ function Verdict({ verdict }: { readonly verdict: EventVerdict }) {
         <p className={styles["sentence"]}>{verdict.sentence}</p>
         <Remedy verdict={verdict} />
       </section>
-      {verdict.events.map((event) => (
-        <EventFacts key={keyOf(event)} event={event} messageId={verdict.messageId} />
-      ))}
-      <Freshness asOf={verdict.asOf} complete={verdict.complete} />
+      {isSettled && (
+        <>
+          {verdict.events.map((event) => (
+            <EventFacts key={keyOf(event)} event={event} messageId={verdict.messageId} nameOf={nameOf} />
+          ))}
+          <Freshness asOf={verdict.asOf} complete={verdict.complete} />
+        </>
+      )}
     </>
   );
 }
 
 type Event = EventVerdict["events"][number];
 
-function EventFacts({ event, messageId }: { readonly event: Event; readonly messageId: string }) {
-  const nameOf = useNames();
+interface EventFactsProps {
+  readonly event: Event;
+  readonly messageId: string;
+  readonly nameOf: (id: string) => string;
+}
+
+function EventFacts({ event, messageId, nameOf }: EventFactsProps) {
   const { type, event: name, sourceId, userKey, receivedAt, destinations, timeline } = event;
   return (
     <article className={styles["event"]}>

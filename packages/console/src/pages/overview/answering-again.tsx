@@ -3,6 +3,7 @@ import type { DeadLetterGroups, DestinationHealth, ReplayPage, Status } from "..
 import { asked } from "../../api/asked.ts";
 import { ActionLink } from "../../elements/action-link.tsx";
 import { searchOf } from "../../listing/filter.ts";
+import { Awaited } from "../../listing/loaded.tsx";
 import { MomentText } from "../../moment/moment-text.tsx";
 import { countOf } from "../../moment/numbers.ts";
 import styles from "./overview-page.module.css";
@@ -35,6 +36,8 @@ export function AnsweringAgain({ status: { needsSomebody } }: { readonly status:
       retry: false,
     })),
   });
+  const isAwaited = [groups, replays, ...health].some(({ isPending }) => isPending);
+  if (isAwaited) return <Awaited />;
   return lost.map((each, index) => {
     const known = health[index]?.data;
     return known !== undefined && isAgainSince(known, each) ? (

@@ -41,9 +41,9 @@ function Told({ status }: { readonly status: Status }) {
     <div data-state="live" className={styles["overview"]}>
       <Figures status={status} />
       <Services status={status} />
-      <AnsweringAgain status={status} />
       <Needing status={status} />
       <RunningReplays replays={status.replays} />
+      <AnsweringAgain status={status} />
       <Recently />
       <Freshness asOf={status.asOf} complete={status.complete} />
     </div>

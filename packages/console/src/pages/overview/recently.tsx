@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { asked } from "../../api/asked.ts";
 import { deedWords } from "../../audit/change-words.ts";
+import { Awaited } from "../../listing/loaded.tsx";
 import { useLive } from "../../live/live.ts";
 import { useThrottled } from "../../live/throttled.ts";
 import { MomentText } from "../../moment/moment-text.tsx";
@@ -20,6 +21,7 @@ export function Recently() {
   useLive({ topics: ["audit"], filter: {}, onRows: look, onGap: look });
   const nameOf = useNames();
   const changes = query.data?.data.filter(({ target }) => !COMING.test(target)).slice(0, SHOWN) ?? [];
+  if (query.isPending) return <Awaited />;
   if (changes.length === 0) return null;
   return (
     <section aria-labelledby="recently">

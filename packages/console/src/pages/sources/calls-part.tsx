@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { EventPage, SourceCalls } from "../../api/api-types.ts";
 import { asked } from "../../api/asked.ts";
 import { call } from "../../api/client.ts";
-import { Empty } from "../../listing/loaded.tsx";
+import { Awaited, Empty } from "../../listing/loaded.tsx";
 import { PagedList } from "../../listing/paged-list.tsx";
 import { useLiveState } from "../../live/live.ts";
 import { MomentText } from "../../moment/moment-text.tsx";
@@ -29,7 +29,7 @@ export interface CallsPartProps {
 export function CallsPart({ sourceId, writeKey }: CallsPartProps) {
   const verdictOf = useVerdicts(sourceId);
   return (
-    <section className={styles["part"]} aria-label="Calls">
+    <section className={`${styles["part"]} ${styles["calls"]}`} aria-label="Calls">
       <h2>Calls</h2>
       <Counts sourceId={sourceId} />
       <PagedList
@@ -91,10 +91,11 @@ function CallRow({ call: told, verdict }: { readonly call: Call; readonly verdic
 /** Of the last hour, with what to change about what was not taken. */
 function Counts({ sourceId }: Pick<CallsPartProps, "sourceId">) {
   const { state } = useLiveState();
-  const { data } = useQuery({
+  const { data, isPending } = useQuery({
     ...asked("GET /v1/sources/{id}/calls", { params: { id: sourceId }, query: { limit: 1 } }),
     refetchInterval: state === "paused" ? false : COUNTS_MS,
   });
+  if (isPending) return <Awaited />;
   if (data === undefined) return null;
   const { accepted, rejected, refused } = data.counts;
   const missed = [
