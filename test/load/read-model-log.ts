@@ -5,6 +5,7 @@ import { SILENT_LOG } from "@posthaste/core/log";
 import { createOpenCodec } from "@posthaste/kafka/codec/registry";
 import { connectKafka } from "@posthaste/kafka/connection/connect";
 import { createProducer, type OutgoingRecord } from "@posthaste/kafka/producer/producer";
+import { eventually } from "@posthaste/testkit/eventually";
 import type { Installation } from "../e2e/installation.ts";
 
 const USERS = 500;
@@ -17,18 +18,14 @@ const FAILED = 5;
 export interface WrittenLog {
   readonly kind: "attempts" | "letters";
   readonly count: number;
-  readonly destinations: number;
-}
-
-/** The nth entry's. */
-export function destinationOf(n: number, destinations: number): string {
-  return `dst_${String(n % destinations).padStart(16, "0")}`;
+  /** In turns. */
+  readonly destinationIds: readonly string[];
 }
 
 /** Resolves when the brokers have them; the newest is of now. */
 export async function writeLog(
   { names, system }: Installation,
-  { kind, count, destinations }: WrittenLog,
+  { kind, count, destinationIds }: WrittenLog,
 ): Promise<void> {
   const connection = connectKafka({ brokers: system.stack.brokers, clientId: "log", log: SILENT_LOG });
   const openCodec = createOpenCodec({ url: system.stack.schemaRegistry, names });
@@ -38,14 +35,15 @@ export async function writeLog(
   ];
   const producer = await createProducer(connection, { name: "log", topics: [names.attempts, names.deadLetters] });
   const startMs = Date.now() - count;
+  const destinationOf = (n: number) => destinationIds[n % destinationIds.length] ?? "";
   const numbered = (from: number, size: number) =>
     Array.from({ length: Math.min(size, count - from) }, (_, n) => from + n);
   const packed = (from: number): OutgoingRecord => {
-    const batch = numbered(from, BATCH).map((n) => attempt(n, startMs + n, destinationOf(n, destinations)));
+    const batch = numbered(from, BATCH).map((n) => attempt(n, startMs + n, destinationOf(n)));
     return { topic: names.attempts, key: null, value: attempts.encode({ attempts: batch, deferrals: [] }) };
   };
   const single = (n: number): OutgoingRecord => {
-    const id = destinationOf(n, destinations);
+    const id = destinationOf(n);
     const value = letters.encode({ ...letter(n, startMs + n, id), originTopic: names.events });
     return { topic: names.deadLetters, key: `${id}:user-${n % USERS}`, value };
   };
@@ -57,6 +55,17 @@ export async function writeLog(
   }
   await producer.close();
   await connection.close();
+}
+
+/** Waits until control has read all that stood in the list's topics at that moment, ms since the epoch. */
+export async function readTo({ control }: Installation, list: string, atMs: number): Promise<void> {
+  await eventually(
+    async () => {
+      const { asOf } = (await control.call("GET", `${list}?limit=1`)) as { asOf: string | null };
+      if (asOf === null || Date.parse(asOf) < atMs) throw new Error("it is still being read");
+    },
+    { timeoutMs: 900_000, intervalMs: 500 },
+  );
 }
 
 function attempt(n: number, startedAtMs: number, destinationId: string): AttemptRecord {

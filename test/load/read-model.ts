@@ -4,14 +4,14 @@
  * costs, how long each list takes, a verdict, a plan's count, and control's peak of memory. Needs Linux, whose `/proc`
  * tells a process's time and memory. Ends with 1 when an aim does not hold.
  */
-import { eventually } from "@posthaste/testkit/eventually";
 import { type Installation, startInstallation } from "../e2e/installation.ts";
+import { Figures } from "./figures.ts";
 import { processCpuMs, processPeakBytes, processRssBytes } from "./process-cpu.ts";
-import { destinationOf, writeLog } from "./read-model-log.ts";
+import { readTo, writeLog } from "./read-model-log.ts";
 import { quantile } from "./statistics.ts";
-import { verdict } from "./verdict.ts";
 
 const DESTINATIONS = 1000;
+const DESTINATION_IDS = Array.from({ length: DESTINATIONS }, (_, n) => `dst_${String(n).padStart(16, "0")}`);
 const asked = process.argv.find((argument) => argument.startsWith("--entries="))?.slice("--entries=".length);
 const short = process.argv.includes("--short");
 const ENTRIES = Number(asked ?? (short ? 20_000 : 1_000_000));
@@ -22,46 +22,35 @@ const ANSWER_AIM_MS = 1000;
 const MEMORY_AIM_MIB = 400;
 const CALLS = 20;
 
+/** The nth entry's. */
+const destinationOf = (n: number): string => DESTINATION_IDS[n % DESTINATIONS] ?? "";
+
 /** By what they are asked, each for one of many destinations. */
 const LISTS: readonly (readonly [string, (n: number) => string])[] = [
   ["attempts", () => "/v1/deliveries"],
-  ["attempts of a destination", (n) => `/v1/deliveries?destinationId=${destinationOf(n, DESTINATIONS)}`],
+  ["attempts of a destination", (n) => `/v1/deliveries?destinationId=${destinationOf(n)}`],
   ["attempts that failed", () => "/v1/deliveries?outcome=retryable"],
   ["attempts of a user that there is not", () => "/v1/deliveries?userId=nobody"],
   ["deliveries as they stand", () => "/v1/deliveries/latest"],
   [
     "those of a destination that wait",
-    (n) => `/v1/deliveries/latest?state=waiting_retry&destinationId=${destinationOf(n, DESTINATIONS)}`,
+    (n) => `/v1/deliveries/latest?state=waiting_retry&destinationId=${destinationOf(n)}`,
   ],
   ["those of one message", (n) => `/v1/deliveries/latest?messageId=attempt-${n}`],
   ["those of a user that there is not", () => "/v1/deliveries/latest?userId=nobody"],
   ["dead letters", () => "/v1/dead-letters"],
-  ["dead letters of a destination", (n) => `/v1/dead-letters?destinationId=${destinationOf(n, DESTINATIONS)}`],
+  ["dead letters of a destination", (n) => `/v1/dead-letters?destinationId=${destinationOf(n)}`],
   ["dead letters of a user", (n) => `/v1/dead-letters?userId=user-${n % 500}`],
   ["counts of dead letters", () => "/v1/dead-letters/counts"],
-  [
-    "groups of dead letters of a destination",
-    (n) => `/v1/dead-letters/groups?destinationId=${destinationOf(n, DESTINATIONS)}`,
-  ],
+  ["groups of dead letters of a destination", (n) => `/v1/dead-letters/groups?destinationId=${destinationOf(n)}`],
 ];
-
-/** Waits until all that stood in the list's topics at that moment was read. */
-async function readTo({ control }: Installation, list: string, atMs: number): Promise<void> {
-  await eventually(
-    async () => {
-      const { asOf } = (await control.call("GET", `${list}?limit=1`)) as { asOf: string | null };
-      if (asOf === null || Date.parse(asOf) < atMs) throw new Error("it is still being read");
-    },
-    { timeoutMs: 900_000, intervalMs: 500 },
-  );
-}
 
 /** Writes entries and waits until control has read them; answers what control's processor did for each, µs. */
 async function takeIn(installation: Installation, kind: "attempts" | "letters", list: string): Promise<number> {
   const pid = installation.system.process("control").pid ?? 0;
   const beforeMs = processCpuMs(pid);
   const startedMs = performance.now();
-  await writeLog(installation, { kind, count: ENTRIES, destinations: DESTINATIONS });
+  await writeLog(installation, { kind, count: ENTRIES, destinationIds: DESTINATION_IDS });
   const writtenS = (performance.now() - startedMs) / 1000;
   await readTo(installation, list, Date.now());
   const seconds = (performance.now() - startedMs) / 1000;
@@ -81,24 +70,6 @@ async function timed({ control }: Installation, pathOf: (n: number) => string): 
   return times;
 }
 
-interface Figure {
-  readonly name: string;
-  readonly value: number;
-  readonly unit: string;
-  readonly isWithin: boolean;
-}
-
-/** Figures, each told as it is known. */
-class Figures {
-  isWithin = true;
-
-  push(figure: Figure): void {
-    const { name, value, unit, isWithin } = figure;
-    console.log(`${name}: ${value.toFixed(1)} ${unit}: ${verdict(isWithin)}`);
-    this.isWithin &&= isWithin;
-  }
-}
-
 async function tellLists(installation: Installation, figures: Figures): Promise<void> {
   for (const [name, pathOf] of LISTS) {
     const value = quantile(await timed(installation, pathOf), 0.95);
@@ -110,7 +81,7 @@ async function tellLists(installation: Installation, figures: Figures): Promise<
 
 async function tellPlans({ control }: Installation, figures: Figures): Promise<void> {
   const plans = [
-    { name: "a plan of one destination", filter: { destinationId: destinationOf(1, DESTINATIONS) }, of: DESTINATIONS },
+    { name: "a plan of one destination", filter: { destinationId: destinationOf(1) }, of: DESTINATIONS },
     { name: "a plan of all", filter: {}, of: 1 },
   ];
   for (const { name, filter, of } of plans) {
