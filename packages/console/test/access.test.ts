@@ -42,6 +42,28 @@ describe.skipIf("missing" in found)("a token", () => {
     );
   });
 
+  it("NT1: is made as a text, which is shown once and copied by nobody else", async () => {
+    const made = { ...MADE, token: "pht_for_dana", link: null };
+    const page = await visit("/access", { "POST /v1/tokens": { status: 201, body: made } });
+    await page.getByText("dashboard").waitFor();
+    await page.evaluate(() => navigator.clipboard.writeText("what was there"));
+    await page.getByRole("button", { name: "New token" }).click();
+    const asking = page.getByRole("dialog", { name: "New token" });
+    await asking.getByLabel("Name").fill("dana");
+    await asking.getByText("As a sign-in link").click();
+    await asking.getByRole("button", { name: "Make the token" }).click();
+    const told = page.getByRole("dialog", { name: "For dana" });
+    await told.getByText("pht_for_dana").waitFor();
+    expect(await told.getByText("It is copied.").count()).toBe(0);
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe("what was there");
+    expect(sent("POST /v1/tokens").map(({ body }) => body)).toMatchObject([{ link: false }]);
+    await page.keyboard.press("Escape");
+    await told.waitFor({ state: "detached" });
+    expect(await page.content()).not.toContain("pht_for_dana");
+    await page.getByRole("button", { name: "New token" }).click();
+    expect(await asking.getByLabel("Name").inputValue()).toBe("");
+  });
+
   it("is made from the menu of one's own, by a link that leads there, and closing takes that off the address", async () => {
     const page = await visit("/overview");
     await page.getByRole("button", { name: "You: admin" }).click();
