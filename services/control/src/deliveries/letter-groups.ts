@@ -23,8 +23,10 @@ export interface LetterGroup {
   readonly hours: Map<number, number>;
 }
 
+type LettersToGroup = Pick<VisibleLetters, "hours" | "shown">;
+
 /** The largest first. */
-export async function groupLetters(letters: VisibleLetters, filter: LetterFilter): Promise<readonly LetterGroup[]> {
+export async function groupLetters(letters: LettersToGroup, filter: LetterFilter): Promise<readonly LetterGroup[]> {
   const groups = new Map<string, LetterGroup>();
   const counted = await letters.hours(filter);
   for (const hour of counted ?? []) addHour(groups, hour);

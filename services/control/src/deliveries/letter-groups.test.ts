@@ -1,0 +1,55 @@
+import { expect, it } from "vitest";
+import type { JournalEntry } from "../read-model/journal-entry.ts";
+import type { LetterHour } from "../read-model/letter-table.ts";
+import { groupLetters } from "./letter-groups.ts";
+
+const HOUR_MS = 3_600_000;
+const ALIKE = { destinationId: "dst_1", kind: "window_expired", reasonClass: "receiver", error: "503" };
+
+/** Letters of one destination in three hours, the newest first, and a lone one of another. */
+const LETTERS = [
+  { ...ALIKE, timeMs: 7 * HOUR_MS + 900, offset: 9 },
+  { ...ALIKE, timeMs: 7 * HOUR_MS + 100, offset: 8 },
+  { ...ALIKE, timeMs: 5 * HOUR_MS + 500, offset: 7 },
+  { ...ALIKE, destinationId: "dst_2", error: null, timeMs: 4 * HOUR_MS, offset: 2 },
+  { ...ALIKE, timeMs: 3 * HOUR_MS, offset: 1 },
+];
+
+const GROUPED = [
+  {
+    ...{ destinationId: "dst_1", reason: "window_expired", reasonClass: "receiver", error: "503", count: 4 },
+    ...{ firstMs: 3 * HOUR_MS, lastMs: 7 * HOUR_MS + 900, sample: "0:9" },
+    hours: new Map([
+      [7 * HOUR_MS, 2],
+      [5 * HOUR_MS, 1],
+      [3 * HOUR_MS, 1],
+    ]),
+  },
+  {
+    ...{ destinationId: "dst_2", reason: "window_expired", reasonClass: "receiver", error: null, count: 1 },
+    ...{ firstMs: 4 * HOUR_MS, lastMs: 4 * HOUR_MS, sample: "0:2", hours: new Map([[4 * HOUR_MS, 1]]) },
+  },
+];
+
+function entryOf({ destinationId, kind, reasonClass, error, timeMs, offset }: (typeof LETTERS)[number]): JournalEntry {
+  const detail = JSON.stringify({ reasonClass, errors: error === null ? [] : [error, "timeout"], lastAttempt: [] });
+  return { destinationId, kind, timeMs, partition: 0, offset, place: 0, messageId: "m", detail, users: "" };
+}
+
+async function* one(): AsyncGenerator<JournalEntry> {
+  for (const each of LETTERS) yield entryOf(each);
+}
+
+it("letters are grouped alike, by the hour as they were counted and one by one", async () => {
+  const hours = [
+    { ...ALIKE, hourMs: 3 * HOUR_MS, count: 1, firstMs: 3 * HOUR_MS, lastMs: 3 * HOUR_MS, sample: "0:1" },
+    { ...ALIKE, hourMs: 5 * HOUR_MS, count: 1, firstMs: 5 * HOUR_MS + 500, lastMs: 5 * HOUR_MS + 500, sample: "0:7" },
+    { ...ALIKE, hourMs: 7 * HOUR_MS, count: 2, firstMs: 7 * HOUR_MS + 100, lastMs: 7 * HOUR_MS + 900, sample: "0:9" },
+    {
+      ...{ ...ALIKE, destinationId: "dst_2", error: null, hourMs: 4 * HOUR_MS, count: 1 },
+      ...{ firstMs: 4 * HOUR_MS, lastMs: 4 * HOUR_MS, sample: "0:2" },
+    },
+  ] satisfies readonly LetterHour[];
+  expect(await groupLetters({ hours: async () => hours, shown: one }, {})).toEqual(GROUPED);
+  expect(await groupLetters({ hours: async () => null, shown: one }, {})).toEqual(GROUPED);
+});
