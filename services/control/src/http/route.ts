@@ -171,8 +171,9 @@ export function defineRoute<
       // The router matched the path, so its parameters are there.
       const params = request.params as PathParams<Path>;
       const asked = (query === undefined ? {} : checkInput(query, request.query)) as z.output<Query>;
-      const checkedBody = () =>
-        (body === undefined ? undefined : checkInput(body.schema, request.body ?? {})) as z.output<Body>;
+      // A body may be left out where all of it may be; null is none.
+      const sent = request.body === undefined ? {} : request.body;
+      const checkedBody = () => (body === undefined ? undefined : checkInput(body.schema, sent)) as z.output<Body>;
       const { head, by } = request;
       const result =
         upload !== undefined && request.chunks !== null

@@ -67,6 +67,31 @@ const throwing = (error: unknown) => () => {
 
 const get = (url = "/v1/things/1") => server.inject({ method: "GET", url, headers: { authorization } });
 
+it.each([
+  ["left out", 200, undefined],
+  ["an empty object", 200, "{}"],
+  ["null", 400, "null"],
+  ["a list", 400, "[]"],
+])("a body whose members may all be missing, %s, is answered %s", async (_body, status, payload) => {
+  const route = defineRoute({
+    method: "POST",
+    path: "/v1/things/forget",
+    operation: "forgetThings",
+    summary: "Forgets things",
+    body: { name: "Forgotten", schema: z.strictObject({ name: z.string().optional() }) },
+    answer: { status: 200, description: "How many.", body: { name: "Count", schema: z.object({ count: z.int() }) } },
+    handle: () => Promise.resolve({ count: 0 }),
+  });
+  server = createServer({
+    ...{ routes: [route], callers: callersOf("forgetThings"), version: "0", examples: {}, log: SILENT_LOG },
+    ...{ metrics: createControlMetrics(new Registry()), readiness: async () => ({}), isCaughtUp: () => true },
+  });
+  const headers = { authorization, "content-type": "application/json" };
+  const url = "/v1/things/forget";
+  const sent = payload === undefined ? { headers } : { headers, payload };
+  expect((await server.inject({ method: "POST", url, ...sent })).statusCode).toBe(status);
+});
+
 describe("the server", () => {
   it("lets out of an answer what its schema names and nothing else, and has nobody keep it", async () => {
     serve(() => ({ name: "thing", sharedSecret: "s3cret" }));
