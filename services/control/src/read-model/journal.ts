@@ -142,11 +142,6 @@ export class Journal {
     this.#drop(Number.MAX_SAFE_INTEGER, Math.min(this.#size - this.#options.maxEntries, added + DROP_STEP));
   }
 
-  clear(): void {
-    this.#prepare(`DELETE FROM ${this.#options.name}`).run();
-    this.#size = 0;
-  }
-
   /** The newest entries that fit the query, newest first. */
   newest(query: JournalQuery): readonly JournalEntry[] {
     const { destinationId, kind, messageId, limit } = query;
