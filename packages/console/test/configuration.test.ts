@@ -108,8 +108,8 @@ describe.skipIf("missing" in found)("a source", () => {
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await conflict.getByRole("button", { name: "Keep mine" }).click();
     await page.getByRole("heading", { name: "Mine", exact: true }).waitFor();
-    expect(bodies("PATCH /v1/sources/{id}").map((body) => (body as Configured).revision)).toEqual([
-      ...[SOURCE.revision, SOURCE.revision, theirs.revision],
+    expect(bodies("PATCH /v1/sources/{id}")).toMatchObject([
+      ...[SOURCE.revision, SOURCE.revision, theirs.revision].map((revision) => ({ revision, name: "Mine" })),
     ]);
   });
 
