@@ -33,5 +33,16 @@ it("XC3: releases the body when it is let go, and everything else when the respo
   exchange.letBodyGo();
   expect(released).toEqual(["body"]);
   response.emit("close");
-  expect(released).toEqual(["body", "place", "body"]);
+  expect(released).toEqual(["body", "place"]);
 });
+
+it.each(["before", "after"])(
+  "XC1, XC2: releases a body that was not let go, of a response that closed %s it was held",
+  (when) => {
+    if (when === "before") response.emit("close");
+    exchange.holdBody(() => released.push("body"));
+    if (when === "after") response.emit("close");
+    exchange.letBodyGo();
+    expect(released).toEqual(["body"]);
+  },
+);

@@ -36,10 +36,13 @@ export class Exchange {
     else this.#releases.push(release);
   }
 
-  /** Calls `release` when the response closes or when the body is let go, whichever comes first, and at both. */
+  /** Calls `release` once: when the body is let go or when the response closes, whichever comes first. */
   holdBody(release: () => void): void {
-    this.#releaseBody = release;
-    this.untilClose(release);
+    this.#releaseBody = () => {
+      this.#releaseBody = null;
+      release();
+    };
+    this.untilClose(() => this.letBodyGo());
   }
 
   /** Of the body nothing is needed any more (XC3). */
