@@ -32,3 +32,13 @@ it.each<[string, IncomingHttpHeaders]>([
   }
   expect(bodies.heldBytes).toBe(29 * READ_PIECE_BYTES);
 });
+
+it("reads on what is refused without a turn, so that its sender is not reset before it has read the answer", async () => {
+  const bodies = createBodyReader({ monotonicMs: () => 0 });
+  let rounds = 0;
+  setImmediate(() => (rounds += 1));
+  const pieces = (2 * READ_ROUND_BYTES) / READ_PIECE_BYTES;
+  const { content } = sendPieces(bodies, pieces, { "content-length": String(pieces * READ_PIECE_BYTES) });
+  expect(await content).toMatchObject({ code: "request_too_large" });
+  expect(rounds).toBe(0);
+});

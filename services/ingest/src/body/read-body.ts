@@ -127,8 +127,12 @@ class BodyReading implements HeldBody {
     if (this.#sent !== undefined) this.#sent.bytes = null;
   }
 
-  /** A large body waits for its turn while the round has had its part (read-turns.ts). */
+  /**
+   * A large body waits for its turn while the round has had its part (read-turns.ts). One that is refused, or of which
+   * nothing is needed, does not: what waits unread when its connection closes resets it, and the answer is lost.
+   */
   #waitForTurn(): void {
+    if (this.#refusal !== undefined || this.#isFinished || this.#isReleased) return;
     const isSmall = this.#announcedBytes <= READ_PIECE_BYTES;
     if (isSmall || this.#seenBytes >= this.#announcedBytes || !this.#turns.mustWait()) return;
     this.#request.pause();

@@ -4,7 +4,7 @@
  *
  * Owns the bodies that wait to be read on, and how much of bodies was read in the round.
  * BT1  Once `READ_ROUND_BYTES` of bodies were read in a round, no body goes on to be read in it but those that are
- *      small or whole.
+ *      small, whole or refused.
  * BT2  Of those that wait as many are read on in the next round as are expected to give that much, the sources in
  *      turns, within a source the one that waits longest. All strangers are one source here.
  * BT3  So many wait and no more, since what Node has read of them is in no budget; further ones are read at once.
