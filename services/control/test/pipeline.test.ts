@@ -41,7 +41,7 @@ async function writeEvents(...events: readonly (readonly [messageId: string, use
 async function writeDelivery(messageId: string, destinationId: string, differing: Partial<Delivery> = {}) {
   const codec = await topics.openCodec<Delivery>("delivery");
   const delivery: Delivery = {
-    ...{ messageId, sourceId, destinationId, type: "track", receivedAtMs: Date.now() - 500, configOffset: 3 },
+    ...{ messageId, sourceId, destinationId, type: "track", receivedAtMs: Date.now(), configOffset: 1000 },
     ...{ originIncarnation: 1, originPartition: 1, originOffset: 900, body: Buffer.from("{}"), event: "Signed Up" },
     restJson: null,
     ...differing,
