@@ -1,14 +1,21 @@
+import { once } from "node:events";
 import type { IncomingHttpHeaders } from "node:http";
 import { Readable } from "node:stream";
 import { expect, it } from "vitest";
 import { READ_PIECE_BYTES, READ_ROUND_BYTES } from "../limits.ts";
 import { type BodyReader, createBodyReader } from "./read-body.ts";
 
-/** A body of which more is there than is read at once. */
-const sendPieces = (bodies: BodyReader, pieces: number, headers: IncomingHttpHeaders) => {
-  const request = Object.assign(new Readable({ read() {} }), { headers });
+const requestWith = (headers: IncomingHttpHeaders) => Object.assign(new Readable({ read() {} }), { headers });
+
+/** More is there than is read at once. */
+const pushPieces = (request: Readable, pieces: number) => {
   for (let piece = 0; piece < pieces; piece++) request.push(Buffer.alloc(READ_PIECE_BYTES, String(piece)));
   request.push(null);
+};
+
+const sendPieces = (bodies: BodyReader, pieces: number, headers: IncomingHttpHeaders) => {
+  const request = requestWith(headers);
+  pushPieces(request, pieces);
   return bodies.read(request, { source: "a", address: "" });
 };
 
@@ -33,12 +40,31 @@ it.each<[string, IncomingHttpHeaders]>([
   expect(bodies.heldBytes).toBe(29 * READ_PIECE_BYTES);
 });
 
+/** More than two rounds have turns for, where turns are waited for. */
+const MANY_PIECES = (2 * READ_ROUND_BYTES) / READ_PIECE_BYTES;
+const MANY = { "content-length": String(MANY_PIECES * READ_PIECE_BYTES) };
+
 it("reads on what is refused without a turn, so that its sender is not reset before it has read the answer", async () => {
   const bodies = createBodyReader({ monotonicMs: () => 0 });
   let rounds = 0;
   setImmediate(() => (rounds += 1));
-  const pieces = (2 * READ_ROUND_BYTES) / READ_PIECE_BYTES;
-  const { content } = sendPieces(bodies, pieces, { "content-length": String(pieces * READ_PIECE_BYTES) });
+  const { content } = sendPieces(bodies, MANY_PIECES, MANY);
   expect(await content).toMatchObject({ code: "request_too_large" });
   expect(rounds).toBe(0);
+});
+
+it("reads on what is cut off as too slow without a turn", async () => {
+  let nowMs = 0;
+  const bodies = createBodyReader({ monotonicMs: () => nowMs });
+  const request = requestWith(MANY);
+  const { content } = bodies.read(request, { source: "a", address: "" });
+  nowMs = 10_000;
+  bodies.sweep();
+  expect(await content).toMatchObject({ code: "request_timeout" });
+  let rounds = 0;
+  setImmediate(() => (rounds += 1));
+  pushPieces(request, MANY_PIECES);
+  await once(request, "end");
+  expect(rounds).toBe(0);
+  expect(bodies.heldBytes).toBe(0);
 });

@@ -110,7 +110,7 @@ class BodyReading implements HeldBody {
     this.#resolve = resolve;
     this.#reject = reject;
     this.#share = budget.open(sender, () => {
-      this.#giveBack();
+      this.#discard(TOO_SLOW);
       this.#finish(TOO_SLOW);
     });
     this.#waitForTurn();
@@ -128,11 +128,11 @@ class BodyReading implements HeldBody {
   }
 
   /**
-   * A large body waits for its turn while the round has had its part (read-turns.ts). One that is refused, or of which
-   * nothing is needed, does not: what waits unread when its connection closes resets it, and the answer is lost.
+   * A large body waits for its turn while the round has had its part (read-turns.ts). One that is refused does not:
+   * what waits unread when its connection closes resets it, and the answer is lost.
    */
   #waitForTurn(): void {
-    if (this.#refusal !== undefined || this.#isFinished || this.#isReleased) return;
+    if (this.#refusal !== undefined) return;
     const isSmall = this.#announcedBytes <= READ_PIECE_BYTES;
     if (isSmall || this.#seenBytes >= this.#announcedBytes || !this.#turns.mustWait()) return;
     this.#request.pause();
