@@ -5,6 +5,7 @@
  * PF2  A page does nothing that it should not: what it throws and what the browser says of it is kept.
  */
 import { findAxeViolations } from "@posthaste/testkit/axe";
+import { pressChord } from "@posthaste/testkit/chord";
 import type { Locator, Page } from "playwright-core";
 import { expect } from "vitest";
 import type { Browser } from "./browser.ts";
@@ -58,7 +59,8 @@ export async function openConsole(
   const hasFocus = async (target: Locator) => (await target.and(page.locator(":focus")).count()) > 0;
   const press = async (keys: string): Promise<void> => {
     steps += 1;
-    for (const key of keys.split(" ")) await page.keyboard.press(key);
+    const letters = keys.split(" ");
+    await (letters.length === 1 ? page.keyboard.press(keys) : pressChord(page, ...letters));
   };
   return {
     page,

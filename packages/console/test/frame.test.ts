@@ -1,4 +1,5 @@
 /** What stands around every page: signing in, search, keys, theme. */
+import { pressChord } from "@posthaste/testkit/chord";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { axeFaults, contrastFaults, found } from "./browser.ts";
@@ -112,8 +113,7 @@ describe.skipIf("missing" in found)("keys", () => {
     await page.keyboard.press("Escape");
     await help.waitFor({ state: "detached" });
     await page.keyboard.press("/");
-    await page.keyboard.press("g");
-    await page.keyboard.press("a");
+    await pressChord(page, "g", "a");
     expect([await page.getByRole("dialog").count(), new URL(page.url()).pathname]).toEqual([0, eventPage.path]);
     await page.keyboard.press("Control+k");
     await page.getByRole("dialog", { name: "Search" }).waitFor();
@@ -122,8 +122,7 @@ describe.skipIf("missing" in found)("keys", () => {
   it("lead to a page by two letters, whose main part has the focus then", async () => {
     const page = await visit(eventPage.path, eventPage.live);
     await page.getByText("Given up").first().waitFor();
-    await page.keyboard.press("g");
-    await page.keyboard.press("a");
+    await pressChord(page, "g", "a");
     await page.getByRole("heading", { name: "Activity" }).waitFor();
     expect(await page.evaluate(() => document.activeElement?.id)).toBe("page");
   });

@@ -1,4 +1,5 @@
 /** Lists that are read in pages: the rules of paged-list.tsx, what narrows a list, keys. */
+import { pressChord } from "@posthaste/testkit/chord";
 import { describe, expect, it } from "vitest";
 import { axeFaults, found } from "./browser.ts";
 import { exampleOf, type FakeRequest } from "./fake-control.ts";
@@ -143,8 +144,8 @@ describe.skipIf("missing" in found)("a list", () => {
     await page.keyboard.press("f");
     await page.getByRole("dialog", { name: "Filter" }).waitFor();
     await page.keyboard.press("Escape");
-    await page.keyboard.press("g");
-    await page.keyboard.press("r");
+    await page.getByRole("dialog", { name: "Filter" }).waitFor({ state: "detached" });
+    await pressChord(page, "g", "r");
     await page.waitForURL("**/test-receivers");
     expect(resends()).toHaveLength(1);
   });
