@@ -1,6 +1,6 @@
 /** Tokens as the page makes and revokes them: the rule of new-token-dialog.tsx. */
 import { describe, expect, it } from "vitest";
-import { axeFaults, found } from "./browser.ts";
+import { axeFaults, copiedOn, found } from "./browser.ts";
 import { exampleOf, problem } from "./fake-control.ts";
 import { control, startConsole, visit } from "./started-console.ts";
 
@@ -29,7 +29,7 @@ describe.skipIf("missing" in found)("a token", () => {
     const told = page.getByRole("dialog", { name: "For dana" });
     await told.getByText(LINK).waitFor();
     await told.getByText("It is copied.").waitFor();
-    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(LINK);
+    expect(await copiedOn(page)).toBe(LINK);
     expect(await axeFaults(page)).toEqual([]);
     expect(sent("POST /v1/tokens").map(({ body }) => body)).toEqual([
       { name: "dana", scopes: ["read", "replay"], link: true },
@@ -55,7 +55,7 @@ describe.skipIf("missing" in found)("a token", () => {
     const told = page.getByRole("dialog", { name: "For dana" });
     await told.getByText("pht_for_dana").waitFor();
     expect(await told.getByText("It is copied.").count()).toBe(0);
-    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe("what was there");
+    expect(await copiedOn(page)).toBe("what was there");
     expect(sent("POST /v1/tokens").map(({ body }) => body)).toMatchObject([{ link: false }]);
     await page.keyboard.press("Escape");
     await told.waitFor({ state: "detached" });

@@ -1,6 +1,6 @@
 /** Audiences as the page makes, fills and removes them. */
 import { describe, expect, it } from "vitest";
-import { axeFaults, found } from "./browser.ts";
+import { axeFaults, copiedOn, found } from "./browser.ts";
 import { problem } from "./fake-control.ts";
 import { AUDIENCE, audiencePage } from "./pages/audiences.ts";
 import { control, startConsole, visit } from "./started-console.ts";
@@ -125,10 +125,12 @@ describe.skipIf("missing" in found)("an audience", () => {
   it("is handed over whole by a line that is copied", async () => {
     const page = await visit(path, live);
     await page.getByRole("button", { name: "Copy the curl command" }).click();
-    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
-      "curl -H \"Authorization: Bearer $POSTHASTE_ADMIN_TOKEN\" -H 'Content-Type: application/x-ndjson' " +
-        `-T members.ndjson ${control.url}/v1/audiences/${AUDIENCE.id}/members`,
-    );
+    await expect
+      .poll(() => copiedOn(page))
+      .toBe(
+        "curl -H \"Authorization: Bearer $POSTHASTE_ADMIN_TOKEN\" -H 'Content-Type: application/x-ndjson' " +
+          `-T members.ndjson ${control.url}/v1/audiences/${AUDIENCE.id}/members`,
+      );
   });
 
   it("is removed after what becomes of it was said", async () => {

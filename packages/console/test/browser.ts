@@ -111,6 +111,11 @@ function outside(part: Part): readonly string[] {
   return part === "all" ? [] : FRAME;
 }
 
+/** What was copied last. A browser writes it a moment after it was told to, so that this is to be asked again. */
+export function copiedOn(page: Page): Promise<string> {
+  return page.evaluate(() => navigator.clipboard.readText());
+}
+
 /** By how many CSS pixels the page is wider than the window. */
 export function sidewaysPx(page: Page): Promise<number> {
   return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);

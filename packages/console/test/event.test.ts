@@ -1,7 +1,7 @@
 /** What the page of an event shows of what is sent, and sends again. */
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { axeFaults, contrastFaults, found, sidewaysPx } from "./browser.ts";
+import { axeFaults, contrastFaults, copiedOn, found, sidewaysPx } from "./browser.ts";
 import { exampleOf, problem } from "./fake-control.ts";
 import { eventPage } from "./pages/event.ts";
 import { control, startConsole, visit } from "./started-console.ts";
@@ -65,9 +65,8 @@ describe.skipIf("missing" in found)("an event", () => {
     await page.getByRole("radio", { name: "Raw" }).click();
     expect(await body.innerText()).toBe('{"userId":"ada","n":[1,true]}');
     await page.getByRole("button", { name: "Copy the request as curl" }).click();
-    const line = await page.evaluate(() => navigator.clipboard.readText());
-    expect(line).toContain("curl -X POST 'https://a.example/hook'");
-    expect(line).toContain('-hmac "$SHARED_SECRET"');
+    await expect.poll(() => copiedOn(page)).toContain("curl -X POST 'https://a.example/hook'");
+    expect(await copiedOn(page)).toContain('-hmac "$SHARED_SECRET"');
     await page.emulateMedia({ colorScheme: "dark" });
     await page.setViewportSize({ width: 360, height: 800 });
     expect([await contrastFaults(page), await sidewaysPx(page)]).toEqual([[], 0]);
