@@ -7,7 +7,7 @@
  */
 import { CONTRAST_RULES, findAxeViolations } from "@posthaste/testkit/axe";
 import { CHROMIUM, provideProgram } from "@posthaste/testkit/debian-program";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
 
 /** What the console stores under. The draft has a test of its own, that it holds no secret. */
 const STORED = ["posthaste-theme", "posthaste-letters", "posthaste-zone", "posthaste-connect"];
@@ -109,6 +109,11 @@ export function contrastFaults(page: Page, part: Part = "all"): Promise<readonly
 
 function outside(part: Part): readonly string[] {
   return part === "all" ? [] : FRAME;
+}
+
+/** Answers when it has the focus: that moves when all else stands there already. */
+export function focusOf(target: Locator): Promise<void> {
+  return target.and(target.page().locator(":focus")).waitFor();
 }
 
 /** What was copied last. A browser writes it a moment after it was told to, so that this is to be asked again. */

@@ -3,7 +3,7 @@
  * time-chart.tsx.
  */
 import { describe, expect, it } from "vitest";
-import { axeFaults, contrastFaults, found, sidewaysPx } from "./browser.ts";
+import { axeFaults, contrastFaults, focusOf, found, sidewaysPx } from "./browser.ts";
 import { exampleOf, type FakeRequest, problem } from "./fake-control.ts";
 import { control, startConsole, visit } from "./started-console.ts";
 
@@ -62,6 +62,8 @@ describe.skipIf("missing" in found)("a source", () => {
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Theirs", exact: true }).waitFor();
     expect(await page.getByLabel("Name").inputValue()).toBe("Mine");
+    // Once the dialog is away the focus goes back to where it was.
+    await focusOf(page.getByLabel("Name"));
     const save = page.getByRole("button", { name: "Save", exact: true });
     await save.focus();
     await page.keyboard.press("Enter");

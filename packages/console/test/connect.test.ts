@@ -1,6 +1,6 @@
 /** A webhook is connected: the rule of use-connecting.ts, the form, its test, and the first event. */
 import { describe, expect, it } from "vitest";
-import { axeFaults, contrastFaults, found, sidewaysPx } from "./browser.ts";
+import { axeFaults, contrastFaults, focusOf, found, sidewaysPx } from "./browser.ts";
 import { exampleOf, type FakeRequest, problem } from "./fake-control.ts";
 import { control, startConsole, visit } from "./started-console.ts";
 
@@ -28,12 +28,13 @@ function wrong(path: string, message: string) {
 describe.skipIf("missing" in found)("a webhook", () => {
   it("is connected from nothing by Enter alone, with the test receiver and no typed field", async () => {
     const page = await visit("/connect", NO_SOURCES);
-    await page.getByRole("link", { name: "Webhooks" }).waitFor();
+    await focusOf(page.getByRole("link", { name: "Webhooks" }));
     await page.keyboard.press("Enter");
-    await page.getByLabel("URL 1").waitFor();
+    await focusOf(page.getByLabel("URL 1"));
     expect(await axeFaults(page)).toEqual([]);
     await page.keyboard.press("Enter");
     await expect.poll(() => page.getByLabel("URL 1").inputValue()).toBe(RECEIVER.url);
+    await focusOf(page.getByRole("button", { name: "Save and turn on" }));
     await page.keyboard.press("Enter");
     await page.getByText("Waiting for the first event").waitFor();
     expect(bodies("POST /v1/sources")).toEqual([{ name: "My website", kind: "web" }]);

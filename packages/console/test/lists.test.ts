@@ -1,7 +1,7 @@
 /** Lists that are read in pages: the rules of paged-list.tsx, what narrows a list, keys. */
 import { pressChord } from "@posthaste/testkit/chord";
 import { describe, expect, it } from "vitest";
-import { axeFaults, copiedOn, found } from "./browser.ts";
+import { axeFaults, copiedOn, focusOf, found } from "./browser.ts";
 import { exampleOf, type FakeRequest } from "./fake-control.ts";
 import { control, startConsole, visit } from "./started-console.ts";
 
@@ -110,14 +110,15 @@ describe.skipIf("missing" in found)("a list", () => {
     const page = await visit("/deliveries", { [LATEST]: rows(["message-3", "message-2", "message-1"]) });
     await page.getByText("message-1").waitFor();
     const focused = () => page.evaluate(() => /message-\d/.exec(document.activeElement?.textContent ?? "")?.[0]);
-    await page.keyboard.press("j");
-    expect(await focused()).toBe("message-3");
-    await page.keyboard.press("j");
-    expect(await focused()).toBe("message-2");
-    await page.keyboard.press("End");
-    expect(await focused()).toBe("message-1");
-    await page.keyboard.press("k");
-    expect(await focused()).toBe("message-2");
+    for (const [key, row] of [
+      ["j", "message-3"],
+      ["j", "message-2"],
+      ["End", "message-1"],
+      ["k", "message-2"],
+    ] as const) {
+      await page.keyboard.press(key);
+      await expect.poll(focused).toBe(row);
+    }
     await page.keyboard.press("Enter");
     await page.waitForURL("**/events/message-2");
   });
@@ -126,8 +127,10 @@ describe.skipIf("missing" in found)("a list", () => {
     const page = await visit("/deliveries", { [LATEST]: rows(["message-2", "message-1"]) });
     await page.getByText("message-1").waitFor();
     await page.keyboard.press("r");
-    await page.keyboard.press("j");
-    await page.keyboard.press("j");
+    for (const row of ["message-2", "message-1"]) {
+      await page.keyboard.press("j");
+      await focusOf(page.getByRole("row", { name: row }));
+    }
     const isTold = async () => {
       await page.keyboard.press("c");
       return page.getByText("copied message-1").count();

@@ -1,6 +1,6 @@
 /** The overview: what it shows of a thousand destinations, what can be sent again, the tab's title and icon. */
 import { describe, expect, it } from "vitest";
-import { found } from "./browser.ts";
+import { focusOf, found } from "./browser.ts";
 import { exampleOf } from "./fake-control.ts";
 import { control, startConsole, visit } from "./started-console.ts";
 
@@ -118,7 +118,7 @@ describe.skipIf("missing" in found)("the overview", () => {
   it("leads from nothing to the first webhook by Enter alone", async () => {
     const destinations = { open: 0, failing: 0, healthy: 0, off: 0 };
     const page = await visit("/overview", { [STATUS]: { body: { ...status, needsSomebody: [], destinations } } });
-    await page.getByRole("link", { name: "Connect a webhook" }).waitFor();
+    await focusOf(page.getByRole("link", { name: "Connect a webhook" }));
     await page.keyboard.press("Enter");
     await page.waitForURL("**/connect");
   });
