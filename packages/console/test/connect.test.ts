@@ -87,7 +87,7 @@ describe.skipIf("missing" in found)("a webhook", () => {
     expect(await contrastFaults(page)).toEqual([]);
     for (const width of [360, 768]) {
       await page.setViewportSize({ width, height: 800 });
-      expect([width, await sidewaysPx(page)]).toEqual([width, 0]);
+      await expect.poll(async () => [width, await sidewaysPx(page)]).toEqual([width, 0]);
     }
     expect(bodies("POST /v1/destinations/test")).toMatchObject([
       {
@@ -168,7 +168,7 @@ describe.skipIf("missing" in found)("the first event", () => {
     expect(sent).toBe(3);
     expect(await axeFaults(page)).toEqual([]);
     await page.setViewportSize({ width: 360, height: 800 });
-    expect(await sidewaysPx(page)).toBe(0);
+    await expect.poll(() => sidewaysPx(page)).toBe(0);
   });
 
   it("is a call of the source itself, where one comes first", async () => {

@@ -129,7 +129,7 @@ describe.skipIf("missing" in found)("a list", () => {
     await page.keyboard.press("r");
     for (const row of ["message-2", "message-1"]) {
       await page.keyboard.press("j");
-      await focusOf(page.getByRole("row", { name: row }));
+      await focusOf(page.getByRole("row").filter({ hasText: row }));
     }
     const isTold = async () => {
       await page.keyboard.press("c");

@@ -38,7 +38,7 @@ describe.skipIf("missing" in found)("SR2: a destination's secret", () => {
     });
     const part = page.getByRole("tabpanel");
     await part.getByText(words).waitFor();
-    expect(await part.getByRole("button").allInnerTexts()).toEqual(ways);
+    await expect.poll(() => part.getByRole("button").allInnerTexts()).toEqual(ways);
   });
 });
 
@@ -56,8 +56,8 @@ describe.skipIf("missing" in found)("TD2: a form that somebody else saved meanwh
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByRole("button", { name: "Take theirs" }).click();
     await page.getByRole("heading", { name: "Theirs", exact: true }).waitFor();
-    expect(await name.inputValue()).toBe("Theirs");
-    expect(await page.getByRole("dialog").count()).toBe(0);
+    await expect.poll(() => name.inputValue()).toBe("Theirs");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
     const saves = () =>
       control.requests.filter(({ operation }) => operation === "PATCH /v1/sources/{id}").map(({ body }) => body);
     expect(saves()).toMatchObject([{ revision: SOURCE.revision }]);

@@ -21,7 +21,7 @@ const THEMES = ["light", "dark"] as const;
 const FIRST_MS = 1000;
 /** A picture that does not change for so long is whole. */
 const SETTLED_MS = 300;
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 45_000;
 const AGAIN_MS = 200;
 
 let isTold = false;

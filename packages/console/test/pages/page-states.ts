@@ -58,7 +58,7 @@ export function testStates(pages: readonly TestedPage[]): void {
       expect((await page.title()).replace(/^[■▲] /, "")).toBe(title);
       await expectSound(page, "all");
       await withLargeLetters(page, async () => {
-        expect([await sidewaysPx(page), await unreadableTexts(page)]).toEqual([0, []]);
+        await expect.poll(async () => [await sidewaysPx(page), await unreadableTexts(page)]).toEqual([0, []]);
       });
     });
 
