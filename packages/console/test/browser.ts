@@ -116,6 +116,13 @@ export function focusOf(target: Locator): Promise<void> {
   return target.and(target.page().locator(":focus")).waitFor();
 }
 
+/** The paths that the page asks for from now on, as it sends them: what is under way already is none of them. */
+export function askedFrom(page: Page): readonly string[] {
+  const asked: string[] = [];
+  page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+  return asked;
+}
+
 /** What was copied last. A browser writes it a moment after it was told to, so that this is to be asked again. */
 export function copiedOn(page: Page): Promise<string> {
   return page.evaluate(() => navigator.clipboard.readText());

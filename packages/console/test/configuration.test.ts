@@ -219,7 +219,7 @@ describe.skipIf("missing" in found)("a destination", () => {
     await page.getByRole("button", { name: "Switch", exact: true }).click();
     await page.getByRole("button", { name: "Retire the old secret" }).click();
     await page.getByRole("button", { name: "Rotate" }).waitFor();
-    expect(await page.content()).not.toContain(secret);
+    await expect.poll(() => page.content()).not.toContain(secret);
     await page.emulateMedia({ colorScheme: "dark" });
     await page.setViewportSize({ width: 360, height: 800 });
     expect(await contrastFaults(page)).toEqual([]);

@@ -1,7 +1,7 @@
 /** What comes live: the rules of live-stream.ts, the dot, and lists that hold still. */
 import type { Page } from "playwright-core";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { axeFaults, found } from "./browser.ts";
+import { askedFrom, axeFaults, found } from "./browser.ts";
 import { exampleOf } from "./fake-control.ts";
 import { eventPage } from "./pages/event.ts";
 import { control, startConsole, takeFaults, visit } from "./started-console.ts";
@@ -37,6 +37,14 @@ const tellAttempt = (number: number) =>
     time: `2026-11-22T10:13:${10 + number}.000Z`,
   });
 
+/** From then on no time passes on it by itself, however slow the machine is. */
+async function reloadInStillTime(page: Page): Promise<void> {
+  await page.clock.install();
+  await page.clock.pauseAt(Date.now() + 3_600_000);
+  onTestFinished(() => page.clock.resume());
+  await page.reload();
+}
+
 describe.skipIf("missing" in found)("the stream", () => {
   it("LT2: goes on where it was cut, and each row stands there once", async () => {
     const page = await visit(eventPage.path, { ...eventPage.live, [ATTEMPTS]: { body: { ...PAGE, data: [] } } });
@@ -59,11 +67,7 @@ describe.skipIf("missing" in found)("the stream", () => {
 
   it("LT2: that says nothing for eight seconds is opened again", async () => {
     const page = await visit("/deliveries", { [LATEST]: latest(1) });
-    await page.clock.install();
-    // From here on no time passes by itself, however slow the machine is.
-    await page.clock.pauseAt(Date.now() + 3_600_000);
-    onTestFinished(() => page.clock.resume());
-    await page.reload();
+    await reloadInStillTime(page);
     await expect
       .poll(async () => {
         await page.clock.runFor(10);
@@ -90,14 +94,18 @@ describe.skipIf("missing" in found)("the stream", () => {
 
   it("LT3: that missed something has the list read anew", async () => {
     const page = await visit("/deliveries", { [LATEST]: latest(1) });
-    await page.clock.install();
-    await page.reload();
-    await page.getByText("message-1").waitFor();
-    await dotSays(page, "live");
+    await reloadInStillTime(page);
+    const isThere = async () => {
+      await page.clock.runFor(10);
+      return [await page.getByText("message-1").count(), await page.getByRole("button", { name: /^live/ }).count()];
+    };
+    await expect.poll(isThere).toEqual([1, 1]);
     await page.clock.runFor(1500);
     control.answer({ [LATEST]: latest(2) });
+    const asked = askedFrom(page);
     control.tell("reset", { topics: ["deliveries"] });
-    await expect.poll(() => page.clock.runFor(10).then(() => reads(LATEST))).toBe(1);
+    await expect.poll(() => page.clock.runFor(10).then(() => asked)).toEqual(["/v1/deliveries/latest"]);
+    await page.clock.resume();
     await page.getByRole("button", { name: "1 new" }).waitFor();
   });
 
@@ -108,7 +116,6 @@ describe.skipIf("missing" in found)("the stream", () => {
     await page.reload();
     await page.getByText("message-1").waitFor();
     control.answer({ [LATEST]: latest(2) });
-    // The page's clock stands still before the list would look by itself, after five seconds.
     let ranMs = 0;
     await expect
       .poll(async () => {

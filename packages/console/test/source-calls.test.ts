@@ -1,6 +1,6 @@
 /** What a source sent, on its page. */
 import { describe, expect, it } from "vitest";
-import { axeFaults, copiedOn, found } from "./browser.ts";
+import { askedFrom, axeFaults, copiedOn, found } from "./browser.ts";
 import { exampleOf } from "./fake-control.ts";
 import { control, startConsole, visit } from "./started-console.ts";
 
@@ -61,9 +61,9 @@ describe.skipIf("missing" in found)("a source's calls", () => {
     await page.getByRole("region", { name: "Calls" }).getByText("message-7").waitFor();
     await page.getByRole("button", { name: "live: pause" }).click();
     await page.getByRole("button", { name: /^paused/ }).waitFor();
-    control.answer({ [CALLS]: callsOf([taken ?? {}]) });
+    const asked = askedFrom(page);
     await page.clock.runFor(6000);
-    expect(control.requests.filter(({ operation }) => operation === CALLS)).toEqual([]);
+    expect(asked.filter((each) => each.endsWith("/calls"))).toEqual([]);
   });
 
   it("are none at first: then the lines to send from stand there, in three languages", async () => {
