@@ -4,6 +4,7 @@ import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import type { Delivery, Replay } from "@posthaste/core/delivery/delivery";
 import { NO_INCARNATION } from "@posthaste/core/delivery/origin";
 import { NONE_LEFT_OUT } from "@posthaste/core/replay/replay";
+import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -23,6 +24,8 @@ let writer: LogWriter;
 let anyId: string;
 let eachId: string;
 const seen: Seen[] = [];
+/** Deliveries that were read, of whichever test. */
+let read = 0;
 
 async function createDestination(name: string, settle: "any" | "each" = "any"): Promise<string> {
   const settings = { settle, urls: [{ url: "https://a.example/hook" }, { url: "https://b.example/hook" }] };
@@ -36,14 +39,11 @@ beforeAll(async () => {
   topics = await createTestTopics("control");
   writer = await createLogWriter(topics);
   control = await startTestControl(topics);
-  await topics.follow<Delivery>(topics.names.deliveries, (delivery, { key, headers }) =>
-    seen.push({
-      key: String(key),
-      urls: headerText(headers, "urls"),
-      replay: decodeProgress(headers).replay,
-      delivery,
-    }),
-  );
+  await topics.follow<Delivery>(topics.names.deliveries, (delivery, { key, headers }) => {
+    const { replay } = decodeProgress(headers);
+    seen.push({ key: String(key), urls: headerText(headers, "urls"), replay, delivery });
+    read += 1;
+  });
   [anyId, eachId] = [await createDestination("any"), await createDestination("each", "each")];
   await writer.deadLetters([1, 2, 3].map((n) => deadLetterAt(n, { destinationId: anyId })));
   await writer.strayDeadLetter();
@@ -54,7 +54,10 @@ beforeAll(async () => {
   });
 });
 
-beforeEach(() => {
+beforeEach(async () => {
+  // What the tests before sent, and did not wait for, comes to none that follows.
+  const offsets = await topicOffsets(topics.connection, topics.names.deliveries);
+  await eventually(() => expect(read).toBe(offsets.reduce((sum, { end }) => sum + end, 0)));
   seen.length = 0;
 });
 
@@ -76,12 +79,12 @@ function ended(id: string, on = control): Promise<Record<string, unknown>> {
   });
 }
 
-/** Asks for it and answers the replay as it stands when its runner has come to that, however long that takes it. */
-async function actUntil(id: string, act: "pause" | "cancel", state: string) {
-  expect((await control.call("POST", `/v1/replays/${id}/${act}`)).status).toBe(200);
+/** Cancels it and answers the replay as it stands when its runner has come to that, however long that takes it. */
+async function cancel(id: string) {
+  expect((await control.call("POST", `/v1/replays/${id}/cancel`)).status).toBe(200);
   return await eventually(async () => {
     const replay = await get(id);
-    expect(replay).toMatchObject({ state, endedAt: act === "cancel" ? expect.any(String) : null });
+    expect(replay).toMatchObject({ state: "cancelled", endedAt: expect.any(String) });
     return replay;
   });
 }
@@ -294,14 +297,18 @@ describe("a replay that runs", () => {
     // Never faster than its rate.
     expect(performance.now() - startedMs).toBeGreaterThanOrEqual((seen.length / 100) * 1000 - 200);
 
-    const paused = await actUntil(planned, "pause", "paused");
-    expect(paused.ratePerSecond).toBe(100);
-    await eventually(() => expect(seen).toHaveLength(paused.replayed));
+    expect((await act("pause")).status).toBe(200);
+    // It is told as paused from now on; how many went is written when its runner has come to that.
+    const paused = await eventually(async () => {
+      const replay = await get(planned);
+      expect(replay).toMatchObject({ state: "paused", endedAt: null, ratePerSecond: 100, replayed: seen.length });
+      return replay;
+    });
     expect((await act("pause")).status).toBe(200);
     expect((await act("resume")).body.state).toMatch(/waiting|running/);
     await eventually(() => expect(seen.length).toBeGreaterThan(paused.replayed), { intervalMs: 10 });
 
-    const cancelled = await actUntil(planned, "cancel", "cancelled");
+    const cancelled = await cancel(planned);
     expect(cancelled.replayed).toBeLessThan(letters);
     await eventually(() => expect(seen).toHaveLength(cancelled.replayed));
     expect((await act("resume")).status).toBe(409);
@@ -349,12 +356,12 @@ describe("a replay that runs", () => {
     await eventually(async () => expect((await get(slow)).state).toBe("running"));
     const [second, third] = [await start([`${id}-598`]), await start([`${id}-599`])];
     expect((await get(second)).state).toBe("waiting");
-    expect((await actUntil(second, "cancel", "cancelled")).replayed).toBe(0);
+    expect((await cancel(second)).replayed).toBe(0);
     expect((await get(slow)).state).toBe("running");
     await control.call("POST", `/v1/replays/${slow}/pause`);
     expect(await ended(third)).toMatchObject({ state: "done", replayed: 1 });
     expect((await get(slow)).state).toBe("paused");
-    await actUntil(slow, "cancel", "cancelled");
+    await cancel(slow);
     const { data } = (await control.call("GET", "/v1/replays?limit=200")).body;
     expect(data.slice(-3).map((each: { id: string; state: string }) => [each.id, each.state])).toEqual([
       [slow, "cancelled"],
