@@ -60,6 +60,13 @@ beforeAll(async () => {
     ),
   });
   await writer.attempts([attemptAt(1, { messageId: "long", sourceId, userKey: shortName(LONG_USER) })]);
+  // Of each topic what was written last.
+  await eventually(async () => {
+    const last = [LONG_USER, "dan", "ada"].map(async (userId) => (await search({ userId, limit: "50" })).data);
+    const [long, dan, ada] = await Promise.all(last);
+    expect([long.length, dan.length, ada[0]?.messageId]).toEqual([1, 30, "rejected"]);
+    expect(ada).toContainEqual(expect.objectContaining({ messageId: "died" }));
+  });
 });
 
 afterAll(async () => {

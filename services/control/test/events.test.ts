@@ -121,7 +121,14 @@ beforeAll(async () => {
       const { body: seen } = await control.call("GET", `/v1/events/${messageId}`);
       expect(seen.events).toHaveLength(1);
     }
-    expect((await control.call("GET", "/v1/events/died")).body.cause).toBe("dead_letter");
+    for (const [messageId, cause] of [
+      ["died", "dead_letter"],
+      ["read-twice", "destination_off"],
+    ]) {
+      expect((await control.call("GET", `/v1/events/${messageId}`)).body.cause).toBe(cause);
+    }
+    // How its destination stood is read from a topic of its own.
+    expect((await control.call("GET", "/v1/events/off")).body.sentence).toContain(" since ");
   });
 });
 

@@ -43,7 +43,9 @@ describe("the deliveries as they stand", () => {
     await eventually(async () => {
       const { body } = await control.call("GET", "/v1/deliveries/latest");
       expect(body.complete).toBe(true);
-      expect(body.data).toHaveLength(5);
+      // The dead one may be known by its attempt alone, and is then one that waits.
+      const states = body.data.map(({ state }: { state: string }) => state);
+      expect(states).toEqual(["delivered", "waiting_retry", "dead_letter", "deferred", "delivered"]);
     });
   });
 

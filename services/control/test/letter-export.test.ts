@@ -25,7 +25,10 @@ beforeAll(async () => {
   await writer.deadLetters(letters.slice(0, 2));
   await writer.strayDeadLetter();
   await writer.deadLetters(letters.slice(2), 1);
-  await eventually(async () => expect((await control.call("GET", "/v1/dead-letters")).body.data).toHaveLength(4));
+  await eventually(async () => {
+    const { body } = await control.call("GET", "/v1/dead-letters");
+    expect([body.data.length, body.complete]).toEqual([4, true]);
+  });
 });
 
 afterAll(async () => {
