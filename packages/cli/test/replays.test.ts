@@ -136,7 +136,8 @@ describe("replays", () => {
     await eventually(() => expect(command.control.requests.length).toBeGreaterThan(1));
     watching.kill("SIGINT");
     expect((await exited)[0]).toBe(130);
-    expect(await stderr).toBe(
+    // Behind how far it was, where that took seconds.
+    expect(await stderr).toContain(
       [
         "rpl_1 goes on without this command",
         "  posthaste replays watch rpl_1    looks at it again",

@@ -3,22 +3,24 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { text } from "node:stream/consumers";
 
 export interface RunNodeOptions {
   /** All that the program sees of an environment: nothing is inherited. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string | undefined;
   readonly stdin?: string | undefined;
-  /** Called with the running process's id. */
-  readonly during?: ((pid: number) => Promise<void>) | undefined;
+  /** Called with the running process's id, and what tells what it has said so far. */
+  readonly during?: ((pid: number, said: () => ProgramOutput) => Promise<void>) | undefined;
 }
 
-export interface RunResult {
-  /** Null when a signal ended it. */
-  readonly code: number | null;
+export interface ProgramOutput {
   readonly stdout: string;
   readonly stderr: string;
+}
+
+export interface RunResult extends ProgramOutput {
+  /** Null when a signal ended it. */
+  readonly code: number | null;
 }
 
 /**
@@ -32,11 +34,15 @@ export async function runNode(
   // A program may end before it reads anything.
   child.stdin.on("error", () => {});
   child.stdin.end(stdin);
-  const [[code], stdout, stderr] = await Promise.all([
+  const said = { stdout: "", stderr: "" };
+  const keep = async (name: keyof ProgramOutput): Promise<void> => {
+    for await (const text of child[name].setEncoding("utf8")) said[name] += text;
+  };
+  const [[code]] = await Promise.all([
     once(child, "exit"),
-    text(child.stdout),
-    text(child.stderr),
-    child.pid === undefined ? undefined : during?.(child.pid),
+    keep("stdout"),
+    keep("stderr"),
+    child.pid === undefined ? undefined : during?.(child.pid, () => ({ ...said })),
   ]);
-  return { code, stdout, stderr };
+  return { code, ...said };
 }
