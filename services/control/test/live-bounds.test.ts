@@ -91,7 +91,7 @@ it("LV4: a client that takes nothing is cut off, and the others have everything 
     await writer.attempts(Array.from({ length: 100 }, (_, n) => attemptAt(n, { messageId: `${round}-${n}`, urls })));
   }
   await eventually(() => expect(client.rows("deliveries")).toHaveLength(2000));
-  await eventually(async () => expect(await openStreams()).toMatchObject([{ value: 1 }]), { timeoutMs: 40_000 });
+  await eventually(async () => expect(await openStreams()).toMatchObject([{ value: 1 }]), { timeoutMs: 80_000 });
   expect(client.ended()).toBeNull();
   deaf.destroy();
 });
