@@ -56,7 +56,9 @@ describe("the command line", () => {
     expect((await posthaste(["sources", "remove", source.id])).code).toBe(0);
     expect(await posthaste(["destinations", "list"])).toEqual({ code: 0, stdout: "", stderr: "" });
     // All is well, but that nobody delivers.
-    expect(await posthaste(["doctor"])).toMatchObject({ code: 3, stderr: "look at: settings (unknown)\n" });
+    await eventually(async () =>
+      expect(await posthaste(["doctor"])).toMatchObject({ code: 3, stderr: "look at: settings (unknown)\n" }),
+    );
     await receiver.close();
   });
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { withAdmin } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
-import { createTopic, deleteTopics } from "@posthaste/testkit/topics";
+import { remakeTopic } from "@posthaste/testkit/topics";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startTestControl, type TestControl } from "./control.ts";
 import { attemptAt, createLogWriter, type LogWriter, momentOf } from "./log-writer.ts";
@@ -167,11 +167,6 @@ describe("the delivery log's cache", () => {
     return (body.data ?? []).map(({ messageId }: { messageId: string }) => messageId);
   };
 
-  const deleteAttempts = async (): Promise<void> => {
-    await deleteTopics(topics.names.attempts);
-    await eventually(() => createTopic(topics.names.attempts, { partitions: 2 }));
-  };
-
   it("outlives a restart: what the topic no longer has is still shown, and reading goes on behind it (M1)", async () => {
     await writer.attempts([attemptAt(1)]);
     const first = await start();
@@ -194,8 +189,8 @@ describe("the delivery log's cache", () => {
     const first = await start();
     await eventually(async () => expect(await messages(first)).toHaveLength(2));
     await first.stop();
-    await deleteAttempts();
-    await writer.attempts([attemptAt(3)]);
+    await remakeTopic(topics.names.attempts, { partitions: 2 });
+    await eventually(() => writer.attempts([attemptAt(3)]));
     const second = await start();
     await eventually(async () => expect(await messages(second)).toEqual(["message-3"]));
   });

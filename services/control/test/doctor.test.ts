@@ -88,7 +88,7 @@ describe("GET /v1/doctor", () => {
 
   it("names processes whose clock is ahead, and those that run with other settings and lack a topic for them", async () => {
     await health.sayProcess("two", { retryDelaysMs: [10_000, 30_000] }, Date.now() + 10 * MINUTE_MS);
-    await finds("clock", /^The clock of delivery two is (600|599) s ahead of control's/);
+    await finds("clock", /^The clock of delivery two is (600|5\d\d) s ahead of control's/);
     expect((await check("settings")).findings).toMatchObject([
       {
         state: "warning",
@@ -118,15 +118,18 @@ describe("GET /v1/doctor", () => {
       body: JSON.stringify({ compatibility: "NONE" }),
     });
     expect([removed.status, loosened.status]).toEqual([200, 200]);
-    const { state, findings } = await check("schemas");
-    // What of the rest no process under test has registered is missing too.
-    expect(findings.map((each) => each.what)).toEqual(
-      expect.arrayContaining([
-        "The schema registry lacks the schema event of this version.",
-        expect.stringMatching(/^The subject of the schema delivery takes schemas that cannot read/),
-      ]),
-    );
-    expect(state).toBe("wrong");
+    // A registry that is slow has the check come to nothing.
+    await eventually(async () => {
+      const { state, findings } = await check("schemas");
+      // What of the rest no process under test has registered is missing too.
+      expect(findings.map((each) => each.what)).toEqual(
+        expect.arrayContaining([
+          "The schema registry lacks the schema event of this version.",
+          expect.stringMatching(/^The subject of the schema delivery takes schemas that cannot read/),
+        ]),
+      );
+      expect(state).toBe("wrong");
+    });
   });
 
   it("names destinations whose secrets control cannot open, and those that delivery cannot", async () => {

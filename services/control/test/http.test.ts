@@ -200,9 +200,12 @@ describe("/readyz", () => {
     const service = await startReceiver();
     service.script("/readyz", { status: 200, body: '{"ready":true,"checks":{"tables":true}}' });
     const ready = await startTestControl(topics, { readyUrls: `ingest=${service.url}/readyz` });
-    const response = await fetch(`${ready.url}/readyz`);
-    expect(response.status).toBe(200);
-    expect(await response.json()).toMatchObject({ ready: true, checks: { tables: true, brokers: true, ingest: true } });
+    // On a busy machine what is asked may not answer in time.
+    await eventually(async () => {
+      const response = await fetch(`${ready.url}/readyz`);
+      const checks = { tables: true, brokers: true, ingest: true };
+      expect([response.status, await response.json()]).toMatchObject([200, { ready: true, checks }]);
+    });
     await ready.stop();
     await service.close();
   });
@@ -216,17 +219,13 @@ describe("/readyz", () => {
     const unready = await startTestControl(topics, {
       readyUrls: `ingest=${gone.url}/readyz,router=${service.url}/router,delivery=${service.url}/delivery`,
     });
-    const response = await fetch(`${unready.url}/readyz`);
-    expect(response.status).toBe(503);
-    expect(await response.json()).toMatchObject({
-      ready: false,
-      checks: {
-        tables: true,
-        brokers: true,
-        ingest: "does not answer",
-        router: "tables: reading",
-        delivery: "answers 500",
-      },
+    const checks = {
+      ...{ tables: true, brokers: true, ingest: "does not answer", router: "tables: reading" },
+      delivery: "answers 500",
+    };
+    await eventually(async () => {
+      const response = await fetch(`${unready.url}/readyz`);
+      expect([response.status, await response.json()]).toMatchObject([503, { ready: false, checks }]);
     });
     await unready.stop();
     await service.close();
