@@ -40,7 +40,8 @@ it("says of each destination how its attempts end, since when it fails and why, 
   expect(url?.nextProbeMs).toBeGreaterThan(url?.openSinceMs ?? Number.NaN);
   expect(of("good")?.latencies.reduce((sum, count) => sum + count)).toBe(20);
   const process: Partial<ProcessHealth> = { retryDelaysMs: [1000], retryWindowMs: 60_000, loggedShare: 1 };
-  expect(held.get("process:i1")).toMatchObject({ instance: "i1", process });
+  // In another partition than the destinations.
+  await eventually(() => expect(held.get("process:i1")).toMatchObject({ instance: "i1", process }));
 
   receiver.script("/bad", { status: 200 });
   await eventually(() => {

@@ -61,7 +61,8 @@ describe("a healthy destination", () => {
     await eventually(() => expect(receiver.requestsTo("/rated")).toHaveLength(30));
     const moments = receiver.requestsTo("/rated").map(({ receivedAtMs }) => receivedAtMs);
     const spanMs = (moments.at(-1) ?? 0) - (moments[0] ?? 0);
-    expect(spanMs).toBeGreaterThanOrEqual(1300);
+    // Two may go at once, and where the process stood still before it read those, two more.
+    expect(spanMs).toBeGreaterThanOrEqual(1200);
   });
 });
 
@@ -70,15 +71,15 @@ describe("a receiver that is slow and well", () => {
     ["an idle destination", 1],
     ["a busy one", 400],
   ])("I1: is served beside %s as it is alone: nothing of it is deferred", async (_, others) => {
-    const longer = await createInstallation([10_000]);
+    const longer = await createInstallation([30_000]);
     const slow = { urls: [{ url: `${receiver.url}/slow`, headers: {} }] };
     const other = { urls: [{ url: `${receiver.url}/other`, headers: {} }] };
     receiver.script("/slow", { delayMs: 500 });
     await longer.configure("slow", slow);
     const configOffset = await longer.configure("other", other);
     await longer.send([...drafts("other", others, configOffset), ...drafts("slow", 200, configOffset)]);
-    await longer.startDelivery({ schedule: { delaysMs: [10_000], windowMs: 60_000 } });
-    await eventually(() => expect(receiver.requestsTo("/slow")).toHaveLength(200));
+    await longer.startDelivery({ schedule: { delaysMs: [30_000], windowMs: LONG_MS } });
+    await eventually(() => expect(receiver.requestsTo("/slow")).toHaveLength(200), { timeoutMs: 60_000 });
     expect(longer.waiting).toEqual([]);
     await longer.remove();
   });

@@ -47,7 +47,8 @@ describe("a URL that works", () => {
     receiver.script("/busy", { status: 429, headers: { "retry-after": "3600" } });
     const configOffset = await connect("two", ["/works", "/busy"], { settle: "each" });
     await installation.send(drafts("two", 1, configOffset));
-    const delivery = await installation.startDelivery({ schedule: SCHEDULE });
+    // Who would wait longer than the first delay is deferred: longer than a busy machine takes.
+    const delivery = await installation.startDelivery({ schedule: { delaysMs: [10_000], windowMs: 60_000 } });
     await eventually(() => expect(receiver.requestsTo("/busy")).toHaveLength(1));
     await installation.send(
       drafts("two", 20, configOffset).map((draft) => ({ ...draft, messageId: `${draft.messageId}b` })),
@@ -66,7 +67,7 @@ describe("a URL that works", () => {
     const configOffset = await connect("two", ["/breaks", "/busy"]);
     await installation.send(drafts("two", 1, configOffset));
     const first = await installation.startDelivery({ schedule: SCHEDULE });
-    await eventually(() => expect(installation.waiting).toHaveLength(1));
+    await eventually(() => expect(installation.waiting.length).toBeGreaterThan(0));
     await first.stop();
     await installation.startDelivery({ schedule: SCHEDULE });
     await eventually(() => expect(receiver.requestsTo("/breaks").length).toBeGreaterThanOrEqual(2));

@@ -3,6 +3,9 @@ import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createInstallation, type Installation } from "./installation.ts";
 
+/** What is in flight is waited for, and a member is kept, for as long as a busy machine stands still. */
+const PATIENT = { stopDrainMs: 20_000, rebalanceDrainMs: 20_000, sessionTimeoutMs: 60_000 };
+
 let installation: Installation;
 let receiver: Receiver;
 
@@ -29,9 +32,9 @@ it("C4, D3: processes that come and go in the middle of a run lose nothing, and 
       })),
     );
   await send(0, 400);
-  const first = await installation.startDelivery();
+  const first = await installation.startDelivery({ timing: PATIENT });
   await eventually(() => expect(receiver.requests.length).toBeGreaterThan(20));
-  const second = await installation.startDelivery();
+  const second = await installation.startDelivery({ timing: PATIENT });
   await send(400, 800);
   await first.stop();
   await send(800, 1200);

@@ -135,7 +135,9 @@ describe("what is not passed on", () => {
     await installation.send([testEvent("after-stray", { userId: "k" })]);
     await eventually(() => expect(deliveriesOf("after-stray")).toHaveLength(2));
     expect(router.failures).toEqual([]);
-    expect(await router.registry.metrics()).toContain('posthaste_routed_events_total{outcome="unreadable"} 3');
+    await eventually(async () =>
+      expect(await router.registry.metrics()).toContain('posthaste_routed_events_total{outcome="unreadable"} 3'),
+    );
   });
 });
 
