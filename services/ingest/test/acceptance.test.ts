@@ -26,6 +26,8 @@ const counted = async (answer: string) => {
 
 describe("acknowledgement (AC1)", () => {
   it("is waited for before a call is answered 200", async () => {
+    await gateway.close();
+    gateway = await startTestGateway();
     const { promise, resolve } = Promise.withResolvers<void>();
     gateway.producer.acknowledge = () => promise;
     let answered = false;

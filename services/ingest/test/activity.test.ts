@@ -5,13 +5,15 @@ import { eventually } from "@posthaste/testkit/eventually";
 import { afterEach, describe, expect, it } from "vitest";
 import type { GatewayOptions } from "../src/gateway.ts";
 import { startRealIngest } from "./real-broker.ts";
-import { SOURCE, startTestGateway, type TestGateway, WRITE_KEY } from "./test-gateway.ts";
+import { RECEIVED_AT_MS, SOURCE, startTestGateway, type TestGateway, WRITE_KEY } from "./test-gateway.ts";
 
 const TRACK = { userId: "u", event: "Ordered" };
 
 let gateway: TestGateway;
+/** Within one minute, and told at the end alone, however long a test takes. */
 const start = async (options: Partial<GatewayOptions> = {}) => {
-  gateway = await startTestGateway(options);
+  const clock = { nowMs: () => RECEIVED_AT_MS, monotonicMs: () => 0 };
+  gateway = await startTestGateway({ clock, activityIntervalMs: 600_000, ...options });
 };
 afterEach(() => gateway.close());
 
@@ -109,7 +111,8 @@ describe("a source's activity", () => {
   });
 
   it("has the calls that the brokers did not acknowledge in time", async () => {
-    await start({ acknowledgeTimeoutMs: 30 });
+    const clock = { nowMs: () => RECEIVED_AT_MS, monotonicMs: () => performance.now() };
+    await start({ clock, acknowledgeTimeoutMs: 30 });
     gateway.producer.acknowledge = () => new Promise(() => {});
     await gateway.post("/v1/track", { ...TRACK, messageId: "late" });
     const activity = await told(SOURCE.id);

@@ -135,7 +135,9 @@ describe("a key that is not known yet", () => {
 
   it("is looked for in a body that names beside it one that was refused again and again", async () => {
     let refreshes = 0;
-    await start({ refreshSources: () => Promise.resolve(void refreshes++) });
+    // Of one second, however long the requests take: it is refused again and again within one.
+    const clock = { nowMs: () => RECEIVED_AT_MS, monotonicMs: () => 0 };
+    await start({ clock, refreshSources: () => Promise.resolve(void refreshes++) });
     const post = (body: object) => gateway.post("/v1/track", { ...CALL, ...body }, { authorization: "" });
     for (let time = 0; time < 20; time++) await post({ writeKey: "no" });
     expect(refreshes).toBe(10);

@@ -19,6 +19,13 @@ const post = (path: string, body: unknown, key = WRITE_KEY) =>
     body: JSON.stringify(body),
   });
 const eventsOf = (userId: string) => ingest.events.filter((event) => event.userId === userId);
+/** A client sends again what is answered 503, as it is where a busy broker is not asked in time. */
+const statusByNewKey = async (): Promise<number> => {
+  for (;;) {
+    const { status } = await post("/v1/track", { userId: "u", event: "E" }, "wk-new");
+    if (status !== 503) return status;
+  }
+};
 const textOf = ({ event, name, groupId, previousId }: Event) => event ?? name ?? groupId ?? previousId ?? null;
 
 describe("against a real broker and registry", () => {
@@ -45,19 +52,16 @@ describe("against a real broker and registry", () => {
   });
 
   it("knows a source with the first call after its configuration was acknowledged", async () => {
-    expect((await post("/v1/track", { userId: "u", event: "E" }, "wk-new")).status).toBe(401);
+    expect(await statusByNewKey()).toBe(401);
     const source = { ...SOURCE, id: "src-new", writeKeys: [{ key: "wk-new", expiresAtMs: null }] };
     await ingest.saveSource(source);
-    expect((await post("/v1/track", { userId: "u", event: "E" }, "wk-new")).status).toBe(200);
+    expect(await statusByNewKey()).toBe(200);
     await ingest.saveSource({ ...source, revision: 2, enabled: false });
-    await eventually(async () =>
-      expect((await post("/v1/track", { userId: "u", event: "E" }, "wk-new")).status).toBe(401),
-    );
+    await eventually(async () => expect(await statusByNewKey()).toBe(401));
   });
 
-  it("is ready while the brokers acknowledge", () => {
-    expect(ingest.readiness()).toEqual({ brokers: true, tables: true, bodies: true });
-  });
+  it("is ready while the brokers acknowledge", () =>
+    eventually(() => expect(ingest.readiness()).toEqual({ brokers: true, tables: true, bodies: true })));
 });
 
 /** Type and text of the six calls, and how many are expected of each library. */
@@ -70,8 +74,11 @@ const SIX = [
   ["track", "Ordered"],
 ];
 
+/** Each once: a client sends again what it was not answered in time. */
 const byType = (events: readonly Event[]) =>
-  events.map((event) => [event.type, textOf(event)]).sort(([a], [b]) => String(a).localeCompare(String(b)));
+  [...new Map(events.map((event) => [event.messageId, event])).values()]
+    .map((event) => [event.type, textOf(event)])
+    .sort(([a], [b]) => String(a).localeCompare(String(b)));
 
 describe("real client libraries, unchanged", () => {
   it("@segment/analytics-node sends all its calls and hears that they arrived", async () => {

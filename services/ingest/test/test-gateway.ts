@@ -15,6 +15,9 @@ import { createWriteKeys, type WriteKeys } from "../src/key/write-keys.ts";
 export const WRITE_KEY = "wk-test";
 export const RECEIVED_AT_MS = Date.UTC(2026, 10, 21, 12);
 
+/** Longer than a busy machine stands still: what is acknowledged late by a test is acknowledged. */
+export const PATIENCE_MS = 60_000;
+
 export const SOURCE: Source = {
   id: "src-test",
   revision: 1,
@@ -74,6 +77,7 @@ export async function startTestGateway(options: Partial<GatewayOptions> = {}): P
     trustedProxies: [],
     perSource: { calls: 1_000_000, bytes: 1_000_000_000 },
     maxPendingBytes: 1_000_000,
+    acknowledgeTimeoutMs: PATIENCE_MS,
     writeKeys,
     refreshSources: () => Promise.resolve(),
     producer,
