@@ -14,14 +14,18 @@ import {
 } from "../src/sender.ts";
 import { aDestination } from "./destination.ts";
 
+/** Longer than a busy machine stands still: nothing times out that a test does not want to. */
+const PATIENT = { headersTimeoutMs: 60_000, bodyTimeoutMs: 60_000 };
+
 export const BODY = Buffer.from('{"version":1,"type":"track","userId":"user-1"}');
 
-/** A sender that may reach 127.0.0.0/8, unless told otherwise. */
+/** A sender that may reach 127.0.0.0/8 and is patient, unless told otherwise. */
 export function useSender(
   options: Partial<WebhookSenderOptions> = {},
 ): WebhookSender & { readonly registry: Registry } {
   const registry = new Registry();
-  const sender = createWebhookSender({ allowNetworks: ["127.0.0.0/8"], registry, ...options });
+  const limits = { ...PATIENT, ...options.limits };
+  const sender = createWebhookSender({ allowNetworks: ["127.0.0.0/8"], registry, ...options, limits });
   onTestFinished(() => sender.close());
   return Object.assign(sender, { registry });
 }

@@ -4,9 +4,11 @@
  */
 import type { Socket } from "node:net";
 import { eventually } from "@posthaste/testkit/eventually";
-import { describe, expect, it } from "vitest";
+import { Registry } from "prom-client";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { type OpenSocket, openSocket } from "../src/connector.ts";
 import type { UrlResult } from "../src/report.ts";
-import type { WebhookSender } from "../src/sender.ts";
+import { createWebhookSender, type WebhookSender } from "../src/sender.ts";
 import { attemptTo, useClosedPort, useRawServer, useSender } from "./harness.ts";
 
 const SHORT = { headersTimeoutMs: 300, bodyTimeoutMs: 300 };
@@ -26,6 +28,16 @@ function repeat(socket: Socket, text: string, everyMs: number): void {
   socket.on("close", () => clearInterval(timer));
 }
 
+/** Opens sockets for a sender; `hasRead` answers when the last of them has read so many bytes. */
+function watchedSockets() {
+  let opened: Socket | undefined;
+  const open: OpenSocket = (target) => {
+    opened = openSocket(target);
+    return opened;
+  };
+  return { open, hasRead: (bytes: number) => eventually(() => expect(opened?.bytesRead).toBe(bytes)) };
+}
+
 /** Writes one byte of `text` at a time. */
 function trickle(socket: Socket, text: string, everyMs: number): void {
   let at = 0;
@@ -39,7 +51,9 @@ function trickle(socket: Socket, text: string, everyMs: number): void {
 describe("an endpoint that never comes to the end of its headers", () => {
   it("has 5 seconds by default", async () => {
     const server = await useRawServer(() => {});
-    const result = await resultOf(useSender(), server.url);
+    const sender = createWebhookSender({ allowNetworks: ["127.0.0.0/8"], registry: new Registry() });
+    onTestFinished(() => sender.close());
+    const result = await resultOf(sender, server.url);
     expect(result).toMatchObject({ outcome: "retryable", status: null, error: "timeout" });
     expect(result.durationMs).toBeGreaterThanOrEqual(5_000);
     expect(result.durationMs).toBeLessThan(20_000);
@@ -94,11 +108,12 @@ describe("an endpoint that never comes to the end of its headers", () => {
   });
 
   it("is retried when it cuts a 100 in two, which cannot be left out", async () => {
+    const { open, hasRead } = watchedSockets();
     const server = await useRawServer((socket) => {
       socket.write(CONTINUE.slice(0, 20));
-      setTimeout(() => socket.write(CONTINUE.slice(20) + OK), 30);
+      void hasRead(20).then(() => socket.write(CONTINUE.slice(20) + OK));
     });
-    const result = await resultOf(useSender(), server.url);
+    const result = await resultOf(useSender({ openSocket: open }), server.url);
     expect(result).toMatchObject({ outcome: "retryable", status: null });
   });
 
@@ -144,12 +159,14 @@ describe("an endpoint that breaks the connection", () => {
   });
 
   it("has delivered when it resets in the middle of its body: the status had arrived", async () => {
+    const half = "HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nhalf";
+    const { open, hasRead } = watchedSockets();
     const server = await useRawServer((socket) => {
-      socket.write("HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nhalf", () => {
-        setTimeout(() => socket.resetAndDestroy(), 50);
-      });
+      socket.write(half);
+      // What is not read when a reset comes is lost.
+      void hasRead(half.length).then(() => socket.resetAndDestroy());
     });
-    const sender = useSender();
+    const sender = useSender({ openSocket: open });
     const result = await resultOf(sender, server.url);
     expect(result).toMatchObject({ outcome: "delivered", status: 200, error: null, answer: "half" });
     expect(sender.requestsInFlight).toBe(0);
@@ -192,7 +209,7 @@ describe("an endpoint whose body is the trouble", () => {
       socket.write("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n");
       repeat(socket, "1\r\nx\r\n", 10);
     });
-    const sender = useSender({ limits: SHORT });
+    const sender = useSender({ limits: { bodyTimeoutMs: 300 } });
     const { settled, finished } = attemptTo(sender, [server.url]);
     expect((await settled).settlement.outcome).toBe("delivered");
     expect(sender.requestsInFlight).toBe(1);

@@ -1,10 +1,11 @@
 /** Rules: AT2 and AT3 of attempt.ts. */
+import { eventually } from "@posthaste/testkit/eventually";
 import { hasGoodSignature, signatureOf } from "@posthaste/testkit/signature";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it } from "vitest";
 import { type OpenSocket, openSocket } from "../src/connector.ts";
 import { aDestination } from "./destination.ts";
-import { attempt, attemptTo, BODY, useClosedPort, useReceiver, useSender } from "./harness.ts";
+import { attempt, attemptTo, BODY, useClosedPort, useRawServer, useReceiver, useSender } from "./harness.ts";
 
 describe("an attempt", () => {
   it("posts the exact bytes with the headers of the product, and nothing that was not asked for", async () => {
@@ -149,15 +150,16 @@ describe("an attempt to several URLs", () => {
   it("sends to all of them at once and settles at the first 2xx, while the others run on", async () => {
     const fast = await useReceiver();
     const slow = await useReceiver({ script: { fault: "hang" } });
-    const sender = useSender({ limits: { headersTimeoutMs: 1_000 } });
+    const sender = useSender();
     const { settled, finished } = attemptTo(sender, [slow.url, fast.url]);
     const first = await settled;
     expect(first.settlement).toMatchObject({ outcome: "delivered", retries: [], dead: [] });
     expect(first.urls).toMatchObject([{ url: fast.url, outcome: "delivered" }]);
     expect(sender.requestsInFlight).toBeGreaterThanOrEqual(1);
-    expect(slow.requests).toHaveLength(1);
+    await eventually(() => expect(slow.requests).toHaveLength(1));
+    await slow.close();
     expect((await finished).urls).toMatchObject([
-      { url: slow.url, outcome: "retryable", error: "timeout" },
+      { url: slow.url, outcome: "retryable", error: "connection_reset" },
       { url: fast.url, outcome: "delivered" },
     ]);
     expect(sender.requestsInFlight).toBe(0);
@@ -227,8 +229,11 @@ describe("an attempt to several URLs", () => {
 
   it("AT3: tells of each URL what it came to and when it ended, also after the attempt is settled", async () => {
     const receiver = await useReceiver();
-    receiver.script("/slow", { status: 503, delayMs: 200 });
-    const urls = [`${receiver.url}/slow`, "gopher://receiver.example/", `${receiver.url}/quick`];
+    const quickEnded = Promise.withResolvers<void>();
+    const slow = await useRawServer((socket) => {
+      void quickEnded.promise.then(() => socket.write("HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n"));
+    });
+    const urls = [slow.url, "gopher://receiver.example/", `${receiver.url}/quick`];
     const destination = aDestination({ urls: urls.map((url) => ({ url, headers: {} })) });
     const heard: string[] = [];
     await new Promise<void>((resolve) => {
@@ -236,7 +241,10 @@ describe("an attempt to several URLs", () => {
         { destination, messageId: "message-1", body: BODY, attempt: 1 },
         {
           onOutcome: (index, outcome) => heard.push(`${index} ${outcome}`),
-          onEnd: (index) => heard.push(`${index} ended`),
+          onEnd: (index) => {
+            heard.push(`${index} ended`);
+            if (index === 2) quickEnded.resolve();
+          },
           onSettled: () => heard.push("settled"),
           onFinished: () => resolve(),
         },
