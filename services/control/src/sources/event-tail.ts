@@ -37,6 +37,8 @@ export interface EventTailOptions {
   readonly bounds?: { readonly sources: number; readonly watched: number };
   /** For tests, as those of `EndReaders`. */
   readonly idleLookMs?: number;
+  /** For tests; instead of `PATIENCE_MS`. */
+  readonly patienceMs?: number;
 }
 
 const QUIET_MS = 30_000;
@@ -142,11 +144,11 @@ export class EventTail {
 
   /** In time; also where another source that is asked about has the readers begin again meanwhile. */
   async #isAtEnd(): Promise<boolean> {
-    const { monotonicMs } = this.#options;
+    const { monotonicMs, patienceMs = PATIENCE_MS } = this.#options;
     const untilMs = monotonicMs() + MOST_PATIENCE_MS;
     for (;;) {
       const end = this.#opened();
-      const isThere = await end.reached(PATIENCE_MS);
+      const isThere = await end.reached(patienceMs);
       const isOfOthers = this.#end !== end && this.#end !== null;
       if (!isOfOthers || monotonicMs() >= untilMs) return isThere;
     }
