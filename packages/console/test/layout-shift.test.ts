@@ -1,15 +1,22 @@
 /** What stands on a page stays where it is while the rest of it comes, however late that is. */
+import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { found } from "./browser.ts";
-import type { FakeAnswers } from "./fake-control.ts";
-import { destinationPage, sourcePage } from "./pages/configuration.ts";
-import { deliveriesPage } from "./pages/deliveries.ts";
+import { exampleOf, type FakeAnswers, type FakeRequest } from "./fake-control.ts";
+import { activityPage } from "./pages/access.ts";
+import { audiencePage, audiencesPage } from "./pages/audiences.ts";
+import { destinationPage, destinationsPage, sourcePage } from "./pages/configuration.ts";
+import { testReceiversPage } from "./pages/connect.ts";
+import { deletionPage } from "./pages/deletions.ts";
+import { deadLettersPage, deliveriesPage, lettersPage } from "./pages/deliveries.ts";
 import { eventPage } from "./pages/event.ts";
 import { overviewPage } from "./pages/overview.ts";
 import { control, startConsole, visit } from "./started-console.ts";
 
 const NAMES = ["GET /v1/destinations", "GET /v1/sources"];
 const ATTEMPTS_OF = `${deliveriesPage.path}?destinationId=dst_4k2v8m1n0p3q5r7s`;
+/** Where the names of all examples are found. */
+const EXAMPLES = await readFile(new URL("../openapi.json", import.meta.url), "utf8");
 const DRAWN = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))";
 /**
  * By the browser's own measure, with the texts that moved; what a person's doing moved is none. What was measured and
@@ -32,13 +39,64 @@ const WATCH = `
 
 startConsole();
 
+const [receiver] = (exampleOf("GET /v1/test-receivers").body as { readonly data: readonly object[] }).data;
+/** Two, one of them of a destination. */
+const RECEIVERS: FakeAnswers = {
+  "GET /v1/test-receivers": {
+    body: { data: [receiver, { ...receiver, id: "rcv_2", destinationId: "dst_4k2v8m1n0p3q5r7s" }] },
+  },
+};
+
+/** Whatever the examples name has a name that wraps where its id did not. */
+const LONG_NAMES: FakeAnswers = Object.fromEntries(
+  [
+    ["GET /v1/destinations", /dst_\w+/g],
+    ["GET /v1/sources", /src_\w+/g],
+  ].map(([operation, ids]) => {
+    const example = exampleOf(String(operation)).body as { readonly data: readonly object[] };
+    const name = "The one for whatever is bought in the shop, in the town and in the country";
+    const data = [...new Set(EXAMPLES.match(ids ?? ""))].map((id) => ({ ...example.data[0], id, name }));
+    // A list asks for less at a time.
+    const answer = ({ query }: FakeRequest) => ({
+      body: query.get("limit") === "200" ? { ...example, data } : example,
+    });
+    return [operation, answer];
+  }),
+);
+
 const pendingOf = (operations: readonly string[]): FakeAnswers =>
   Object.fromEntries(operations.map((operation) => [operation, "pending"]));
 
 describe.skipIf("missing" in found)("nothing moves", () => {
   it.each([
     ["names come after an event's verdict", eventPage.path, eventPage.live, NAMES, "Verdict"],
-    ["names come after the deliveries of one destination", ATTEMPTS_OF, deliveriesPage.live, NAMES, "track"],
+    [
+      "names come after the deliveries of one destination",
+      ATTEMPTS_OF,
+      deliveriesPage.live,
+      NAMES,
+      "Loading deliveries",
+    ],
+    ["names come after letters", lettersPage.path, lettersPage.live, NAMES, "Loading letters"],
+    ["names come after groups of letters", deadLettersPage.path, deadLettersPage.live, NAMES, "Loading dead letters"],
+    ["names come after changes", activityPage.path, activityPage.live, NAMES, "Loading changes"],
+    ["names come after an overview's figures", overviewPage.path, overviewPage.live, NAMES, "1 needs you"],
+    ["names come after notifications", deletionPage.path, deletionPage.live, NAMES, "Loading states by source"],
+    ["names come after audiences", audiencesPage.path, audiencesPage.live, NAMES, "Loading audiences"],
+    ["names come after an audience", audiencePage.path, audiencePage.live, NAMES, "Loading audience"],
+    ["names come after test receivers", testReceiversPage.path, RECEIVERS, NAMES, "Loading test receivers"],
+    [
+      "names and health come after destinations",
+      ...[destinationsPage.path, destinationsPage.live, ["GET /v1/sources", "GET /v1/health/destinations"]],
+      "Loading destinations",
+    ],
+    [
+      "sources come after what there is to connect",
+      "/connect?kind=webhook",
+      {},
+      ["GET /v1/sources"],
+      "Loading catalog",
+    ],
     ["the stream begins", "/sources", {}, ["GET /v1/live"], "Web shop"],
     [
       "a destination's health comes after its charts",
@@ -54,9 +112,10 @@ describe.skipIf("missing" in found)("nothing moves", () => {
       ...[overviewPage.path, overviewPage.live, ["GET /v1/dead-letters/groups", "GET /v1/audit"], "1 needs you"],
     ],
   ] as const)("where %s", async (_, path, live, late, stands) => {
-    const page = await visit(path, live);
+    const answers = { ...LONG_NAMES, ...live };
+    const page = await visit(path, answers);
     await page.addInitScript(WATCH);
-    control.answer({ ...live, ...pendingOf(late) });
+    control.answer({ ...answers, ...pendingOf(late) });
     await page.reload();
     const shown = page.getByText(stands).or(page.getByRole("region", { name: stands }));
     await shown.first().waitFor({ state: "attached" });
@@ -66,7 +125,7 @@ describe.skipIf("missing" in found)("nothing moves", () => {
     await page.evaluate("document.fonts.ready");
     await page.evaluate(DRAWN);
     await page.evaluate("globalThis.takeShifts()");
-    control.answer(live);
+    control.answer(answers);
     await page.locator("main [data-state=live]").first().waitFor();
     await page.getByRole("button", { name: /^live/ }).waitFor();
     await expect.poll(() => page.locator("[data-state=loading]").count()).toBe(0);

@@ -23,6 +23,7 @@ export function ChangeList({ filter, empty }: ChangeListProps) {
       queryKey={["GET /v1/audit", filter]}
       read={({ signal, ...page }) => call("GET /v1/audit", { query: { ...filter, ...page }, signal })}
       what="changes"
+      isNamed
       idOf={({ id, requestId }) => `${id} ${requestId}`}
       textOf={({ actor, operation, target }) => `${actor} ${operationWords(operation)} ${target}`}
       copyOf={({ requestId }) => requestId}

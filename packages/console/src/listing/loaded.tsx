@@ -9,28 +9,45 @@ import { ApiProblem } from "../api/client.ts";
 import { Button } from "../elements/button.tsx";
 import { Copied } from "../elements/copied.tsx";
 import { MomentText } from "../moment/moment-text.tsx";
+import { useNaming } from "../names/names.ts";
 import styles from "./listing.module.css";
 
 const QUIET_MS = 150;
 
-type Read<Data> = Pick<
+type ReadQuery<Data> = Pick<
   UseQueryResult<Data>,
   "data" | "error" | "errorUpdatedAt" | "isFetching" | "refetch" | "failureReason"
 >;
 
 export interface LoadedProps<Data> {
-  readonly query: Read<Data>;
+  readonly query: ReadQuery<Data>;
   /** What is read, for who hears it: "deliveries". */
   readonly what: string;
   /** Rows of the skeleton. */
   readonly rows?: number;
+  /** It names destinations or sources: it comes with their names, so that nothing moves when they are known. */
+  readonly isNamed?: boolean;
+  /** It comes with something else that is not there yet. */
+  readonly isAwaited?: boolean;
   readonly isEmpty?: (data: Data) => boolean;
   readonly empty?: ReactNode;
   readonly children: (data: Data) => ReactNode;
 }
 
-export function Loaded<Data>({ query, what, rows = 8, isEmpty, empty, children }: LoadedProps<Data>) {
-  const { data, error } = query;
+export function Loaded<Data>({ isNamed = false, ...props }: LoadedProps<Data>) {
+  return isNamed ? <Named {...props} /> : <Read {...props} />;
+}
+
+function Named<Data>({ isAwaited = false, ...props }: Omit<LoadedProps<Data>, "isNamed">) {
+  const { isSettled } = useNaming();
+  return <Read {...props} isAwaited={isAwaited || !isSettled} />;
+}
+
+function Read<Data>(props: Omit<LoadedProps<Data>, "isNamed">) {
+  const { query, what, rows = 8, isAwaited = false, isEmpty, empty, children } = props;
+  // Looked at in any case: a query tells its caller of what was looked at alone.
+  const { data: read, error } = query;
+  const data = isAwaited ? undefined : read;
   return (
     <>
       {error !== null && <Failure query={query} what={what} error={error} />}
@@ -65,7 +82,7 @@ export function Awaited() {
 }
 
 interface FailureProps {
-  readonly query: Pick<Read<unknown>, "data" | "errorUpdatedAt" | "isFetching" | "refetch">;
+  readonly query: Pick<ReadQuery<unknown>, "data" | "errorUpdatedAt" | "isFetching" | "refetch">;
   readonly what: string;
   readonly error: Error;
 }

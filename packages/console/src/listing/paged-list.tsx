@@ -62,11 +62,16 @@ export interface PagedListProps<Row> {
   readonly live?: Pick<LiveListener, "topics" | "filter">;
   /** How often it is looked whether something came, where that is not every five seconds. */
   readonly lookMs?: number;
+  /** See LoadedProps. */
+  readonly isNamed?: boolean;
+  /** See LoadedProps. */
+  readonly isAwaited?: boolean;
   readonly children: (row: Row) => ReactNode;
 }
 
 export function PagedList<Row>(props: PagedListProps<Row>) {
   const { queryKey, read, what, idOf, textOf, linkOf, empty, rowClass, live, lookMs = LOOK_MS, children } = props;
+  const { isNamed = false, isAwaited = false } = props;
   const query = useInfiniteQuery({
     queryKey: [...queryKey, "pages"],
     queryFn: ({ pageParam, signal }) => read({ limit: PAGE, cursor: pageParam, signal }),
@@ -95,6 +100,8 @@ export function PagedList<Row>(props: PagedListProps<Row>) {
     <Loaded
       query={query}
       what={what}
+      isNamed={isNamed}
+      isAwaited={isAwaited}
       isEmpty={() => shown.length === 0 && came === 0 && last?.nextCursor === null}
       empty={empty}
     >

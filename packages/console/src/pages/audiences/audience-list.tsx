@@ -14,6 +14,7 @@ export function AudienceList({ empty }: { readonly empty: ReactNode }) {
       queryKey={["GET /v1/audiences"]}
       read={({ signal, ...page }) => call("GET /v1/audiences", { query: page, signal })}
       what="audiences"
+      isNamed
       idOf={({ id }) => id}
       textOf={({ name, trait }) => `${name} ${trait}`}
       linkOf={({ id }) => `/audiences/${id}`}
@@ -33,6 +34,7 @@ export function ComputedTraitList({ empty }: { readonly empty: ReactNode }) {
       queryKey={["GET /v1/computed-traits"]}
       read={({ signal, ...page }) => call("GET /v1/computed-traits", { query: page, signal })}
       what="computed traits"
+      isNamed
       idOf={({ id }) => id}
       textOf={({ name, trait }) => `${name} ${trait}`}
       rowClass={styles["audience"]}

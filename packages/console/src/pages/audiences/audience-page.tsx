@@ -47,7 +47,7 @@ export function AudiencePage() {
           There is no such audience any more.
         </Empty>
       ) : (
-        <Loaded query={query} what="audience">
+        <Loaded query={query} what="audience" isNamed>
           {(audience) => (
             <div data-state="live" className={styles["parts"]}>
               <Figures audience={audience} />

@@ -7,6 +7,7 @@ import type { Catalog } from "../../api/api-types.ts";
 import { asked } from "../../api/asked.ts";
 import { searchOf } from "../../listing/filter.ts";
 import { Empty, Loaded } from "../../listing/loaded.tsx";
+import { allSources } from "../../names/names.ts";
 import { PageTitle } from "../../status/page-title.tsx";
 import styles from "./connect.module.css";
 import { ConnectForm } from "./connect-form.tsx";
@@ -14,6 +15,7 @@ import { ConnectForm } from "./connect-form.tsx";
 export function ConnectPage() {
   const { kind } = useSearch({ from: "/connect" });
   const query = useQuery(asked("GET /v1/catalog", {}));
+  const { isPending } = useQuery(allSources);
   return (
     <>
       <PageTitle>Connect</PageTitle>
@@ -22,6 +24,7 @@ export function ConnectPage() {
         query={query}
         what="catalog"
         rows={2}
+        isAwaited={kind !== undefined && isPending}
         isEmpty={(catalog) => catalog.length === 0}
         empty={<Empty action={<a href="/overview">Overview</a>}>Control has nothing to connect.</Empty>}
       >

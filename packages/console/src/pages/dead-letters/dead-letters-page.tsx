@@ -37,6 +37,7 @@ export function DeadLettersPage() {
       <Loaded
         query={query}
         what="dead letters"
+        isNamed
         isEmpty={({ data }) => data.length === 0}
         empty={<Empty command="posthaste dead-letters list">Nothing was given up: no delivery needs you.</Empty>}
       >

@@ -43,6 +43,7 @@ export function LettersPage() {
           call("GET /v1/dead-letters", { query: { ...(filter as Query), ...page }, signal })
         }
         what="letters"
+        isNamed
         idOf={({ place }) => place}
         textOf={({ type, event, messageId }) => `${type} ${event ?? ""} ${messageId}`}
         linkOf={({ messageId }) => `/events/${encodeURIComponent(messageId)}`}

@@ -17,6 +17,7 @@ export function NotificationList({ id }: { readonly id: string }) {
         call("GET /v1/deletions/{id}/notifications", { params: { id }, query: page, signal })
       }
       what="notifications"
+      isNamed
       idOf={({ messageId, destinationId }) => `${messageId} ${destinationId}`}
       textOf={({ userId, destinationId, state }) => `${userId} ${nameOf(destinationId)} ${state}`}
       linkOf={({ messageId }) => `/events/${encodeURIComponent(messageId)}`}

@@ -31,7 +31,7 @@ export function SourceStates({ request }: { readonly request: DeletionStatus }) 
           More than {countOf(MOST)} notifications are not told by source here; the list below has each.
         </p>
       ) : (
-        <Loaded query={query} what="states by source" rows={2}>
+        <Loaded query={query} what="states by source" rows={2} isNamed>
           {(all) => <SourceTable sourceIds={request.sourceIds} notifications={all} />}
         </Loaded>
       )}

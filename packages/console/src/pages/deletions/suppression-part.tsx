@@ -49,7 +49,7 @@ function Suppressed({ userId }: { readonly userId: string }) {
   const unavailable = useMissingScope("write");
   const [ending, setEnding] = useState<Ending | null>(null);
   return (
-    <Loaded query={query} what="suppressions" rows={1}>
+    <Loaded query={query} what="suppressions" rows={1} isNamed>
       {({ sourceIds }) => (
         <>
           <p role="status">

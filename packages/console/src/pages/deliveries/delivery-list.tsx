@@ -43,6 +43,7 @@ export function DeliveryList({ filter, empty }: DeliveryListProps) {
           call("GET /v1/deliveries/latest", { query: { ...(filter as Query), ...page }, signal })
         }
         what="deliveries"
+        isNamed
         idOf={({ messageId, destinationId, replayId, origin }) =>
           JSON.stringify([messageId, destinationId, replayId, origin])
         }

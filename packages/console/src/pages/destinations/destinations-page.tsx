@@ -21,7 +21,7 @@ const AGAIN_MS = 5000;
 
 export function DestinationsPage() {
   const nameOf = useNames();
-  const { data: health } = useQuery({ ...allHealth, refetchInterval: AGAIN_MS });
+  const { data: health, isPending } = useQuery({ ...allHealth, refetchInterval: AGAIN_MS });
   return (
     <>
       <PageTitle>Destinations</PageTitle>
@@ -35,6 +35,8 @@ export function DestinationsPage() {
         queryKey={["GET /v1/destinations"]}
         read={({ signal, ...page }) => call("GET /v1/destinations", { query: page, signal })}
         what="destinations"
+        isNamed
+        isAwaited={isPending}
         idOf={({ id }) => id}
         textOf={({ name, enabled }) => `${name} ${enabled ? "on" : "off"}`}
         linkOf={({ id }) => `/destinations/${id}`}

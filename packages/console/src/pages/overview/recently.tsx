@@ -5,7 +5,7 @@ import { Awaited } from "../../listing/loaded.tsx";
 import { useLive } from "../../live/live.ts";
 import { useThrottled } from "../../live/throttled.ts";
 import { MomentText } from "../../moment/moment-text.tsx";
-import { useNames } from "../../names/names.ts";
+import { useNaming } from "../../names/names.ts";
 import styles from "./overview-page.module.css";
 
 const SHOWN = 5;
@@ -19,9 +19,9 @@ export function Recently() {
   const query = useQuery(asked("GET /v1/audit", { query: { limit: LOOKED_AT } }));
   const look = useThrottled(() => query.refetch(), LEAST_BETWEEN_MS);
   useLive({ topics: ["audit"], filter: {}, onRows: look, onGap: look });
-  const nameOf = useNames();
+  const { nameOf, isSettled } = useNaming();
   const changes = query.data?.data.filter(({ target }) => !COMING.test(target)).slice(0, SHOWN) ?? [];
-  if (query.isPending) return <Awaited />;
+  if (query.isPending || !isSettled) return <Awaited />;
   if (changes.length === 0) return null;
   return (
     <section aria-labelledby="recently">

@@ -1,12 +1,14 @@
 import type { Status } from "../../api/api-types.ts";
+import { Awaited } from "../../listing/loaded.tsx";
 import { countOf } from "../../moment/numbers.ts";
-import { useNames } from "../../names/names.ts";
+import { useNaming } from "../../names/names.ts";
 import styles from "./overview-page.module.css";
 
 /** Replays that have not ended, each with how far it is. */
 export function RunningReplays({ replays }: Pick<Status, "replays">) {
-  const nameOf = useNames();
+  const { nameOf, isSettled } = useNaming();
   if (replays.length === 0) return null;
+  if (!isSettled) return <Awaited />;
   return (
     <section aria-labelledby="replays">
       <h2 id="replays" className={styles["head"]}>

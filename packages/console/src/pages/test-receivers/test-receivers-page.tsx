@@ -33,6 +33,7 @@ export function TestReceiversPage() {
       <Loaded
         query={query}
         what="test receivers"
+        isNamed
         isEmpty={({ data }) => data.length === 0}
         empty={
           <Empty action={create} command="posthaste listen">
