@@ -9,6 +9,7 @@ export const TOKEN = "token-of-the-tests";
 
 export interface FakeControl {
   readonly url: string;
+  /** Without looks at how far a count is: a machine that stands still has a quick count looked at too. */
   readonly requests: Receiver["requests"];
   /** Answers `METHOD /path`, query left out; what is not scripted gets 404. */
   readonly script: (call: string, answer: unknown, status?: number) => void;
@@ -28,7 +29,9 @@ export async function startFakeControl(): Promise<FakeControl> {
   });
   return {
     url: receiver.url,
-    requests: receiver.requests,
+    get requests() {
+      return receiver.requests.filter(({ path }) => path !== "/v1/dead-letters/counting");
+    },
     script: (call, answer, status = 200) => {
       answers.set(call, () => ({ status, body: answer === undefined ? "" : JSON.stringify(answer) }));
     },

@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { run } from "../src/program.ts";
 import type { Terminal } from "../src/terminal.ts";
@@ -18,7 +21,7 @@ beforeEach(() => control.reset());
 const opened: string[] = [];
 
 /** Runs a command line on a terminal of 60 columns where somebody types `answer`. */
-async function onTerminal(args: readonly string[], { answer = "", env = {} } = {}) {
+async function onTerminal(args: readonly string[], { answer = "", env = {}, url = control.url } = {}) {
   const told = createTestTerminal({ env: { POSTHASTE_ADMIN_TOKEN: TOKEN, ...env } });
   const terminal: Terminal = {
     ...told.terminal,
@@ -36,7 +39,7 @@ async function onTerminal(args: readonly string[], { answer = "", env = {} } = {
     },
   };
   const options = { terminal, version: "0", defaultDataDir: "/nonexistent" };
-  const code = await run([...args, "--url", control.url], options);
+  const code = await run([...args, "--url", url], options);
   return { code, stdout: told.stdout(), stderr: told.stderr() };
 }
 
@@ -124,5 +127,38 @@ describe("on a terminal", () => {
     const purge = ["dead-letters", "purge", "--until", "1d"];
     expect((await onTerminal(purge, { answer: "y" })).stderr).toContain("Type their number, 10001, to go on");
     expect((await onTerminal(purge, { answer: "10001" })).code).toBe(0);
+  });
+
+  it.each([
+    ["counting: 340,000 of 1,000,000, 0 a second", { looked: 340_000, of: 1_000_000 }, {}],
+    ["control makes another count first: one at a time\n", { looked: 0, of: null }, { reason: "window_expired" }],
+  ])("a count of dead letters that takes long says how far it is: %s", async (told, own, ahead) => {
+    const asked = { purpose: "replay", again: false, filter: { since: "2026-11-22T10:00:00.000Z", type: "track" } };
+    const counting = [
+      { ...asked, filter: ahead },
+      { ...asked, ...own },
+    ].slice("reason" in ahead ? 0 : 1);
+    const others = [
+      { ...asked, again: true },
+      { ...asked, purpose: "purge" },
+      { ...asked, filter: {} },
+    ];
+    let [looks, counted]: [number, ServerResponse | null] = [0, null];
+    const server = createServer((request, response) => {
+      if (request.method === "POST") counted = response;
+      else {
+        looks += 1;
+        response.end(JSON.stringify({ data: [...counting, ...others.map((each) => ({ ...each, looked: 1, of: 2 }))] }));
+      }
+      // The first look was told by then.
+      if (looks > 1) counted?.writeHead(202).end(JSON.stringify({ id: null, plan: null, matched: 0 }));
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const replay = ["dead-letters", "replay", "--since", "2026-11-22T11:00:00+01:00", "--type", "track"];
+    const { code, stderr } = await onTerminal(replay, { url });
+    server.close();
+    expect([code, stderr]).toEqual([3, expect.stringContaining(told)]);
+    expect(stderr).toMatch(/nothing matches\n$/);
   });
 });

@@ -8,6 +8,7 @@ import { control, startConsole, visit } from "./started-console.ts";
 const PLAN = exampleOf("POST /v1/dead-letters/replay").body as { readonly plan: string };
 const RUNNING = exampleOf("GET /v1/replays/{id}").body as { readonly id: string; readonly matched: number };
 const REPLAY = "POST /v1/dead-letters/replay";
+const COUNTING = "GET /v1/dead-letters/counting";
 const review = "/replay?destinationId=dst_4k2v8m1n0p3q5r7s&reason=window_expired";
 
 const bodies = (operation: string) =>
@@ -67,6 +68,25 @@ describe.skipIf("missing" in found)("a review", () => {
     await page.getByRole("button", { name: "Replay 10,000" }).focus();
     await page.keyboard.press("Enter");
     await page.waitForURL(`**/replays/${RUNNING.id}`);
+  });
+
+  it("says of a count that takes long how far it is, and what it waits for", async () => {
+    const moments = { since: "2026-11-22T10:00:00.000Z" };
+    const own = { purpose: "replay", again: false, filter: { type: "track", ...moments } };
+    const told = { ...own, askedAt: moments.since, looked: 340_000, of: 1_000_000 };
+    const others = [{ purpose: "purge" }, { again: true }, { filter: moments }].map((each) => ({ ...told, ...each }));
+    const answers = (...data: readonly object[]) => ({ [REPLAY]: "pending", [COUNTING]: { body: { data } } }) as const;
+    const page = await visit("/replay?type=track&since=2026-11-22T11:00:00%2B01:00", answers(told, ...others));
+    await page.getByText("Counting: 340,000 of about 1,000,000 dead letters looked at.").waitFor();
+    expect(await page.getByRole("progressbar", { name: "Counted" }).getAttribute("aria-valuenow")).toBe("340000");
+    expect(await axeFaults(page)).toEqual([]);
+    control.answer(answers(...others, { ...told, looked: 0, of: null }));
+    await page.getByText("Waiting for other counts.").waitFor();
+    control.answer(answers(...others));
+    await page.getByText("Waiting for other counts.").waitFor({ state: "detached" });
+    control.answer(counted(7));
+    await page.getByRole("button", { name: "Replay 7" }).waitFor();
+    expect(await page.getByRole("progressbar").count()).toBe(0);
   });
 
   it("sends one first when asked, and tells what the receiver said of it", async () => {

@@ -128,6 +128,7 @@ describe("/openapi.json", () => {
         "POST /v1/dead-letters/replay",
         "GET /v1/dead-letters/export",
         "GET /v1/dead-letters/groups",
+        "GET /v1/dead-letters/counting",
         "GET /v1/dead-letters/{place}",
         "POST /v1/dead-letters/purge",
         "GET /v1/replays",

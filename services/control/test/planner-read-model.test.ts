@@ -9,7 +9,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openReadModel, type ReadModel } from "../src/read-model/read-model.ts";
 import type { JudgedLetter } from "../src/replays/letter-judge.ts";
-import { heldRanges, type LettersReadModel } from "../src/replays/listed-letters.ts";
+import { heldRanges, type LettersReadModel, someListed } from "../src/replays/listed-letters.ts";
 import { PastPlans } from "../src/replays/plan-letters.ts";
 import { type MadePlan, Planner } from "../src/replays/planner.ts";
 import { createLogWriter, deadLetterAt, momentOf } from "./log-writer.ts";
@@ -50,7 +50,8 @@ beforeAll(async () => {
   for (const readModel of readModels.values()) {
     await eventually(() => expect(readModel.isComplete("dead_letters")).toBe(true));
   }
-  nobody = { heldLetters: async () => ({ topicId: "", ranges: [] }), search: () => Promise.reject(new TypeError()) };
+  const notAsked = () => Promise.reject(new TypeError());
+  nobody = { heldLetters: async () => ({ topicId: "", ranges: [] }), search: notAsked, letterHours: notAsked };
 });
 
 afterAll(async () => {
@@ -146,6 +147,17 @@ it("PL3: what it never read, since it may hold no more, is not held", async () =
   await other.remove();
 });
 
+it("PL4: about how many there are to look at is known by the hours that are counted beforehand", async () => {
+  const readModel = readModels.get("all") ?? nobody;
+  const held = Array.from({ length: LETTERS }, (_, n) => n).filter((n) => n % 50 !== 7);
+  expect(await someListed(readModel, {})).toBe(held.length);
+  const destinationId = "dst_1";
+  expect(await someListed(readModel, { destinationId })).toBe(held.filter((n) => n % 4 === 1).length);
+  expect(await someListed(readModel, { reason: "rejected_by_receiver" })).toBe(held.filter((n) => n % 5 === 0).length);
+  expect(await someListed(readModel, { sinceMs: at(31) })).toBe(0);
+  expect(await someListed(readModel, { untilMs: at(0) })).toBe(0);
+});
+
 it("PL3: a count of which it dropped some meanwhile is thrown away", async () => {
   const readModel = readModels.get("all") ?? nobody;
   const [expected] = await count(nobody, {});
@@ -161,6 +173,7 @@ it("PL3: a count of which it dropped some meanwhile is thrown away", async () =>
       raised += 1;
       return { ...held, ranges };
     },
+    letterHours: (query) => readModel.letterHours(query),
   };
   const [found, fromReadModel] = await count(dropping, {});
   expect([found, fromReadModel, raised]).toEqual([expected, 0, 4]);

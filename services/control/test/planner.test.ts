@@ -1,9 +1,9 @@
-/** Rules: PL1 and PL2 of planner.ts, over the real broker. */
+/** Rules: PL1, PL2 and PL4 of planner.ts, over the real broker. */
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { JudgedLetter } from "../src/replays/letter-judge.ts";
+import type { JudgedLetter, Judging } from "../src/replays/letter-judge.ts";
 import { type LetterReaderOptions, readLetters } from "../src/replays/letter-reader.ts";
 import { PlaceSet } from "../src/replays/place-set.ts";
 import { PastPlans } from "../src/replays/plan-letters.ts";
@@ -34,18 +34,18 @@ beforeAll(async () => {
 
 afterAll(() => topics.remove());
 
-type Judge = (found: readonly JudgedLetter[]) => Promise<readonly null[]>;
+type Judge = (found: readonly JudgedLetter[], judging: Judging) => Promise<readonly null[]>;
 
 function plannerWith(judge: Judge): Planner {
   const past = new PastPlans({ plans: () => [] }, { id: null });
   const clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
   const letterTopic = { refresh: async () => null };
   // Of a topic without an id the read model is not asked.
-  const readModel = { heldLetters: async () => ({ topicId: "", ranges: [] }), search: notAsked };
+  const readModel = { heldLetters: async () => ({ topicId: "", ranges: [] }), search: notAsked, letterHours: notAsked };
   return new Planner({ ...reading, judge: { judge }, past, letterTopic, readModel, clock, log: SILENT_LOG });
 }
 const notAsked = () => Promise.reject(new TypeError("the read model is asked"));
-const nobodyLeftOut: Judge = async (found) => found.map(() => null);
+const nobodyLeftOut = async (found: readonly JudgedLetter[]) => found.map(() => null);
 
 it("PL1: letters are read up to an end, whatever stands behind it", async () => {
   const offsets: number[] = [];
@@ -79,3 +79,42 @@ it("PL2: where one partition cannot be counted, the others are not read on", asy
   // What was read by then is counted to its end.
   expect(counted - atFailure).toBeLessThanOrEqual(400);
 });
+
+it("PL4: each count says how far it is while it is asked for, the others behind it wait", async () => {
+  const [first, second] = [gate(), gate()];
+  const planner = plannerWith(async (found, { again }) => {
+    await (again ? second : first).passed;
+    return await nobodyLeftOut(found);
+  });
+  const signal = new AbortController().signal;
+  const [one, other] = [planner.make(ALL, signal), planner.make({ ...ALL, again: true }, signal)];
+  const of = 5 + 1 + MANY;
+  await expect
+    .poll(() => planner.counting())
+    .toMatchObject([
+      { again: false, looked: expect.toSatisfy((looked: number) => looked > 0 && looked < of), of },
+      { again: true, looked: 0, of: null },
+    ]);
+  first.open();
+  await one;
+  await expect.poll(() => planner.counting()).toMatchObject([{ again: true, looked: expect.toSatisfy(isSome), of }]);
+  second.open();
+  await other;
+  expect(planner.counting()).toEqual([]);
+});
+
+it("PL4: a count that failed is none any more", async () => {
+  const planner = plannerWith(() => Promise.reject(new Error("the log is away")));
+  await expect(planner.make(ALL, new AbortController().signal)).rejects.toThrow("the log is away");
+  expect(planner.counting()).toEqual([]);
+});
+
+const isSome = (looked: number) => looked > 0;
+
+function gate(): { readonly passed: Promise<void>; readonly open: () => void } {
+  let open = () => {};
+  const passed = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { passed, open };
+}

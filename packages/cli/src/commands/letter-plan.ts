@@ -2,6 +2,7 @@
 import type { Context } from "../context.ts";
 import type { Entry } from "../entries.ts";
 import { CliError, EXIT } from "../exit-code.ts";
+import { startCounting } from "./counting.ts";
 
 /** Counting reads a whole topic. */
 const COUNTING_MS = 15 * 60_000;
@@ -15,8 +16,10 @@ export interface LetterPlan {
   readonly id: string | null;
 }
 
-export async function makePlan({ api, printer }: Context, path: string, body: object): Promise<LetterPlan> {
-  const answer = await api.call("POST", path, { ...body, dryRun: true }, COUNTING_MS);
+export async function makePlan(context: Context, path: string, body: object): Promise<LetterPlan> {
+  const { api, printer } = context;
+  const end = startCounting(context, path, body);
+  const answer = await api.call("POST", path, { ...body, dryRun: true }, COUNTING_MS).finally(end);
   const left = leftOutWords(answer.leftOut);
   if (left !== "") printer.say(`left out: ${left}`);
   const { matched, plan } = answer;

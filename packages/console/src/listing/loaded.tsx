@@ -29,6 +29,8 @@ export interface LoadedProps<Data> {
   readonly isNamed?: boolean;
   /** It comes with something else that is not there yet. */
   readonly isAwaited?: boolean;
+  /** What is told instead of the skeleton, of what takes long. */
+  readonly meanwhile?: ReactNode;
   readonly isEmpty?: (data: Data) => boolean;
   readonly empty?: ReactNode;
   readonly children: (data: Data) => ReactNode;
@@ -44,20 +46,24 @@ function Named<Data>({ isAwaited = false, ...props }: Omit<LoadedProps<Data>, "i
 }
 
 function Read<Data>(props: Omit<LoadedProps<Data>, "isNamed">) {
-  const { query, what, rows = 8, isAwaited = false, isEmpty, empty, children } = props;
+  const { query, what, rows = 8, isAwaited = false, meanwhile, isEmpty, empty, children } = props;
   // Looked at in any case: a query tells its caller of what was looked at alone.
   const { data: read, error } = query;
   const data = isAwaited ? undefined : read;
   return (
     <>
       {error !== null && <Failure query={query} what={what} error={error} />}
-      {data === undefined && error === null && <Skeleton what={what} rows={rows} />}
+      {data === undefined && error === null && <Skeleton what={what} rows={rows} meanwhile={meanwhile} />}
       {data !== undefined && (isEmpty?.(data) === true ? empty : children(data))}
     </>
   );
 }
 
-function Skeleton({ what, rows }: { readonly what: string; readonly rows: number }) {
+function Skeleton({
+  what,
+  rows,
+  meanwhile,
+}: Pick<LoadedProps<unknown>, "what" | "meanwhile"> & { readonly rows: number }) {
   const [isShown, setShown] = useState(false);
   useEffect(() => {
     const timer = setTimeout(() => setShown(true), QUIET_MS);
@@ -68,10 +74,11 @@ function Skeleton({ what, rows }: { readonly what: string; readonly rows: number
       <span className={styles["heard"]} role="status">
         {isShown ? `Loading ${what}` : ""}
       </span>
-      {Array.from({ length: rows }, (_, row) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: rows without content are told apart by nothing else
-        <div key={row} className={isShown ? styles["bar"] : styles["space"]} />
-      ))}
+      {meanwhile ??
+        Array.from({ length: rows }, (_, row) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: rows without content are told apart by nothing else
+          <div key={row} className={isShown ? styles["bar"] : styles["space"]} />
+        ))}
     </div>
   );
 }

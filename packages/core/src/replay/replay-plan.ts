@@ -5,7 +5,8 @@ import type { LetterFilter } from "./letter-filter.ts";
 import type { LeftOutCounts, ReplayWant } from "./replay.ts";
 
 /** To be sent again, or to be seen no more. */
-export type PlanPurpose = "replay" | "purge";
+export const PLAN_PURPOSES = ["replay", "purge"] as const;
+export type PlanPurpose = (typeof PLAN_PURPOSES)[number];
 
 /** Offsets of the dead letters' topic, from `start` up to before `end`. */
 export interface PlannedRange {

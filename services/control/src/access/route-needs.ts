@@ -49,6 +49,7 @@ export const ROUTE_NEEDS: Readonly<Record<string, Need>> = {
   countDeadLetters: "read",
   groupDeadLetters: "read",
   getDeadLetter: "read",
+  listCounting: "read",
   exportDeadLetters: "read",
   replayDeadLetters: { scope: "replay", dryRun: "read" },
   purgeDeadLetters: "write",

@@ -24,7 +24,7 @@ export interface ListedLetter {
   readonly users: string;
 }
 
-export type LettersReadModel = Pick<ReadModel, "search" | "heldLetters">;
+export type LettersReadModel = Pick<ReadModel, "search" | "heldLetters" | "letterHours">;
 
 /** The part of each range of which every dead letter is held; none where that is not known, or of another topic. */
 export async function heldRanges(
@@ -40,6 +40,17 @@ export async function heldRanges(
     const [from, to] = [Math.max(start, found.from), Math.min(end, found.next)];
     return from < to ? [{ partition, start: from, end: to }] : [];
   });
+}
+
+/** About how many there are to look at for the filter, by the hours that are counted beforehand. */
+export async function someListed(
+  readModel: Pick<LettersReadModel, "letterHours">,
+  { destinationId, reason, sinceMs = 0, untilMs = Number.POSITIVE_INFINITY }: LetterFilter,
+): Promise<number> {
+  const hours = await readModel.letterHours({ destinationId, kind: reason });
+  return hours
+    .filter(({ firstMs, lastMs }) => lastMs >= sinceMs && firstMs < untilMs)
+    .reduce((sum, { count }) => sum + count, 0);
 }
 
 /** Those of the ranges that fit, in no order. */

@@ -17,6 +17,7 @@ import type { Freshness } from "../http/freshness.ts";
 import type { Route } from "../http/route.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import type { RecentEntries } from "../recent-entries.ts";
+import { countingRoute } from "./counting-route.ts";
 import { LetterJudge } from "./letter-judge.ts";
 import type { LetterReaderOptions } from "./letter-reader.ts";
 import { LetterTopic } from "./letter-topic.ts";
@@ -101,7 +102,7 @@ export async function openReplays(options: OpenReplaysOptions): Promise<OpenedRe
     settlesEach: (destinationId) => destinations.get(destinationId)?.settle === "each",
   });
   return {
-    routes: [...replayRoutes(handlers, options.readModel), ...purgeRoutes(handlers)],
+    routes: [...replayRoutes(handlers, options.readModel), ...purgeRoutes(handlers), countingRoute(handlers)],
     past,
     live: {
       recent: changes.recent,

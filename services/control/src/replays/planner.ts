@@ -2,12 +2,14 @@
  * Makes plans: counts the dead letters that fit, up to where their topic ends when it is asked for, out of the read
  * model what it holds and out of the topic itself the rest.
  *
- * Owns: the turn in which plans are made.
+ * Owns: the turn in which plans are made, and those that are being made.
  * PL1  The ends are fixed first; what comes later belongs to no plan that is made now.
  * PL2  One plan is made at a time in a process: each reads a whole topic. Where one partition cannot be counted, the
  *      others are not read on.
  * PL3  What is counted is the same both ways: the read model is asked for ranges of which it holds every letter, and
  *      where it dropped some of them meanwhile, that count is thrown away.
+ * PL4  What is being counted says how far it is from when it is asked for until it is made, given up or failed. How
+ *      much there is to count is an estimate: the count itself is what finds out.
  */
 import { isPosthasteError } from "@posthaste/core/errors";
 import type { Log } from "@posthaste/core/log";
@@ -20,7 +22,7 @@ import { Lanes } from "../lanes.ts";
 import type { LetterJudge } from "./letter-judge.ts";
 import { type LetterReaderOptions, readLetters } from "./letter-reader.ts";
 import type { LetterTopic } from "./letter-topic.ts";
-import { heldRanges, type LettersReadModel, listedLetters } from "./listed-letters.ts";
+import { heldRanges, type LettersReadModel, listedLetters, someListed } from "./listed-letters.ts";
 import { MAX_PLACES_BYTES } from "./place-set.ts";
 import { type CountedPlan, type LetterCount, PlanCount } from "./plan-count.ts";
 import type { PastPlans } from "./plan-letters.ts";
@@ -45,6 +47,15 @@ export interface MadePlan {
   readonly counts: readonly LetterCount[];
 }
 
+/** PL4. */
+export interface Counting extends PlanInput {
+  readonly askedAtMs: number;
+  /** Letters that were looked at. */
+  readonly looked: number;
+  /** About how many there are to look at; null before it has begun. */
+  readonly of: number | null;
+}
+
 export interface PlannerOptions extends LetterReaderOptions {
   readonly judge: Pick<LetterJudge, "judge">;
   readonly past: PastPlans;
@@ -58,6 +69,8 @@ export class Planner {
   readonly #options: PlannerOptions;
   /** PL2. */
   readonly #lanes = new Lanes();
+  /** PL4, in the order in which they were asked for. */
+  readonly #counting = new Set<CountingPlan>();
 
   constructor(options: PlannerOptions) {
     this.#options = options;
@@ -67,17 +80,34 @@ export class Planner {
    * Throws the Problem `conflict` where more is left out, here and there, than can be noted; `unavailable` while the
    * delivery log cannot be asked. `signal` ends the reading.
    */
-  make(input: PlanInput, signal: AbortSignal): Promise<MadePlan> {
-    return this.#lanes.inTurn("", () => this.#make(input, signal));
+  async make(input: PlanInput, signal: AbortSignal): Promise<MadePlan> {
+    const counting: CountingPlan = { input, askedAtMs: this.#options.clock.nowMs(), count: null, of: null };
+    this.#counting.add(counting);
+    try {
+      return await this.#lanes.inTurn("", () => this.#make(counting, signal));
+    } finally {
+      this.#counting.delete(counting);
+    }
   }
 
-  async #make(input: PlanInput, signal: AbortSignal): Promise<MadePlan> {
+  /** PL4: the first of them is counted, the others wait for their turn. */
+  counting(): readonly Counting[] {
+    return [...this.#counting].map(({ input, askedAtMs, count, of }) => {
+      const looked = count?.looked ?? 0;
+      return { ...input, askedAtMs, looked, of: of === null ? null : Math.max(of, looked) };
+    });
+  }
+
+  async #make(counting: CountingPlan, signal: AbortSignal): Promise<MadePlan> {
+    const { input } = counting;
     const { connection, topic, clock, log } = this.#options;
     const createdAtMs = clock.nowMs();
     const topicId = await this.#options.letterTopic.refresh(AbortSignal.any([signal, AbortSignal.timeout(BROKERS_MS)]));
     const ranges = await topicOffsets(connection, topic);
-    const { count, rest } = await this.#countHeld({ plan: { ...input, createdAtMs }, topicId, ranges }, signal);
+    const { count, rest } = await this.#countHeld({ counting, createdAtMs, topicId, ranges }, signal);
     const fromReadModel = count.looked;
+    counting.count = count;
+    counting.of = fromReadModel + lengthOf(rest);
     const failing = new AbortController();
     const reading = { topicId, signal: AbortSignal.any([signal, failing.signal]) };
     try {
@@ -100,13 +130,18 @@ export class Planner {
   }
 
   /** PL3. */
-  async #countHeld({ plan, topicId, ranges }: AskedCount, signal: AbortSignal): Promise<HeldCount> {
+  async #countHeld(asked: AskedCount, signal: AbortSignal): Promise<HeldCount> {
     const { readModel } = this.#options;
+    const { counting, createdAtMs, topicId, ranges } = asked;
+    const plan: CountedPlan = { ...counting.input, createdAtMs };
     const begin = () => new PlanCount(plan, this.#options);
     try {
       for (let tries = 0; tries < TRIES && !signal.aborted; tries += 1) {
         const held = await heldRanges(readModel, topicId, ranges);
         const count = begin();
+        counting.count = count;
+        counting.of =
+          held.length === 0 ? null : (await someListed(readModel, plan.filter)) + lengthOf(restOf(ranges, held));
         for await (const letters of listedLetters(readModel, plan.filter, held)) {
           if (signal.aborted) break;
           await count.take(letters);
@@ -135,8 +170,16 @@ interface CountedTopic {
   readonly signal: AbortSignal;
 }
 
+interface CountingPlan {
+  readonly input: PlanInput;
+  readonly askedAtMs: number;
+  count: PlanCount | null;
+  of: number | null;
+}
+
 interface AskedCount {
-  readonly plan: CountedPlan;
+  readonly counting: CountingPlan;
+  readonly createdAtMs: number;
   readonly topicId: string | null;
   readonly ranges: readonly PlannedRange[];
 }
@@ -150,6 +193,10 @@ interface HeldCount {
 
 function isWithin({ partition, start, end }: PlannedRange, ranges: readonly PlannedRange[]): boolean {
   return ranges.some((each) => each.partition === partition && each.start <= start && each.end >= end);
+}
+
+function lengthOf(ranges: readonly PlannedRange[]): number {
+  return ranges.reduce((sum, { start, end }) => sum + (end - start), 0);
 }
 
 /** The ranges without the parts that are held. */

@@ -11,7 +11,7 @@ import { invalidInput, Problem } from "../http/problem.ts";
 import { createId } from "../identifiers.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import { assertDeliveriesKnown } from "./letter-judge.ts";
-import type { MadePlan, PlanInput, Planner } from "./planner.ts";
+import type { Counting, MadePlan, PlanInput, Planner } from "./planner.ts";
 import { isOver } from "./replay-runner.ts";
 import { type HeldPlan, noSuchPlan, type ReplayStore } from "./replay-store.ts";
 
@@ -55,6 +55,11 @@ export class ReplayHandlers {
     if (made.plan.matched === 0) return { id: null, made };
     const { id } = await store.add(createId("rpl"), made.plan);
     return { id, made };
+  }
+
+  /** Of this process. */
+  counting(): readonly Counting[] {
+    return this.#options.planner.counting();
   }
 
   /** Throws the Problem `not_found`, `conflict` for a plan of another purpose or one that was started before. */

@@ -6,10 +6,10 @@ import {
   REPLAY_STATES,
   replayState,
 } from "@posthaste/core/replay/replay";
-import type { ReplayPlan } from "@posthaste/core/replay/replay-plan";
+import { PLAN_PURPOSES, type ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import { z } from "zod";
 import { letterFilter, viewFilter } from "./letter-query.ts";
-import type { MadePlan } from "./planner.ts";
+import type { Counting, MadePlan } from "./planner.ts";
 import type { ReplayOutcomes } from "./replay-outcomes.ts";
 import type { HeldPlan } from "./replay-store.ts";
 
@@ -63,6 +63,15 @@ export const planAnswer = z.object({
   ),
 });
 
+export const countingAnswer = z.object({
+  purpose: z.enum(PLAN_PURPOSES),
+  filter: letterFilter.describe("Which dead letters are counted."),
+  again: z.boolean().describe("Those too that were delivered since or replayed before."),
+  askedAt: time,
+  looked: z.int().describe("Dead letters that were looked at so far."),
+  of: z.int().nullable().describe("About how many there are to look at; null before it has begun."),
+});
+
 export const replayAnswer = z.object({
   id: z.string(),
   state: z.enum(REPLAY_STATES),
@@ -99,6 +108,18 @@ export function viewPlan({ plan, counts }: MadePlan, { id, planId }: PlanIds): z
     counts: [...counts],
     samples: plan.samples.map(({ deadAtMs, ...sample }) => ({ ...sample, time: new Date(deadAtMs).toISOString() })),
   };
+}
+
+export function viewCounting({
+  askedAtMs,
+  filter,
+  purpose,
+  again,
+  looked,
+  of,
+}: Counting): z.input<typeof countingAnswer> {
+  const askedAt = new Date(askedAtMs).toISOString();
+  return { ...{ purpose, again, looked, of, askedAt }, filter: viewFilter(filter) };
 }
 
 export interface PlanIds {

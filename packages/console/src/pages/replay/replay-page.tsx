@@ -1,7 +1,6 @@
 /** A replay under way: how far, how fast, what came of it; and what stops it. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
-import { ProgressBar } from "react-aria-components";
 import type { Replay } from "../../api/api-types.ts";
 import { asked } from "../../api/asked.ts";
 import { ApiProblem, call } from "../../api/client.ts";
@@ -20,6 +19,7 @@ import { useMissingScope } from "../../session/session.ts";
 import { PageTitle } from "../../status/page-title.tsx";
 import type { Tone } from "../../verdict/cause.ts";
 import { Mark } from "../../verdict/mark.tsx";
+import { CountedBar } from "./counted-bar.tsx";
 import { leftOutWords } from "./left-out.ts";
 import styles from "./replay.module.css";
 import { useSpeed } from "./speed.ts";
@@ -90,19 +90,7 @@ function Progress({ replay, atMs }: { readonly replay: Replay; readonly atMs: nu
           </span>{" "}
           <strong>{replayed.toLocaleString("en-GB")}</strong> of {matched.toLocaleString("en-GB")} sent
         </p>
-        <ProgressBar
-          aria-label="Sent"
-          value={passed}
-          maxValue={Math.max(1, matched)}
-          className={styles["progress"] ?? ""}
-        >
-          {({ percentage = 0 }) => (
-            <svg className={styles["bar"]} viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden>
-              <rect className={styles["track"]} width="100" height="1" />
-              <rect className={styles["done"]} width={percentage} height="1" />
-            </svg>
-          )}
-        </ProgressBar>
+        <CountedBar label="Sent" count={passed} of={matched} />
         <dl className={styles["facts"]}>
           <Fact name="Delivered">{told(delivered)}</Fact>
           <Fact name="Failed again">

@@ -18,6 +18,7 @@ import { Empty, Loaded } from "../../listing/loaded.tsx";
 import { MomentText } from "../../moment/moment-text.tsx";
 import { useNames } from "../../names/names.ts";
 import { PageTitle } from "../../status/page-title.tsx";
+import { useCounting } from "./counting.tsx";
 import { leftOutWords } from "./left-out.ts";
 import { PlanCounts } from "./plan-counts.tsx";
 import { PlanSamples } from "./plan-samples.tsx";
@@ -33,6 +34,7 @@ export function ReviewPage() {
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
+  const counting = useCounting(inputOf(filter), query.isPending);
   const { again: _, ...letters } = filter;
   return (
     <>
@@ -42,6 +44,8 @@ export function ReviewPage() {
       <Loaded
         query={query}
         what="count"
+        isNamed
+        meanwhile={counting}
         isEmpty={({ matched }) => matched === 0}
         empty={
           <Empty

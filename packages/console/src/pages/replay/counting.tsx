@@ -1,0 +1,70 @@
+/** How far a count is that takes longer than a moment: a million letters take seconds. */
+import { useQuery } from "@tanstack/react-query";
+import { type ReactNode, useEffect, useState } from "react";
+import type { CountingPlans, ReplayInput } from "../../api/api-types.ts";
+import { asked } from "../../api/asked.ts";
+import { countOf } from "../../moment/numbers.ts";
+import { CountedBar } from "./counted-bar.tsx";
+import styles from "./replay.module.css";
+
+/** Most counts are over by then. */
+const LONG_MS = 1000;
+const LOOK_MS = 500;
+
+type Counting = CountingPlans["data"][number];
+
+/** What is told of the count of `input` while it is made; undefined while there is nothing to tell. */
+export function useCounting(input: ReplayInput, isCounting: boolean): ReactNode {
+  const isLong = useLong(isCounting);
+  const { data } = useQuery({
+    ...asked("GET /v1/dead-letters/counting", {}),
+    ...{ enabled: isLong, refetchInterval: LOOK_MS, staleTime: 0, gcTime: 0 },
+  });
+  const before = data?.data.findIndex((each) => isOf(each, input)) ?? -1;
+  const own = data?.data[before];
+  if (!isLong || own === undefined || (before === 0 && own.of === null)) return undefined;
+  return <Told counting={own} before={before} />;
+}
+
+function Told({ counting: { looked, of }, before }: { readonly counting: Counting; readonly before: number }) {
+  if (before > 0 || of === null) return <p>Waiting for {before === 1 ? "another count" : "other counts"}.</p>;
+  return (
+    <div className={styles["summary"]}>
+      <p>
+        Counting: <strong>{countOf(looked)}</strong> of about {countOf(of)} dead letters looked at.
+      </p>
+      <CountedBar label="Counted" count={looked} of={of} />
+    </div>
+  );
+}
+
+/** True from a second after it began. */
+function useLong(isCounting: boolean): boolean {
+  const [isLong, setLong] = useState(false);
+  useEffect(() => {
+    if (!isCounting) return;
+    const timer = setTimeout(() => setLong(true), LONG_MS);
+    return () => {
+      clearTimeout(timer);
+      setLong(false);
+    };
+  }, [isCounting]);
+  return isLong && isCounting;
+}
+
+/** Whether it is what `input` asks for: control tells it with the fields that it was asked with. */
+function isOf(
+  { purpose, again, filter }: Counting,
+  { again: isAgain = false, dryRun: _, ...input }: ReplayInput,
+): boolean {
+  return purpose === "replay" && again === isAgain && wordsOf(filter) === wordsOf(input);
+}
+
+function wordsOf({ since, until, ...others }: Counting["filter"]): string {
+  const known = Object.entries({ ...others, since: atMs(since), until: atMs(until) });
+  return JSON.stringify(known.filter(([, value]) => value !== undefined).sort());
+}
+
+function atMs(moment: string | undefined): number | undefined {
+  return moment === undefined ? undefined : Date.parse(moment);
+}
