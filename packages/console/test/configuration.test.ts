@@ -154,6 +154,19 @@ describe.skipIf("missing" in found)("a destination", () => {
       ]);
   });
 
+  it("TD3: keeps what was typed while another of its tabs is looked at", async () => {
+    const page = await visit(settingsPath);
+    await page.getByLabel("Requests a second at the most").fill("50");
+    await page.getByRole("tab", { name: "Changes" }).click();
+    await page.getByText("name: Web shop → Shop").waitFor();
+    await page.getByRole("tab", { name: "Settings" }).click();
+    expect(await page.getByLabel("Requests a second at the most").inputValue()).toBe("50");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await expect
+      .poll(() => bodies("PATCH /v1/destinations/{id}"))
+      .toMatchObject([{ revision: DESTINATION.revision, settings: { rateLimitPerSecond: 50 } }]);
+  });
+
   it("says at the field what control found wrong", async () => {
     const refused = problem(400, "settings.urls[0].url: expected an http or https URL");
     const body = typeof refused === "object" ? refused.body : {};

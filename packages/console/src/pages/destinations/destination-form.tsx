@@ -1,4 +1,7 @@
-/** Keeps TD1 and TD2 of conflict-dialog.tsx, and TD3 of revised-draft.ts. */
+/**
+ * Keeps TD1 and TD2 of conflict-dialog.tsx, and TD3 of revised-draft.ts; what is typed is the page's, since the form goes
+ * when another of its tabs is looked at.
+ */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Form } from "react-aria-components";
@@ -17,10 +20,16 @@ import { TurnOffDialog } from "./turn-off-dialog.tsx";
 
 const FORM = { draftOf, patchOf };
 
+type Revised = RevisedDraft<Destination, DestinationDraft>;
+
+/** For the page that has the form. */
+export function useDestinationDraft(destination: Destination): Revised {
+  return useRevisedDraft(destination, FORM);
+}
+
 /** What may be changed of a destination. */
-export function DestinationForm({ destination }: { readonly destination: Destination }) {
+export function DestinationForm({ revised }: { readonly revised: Revised }) {
   const missingScope = useMissingScope("write");
-  const revised = useRevisedDraft(destination, FORM);
   const { opened, draft, isChanged, setDraft } = revised;
   const [isTurningOff, setTurningOff] = useState(false);
   const saving = useSaving(revised);
@@ -64,7 +73,7 @@ export function DestinationForm({ destination }: { readonly destination: Destina
   );
 }
 
-function useSaving({ opened, draft, begin }: RevisedDraft<Destination, DestinationDraft>) {
+function useSaving({ opened, draft, begin }: Revised) {
   const { id } = opened;
   const client = useQueryClient();
   const [theirs, setTheirs] = useState<Destination | null>(null);

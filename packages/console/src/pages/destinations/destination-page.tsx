@@ -12,7 +12,7 @@ import { Empty, Loaded } from "../../listing/loaded.tsx";
 import { PageTitle } from "../../status/page-title.tsx";
 import { Mark } from "../../verdict/mark.tsx";
 import { DeliveryList } from "../deliveries/delivery-list.tsx";
-import { DestinationForm } from "./destination-form.tsx";
+import { DestinationForm, useDestinationDraft } from "./destination-form.tsx";
 import { TABS } from "./destination-tab.ts";
 import styles from "./destinations-page.module.css";
 import { HealthPart } from "./health-part.tsx";
@@ -42,7 +42,7 @@ export function DestinationPage() {
         </Empty>
       ) : (
         <Loaded query={query} what="destination">
-          {(destination) => <Parts destination={destination} />}
+          {(destination) => <Parts key={destination.id} destination={destination} />}
         </Loaded>
       )}
     </>
@@ -52,6 +52,7 @@ export function DestinationPage() {
 function Parts({ destination }: { readonly destination: Destination }) {
   const { tab = "health" } = useSearch({ from: "/destinations/$destinationId" });
   const router = useRouter();
+  const revised = useDestinationDraft(destination);
   return (
     <div data-state="live">
       <SecretReminder destination={destination} />
@@ -85,7 +86,7 @@ function Parts({ destination }: { readonly destination: Destination }) {
           />
         </TabPanel>
         <TabPanel id="settings" className={styles["panel"] ?? ""}>
-          <DestinationForm key={destination.id} destination={destination} />
+          <DestinationForm revised={revised} />
           <TestSend destination={destination} />
         </TabPanel>
         <TabPanel id="secret" className={styles["panel"] ?? ""}>
