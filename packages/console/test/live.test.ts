@@ -1,7 +1,7 @@
 /** What comes live: the rules of live-stream.ts, the dot, and lists that hold still. */
 import type { Page } from "playwright-core";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { askedFrom, axeFaults, found } from "./browser.ts";
+import { askedFrom, axeFaults, found, sidewaysPx } from "./browser.ts";
 import { exampleOf } from "./fake-control.ts";
 import { eventPage } from "./pages/event.ts";
 import { control, startConsole, takeFaults, visit } from "./started-console.ts";
@@ -44,6 +44,20 @@ async function reloadInStillTime(page: Page): Promise<void> {
   onTestFinished(() => page.clock.resume());
   await page.reload();
 }
+
+describe.skipIf("missing" in found)("the dot", () => {
+  it.each([360, 768, 1280])("says in words how the page is, %i pixels wide", async (width) => {
+    const page = await visit("/deliveries", { [LATEST]: latest(1) }, { width });
+    await dotSays(page, "live");
+    const words = async () => {
+      const shown = dot(page).locator("span:not([aria-hidden])");
+      return [await shown.innerText(), await shown.isVisible(), await sidewaysPx(page)];
+    };
+    await expect.poll(words).toEqual(["live", true, 0]);
+    await page.keyboard.press("l");
+    await expect.poll(words).toEqual([expect.stringMatching(/^paused since /), true, 0]);
+  });
+});
 
 describe.skipIf("missing" in found)("the stream", () => {
   it("LT2: goes on where it was cut, and each row stands there once", async () => {
