@@ -27,11 +27,17 @@ function entryOf({ hour, ms, offset, destinationId, kind, reasonClass, error }: 
   return { ...place, timeMs: hour * HOUR_MS + ms, destinationId, kind, messageId: "m", detail, users: "" };
 }
 
-function open(maxEntries: number, keepMs = NOW_MS): LetterTable {
-  return new LetterTable(new DatabaseSync(":memory:"), {
-    ...{ name: "dead_letters", kinds: KINDS, nowMs: () => NOW_MS, maxEntries, keepMs },
-  });
+function open(maxEntries: number, keepMs = NOW_MS, nowMs = () => NOW_MS): LetterTable {
+  const options = { name: "dead_letters", kinds: KINDS, nowMs, maxEntries, keepMs };
+  return new LetterTable(new DatabaseSync(":memory:"), options);
 }
+
+const countsOf = (table: LetterTable): Readonly<Record<string, number>> =>
+  Object.fromEntries(
+    table.hours({}).map(({ destinationId, kind, reasonClass, error, hourMs, count }) => {
+      return [JSON.stringify([destinationId, kind, reasonClass, error, hourMs / HOUR_MS]), count];
+    }),
+  );
 
 /** What the journal holds, counted letter by letter. */
 function countedByHand({ journal }: LetterTable): Readonly<Record<string, number>> {
@@ -50,17 +56,28 @@ it("LC1: each letter that is held is counted once, whatever comes again and is d
       const table = open(maxEntries);
       for (const each of letters) table.add([entryOf(each), entryOf(each)]);
       const hours = table.hours({});
-      const counts = hours.map(({ destinationId, kind, reasonClass, error, hourMs, count }) => [
-        JSON.stringify([destinationId, kind, reasonClass, error, hourMs / HOUR_MS]),
-        count,
-      ]);
-      expect(Object.fromEntries(counts)).toEqual(countedByHand(table));
+      expect(countsOf(table)).toEqual(countedByHand(table));
       const held = table.journal.newest({ limit: 1000 });
       for (const { sample, firstMs, lastMs, destinationId, kind, hourMs } of hours) {
         const newest = held.find(({ timeMs, offset }) => timeMs === lastMs && `0:${offset}` === sample);
         expect(newest).toMatchObject({ destinationId, kind });
         expect([firstMs >= hourMs, firstMs <= lastMs, lastMs < hourMs + HOUR_MS]).toEqual([true, true, true]);
       }
+    }),
+  );
+});
+
+it("LC1: what has become too old since it came is not counted, though it is held", () => {
+  const passedMs = fc.integer({ min: 0, max: 10 * HOUR_MS });
+  fc.assert(
+    fc.property(fc.array(letter, { maxLength: 60 }), passedMs, (letters, passed) => {
+      let nowMs = NOW_MS;
+      const table = open(100, 10 * HOUR_MS, () => nowMs);
+      table.add(letters.map(entryOf));
+      nowMs += passed;
+      expect(countsOf(table)).toEqual(countedByHand(table));
+      const horizonMs = nowMs - 10 * HOUR_MS;
+      expect(table.hours({}).filter(({ firstMs, lastMs }) => firstMs < horizonMs || lastMs < firstMs)).toEqual([]);
     }),
   );
 });

@@ -2,8 +2,9 @@
  * The journal of dead letters, counted by what they died of and by the hour.
  *
  * Owns: that journal, and the counts, in a database that is its caller's.
- * LC1  Every letter that the journal holds is counted once, whatever comes again or is dropped.
- * LC2  What asking costs depends on how many groups and hours there are, not on how many letters.
+ * LC1  Every letter that the journal shows is counted once, whatever comes again, is dropped, or is too old by now.
+ * LC2  What asking costs depends on how many groups and hours there are, not on how many letters; but for those of less
+ *      than an hour that are held and have become too old: they are taken off one by one.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { type CountedKind, Journal, type JournalOptions } from "./journal.ts";
@@ -43,6 +44,7 @@ export class LetterTable {
   readonly #add: StatementSync;
   readonly #take: StatementSync;
   readonly #dropEmpty: StatementSync;
+  readonly #tooOld: StatementSync;
   readonly journal: Journal;
 
   constructor(database: DatabaseSync, options: Omit<JournalOptions, "onDropped">) {
@@ -73,6 +75,10 @@ export class LetterTable {
     this.#dropEmpty = database.prepare(
       `DELETE FROM letter_hours WHERE entries <= 0 AND (${GROUP_COLUMNS}) = (${GROUP})`,
     );
+    this.#tooOld = database.prepare(`
+      SELECT destination_id, kind, ifnull(json_extract(detail, '$.reasonClass'), '') AS class,
+        ifnull(json_extract(detail, '$.errors[0]'), '') AS error, count(*) AS entries
+      FROM ${options.name} NOT INDEXED WHERE time >= ? AND time < ? GROUP BY 1, 2, 3, 4`);
   }
 
   /** LC1. */
@@ -84,10 +90,11 @@ export class LetterTable {
     this.journal.trim(entries.length);
   }
 
-  /** LC2: by group; none of an hour that is too old to be shown. */
+  /** LC2: by group; none of what is too old to be shown. */
   hours({ destinationId, kind }: LetterHourQuery): readonly LetterHour[] {
+    const horizonMs = this.#options.nowMs() - this.#options.keepMs;
     const conditions = ["hour > ?"];
-    const values: (string | number)[] = [this.#options.nowMs() - this.#options.keepMs - HOUR_MS];
+    const values: (string | number)[] = [horizonMs - HOUR_MS];
     for (const [column, value] of [
       ["destination_id", destinationId],
       ["kind", kind],
@@ -100,7 +107,28 @@ export class LetterTable {
     return this.#database
       .prepare(`SELECT * FROM letter_hours WHERE ${where} ORDER BY ${GROUP_COLUMNS}`)
       .all(...values)
-      .map(toHour);
+      .map(toHour)
+      .map(this.#withoutTooOld(horizonMs))
+      .filter(({ count }) => count > 0);
+  }
+
+  /** LC1, of the hour that is shown in part. */
+  #withoutTooOld(horizonMs: number): (hour: LetterHour) => LetterHour {
+    const beginMs = hourOf(horizonMs);
+    const tooOld = new Map(
+      this.#tooOld
+        .all(beginMs, horizonMs)
+        .map((row) => [
+          JSON.stringify([row["destination_id"], row["kind"], row["class"], row["error"]]),
+          Number(row["entries"]),
+        ]),
+    );
+    return (hour) => {
+      if (hour.hourMs !== beginMs) return hour;
+      const { destinationId, kind, reasonClass, error, count, firstMs } = hour;
+      const less = tooOld.get(JSON.stringify([destinationId, kind, reasonClass, error ?? ""])) ?? 0;
+      return { ...hour, count: count - less, firstMs: Math.max(firstMs, horizonMs) };
+    };
   }
 
   #uncount(entry: JournalEntry): void {
@@ -110,7 +138,11 @@ export class LetterTable {
 }
 
 function groupOf({ destinationId, kind, detail, timeMs }: JournalEntry) {
-  return [destinationId, kind, detail, Math.floor(timeMs / HOUR_MS) * HOUR_MS] as const;
+  return [destinationId, kind, detail, hourOf(timeMs)] as const;
+}
+
+function hourOf(timeMs: number): number {
+  return Math.floor(timeMs / HOUR_MS) * HOUR_MS;
 }
 
 function toHour(row: Readonly<Record<string, unknown>>): LetterHour {
