@@ -1,8 +1,8 @@
-/** Rule: EN1 of end-readers.ts. */
+/** Rules: EN1 of end-readers.ts, EN4 of topic-end.ts. */
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { TopicEnd } from "../src/sources/topic-end.ts";
+import { againMs, TopicEnd } from "../src/sources/topic-end.ts";
 
 let topics: TestTopics;
 beforeAll(async () => {
@@ -58,4 +58,36 @@ it("says when it is not at the end in time", async () => {
   });
   expect(await end.reached(200)).toBe(false);
   await end.close();
+});
+
+it("EN4: begins the more rarely the more often it failed before the end, and soon again once it was there", async () => {
+  const own = await createTestTopics("topic-end", { partitions: 1 });
+  const { connection, names } = own;
+  const sendOne = () => own.producer.send([{ topic: names.events, key: "k", value: Buffer.from("v") }]);
+  await sendOne();
+  const asked: number[] = [];
+  let isRefused = true;
+  const end = new TopicEnd({
+    ...{ connection, topic: names.events },
+    onRecord: async () => {
+      if (isRefused) throw new Error("there is no such schema");
+    },
+    pauseMs: (failures) => {
+      asked.push(failures);
+      return 1;
+    },
+  });
+  await eventually(() => expect(asked.slice(0, 3)).toEqual([1, 2, 3]));
+  isRefused = false;
+  expect(await end.reached(60_000)).toBe(true);
+  const before = asked.length;
+  isRefused = true;
+  await sendOne();
+  await eventually(() => expect(asked.slice(before, before + 3)).toEqual([0, 1, 2]));
+  await end.close();
+  await own.remove();
+});
+
+it("EN4: begins after two seconds, then after twice as long, after a minute at the most", () => {
+  expect([0, 1, 2, 3, 5, 6, 100].map(againMs)).toEqual([2000, 2000, 4000, 8000, 32_000, 60_000, 60_000]);
 });

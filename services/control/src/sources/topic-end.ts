@@ -2,22 +2,30 @@
  * The end of a topic: the last records of each partition, and those that come.
  *
  * Owns: the readers of its partitions (`end-readers.ts`), which begin again when one of them failed.
+ * EN4  Readers that fail again and again before they are at the end begin the more rarely: what refuses for good, such
+ *      as a registry without the schema, is asked once a minute then. Readers that were at the end begin soon again.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { EndReaders, type EndReadersOptions } from "./end-readers.ts";
 
-/** Before the readers begin again. */
+/** Before the readers begin again; twice as long each time that they were not at the end, a minute at the most (EN4). */
 const AGAIN_MS = 2_000;
+const LONGEST_MS = 60_000;
+
+export interface TopicEndOptions extends EndReadersOptions {
+  /** For tests; instead of `againMs`. */
+  readonly pauseMs?: (failures: number) => number;
+}
 
 export class TopicEnd {
-  readonly #options: EndReadersOptions;
+  readonly #options: TopicEndOptions;
   readonly #closing = new AbortController();
   /** Whether the readers were at the end once; false where this was closed before. */
   readonly #atEnd = Promise.withResolvers<boolean>();
   readonly #running: Promise<void>;
   #readers: EndReaders | null = null;
 
-  constructor(options: EndReadersOptions) {
+  constructor(options: TopicEndOptions) {
     this.#options = options;
     this.#running = this.#run();
   }
@@ -49,10 +57,21 @@ export class TopicEnd {
 
   async #run(): Promise<void> {
     const { signal } = this.#closing;
+    const { pauseMs = againMs } = this.#options;
+    let failures = 0;
     while (!signal.aborted) {
+      failures += 1;
       this.#readers = new EndReaders(this.#options);
-      await this.#readers.read(signal, () => this.#atEnd.resolve(true));
-      await delay(AGAIN_MS, undefined, { signal }).catch(() => undefined);
+      await this.#readers.read(signal, () => {
+        failures = 0;
+        this.#atEnd.resolve(true);
+      });
+      await delay(pauseMs(failures), undefined, { signal }).catch(() => undefined);
     }
   }
+}
+
+/** EN4: after so many readers, one after the other, that failed before they were at the end. */
+export function againMs(failures: number): number {
+  return Math.min(LONGEST_MS, AGAIN_MS * 2 ** Math.max(0, failures - 1));
 }
