@@ -116,10 +116,16 @@ export function focusOf(target: Locator): Promise<void> {
   return target.and(target.page().locator(":focus")).waitFor();
 }
 
-/** The paths that the page asks for from now on, as it sends them: what is under way already is none of them. */
+/**
+ * The paths of the API that the page asks for from now on, as it sends them: what is under way already is none of them,
+ * nor are files, such as the tab's icon, which a browser asks for when it comes to it.
+ */
 export function askedFrom(page: Page): readonly string[] {
   const asked: string[] = [];
-  page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+  page.on("request", (request) => {
+    const { pathname } = new URL(request.url());
+    if (pathname.startsWith("/v1/")) asked.push(pathname);
+  });
   return asked;
 }
 
