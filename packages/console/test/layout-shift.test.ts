@@ -67,6 +67,38 @@ const LONG_NAMES: FakeAnswers = Object.fromEntries(
 const pendingOf = (operations: readonly string[]): FakeAnswers =>
   Object.fromEntries(operations.map((operation) => [operation, "pending"]));
 
+interface Late {
+  readonly path: string;
+  readonly live: FakeAnswers;
+  /** Operations that are answered last. */
+  readonly late: readonly string[];
+  /** What stands there before. */
+  readonly stands: string;
+  readonly width?: number;
+}
+
+async function expectStill({ path, live, late, stands, width = 1280 }: Late): Promise<void> {
+  const answers = { ...LONG_NAMES, ...live };
+  const page = await visit(path, answers, { width });
+  await page.addInitScript(WATCH);
+  control.answer({ ...answers, ...pendingOf(late) });
+  await page.reload();
+  const shown = page.getByText(stands).or(page.getByRole("region", { name: stands }));
+  await shown.first().waitFor({ state: "attached" });
+  const isAsked = (operation: string) => control.requests.some((each) => each.operation === operation);
+  await expect.poll(() => late.filter((each) => !isAsked(each))).toEqual([]);
+  // Letters of another font are another matter: they come when the browser has them.
+  await page.evaluate("document.fonts.ready");
+  await page.evaluate(DRAWN);
+  await page.evaluate("globalThis.takeShifts()");
+  control.answer(answers);
+  await page.locator("main [data-state=live]").first().waitFor();
+  await page.getByRole("button", { name: /^live/ }).waitFor();
+  await expect.poll(() => page.locator("[data-state=loading]").count()).toBe(0);
+  await page.evaluate(DRAWN);
+  expect(await page.evaluate("globalThis.takeShifts()")).toEqual([]);
+}
+
 describe.skipIf("missing" in found)("nothing moves", () => {
   it.each([
     ["names come after an event's verdict", eventPage.path, eventPage.live, NAMES, "Verdict"],
@@ -112,24 +144,13 @@ describe.skipIf("missing" in found)("nothing moves", () => {
       ...[overviewPage.path, overviewPage.live, ["GET /v1/dead-letters/groups", "GET /v1/audit"], "1 needs you"],
     ],
   ] as const)("where %s", async (_, path, live, late, stands) => {
-    const answers = { ...LONG_NAMES, ...live };
-    const page = await visit(path, answers);
-    await page.addInitScript(WATCH);
-    control.answer({ ...answers, ...pendingOf(late) });
-    await page.reload();
-    const shown = page.getByText(stands).or(page.getByRole("region", { name: stands }));
-    await shown.first().waitFor({ state: "attached" });
-    const isAsked = (operation: string) => control.requests.some((each) => each.operation === operation);
-    await expect.poll(() => late.filter((each) => !isAsked(each))).toEqual([]);
-    // Letters of another font are another matter: they come when the browser has them.
-    await page.evaluate("document.fonts.ready");
-    await page.evaluate(DRAWN);
-    await page.evaluate("globalThis.takeShifts()");
-    control.answer(answers);
-    await page.locator("main [data-state=live]").first().waitFor();
-    await page.getByRole("button", { name: /^live/ }).waitFor();
-    await expect.poll(() => page.locator("[data-state=loading]").count()).toBe(0);
-    await page.evaluate(DRAWN);
-    expect(await page.evaluate("globalThis.takeShifts()")).toEqual([]);
+    await expectStill({ path, live, late, stands });
+  });
+
+  it("on a phone, where names come after what was done lately", async () => {
+    const { path, live } = overviewPage;
+    const status = { ...(exampleOf("GET /v1/status").body as object), replays: [] };
+    const answers = { ...live, "GET /v1/status": { body: status } };
+    await expectStill({ path, live: answers, late: NAMES, stands: "1 needs you", width: 360 });
   });
 });
