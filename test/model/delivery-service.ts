@@ -166,6 +166,9 @@ export async function startDeliveryService(owner: ModelProcess, installation: In
       intake.run(task);
     },
     deferralOnArrival: (destinationId, window) => admission.deferralOnArrival(destinationId, window),
+    isHeldUp: (destinationId) => admission.isHeldUp(destinationId),
+    workingSetRecords: 1,
+    createLoad: () => () => random() < 0.5,
     onFailure,
   });
   const { firstAttempts, retries } = consumers;

@@ -11,6 +11,7 @@ import {
   type OriginOfDelivery,
 } from "@posthaste/core/delivery/origin";
 import { MAX_SPAN, OwnedPartitionWindow } from "../src/consumer/partition-window.ts";
+import { WorkingSetShare } from "../src/consumer/window-fill.ts";
 import type { Task } from "../src/consumer/windowed-consumer.ts";
 import type { IncomingRecord } from "../src/wire/incoming-record.ts";
 
@@ -58,6 +59,7 @@ function measure(stuckEvery: number, records: number): number {
   const window = new OwnedPartitionWindow<OriginOfDelivery, OriginOfDelivery>({ topic: "t", partition: 0 }, options, {
     onFinished: () => undefined,
     onFailure: options.onFailure,
+    share: new WorkingSetShare(),
   });
   window.open(FIRST_OFFSET, null);
   const before = heapBytes();

@@ -1,6 +1,7 @@
 /** The intake of a partition, over a consumer that a test plays. */
 import type { KafkaMessage } from "kafkajs";
 import { PartitionIntake } from "../src/consumer/partition-intake.ts";
+import { WorkingSetShare } from "../src/consumer/window-fill.ts";
 import type { Task, WindowedConsumerOptions } from "../src/consumer/windowed-consumer.ts";
 
 /** A message as kafkajs fetches it, without headers. */
@@ -10,6 +11,7 @@ export function messageAt(offset: number, value: Buffer | null = null, timestamp
 
 /** An intake of a partition that begins at 0 unless told otherwise, and what it asked of kafkajs's consumer. */
 export function openIntake(options: Partial<WindowedConsumerOptions<number>> = {}, begins = true) {
+  const share = new WorkingSetShare(options.workingSet);
   const asked: string[] = [];
   const ran: Task<number>[] = [];
   const failures: Error[] = [];
@@ -34,6 +36,7 @@ export function openIntake(options: Partial<WindowedConsumerOptions<number>> = {
     },
     {
       clock: { nowMs: () => performance.now(), monotonicMs: () => performance.now() },
+      share,
       onFailure,
       onIdle: () => {
         idle += 1;

@@ -77,6 +77,28 @@ describe("a window", () => {
     });
   });
 
+  it("is filled with its partitions' shares of the working set while it is busy, and to its limits where an owner is held up", async () => {
+    const topic = await topicOf(2);
+    await writeRecords(topic, { count: 400, partitions: 2 });
+    const records = () => member.consumer.owned().map((window) => window.records);
+    let most: number | null = null;
+    const isHeldUp = () => {
+      most ??= Math.max(...records());
+      return true;
+    };
+    const member = await startMember({
+      groupId: topic,
+      topics: [topic],
+      window: { maxRecords: 100, maxBytes: 1_000_000 },
+      workingSet: { records: 80, isHeldUp, isBusy: () => true },
+      ownerOf: () => "receiver",
+      run: () => {},
+    });
+    await eventually(() => expect(records()).toEqual([100, 100]));
+    // It is asked first at a look that finds a share filled.
+    expect(most).toBe(40);
+  });
+
   it("waits with a partition's intake until what a record needs was learned", async () => {
     const topic = await topicOf(1);
     await writeRecords(topic, { count: 20, partitions: 1 });

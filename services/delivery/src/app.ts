@@ -140,6 +140,7 @@ export async function startDelivery(options: DeliveryOptions): Promise<DeliveryS
     metrics,
     run: (task) => intake.run(task),
     deferralOnArrival: (destinationId, window) => admission.deferralOnArrival(destinationId, window),
+    isHeldUp: (destinationId) => admission.isHeldUp(destinationId),
     onFailure,
   });
   await Promise.all([firstAttempts.start(), retries.start()]);

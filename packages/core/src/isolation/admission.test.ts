@@ -51,6 +51,41 @@ describe("what admission says of a destination of two URLs", () => {
   });
 });
 
+describe("a destination", () => {
+  it("holds its deliveries up until a first answer came, and then while its requests need long", () => {
+    const admission = admissionOf();
+    expect(admission.isHeldUp(0)).toBe(true);
+    finish(given(admission, 0), "refused", 249);
+    expect(admission.isHeldUp(249)).toBe(false);
+    finish(given(admission, 249), "delivered", 600);
+    expect(admission.isHeldUp(600)).toBe(true);
+  });
+
+  it("holds them up while nothing comes back from one of its URLs, and after a congestion", () => {
+    const admission = admissionOf([A, B]);
+    const [first, second] = [given(admission, 0), given(admission, 0)];
+    finish(first, "delivered", 1, A);
+    finish(first, "delivered", 1, B);
+    admission.passed(200);
+    expect(admission.isHeldUp(201)).toBe(false);
+    admission.passed(1);
+    expect(admission.isHeldUp(202)).toBe(true);
+    finish(second, "delivered", 202, A);
+    finish(second, "throttled", 202, B);
+    expect(admission.isHeldUp(203)).toBe(true);
+  });
+
+  it("holds them up while they wait for its rate", () => {
+    const admission = admissionOf();
+    finish(given(admission, 0), "delivered", 1);
+    admission.setRate(1, 1);
+    finish(given(admission, 1), "delivered", 2);
+    expect(admission.isHeldUp(2)).toBe(false);
+    expect(arrive(admission, 2)).toBeNull();
+    expect([admission.isHeldUp(2), admission.isHeldUp(1002)]).toEqual([true, false]);
+  });
+});
+
 describe("admission to one URL", () => {
   it("AD1: is given up to the limit, then there is a wait, and a request that ends makes way for the next", () => {
     const admission = admissionOf();

@@ -174,6 +174,12 @@ export class DestinationAdmission<T extends AdmissionRequest> {
     this.#rate.giveBack(permit.lines.length);
   }
 
+  /** Whether deliveries wait for the receiver, or for the rate, and not for this process. */
+  isHeldUp(nowMs: number): boolean {
+    if (this.waiting > 0 && !this.#rate.allows(nowMs)) return true;
+    return this.#lines.some(({ health }) => !health.isHealthy || health.isQuiet || !health.isQuick(nowMs));
+  }
+
   /**
    * Why a delivery of the destination is deferred at its arrival, before it is looked at: nothing comes back from any
    * of the destination's URLs. Null when it may be served.

@@ -148,6 +148,11 @@ export class UrlHealth {
     return this.#isStalledFor(STALLED_MS);
   }
 
+  /** Its requests need little time, and it was not congested lately: what waits for it waits for this process. */
+  isQuick(nowMs: number): boolean {
+    return this.#times.meanMs < QUICK_MS && !this.#limit.wasHalved(nowMs, CONGESTION_MEMORY_MS);
+  }
+
   /** UH6: whether a delivery that another URL could take at once waits for this one too, behind `ahead` others. */
   isWaitedForBeside(ahead: number, nowMs: number): boolean {
     if (!this.isSound || this.isQuiet || this.#clog.isClogged) return false;
@@ -265,7 +270,7 @@ export class UrlHealth {
    */
   expectedWaitMs(ahead: number, nowMs: number): number {
     const { meanMs } = this.#times;
-    if (meanMs < QUICK_MS && !this.#limit.wasHalved(nowMs, CONGESTION_MEMORY_MS)) return 0;
+    if (this.isQuick(nowMs)) return 0;
     return Math.max(this.#limit.waitMs(ahead, meanMs), (meanMs * ahead) / this.#budget.most(this.#state));
   }
 

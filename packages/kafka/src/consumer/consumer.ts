@@ -29,6 +29,7 @@ import { ConsumerTicks } from "./consumer-ticks.ts";
 import { Drain } from "./drain.ts";
 import { FetchLoop } from "./fetch-loop.ts";
 import type { FetchedBatch } from "./fetched-backlog.ts";
+import { FillTicks } from "./fill-ticks.ts";
 import { GroupSession } from "./group-session.ts";
 import { LagMeter } from "./lag.ts";
 import { OwnedPartitions } from "./owned-partitions.ts";
@@ -66,6 +67,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
   readonly #drain: Drain;
   readonly #lag: LagMeter;
   readonly #ticks: ConsumerTicks;
+  readonly #fillTicks: FillTicks;
   readonly #loop: FetchLoop;
   readonly #owned: OwnedPartitions<T, F>;
   #state: "new" | "running" | "stopping" | "ended" = "new";
@@ -103,6 +105,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
         if (this.#isRunning()) this.#fail(reason);
       },
     });
+    this.#fillTicks = new FillTicks({ workingSet: options.workingSet, owned: () => this.#owned.all });
     this.#loop = this.#createLoop();
     this.#owned = this.#createOwned();
     options.backpressure?.onReleased(() => this.#owned.release());
@@ -128,6 +131,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
     this.#topics.watch((reason) => this.#fail(reason));
     this.#committer.start();
     this.#ticks.start();
+    this.#fillTicks.start();
     await this.#loop.run();
     if (this.#failure !== null) throw this.#failure;
   }
@@ -271,6 +275,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
     this.#session.end();
     this.#topics.close();
     this.#ticks.stop();
+    this.#fillTicks.stop();
     this.#owned.close();
     this.#ending.abort();
   }

@@ -16,6 +16,7 @@ import { PartitionIntake } from "./partition-intake.ts";
 import { type FoundPlace, findPlaces } from "./place-search.ts";
 import { type Assigned, compareAssignment, isSamePartition, type TopicPartition } from "./rebalance.ts";
 import type { StallWatch } from "./stall-watch.ts";
+import { WorkingSetShare } from "./window-fill.ts";
 import type { WindowedConsumerOptions } from "./windowed-consumer.ts";
 
 export interface OwnedPartitionsOptions<T, F> {
@@ -36,12 +37,14 @@ export interface OwnedPartitionsOptions<T, F> {
 
 export class OwnedPartitions<T, F> {
   readonly #options: OwnedPartitionsOptions<T, F>;
+  readonly #share: WorkingSetShare;
   #intakes: readonly PartitionIntake<T, F>[] = [];
   #epoch = 0;
   #isClosed = false;
 
   constructor(options: OwnedPartitionsOptions<T, F>) {
     this.#options = options;
+    this.#share = new WorkingSetShare(options.consumer.workingSet);
   }
 
   get all(): readonly PartitionIntake<T, F>[] {
@@ -64,6 +67,7 @@ export class OwnedPartitions<T, F> {
     const counts = { kept: kept.length, lost: lost.length, gained: gained.length };
     connection.log.info({ event: "group_joined", group: consumer.groupId, ...counts });
     this.#intakes = [...kept, ...begun];
+    this.#share.divide(this.#intakes.length);
     this.#giveUp(lost);
     this.#expect(gained, sought);
     for (const place of gained) this.#options.fetchOf(place).pause();
@@ -119,7 +123,7 @@ export class OwnedPartitions<T, F> {
         resume: () => this.#unlessClosed(() => fetch.resume()),
         seek: (offset) => this.#unlessClosed(() => fetch.seek(offset)),
       },
-      { clock, onFailure, onIdle },
+      { clock, onFailure, onIdle, share: this.#share },
     );
   }
 

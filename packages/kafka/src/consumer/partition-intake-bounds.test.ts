@@ -1,4 +1,4 @@
-/** Rule: PI2 of partition-intake.ts. */
+/** Rules: PI2 of partition-intake.ts, WF1 and WF2 of window-fill.ts. */
 import { describe, expect, it } from "vitest";
 import { openIntake } from "../../test/open-intake.ts";
 
@@ -51,5 +51,57 @@ describe("how much a partition takes in", () => {
     expect(asked()).toEqual(["seek 0", "resume"]);
     accept(0, 1);
     expect([asked(), ran()]).toEqual([["pause"], []]);
+  });
+
+  describe("with a working set", () => {
+    const RECORDS = 6;
+    const openFilled = (isHeldUp: (owner: string) => boolean = () => false) =>
+      openIntake({
+        window: { maxRecords: 40, maxBytes: 1000 },
+        ownerOf: (offset) => (offset === 3 ? "slow" : "quick"),
+        workingSet: { records: RECORDS, isHeldUp, isBusy: () => true },
+      });
+
+    it("WF2: is filled with its share while the process is busy, and fetches on while it has half of that behind it", () => {
+      const { intake, accept, asked, ran, finish } = openFilled();
+      asked();
+      intake.lookAtFill(true);
+      accept(0, 9);
+      expect([ran().length, asked()]).toEqual([RECORDS, []]);
+      accept(9, 1);
+      expect([ran().length, asked()]).toEqual([RECORDS, ["pause"]]);
+      finish(2);
+      expect([ran().length, asked()]).toEqual([RECORDS + 1, ["resume"]]);
+    });
+
+    it("WF1: is filled to its limits from the look on that finds the process with time left", () => {
+      const { intake, accept, ran } = openFilled();
+      intake.lookAtFill(true);
+      accept(0, 50);
+      expect(ran()).toHaveLength(RECORDS);
+      intake.lookAtFill(false);
+      expect(ran()).toHaveLength(40);
+    });
+
+    it("WF2: is filled to its limits from the look on that finds an owner held up", () => {
+      let slow = false;
+      const { intake, accept, ran } = openFilled((owner) => slow && owner === "slow");
+      intake.lookAtFill(true);
+      accept(0, 50);
+      intake.lookAtFill(true);
+      expect(ran()).toHaveLength(RECORDS);
+      slow = true;
+      intake.lookAtFill(true);
+      expect(ran()).toHaveLength(40);
+    });
+
+    it("PI3: takes nothing in at a look while it is frozen", () => {
+      const { intake, accept, ran } = openFilled();
+      intake.lookAtFill(true);
+      accept(0, 50);
+      intake.freeze();
+      intake.lookAtFill(false);
+      expect(ran()).toHaveLength(RECORDS);
+    });
   });
 });

@@ -10,6 +10,7 @@ import type { KafkaMessage } from "kafkajs";
 import { describe, expect, it } from "vitest";
 import type { CommitPoint } from "./group-session.ts";
 import { PartitionIntake } from "./partition-intake.ts";
+import { WorkingSetShare } from "./window-fill.ts";
 import type { Task, WindowedConsumerOptions } from "./windowed-consumer.ts";
 
 interface Item extends OriginOfDelivery {
@@ -111,6 +112,7 @@ class Simulation {
       },
       {
         clock: { nowMs: () => 0, monotonicMs: () => 0 },
+        share: new WorkingSetShare(),
         onFailure: (reason) => this.failures.push(reason),
         onIdle: () => undefined,
       },

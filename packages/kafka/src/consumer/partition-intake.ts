@@ -9,10 +9,11 @@
  * PI1  Records are taken in once and in offset order. A batch that was fetched from above the position is refused and
  *      the position sought; a second one from the same place is taken, since kafkajs then skipped offsets without a
  *      record (C9).
- * PI2  The partition is paused exactly while there is a reason: its place is not known, its backlog is half a window,
- *      it has a backlog and backpressure holds it, its head is not due, or it is frozen. The intake pauses it and does
- *      not wait in kafkajs's batch handler, so that the broker's other partitions go on (C8). While its head's schema
- *      is waited for it fetches on, and the schemas of what comes behind are waited for meanwhile.
+ * PI2  The partition is paused exactly while there is a reason: its place is not known, its backlog is half of what the
+ *      window is filled to, it has a backlog and backpressure holds it, its head is not due, or it is frozen. The
+ *      intake pauses it and does not wait in kafkajs's batch handler, so that the broker's other partitions go on (C8).
+ *      While its head's schema is waited for it fetches on, and the schemas of what comes behind are waited for
+ *      meanwhile.
  * PI3  While the intake is frozen nothing is taken in.
  * PI4  What is taken in is a copy (copied-record.ts).
  */
@@ -26,11 +27,13 @@ import type { CommitPoint } from "./group-session.ts";
 import { OwnedPartitionWindow } from "./partition-window.ts";
 import type { OwnedPartition, TopicPartition } from "./rebalance.ts";
 import { RetryDelay } from "./retry-delay.ts";
+import type { WorkingSetShare } from "./window-fill.ts";
 import type { PartitionWindow, WindowedConsumerOptions } from "./windowed-consumer.ts";
 
 /** What an intake tells the consumer that owns it. */
 export interface IntakeHooks {
   readonly clock: Clock;
+  readonly share: WorkingSetShare;
   /** A bug of the caller: the consumer ends. */
   onFailure(reason: Error): void;
   /** Every task that was started is finished. Called only while the intake is frozen. */
@@ -74,6 +77,7 @@ export class PartitionIntake<T, F> implements TopicPartition {
     this.#window = new OwnedPartitionWindow(place, options, {
       onFinished: () => this.#onFinished(),
       onFailure: (reason) => hooks.onFailure(reason),
+      share: hooks.share,
     });
   }
 
@@ -158,6 +162,12 @@ export class PartitionIntake<T, F> implements TopicPartition {
     this.#position.noteLeader(isLed);
   }
 
+  /** Looks how far the window is to be filled. */
+  lookAtFill(isBusy: boolean): void {
+    this.#window.lookAtFill(isBusy);
+    if (this.#backlog.size > 0) this.#pump();
+  }
+
   /** What held the intake back holds it no more. */
   release(): void {
     this.#pump();
@@ -237,7 +247,7 @@ export class PartitionIntake<T, F> implements TopicPartition {
       !this.#frozen &&
       !this.#prefetching &&
       this.#backlog.size > 0 &&
-      !this.#window.isFull &&
+      !this.#window.isFilled &&
       !this.#isHeld
     );
   }
@@ -293,7 +303,7 @@ export class PartitionIntake<T, F> implements TopicPartition {
     return (
       this.#mode !== "taking" ||
       this.#frozen ||
-      this.#backlog.size > this.#window.maxRecords * FETCH_BELOW ||
+      this.#backlog.size > this.#window.fillTo * FETCH_BELOW ||
       (this.#backlog.size > 0 && this.#isHeld) ||
       (this.#gate?.head ?? null) !== null
     );

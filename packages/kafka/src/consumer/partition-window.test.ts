@@ -3,6 +3,7 @@ import { decodeCommitMetadata } from "@posthaste/core/window/commit-metadata";
 import { describe, expect, it, vi } from "vitest";
 import type { IncomingRecord } from "../wire/incoming-record.ts";
 import { MAX_SPAN, OwnedPartitionWindow } from "./partition-window.ts";
+import { WorkingSetShare } from "./window-fill.ts";
 import type { CheckpointedState, Task, WindowedConsumerOptions } from "./windowed-consumer.ts";
 
 const record = (offset: number): IncomingRecord => ({
@@ -35,6 +36,7 @@ function createWindow(offset = 0) {
   const window = new OwnedPartitionWindow<number, never>({ topic: "t", partition: 0 }, options, {
     onFinished,
     onFailure,
+    share: new WorkingSetShare(),
   });
   window.open(offset, null);
   return { window, tasks, onFinished };
@@ -96,6 +98,7 @@ it("C3: is full when a record that is stuck has half a million offsets above it,
   const window = new OwnedPartitionWindow<number, never>({ topic: "t", partition: 0 }, options, {
     onFinished: () => undefined,
     onFailure: options.onFailure,
+    share: new WorkingSetShare(),
   });
   window.open(0, null);
   for (let offset = 0; offset < MAX_SPAN - 1; offset += 1) window.takeIn(record(offset));
@@ -127,7 +130,7 @@ function openWindow<F = never>(
       onFailure,
       ...options,
     },
-    { onFinished, onFailure },
+    { onFinished, onFailure, share: new WorkingSetShare() },
   );
   window.open(0, metadata);
   const offsets = () => started.map(({ item }) => item);
@@ -314,7 +317,7 @@ describe("what a commit says", () => {
   });
 
   it("says in each commit of which topic it is, by Kafka's own id, where there is one", () => {
-    const hooks = { onFinished: () => {}, onFailure: () => {} };
+    const hooks = { onFinished: () => {}, onFailure: () => {}, share: new WorkingSetShare() };
     const options = { take: () => 0, laneOf: () => null, run: () => {}, onFailure: () => {} };
     const limits = { groupId: "g", topics: ["t"], window: { maxRecords: 1, maxBytes: 1 } };
     const topicIdOf = (topicId: string | undefined) => {

@@ -22,6 +22,7 @@ import type { IncomingRecord } from "../wire/incoming-record.ts";
 import type { CommitPoint } from "./group-session.ts";
 import type { OwnedPartition } from "./rebalance.ts";
 import { type RecordOwner, type TaskOwner, WindowTask } from "./task.ts";
+import { WindowFill, type WorkingSetShare } from "./window-fill.ts";
 import type { CheckpointedState, WindowedConsumerOptions } from "./windowed-consumer.ts";
 
 /** Offsets from the lowest unfinished record to the position: ten seconds of 50,000 records a second. */
@@ -33,6 +34,7 @@ export interface OwnedPartitionWindowHooks {
   onFinished(): void;
   /** A bug of the caller: the consumer ends. */
   onFailure(reason: Error): void;
+  readonly share: WorkingSetShare;
 }
 
 export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
@@ -41,6 +43,7 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
   readonly topicId: string | undefined;
   readonly #options: WindowedConsumerOptions<T, F>;
   readonly #hooks: OwnedPartitionWindowHooks;
+  readonly #fill: WindowFill;
   readonly #lanes = new Lanes<WindowTask<T, F>>(randomInt(2 ** 32));
   readonly #owners = new Map<string, RecordOwner>();
   /** Most records belong to the owner of the one before: it is found without looking it up. */
@@ -65,6 +68,7 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
     this.topicId = place.topicId;
     this.#options = options;
     this.#hooks = hooks;
+    this.#fill = new WindowFill(options.window.maxRecords, hooks.share);
   }
 
   get records(): number {
@@ -84,6 +88,16 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
     if (this.#records === 0) return false;
     const span = this.#tracker.position - this.#tracker.committableOffset;
     return this.#records >= maxRecords || this.#bytes >= maxBytes || span >= MAX_SPAN;
+  }
+
+  /** Records with which nothing more is taken in. */
+  get fillTo(): number {
+    return this.#fill.records;
+  }
+
+  /** It is full, or it is filled as far as it is to be now. */
+  get isFilled(): boolean {
+    return this.#records >= this.#fill.records || this.isFull;
   }
 
   get isRevoked(): boolean {
@@ -119,6 +133,12 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
     });
     this.#intakeState = checkpoint?.open(state) ?? null;
     this.#passedState = checkpoint?.open(state) ?? null;
+  }
+
+  /** Looks how far it is to be filled. */
+  lookAtFill(isBusy: boolean): void {
+    const { committableOffset } = this.#tracker;
+    this.#fill.look({ records: this.#records, committableOffset, owners: this.#owners.keys() }, isBusy);
   }
 
   freeze(): void {

@@ -9,6 +9,7 @@ import type { Clock } from "@posthaste/core/time";
 import type { Backpressure } from "../connection/backpressure.ts";
 import type { TopicIds } from "../connection/topic-id.ts";
 import type { IncomingRecord } from "../wire/incoming-record.ts";
+import type { WorkingSet } from "./window-fill.ts";
 
 /** One owned partition's window as its handler sees it. */
 export interface PartitionWindow {
@@ -72,6 +73,8 @@ export interface WindowedConsumerOptions<T, F = never> {
   /** One group has one subscription (C7). */
   readonly topics: readonly string[];
   readonly window: WindowLimits;
+  /** Less than the windows' limits, which is enough while nothing holds them up; the limits when left out. */
+  readonly workingSet?: WorkingSet;
   /** Bounds what records become, where that is more than the records: while it holds, no window takes anything in. */
   readonly backpressure?: Backpressure;
   /**

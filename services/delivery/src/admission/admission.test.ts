@@ -54,6 +54,19 @@ describe("admission", () => {
     expect(observed.nowMs - startedMs).toBeLessThanOrEqual(4000);
   });
 
+  it("sees within a quarter of a second that a quick destination holds its deliveries up, though none waits for it", () => {
+    expect(observed.admission.isHeldUp("a")).toBe(false);
+    observed.admit(checked("a"));
+    expect(observed.admission.isHeldUp("a")).toBe(true);
+    observed.finish(observed.sent[0], "delivered");
+    observed.admit(checked("a"));
+    expect(observed.admission.isHeldUp("a")).toBe(false);
+    observed.pass(250);
+    expect(observed.admission.isHeldUp("a")).toBe(true);
+    observed.finish(observed.sent[1], "delivered");
+    expect(observed.admission.isHeldUp("a")).toBe(false);
+  });
+
   it("CB3: has a place for a newcomer beside more that hang than the sender has connections for, once they were seen to hang", () => {
     const window = fillingWindow();
     for (let index = 0; index < 100; index++) observed.admit(checked(`hang-${index}`, { window }));

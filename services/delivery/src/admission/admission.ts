@@ -114,6 +114,14 @@ export class Admission implements AttemptFeedback {
     return active.admission.deferralOnArrival(this.#load.contextOf(window, destinationId));
   }
 
+  /** Whether deliveries of the destination wait for its receivers or its rate, and not for this process. */
+  isHeldUp(destinationId: string): boolean {
+    const active = this.#destinations.peek(destinationId);
+    if (active === undefined) return false;
+    if (active.admission.hasUnsettled) this.#watch(active);
+    return active.admission.isHeldUp(this.#options.clock.monotonicMs());
+  }
+
   settled(permit: DeliveryPermit, index: number, outcome: RequestOutcome, shutMs: number | null): void {
     const nowMs = this.#options.clock.monotonicMs();
     const active = this.#destinations.use(permit.request.destination.id, nowMs);

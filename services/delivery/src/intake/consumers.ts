@@ -18,10 +18,13 @@ import type {
 } from "@posthaste/kafka/consumer/windowed-consumer";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import type { DeliveryMetrics } from "../metrics.ts";
+import { createEventLoopLoad } from "./event-loop-load.ts";
 import { type IncomingDelivery, readDelivery } from "./incoming-delivery.ts";
 import { originCheckpoint } from "./origin-checkpoint.ts";
 
 const WINDOW_BYTES = 16 * 1024 * 1024;
+/** What one process works off in a thirtieth of a second. */
+const WORKING_SET_RECORDS = 1500;
 
 /** What the groups read. */
 export interface ReadTopics {
@@ -40,6 +43,12 @@ export interface ConsumersOptions {
   readonly run: (task: Task<IncomingDelivery>) => void;
   /** Asked once of each delivery, when its record is taken into a window (see `Admission.deferralOnArrival`). */
   readonly deferralOnArrival: (destinationId: string, window: PartitionWindow) => DeferralCause | null;
+  /** Whether the destination's deliveries wait for something outside of this process. */
+  readonly isHeldUp: (destinationId: string) => boolean;
+  /** Default `WORKING_SET_RECORDS`. */
+  readonly workingSetRecords?: number;
+  /** Default `createEventLoopLoad`. Each group asks one of its own. */
+  readonly createLoad?: () => () => boolean;
   readonly onFailure: (reason: Error) => void;
 }
 
@@ -50,7 +59,13 @@ export interface Consumers {
 
 /** Creates both groups and starts neither. */
 export function createConsumers(connection: KafkaConnection, options: ConsumersOptions): Consumers {
-  const { topics, metrics } = options;
+  const {
+    topics,
+    metrics,
+    isHeldUp,
+    workingSetRecords = WORKING_SET_RECORDS,
+    createLoad = createEventLoopLoad,
+  } = options;
   const { names, deliveryCodec, retryTopics } = topics;
   const shared = {
     window: { maxRecords: options.windowRecords, maxBytes: WINDOW_BYTES },
@@ -63,6 +78,7 @@ export function createConsumers(connection: KafkaConnection, options: ConsumersO
     onFailure: options.onFailure,
     timing: options.timing,
   } satisfies Partial<WindowedConsumerOptions<IncomingDelivery, OriginOfDelivery>>;
+  const createWorkingSet = () => ({ records: workingSetRecords, isHeldUp, isBusy: createLoad() });
   const takeFrom = (isRetry: boolean) => (record: IncomingRecord, window: PartitionWindow) =>
     readDelivery(deliveryCodec, record, isRetry, (destinationId) => options.deferralOnArrival(destinationId, window));
   return {
@@ -70,6 +86,7 @@ export function createConsumers(connection: KafkaConnection, options: ConsumersO
       ...shared,
       groupId: names.deliveryGroup,
       topics: [names.deliveries],
+      workingSet: createWorkingSet(),
       take: takeFrom(false),
       checkpoint: originCheckpoint(metrics),
       onRepeat: () => metrics.repeats.inc({ kind: "origin" }),
@@ -78,6 +95,7 @@ export function createConsumers(connection: KafkaConnection, options: ConsumersO
       ...shared,
       groupId: names.retryGroup,
       topics: retryTopics,
+      workingSet: createWorkingSet(),
       take: takeFrom(true),
       delayMsOf: (topic) => delayMsFromRetryTopic(names, topic) ?? 0,
       onReleased: (topic, latenessMs) => metrics.retryLateness.observe({ topic }, latenessMs / 1000),

@@ -1,0 +1,80 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type FilledWindow, WindowFill, WorkingSetShare } from "./window-fill.ts";
+
+const MAX = 2000;
+const SHARE = 250;
+
+function createFill({ heldUp = () => [] as readonly string[], partitions = 1 } = {}) {
+  const isHeldUp = (owner: string) => heldUp().includes(owner);
+  const share = new WorkingSetShare({ records: SHARE, isHeldUp, isBusy: () => true });
+  share.divide(partitions);
+  const fill = new WindowFill(MAX, share);
+  let committableOffset = 0;
+  /** A look at a window that was worked on since the last one, unless it is said to have stood still. */
+  const look = (isBusy: boolean, differing: Partial<FilledWindow> = {}) => {
+    committableOffset += 1;
+    fill.look({ records: SHARE, committableOffset, owners: ["a", "b"], ...differing }, isBusy);
+    return fill.records;
+  };
+  return { fill, look };
+}
+
+describe("a window", () => {
+  it("WF1: is filled to its limits while the process has time left, and with its share until the first look", () => {
+    const { fill, look } = createFill();
+    expect([fill.records, look(false), look(true), look(false)]).toEqual([SHARE, MAX, SHARE, MAX]);
+  });
+
+  it("WF2: is filled to its limits while an owner in it is held up, and for ten looks after that", () => {
+    let heldUp: readonly string[] = ["c"];
+    const { look } = createFill({ heldUp: () => heldUp });
+    expect(look(true)).toBe(SHARE);
+    heldUp = ["b"];
+    expect(look(true)).toBe(MAX);
+    heldUp = [];
+    expect(Array.from({ length: 11 }, () => look(true))).toEqual([...Array(10).fill(MAX), SHARE]);
+  });
+
+  it("WF2: is filled to its limits when its lowest unfinished record stood still for ten looks", () => {
+    const { look } = createFill();
+    const standing = { committableOffset: 7 };
+    const found = Array.from({ length: 11 }, () => look(true, standing));
+    expect(found).toEqual([...Array(10).fill(SHARE), MAX]);
+  });
+
+  it("WF2: that has room for whoever comes is not filled further, whatever holds it up", () => {
+    const { look } = createFill({ heldUp: () => ["a"] });
+    const room = { records: SHARE - 1, committableOffset: 7 };
+    expect(Array.from({ length: 12 }, () => look(true, room))).toEqual(Array(12).fill(SHARE));
+  });
+
+  it("is never filled beyond its limits, and always with something", () => {
+    const looks = fc.array(fc.record({ isBusy: fc.boolean(), records: fc.nat(5000), owners: fc.constant(["a"]) }));
+    fc.assert(
+      fc.property(looks, fc.nat(2000), fc.integer({ min: 1, max: 5000 }), (all, partitions, records) => {
+        const share = new WorkingSetShare({ records, isHeldUp: () => false, isBusy: () => true });
+        share.divide(partitions);
+        const fill = new WindowFill(100, share);
+        for (const { isBusy, ...window } of all) {
+          fill.look({ committableOffset: 0, ...window }, isBusy);
+          expect(fill.records).toBeGreaterThan(0);
+          expect(fill.records).toBeLessThanOrEqual(100);
+        }
+      }),
+    );
+  });
+});
+
+describe("the share of a partition", () => {
+  it("is the same for all that are owned, and 32 records at least", () => {
+    const shareOf = (partitions: number) => createFill({ partitions }).look(true);
+    expect([0, 1, 2, 5, 100].map(shareOf)).toEqual([250, 250, 125, 50, 32]);
+  });
+
+  it("has no bound where there is no working set", () => {
+    const fill = new WindowFill(MAX, new WorkingSetShare());
+    fill.look({ records: MAX, committableOffset: 1, owners: [] }, true);
+    expect(fill.records).toBe(MAX);
+  });
+});
