@@ -36,8 +36,9 @@ it("everything arrives, and what came again or late failed or was deferred befor
   const { ingestUrl } = system;
   const { writeKey } = route;
   const load = startLoad({ ingestUrl, writeKey, eventsPerSecond: EVENTS_PER_SECOND, name: "stands", events: EVENTS });
-  await eventually(() => expect(arrivals.delivered()).toBe(EVENTS), ARRIVAL);
+  await eventually(() => expect(load.acknowledged.size + load.refused()).toBe(EVENTS), ARRIVAL);
   await load.stop();
+  await eventually(() => expect([...load.acknowledged].filter((id) => !arrivals.has(id))).toEqual([]), ARRIVAL);
   const explained = await explainArrivals(arrivals, system.stack, names);
   expect(arrivals.repeated()).toBeGreaterThan(0);
   expect(arrivals.late.size).toBeGreaterThan(0);
