@@ -9,7 +9,7 @@ import { type Browser, type BrowserRequest, type LoadOptions, startBrowser, type
 import { sendBatch } from "./calls.ts";
 import { type Installation, startInstallation } from "./installation.ts";
 import { blocksUnder } from "./page-blocks.ts";
-import { bodyOf, createRoute, messageIdsOf, type Route } from "./route.ts";
+import { bodyOf, createRoute, firstAttempts, messageIdsOf, type Route } from "./route.ts";
 
 const ARRIVAL = { timeoutMs: 60_000 };
 /** More than a test sends by itself, and few enough to go beyond at will. */
@@ -39,7 +39,7 @@ describe.skipIf("missing" in found)("the real @segment/analytics-next in Chromiu
     expect(installation.unexpectedExits).toEqual([]);
   });
 
-  const requestsOf = (route: Route) => receiver.requestsTo(route.path);
+  const requestsOf = (route: Route) => firstAttempts(receiver.requestsTo(route.path));
 
   const load = (visit: Visit, { writeKey }: Route, batching?: LoadOptions["batching"]) =>
     visit.load({ writeKey, ingestUrl: installation.system.ingestUrl, ...(batching ? { batching } : {}) });
@@ -185,14 +185,19 @@ describe.skipIf("missing" in found)("the real @segment/analytics-next in Chromiu
     const analytics = await load(visit, route);
     // Taken whole, and a debt of four seconds.
     const batch = Array.from({ length: CALLS_PER_SECOND * 5 }, () => ({ type: "track", userId: "u", event: "Debt" }));
-    expect(await sendBatch(installation.system.ingestUrl, route.writeKey, batch)).toBe(200);
-    await analytics.evaluate((library) => library.track("Late"));
-    await eventually(
-      () => expect(requestsOf(route).filter((request) => bodyOf(request)["event"] === "Late")).toHaveLength(1),
-      ARRIVAL,
-    );
-    await eventually(() => expect(statusesOf(visit, "POST", "/v1/t")).toEqual([429, 200]));
-    const [refused, taken] = sentTo(visit, "POST", "/v1/t");
+    const statuses = () => statusesOf(visit, "POST", "/v1/t");
+    // Another one where the debt was over before the browser came to it.
+    for (let calls = 1; !statuses().includes(429); calls += 1) {
+      expect(await sendBatch(installation.system.ingestUrl, route.writeKey, batch)).toBe(200);
+      await analytics.evaluate((library) => library.track("Late"));
+      await eventually(
+        () => expect(requestsOf(route).filter((request) => bodyOf(request)["event"] === "Late")).toHaveLength(calls),
+        ARRIVAL,
+      );
+      await eventually(() => expect(statuses().filter((status) => status === 200)).toHaveLength(calls));
+    }
+    expect(statuses().slice(-2)).toEqual([429, 200]);
+    const [refused, taken] = sentTo(visit, "POST", "/v1/t").slice(-2);
     const toldS = refused?.answer?.retryAfterS ?? 0;
     expect(toldS).toBeGreaterThan(0);
     // A header that the page may not read would have it come again within a second. The browser's clocks differ a

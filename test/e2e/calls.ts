@@ -6,17 +6,33 @@ export interface Call {
   readonly [field: string]: unknown;
 }
 
-/** Sends calls as one batch, once. Answers the status, or 0 when there was no answer. */
+/**
+ * As a client does: again what is answered 503, as it is where a busy broker does not acknowledge in time. What was taken
+ * all the same is known by its message id.
+ */
+const AGAIN_FOR_MS = 30_000;
+const PAUSE_MS = 200;
+
+/** Sends calls as one batch. Answers the status, or 0 when there was no answer. */
 export async function sendBatch(ingestUrl: string, writeKey: string, batch: readonly Call[]): Promise<number> {
   return post(ingestUrl, "/v1/batch", writeKey, { batch });
 }
 
-/** Sends one call to its own path, once. Answers the status, or 0 when there was no answer. */
+/** Sends one call to its own path. Answers the status, or 0 when there was no answer. */
 export async function sendOne(ingestUrl: string, writeKey: string, { type, ...call }: Call): Promise<number> {
   return post(ingestUrl, `/v1/${type}`, writeKey, call);
 }
 
 async function post(ingestUrl: string, path: string, writeKey: string, body: object): Promise<number> {
+  const untilMs = performance.now() + AGAIN_FOR_MS;
+  for (;;) {
+    const status = await postOnce(ingestUrl, path, writeKey, body);
+    if (status !== 503 || performance.now() > untilMs) return status;
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  }
+}
+
+async function postOnce(ingestUrl: string, path: string, writeKey: string, body: object): Promise<number> {
   try {
     const response = await fetch(`${ingestUrl}${path}`, {
       method: "POST",

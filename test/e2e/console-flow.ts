@@ -25,6 +25,8 @@ export interface ConsoleFlow {
   /** A key, or a chord such as `g x`. */
   readonly press: (keys: string) => Promise<void>;
   readonly paste: (text: string) => Promise<void>;
+  /** Presses Enter when the page has put the focus there. */
+  readonly enterThere: (target: Locator) => Promise<void>;
   /** Goes to it by Tab alone, and presses Enter there. */
   readonly enter: (target: Locator) => Promise<void>;
   /** Goes through rows by `j` until this one has the focus. */
@@ -75,6 +77,10 @@ export async function openConsole(
       steps += 1;
       await page.keyboard.insertText(text);
     },
+    enterThere: async (target) => {
+      await target.and(page.locator(":focus")).waitFor();
+      await press("Enter");
+    },
     enter: async (target) => {
       await target.waitFor();
       for (let tabs = 0; !(await hasFocus(target)); tabs += 1) {
@@ -103,5 +109,6 @@ export async function expectSound(page: Page): Promise<void> {
 /** Nothing of the page is to be scrolled to sideways. */
 export async function expectNothingSideways(page: Page): Promise<void> {
   const html = "document.documentElement";
-  expect(await page.evaluate(`${html}.scrollWidth - ${html}.clientWidth`)).toBe(0);
+  // A chart is as wide as its place a moment later.
+  await expect.poll(() => page.evaluate(`${html}.scrollWidth - ${html}.clientWidth`)).toBe(0);
 }

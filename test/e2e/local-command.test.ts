@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { StackFile } from "@posthaste/local-stack/data-folder";
-import { findFreePorts } from "@posthaste/local-stack/ports";
+import { findFreePorts, isPortFree } from "@posthaste/local-stack/ports";
 import { schemaRegistryUrl } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
 import { startReceiver } from "@posthaste/testkit/receiver";
@@ -36,8 +36,7 @@ beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "posthaste-command-"));
   prefix = uniqueName("command");
   const [ingest = 0, control = 0] = await findFreePorts(2);
-  // Four in a row, as the setting means them.
-  const metrics = 10_000 + Math.floor(Math.random() * 2_000) * 4;
+  const metrics = await findFourInARow();
   env = {
     ...process.env,
     POSTHASTE_DATA_DIR: dataDir,
@@ -55,6 +54,15 @@ afterEach(async () => {
   await deleteTopics(prefix);
   await rm(dataDir, { recursive: true, force: true });
 });
+
+/** As the setting means them; below those that are found for others. */
+async function findFourInARow(): Promise<number> {
+  for (;;) {
+    const first = 10_000 + Math.floor(Math.random() * 2_000) * 4;
+    const free = await Promise.all([0, 1, 2, 3].map((nth) => isPortFree(first + nth)));
+    if (free.every((each) => each)) return first;
+  }
+}
 
 /** As of a registry that asks for one; this one takes everybody. */
 function withPassword(url: string): string {
@@ -170,7 +178,7 @@ it("shows all seven kinds delivered, says what runs and what dies, and ends with
   expect(output).toContain("registry: http://***@");
   expect(stack.ingest).toBe(`http://127.0.0.1:${env["POSTHASTE_INGEST_PORT"]}`);
   expect(stack.control).toBe(`http://127.0.0.1:${env["POSTHASTE_CONTROL_PORT"]}`);
-  expect((await fetch(`${stack.control}/readyz`)).status).toBe(200);
+  await eventually(async () => expect((await fetch(`${stack.control}/readyz`)).status).toBe(200));
   for (const [service, url] of Object.entries(stack.metrics)) {
     const page = await fetch(url);
     expect(page.status).toBe(200);

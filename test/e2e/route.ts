@@ -54,8 +54,11 @@ export async function untilKnown(installation: Installation): Promise<void> {
   await untilAllHave(installation);
 }
 
-/** As many sources and destinations as control, which has those that it answered; a service that is down has none. */
-async function untilAllHave({ system, names }: Installation): Promise<void> {
+/**
+ * As many sources and destinations as control, which has those that it answered: enough where since they were as many
+ * last all were made, or all removed. A service that is down has none.
+ */
+export async function untilAllHave({ system, names }: Installation): Promise<void> {
   const held = async (url: string): Promise<readonly string[]> => {
     const page = await fetch(url).then(
       (response) => response.text(),
@@ -80,6 +83,11 @@ async function untilAllHave({ system, names }: Installation): Promise<void> {
 
 export function bodyOf(request: ReceivedRequest): Record<string, unknown> {
   return JSON.parse(request.body.toString("utf8")) as Record<string, unknown>;
+}
+
+/** Without what came again since its answer took longer than a request may, as on a busy machine. */
+export function firstAttempts(requests: readonly ReceivedRequest[]): readonly ReceivedRequest[] {
+  return requests.filter(({ headers }) => headers["x-attempt"] === "1");
 }
 
 export function messageIdsOf(requests: readonly ReceivedRequest[]): ReadonlySet<string | undefined> {
