@@ -8,6 +8,7 @@ import { createRoot } from "react-dom/client";
 import { ApiProblem } from "./api/client.ts";
 import { router } from "./routes.tsx";
 import { noteFailure, sessionQuery, takeSignInCode } from "./session/session.ts";
+import { statusQuery } from "./status/status.ts";
 import { showTheme } from "./theme/theme-choice.ts";
 
 /** A read that failed for want of an answer is tried again; a refusal stays one. */
@@ -26,7 +27,11 @@ const client: QueryClient = new QueryClient({
     },
   },
 });
-void client.prefetchQuery(sessionQuery(takeSignInCode()));
+// Each page waits for its own script: what all of them ask for is under way by then.
+void client.prefetchQuery(sessionQuery(takeSignInCode())).then(() => {
+  const session = client.getQueryData(sessionQuery(null).queryKey);
+  return session?.state === "open" ? client.prefetchQuery(statusQuery) : undefined;
+});
 const place = document.getElementById("root");
 if (place === null) throw new Error("index.html has no place for the pages");
 createRoot(place).render(
