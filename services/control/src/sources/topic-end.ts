@@ -8,7 +8,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { EndReaders, type EndReadersOptions } from "./end-readers.ts";
 
-/** Before the readers begin again; twice as long each time that they were not at the end, a minute at the most (EN4). */
+/** Before the readers begin again; twice as long each time they were not at the end, a minute at the most (EN4). */
 const AGAIN_MS = 2_000;
 const LONGEST_MS = 60_000;
 

@@ -1,6 +1,6 @@
 /**
- * Keeps TD1 and TD2 of conflict-dialog.tsx, and TD3 of revised-draft.ts; what is typed is the page's, since the form goes
- * when another of its tabs is looked at.
+ * Keeps TD1 and TD2 of conflict-dialog.tsx, and TD3 of revised-draft.ts; what is typed is the page's, since the form
+ * goes when another of its tabs is looked at.
  */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
