@@ -9,7 +9,8 @@
  * AN3  Every answer that waits is written, whatever became of its request and its source, and of the server's stop.
  */
 import { ANSWERS_ROUND_MS } from "../limits.ts";
-import { createFairQueue } from "./fair-queue.ts";
+import { createFairQueue, flowOf } from "./fair-queue.ts";
+import { createRoundEnd } from "./round-end.ts";
 
 export interface AnswerTurns {
   /**
@@ -19,13 +20,6 @@ export interface AnswerTurns {
   write(sourceId: string | null, write: () => void): void;
 }
 
-/** The flow of all strangers; no source has this id. */
-const STRANGERS = "";
-/** How many may wait is for those to say who let requests in. */
-const NO_BOUND = { maxWaitingCost: Number.POSITIVE_INFINITY, usualCost: 0 };
-
-const anything = () => true;
-
 /** `monotonicMs`: ms, never going back. */
 export function createAnswerTurns(monotonicMs: () => number): AnswerTurns {
   return new RoundedAnswerTurns(monotonicMs);
@@ -33,17 +27,18 @@ export function createAnswerTurns(monotonicMs: () => number): AnswerTurns {
 
 class RoundedAnswerTurns implements AnswerTurns {
   readonly #monotonicMs: () => number;
-  readonly #queue = createFairQueue<() => void>(NO_BOUND);
+  /** How many may wait is for those to say who let requests in. */
+  readonly #queue = createFairQueue<() => void>();
+  readonly #waitForEnd = createRoundEnd(() => this.#nextRound());
   /** Time that answers have had in this round of the event loop. */
   #spentMs = 0;
-  #isWaitingForEnd = false;
 
   constructor(monotonicMs: () => number) {
     this.#monotonicMs = monotonicMs;
   }
 
   write(sourceId: string | null, write: () => void): void {
-    const flow = sourceId ?? STRANGERS;
+    const flow = flowOf(sourceId);
     // While any wait, the round has no time left.
     if (this.#spentMs < ANSWERS_ROUND_MS) {
       this.#queue.chargeWithoutWaiting(flow, this.#timed(write));
@@ -61,21 +56,14 @@ class RoundedAnswerTurns implements AnswerTurns {
     return costMs;
   }
 
-  #waitForEnd(): void {
-    if (this.#isWaitingForEnd) return;
-    this.#isWaitingForEnd = true;
-    setImmediate(this.#nextRound);
-  }
-
   /** At the end of each round the next round's time begins (AN1). */
-  readonly #nextRound = (): void => {
-    this.#isWaitingForEnd = false;
+  #nextRound(): void {
     this.#spentMs = 0;
     while (this.#spentMs < ANSWERS_ROUND_MS) {
-      const next = this.#queue.take(anything);
+      const next = this.#queue.take();
       if (next === undefined) break;
       this.#queue.charge(next.flow, this.#timed(next.work));
     }
     if (this.#spentMs > 0) this.#waitForEnd();
-  };
+  }
 }

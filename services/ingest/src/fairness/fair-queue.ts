@@ -23,8 +23,8 @@ export interface FairQueue<Work> {
   /** How much work of the flow waits. */
   waitingOf(flow: string): number;
   add(flow: string, work: Work): void;
-  /** Takes the next out of those that may begin (FQ1); undefined when there is none. */
-  take(mayBegin: (work: Work) => boolean): Taken<Work> | undefined;
+  /** Takes the next out of those that may begin, which all may by default (FQ1); undefined when there is none. */
+  take(mayBegin?: (work: Work) => boolean): Taken<Work> | undefined;
   /** Charges a flow for work that did not wait, since nothing did, and that is done. */
   chargeWithoutWaiting(flow: string, cost: number): void;
   /** Charges a flow for a part of its work. */
@@ -65,7 +65,17 @@ const NEWEST = 1 / 8;
 /** Flows that are remembered while nothing of them waits. */
 const MAX_IDLE = 4_096;
 
-export function createFairQueue<Work>(options: FairQueueOptions): FairQueue<Work> {
+/** For an owner that bounds what waits by itself. */
+const NO_BOUND: FairQueueOptions = { maxWaitingCost: Number.POSITIVE_INFINITY, usualCost: 0 };
+
+const anything = () => true;
+
+/** The flow of a source's work; null is of strangers, who are one flow, and no source has its name. */
+export function flowOf(sourceId: string | null): string {
+  return sourceId ?? "";
+}
+
+export function createFairQueue<Work>(options: FairQueueOptions = NO_BOUND): FairQueue<Work> {
   return new StartTimeFairQueue<Work>(options);
 }
 
@@ -110,7 +120,7 @@ class StartTimeFairQueue<Work> implements FairQueue<Work> {
     this.#count(name, flow, { works: 1, cost: flow.usualCost });
   }
 
-  take(mayBegin: (work: Work) => boolean): Taken<Work> | undefined {
+  take(mayBegin: (work: Work) => boolean = anything): Taken<Work> | undefined {
     const next = this.#next(mayBegin);
     if (next === undefined) return undefined;
     const { name, flow, first } = next;

@@ -10,7 +10,8 @@
  * BT3  So many wait and no more, since what Node has read of them is in no budget; further ones are read at once.
  */
 import { MAX_WAITING_BODIES, READ_PIECE_BYTES, READ_ROUND_BYTES } from "../limits.ts";
-import { createFairQueue } from "./fair-queue.ts";
+import { createFairQueue, flowOf } from "./fair-queue.ts";
+import { createRoundEnd } from "./round-end.ts";
 
 export interface ReadTurns {
   /** So many bytes of a body came. */
@@ -21,37 +22,25 @@ export interface ReadTurns {
   wait(sourceId: string | null, goOn: () => void): void;
 }
 
-/** The flow of all strangers; no source has this id. */
-const STRANGERS = "";
 /** A turn is a turn: a body that gives more in one waits again. */
 const TURN = 1;
 const TURNS = READ_ROUND_BYTES / READ_PIECE_BYTES;
-/** BT3 is the bound. */
-const NO_BOUND = { maxWaitingCost: Number.POSITIVE_INFINITY, usualCost: 0 };
-
-const anything = () => true;
 
 export function createReadTurns(): ReadTurns {
-  const waiting = createFairQueue<() => void>(NO_BOUND);
+  // BT3 is the bound.
+  const waiting = createFairQueue<() => void>();
   let readBytes = 0;
-  let isWaitingForEnd = false;
 
-  const waitForEnd = (): void => {
-    if (isWaitingForEnd) return;
-    isWaitingForEnd = true;
-    setImmediate(nextRound);
-  };
-  const nextRound = (): void => {
-    isWaitingForEnd = false;
+  const waitForEnd = createRoundEnd(() => {
     readBytes = 0;
     for (let turn = 0; turn < TURNS; turn++) {
-      const next = waiting.take(anything);
+      const next = waiting.take();
       if (next === undefined) return;
       waiting.charge(next.flow, TURN);
       next.work();
     }
     if (waiting.size > 0) waitForEnd();
-  };
+  });
 
   return {
     count: (bytes) => {
@@ -60,7 +49,7 @@ export function createReadTurns(): ReadTurns {
     },
     mustWait: () => readBytes >= READ_ROUND_BYTES && waiting.size < MAX_WAITING_BODIES,
     wait: (sourceId, goOn) => {
-      waiting.add(sourceId ?? STRANGERS, goOn);
+      waiting.add(flowOf(sourceId), goOn);
       waitForEnd();
     },
   };

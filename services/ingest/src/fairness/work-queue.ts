@@ -30,8 +30,9 @@ import {
   STRANGERS_ROUND_MS,
   USUAL_WORK_MS,
 } from "../limits.ts";
-import { createFairQueue } from "./fair-queue.ts";
+import { createFairQueue, flowOf } from "./fair-queue.ts";
 import { createRecentTime, type RecentTime } from "./recent-time.ts";
+import { createRoundEnd } from "./round-end.ts";
 
 /** Whose work it is. */
 export interface WorkSender {
@@ -75,8 +76,6 @@ interface SentJob {
   readonly job: Job;
 }
 
-/** The flow of all strangers; no source has this id. */
-const STRANGERS = "";
 /** Stands in the queue of sources for the next work of a stranger. */
 const NEXT_STRANGER = null;
 
@@ -95,11 +94,11 @@ class RoundedWorkQueue implements WorkQueue {
   readonly #sources = createFairQueue<Job | typeof NEXT_STRANGER>(BOUNDS);
   readonly #strangers = createFairQueue<Job>(BOUNDS);
   readonly #recent: RecentTime;
+  readonly #roundEnd = createRoundEnd(() => this.#nextRound());
   #begun = 0;
   /** Time that work has had in this round of the event loop. The end of the round is waited for while that is not 0. */
   #spentMs = 0;
   #strangersSpentMs = 0;
-  #isWaitingForEnd = false;
   #roundStartMs = 0;
   #meanRoundMs = 0;
   #hasConnected = false;
@@ -177,7 +176,7 @@ class RoundedWorkQueue implements WorkQueue {
     } finally {
       const costMs = this.#monotonicMs() - startMs;
       this.#note(sender, costMs);
-      this.#sources.chargeWithoutWaiting(sender.source ?? STRANGERS, costMs);
+      this.#sources.chargeWithoutWaiting(flowOf(sender.source), costMs);
       if (sender.source === null) this.#strangers.chargeWithoutWaiting(sender.address, costMs);
     }
   }
@@ -194,21 +193,17 @@ class RoundedWorkQueue implements WorkQueue {
       this.#sources.add(sender.source, job);
     } else {
       this.#strangers.add(sender.address, job);
-      this.#sources.add(STRANGERS, NEXT_STRANGER);
+      this.#sources.add(flowOf(null), NEXT_STRANGER);
     }
     this.#waitForEnd();
   }
 
   #waitForEnd(): void {
-    if (this.#isWaitingForEnd) return;
-    this.#isWaitingForEnd = true;
-    this.#roundStartMs = this.#monotonicMs();
-    setImmediate(this.#nextRound);
+    if (this.#roundEnd()) this.#roundStartMs = this.#monotonicMs();
   }
 
   /** At the end of each round the next round's time begins (QW1). */
-  readonly #nextRound = (): void => {
-    this.#isWaitingForEnd = false;
+  #nextRound(): void {
     if (this.#sources.size > 0 && this.#isForConnections()) {
       this.#waitForEnd();
       return;
@@ -222,7 +217,7 @@ class RoundedWorkQueue implements WorkQueue {
       this.#step(next);
     }
     if (this.#spentMs > 0 || this.#sources.size > 0) this.#waitForEnd();
-  };
+  }
 
   /** Whether this round is left to those who connect (QW6). */
   #isForConnections(): boolean {
@@ -253,7 +248,7 @@ class RoundedWorkQueue implements WorkQueue {
     const costMs = this.#monotonicMs() - startMs;
     job.spentMs += costMs;
     this.#note(sender, costMs);
-    const flow = sender.source ?? STRANGERS;
+    const flow = flowOf(sender.source);
     this.#sources.charge(flow, costMs);
     if (sender.source === null) this.#strangers.charge(sender.address, costMs);
     // Only the work of a source has steps.
