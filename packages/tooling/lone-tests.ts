@@ -7,6 +7,8 @@ export const LONE_TESTS: readonly string[] = [
   "packages/kafka/test/unknown-codec.test.ts",
   "services/router/src/dedupe.test.ts",
   "services/router/test/unknown-destinations.test.ts",
+  // It names a container runtime, and testcontainers keeps for good which one was named when it was asked first.
+  "packages/local-stack/test/containers.test.ts",
   // They load kafkajs anew, or undo what the process did to it.
   "packages/kafka/src/kafkajs/encoder-growth.test.ts",
   "packages/kafka/src/kafkajs/lazy-decoding.test.ts",
