@@ -158,7 +158,7 @@ describe.skipIf("missing" in found)("the first event", () => {
       return { body: { messageId: "sample-1", type: "track", taken, status, code: null, message: null } };
     };
     await visit("/access");
-    // A page of its own, whose clock stands still from then on: it tries for five seconds, and what it waits for passes.
+    // A page of its own, whose clock stands still from then on: it tries for five seconds of that.
     const page = await visit("/connect/dst_4k2v8m1n0p3q5r7s", {
       "POST /v1/sources/{id}/sample": sample,
       "GET /v1/events/{messageId}": { body: DELIVERED },
