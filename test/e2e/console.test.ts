@@ -1,5 +1,6 @@
 /** A person at the console, in a real browser, against a whole installation. */
 
+import { randomBytes } from "node:crypto";
 import { CHROMIUM, provideProgram } from "@posthaste/testkit/debian-program";
 import { eventually } from "@posthaste/testkit/eventually";
 import type { Locator, Page } from "playwright-core";
@@ -10,6 +11,7 @@ import { sendBatch, sendOne } from "./calls.ts";
 import { type ConsoleFlow, expectNothingSideways, expectSound, openConsole } from "./console-flow.ts";
 import type { Installation } from "./installation.ts";
 import { INVITATIONS, nextStreamEnd, pasteAnywhere, revoke, takeTokenForTerminal } from "./invitation.ts";
+import { pagesLeftOut, secretsShown } from "./known-secrets.ts";
 import { createRoute, firstAttempts, messageIdsOf, type Route, untilAllHave, untilKnown } from "./route.ts";
 import { createStrictReceiver } from "./strict-receiver.ts";
 import { installation, receiver, useInstallation } from "./use-installation.ts";
@@ -281,6 +283,59 @@ describe.skipIf("missing" in found)("a person at the console", () => {
       expect(strict.refused).toEqual([]);
     },
   );
+
+  it("sees no secret on any page, nor does the browser keep or get one", async () => {
+    const { control, system } = installation;
+    const { destinationId, sourceId, sharedSecret, path, writeKey } = await createRoute(
+      installation,
+      receiver,
+      "/kept",
+    );
+    const [next, header] = [randomBytes(32).toString("hex"), randomBytes(16).toString("hex")];
+    const urls = [{ url: `${receiver.url}${path}`, headers: { "X-Api-Key": header } }];
+    await control.call("PATCH", `/v1/destinations/${destinationId}`, { settings: { urls } });
+    await control.call("POST", `/v1/destinations/${destinationId}/secret/next`, { sharedSecret: next });
+    await untilKnown(installation);
+    receiver.script(path, { status: 400, body: "no" });
+    const call = { type: "track", userId: "ada", event: "Kept", messageId: "kept-0123456789" };
+    expect(await sendOne(system.ingestUrl, writeKey, call)).toBe(200);
+    const planned = (await eventually(async () => {
+      const plan = await control.call("POST", "/v1/dead-letters/replay", { destinationId, dryRun: true });
+      expect(plan).toMatchObject({ matched: 1 });
+      return plan;
+    }, ARRIVAL)) as { readonly plan: string };
+    const made = async (made: string, body: object) =>
+      ((await control.call("POST", `/v1/${made}`, body)) as { readonly id: string }).id;
+    const replay = await made("dead-letters/replay", { plan: planned.plan });
+    const audience = await made("audiences", { name: "Kept", sourceId });
+    const deletion = await made("deletions", { userId: "ada", sourceIds: [sourceId] });
+    await made("test-receivers", {});
+    expect(requestsOf({ ...NO_ROUTE, path })[0]?.headers["x-api-key"]).toBe(header);
+
+    const addresses = [
+      ...["/overview", "/connect?kind=webhook", `/connect/${destinationId}`, "/test-receivers", "/sources"],
+      ...[`/sources/${sourceId}`, "/destinations", "/deliveries", `/events/${call.messageId}`, "/dead-letters"],
+      ...["health", "deliveries", "settings", "secret", "changes"].map(
+        (tab) => `/destinations/${destinationId}?tab=${tab}`,
+      ),
+      ...[`/dead-letters/letters?destinationId=${destinationId}`, `/replay?destinationId=${destinationId}&again=true`],
+      ...[`/replays/${replay}`, "/audiences", `/audiences/${audience}`, "/deletions", `/deletions/${deletion}`],
+      ...["/activity", "/access"],
+    ];
+    expect(await pagesLeftOut(addresses)).toEqual([]);
+    const { page, faults } = await openConsole(browser, installation);
+    const [session] = await page.context().cookies();
+    const secrets = { ...{ sharedSecret, next, header }, token: system.adminToken, session: session?.value ?? "" };
+    expect(Object.values(secrets).filter((secret) => secret.length < 16)).toEqual([]);
+    expect(await secretsShown(page, { addresses, secrets })).toEqual([]);
+    const file = await fetch(`${system.controlUrl}/v1/dead-letters/export?format=csv`, {
+      headers: { authorization: `Bearer ${system.adminToken}` },
+    });
+    const exported = await file.text();
+    expect(exported).toContain(call.messageId);
+    expect(Object.values(secrets).filter((secret) => exported.includes(secret))).toEqual([]);
+    expect(faults()).toEqual([]);
+  });
 
   describe("a second engineer", () => {
     let shared = NO_ROUTE;
