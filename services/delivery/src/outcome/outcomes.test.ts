@@ -234,6 +234,9 @@ describe("an attempt of several URLs", () => {
       { kind: "retry", progress: { urls: [b], notBeforeMs: 1_030_000 } },
       { kind: "dead_letter", reason: "destination_removed", lastAttempt: [{ url: gone }] },
     ]);
+    // OU2: each part counts by its cause, and in the retry backlog if it is to come back.
+    expect(observed.pipeline.healthCounts.get("dst")?.deferred).toEqual({ retry_after: 2 });
+    expect(observed.pipeline.retryBacklog.sizeOf("dst")).toBe(2);
   });
 
   it("I5, W5: under `settle: any` waits for the first of its URLs that may be called again, those that it left out among them", () => {
