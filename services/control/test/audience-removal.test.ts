@@ -71,7 +71,6 @@ it("AL3: a sync that waits is not made to what is made anew under the id, which 
   await eventually(async () =>
     expect((await control.call("GET", `/v1/audiences/${id}`)).body.syncing).toMatchObject({ received: 1 }),
   );
-  const second = sendLines(control, path, ["b"]);
   // As another control writes it: the audience is gone, and a computed trait has its id.
   const codec = createAudienceCodec(await topics.openCodec<AudienceRecord>("audience"));
   const revision = Date.now() * 1024 + 1_000_000;
@@ -80,6 +79,9 @@ it("AL3: a sync that waits is not made to what is made anew under the id, which 
     ...{ bornRevision: revision, lease: null, lastSync: null, createdAtMs: Date.now(), updatedAtMs: Date.now() },
   };
   const record = { topic: topics.names.audienceConfig, key: id, value: codec.encode(made) };
+  const second = sendLines(control, path, ["b"]);
+  // What is asked later is answered when the second one has been taken up, and waits.
+  for (let n = 0; n < 3; n += 1) await control.call("GET", `/v1/audiences/${id}`);
   await topics.producer.send([{ ...record, headers: { [REVISION_HEADER]: String(revision) } }]);
   const { status, body } = await second;
   expect([status, body.detail]).toEqual([404, `${id} was removed meanwhile, and what has its name is another`]);
