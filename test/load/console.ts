@@ -13,7 +13,7 @@ import { sendBatch } from "../e2e/calls.ts";
 import { type Installation, startInstallation } from "../e2e/installation.ts";
 import { FIRST_PAGE, FRAME, LIVE_PAGE, mainPages } from "./console-pages.ts";
 import { Figures } from "./figures.ts";
-import { type MeasuredPage, measurePage } from "./measured-page.ts";
+import { type MeasuredPage, measurePage, type Shift } from "./measured-page.ts";
 import { readTo, writeLog } from "./read-model-log.ts";
 import { type Sink, startSink } from "./sink.ts";
 import { median } from "./statistics.ts";
@@ -137,12 +137,15 @@ async function tellPages(measured: MeasuredPage, seeded: Seeded, figures: Figure
       isWithin: value <= PAGE_AIM_MS,
     });
     await sleep(REST_MS);
-    for (const { value: score, moved } of await shifts()) {
-      console.log(`  moved by ${score.toFixed(4)}: ${moved.join(" | ")}`);
-      shifted += score;
-    }
+    shifted += tellShifts(await shifts());
   }
   figures.push({ name: "layout shift, of all pages", value: shifted, unit: "", beside: "0", isWithin: shifted === 0 });
+}
+
+/** Their sum. */
+function tellShifts(shifts: readonly Shift[]): number {
+  for (const { value, moved } of shifts) console.log(`  moved by ${value.toFixed(4)}: ${moved.join(" | ")}`);
+  return shifts.reduce((all, { value }) => all + value, 0);
 }
 
 /** A page that rows come to, and are shown on as somebody asks for them. */
@@ -179,7 +182,7 @@ async function tellLive(
   } finally {
     clearInterval(sending);
   }
-  const moved = (await shifts()).reduce((all, { value }) => all + value, 0);
+  const moved = tellShifts(await shifts());
   const value = (await heapBytes(true)) / 1e6;
   const rows = sent * LIVE_DESTINATIONS;
   const most = `${(peak / 1e6).toFixed(0)} at its most with what was not collected yet`;
