@@ -204,6 +204,41 @@ describe.skipIf("missing" in found)("a list that comes live", () => {
     expect(reads(LATEST)).toBeLessThan(20);
   });
 
+  it("tells who hears it what came once in five seconds at the most, the newest in the end", async () => {
+    const page = await visit("/deliveries", { [LATEST]: latest(1) });
+    await reloadInStillTime(page);
+    const rowsAre = (name: string) => async () => {
+      await page.clock.runFor(100);
+      return page.getByRole("button", { name }).count();
+    };
+    await expect.poll(rowsAre("live: pause")).toBe(1);
+    await page.getByText("message-1").waitFor();
+    const began = Number(
+      await page.evaluate(() => {
+        const heard: string[] = [];
+        const look = () => {
+          const text = [...document.querySelectorAll("main [role=status]")].map((each) => each.textContent).join("");
+          if (text !== "" && text !== heard.at(-1)) heard.push(text);
+        };
+        new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true });
+        Object.assign(globalThis, { heard });
+        return performance.now();
+      }),
+    );
+    for (let came = 1; came <= 12; came += 1) {
+      control.answer({ [LATEST]: latest(1 + came) });
+      control.tell("deliveries", { ...attempt, messageId: `message-${1 + came}` });
+      await expect.poll(rowsAre(`${came} new`)).toBe(1);
+    }
+    const heard = async () => {
+      await page.clock.runFor(1000);
+      return (await page.evaluate("globalThis.heard")) as readonly string[];
+    };
+    await expect.poll(async () => (await heard()).at(-1)).toBe("12 new deliveries");
+    const passedMs = Number(await page.evaluate("performance.now()")) - began;
+    expect((await heard()).length).toBeLessThanOrEqual(1 + passedMs / 5000);
+  });
+
   it("is paused by l and by the dot, can be used meanwhile, and goes on from there", async () => {
     const page = await visit("/deliveries", { [LATEST]: latest(2) });
     await page.getByText("message-1").waitFor();

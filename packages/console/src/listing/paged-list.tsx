@@ -13,6 +13,7 @@ import { Button } from "../elements/button.tsx";
 import { copyText } from "../elements/clipboard.ts";
 import { usePageKey } from "../keys/page-keys.ts";
 import { focusedRowKey } from "../keys/rows.ts";
+import { useCalm } from "../live/calm.ts";
 import { useLive, useLiveState } from "../live/live.ts";
 import type { LiveListener } from "../live/live-stream.ts";
 import { useThrottled } from "../live/throttled.ts";
@@ -96,6 +97,7 @@ export function PagedList<Row>(props: PagedListProps<Row>) {
   const came = newest.data?.data.filter((row) => !known.has(idOf(row))).length ?? 0;
   const last = query.data?.pages.at(-1);
   const copied = useRowKeys(props, shown);
+  const cameWords = useCalm(came > 0 ? `${countWords(came)} new ${what}` : "");
   return (
     <Loaded
       query={query}
@@ -109,15 +111,18 @@ export function PagedList<Row>(props: PagedListProps<Row>) {
         <div data-state="live" className={styles["list"]}>
           <div className={styles["head"]}>
             <Freshness asOf={newest.data?.asOf ?? last?.asOf ?? null} complete={last?.complete ?? true} />
-            <span role="status">
-              {copied !== null && (
-                <>
-                  copied <code>{copied}</code>{" "}
-                </>
-              )}
-              {came > 0 && (
-                <Button onPress={() => void query.refetch()}>{came === PAGE ? `${PAGE} and more` : came} new</Button>
-              )}
+            <span className={styles["heard"]} role="status">
+              {cameWords}
+            </span>
+            <span>
+              <span role="status">
+                {copied !== null && (
+                  <>
+                    copied <code>{copied}</code>{" "}
+                  </>
+                )}
+              </span>
+              {came > 0 && <Button onPress={() => void query.refetch()}>{countWords(came)} new</Button>}
             </span>
           </div>
           <GridList
@@ -155,6 +160,11 @@ export function PagedList<Row>(props: PagedListProps<Row>) {
       )}
     </Loaded>
   );
+}
+
+/** As many as one look has are those, or more. */
+function countWords(came: number): string {
+  return came === PAGE ? `${PAGE} and more` : String(came);
 }
 
 /** Answers what was copied a moment ago. */
