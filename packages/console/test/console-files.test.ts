@@ -19,6 +19,15 @@ async function built(): Promise<ConsoleFiles> {
 }
 
 describe("the built pages", () => {
+  it("have nothing that moves by itself, so that who asks for less motion has it", async () => {
+    const { assets } = await built();
+    const styles = [...assets].filter(([path]) => path.endsWith(".css")).map(([, { body }]) => body.toString());
+    expect(styles.length).toBeGreaterThan(1);
+    expect(
+      styles.flatMap((style) => style.match(/\b(?:animation|transition|scroll-behavior)[\w-]*:[^;}]*/g) ?? []),
+    ).toEqual([]);
+  });
+
   it("are one page, and what it loads, each by its hash and for good", async () => {
     const { index, assets } = await built();
     expect(index.headers["cache-control"]).toBe("no-cache");
