@@ -38,10 +38,21 @@ export interface Naming {
 export function useNaming(): Naming {
   const { data: destinations, isPending: areDestinationsPending } = useQuery(allDestinations);
   const { data: sources, isPending: areSourcesPending } = useQuery(allSources);
-  return useMemo(() => {
-    const names = new Map([...(destinations ?? []), ...(sources ?? [])].map(({ id, name }) => [id, name]));
-    return { nameOf: (id) => names.get(id) ?? id, isSettled: !areDestinationsPending && !areSourcesPending };
-  }, [destinations, sources, areDestinationsPending, areSourcesPending]);
+  return useMemo(
+    () => namingOf([...(destinations ?? []), ...(sources ?? [])], !areDestinationsPending && !areSourcesPending),
+    [destinations, sources, areDestinationsPending, areSourcesPending],
+  );
+}
+
+/** The same of sources alone: of a thousand destinations nothing is waited for. */
+export function useSourceNaming(): Naming {
+  const { data: sources, isPending } = useQuery(allSources);
+  return useMemo(() => namingOf(sources ?? [], !isPending), [sources, isPending]);
+}
+
+function namingOf(named: readonly { readonly id: string; readonly name: string }[], isSettled: boolean): Naming {
+  const names = new Map(named.map(({ id, name }) => [id, name]));
+  return { nameOf: (id) => names.get(id) ?? id, isSettled };
 }
 
 /** All entries of a list, a page after another. */

@@ -8,7 +8,7 @@ import { Empty } from "../../listing/loaded.tsx";
 import { PagedList } from "../../listing/paged-list.tsx";
 import { MomentText } from "../../moment/moment-text.tsx";
 import { countOf, rateOf } from "../../moment/numbers.ts";
-import { useNames } from "../../names/names.ts";
+import { useSourceNaming } from "../../names/names.ts";
 import { allHealth } from "../../status/all-health.ts";
 import { HEALTH_WORDS, shareOf } from "../../status/health-words.ts";
 import { PageTitle } from "../../status/page-title.tsx";
@@ -20,7 +20,7 @@ import styles from "./destinations-page.module.css";
 const AGAIN_MS = 5000;
 
 export function DestinationsPage() {
-  const nameOf = useNames();
+  const { nameOf, isSettled } = useSourceNaming();
   const { data: health, isPending } = useQuery({ ...allHealth, refetchInterval: AGAIN_MS });
   return (
     <>
@@ -35,8 +35,7 @@ export function DestinationsPage() {
         queryKey={["GET /v1/destinations"]}
         read={({ signal, ...page }) => call("GET /v1/destinations", { query: page, signal })}
         what="destinations"
-        isNamed
-        isAwaited={isPending}
+        isAwaited={isPending || !isSettled}
         idOf={({ id }) => id}
         textOf={({ name, enabled }) => `${name} ${enabled ? "on" : "off"}`}
         linkOf={({ id }) => `/destinations/${id}`}
