@@ -11,7 +11,7 @@ import type { Source } from "@posthaste/core/config/source";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
 import type { Producer } from "@posthaste/kafka/producer/producer";
-import { NODE_FLAGS } from "@posthaste/local-stack/services";
+import { nodeFlagsOf } from "@posthaste/local-stack/services";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
 import { ATTACKER_KEY } from "./attacks.ts";
@@ -88,7 +88,7 @@ async function startIngest(
     POSTHASTE_SOURCE_BYTES_PER_SECOND: "10000000000",
     ...settings,
   };
-  const child = spawn(process.execPath, [...NODE_FLAGS, SERVICE], {
+  const child = spawn(process.execPath, [...nodeFlagsOf("ingest"), SERVICE], {
     stdio: ["pipe", "inherit", "pipe"],
     env,
   });

@@ -38,7 +38,7 @@ export interface Meter {
  * What `calibrate` of gateway-process.ts costs on the machine that the bounds were set on, with nothing else to do; ms.
  */
 const REFERENCE_MS = 2.5;
-/** As services are started. */
+/** As ingest is started, but for the young generation: the bounds are of V8's own. */
 const NODE_FLAGS = ["--initial-old-space-size=128"];
 /** A form that costs less than this in a round is sent more often in it. */
 const ENOUGH_MS = 4;
