@@ -212,7 +212,12 @@ describe.skipIf("missing" in found)("a list that comes live", () => {
       return page.getByRole("button", { name }).count();
     };
     await expect.poll(rowsAre("live: pause")).toBe(1);
-    await page.getByText("message-1").waitFor();
+    // The clock stands, and what is drawn may wait for a timer.
+    const lines = async () => {
+      await page.clock.runFor(100);
+      return page.getByText("message-1").count();
+    };
+    await expect.poll(lines).toBe(1);
     const began = Number(
       await page.evaluate(() => {
         const heard: string[] = [];
