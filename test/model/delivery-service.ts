@@ -167,8 +167,7 @@ export async function startDeliveryService(owner: ModelProcess, installation: In
     },
     deferralOnArrival: (destinationId, window) => admission.deferralOnArrival(destinationId, window),
     isHeldUp: (destinationId) => admission.isHeldUp(destinationId),
-    workingSetRecords: 1,
-    createLoad: () => () => random() < 0.5,
+    workingSet: { records: 6, leastShare: 1, isBusy: () => random() < 0.5 },
     onFailure,
   });
   const { firstAttempts, retries } = consumers;

@@ -90,7 +90,7 @@ describe("a window", () => {
       groupId: topic,
       topics: [topic],
       window: { maxRecords: 100, maxBytes: 1_000_000 },
-      workingSet: { records: 80, isHeldUp, isBusy: () => true },
+      workingSet: { records: 80, leastShare: 1, isHeldUp, isBusy: () => true },
       ownerOf: () => "receiver",
       run: () => {},
     });

@@ -75,14 +75,29 @@ describe("a destination", () => {
     expect(admission.isHeldUp(203)).toBe(true);
   });
 
-  it("holds them up while they wait for its rate", () => {
+  it("holds them up where they wait for its rate for a fifth of a second and more", () => {
     const admission = admissionOf();
     finish(given(admission, 0), "delivered", 1);
-    admission.setRate(1, 1);
-    finish(given(admission, 1), "delivered", 2);
-    expect(admission.isHeldUp(2)).toBe(false);
-    expect(arrive(admission, 2)).toBeNull();
-    expect([admission.isHeldUp(2), admission.isHeldUp(1002)]).toEqual([true, false]);
+    admission.setRate(10, 1);
+    while (arrive(admission, 1) !== null);
+    expect(admission.isHeldUp(1)).toBe(false);
+    expect([arrive(admission, 1), admission.isHeldUp(1)]).toEqual([null, true]);
+    expect(admission.isHeldUp(102)).toBe(false);
+  });
+
+  it("holds them up while its Retry-After runs, and while most of its requests hang", () => {
+    const admission = admissionOf();
+    finish(given(admission, 0), "delivered", 1);
+    admission.urls[0]?.shutUntil(500);
+    expect([admission.isHeldUp(499), admission.isHeldUp(500)]).toEqual([true, false]);
+    const hanging = Array.from({ length: 3 }, () => given(admission, 500));
+    // One answer comes in each tenth of a second, so that it is never quiet, and far fewer than four at once bring.
+    for (let nowMs = 500; nowMs < 900; nowMs += 100) {
+      const answered = given(admission, nowMs);
+      admission.passed(100);
+      finish(answered, "delivered", nowMs + 1);
+    }
+    expect([hanging.length, admission.urls[0]?.isQuiet, admission.isHeldUp(900)]).toEqual([3, false, true]);
   });
 });
 

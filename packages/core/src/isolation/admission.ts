@@ -34,6 +34,8 @@ export interface AdmissionSettings extends UrlHealthSettings {
 
 /** So many deliveries may change from one URL's queue to another's before the queues are looked at again later. */
 const MOST_MOVES = 16;
+/** Deliveries that wait for so long for the rate are held up by it. */
+const HELD_UP_MS = 200;
 
 export class DestinationAdmission<T extends AdmissionRequest> {
   readonly #settings: AdmissionSettings;
@@ -176,8 +178,8 @@ export class DestinationAdmission<T extends AdmissionRequest> {
 
   /** Whether deliveries wait for the receiver, or for the rate, and not for this process. */
   isHeldUp(nowMs: number): boolean {
-    if (this.waiting > 0 && !this.#rate.allows(nowMs)) return true;
-    return this.#lines.some(({ health }) => !health.isHealthy || health.isQuiet || !health.isQuick(nowMs));
+    if (this.#rate.waitMs(this.#queuedRequests + this.#last.requests, nowMs) >= HELD_UP_MS) return true;
+    return this.#lines.some(({ health }) => !health.keepsUp(nowMs));
   }
 
   /**

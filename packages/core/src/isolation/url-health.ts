@@ -148,9 +148,10 @@ export class UrlHealth {
     return this.#isStalledFor(STALLED_MS);
   }
 
-  /** Its requests need little time, and it was not congested lately: what waits for it waits for this process. */
-  isQuick(nowMs: number): boolean {
-    return this.#times.meanMs < QUICK_MS && !this.#limit.wasHalved(nowMs, CONGESTION_MEMORY_MS);
+  /** It may be called, answers come back from it, and quickly: what waits for it waits for this process. */
+  keepsUp(nowMs: number): boolean {
+    if (!this.isHealthy || this.isQuiet || this.#clog.isClogged) return false;
+    return this.obstacle(nowMs) === null && this.#isQuick(nowMs);
   }
 
   /** UH6: whether a delivery that another URL could take at once waits for this one too, behind `ahead` others. */
@@ -270,8 +271,13 @@ export class UrlHealth {
    */
   expectedWaitMs(ahead: number, nowMs: number): number {
     const { meanMs } = this.#times;
-    if (this.isQuick(nowMs)) return 0;
+    if (this.#isQuick(nowMs)) return 0;
     return Math.max(this.#limit.waitMs(ahead, meanMs), (meanMs * ahead) / this.#budget.most(this.#state));
+  }
+
+  /** Its requests need little time, and it was not congested lately. */
+  #isQuick(nowMs: number): boolean {
+    return this.#times.meanMs < QUICK_MS && !this.#limit.wasHalved(nowMs, CONGESTION_MEMORY_MS);
   }
 
   #hasBudget(): boolean {

@@ -3,7 +3,7 @@
  *
  * Owns: one timer, where the consumer has a working set.
  */
-import type { WorkingSet } from "./window-fill.ts";
+import type { WorkingSet } from "./windowed-consumer.ts";
 
 const TICK_MS = 100;
 

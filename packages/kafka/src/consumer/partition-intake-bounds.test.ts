@@ -58,8 +58,8 @@ describe("how much a partition takes in", () => {
     const openFilled = (isHeldUp: (owner: string) => boolean = () => false) =>
       openIntake({
         window: { maxRecords: 40, maxBytes: 1000 },
-        ownerOf: (offset) => (offset === 3 ? "slow" : "quick"),
-        workingSet: { records: RECORDS, isHeldUp, isBusy: () => true },
+        ownerOf: (offset) => (offset < 2 ? "slow" : "quick"),
+        workingSet: { records: RECORDS, leastShare: 1, isHeldUp, isBusy: () => true },
       });
 
     it("WF2: is filled with its share while the process is busy, and fetches on while it has half of that behind it", () => {
@@ -93,6 +93,28 @@ describe("how much a partition takes in", () => {
       slow = true;
       intake.lookAtFill(true);
       expect(ran()).toHaveLength(40);
+    });
+
+    it("WF3: has room for other keys, however many records of one wait in their lane", () => {
+      const { accept, ran } = openIntake({
+        window: { maxRecords: 40, maxBytes: 1000 },
+        laneOf: (offset) => (offset < 20 ? "many" : `user-${offset}`),
+        workingSet: { records: RECORDS, leastShare: 1, isHeldUp: () => false, isBusy: () => true },
+      });
+      accept(0, 50);
+      expect(ran()).toEqual([0, 20, 21, 22, 23, 24]);
+    });
+
+    it("WF3: counts a record once its turn in the lane has come", () => {
+      const { accept, ran, finish } = openIntake({
+        window: { maxRecords: 40, maxBytes: 1000 },
+        laneOf: (offset) => `lane-${offset % 10}`,
+        workingSet: { records: RECORDS, leastShare: 1, isHeldUp: () => false, isBusy: () => true },
+      });
+      accept(0, 50);
+      expect(ran()).toEqual([0, 1, 2, 3, 4, 5]);
+      finish(0);
+      expect(ran()).toEqual([0, 1, 2, 3, 4, 5, 6]);
     });
 
     it("PI3: takes nothing in at a look while it is frozen", () => {

@@ -58,6 +58,8 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
   #starting = false;
   #running = 0;
   #records = 0;
+  /** Of them, those that wait for another of their lane. */
+  #inLanes = 0;
   #bytes = 0;
   /** Something finished since the last commit point was taken. */
   #changed = true;
@@ -97,7 +99,7 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
 
   /** It is full, or it is filled as far as it is to be now. */
   get isFilled(): boolean {
-    return this.#records >= this.#fill.records || this.isFull;
+    return this.#records - this.#inLanes >= this.#fill.records || this.isFull;
   }
 
   get isRevoked(): boolean {
@@ -138,7 +140,8 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
   /** Looks how far it is to be filled. */
   lookAtFill(isBusy: boolean): void {
     const { committableOffset } = this.#tracker;
-    this.#fill.look({ records: this.#records, committableOffset, owners: this.#owners.keys() }, isBusy);
+    const records = this.#records - this.#inLanes;
+    this.#fill.look({ records, committableOffset, owners: this.#owners.values() }, isBusy);
   }
 
   freeze(): void {
@@ -176,7 +179,10 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
     const task = new WindowTask(this, item, record, tracked, laneOf(item, record), owner);
     this.#records += 1;
     this.#bytes += task.bytes;
-    if (!this.#lanes.add(task)) return;
+    if (!this.#lanes.add(task)) {
+      this.#inLanes += 1;
+      return;
+    }
     this.#ready.push(task);
     this.#startReady();
   }
@@ -197,6 +203,7 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
     this.#finishTracked(task.tracked);
     const next = this.#lanes.finish(task);
     if (next !== undefined) {
+      this.#inLanes -= 1;
       this.#ready.push(next);
       this.#startReady();
     }

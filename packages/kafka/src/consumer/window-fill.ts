@@ -5,29 +5,24 @@
  *
  * Owns: which of the two it is, and what was seen at the last look.
  * WF1  While the process has time left, the window is filled to its limits; until the first look, with its share.
- * WF2  So it is while the process is busy, but records in the window are held up by something outside of it, or the
- *      lowest unfinished one stood still for `STILL_LOOKS` looks; and for `LINGER_LOOKS` looks after that.
+ * WF2  So it is while the process is busy, but a quarter of a share is held up by something outside of it, or the
+ *      lowest unfinished record stood still for `STILL_LOOKS` looks; and for `LINGER_LOOKS` looks after that.
+ * WF3  A record that waits for another of its lane counts for nothing here: however many come of one key, the share has
+ *      room for other keys. The limits bound them all.
  */
-
-/** What the partitions of a consumer hold together while nothing holds them up. */
-export interface WorkingSet {
-  /** Records. Each owned partition has an equal share, `LEAST_SHARE` at least. */
-  readonly records: number;
-  /** Whether records of this owner wait for something outside of this process, so that others come by beside them. */
-  readonly isHeldUp: (owner: string) => boolean;
-  /** Whether this process had hardly any time left since it was asked last. */
-  readonly isBusy: () => boolean;
-}
+import type { WorkingSet } from "./windowed-consumer.ts";
 
 /** What is asked of a window at a look. */
 export interface FilledWindow {
+  /** Records that are not finished and wait for no other of their lane (WF3). */
   readonly records: number;
   readonly committableOffset: number;
-  /** Whom its records belong to. */
-  readonly owners: Iterable<string>;
+  /** How many of its records belong to whom. */
+  readonly owners: Iterable<{ readonly name: string; readonly records: number }>;
 }
 
-const LEAST_SHARE = 32;
+/** Part of a share. */
+const MUCH = 0.25;
 const STILL_LOOKS = 10;
 const LINGER_LOOKS = 10;
 
@@ -49,7 +44,8 @@ export class WorkingSetShare {
   /** So many partitions are owned now. */
   divide(partitions: number): void {
     if (this.#set === undefined) return;
-    this.#records = Math.max(LEAST_SHARE, Math.floor(this.#set.records / Math.max(1, partitions)));
+    const { records, leastShare } = this.#set;
+    this.#records = Math.max(leastShare, Math.floor(records / Math.max(1, partitions)));
   }
 
   isHeldUp(owner: string): boolean {
@@ -77,7 +73,8 @@ export class WindowFill {
 
   /** To be called every tenth of a second. `isBusy`: see `WorkingSet`. */
   look(window: FilledWindow, isBusy: boolean): void {
-    this.#stillLooks = window.committableOffset === this.#standsAt ? this.#stillLooks + 1 : 0;
+    const standsStill = window.records > 0 && window.committableOffset === this.#standsAt;
+    this.#stillLooks = standsStill ? this.#stillLooks + 1 : 0;
     this.#standsAt = window.committableOffset;
     if (!isBusy) this.#isWhole = true;
     else if (this.#holdsOthersUp(window)) {
@@ -91,7 +88,11 @@ export class WindowFill {
   #holdsOthersUp({ records, owners }: FilledWindow): boolean {
     if (records < this.#share.records) return false;
     if (this.#stillLooks >= STILL_LOOKS) return true;
-    for (const owner of owners) if (this.#share.isHeldUp(owner)) return true;
+    let heldUp = 0;
+    for (const owner of owners) {
+      if (this.#share.isHeldUp(owner.name)) heldUp += owner.records;
+      if (heldUp >= this.#share.records * MUCH) return true;
+    }
     return false;
   }
 }

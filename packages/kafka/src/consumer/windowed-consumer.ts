@@ -9,7 +9,6 @@ import type { Clock } from "@posthaste/core/time";
 import type { Backpressure } from "../connection/backpressure.ts";
 import type { TopicIds } from "../connection/topic-id.ts";
 import type { IncomingRecord } from "../wire/incoming-record.ts";
-import type { WorkingSet } from "./window-fill.ts";
 
 /** One owned partition's window as its handler sees it. */
 export interface PartitionWindow {
@@ -66,6 +65,18 @@ export interface Checkpoint<T, F> {
 export interface WindowLimits {
   readonly maxRecords: number;
   readonly maxBytes: number;
+}
+
+/** What the partitions of a consumer hold together while nothing holds them up. */
+export interface WorkingSet {
+  /** Records. Each owned partition has an equal share. */
+  readonly records: number;
+  /** Of one partition, however many are owned. */
+  readonly leastShare: number;
+  /** Whether records of this owner wait for something outside of this process, so that others come by beside them. */
+  readonly isHeldUp: (owner: string) => boolean;
+  /** Whether this process had hardly any time left since it was asked last. */
+  readonly isBusy: () => boolean;
 }
 
 export interface WindowedConsumerOptions<T, F = never> {

@@ -15,6 +15,7 @@ import type {
   Task,
   WindowedConsumer,
   WindowedConsumerOptions,
+  WorkingSet,
 } from "@posthaste/kafka/consumer/windowed-consumer";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import type { DeliveryMetrics } from "../metrics.ts";
@@ -24,7 +25,7 @@ import { originCheckpoint } from "./origin-checkpoint.ts";
 
 const WINDOW_BYTES = 16 * 1024 * 1024;
 /** What one process works off in a thirtieth of a second. */
-const WORKING_SET_RECORDS = 1500;
+const WORKING_SET = { records: 1500, leastShare: 32 };
 
 /** What the groups read. */
 export interface ReadTopics {
@@ -45,10 +46,8 @@ export interface ConsumersOptions {
   readonly deferralOnArrival: (destinationId: string, window: PartitionWindow) => DeferralCause | null;
   /** Whether the destination's deliveries wait for something outside of this process. */
   readonly isHeldUp: (destinationId: string) => boolean;
-  /** Default `WORKING_SET_RECORDS`. */
-  readonly workingSetRecords?: number;
-  /** Default `createEventLoopLoad`. Each group asks one of its own. */
-  readonly createLoad?: () => () => boolean;
+  /** Of first attempts, where nothing holds them up; default `WORKING_SET`, by the event loop of this process. */
+  readonly workingSet?: Omit<WorkingSet, "isHeldUp">;
   readonly onFailure: (reason: Error) => void;
 }
 
@@ -59,13 +58,7 @@ export interface Consumers {
 
 /** Creates both groups and starts neither. */
 export function createConsumers(connection: KafkaConnection, options: ConsumersOptions): Consumers {
-  const {
-    topics,
-    metrics,
-    isHeldUp,
-    workingSetRecords = WORKING_SET_RECORDS,
-    createLoad = createEventLoopLoad,
-  } = options;
+  const { topics, metrics, isHeldUp, workingSet = { ...WORKING_SET, isBusy: createEventLoopLoad() } } = options;
   const { names, deliveryCodec, retryTopics } = topics;
   const shared = {
     window: { maxRecords: options.windowRecords, maxBytes: WINDOW_BYTES },
@@ -78,7 +71,6 @@ export function createConsumers(connection: KafkaConnection, options: ConsumersO
     onFailure: options.onFailure,
     timing: options.timing,
   } satisfies Partial<WindowedConsumerOptions<IncomingDelivery, OriginOfDelivery>>;
-  const createWorkingSet = () => ({ records: workingSetRecords, isHeldUp, isBusy: createLoad() });
   const takeFrom = (isRetry: boolean) => (record: IncomingRecord, window: PartitionWindow) =>
     readDelivery(deliveryCodec, record, isRetry, (destinationId) => options.deferralOnArrival(destinationId, window));
   return {
@@ -86,16 +78,16 @@ export function createConsumers(connection: KafkaConnection, options: ConsumersO
       ...shared,
       groupId: names.deliveryGroup,
       topics: [names.deliveries],
-      workingSet: createWorkingSet(),
+      workingSet: { ...workingSet, isHeldUp },
       take: takeFrom(false),
       checkpoint: originCheckpoint(metrics),
       onRepeat: () => metrics.repeats.inc({ kind: "origin" }),
     }),
+    // Retries hold their places while they wait for their jitter, which shrinks only as a window fills (W6).
     retries: createWindowedConsumer<IncomingDelivery>(connection, {
       ...shared,
       groupId: names.retryGroup,
       topics: retryTopics,
-      workingSet: createWorkingSet(),
       take: takeFrom(true),
       delayMsOf: (topic) => delayMsFromRetryTopic(names, topic) ?? 0,
       onReleased: (topic, latenessMs) => metrics.retryLateness.observe({ topic }, latenessMs / 1000),
