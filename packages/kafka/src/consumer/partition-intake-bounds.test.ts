@@ -117,6 +117,18 @@ describe("how much a partition takes in", () => {
       expect(ran()).toEqual([0, 1, 2, 3, 4, 5, 6]);
     });
 
+    it("WF3: has no more place for others when the turn of a record that waited has come", () => {
+      const { accept, ran, finish } = openIntake({
+        window: { maxRecords: 40, maxBytes: 1000 },
+        laneOf: (offset) => (offset < 2 ? "two" : `user-${offset}`),
+        workingSet: { records: RECORDS, leastShare: 1, isHeldUp: () => false, isBusy: () => true },
+      });
+      accept(0, 50);
+      expect(ran()).toEqual([0, 2, 3, 4, 5, 6]);
+      finish(0);
+      expect(ran()).toEqual([0, 2, 3, 4, 5, 6, 1]);
+    });
+
     it("PI3: takes nothing in at a look while it is frozen", () => {
       const { intake, accept, ran } = openFilled();
       intake.lookAtFill(true);
