@@ -87,7 +87,8 @@ describe("parseJson", () => {
         spy.mockRestore();
       }
     };
-    expect(calls(texts(1_000))).toBe(calls(texts(10)));
+    // One for each key as it is written, and one for the text.
+    expect([calls(texts(10)), calls(texts(1_000))]).toEqual([3, 3]);
   });
 
   it("refuses more keys that cannot stand without an escape than it has stand-ins for, and counts a repeated one once", () => {
