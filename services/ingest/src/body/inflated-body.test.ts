@@ -32,6 +32,18 @@ describe("a compressed body", () => {
     expect(saysTooMuch(textOf(4_096 + 81), 10)).toBe(true);
   });
 
+  it("has as many values as its size allows, and not one more, in however few lists they stand", () => {
+    const listOf = (values: number) => Buffer.from(`{"a":{"b":[${"1,".repeat(values - 1)}1]}}`);
+    expect(saysTooMuch(listOf(4_096 + 8 * 40 + 1), 40)).toBe(false);
+    expect(saysTooMuch(listOf(4_096 + 8 * 40 + 2), 40)).toBe(true);
+  });
+
+  it("has as many objects and lists as its size allows, and not one more", () => {
+    const listsOf = (lists: number) => Buffer.from(`{"a":{"b":[${"[],".repeat(lists - 4)}[]]}}`);
+    expect(saysTooMuch(listsOf(1_024 + 16 * 40), 40)).toBe(false);
+    expect(saysTooMuch(listsOf(1_024 + 16 * 40 + 1), 40)).toBe(true);
+  });
+
   it("that is small may say anything", () => {
     expect(saysTooMuch(Buffer.from(`{"batch":[[${"{},".repeat(1_000)}0]]}`), 40)).toBe(false);
     expect(saysTooMuch(Buffer.from(`{"a":{"b":[${"1,".repeat(4_000)}1]}}`), 40)).toBe(false);

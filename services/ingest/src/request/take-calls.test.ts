@@ -2,7 +2,10 @@
 import { EventEmitter } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { gzipSync } from "node:zlib";
+import { eventually } from "@posthaste/testkit/eventually";
 import { expect, it } from "vitest";
 import { type Refusal, rateLimited, unauthorized, unavailable } from "../answer/answer.ts";
 import { createBodyOpener } from "../body/decompress.ts";
@@ -48,15 +51,16 @@ interface Sent {
   readonly queryKey?: string;
   /** What anybody is refused with. */
   readonly lagging?: Refusal;
+  readonly parts?: TakeCallsParts;
 }
 
-function send(content: string, from: string, { queryKey, lagging }: Sent = {}) {
+function send(content: string, from: string, { queryKey, lagging, parts = createParts(lagging ?? null) }: Sent = {}) {
   const request = Object.assign(Readable.from([gzipSync(content)]), {
     headers: { "content-encoding": "gzip", "x-forwarded-for": from },
     socket: { remoteAddress: "127.0.0.1" },
   });
   const response = new EventEmitter() as ServerResponse;
-  const takeCalls = createTakeCalls(createParts(lagging ?? null));
+  const takeCalls = createTakeCalls(parts);
   return takeCalls(request as unknown as IncomingMessage, response, { form: "batch", queryKey: queryKey ?? null });
 }
 
@@ -74,4 +78,31 @@ it("says whose a request is that is refused for what is sent, and of nobody's th
   const lagging = unavailable("unavailable", "Send again.");
   expect(await send("", "203.0.113.2", { queryKey: "known", lagging })).toEqual({ answer: lagging, sourceId: "src" });
   expect(await send("", "203.0.113.2", { lagging })).toEqual({ answer: lagging, sourceId: null });
+});
+
+it("TC3: what was inflated to find a key is not held while the table of sources is waited for", async () => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  const refreshed = Promise.withResolvers<{ readonly refusal: Refusal }>();
+  const waiting: WeakRef<Buffer>[] = [];
+  const parts = createParts(null);
+  const opener: TakeCallsParts["opener"] = {
+    ...parts.opener,
+    openForKey: () => {
+      const content = Buffer.alloc(500_000, " ");
+      waiting.push(new WeakRef(content));
+      return { content };
+    },
+  };
+  const authenticator = { ...parts.authenticator, authenticate: () => refreshed.promise };
+  const answers = Array.from({ length: 3 }, () =>
+    send("", "203.0.113.2", { parts: { ...parts, opener, authenticator } }),
+  );
+  await eventually(() => expect(waiting).toHaveLength(3));
+  await eventually(() => {
+    collect();
+    expect(waiting.map((content) => content.deref())).toEqual([undefined, undefined, undefined]);
+  });
+  refreshed.resolve({ refusal: UNKNOWN_KEY });
+  for (const answered of await Promise.all(answers)) expect(answered.answer).toBe(UNKNOWN_KEY);
 });
