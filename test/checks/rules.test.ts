@@ -40,7 +40,7 @@ it("refuses a citation without its file, and one of a rule that nobody has", asy
   expect(code).toBe(1);
 });
 
-it("takes a citation that names the file: in a comment, by an import, by its own name; and one of the design", async () => {
+it("takes a citation that names the file: in a comment, by an import, by its name; and the design's", async () => {
   const { code, stdout, stderr } = await checkRules({
     "packages/p/src/queue.ts": QUEUE,
     "packages/p/src/queue.test.ts": `it("${Q}1: takes the oldest", () => {});\n`,

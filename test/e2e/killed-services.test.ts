@@ -56,7 +56,7 @@ describe("a receiver that is strict about signatures", () => {
   const A_SECOND = 50;
   const PAUSE_MS = 100;
 
-  it("sees no bad one through a rotation by the command line, redeployed in the middle at 50 requests a second", async () => {
+  it("sees no bad one through a rotation by the command line, redeployed amid 50 requests a second", async () => {
     const path = "/strict";
     const { destinationId, sharedSecret: old, writeKey } = await createRoute(installation, receiver, path);
     const next = "the-next-secret-of-the-strict-one";
@@ -125,7 +125,7 @@ describe("the health of a destination that two delivery processes use", () => {
   const byCommand = async (): Promise<Health> =>
     JSON.parse((await posthaste(installation, ["destinations", "health", route.destinationId, "--json"])).stdout);
 
-  it("is failing since the first failure, then open until the next probe, by the API and by the command line", async () => {
+  it("is failing since the first failure, then open until the next probe, by API and command line", async () => {
     receiver.script(path, { status: 503 });
     route = await createRoute(installation, receiver, path);
     const startedMs = Date.now();

@@ -26,7 +26,7 @@ const deadLetters = () =>
     names: installation.names,
   });
 
-it("gives a receiver that fails for a while every event by the retry topics, attempts counted and bodies unchanged", async () => {
+it("gives a receiver that fails for a while every event by the retry topics, attempts counted", async () => {
   const route = await createRoute(installation, receiver, "/recovers");
   let isDown = true;
   receiver.script(route.path, () => ({ status: isDown ? 503 : 200 }));
@@ -54,7 +54,7 @@ it("gives a receiver that fails for a while every event by the retry topics, att
   }
 });
 
-it("puts every event of a receiver that fails for the whole window into the dead-letter topic, with the reason", async () => {
+it("puts every event of a receiver that fails for the window into the dead-letter topic, with why", async () => {
   const route = await createRoute(installation, receiver, "/dead");
   receiver.script(route.path, { status: 500 });
   const sent = calls("dead", 10);
@@ -86,7 +86,7 @@ it("puts what the receiver refuses for good there at once, after one attempt", a
   expect(receiver.requestsTo(route.path).map(bodyOf)).toHaveLength(1);
 });
 
-it("a dead letter that was given up between two attempts of one URL is replayed to that URL and to no other", async () => {
+it("a dead letter that was given up between two attempts of one URL is replayed to that URL alone", async () => {
   const { control } = installation;
   const source = await control.createSource("each");
   const urls = [{ url: `${receiver.url}/served` }, { url: `${receiver.url}/owed` }];

@@ -163,7 +163,7 @@ describe("control that is killed in the middle of a request for 5,000 users", ()
   const KILLED_AFTER_MS = [30, 150, 400];
   const usersOf = (afterMs: number) => Array.from({ length: 5000 }, (_, index) => `killed-${afterMs}-${index}`);
 
-  it(`after ${KILLED_AFTER_MS.join(", ")} ms, and started again: each user is notified, and each request is whole`, async () => {
+  it(`after ${KILLED_AFTER_MS.join(", ")} ms, and started again: each user is notified, whole`, async () => {
     const { control, system } = installation;
     const requests = await Promise.all(
       KILLED_AFTER_MS.map(async (afterMs) => {

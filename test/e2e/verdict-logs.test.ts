@@ -38,7 +38,7 @@ describe.each(["failures", "off"])("with the attempt log at %s", (attemptLog) =>
     await receiver.close();
   });
 
-  it("what arrived at once is unknown, what was given up is not, and what failed is known to failures alone", async () => {
+  it("what arrived at once is unknown, what was given up is not, what failed is known to failures", async () => {
     const route = await createRoute(installation, receiver, "/at-once");
     await send(route, "at-once");
     await arrives(route, 1);

@@ -36,7 +36,7 @@ function newest(requests: readonly ReceivedRequest[], trait: string): ReadonlyMa
   return new Map([...values].map(([userId, { value }]) => [userId, value]));
 }
 
-it("U1 to U3, AE1: each user's newest identify says the last sync's word, whoever was killed in the middle", async () => {
+it("U1 to U3, AE1: each user's newest identify says the last sync's word, whoever was killed", async () => {
   const { control, system } = installation;
   const [adminPort = 0, controlPort = 0] = await findFreePorts(2);
   const emitter = system.another("control", adminPort, controlPort);

@@ -60,7 +60,7 @@ afterAll(() => {
 });
 
 it.each(BACKLOGS)(
-  "$events events for $destinations destinations wait: all deliveries are written once and in order, and few wait for the brokers",
+  "$events events for $destinations destinations wait: all are written once and in order, few wait for the brokers",
   async (backlog) => {
     const topics = await createTestTopics("backlog", { partitions: PARTITIONS });
     try {

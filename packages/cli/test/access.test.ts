@@ -37,7 +37,7 @@ describe("tokens", () => {
     expect(command.lastBody()).toEqual({ name: "dana", scopes: ["read"], link: true });
   });
 
-  it("are revoked; one that is not there ends with 3, one that may not be with 4, too many wrong ones with 5", async () => {
+  it("are revoked; one that is not there ends with 3, one that may not be with 4, too many with 5", async () => {
     command.control.script("DELETE /v1/tokens/tok_1", undefined, 204);
     expect((await command.posthaste(["tokens", "revoke", "tok_1"])).code).toBe(0);
     expect((await command.posthaste(["tokens", "revoke", "tok_2"])).code).toBe(3);

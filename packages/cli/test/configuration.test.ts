@@ -167,7 +167,7 @@ describe("a switch of the secret that control refuses", () => {
     expect(await switchRefused(stage)).toEqual({ code: 3, stdout: "", stderr: `posthaste: dst_1: not now\n${hint}` });
   });
 
-  it("send takes settings that nobody saved, of a destination or of none, and signs them by their own secret", async () => {
+  it("send takes settings that nobody saved, of a destination or of none, and signs by their secret", async () => {
     const settings = { urls: [{ url: "https://a.example/" }], sharedSecret: "***" };
     const sentBody = () => JSON.parse(String(command.control.requests.at(-1)?.body));
     const path = join(command.dir, "settings.json");

@@ -70,7 +70,7 @@ const messagesIn = (stdout: string) =>
     .map((line) => JSON.parse(line).messageId);
 
 describe("deliveries --follow", () => {
-  it("FL1: goes on after a cut from the last id, and says when control was away and since when it is there", async () => {
+  it("FL1: goes on after a cut from the last id, and says when control was away and is back", async () => {
     answers = [stream([1, 2], destroy), refuse(503), stream([3, 4], (response) => response.end()), stream([5])];
     const { code, stdout, stderr } = await follow(["--json"], { stdout: /message-5.*\n$/ });
     expect(code).toBe(130);

@@ -14,7 +14,7 @@ describe("deletions", () => {
     expect((await posthaste(["deletions", "create", "--user-id", "user-7"])).code).toBe(3);
   });
 
-  it("of many users are a request for each five thousand, each user once, with progress and an id for each", async () => {
+  it("of many users are a request for each five thousand, each once, with progress and an id for each", async () => {
     const users = Array.from({ length: 7000 }, (_, index) => `user-${index}`);
     const stdin = `${[...users, "user-0", ""].join("\r\n")}\n`;
     command.control.script("POST /v1/deletions", { id: "del_1", notifications: 2, suppressed: 9 }, 202);
@@ -148,7 +148,7 @@ describe("deliveries", () => {
     expect([code, stderr]).toEqual([exit, expect.stringContaining("why not")]);
   });
 
-  it("say that entries may be missing while control is still reading, and end with 3 when nothing matches", async () => {
+  it("say that entries may be missing while control reads, and end with 3 when nothing matches", async () => {
     command.control.script("GET /v1/deliveries", { data: [], nextCursor: null, complete: false });
     expect(await posthaste(["deliveries"])).toEqual({
       code: 3,

@@ -64,7 +64,7 @@ describe.skipIf("missing" in found)("a token", () => {
     expect(await asking.getByLabel("Name").inputValue()).toBe("");
   });
 
-  it("is made from the menu of one's own, by a link that leads there, and closing takes that off the address", async () => {
+  it("is made from one's own menu, by a link that leads there, and closing takes that off the address", async () => {
     const page = await visit("/overview");
     await page.getByRole("button", { name: "You: admin" }).click();
     await page.getByRole("menuitem", { name: "Invite somebody" }).click();

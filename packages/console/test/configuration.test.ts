@@ -49,7 +49,7 @@ describe.skipIf("missing" in found)("a source", () => {
     ]);
   });
 
-  it("TD3: keeps what was typed over the question to sign in again, though somebody else saved; then the focus", async () => {
+  it("TD3: keeps what was typed over the question to sign in again, though another saved; then the focus", async () => {
     const over = { "PATCH /v1/sources/{id}": problem(401, "the session is over: sign in again") };
     const theirs = { ...SOURCE, name: "Theirs", revision: SOURCE.revision + 1 };
     const saved = { ...SOURCE, name: "Mine", revision: SOURCE.revision + 2 };
@@ -91,7 +91,7 @@ describe.skipIf("missing" in found)("a source", () => {
       .toMatchObject([{ revision: SOURCE.revision + 1, name: "Mine and more" }]);
   });
 
-  it("TD2: that somebody else saved meanwhile shows theirs and yours, and is saved over theirs when asked", async () => {
+  it("TD2: that another saved meanwhile shows theirs and yours, and is saved over theirs when asked", async () => {
     const theirs = { ...SOURCE, name: "Theirs", revision: SOURCE.revision + 7 };
     const refuse = ({ body }: FakeRequest) =>
       (body as Configured).revision === theirs.revision

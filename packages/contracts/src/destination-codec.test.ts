@@ -148,7 +148,7 @@ describe("destination codec", () => {
     expect(rewrite(box, headersOnly).missingKeyIds).toEqual(["new"]);
   });
 
-  it("opens a record that was sealed before revisions counted, and seals it by its revision with the next write", () => {
+  it("opens a record that was sealed before revisions counted, and seals it by its own at the next write", () => {
     const box = createSecretBox([newKey]);
     const before: DestinationRecord = {
       ...{ id: "dst_1", revision: 7, type: "Webhooks", name: "billing", sourceIds: ["src_1"], enabled: true },

@@ -71,7 +71,7 @@ describe("topicCatalogue", () => {
     }
   });
 
-  it("keeps each revision for seven days, and what became of an audience's user for one, before a newer record takes its place", () => {
+  it("keeps each revision for seven days, and an audience's user for one, before a newer one takes its place", () => {
     const lags = catalogue.flatMap(({ name, minCompactionLagMs }) =>
       minCompactionLagMs ? [[name, minCompactionLagMs]] : [],
     );

@@ -83,7 +83,7 @@ describe("a windowed consumer that starts", () => {
 });
 
 describe("a fetch", () => {
-  it("waits half a second for records while every partition is fetched, and is over soon while one waits to be resumed", async () => {
+  it("waits half a second while every partition is fetched, and is over soon while one is to be resumed", async () => {
     const group = await joined([0, 1]);
     expect(await group.fetchWaitMs()).toBe(500);
     await group.fetch(1, 5, 20);

@@ -50,7 +50,7 @@ describe("the producer before a real broker", () => {
     ]);
   });
 
-  it("loses no acknowledged record and keeps their order when an answer is lost and the connection cut, ten times", async () => {
+  it("loses no acknowledged record and keeps order when an answer is lost and it is cut, ten times", async () => {
     await send("warm");
     const acknowledged: string[] = ["warm"];
     for (let round = 0; round < 10; round += 1) {
@@ -82,7 +82,7 @@ describe("the producer before a real broker", () => {
     expect(proxy.lostAnswers).toBe(1);
   });
 
-  it("sends what is unacknowledged again before what came later, while connections are cut again and again", async () => {
+  it("sends what is unacknowledged again before what came later, while connections are cut", async () => {
     const sent: Promise<void>[] = [];
     for (let value = 0; value < 2000; value += 1) {
       sent.push(send(String(value), value % 3));

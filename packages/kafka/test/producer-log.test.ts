@@ -18,7 +18,7 @@ const NOT_LEADER = 6;
 useProducer();
 
 describe("the log of a producer", () => {
-  it("says that a connection was replaced, why, how often in a row, and what waits since when; and that it is over", async () => {
+  it("says that a connection was replaced, why, how often, what waits since when, and the end", async () => {
     brokers.script.push(connectionLost, connectionLost);
     const sent = send("a");
     const { pendingBytes } = producer;

@@ -81,7 +81,7 @@ describe("a partition that cannot be written", () => {
     expect(await registry.metrics()).toContain('posthaste_producer_unwritten_partitions{class="test"} 0');
   });
 
-  it("P1: goes alone as often as it has to, and each connection of its own is closed when its request is answered", async () => {
+  it("P1: goes alone as often as it has to, on connections that close when their request is answered", async () => {
     brokers.respond = answering((partition) => (partition === 1 ? REQUEST_TIMED_OUT : 0));
     const stuck = watch(["b", send("b", 1)]);
     await vi.advanceTimersByTimeAsync(20_000);

@@ -95,7 +95,7 @@ class LoggingBrokers extends FakeBrokers {
   }
 }
 
-it("P1, P2, P3: whatever answers and leaders do, every record is written, in its partition's order once repeats are dropped, one batch at a time", async () => {
+it("P1, P2, P3: each record is written in its partition's order but for repeats, one batch at a time", async () => {
   const property = fc.asyncProperty(
     fc.array(call, { minLength: 1, maxLength: 25 }),
     fc.array(requestFate, { maxLength: 25 }),

@@ -158,7 +158,7 @@ describe("a request that is not answered", () => {
     expect(brokers.requests).toMatchObject([{ client: 1, values: ["a"] }]);
   });
 
-  it("P2: has 10 seconds, doubled after each silence to 60, and 10 again after a success; its broker less, so that it says who waits", async () => {
+  it("P2: has 10 s, doubled after each silence to 60, and 10 after a success; its broker has less", async () => {
     brokers.script.push(never, never, never, never, never);
     const sent = send("a");
     await vi.advanceTimersByTimeAsync(300_000);
@@ -291,7 +291,7 @@ describe("records that no broker takes", () => {
     expect(producer.pendingBytes).toBe(0);
   });
 
-  it("GC5: refuses the one that the broker refuses, and sends the others of its partition and all of the rest", async () => {
+  it("GC5: refuses the one that the broker refuses, and sends the others of its partition and the rest", async () => {
     brokers.respond = async (batches) =>
       batches.flatMap(({ topic, partition, records }) => {
         const isBad = records.some(({ value }) => String(value) === "bad");

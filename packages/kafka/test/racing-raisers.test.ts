@@ -89,7 +89,7 @@ afterEach(async () => {
 
 const idOf = (name: string) => name.padEnd(22, "0");
 
-it("IN4: a number that two wrote is of who wrote it first, also when a third has raised it before either looks", async () => {
+it("IN4: a number that two wrote is of who wrote it first, also when a third raised it before they look", async () => {
   const nowMs = Date.now() + 60_000;
   const [first, second] = ["first", "second"].map((name) => new HeldRaiser(names, idOf(name), nowMs)) as [
     HeldRaiser,

@@ -60,7 +60,7 @@ describe("a subject's compatibility", () => {
     expect(await levelOf(subject)).toEqual({ compatibilityLevel: "FULL_TRANSITIVE" });
   });
 
-  it("has the registry refuse a schema that cannot read what the first one wrote, though it can the last one's", async () => {
+  it("has the registry refuse a schema that reads what the last one wrote, and not the first one's", async () => {
     const { names, subject } = installation();
     await createOpenCodec({ url: schemaRegistryUrl(), names, log: SILENT_LOG })("dead-letter");
     const compatibility = COMPATIBILITY.BACKWARD_TRANSITIVE;

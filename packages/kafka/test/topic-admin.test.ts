@@ -63,7 +63,7 @@ describe("topics made to match the catalogue", () => {
     expect(await plan(catalogueOf([]))).toEqual(told);
   });
 
-  it("grows partitions and changes settings, and keeps the settings that the catalogue does not name (TA2)", async () => {
+  it("grows partitions and changes settings, and keeps those that the catalogue does not name (TA2)", async () => {
     await apply(catalogueOf([]));
     const resource = { type: 2, name: names.events };
     await connection.withAdmin((admin) =>
@@ -144,7 +144,7 @@ describe("topics made to match the catalogue", () => {
     expect(await recorded()).toEqual(first);
   });
 
-  it("TA3: raises the topic incarnation before it makes the events topic, so that a run that dies between leaves no old one", async () => {
+  it("TA3: raises the topic incarnation before it makes the events topic: a death between leaves none", async () => {
     await apply(catalogueOf([]));
     const first = await recorded();
     await deleteTopics(names.events);
@@ -199,7 +199,7 @@ describe("topics made to match the catalogue", () => {
     expect(await recorded()).toEqual(first);
   });
 
-  it("IN2: gives a topic incarnation without a topic's id, as an earlier version wrote it, a successor with one", async () => {
+  it("IN2: gives a topic incarnation without a topic's id, of an earlier version, a successor with one", async () => {
     await apply(catalogueOf([]));
     const raised = await raiseEventsLog(connection, names, null);
     expect((await recorded()).topicId).toBeNull();

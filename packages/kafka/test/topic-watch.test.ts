@@ -48,7 +48,7 @@ describe("a topic's id", () => {
     expect(second).not.toBe(first);
   });
 
-  it("is asked for again on a new connection when the old one was cut, and is missing for a topic that does not exist", async () => {
+  it("is asked for on a new connection when the old one was cut, and is missing for no topic", async () => {
     const proxy = await openFaultProxy(kafkaBrokers()[0] ?? "");
     const through = connectTest({ route: (broker) => proxy.route(broker) });
     const question = new TopicIdQuestion(through, [topic]);

@@ -44,7 +44,7 @@ it("makes them once", async () => {
   expect((await keepCertificates(folder, ["kafka-1"])).operator).toEqual(operator);
 });
 
-it("TL1, TL2: keeps them from everybody but their owner, nothing beside them, and the authority's key nowhere", async () => {
+it("TL1, TL2: keeps them from all but their owner, nothing beside them, and the authority's key nowhere", async () => {
   await keepCertificates(folder, ["kafka-1"]);
   expect(await readdir(join(dataDir, "processes"))).toEqual(["tls"]);
   expect((await readdir(folder)).sort()).toEqual(["authority.pem", "kafka-1.pem", "operator.pem"]);

@@ -5,7 +5,7 @@ const read = (args: readonly string[] = [], env: Record<string, string> = {}) =>
   readCommandSettings(args, env, "/clone");
 
 describe("without arguments and environment", () => {
-  it("has the published ports, the data folder in the clone, one broker, the demonstration, and loopback allowed", () => {
+  it("has the published ports, a data folder in the clone, one broker, the demonstration, loopback", () => {
     expect(read()).toEqual({
       help: false,
       demo: true,

@@ -43,7 +43,7 @@ afterEach(async () => {
   await new Promise((resolve) => runtime.close(resolve));
 });
 
-it("asks for Kafka's and the registry's ports on 127.0.0.1, where nobody else on the network reaches them", async () => {
+it("asks for Kafka's and the registry's ports on 127.0.0.1, where nobody else reaches them", async () => {
   const prepared = await prepareContainers({ dataDir: "/nowhere", env: {}, log: () => {} });
   for (const each of [...prepared.kafka, prepared.registry]) {
     await expect(each.start()).rejects.toThrow("nothing is made here");

@@ -42,7 +42,7 @@ describe("compose", () => {
     expect(holding("KAFKA_SASL_MECHANISM")).toEqual(holding("SCHEMA_REGISTRY_URL"));
   });
 
-  it("hands the networks and ports that webhooks may reach to delivery and control, as they are set, empty by default", async () => {
+  it("hands the networks and ports that webhooks may reach to delivery and control, as set", async () => {
     const services = await composeServices();
     for (const setting of ["POSTHASTE_ALLOW_NETWORKS", "POSTHASTE_DENY_NETWORKS", "POSTHASTE_WEBHOOK_PORTS"]) {
       const holding = services.filter(([, { environment = {} }]) => setting in environment);

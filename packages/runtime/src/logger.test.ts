@@ -17,7 +17,7 @@ it("writes one JSON line with the service, the event and its fields, and nothing
   expect(lines[0]).toMatchObject({ level: 30, service: "delivery", event: "partition_assigned", partition: 3 });
 });
 
-it("masks what may hold a secret at any depth, in errors and in the message, should a caller pass it by mistake", () => {
+it("masks what may hold a secret at any depth, in errors and in the message, passed by mistake", () => {
   const cause = new Error("http://user:hunter2@registry:8081 refused");
   const lines = linesOf((logger) => {
     logger.info({ event: "x", sharedSecret: "hunter2", destination: { urls: [{ headers: { "X-Key": "hunter2" } }] } });

@@ -18,7 +18,7 @@ it.each([0, 65_535, 65_536, 65_537, 600_000])("signs a message of %d bytes as no
   expect(new HmacSha1(Buffer.from("key")).sign(message)).toBe(createHmac("sha1", "key").update(message).digest("hex"));
 });
 
-it("keeps two keys apart that sign alternately, and leaves nothing of a longer message in a shorter one's signature", () => {
+it("keeps two keys apart that sign in turns, and leaves nothing of a longer message in the next", () => {
   const [one, two] = [new HmacSha1(Buffer.from("one")), new HmacSha1(Buffer.from("two"))];
   const long = Buffer.from("a longer message");
   const short = Buffer.from("short");

@@ -71,7 +71,7 @@ describe("toAnswer", () => {
     expect(answer(text)).toBe(text);
   });
 
-  it("masks the whole of an escaped secret where its end is a secret, or where the escape is all that comes before", () => {
+  it("masks the whole of an escaped secret where its end is a secret, or the escape is all before", () => {
     const masked = (secret: string, password: string) => {
       const headers = { Authorization: `Basic ${btoa(`name:${password}`)}` };
       const secrets = { active: secret, next: null, previous: null };

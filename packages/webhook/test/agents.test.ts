@@ -48,7 +48,7 @@ describe("the connections of one origin", () => {
     expect(server.requests).toHaveLength(before);
   });
 
-  it("AP1: are enough for a hundred destinations that hang at one host with eight requests each, and for others there", async () => {
+  it("AP1: are enough for a hundred that hang at one host with eight requests each, and for others", async () => {
     const server = await useRawServer((socket) => {
       if (server.requests.at(-1)?.startsWith("POST /healthy ")) socket.write(OK);
     });

@@ -33,7 +33,7 @@ const anyRun = fc.record({
 });
 
 describe("whatever receivers do", () => {
-  it("SD5, AP1: every attempt settles and finishes, every request is counted once, and nothing stays open", async () => {
+  it("SD5, AP1: every attempt settles and finishes, each request is counted once, nothing stays open", async () => {
     await fc.assert(
       fc.asyncProperty(anyRun, async ({ behaviours, connectionsPerOrigin, connections }) => {
         let served = 0;

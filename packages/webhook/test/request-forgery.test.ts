@@ -181,7 +181,7 @@ describe("the operator's deny-list", () => {
 });
 
 describe("the operator's ports", () => {
-  it("are the only ones that are connected to, the usual ones of http and https among them only when named", async () => {
+  it("are the only ones connected to, the usual ones of http and https among them only when named", async () => {
     const receiver = await useReceiver();
     const { targets, openSocket } = recordingOpener(receiver.port);
     const resolve: Resolve = async () => ipv4("93.184.215.14");

@@ -34,7 +34,7 @@ describe("an attempt", () => {
     expect(request !== undefined && hasGoodSignature(request, "secret")).toBe(true);
   });
 
-  it("begins no request whose time is over when its connection is there, where the process stood still meanwhile", async () => {
+  it("begins no request whose time is over when its connection is there, after a standstill", async () => {
     const receiver = await useReceiver();
     const stopped = new Int32Array(new SharedArrayBuffer(4));
     const open: OpenSocket = (target) => {
@@ -56,7 +56,7 @@ describe("an attempt", () => {
     expect(receiver.requests[0]?.headers).not.toHaveProperty("x-signature");
   });
 
-  it("carries Standard Webhooks headers that its reference library accepts, where the destination opted in", async () => {
+  it("carries Standard Webhooks headers that its library accepts, where the destination opted in", async () => {
     const receiver = await useReceiver();
     const secret = `whsec_${Buffer.from("twenty-four bytes long!!").toString("base64")}`;
     const secrets = { active: secret, next: null, previous: null };

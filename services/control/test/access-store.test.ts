@@ -120,7 +120,7 @@ it("a link that another process made a moment ago is looked for in the topic bef
   expect((await sessions.open({ code: "fresh" }, HEAD, by)).caller).toMatchObject({ name: "admin", way: "console" });
 });
 
-it("CS2: a session's use is written when the last one that was is five minutes old, and it lasts from there", async () => {
+it("CS2: a session's use is written when the last one written is five minutes old, and lasts from there", async () => {
   await put("ses_4", "used", { kind: "session", expiresAtMs: BEGIN_MS + SESSION_MS, ...OF_ADMIN });
   const origins = new ConsoleOrigins({ configured: [], port: () => 8090 });
   const callers = new TokenCallers({

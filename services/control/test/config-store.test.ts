@@ -131,7 +131,7 @@ describe("what somebody asked for", () => {
     expect(sends).toEqual([[sourceConfig, audit], [sourceConfig], [sourceConfig, audit]]);
   });
 
-  it("S4: has an entry for each record that two processes write at once, those that are put back included", async () => {
+  it("S4: has an entry for each record that two processes write at once, those put back included", async () => {
     /** Of each record by its revision: whether a send of it had an entry. A repair (S5) sends one again without. */
     const written = new Map<string, boolean>();
     const note = ([record, entry]: readonly OutgoingRecord[]) => {
@@ -230,7 +230,7 @@ describe("a config store", () => {
     }
   });
 
-  it("S5: writes the newest again over an older revision that came late, so that compaction keeps the newest", async () => {
+  it("S5: writes the newest again over an older revision that came late: compaction keeps it", async () => {
     const store = await openStore(1);
     const id = newId();
     const newest = await store.change(id, addTag(id, "newest"), null);

@@ -167,7 +167,7 @@ describe("the delivery log's cache", () => {
     return (body.data ?? []).map(({ messageId }: { messageId: string }) => messageId);
   };
 
-  it("outlives a restart: what the topic no longer has is still shown, and reading goes on behind it (M1)", async () => {
+  it("outlives a restart: what the topic no longer has is still shown, and it reads on behind it (M1)", async () => {
     await writer.attempts([attemptAt(1)]);
     const first = await start();
     await eventually(async () => expect(await messages(first)).toEqual(["message-1"]));

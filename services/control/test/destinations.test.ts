@@ -139,7 +139,7 @@ describe("destinations", () => {
     });
   });
 
-  it("keep a header's value for a mask of the same URL, and refuse a mask that no stored value stands behind", async () => {
+  it("keep a header's value for a mask of the same URL, and refuse a mask with no stored value", async () => {
     const kept = await control.call("PATCH", `/v1/destinations/${id}`, {
       settings: {
         urls: [{ url: "https://a.example/hook?x=1", headers: { authorization: "***", "X-New": "header-value-a" } }],

@@ -67,7 +67,7 @@ const finds = (name: string, what: RegExp, options = {}) =>
   }, options);
 
 describe("GET /v1/doctor", () => {
-  it("finds topics, copies and schemas well that the program made, and names the clock that is an hour behind", async () => {
+  it("finds topics, copies and schemas well that the program made, and names a clock an hour behind", async () => {
     await health.sayProcess("one", { retryDelaysMs: [10_000] });
     await eventually(async () => {
       expect(await ask()).toMatchObject({
@@ -86,7 +86,7 @@ describe("GET /v1/doctor", () => {
     });
   });
 
-  it("names processes whose clock is ahead, and those that run with other settings and lack a topic for them", async () => {
+  it("names processes whose clock is ahead, and those with other settings that lack a topic", async () => {
     await health.sayProcess("two", { retryDelaysMs: [10_000, 30_000] }, Date.now() + 10 * MINUTE_MS);
     await finds("clock", /^The clock of delivery two is (600|5\d\d) s ahead of control's/);
     expect((await check("settings")).findings).toMatchObject([

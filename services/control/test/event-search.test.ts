@@ -141,7 +141,7 @@ describe("the search for events", () => {
     }
   });
 
-  it("leaves out a user whose events a deletion request stopped; the delivery log tells no more whose they are", async () => {
+  it("leaves out a user whom a deletion request stopped; the delivery log tells no more who it was", async () => {
     expect(await idsOf({ userId: "cid" })).toEqual(["of-cid"]);
     const listed = async () => (await control.call("GET", "/v1/deliveries?messageId=of-cid")).body.data;
     expect(await listed()).toMatchObject([{ userKey: "cid", event: "Order Completed" }]);

@@ -112,7 +112,7 @@ describe("the health of a destination", () => {
     await eventually(async () => expect((await healthOf(id)).state).toBe("healthy"));
   });
 
-  it("HJ1: is failing when the newest attempt failed or too many of five minutes did, and off when it is switched off", async () => {
+  it("HJ1: is failing when the newest attempt or too many of five minutes failed, and off when it is off", async () => {
     const id = await makeDestination("Failing");
     const nowMs = Date.now();
     const failed = {

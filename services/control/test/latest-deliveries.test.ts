@@ -60,7 +60,7 @@ describe("the deliveries as they stand", () => {
     return body.data.map(({ messageId }: { messageId: string }) => messageId);
   };
 
-  it("tells each once, its newest attempt first: how it stands, its attempts, when it is due, what failed last", async () => {
+  it("tells each once, newest attempt first: how it stands, its attempts, when due, what failed last", async () => {
     const { body } = await control.call("GET", "/v1/deliveries/latest");
     expect(body.data.map(({ time }: { time: string }) => time)).toEqual([10, 9, 8, 4, 1].map(momentOf));
     expect(body.data[1]).toEqual({

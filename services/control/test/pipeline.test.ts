@@ -130,7 +130,7 @@ describe("an event that nothing is written down of", () => {
     expect((await verdictOn("elsewhere")).search).toMatchObject({ records: 4 });
   });
 
-  it("is under way no more once the router's commit says that it is finished, above the committed offset too", async () => {
+  it("is under way no more once the router's commit calls it finished, above the offset too", async () => {
     // Everything of the partition but the first record is finished: the commit stays below it.
     await readAllBut(topics.names.routerGroup, topics.names.events, { stuck: ["before-1"] });
     await eventually(async () => {

@@ -78,7 +78,7 @@ it("a plan that somebody started in the moment in which it was over stays", asyn
   expect(store.get("rpl_started")).toBeUndefined();
 });
 
-it("a replay that is removed is not carried out again by whoever goes on after a crash in the middle of that", async () => {
+it("a replay that is removed is not carried out again by whoever goes on after a crash in between", async () => {
   await store.add("rpl_done", PLAN);
   await store.writeProgress("rpl_done", () => ENDED);
   writes = 1;

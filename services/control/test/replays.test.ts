@@ -341,7 +341,7 @@ describe("a replay that runs", () => {
     expect(last.offsets.passed).toBeLessThan(40_000);
   });
 
-  it("lets others wait, of which a cancelled one ends at once, and a paused one stands in nobody's way (RR1)", async () => {
+  it("lets others wait; a cancelled one ends at once, and a paused one stands in nobody's way (RR1)", async () => {
     const id = await createDestination("in turn");
     await lettersOf(id, 600);
     const start = async (messageIds: readonly string[], ratePerSecond?: number): Promise<string> => {

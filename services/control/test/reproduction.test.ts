@@ -71,7 +71,7 @@ it("UP3: a record that its topic does not take is not marked as produced again",
   expect((await listed()).places).not.toContain(place);
 });
 
-it("UP4: one whose topic is no more stays, one of a retry topic that is no more goes to the shortest, the others go", async () => {
+it("UP4: one whose topic is gone stays, one of a retry topic that is gone goes to the shortest", async () => {
   const { names } = topics;
   const stays = await putAside(`${topics.prefix}.no-such-topic`);
   const moved = await putAside(`${names.retryPrefix}7h`);

@@ -48,7 +48,7 @@ const suppressedAt = async (userId: string): Promise<string[]> =>
   (await control.call("GET", `/v1/suppressions?userId=${userId}`)).body.sourceIds;
 
 describe("a request that suppresses", () => {
-  it("is answered when the suppressions stood in their topic for as long as anyone goes by an old view of it", async () => {
+  it("is answered when the suppressions stood in their topic for as long as anyone has an old view", async () => {
     const answered = control.call("POST", "/v1/deletions", { id: "one", userIds: ["gone", "left"], suppress: true });
     const { status, body } = await answered;
     const answeredAtMs = Date.now();
@@ -119,7 +119,7 @@ describe("dead letters of suppressed users", () => {
     });
   });
 
-  it("are left out of the list, of whatever page, and counted; what was dropped and notifications are not", async () => {
+  it("are left out of the list, of any page, and counted; what was dropped and notifications are not", async () => {
     const { body } = await control.call("GET", "/v1/dead-letters");
     expect(body.data.map(({ messageId }: { messageId: string }) => messageId)).toEqual([
       ...["told", "dropped"],

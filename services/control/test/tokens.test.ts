@@ -177,7 +177,7 @@ it("a write key shows four characters to who may change nothing, wherever it sta
   expect((await one.call("GET", `/v1/sources/${id}`)).body.writeKey).toBe(rotated.writeKey);
 });
 
-it("ten wrong tokens a minute from one address: whatever it sends then is refused unread, with a time to come again", async () => {
+it("ten wrong tokens a minute from one address: what it sends then is refused unread, with a time", async () => {
   const guessed = await startTestControl(topics);
   const statusWith = (token: string) =>
     guessed.call("GET", "/v1/sources", undefined, { authorization: `Bearer ${token}` });

@@ -60,7 +60,7 @@ it("says when it is not at the end in time", async () => {
   await end.close();
 });
 
-it("EN4: begins the more rarely the more often it failed before the end, and soon again once it was there", async () => {
+it("EN4: begins more rarely the more often it failed before the end, and soon once it was there", async () => {
   const own = await createTestTopics("topic-end", { partitions: 1 });
   const { connection, names } = own;
   const sendOne = () => own.producer.send([{ topic: names.events, key: "k", value: Buffer.from("v") }]);

@@ -44,7 +44,7 @@ it("tells its owner of a topic that was made anew before it began to read", asyn
   }
 });
 
-it("empties the audiences' table of a topic that was made anew before its first reader began, and reads on from the start", async () => {
+it("empties the audiences' table of a topic made anew before its first reader began, and reads its start", async () => {
   const { producer, names, openCodec } = topics;
   const about = { audienceId: "aud_1", kind: "audience", sourceId: "src_1", trait: "a", revision: 1, bornRevision: 1 };
   const said = { userId: "ada", valueJson: "true", changedAtMs: 1 };

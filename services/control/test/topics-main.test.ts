@@ -24,7 +24,7 @@ function run(args: readonly string[], env: Readonly<Record<string, string>> = {}
 }
 
 describe("the program that makes the topics", () => {
-  it("prints what lacks and with --dry-run leaves it so, then makes it, and finds nothing to do the second time", async () => {
+  it("prints what lacks, with --dry-run alone, then makes it, and finds nothing the second time", async () => {
     const events = `+ ${prefix}.events: 2 partitions, delete\n`;
     const { stderr, ...first } = await run(["--dry-run"]);
     expect([first, stderr]).toEqual([{ code: 0, stdout: expect.stringContaining(events) }, ""]);
@@ -35,7 +35,7 @@ describe("the program that makes the topics", () => {
     expect(longer.stdout).toMatch(new RegExp(`^~ ${prefix}.audit: .*retention.*${500 * 24 * 60 * 60 * 1000}`));
   });
 
-  it("with --raise-incarnation gives the events topic a higher topic incarnation, each time, and does nothing else", async () => {
+  it("with --raise-incarnation gives the events topic a higher topic incarnation, and does no more", async () => {
     await run([]);
     const raised = async () => {
       const { code, stdout } = await run(["--raise-incarnation"], { POSTHASTE_PARTITIONS: "3" });

@@ -43,7 +43,7 @@ async function list(query = "") {
 }
 
 describe("a record that control cannot read", () => {
-  it("TF4: is put aside once, from the attempts, the dead letters and the audiences, and what is behind it is read", async () => {
+  it("TF4: is put aside once, from attempts, dead letters and audiences, and what is behind it is read", async () => {
     const { names } = topics;
     for (const topic of [names.attempts, names.deadLetters, names.audiences]) {
       await send(topic, poison.rubbish);
@@ -132,7 +132,7 @@ describe("a user of an audience whose record's schema the registry does not know
 });
 
 describe("unreadable records that can be read now", () => {
-  it("UP1, UP2, UP3: go to their topics as they were, once; deliveries to the retry topic of the shortest delay", async () => {
+  it("UP1, UP2, UP3: go to their topics as they were, once; deliveries to the shortest retry topic", async () => {
     const { names, openCodec } = topics;
     const codec = await openCodec<Delivery>("delivery");
     const { body, restJson, event } = { body: Buffer.from("{}"), restJson: null, event: null };

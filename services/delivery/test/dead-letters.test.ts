@@ -44,7 +44,7 @@ const attemptsAndStatuses = ({ history }: DeadLetter) =>
   history.map(({ attempt, replayId, urls }) => [attempt, replayId, urls.map(({ status, error }) => status ?? error)]);
 
 describe("a dead letter", () => {
-  it("says of every attempt when it was and what was answered, and the rest that is known, in its headers too", async () => {
+  it("says of every attempt when it was and what was answered, and the rest, in its headers too", async () => {
     receiver.script("/history", [{ status: 503 }, { status: 502 }, { status: 500 }]);
     const configOffset = await connect("history");
     const origin = { originIncarnation: 5, originPartition: 1, originOffset: 77 };
@@ -95,7 +95,7 @@ describe("a dead letter", () => {
     ]);
   });
 
-  it("W2: that was replayed and died again names the replay and where it was, and has the attempts of both", async () => {
+  it("W2: that was replayed and died again names the replay and its place, and has both attempts", async () => {
     receiver.script("/again", [{ status: 410 }, { status: 503 }, { status: 410 }]);
     const configOffset = await connect("again");
     await installation.send([{ messageId: "m-again", destinationId: "again", configOffset, originOffset: 4 }]);

@@ -19,7 +19,7 @@ async function followHealth(): Promise<ReadonlyMap<string, HealthRecord | null>>
 const connect = (id: string, change = {}) =>
   installation.configure(id, { urls: [{ url: `${receiver.url}/${id}`, headers: {} }], ...change });
 
-it("says of each destination how its attempts end, since when it fails and why, and removes it when it stops", async () => {
+it("says how each destination's attempts end, since when it fails and why, and removes it at a stop", async () => {
   const held = await followHealth();
   receiver.script("/bad", { status: 503 });
   const [good, bad] = [await connect("good"), await connect("bad")];

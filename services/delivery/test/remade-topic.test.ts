@@ -85,7 +85,7 @@ describe("the deliveries topic, made anew behind the project's back", () => {
     expect(second.failures).toEqual([]);
   });
 
-  it("W6: takes none of its deliveries for a copy of what still waits from the old one, nor the other way round", async () => {
+  it("W6: takes none of its deliveries for a copy of what waits from the old one, nor the reverse", async () => {
     // Each is taken when it comes again, however late that is.
     const tried = new Set<string | undefined>();
     receiver.script("/hook", ({ headers: { "x-message-id": id } }) => {

@@ -61,7 +61,7 @@ describe("a URL that works", () => {
     for (const { urls } of installation.waiting) expect(urls).toEqual([`${receiver.url}/busy`]);
   });
 
-  it("W5: under `settle: any` is called again at the usual time, by whichever process, and the one that asked for peace is not", async () => {
+  it("W5: under `settle: any` is called again at the usual time, and the one that asked for peace is not", async () => {
     receiver.script("/busy", { status: 429, headers: { "retry-after": "3600" } });
     receiver.script("/breaks", { status: 503 });
     const configOffset = await connect("two", ["/breaks", "/busy"]);

@@ -18,7 +18,7 @@ describe("a URL that works", () => {
     ["each", 100, 5],
     ["each", 1000, 1],
   ] as const)(
-    "I5: under `settle: %s` has, beside one that hangs, at %i a second nine in ten of what it has alone within a second",
+    "I5: under `settle: %s` has beside one that hangs, at %i/s, nine in ten of what it has alone within a second",
     (settle, perSecond, minutes) => {
       const length = MINUTES > 0 ? MINUTES : minutes;
       const load: Load = { settle, perSecond, minutes: length };

@@ -19,7 +19,7 @@ afterEach(async () => {
   await receiver.close();
 });
 
-it("C4, D3: processes that come and go in the middle of a run lose nothing, and repeat nothing when they end cleanly", async () => {
+it("C4, D3: processes that come and go in a run lose nothing, and repeat nothing when they end cleanly", async () => {
   const url = { url: `${receiver.url}/hook`, headers: {} };
   const configOffset = await installation.configure("dst", { urls: [url] });
   const send = (from: number, to: number) =>

@@ -86,7 +86,7 @@ describe.each(["deliveries", "retries"])(
     const topic = () =>
       where === "retries" ? retryTopicName(topics.names, DELAYS_MS[0] ?? 0) : topics.names.deliveries;
 
-    it("UN1, AW2: goes to the unreadable records as it was, one of an unknown schema after the setting, and what is behind it is delivered", async () => {
+    it("UN1, AW2: is put aside as it was, of an unknown schema late, and the next is delivered", async () => {
       const before = aside.length;
       const never = poison.neverKnown();
       const startedAtMs = performance.now();

@@ -46,7 +46,7 @@ it("a batch with more keys than stand-ins for them is refused with the reason, b
   expect(parsed()).toHaveLength(1);
 });
 
-it("a call of half a megabyte in a batch is not parsed, and is kept without its write key; what is good beside it is taken", async () => {
+it("a call of half a megabyte in a batch is not parsed, is kept without its key, others are taken", async () => {
   const parsed = watchParsing();
   const large = `{"writeKey":"${WRITE_KEY}","type":"track","properties":{"a":${objects(400_000)}},"userId":"u"}`;
   const response = await gateway.post(
@@ -63,7 +63,7 @@ it("a call of half a megabyte in a batch is not parsed, and is kept without its 
   ]);
 });
 
-it("half a megabyte beside the calls of a batch is not parsed, unless it is a list, which is as its calls are", async () => {
+it("half a megabyte beside the calls of a batch is not parsed, unless it is a list, as its calls are", async () => {
   const parsed = watchParsing();
   const refused = await gateway.post("/v1/batch", `{"batch":[],"beside":{"a":${objects(400_000)}}}`);
   expect(refused.status).toBe(413);
@@ -200,7 +200,7 @@ describe("a key that stands in a compressed body alone", () => {
     });
   });
 
-  it("is found behind as many calls as a client puts into a batch (python 2.3 has its key there, and may compress)", async () => {
+  it("is found behind as many calls as a client batches (python 2.3 has its key there, and may compress)", async () => {
     const call = { type: "track", userId: "u", event: "E", properties: { note: "x".repeat(4500) } };
     const batch = Array.from({ length: 100 }, (_, index) => ({ ...call, messageId: `m-${index}` }));
     const body = gzipSync(JSON.stringify({ batch, sentAt: new Date().toISOString(), writeKey: WRITE_KEY }), {

@@ -35,7 +35,7 @@ function batchOf(bytes: number): string {
 
 const answerOf = async (response: Response) => ({ status: response.status, body: (await response.json()) as object });
 
-it("is refused before its body is read while the brokers lag behind, also where only the body has the key", async () => {
+it("is refused before its body is read while the brokers lag, also where only the body has the key", async () => {
   gateway.producer.stalledForMs = PATIENCE_MS + 1;
   const head = "POST /v1/track HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n";
   expect((await sendRaw(gateway.url, Buffer.from(head)))?.status).toBe(503);
@@ -60,7 +60,7 @@ describe("sizes", () => {
     expect(gateway.rejected()).toMatchObject([{ calls: [{ code: "call_too_large" }] }]);
   });
 
-  it("are of the calls of a compressed batch by what was sent, also where it was compressed to no thirtieth", async () => {
+  it("are of a compressed batch's calls by what was sent, also where it was compressed to no 30th", async () => {
     const calls = Array.from({ length: 6_000 }, () => "{}").join(",");
     const batch = (beside: string) => `{"batch":[${calls}],"beside":"${beside}"}`;
     const beside = randomBytes(600).toString("base64");

@@ -235,7 +235,7 @@ it.each([
   await eventually(async () => expect((await ask("wk-new")).status).toBe(200));
 });
 
-it("a batch whose key stands in its compressed body alone is taken beside a crowd of strangers, at once or when it is sent again", async () => {
+it("a batch whose key is in its compressed body alone is taken beside a crowd, at once or sent again", async () => {
   // By this clock a body takes as much of a round as strangers have, and all that wait are far from a second's work.
   await start({ trustedProxies: ["127.0.0.1"], clock: clockOf(STRANGERS_ROUND_MS) });
   const batchOf = (writeKey: string) =>

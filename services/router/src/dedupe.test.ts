@@ -108,7 +108,7 @@ describe("an event", () => {
 });
 
 describe("a partition that was gained", () => {
-  it("DD1: is read again in the background from below its first event, once, and routing does not wait for it", async () => {
+  it("DD1: is read again in the background from below its first event, once; routing does not wait", async () => {
     const { dedupe, prefetched } = open();
     expect(dedupe.firstOffset(eventOf("old"), { partition: 3, offset: 100 })).toBeNull();
     expect(dedupe.firstOffset(eventOf("new"), { partition: 3, offset: 101 })).toBeNull();
@@ -151,7 +151,7 @@ describe("a partition that was gained", () => {
     await dedupe.close();
   });
 
-  it("DD3: takes for a failure what is none of a record that no schema reads, and a reader that cannot begin", async () => {
+  it("DD3: takes for a failure what is no record that no schema reads, and a reader that cannot begin", async () => {
     const { dedupe, warnings } = open();
     dedupe.firstOffset(eventOf("a"), { partition: 3, offset: 100 });
     await nextTick();

@@ -107,7 +107,7 @@ describe("the log of events without a delivery", () => {
     await log.close();
   });
 
-  it("hands what waits to its producer before `close` returns, so that the producer can be closed beside it", async () => {
+  it("hands what waits to its producer before `close` returns, so that both can be closed at once", async () => {
     const { log, written } = open();
     log.add("s1", entry("m1"));
     const closed = log.close();

@@ -26,7 +26,7 @@ const causesOf = (messageId: string) =>
   installation.unrouted.flatMap(({ events }) => events.filter((entry) => entry.messageId === messageId));
 
 describe("an event", () => {
-  it("R2: becomes one delivery for each enabled destination of its source, in order of id, with its origin", async () => {
+  it("R2: becomes one delivery for each enabled destination of its source, by id, with its origin", async () => {
     await installation.send([testEvent("two")]);
     const found = await eventually(() => {
       const deliveries = deliveriesOf("two");

@@ -71,7 +71,7 @@ describe("one router after another", () => {
     });
   });
 
-  it("DD2: forgets a partition that it gives up, and knows what another router saw of it when it has it again", async () => {
+  it("DD2: forgets a partition that it gives up, and knows what another saw of it when it has it again", async () => {
     const waitFor = (ids: readonly string[]) =>
       eventually(() => {
         const seen = new Set(installation.deliveries.map(({ messageId }) => messageId));

@@ -34,7 +34,7 @@ const isDelivered = (messageId: string) =>
   });
 
 describe("a record of the events that nobody can read", () => {
-  it("UN1: goes to the unreadable records as it was, with its place and why, and the next event is routed", async () => {
+  it("UN1: is put aside as it was, with its place and why, and the next event is routed", async () => {
     const headers = { note: "mine", odd: Buffer.from([0xff, 0xfe]) };
     await installation.sendRaw(poison.rubbish, { key: "src_1:poison", partition: 0, headers });
     await installation.sendRaw(installation.strayValue, { key: null, partition: 0 });
@@ -68,7 +68,7 @@ describe("a record of the events that nobody can read", () => {
     expect(ids).toContain("later");
   });
 
-  it("AW2, AW3: is given up after the setting, with all others that lack a schema behind it, and no partition stands still for longer", async () => {
+  it("AW2, AW3: is given up after the setting, with all behind it that lack a schema", async () => {
     const before = installation.unreadable.length;
     const startedAtMs = performance.now();
     for (let count = 0; count < NEVER_KNOWN; count += 1) {

@@ -219,7 +219,7 @@ describe("times", () => {
     expect(take(track({ sentAt: null }), null, { sentAtMs }).restJson).toBe(`{"sentAt":null}`);
   });
 
-  it("are the moment of receipt where the call has none, and a sentAt that cannot be read is no reason to refuse", () => {
+  it("are the moment of receipt where the call has none; a sentAt that cannot be read refuses nothing", () => {
     expect(take(track({ sentAt: 12 })).timestampMs).toBe(RECEIVED_AT_MS);
     expect(take(track({ timestamp: originalTimestamp, sentAt: "soon" })).timestampMs).toBe(Date.UTC(2026, 10, 21, 9));
   });

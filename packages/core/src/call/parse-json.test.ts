@@ -75,7 +75,7 @@ describe("parseJson", () => {
     }
   });
 
-  it("has as many calls of the platform's parser for a thousand escaped keys as for ten, and one for each other", () => {
+  it("calls the platform's parser as often for a thousand escaped keys as for ten, once for each other", () => {
     const texts = (count: number) =>
       `{"a":[${Array.from({ length: count }, (_, index) => `{"\\n":${index},"\\u0061":"x"}`).join(",")}]}`;
     const calls = (text: string) => {
@@ -91,7 +91,7 @@ describe("parseJson", () => {
     expect([calls(texts(10)), calls(texts(1_000))]).toEqual([3, 3]);
   });
 
-  it("refuses more keys that cannot stand without an escape than it has stand-ins for, and counts a repeated one once", () => {
+  it("refuses more keys that need an escape than it has stand-ins for, and counts a repeated one once", () => {
     const text = (keys: readonly string[]) => `[${keys.map((key) => `{${JSON.stringify(key)}:0}`).join(",")}]`;
     const keys = Array.from({ length: MAX_STAND_INS }, (_, index) => `\n${index}`);
     expect(JSON.stringify(parseJson(text([...keys, ...keys])))).toBe(text([...keys, ...keys]));

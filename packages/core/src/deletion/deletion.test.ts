@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { countNotifications, notificationsOf } from "./deletion.ts";
 
-it("a request becomes a notification for each user and each destination of each source, whatever page is asked for", () => {
+it("a request becomes a notification for each user and destination of each source, whatever page is asked for", () => {
   const receivers = fc
     .uniqueArray(fc.constantFrom("src_1", "src_2", "src_3"))
     .chain((sourceIds) =>

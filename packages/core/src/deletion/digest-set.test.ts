@@ -57,7 +57,7 @@ describe("a set of digests", () => {
     );
   });
 
-  it("DS3: whichever text of a crowd is removed, the others are found, also where the crowd goes around the table's end", () => {
+  it("DS3: whichever text of a crowd is removed, the others are found, around the table's end too", () => {
     for (const homes of [
       [3, 3, 3, 4, 4, 5],
       [254, 255, 255, 255, 255, 0],

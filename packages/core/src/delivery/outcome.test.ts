@@ -107,7 +107,7 @@ describe("settle, any", () => {
     });
   });
 
-  it("I5, W5: waits for the URL that may be called first, and not at all for one beside another that asked for nothing", () => {
+  it("I5, W5: waits for the URL that may be called first, and for none beside one that asked for nothing", () => {
     const asked = [result("a", { notBeforeMs: 10 }), result("c", { notBeforeMs: 30 })];
     expect(settle("any", asked).retries).toEqual([{ urls: null, notBeforeMs: 10 }]);
     const refused = result("d", { outcome: "permanent" });

@@ -28,7 +28,7 @@ describe("the class of a dead letter's reason", () => {
     expect(statuses.map((status) => rejected(answered(status)))).toEqual(statuses.map(() => "configuration"));
   });
 
-  it("is Posthaste's own where it gave the request up, or was never sent, and the receiver's for other failures", () => {
+  it("is Posthaste's own where it gave the request up or never sent it, and the receiver's otherwise", () => {
     const classes = Object.fromEntries(REQUEST_ERRORS.map((error) => [error, expired(failed(error))]));
     expect(classes).toEqual({
       ...Object.fromEntries(REQUEST_ERRORS.map((error) => [error, "receiver"])),

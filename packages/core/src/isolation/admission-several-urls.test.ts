@@ -28,7 +28,7 @@ describe("admission to several URLs under `settle: any`", () => {
     }
   });
 
-  it("I5: leaves out a URL that stalls, whose breaker is open or that sent a `Retry-After`, and probes it beside the other", () => {
+  it("I5: leaves out a URL that stalls, is open or sent a `Retry-After`, and probes it beside the other", () => {
     const admission = admissionOf([A, B]);
     for (let index = 0; index < 4; index++) finish(given(admission, 0), "delivered", 1, A);
     // B has its fill and is not known to answer: that is waited for, and not for long.
@@ -48,7 +48,7 @@ describe("admission to several URLs under `settle: any`", () => {
     expect(permit?.deferred).toMatchObject([{ urls: [A, B], cause: "breaker_open", notBeforeMs: null }]);
   });
 
-  it("UC1: waits for capacity of the URL that works, and does not go to the one alone of which the last request timed out", () => {
+  it("UC1: waits for capacity of the URL that works, and goes not alone to one that timed out last", () => {
     const admission = admissionOf([A, B]);
     finish(given(admission, 0, { owed: [B], isRetry: true }), "timed_out", 5000, B);
     finish(given(admission, 5000, { owed: [A], isRetry: true }), "refused", 5000, A);
@@ -82,7 +82,7 @@ describe("admission to several URLs under `settle: any`", () => {
     return admission;
   }
 
-  it("UC1, I5: goes to the URL that is well alone where a window fills, and another one is not to be waited for any longer", () => {
+  it("UC1, I5: goes to the well URL alone where a window fills and another is waited for no longer", () => {
     const waited = waitingForB();
     const permit = waited.overdue(203, () => SCARCE);
     expect([permit && told(permit), permit?.isGiven, waited.waiting]).toEqual([[A], true, 0]);
@@ -101,7 +101,7 @@ describe("admission to several URLs under `settle: any`", () => {
     expect(arrive(timedOut, 203, SCARCE)).toEqual(["window_full"]);
   });
 
-  it("UC1: is deferred for all of its URLs, and without a moment, when the one that was left sends a `Retry-After` too", () => {
+  it("UC1: is deferred for all of its URLs, without a moment, when the last sends a `Retry-After` too", () => {
     const admission = waitingForB();
     const ofA: Given[] = [];
     while (admission.urls[0]?.hasCapacity()) ofA.push(given(admission, 203, { owed: [A], isRetry: true }));
@@ -278,7 +278,7 @@ describe("admission to several URLs under `settle: each`", () => {
     expect(admission.overdue(240, () => AMONG_OTHERS)).toBeNull();
   });
 
-  it("is deferred as a whole, in one part, when nothing of it can go for one reason, and in several for several", () => {
+  it("is deferred in one part when nothing of it can go for one reason, and in several for several", () => {
     const admission = admissionOf([A, B], "each");
     for (const url of [A, B]) broken(admission, "failed", 0, url);
     expect(arrive(admission, 1)).toEqual(["breaker_open"]);

@@ -20,7 +20,7 @@ import {
 import { ConnectionBudget } from "./connection-budget.ts";
 
 describe("what admission says of a destination of two URLs", () => {
-  it("is whether something is unsettled, whether nothing is out or waits, and whether nothing stands against it", () => {
+  it("is whether something is unsettled, nothing is out or waits, and nothing stands against it", () => {
     const admission = admissionOf([A, B], "each");
     const says = (nowMs = 0) => [admission.hasUnsettled, admission.isEmpty, admission.isIdle(nowMs)];
     expect(says()).toEqual([false, true, true]);
@@ -150,7 +150,7 @@ describe("admission to one URL", () => {
     expect([arrive(hanging, 4900), hanging.overdue(4900, () => AMONG_OTHERS)]).toEqual([null, null]);
   });
 
-  it("AD3: is not waited for, in a window that fills, where nothing came back for a second and a half that this process saw pass", () => {
+  it("AD3: is not waited for in a window that fills, where nothing came back for 1.5 s that this process saw", () => {
     const hanging = admissionOf();
     fill(hanging, 0);
     hanging.passed(1500);
@@ -171,7 +171,7 @@ describe("admission to one URL", () => {
     expect([arrive(slow, 1000, FILLING), arrive(slow, 1000, CROWDING)]).toEqual([null, ["window_full"]]);
   });
 
-  it("AD3: is waited for less in a window that fills while others get through, by one that nothing comes back from", () => {
+  it("AD3: is waited for less in a window that fills while others get through and nothing comes back", () => {
     const hanging = admissionOf();
     fill(hanging, 0);
     hanging.passed(199);
@@ -186,7 +186,7 @@ describe("admission to one URL", () => {
     expect(arrive(slow, 1601, SCARCE)).toEqual(["window_full"]);
   });
 
-  it("AD3: is deferred on arrival in a window that fills while nothing comes back, and in no other, nor where the destination is alone", () => {
+  it("AD3: is deferred on arrival where a window fills and nothing comes back; not elsewhere, nor when alone", () => {
     const hanging = admissionOf();
     expect(hanging.deferralOnArrival(SCARCE)).toBeNull();
     const permit = given(hanging, 0);

@@ -49,7 +49,7 @@ describe("the connection budget", () => {
     expect([takeAll(budget, "unknown"), takeAll(budget, "suspect")]).toEqual([1, 1]);
   });
 
-  it("CB3: leaves an eighth to the healthy, and what those that hung may not have to those that nothing is known of", () => {
+  it("CB3: leaves an eighth to the healthy, and what those that hung may not have to the unknown", () => {
     const budget = new ConnectionBudget(CONNECTIONS);
     expect(takeOneEach(budget, "suspect")).toBe(32);
     expect(takeOneEach(budget, "unknown")).toBe(24);
@@ -87,7 +87,7 @@ describe("the connection budget", () => {
     ]);
   });
 
-  it("CB1, CB2: lets a destination that is not known to be healthy count on any number while few are out, and on one then", () => {
+  it("CB1, CB2: lets a destination not known to be healthy have any number while few are out, and one then", () => {
     const budget = new ConnectionBudget(CONNECTIONS);
     budget.changed(7, 7);
     expect([budget.most("unknown"), budget.most("suspect")]).toEqual([Infinity, Infinity]);
@@ -128,7 +128,7 @@ describe("destinations that share the connections", () => {
     what: fc.constantFrom("arrive", "arrive", "arrive", "answer", "pass", "time out"),
   });
 
-  it("CB3: those that never answer hold at most seven eighths, whatever happens, and a healthy one gets its request", () => {
+  it("CB3: those that never answer hold at most seven eighths, and a healthy one gets its request", () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 100, maxLength: 500 }), (steps) => {
         const budget = new ConnectionBudget(FEW_CONNECTIONS);

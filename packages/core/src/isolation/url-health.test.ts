@@ -105,7 +105,7 @@ describe("the health of a URL", () => {
     ]);
   });
 
-  it("UH3: is not sound after a timeout or a plea for less until something else comes back, nor while its breaker is open", () => {
+  it("UH3: is not sound after a timeout or a plea for less until another answer, nor while it is open", () => {
     const health = healthIn();
     expect(health.isSound).toBe(true);
     health.take(0);
@@ -148,7 +148,7 @@ describe("the health of a URL", () => {
     expect([health.breaker.state, health.unsettled, health.out]).toEqual(["closed", 0, 1]);
   });
 
-  it("starts with a first limit again when its breaker closes: what the limit fell to was learnt of a dead receiver", () => {
+  it("starts with a first limit again when its breaker closes: it had fallen by a dead receiver", () => {
     const health = healthIn();
     for (let index = 0; index < 5; index++) {
       health.take(0);
@@ -215,7 +215,7 @@ describe("the health of a URL", () => {
     expect(slow.expectedWaitMs(10, 400)).toBe(2000);
   });
 
-  it("UH6: is waited for beside another URL while it will have capacity soon: not when it is quiet, sent a `Retry-After` or was congested", () => {
+  it("UH6: is waited for beside another while it will have capacity soon: not quiet, asked off or congested", () => {
     const well = healthIn();
     expect(well.isWaitedForBeside(1000, 0)).toBe(true);
     well.take(0);
@@ -238,7 +238,7 @@ describe("the health of a URL", () => {
     expect([congested.isWaitedForBeside(2, 200), congested.isWaitedForBeside(3, 200)]).toEqual([true, false]);
   });
 
-  it("UH6: is not waited for beside another URL while most of its requests hang, though others come back quickly", () => {
+  it("UH6: is not waited for beside another URL while most of its requests hang, though some come back", () => {
     const health = healthIn();
     for (let hanging = 0; hanging < 3; hanging++) health.take(0);
     const answerOne = (nowMs: number) => {

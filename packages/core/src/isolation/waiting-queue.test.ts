@@ -57,7 +57,7 @@ describe("a waiting queue", () => {
     );
   });
 
-  it("gives out those that are meant, in the order of their coming within each kind, and leaves the others in theirs", () => {
+  it("gives out those that are meant in the order of their coming, and leaves the others in theirs", () => {
     const queue = new WaitingQueue<Numbered>();
     for (let number = 0; number < 6; number++) queue.push({ isRetry: number > 3, number });
     expect(queue.takeOut(({ number }) => number % 2 === 1).map(({ number }) => number)).toEqual([1, 3, 5]);

@@ -54,7 +54,7 @@ describe("routing table", () => {
   const sources = fc.array(fc.constantFrom("s1", "s2", "s3"), { maxLength: 4 });
   const change = fc.record({ id: ids, sourceIds: sources, enabled: fc.boolean(), removed: fc.boolean() });
 
-  it("RT2: lists exactly the enabled destinations of a source, and apart the others, ids ascending, after any changes", () => {
+  it("RT2: lists exactly a source's enabled destinations, and apart the others, ids ascending, after changes", () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 30 }), (changes) => {
         const table = new RoutingTable();

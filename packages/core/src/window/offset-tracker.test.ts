@@ -75,7 +75,7 @@ describe("what is finished above it", () => {
     expect(tracker.wasFinishedBefore(22)).toBe(true);
   });
 
-  it("includes of what an earlier owner finished exactly what was not read again, wherever reading stands (OT4)", () => {
+  it("includes of what an earlier owner finished exactly what was not read again, wherever it reads (OT4)", () => {
     const lengths = fc.array(fc.tuple(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 4 })), {
       maxLength: 8,
     });

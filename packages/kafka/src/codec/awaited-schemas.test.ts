@@ -99,7 +99,7 @@ describe("the schema of a record", () => {
     expect(record.done).toBe(true);
   });
 
-  it("AW3: is waited for by all its records from the first on, and by one that was seen ahead of its turn", async () => {
+  it("AW3: is waited for by all its records from the first on, and by one seen ahead of its turn", async () => {
     answers.set(7, "unknown").set(8, "unknown");
     const first = wait(7);
     schemas.ahead(bytesOf(8));
@@ -112,7 +112,7 @@ describe("the schema of a record", () => {
     expect([first.done, second.done, other.done]).toEqual([true, true, true]);
   });
 
-  it("AW4: that was given up is asked for again now and then, without patience, and there when it is known", async () => {
+  it("AW4: that was given up is asked for now and then, without patience, and there when it is known", async () => {
     answers.set(7, "unknown");
     wait(7);
     await vi.advanceTimersByTimeAsync(PATIENCE_MS + 1000);

@@ -207,7 +207,7 @@ describe("the liveness watch (L1)", () => {
     expect(changes).toEqual([]);
   });
 
-  it("L1e: asks a broker that refuses it at every eleventh tick and no more often, and says each time what to change", async () => {
+  it("L1e: asks a broker that refuses it at every eleventh tick alone, and says what to change", async () => {
     // What a listener with TLS answers to a probe without: an alert.
     const server = createServer((socket) => {
       socket.on("error", () => {});

@@ -31,7 +31,7 @@ function sharedAdmin(answer: () => Promise<unknown>, patienceMs: number) {
 const takeApart = async () => [].map.call([0], () => (undefined as unknown as { offset: string }).offset);
 const LED = async () => [{ partition: 0, low: "0", high: "9" }];
 
-it("SA3: a partition whose leader was lost meanwhile is told as a failure that passes, once the patience is over", async () => {
+it("SA3: a partition whose leader was lost is told as a failure that passes, once the patience is over", async () => {
   const { shared, counts } = sharedAdmin(takeApart, 0);
   await expect(shared.use((admin) => admin.fetchTopicOffsets(TOPIC))).rejects.toMatchObject({
     code: "broker_unavailable",

@@ -88,7 +88,7 @@ describe("a group's session", () => {
     }
   });
 
-  it("passes a coordinator that cannot be found on as one that moved, and other failures as they are (C10)", async () => {
+  it("passes a coordinator that is not found on as one that moved, other failures as they are (C10)", async () => {
     const { find, found } = createGroup({ heartbeat: () => Promise.reject(answers("UNKNOWN_MEMBER_ID")) });
     find.mockRejectedValueOnce(closed());
     await expect(found()).rejects.toMatchObject(MOVED);
@@ -199,7 +199,7 @@ describe("a group's session", () => {
     expect(cluster.getNodeIds()).toEqual([3]);
   });
 
-  it("lets kafkajs begin no fetching anew while it stops, which would go on for ever without a pause (GS6)", async () => {
+  it("lets kafkajs begin no fetching anew while it stops, which would never pause nor end (GS6)", async () => {
     const { session, cluster, nodeIds } = createGroup();
     nodeIds.mockReturnValue([1, 2]);
     const longPoll = Promise.withResolvers<void>();
@@ -313,7 +313,7 @@ describe("a group's session", () => {
     ]);
   });
 
-  it("asks for a rejoin when a commit or the places fail on the connection, and not when the group refuses them (C10)", async () => {
+  it("asks for a rejoin when a commit or the places fail by the connection, not by the group (C10)", async () => {
     for (const [failure, asks] of [
       [closed(), true],
       [answers("NOT_COORDINATOR_FOR_GROUP"), true],

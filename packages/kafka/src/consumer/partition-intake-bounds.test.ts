@@ -19,7 +19,7 @@ describe("how much a partition takes in", () => {
     expect(full).toEqual([4, 4]);
   });
 
-  it("PI2: takes nothing in and fetches nothing while backpressure holds, goes on where it stood, and asks before each record", () => {
+  it("PI2: takes in and fetches nothing under backpressure, goes on where it stood, asks before each record", () => {
     const ran: number[] = [];
     let space = 2;
     const { intake, accept, asked } = openIntake({
@@ -62,7 +62,7 @@ describe("how much a partition takes in", () => {
         workingSet: { records: RECORDS, leastShare: 1, isHeldUp, isBusy: () => true },
       });
 
-    it("WF2: is filled with its share while the process is busy, and fetches on while it has half of that behind it", () => {
+    it("WF2: is filled with its share in a busy process, and fetches on while it has half of that", () => {
       const { intake, accept, asked, ran, finish } = openFilled();
       asked();
       intake.lookAtFill(true);

@@ -248,7 +248,7 @@ const action = fc.record({ play: fc.constantFrom(...PLAYS), n: fc.nat(1000), m: 
 
 // With the properties of core's tracker and lanes about a million random steps.
 describe("a partition whose owners crash, keep and lose it at random", () => {
-  it("loses nothing, runs no repeat of an origin, and repeats at most what was in flight or not committed (C1, C2, D3)", () => {
+  it("loses nothing, runs no repeated origin, repeats only what was in flight or uncommitted (C1, C2, D3)", () => {
     fc.assert(
       fc.property(fc.array(action, { maxLength: 900, size: "max" }), (actions) => {
         const simulation = new Simulation();

@@ -28,7 +28,7 @@ describe("a record that must be learned", () => {
     expect([ran(), asked(), learnt]).toEqual([[0, 1, 2], [], [0, 1, 1, 2]]);
   });
 
-  it("PI2: waits for the schemas of what comes behind a record that waits for its own, and for none twice", async () => {
+  it("PI2: waits for the schemas of what is behind a record that waits for its own, for none twice", async () => {
     const ahead: string[] = [];
     const learnt = Promise.withResolvers<void>();
     let isLearnt = false;

@@ -116,7 +116,7 @@ describe("the intake of a partition", () => {
 });
 
 describe("a partition of a retry topic", () => {
-  it("W1, W3: keeps the time of its head alone, fetches nothing meanwhile, and fetches it again when it is due", async () => {
+  it("W1, W3: keeps its head's time alone, fetches nothing meanwhile, and it again when it is due", async () => {
     vi.useFakeTimers();
     try {
       const released: number[] = [];

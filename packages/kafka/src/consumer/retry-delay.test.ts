@@ -66,7 +66,7 @@ describe("the gate of a retry partition", () => {
     expect(onDue).toHaveBeenCalledOnce();
   });
 
-  it("remembers when an offset was first known to a sixty-fourth of a long delay, and of one that it never heard of now", async () => {
+  it("remembers when an offset was first known to a 64th of a long delay; an unheard one is of now", async () => {
     const { gate } = createGate(3_600_000);
     const ofAClockAhead = (offset: number) => gate.msUntilDue(at(offset, performance.now() + 9_999_999));
     await vi.advanceTimersByTimeAsync(10);
@@ -87,7 +87,7 @@ describe("the gate of a retry partition", () => {
     expect(onDue).toHaveBeenCalledOnce();
   });
 
-  it("waits no longer than the delay after the end offset was seen, though the wall clock stepped back (W1)", async () => {
+  it("waits no longer than the delay after the end offset was seen, though the clock went back (W1)", async () => {
     const { gate, step } = createGate(1000);
     const appendedAtMs = performance.now();
     gate.noteEnd(100);

@@ -30,7 +30,7 @@ it("says nothing while all is heard of, nor of a partition that was given up", (
   }
 });
 
-it("names a partition that is expected and never heard of, through joins too, and not one that is ours no more (C7)", () => {
+it("names a partition that is expected and never heard of, through joins too, and none of others' (C7)", () => {
   const watch = new StallWatch("g", 3000);
   watch.expectPartition({ topic: "t", partition: 4 });
   watch.expectPartition(place);

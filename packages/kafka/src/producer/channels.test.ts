@@ -142,7 +142,7 @@ describe("a channel that is aside", () => {
 });
 
 describe("a request", () => {
-  it("is a timeout when nothing was heard of it in time, and not where its broker could not be connected to", async () => {
+  it("is a timeout when nothing was heard of it in time, not where its broker was not connected to", async () => {
     const { shared, sendOn, behaviour } = createChannels();
     const [one, two] = [shared(ONE), shared(TWO)];
     const unanswered = sendOn(one);

@@ -98,7 +98,7 @@ describe("group commit", () => {
     expect(valuesOf(queue.take(partition))).toEqual(["b"]);
   });
 
-  it("GC5: refuses the one record that the broker refuses and sends the others of its partition, in order", async () => {
+  it("GC5: refuses the record that the broker refuses and sends the others of its partition, in order", async () => {
     const queue = createQueue();
     const good = queue.push([record("a"), record("b")], 0);
     const bad = queue.push([record("bad")], 0);
@@ -263,7 +263,7 @@ class ModelledQueue {
   }
 }
 
-it("keeps each partition's order with one batch out, loses nothing and settles every call, whatever happens to batches", async () => {
+it("keeps each partition's order with one batch out, loses nothing and settles every call", async () => {
   const property = fc.asyncProperty(fc.array(step, { maxLength: 80 }), async (steps) => {
     const modelled = new ModelledQueue();
     for (const each of steps) modelled.run(each);

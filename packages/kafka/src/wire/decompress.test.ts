@@ -31,7 +31,7 @@ describe("what a batch holds", () => {
     expect(String(await decompressRecords(bytes, { attributes: 0x20 | codec, firstOffset: "1" }))).toBe(String(PLAIN));
   });
 
-  it("of a codec that is not known, or of bytes that are not the codec's, is refused for good and by its place", async () => {
+  it("of an unknown codec, or of bytes that are not the codec's, is refused for good, by its place", async () => {
     const unknown = decompressRecords(PLAIN, { attributes: 5, firstOffset: "41" });
     await expect(unknown).rejects.toMatchObject({
       message: "the batch at offset 41 is compressed by codec 5, which this version does not know",

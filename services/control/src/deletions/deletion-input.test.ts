@@ -21,7 +21,7 @@ const make = (input: Partial<DeletionInput>, differing: Partial<DeletionContext>
   toDeletion({ suppress: false, ...input }, { ...context, ...differing });
 
 describe("a deletion request", () => {
-  it("concerns the enabled sources, notifies their enabled destinations, and is of no source that was not named", () => {
+  it("concerns the enabled sources, notifies their enabled destinations, of named sources alone", () => {
     expect(make({ userId: "u" })).toMatchObject({
       sourceIds: ["src_1", "src_2"],
       receivers: [{ sourceId: "src_1", destinationIds: ["dst_a", "dst_b"] }],

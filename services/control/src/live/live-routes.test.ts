@@ -4,7 +4,7 @@ import { liveRoutes } from "./live-routes.ts";
 
 const clock = { nowMs: () => 0, monotonicMs: () => 0 };
 
-it("gives the place of a stream back where who asked leaves while it is opened, and lets no more be opened than may be", async () => {
+it("gives a stream's place back where who asked leaves while it opens, and opens no more than may be", async () => {
   const counts: number[] = [];
   const opened = Promise.withResolvers<readonly []>();
   const [route] = liveRoutes({

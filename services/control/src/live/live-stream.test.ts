@@ -158,7 +158,7 @@ describe("LV2: a reset comes first, and the stream goes on,", () => {
     await stream.end();
   });
 
-  it("once, where the id lies beyond the end, or in a partition that is not there, of a topic read to its end", async () => {
+  it("once, where the id is beyond the end, or in no partition, of a topic read to its end", async () => {
     const { now, open } = startTopic();
     const stream = open({ lastId: "d=zz,zz", beatMs: BEAT_MS });
     const beat = async () => names(await stream.after(BEAT_MS)).filter((each) => each !== "deliveries");

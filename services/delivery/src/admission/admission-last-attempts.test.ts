@@ -12,7 +12,7 @@ import {
 observeAdmission();
 
 describe("last attempts", () => {
-  it("J5, CB3: leaves a connection to a newcomer beside last attempts of more that hang than the sender has connections for", () => {
+  it("J5, CB3: leaves a connection to a newcomer beside last attempts of more that hang than it has", () => {
     for (let index = 0; index < 100; index++) {
       observed.admit(checked(`hang-${index}`));
       observed.finish(observed.sent.at(-1), "timed_out");

@@ -25,7 +25,7 @@ describe("admission", () => {
     expect(observed.sent.at(-1)?.request.destination.id).toBe("b");
   });
 
-  it("I1: lets deliveries wait for a destination that hangs, where the window has a place for all, and defers where it fills", () => {
+  it("I1: lets deliveries wait for a hanging destination where the window has a place, else defers", () => {
     observed.admit(checked("b"));
     for (let index = 0; index < 10; index++) observed.admit(checked("a"));
     observed.pass(4000);
@@ -54,7 +54,7 @@ describe("admission", () => {
     expect(observed.nowMs - startedMs).toBeLessThanOrEqual(4000);
   });
 
-  it("sees within a quarter of a second that a quick destination holds its deliveries up, though none waits for it", () => {
+  it("sees within 250 ms that a quick destination holds its deliveries up, though none waits for it", () => {
     expect(observed.admission.isHeldUp("a")).toBe(false);
     observed.admit(checked("a"));
     expect(observed.admission.isHeldUp("a")).toBe(true);
@@ -67,7 +67,7 @@ describe("admission", () => {
     expect(observed.admission.isHeldUp("a")).toBe(false);
   });
 
-  it("CB3: has a place for a newcomer beside more that hang than the sender has connections for, once they were seen to hang", () => {
+  it("CB3: has a place for a newcomer beside more that hang than there are connections, once they are seen to", () => {
     const window = fillingWindow();
     for (let index = 0; index < 100; index++) observed.admit(checked(`hang-${index}`, { window }));
     expect(observed.sent).toHaveLength(56);

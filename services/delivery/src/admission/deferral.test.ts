@@ -73,7 +73,7 @@ describe("a delivery that is not sent now", () => {
     expect([observed.attempted, observed.published]).toEqual([[null], []]);
   });
 
-  it("W5: is tried once more before its window ends when its receiver asked for longer, though its URLs are shut", () => {
+  it("W5: is tried once more before its window ends when asked for longer, though its URLs are shut", () => {
     observed.run(observed.retry(0, "deliveries/0/7/0", {}));
     const asked = { outcome: "retryable" as const, notBeforeMs: observed.nowMs + 3_600_000 };
     const url = { url: "https://a.example/", status: 503, error: null, durationMs: 1, answer: null, ...asked };
@@ -95,7 +95,7 @@ describe("a delivery that is not sent now", () => {
     });
   });
 
-  it("J5, W5: is still owed its last attempt when that waited for the rate and the reserve was used up meanwhile", () => {
+  it("J5, W5: is still owed its last attempt when that waited for the rate and the reserve ran out", () => {
     observed.destination = { ...DESTINATION, rateLimitPerSecond: 100 };
     observed.run(observed.retry(0, "deliveries/0/7/0", {}));
     for (const index of [0, 1]) {
@@ -142,7 +142,7 @@ describe("a URL whose receiver asked not to be called", () => {
     expect(observed.attempted).toEqual([null, null]);
   });
 
-  it("I5, W5: under `settle: any` leaves out the URL whose receiver asked for it, in this process or in another one", () => {
+  it("I5, W5: under `settle: any` leaves out the URL that asked for it, in this process or another", () => {
     observed.run(
       observed.retry(0, "deliveries/0/7/0", {
         urlsNotBeforeMs: { [b]: 1_030_000, "https://gone.example/": 1_030_000 },

@@ -46,7 +46,7 @@ describe("a window that fills", () => {
     expect([deferralOnArrival(375), deferralOnArrival(376)]).toEqual([null, "concurrency_limit"]);
   });
 
-  it("J4, AD3: turns away what would stand behind requests that hang, when the window grows full and others get through", () => {
+  it("J4, AD3: turns away what would stand behind requests that hang, when the window fills and others go", () => {
     const deferralOnArrival = (window: FakeWindow) =>
       observed.admission.deferralOnArrival("a", window as unknown as PartitionWindow);
     observed.admit(checked("a"));

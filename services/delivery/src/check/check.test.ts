@@ -35,7 +35,7 @@ describe("V1: a delivery that was routed by what the table has not read yet", ()
 });
 
 describe("a delivery that its destination does not let go on", () => {
-  it("V2: for want of a secret's key is held, which is logged once a destination, and its window does not end meanwhile", async () => {
+  it("V2: for want of a secret's key is held, logged once a destination, and its window does not end", async () => {
     observed.destination = { ...DESTINATION, missingKeyIds: ["k9"] };
     const over = { attempts: 1, windowStartMs: 0, deadlineMs: 1 };
     observed.run(observed.retry(0, "deliveries/0/7/0", over));

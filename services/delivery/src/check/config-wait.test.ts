@@ -55,7 +55,7 @@ it("G1: goes on at the topic's present end where the offset is not reached", asy
   expect(went).toEqual([5]);
 });
 
-it("G2, G3: a closed table is asked once a pause for all deliveries of an offset, and no more after the close", async () => {
+it("G2, G3: a closed table is asked once a pause for all of an offset, and no more after the close", async () => {
   const { destinations, asked, reached, refreshed } = table();
   reached.reject(new Error("closed"));
   refreshed.reject(new Error("closed"));

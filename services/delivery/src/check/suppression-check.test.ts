@@ -26,7 +26,7 @@ function recordOf(user: string, differing: { readonly type?: "track" | "delete";
 const suppress = (user: string) => observed.suppressions.add(suppressionKey("src_1", user));
 
 describe("a delivery of a suppressed user", () => {
-  it("becomes a dead letter without an attempt and without anything that the call said, and that of another user is sent", () => {
+  it("becomes a dead letter without an attempt or anything of the call, and another user's is sent", () => {
     suppress("gone");
     observed.run(recordOf("gone"));
     observed.run(recordOf("here"));

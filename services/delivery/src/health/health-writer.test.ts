@@ -78,7 +78,7 @@ function written(): readonly (readonly [string, HealthRecord | null])[] {
 const keys = () => written().map(([key]) => key);
 
 describe("the health of destinations", () => {
-  it("HW1: is written at once when a destination is new or its state changed, and every five seconds in use", async () => {
+  it("HW1: is written at once when it is new or its state changed, and every five seconds in use", async () => {
     settled("a");
     await pass(250);
     expect(keys()).toEqual(["a:i1"]);
@@ -196,7 +196,7 @@ describe("the health of destinations", () => {
     ]);
   });
 
-  it("HW1: plans no more than it may, nothing too early, changes first, and what was written longest ago before others", () => {
+  it("HW1: plans no more than it may, nothing too early, changes first, then what was written longest ago", () => {
     const candidate = fc.record({ destinationId: fc.string(), isChanged: fc.boolean(), writtenMs: fc.nat(20_000) });
     fc.assert(
       fc.property(fc.array(candidate), fc.nat(20), (candidates: WriteChoice[], most) => {

@@ -91,7 +91,7 @@ describe("a retry", () => {
     expect([observed.attempted, observed.published]).toEqual([[null], []]);
   });
 
-  it("V4: what waits for its jitter when the process ends, or when its partition is given up, is left to the next owner", () => {
+  it("V4: what waits for its jitter when the process or its partition ends is left to the next owner", () => {
     observed.random = 0.9;
     const given = { ...observed.retry(0, "deliveries/0/7/0", {}) };
     observed.run(given);

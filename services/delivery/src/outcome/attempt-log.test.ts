@@ -163,7 +163,7 @@ describe("the attempt log", () => {
     expect(batches).toHaveLength(1);
   });
 
-  it("hands what waits to its producer before `close` returns, so that the producer can be closed beside it", async () => {
+  it("hands what waits to its producer before `close` returns, so that both can be closed at once", async () => {
     const { log, batches } = open({});
     log.add(attempt("m1"));
     const closed = log.close();
@@ -189,7 +189,7 @@ describe("the attempt log", () => {
     ["0.1", 0.05, false, false, false],
     ["0.1", 0.5, true, false, false],
   ])(
-    "by %s, with the random number %d, skips a delivered attempt: %s, one that ends what was logged: %s, another and a deferral: %s",
+    "by %s, random number %d, skips a delivered attempt: %s, one that ends a logged one: %s, another, a deferral: %s",
     async (text, random, delivered, last, failed) => {
       const setting = parseAttemptLogSetting(text);
       if (setting === undefined) throw new Error("not a setting");

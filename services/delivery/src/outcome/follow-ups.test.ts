@@ -113,7 +113,7 @@ describe("an attempt that left URLs out", () => {
     ]);
   });
 
-  it("I5: waits for none of its URLs that may be called before another, and for the first where all asked for peace", () => {
+  it("I5: waits for no URL that may be called before another, and for the first where all asked for peace", () => {
     const asked = report("any", [answered("a", 503, 30_000)]);
     expect(plan(asked, NO_PROGRESS, 0, [null])).toMatchObject([{ delayMs: 1000, progress: { notBeforeMs: null } }]);
     expect(plan(asked, NO_PROGRESS, 0, [20_000])).toMatchObject([{ delayMs: 5000, progress: { notBeforeMs: 20_000 } }]);

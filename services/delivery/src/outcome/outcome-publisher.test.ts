@@ -108,7 +108,7 @@ describe("what follows a delivery", () => {
     expect([sent, finished, await deadLettersCounted()]).toEqual([[], 0, 0]);
   });
 
-  it("F2, W2, W6: is the record itself in the topic of its delay, with what it has been through and where it comes from", () => {
+  it("F2, W2, W6: is the record itself in its delay's topic, with what it has been through and its origin", () => {
     publisher.publish(task(), [retry, { ...retry, delayMs: 60_000 }]);
     expect(sent).toEqual([
       [

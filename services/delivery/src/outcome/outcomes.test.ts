@@ -206,7 +206,7 @@ describe("an attempt of several URLs", () => {
   const [a, b] = ["https://a.example/", "https://b.example/"];
   const asked = { status: 429, error: null, notBeforeMs: 1_030_000 };
 
-  it("W5, UC2: under `settle: each` defers apart the URL whose receiver asked for it, with what became of the others", () => {
+  it("W5, UC2: under `settle: each` defers apart the URL that asked for it, with what became of the others", () => {
     observed.destination = { ...DESTINATION, settle: "each" };
     observed.run(observed.retry(0, "deliveries/0/7/0", {}));
     observed.listener.onOutcome(1, "retryable", asked);
@@ -222,7 +222,7 @@ describe("an attempt of several URLs", () => {
     expect(observed.pipeline.retryBacklog.sizeOf("dst")).toBe(1);
   });
 
-  it("UC2: under `settle: each` deferred in parts, has a dead letter for the URL that the destination no longer has", () => {
+  it("UC2: under `settle: each` deferred in parts, has a dead letter for the URL that is no more", () => {
     observed.destination = { ...DESTINATION, settle: "each" };
     observed.run(observed.retry(0, "deliveries/0/7/0", {}));
     observed.listener.onOutcome(0, "retryable", { ...asked, notBeforeMs: 1_020_000 });
@@ -239,7 +239,7 @@ describe("an attempt of several URLs", () => {
     expect(observed.pipeline.retryBacklog.sizeOf("dst")).toBe(2);
   });
 
-  it("I5, W5: under `settle: any` waits for the first of its URLs that may be called again, those that it left out among them", () => {
+  it("I5, W5: under `settle: any` waits for the first URL that may be called again, also of those left out", () => {
     const report = (notBeforeMs: number): AttemptReport => {
       const url = {
         url: a,

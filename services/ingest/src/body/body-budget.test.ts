@@ -126,7 +126,7 @@ describe("the budget of bodies", () => {
     expect(cut).toEqual([]);
   });
 
-  it("BB3: cuts off a body of which less than a kilobyte came in ten seconds, and looks at each ten seconds anew", () => {
+  it("BB3: cuts off a body of which less than a kilobyte came in ten seconds, of each ten anew", () => {
     open("slow", true).take(1_023);
     const quick = open("quick", true);
     quick.take(1_024);
@@ -190,7 +190,7 @@ describe("the budget of bodies", () => {
     expect(budget.fullForMs()).toBe(20);
   });
 
-  it("BB2: cuts off one after the other until the bytes are free, each once, and none of another address or source", () => {
+  it("BB2: cuts off one after the other until the bytes are free, each once, of no other address or source", () => {
     for (const [name, bytes] of [
       ["first", 60_000],
       ["second", 70_000],

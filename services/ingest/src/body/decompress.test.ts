@@ -41,7 +41,7 @@ it("a body that is inflated no further for want of a key is not inflated for any
   expect(opener.openForKey(body)).toEqual({ content: Buffer.alloc(MAX_REQUEST_BYTES, "x") });
 });
 
-it("a body of a crowd is inflated less far, and its sender is asked for it again instead of refused for want of a key", () => {
+it("a body of a crowd is inflated less far, and is asked for again instead of refused for want of a key", () => {
   const opener = createBodyOpener();
   const body = sent("x".repeat(CROWD_INFLATED_BYTES + 1));
   expect(opener.openForKey(body, true)).toMatchObject({ refusal: { status: 503, retryAfterS: 1 } });

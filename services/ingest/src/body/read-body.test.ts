@@ -44,7 +44,7 @@ it.each<[string, IncomingHttpHeaders]>([
 const MANY_PIECES = (2 * READ_ROUND_BYTES) / READ_PIECE_BYTES;
 const MANY = { "content-length": String(MANY_PIECES * READ_PIECE_BYTES) };
 
-it("reads on what is refused without a turn, so that its sender is not reset before it has read the answer", async () => {
+it("reads on what is refused without a turn, so that its sender is not reset before its answer", async () => {
   const bodies = createBodyReader({ monotonicMs: () => 0 });
   let rounds = 0;
   setImmediate(() => (rounds += 1));

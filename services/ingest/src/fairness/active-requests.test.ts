@@ -67,7 +67,7 @@ describe("active requests", () => {
     expect(beginAll("dear", 1_000)).toBe(MAX_ACTIVE_REQUESTS / 2 - 1);
   });
 
-  it("AR1: are refused to nobody but those with their share while there are too many, and of those to who took the most time", () => {
+  it("AR1: are refused only to those with their share while there are too many, first to who took most time", () => {
     const step = fc.record({
       of: fc.nat(5),
       times: fc.integer({ min: 1, max: 40 }),

@@ -51,7 +51,7 @@ describe("work", () => {
     expect(await waiting).toBe("a");
   });
 
-  it("QW2: that was done at once counts: who had less of it comes first, of sources and of strangers' addresses", async () => {
+  it("QW2: that was done at once counts: who had less of it comes first, of sources and of addresses", async () => {
     void work.run(source("a"), spend("a", ROUND_MS * 0.8));
     void work.run(source("b"), spend("b", ROUND_MS * 0.2));
     for (const name of ["a", "b"]) void work.run(source(name), spend(name, ROUND_MS * 0.2));
@@ -76,7 +76,7 @@ describe("work", () => {
     }
   });
 
-  it("QW1: of strangers goes on for their part of a round and one piece more, beside a source's and alone", async () => {
+  it("QW1: of strangers goes on for their part of a round and one piece, beside a source's and alone", async () => {
     expect(work.run(stranger("x"), spend("x", STRANGERS_ROUND_MS))).toBe("x");
     for (let piece = 0; piece < 4; piece++) void work.run(stranger(`${piece}`), spend("x", STRANGERS_ROUND_MS));
     expect(done).toHaveLength(1);
@@ -123,7 +123,7 @@ describe("work", () => {
     expect(work.recentMs("a")).toBeGreaterThan(7.9);
   });
 
-  it("QW2: of a source that sends little comes before what one waits with that sends much, whenever it comes", async () => {
+  it("QW2: of a source that sends little comes before that of one that sends much, whenever it comes", async () => {
     void work.run(source("much"), spend("much", ROUND_MS));
     for (let piece = 0; piece < 50; piece++) void work.run(source("much"), spend("much", 10));
     for (let round = 0; round < 10; round++) {
@@ -180,7 +180,7 @@ describe("work", () => {
     expect(work.isFull(source("a"))).toBe(false);
   });
 
-  it("QW7: of strangers makes a crowd of the address that it came from, while so much of it waits, and of no other", async () => {
+  it("QW7: of strangers makes a crowd of the address it came from, while so much waits, and of no other", async () => {
     void work.run(stranger("x"), spend("x", STRANGERS_ROUND_MS));
     let waiting = 0;
     for (; !work.isCrowd("x") && waiting < 1_000; waiting++) void work.run(stranger("x"), spend("x", 0));

@@ -64,7 +64,7 @@ function send(content: string, from: string, { queryKey, lagging, parts = create
   return takeCalls(request as unknown as IncomingMessage, response, { form: "batch", queryKey: queryKey ?? null });
 }
 
-it("TC4: of an address that is a crowd a larger body is asked for again, and of any other it is looked into", async () => {
+it("TC4: of an address that is a crowd a larger body is asked for again, of others it is looked into", async () => {
   const small = "x".repeat(CROWD_INFLATED_BYTES);
   const large = "x".repeat(CROWD_INFLATED_BYTES + 1);
   expect(await send(large, CROWD_ADDRESS)).toMatchObject({ answer: { status: 503, retryAfterS: 1 } });
