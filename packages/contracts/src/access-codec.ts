@@ -1,7 +1,7 @@
 /** Tokens, sign-in links and sessions as records of `posthaste.tokens`. */
 import type { AccessRecord } from "@posthaste/core/access/access-record";
 import { SCOPES, type Scope } from "@posthaste/core/access/scope";
-import type { Codec } from "./codec.ts";
+import { type Codec, withDecoded } from "./codec.ts";
 
 /** The record of `schemas/token.avsc`; a scope of a later version reads as `other`. */
 export interface AvroAccessRecord extends Omit<AccessRecord, "scopes"> {
@@ -10,25 +10,18 @@ export interface AvroAccessRecord extends Omit<AccessRecord, "scopes"> {
 
 /** Codec of access records. What it decodes are plain values, without the scopes that this version does not know. */
 export function createAccessCodec(raw: Codec<AvroAccessRecord>): Codec<AccessRecord> {
-  return {
-    encode: raw.encode,
-    prefetch: raw.prefetch,
-    decode: (bytes) => {
-      const record = raw.decode(bytes);
-      return {
-        id: record.id,
-        revision: record.revision,
-        kind: record.kind,
-        name: record.name,
-        hash: record.hash,
-        scopes: SCOPES.filter((scope) => record.scopes.includes(scope)),
-        tokenId: record.tokenId,
-        adminMark: record.adminMark,
-        createdAtMs: record.createdAtMs,
-        createdBy: record.createdBy,
-        expiresAtMs: record.expiresAtMs,
-        usedAtMs: record.usedAtMs,
-      };
-    },
-  };
+  return withDecoded<AvroAccessRecord, AccessRecord>(raw, (record) => ({
+    id: record.id,
+    revision: record.revision,
+    kind: record.kind,
+    name: record.name,
+    hash: record.hash,
+    scopes: SCOPES.filter((scope) => record.scopes.includes(scope)),
+    tokenId: record.tokenId,
+    adminMark: record.adminMark,
+    createdAtMs: record.createdAtMs,
+    createdBy: record.createdBy,
+    expiresAtMs: record.expiresAtMs,
+    usedAtMs: record.usedAtMs,
+  }));
 }

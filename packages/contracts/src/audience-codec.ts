@@ -1,23 +1,18 @@
 /** Audiences as records of `posthaste.audience-config`. */
 import type { Audience } from "@posthaste/core/audience/audience";
-import type { Codec } from "./codec.ts";
+import { type Codec, withDecoded } from "./codec.ts";
 
 /** The record of `schemas/audience.avsc`; field by field what control holds in memory. */
 export type AudienceRecord = Audience;
 
 /** Codec of audiences. What it decodes are plain values that share nothing with the Avro library's record classes. */
 export function createAudienceCodec(raw: Codec<AudienceRecord>): Codec<Audience> {
-  return {
-    encode: raw.encode,
-    prefetch: raw.prefetch,
-    decode: (bytes) => {
-      const record = raw.decode(bytes);
-      const { lease, lastSync } = record;
-      return {
-        ...record,
-        lease: lease === null ? null : { ...lease },
-        lastSync: lastSync === null ? null : { ...lastSync },
-      };
-    },
-  };
+  return withDecoded<AudienceRecord, Audience>(raw, (record) => {
+    const { lease, lastSync } = record;
+    return {
+      ...record,
+      lease: lease === null ? null : { ...lease },
+      lastSync: lastSync === null ? null : { ...lastSync },
+    };
+  });
 }

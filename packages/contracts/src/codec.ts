@@ -22,3 +22,8 @@ export interface Codec<T> {
 
 /** Opens the codec of a schema: registers it under its subject when needed. The registry's client implements it. */
 export type OpenCodec = <T>(schema: SchemaName) => Promise<Codec<T>>;
+
+/** The codec of values that are written as they are, and of which `toPlain` makes what it decodes. */
+export function withDecoded<Raw, Plain extends Raw>(raw: Codec<Raw>, toPlain: (value: Raw) => Plain): Codec<Plain> {
+  return { encode: raw.encode, prefetch: raw.prefetch, decode: (bytes) => toPlain(raw.decode(bytes)) };
+}
