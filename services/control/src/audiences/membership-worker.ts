@@ -4,7 +4,8 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { removingDamaged } from "../sqlite-cache.ts";
-import type { MembershipCall, MembershipReply } from "./membership-client.ts";
+import type { ThreadCall, ThreadReply } from "../thread-client.ts";
+import type { MembershipCall } from "./membership-client.ts";
 import { MembershipTable, type MembershipTableOptions } from "./membership-table.ts";
 
 const port = parentPort;
@@ -12,9 +13,9 @@ if (port === null) throw new Error("this runs as a worker thread");
 
 const options: MembershipTableOptions = workerData;
 const table = removingDamaged(options.path, () => new MembershipTable(options));
-const reply = (answer: MembershipReply): void => port.postMessage(answer);
+const reply = (answer: ThreadReply): void => port.postMessage(answer);
 
-port.on("message", ({ id, method, args }: MembershipCall) => {
+port.on("message", ({ id, call: { method, args } }: ThreadCall<MembershipCall>) => {
   // The client's types say what each method takes.
   const run = table[method] as (...given: readonly unknown[]) => unknown;
   reply({ id, value: removingDamaged(options.path, () => run.apply(table, [...args])) });

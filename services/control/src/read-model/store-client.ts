@@ -1,11 +1,7 @@
-/**
- * The store as the rest of control sees it: the same calls, answered by its thread.
- *
- * Owns: the thread. When that ends, every call that waits rejects, and so does every later one; whoever opened the
- * store opens another.
- */
+/** The store as the rest of control sees it: the same calls, answered by its thread. */
 import { Worker } from "node:worker_threads";
 import { PosthasteError } from "@posthaste/core/errors";
+import { ThreadClient } from "../thread-client.ts";
 import type { ReplayedDeliveries, WaitingDeliveries } from "./delivery-table.ts";
 import type { HealthOfMinute, HealthQuery, HealthRow } from "./health-table.ts";
 import type { CountQuery, FoundEntries, JournalSearch, KindCount, MessageOutcome } from "./journal.ts";
@@ -29,12 +25,6 @@ export type StoreCall =
   | { readonly method: "health"; readonly query: HealthQuery }
   | { readonly method: "close" };
 
-/** Calls are numbered from 1; 0 is the store's start. */
-export interface StoreReply {
-  readonly id: number;
-  readonly value: unknown;
-}
-
 export interface StoreClient {
   readonly start: StoreStart;
   take(journal: JournalName, taken: Taken): Promise<void>;
@@ -54,51 +44,18 @@ export interface StoreClient {
   close(): Promise<void>;
 }
 
-interface Waiting {
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (reason: Error) => void;
-}
-
 /** Resolves when the store is open. `onFailure`: the thread ended without being asked to. */
 export async function openStore(options: StoreOptions, onFailure: (reason: Error) => void): Promise<StoreClient> {
   const worker = new Worker(new URL("./store-worker.ts", import.meta.url), { workerData: options });
-  const waiting = new Map<number, Waiting>();
-  let calls = 0;
-  let ended: Error | null = null;
-
-  const end = (reason: Error): void => {
-    if (ended !== null) return;
-    ended = reason;
-    for (const { reject } of waiting.values()) reject(reason);
-    waiting.clear();
-  };
-  const started = new Promise<StoreStart>((resolve, reject) => {
-    waiting.set(0, { resolve: (value) => resolve(value as StoreStart), reject });
+  const thread = new ThreadClient<StoreCall>(worker, {
+    failed: (cause) => new PosthasteError("internal", "the delivery log's database failed", { cause }),
+    closed: () => new PosthasteError("closed", "the delivery log is closed"),
+    onFailure,
   });
-  worker.on("message", ({ id, value }: StoreReply) => {
-    waiting.get(id)?.resolve(value);
-    waiting.delete(id);
-  });
-  worker.on("error", (cause) => {
-    const reason = new PosthasteError("internal", "the delivery log's database failed", { cause });
-    end(reason);
-    onFailure(reason);
-  });
-  worker.on("exit", () => end(new PosthasteError("closed", "the delivery log is closed")));
-
   // What each method answers is said by `StoreClient`, and by the store behind it.
-  const ask = <T>(call: StoreCall): Promise<T> => {
-    if (ended !== null) return Promise.reject(ended);
-    calls += 1;
-    const id = calls;
-    return new Promise<T>((resolve, reject) => {
-      waiting.set(id, { resolve: (value) => resolve(value as T), reject });
-      worker.postMessage({ id, call });
-    });
-  };
-
+  const ask = <T>(call: StoreCall): Promise<T> => thread.ask<T>(call);
   return {
-    start: await started,
+    start: await thread.started<StoreStart>(),
     take: (journal, taken) => ask({ method: "take", journal, taken }),
     newest: (journal, query) => ask({ method: "newest", journal, query }),
     search: (journal, query) => ask({ method: "search", journal, query }),
@@ -112,9 +69,6 @@ export async function openStore(options: StoreOptions, onFailure: (reason: Error
     healthWrittenToMs: () => ask({ method: "healthWrittenToMs" }),
     addHealth: (minute) => ask({ method: "addHealth", minute }),
     health: (query) => ask({ method: "health", query }),
-    close: async () => {
-      await ask({ method: "close" }).catch(() => undefined);
-      await worker.terminate();
-    },
+    close: () => thread.close({ method: "close" }),
   };
 }

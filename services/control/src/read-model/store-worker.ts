@@ -3,17 +3,18 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { removingDamaged } from "../sqlite-cache.ts";
+import type { ThreadCall, ThreadReply } from "../thread-client.ts";
 import { Store, type StoreOptions } from "./store.ts";
-import type { StoreCall, StoreReply } from "./store-client.ts";
+import type { StoreCall } from "./store-client.ts";
 
 const port = parentPort;
 if (port === null) throw new Error("this runs as a worker thread");
 
 const options: StoreOptions = workerData;
 const store = removingDamaged(options.path, () => new Store(options, () => Date.now()));
-const reply = (answer: StoreReply): void => port.postMessage(answer);
+const reply = (answer: ThreadReply): void => port.postMessage(answer);
 
-port.on("message", ({ id, call }: { readonly id: number; readonly call: StoreCall }) => {
+port.on("message", ({ id, call }: ThreadCall<StoreCall>) => {
   reply({ id, value: removingDamaged(options.path, () => run(call)) });
   if (call.method === "close") port.close();
 });
