@@ -141,6 +141,12 @@ describe("destination codec", () => {
   it("does not open a secret of an older revision in a newer record", () => {
     const box = createSecretBox([newKey]);
     expect(rewrite(box, (record) => ({ ...record, revision: record.revision + 1 })).missingKeyIds).toEqual(["new"]);
+    const sharedOnly = (record: DestinationRecord): DestinationRecord => ({
+      ...record,
+      revision: record.revision + 1,
+      urls: record.urls.map(({ url }) => ({ url, headers: {} })),
+    });
+    expect(rewrite(box, sharedOnly)).toMatchObject({ secrets: { active: "", next: "" }, missingKeyIds: ["new"] });
     const headersOnly = (record: DestinationRecord): DestinationRecord => ({
       ...record,
       ...{ revision: record.revision + 1, activeSecret: null, nextSecret: null },
