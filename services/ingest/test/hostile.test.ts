@@ -295,7 +295,7 @@ describe("a batch's context", () => {
     return () =>
       spy.mock.calls.filter(([value]) => typeof value === "object" && value !== null && "marker" in value).length;
   };
-  const context = { marker: 1, numbers: Array.from({ length: 1_000 }, (_, n) => n) };
+  const context = { marker: 1, shared: 0, numbers: Array.from({ length: 1_000 }, (_, n) => n) };
 
   it("is serialised as often for a thousand calls as for one", async () => {
     const times = async (calls: number) => {
@@ -303,7 +303,8 @@ describe("a batch's context", () => {
       const batch = Array.from({ length: calls }, (_, n) => ({
         ...CALL,
         type: "track",
-        context: n % 2 === 0 ? {} : { n },
+        // None of its own, another key, and one of the batch's.
+        context: [{}, { n }, { shared: n }][n % 3],
       }));
       expect((await gateway.post("/v1/batch", JSON.stringify({ batch, context }))).status).toBe(200);
       vi.restoreAllMocks();
@@ -311,7 +312,7 @@ describe("a batch's context", () => {
       return serialised();
     };
     expect(await times(1_000)).toBe(await times(1));
-    expect(gateway.events()[2]?.contextJson).toBe(
+    expect(gateway.events()[3]?.contextJson).toBe(
       `${JSON.stringify(context).slice(0, -1)},"ip":"127.0.0.1","userAgent":"node"}`,
     );
   });
