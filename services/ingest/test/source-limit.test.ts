@@ -109,7 +109,9 @@ const holdLate = () => {
   const held: (() => void)[] = [];
   const { setTimeout } = globalThis;
   const hold = (tell: () => void, ms?: number, ...rest: []) =>
-    ms === REFUSAL_DELAY_MS ? held.push(tell) : setTimeout(tell, ms, ...rest);
+    ms !== undefined && ms >= REFUSAL_DELAY_MS && ms < 2 * REFUSAL_DELAY_MS
+      ? held.push(tell)
+      : setTimeout(tell, ms, ...rest);
   vi.spyOn(globalThis, "setTimeout").mockImplementation(hold as never);
   return held;
 };
@@ -157,4 +159,17 @@ it("is told so before the body where the limit was reached before", async () => 
   expect((await gateway.post("/v1/track", call("u"), basic(OTHER_KEY))).status).toBe(200);
   for (const tell of held) tell();
   expect(new Set((await Promise.all(answers)).map((answer) => answer?.status))).toEqual(new Set([429]));
+});
+
+it("is held no longer for a sender that leaves", async () => {
+  await gateway.post("/v1/batch", batchOf(6));
+  const held = holdLate();
+  sockets = await Promise.all(Array.from({ length: PROMPT_REFUSALS + LATE }, () => openSocket(gateway.url)));
+  const request = toRequestBytes("POST", "/v1/track", inHeader, JSON.stringify(call("u")));
+  for (const socket of sockets) socket.write(request);
+  await eventually(() => expect(held).toHaveLength(LATE));
+  const cleared = vi.spyOn(globalThis, "clearTimeout");
+  for (const socket of sockets) socket.destroy();
+  const handles = Array.from({ length: LATE }, (_, index) => index + 1);
+  await eventually(() => expect(cleared.mock.calls.map(([handle]) => handle)).toEqual(expect.arrayContaining(handles)));
 });

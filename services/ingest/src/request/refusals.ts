@@ -13,6 +13,7 @@ import { type BodyOpener, GONE } from "../body/decompress.ts";
 import type { SentBody } from "../body/sent-body.ts";
 import type { Unauthenticated } from "../key/authenticate.ts";
 import { countCalls, type IngestMetrics } from "../metrics.ts";
+import type { Exchange } from "./exchange.ts";
 
 export interface RefusalsParts {
   readonly metrics: IngestMetrics;
@@ -68,14 +69,19 @@ export class Refusals {
     return this.tell(this.count(refusal), request, sender);
   }
 
-  /** Tells what was counted already; the refusal, later for a source that goes on sending (late-refusals.ts). */
+  /**
+   * Tells what was counted already; the refusal, later for a source that goes on sending (late-refusals.ts), while its
+   * exchange lasts.
+   */
   tellLater(
     refusal: Refusal,
     request: IncomingMessage,
-    sender: RefusedSender & { readonly source: Source },
+    { exchange, ...sender }: RefusedSender & { readonly source: Source; readonly exchange: Exchange },
   ): Promise<Refusal> {
     this.tell(refusal, request, sender);
-    return new Promise((resolve) => this.#parts.lateRefusals.refuse(sender.source.id, () => resolve(refusal)));
+    return new Promise((resolve) => {
+      exchange.untilClose(this.#parts.lateRefusals.refuse(sender.source.id, () => resolve(refusal)));
+    });
   }
 
   #contentOf(body: SentBody): Buffer | null {

@@ -83,7 +83,8 @@ export function createTakeCalls(parts: TakeCallsParts): TakeCalls {
       if ("refusal" in named) return refusals.refuse(named.refusal, request, senderOf(named));
       exchange.sourceId = named.source.id;
       const refusal = steps.boundsOf(named.source);
-      if (refusal !== null) return refusals.tellLater(refusals.count(refusal), request, named);
+      if (refusal !== null)
+        return refusals.tellLater(refusals.count(refusal), request, { source: named.source, exchange });
       steps.beginRequest(exchange, named.source);
     }
 
@@ -180,7 +181,7 @@ class PathSteps {
     exchange: Exchange,
     sender: { readonly source: Source; readonly body: SentBody },
   ): Promise<Refusal> {
-    const told = this.#parts.refusals.tellLater(refusal, request, sender);
+    const told = this.#parts.refusals.tellLater(refusal, request, { ...sender, exchange });
     exchange.letBodyGo();
     return told;
   }
