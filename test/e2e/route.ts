@@ -18,6 +18,9 @@ export interface Route {
   readonly path: string;
 }
 
+/** Of a story that has not made its own yet. */
+export const NO_ROUTE: Route = { writeKey: "", sourceId: "", destinationId: "", sharedSecret: "", path: "" };
+
 /** Makes it and answers when events of the source go there. */
 export async function createRoute(
   installation: Installation,

@@ -1,0 +1,227 @@
+/** A person who mends and looks after what there is, at the console, against a whole installation. */
+import { randomBytes } from "node:crypto";
+import { eventually } from "@posthaste/testkit/eventually";
+import type { Locator, Page } from "playwright-core";
+import { beforeAll, describe, expect, it } from "vitest";
+import { sendBatch, sendOne } from "./calls.ts";
+import { type ConsoleFlow, expectNothingSideways, openConsole } from "./console-flow.ts";
+import { pagesLeftOut, secretsShown } from "./known-secrets.ts";
+import { createRoute, firstAttempts, messageIdsOf, NO_ROUTE, type Route, untilKnown } from "./route.ts";
+import { createStrictReceiver } from "./strict-receiver.ts";
+import { ARRIVAL, browser, hasNoBrowser, useConsole } from "./use-console.ts";
+import { installation, receiver } from "./use-installation.ts";
+
+const POLL = { timeout: 60_000 };
+
+describe.skipIf(hasNoBrowser)("a person at the console", () => {
+  useConsole();
+
+  const requestsOf = (route: Route) => receiver.requestsTo(route.path);
+
+  describe("dead letters whose receiver was mended", () => {
+    /** At ten a second so many last until a page on a busy machine was opened and had its Pause pressed. */
+    const LETTERS = 150;
+    let [mended, other] = [NO_ROUTE, NO_ROUTE];
+
+    beforeAll(async () => {
+      mended = await createRoute(installation, receiver, "/mended");
+      other = await createRoute(installation, receiver, "/other");
+      for (const { path, writeKey } of [mended, other]) {
+        receiver.script(path, { status: 400 });
+        const batch = Array.from({ length: LETTERS }, (_, n) => ({
+          ...{ type: "track", event: "Ordered", userId: `user-${n}`, messageId: `${path}-${n}` },
+        }));
+        expect(await sendBatch(installation.system.ingestUrl, writeKey, batch)).toBe(200);
+      }
+      for (const route of [mended, other]) {
+        await eventually(() => expect(firstAttempts(requestsOf(route))).toHaveLength(LETTERS), ARRIVAL);
+        receiver.script(route.path, { status: 200 });
+      }
+    });
+
+    const rowOf = ({ page }: ConsoleFlow, { path }: Route) =>
+      page.getByRole("row", { name: new RegExp(`destination ${path} rejected by receiver`) });
+
+    it("are counted and sent again in four steps; a reload and a restart of control lose nothing", async () => {
+      const flow = await openConsole(browser, installation);
+      const { page, click } = flow;
+      await click(page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Dead letters" }));
+      await click(rowOf(flow, mended).getByRole("link", { name: "Review and replay" }));
+      await page.getByText(`dead letters to destination ${mended.path}`).waitFor();
+      await page.getByRole("row", { name: `400 rejected by receiver track ${LETTERS}` }).waitFor();
+      const steps = flow.steps();
+      await click(page.getByRole("button", { name: "Send one first" }));
+      await page.getByText("200: it was taken").waitFor();
+      await page.getByLabel("Rate").selectOption("10");
+      await page.getByText("about 15 s").waitFor();
+      await click(page.getByRole("button", { name: `Replay ${LETTERS}` }));
+      expect(flow.steps() - steps).toBe(2);
+      expect(flow.steps()).toBeLessThanOrEqual(4);
+
+      await page.waitForURL("**/replays/*");
+      await page.getByRole("button", { name: "Pause", exact: true }).click();
+      await stateOn(page, "paused").waitFor();
+      const sent = firstAttempts(requestsOf(mended)).length - LETTERS;
+      expect(sent).toBeLessThan(LETTERS);
+      await page.reload();
+      await stateOn(page, "paused").waitFor();
+      const control = installation.system.process("control");
+      await control.stop();
+      await page.getByText("control does not answer").waitFor();
+      await control.start();
+      await page.locator("[data-state=error]").waitFor({ state: "detached" });
+      await page.getByRole("button", { name: "Go on" }).click();
+      await stateOn(page, "done").waitFor();
+      await page.getByText("1 delivered since").waitFor();
+      await page.getByText(`${LETTERS - 1} of ${LETTERS} sent`).waitFor();
+      await expect.poll(() => deliveredOn(page), POLL).toBe(String(LETTERS - 1));
+      // Each once more and no more than once: the one that went first was left out.
+      expect(messageIdsOf(requestsOf(mended)).size).toBe(LETTERS);
+      expect(firstAttempts(requestsOf(mended))).toHaveLength(2 * LETTERS);
+      expect(firstAttempts(requestsOf(other))).toHaveLength(LETTERS);
+      expect(flow.faults()).toEqual([]);
+    });
+
+    it("are sent again by the keyboard alone, at 360 pixels", async () => {
+      const sentToMended = firstAttempts(requestsOf(mended)).length;
+      const flow = await openConsole(browser, installation, { width: 360 });
+      const { page, press } = flow;
+      await press("g x");
+      await flow.goToRow(rowOf(flow, other));
+      await expectNothingSideways(page);
+      await page.keyboard.press("ArrowRight");
+      await press("Enter");
+      await page.getByText(`dead letters to destination ${other.path}`).waitFor();
+      await expectNothingSideways(page);
+      await flow.enter(page.getByRole("button", { name: `Replay ${LETTERS}` }));
+      expect(flow.steps()).toBeLessThanOrEqual(4);
+      await stateOn(page, "done").waitFor();
+      await expectNothingSideways(page);
+      await expect.poll(() => deliveredOn(page), POLL).toBe(String(LETTERS));
+      expect(messageIdsOf(requestsOf(other)).size).toBe(LETTERS);
+      const firsts = [other, mended].map((route) => firstAttempts(requestsOf(route)).length);
+      expect(firsts).toEqual([2 * LETTERS, sentToMended]);
+      expect(flow.faults()).toEqual([]);
+    });
+  });
+
+  it.each([
+    ["by mouse", 1280, false],
+    ["by the keyboard alone, on a phone", 360, true],
+  ])(
+    "rotates a secret in four steps at 50 requests a second %s, and no signature is bad",
+    async (_, width, hasKeysAlone) => {
+      const { control, system } = installation;
+      const route = await createRoute(installation, receiver, `/strict-${width}`);
+      const { sharedSecret: old } = route;
+      await control.call("PATCH", `/v1/destinations/${route.destinationId}`, { settings: { standardWebhooks: true } });
+      const strict = createStrictReceiver({ standard: old, plain: [old] });
+      receiver.script(route.path, strict.answer);
+      await untilKnown(installation);
+      const answers: Promise<void>[] = [];
+      const sending = setInterval(() => {
+        const n = answers.length;
+        const call = { type: "track", userId: `user-${n % 10}`, event: "Ordered", messageId: `strict-${width}-${n}` };
+        // As a real client does, until it is answered.
+        answers.push(
+          eventually(async () => expect(await sendOne(system.ingestUrl, route.writeKey, call)).toBe(200), ARRIVAL),
+        );
+      }, 1000 / 50);
+      const someMoreBy = async (secret: string) => {
+        const before = strict.inARow(secret);
+        await eventually(() => expect(strict.inARow(secret)).toBeGreaterThan(before + 50), ARRIVAL);
+      };
+      try {
+        const flow = await openConsole(browser, installation, { width });
+        const { page, steps, faults } = flow;
+        const act = hasKeysAlone ? flow.enter : flow.click;
+        await page.goto(`${system.controlUrl}/destinations/${route.destinationId}?tab=secret`);
+        await act(page.getByRole("button", { name: "Rotate" }));
+        const next = await page.getByText(/^[0-9a-f]{64}$/).innerText();
+        strict.deploy({ standard: old, plain: [old, next] });
+        await act(page.getByRole("button", { name: /^Check/ }));
+        await page.getByText("The receiver accepts it.").waitFor();
+        await act(page.getByRole("button", { name: "Switch", exact: true }));
+        await page.getByRole("button", { name: "Retire the old secret" }).waitFor();
+        await someMoreBy(next);
+        strict.deploy({ standard: next, plain: [next] });
+        await act(page.getByRole("button", { name: "Retire the old secret" }));
+        await page.getByRole("button", { name: "Rotate" }).waitFor();
+        await someMoreBy(next);
+        expect([steps(), faults()]).toEqual([4, []]);
+        await expect.poll(() => page.content()).not.toContain(next);
+      } finally {
+        clearInterval(sending);
+      }
+      await Promise.all(answers);
+      await eventually(
+        () => expect(messageIdsOf(requestsOf(route)).size).toBeGreaterThanOrEqual(answers.length),
+        ARRIVAL,
+      );
+      expect(strict.refused).toEqual([]);
+    },
+  );
+
+  it("sees no secret on any page, nor does the browser keep or get one", async () => {
+    const { control, system } = installation;
+    const { destinationId, sourceId, sharedSecret, path, writeKey } = await createRoute(
+      installation,
+      receiver,
+      "/kept",
+    );
+    const [next, header] = [randomBytes(32).toString("hex"), randomBytes(16).toString("hex")];
+    const urls = [{ url: `${receiver.url}${path}`, headers: { "X-Api-Key": header } }];
+    await control.call("PATCH", `/v1/destinations/${destinationId}`, { settings: { urls } });
+    await control.call("POST", `/v1/destinations/${destinationId}/secret/next`, { sharedSecret: next });
+    await untilKnown(installation);
+    receiver.script(path, { status: 400, body: "no" });
+    const call = { type: "track", userId: "ada", event: "Kept", messageId: "kept-0123456789" };
+    expect(await sendOne(system.ingestUrl, writeKey, call)).toBe(200);
+    const planned = (await eventually(async () => {
+      const plan = await control.call("POST", "/v1/dead-letters/replay", { destinationId, dryRun: true });
+      expect(plan).toMatchObject({ matched: 1 });
+      return plan;
+    }, ARRIVAL)) as { readonly plan: string };
+    const made = async (made: string, body: object) =>
+      ((await control.call("POST", `/v1/${made}`, body)) as { readonly id: string }).id;
+    const replay = await made("dead-letters/replay", { plan: planned.plan });
+    const audience = await made("audiences", { name: "Kept", sourceId });
+    const deletion = await made("deletions", { userId: "ada", sourceIds: [sourceId] });
+    await made("test-receivers", {});
+    expect(requestsOf({ ...NO_ROUTE, path })[0]?.headers["x-api-key"]).toBe(header);
+
+    const addresses = [
+      ...["/overview", "/connect?kind=webhook", `/connect/${destinationId}`, "/test-receivers", "/sources"],
+      ...[`/sources/${sourceId}`, "/destinations", "/deliveries", `/events/${call.messageId}`, "/dead-letters"],
+      ...["health", "deliveries", "settings", "secret", "changes"].map(
+        (tab) => `/destinations/${destinationId}?tab=${tab}`,
+      ),
+      ...[`/dead-letters/letters?destinationId=${destinationId}`, `/replay?destinationId=${destinationId}&again=true`],
+      ...[`/replays/${replay}`, "/audiences", `/audiences/${audience}`, "/deletions", `/deletions/${deletion}`],
+      ...["/activity", "/access"],
+    ];
+    expect(await pagesLeftOut(addresses)).toEqual([]);
+    const { page, faults } = await openConsole(browser, installation);
+    const [session] = await page.context().cookies();
+    const secrets = { ...{ sharedSecret, next, header }, token: system.adminToken, session: session?.value ?? "" };
+    expect(Object.values(secrets).filter((secret) => secret.length < 16)).toEqual([]);
+    expect(await secretsShown(page, { addresses, secrets })).toEqual([]);
+    const file = await fetch(`${system.controlUrl}/v1/dead-letters/export?format=csv`, {
+      headers: { authorization: `Bearer ${system.adminToken}` },
+    });
+    const exported = await file.text();
+    expect(exported).toContain(call.messageId);
+    expect(Object.values(secrets).filter((secret) => exported.includes(secret))).toEqual([]);
+    expect(faults()).toEqual([]);
+  });
+});
+
+/** The mark of a replay that stands so. */
+function stateOn(page: Page, state: string): Locator {
+  return page.getByText(new RegExp(`^\\S ${state}$`));
+}
+
+/** What a replay's page says of how many were delivered. */
+function deliveredOn(page: Page): Promise<string> {
+  return page.locator("dt", { hasText: "Delivered" }).locator("xpath=following-sibling::dd").innerText();
+}
