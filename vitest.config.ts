@@ -1,5 +1,5 @@
 import { defineConfig } from "vitest/config";
-import { SlowestFirst } from "./packages/tooling/slow-tests.ts";
+import { BusySpread } from "./packages/tooling/test-order.ts";
 
 export default defineConfig({
   test: {
@@ -10,6 +10,6 @@ export default defineConfig({
       "vitest.alone.config.ts",
     ],
     // How many files run at once is each project's (packages/tooling/vitest.ts): vitest does not hand on what stands here.
-    sequence: { sequencer: SlowestFirst },
+    sequence: { sequencer: BusySpread },
   },
 });

@@ -101,7 +101,7 @@ async function runVitest(env) {
   }
 }
 
-/** The files that a run waits for; packages/tooling/slow-tests.ts has them begin first. */
+/** The files that a run waits for; packages/tooling/test-order.ts spreads the busy ones over the run. */
 function printSlowFiles(files) {
   const slow = files
     .map(({ name, startTime, endTime }) => ({ file: relative(root, name), ms: endTime - startTime }))
