@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { eventually } from "./eventually.ts";
+import { eventually, pauseAfter } from "./eventually.ts";
 
 it("answers what the check answers once it no longer throws", async () => {
   let looks = 0;
@@ -29,4 +29,14 @@ it("rejects with the last failure of the check when time is up", async () => {
 
 it("looks once even when no time is given", async () => {
   await expect(eventually(() => 1, { timeoutMs: 0 })).resolves.toBe(1);
+});
+
+it.each([
+  [0, 20],
+  [200, 20],
+  [500, 50],
+  [1_000, 100],
+  [60_000, 100],
+])("pauses, after %i ms in vain, for %i ms", (waitedMs, pauseMs) => {
+  expect(pauseAfter(waitedMs)).toBe(pauseMs);
 });

@@ -2,11 +2,14 @@
 
 /** Waiting that ends well costs nothing, and a machine with other work on it may stand still for seconds. */
 const PATIENCE_MS = 30_000;
+/** A look may cost the processes that are looked at, so they become rarer while there is nothing to see. */
+const SHORTEST_PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 100;
 
 export interface EventuallyOptions {
   /** How long it may take before the last failure is the test's; default `PATIENCE_MS`. */
   readonly timeoutMs?: number;
-  /** Pause between two looks; default 20 ms. */
+  /** Pause between two looks. By default a tenth of the time that has passed, of 20 to 100 ms. */
   readonly intervalMs?: number;
 }
 
@@ -16,16 +19,21 @@ export interface EventuallyOptions {
  * one call at a time.
  */
 export async function eventually<T>(check: () => T | Promise<T>, options: EventuallyOptions = {}): Promise<T> {
-  const { timeoutMs = PATIENCE_MS, intervalMs = 20 } = options;
-  const deadline = performance.now() + timeoutMs;
+  const { timeoutMs = PATIENCE_MS, intervalMs } = options;
+  const startedAtMs = performance.now();
   for (;;) {
     try {
       return await check();
     } catch (error) {
-      if (performance.now() >= deadline) throw error;
+      if (performance.now() - startedAtMs >= timeoutMs) throw error;
     }
-    await pause(intervalMs);
+    await pause(intervalMs ?? pauseAfter(performance.now() - startedAtMs));
   }
+}
+
+/** The pause after so long a wait. */
+export function pauseAfter(waitedMs: number): number {
+  return Math.min(Math.max(waitedMs / 10, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS);
 }
 
 function pause(ms: number): Promise<void> {
