@@ -54,6 +54,26 @@ describe("a join of a consumer that runs", () => {
     await close(group);
   });
 
+  it("C4: waits for both as long as it is told, and a commit counts as refused no sooner", async () => {
+    const timing = { rebalanceDrainMs: 3000, lastCommitMs: 9000, commitDeadlineMs: 12_000 };
+    const group = await joined([0], { timing });
+    await group.fetch(0, 5, 1);
+    await pass(100);
+    let isBegun = false;
+    const begun = group.beginJoin().then(() => {
+      isBegun = true;
+    });
+    await pass(2900);
+    group.onCommit = () => new Promise(() => {});
+    group.finish(5);
+    await pass(8999);
+    expect(isBegun).toBe(false);
+    await pass(1);
+    await begun;
+    expect(group.counted).not.toContain("commit failure g");
+    await close(group);
+  });
+
   it("C5: keeps what stays, gives up what is lost, and begins what is gained", async () => {
     const group = await joined([0, 1]);
     await group.fetch(0, 5, 2);

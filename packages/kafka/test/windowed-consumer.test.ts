@@ -9,6 +9,14 @@ import { committedOffsets, useMembers } from "./use-members.ts";
 
 const { startMember, topicOf } = useMembers("window");
 
+/** What runs and the last commit are waited for, and a member is kept, for as long as a busy machine stands still. */
+const PATIENT = {
+  ...{ rebalanceDrainMs: 20_000, stopDrainMs: 20_000, lastCommitMs: 20_000, commitDeadlineMs: 20_000 },
+  sessionTimeoutMs: 60_000,
+};
+/** Longer than a session, which ends by itself where the brokers stand as its member takes leave. */
+const JOINED = { timeoutMs: 100_000 };
+
 async function recordsIn(topic: string): Promise<number> {
   const ends = await withAdmin((admin) => admin.fetchTopicOffsets(topic));
   return ends.reduce((sum, { high }) => sum + Number(high), 0);
@@ -161,28 +169,29 @@ describe("a window", () => {
 describe("a group whose members come and go", () => {
   it("loses nothing and repeats next to nothing, since each drains before it joins again (C4, C5)", async () => {
     const topic = await topicOf(6);
-    const options = { groupId: topic, topics: [topic], workMs: 10, window: { maxRecords: 100, maxBytes: 1e6 } };
+    const window = { maxRecords: 100, maxBytes: 1e6 };
+    const options = { groupId: topic, topics: [topic], workMs: 10, window, timing: PATIENT };
     const first = await startMember(options);
     let enough = false;
     const writing = (async () => {
       while (!enough) await writeRecords(topic, { count: 300, partitions: 6 });
     })();
     const second = await startMember(options);
-    await eventually(() => expect(second.ran.length).toBeGreaterThan(500));
+    await eventually(() => expect(second.ran.length).toBeGreaterThan(500), JOINED);
     const third = await startMember(options);
-    await eventually(() => expect(third.ran.length).toBeGreaterThan(500));
+    await eventually(() => expect(third.ran.length).toBeGreaterThan(500), JOINED);
     await second.consumer.stop();
     const ranBefore = first.ran.length + third.ran.length;
-    await eventually(() => expect(first.ran.length + third.ran.length).toBeGreaterThan(ranBefore + 1000));
+    await eventually(() => expect(first.ran.length + third.ran.length).toBeGreaterThan(ranBefore + 1000), JOINED);
     enough = true;
     await writing;
     const total = await recordsIn(topic);
     const all = [first, second, third];
-    await eventually(() => expect(new Set(all.flatMap(({ finished }) => finished)).size).toBe(total));
+    await eventually(() => expect(new Set(all.flatMap(({ finished }) => finished)).size).toBe(total), JOINED);
     expect(all.flatMap(({ failures }) => failures)).toEqual([]);
     const repeated = all.reduce((sum, { ran }) => sum + ran.length, 0) - total;
     expect(repeated).toBe(0);
-  });
+  }, 360_000);
 
   it("reads a partition that was added from its beginning (C7)", async () => {
     const topic = await topicOf(1);

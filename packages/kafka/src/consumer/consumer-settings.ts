@@ -11,6 +11,8 @@ const DEFAULT_TIMING: ConsumerTiming = {
   idleMaxWaitMs: 500,
   commitIntervalMs: 100,
   rebalanceDrainMs: 1000,
+  lastCommitMs: 1000,
+  commitDeadlineMs: 5000,
   stopDrainMs: 6000,
   stallLimitMs: 60_000,
   metadataMaxAgeMs: 60_000,

@@ -8,8 +8,8 @@
  * - *running*, from then on: it joins, fetches and commits;
  * - *stopping*, from `stop` on: it drains, commits and then leaves the group;
  * - *ended*: by `stop` when it has drained, or at once by a failure.
- * CN3  Between the drain before a JOIN and the JOIN nothing is started (C4); the drain waits `rebalanceDrainMs` at the
- *      most.
+ * CN3  Between the drain before a JOIN and the JOIN nothing is started (C4); the drain waits `rebalanceDrainMs` and
+ *      `lastCommitMs` at the most.
  * CN4  The consumer ends once: by `stop`, or by `onFailure`, which is called once and not after `stop` has resolved.
  * CN5  The consumer reads the topics that had the names at its start. Where one was made anew it ends, within seconds:
  *      its next start reads the new one from the start, since the commits say of which topic they are.
@@ -30,7 +30,7 @@ import { Drain } from "./drain.ts";
 import { FetchLoop } from "./fetch-loop.ts";
 import type { FetchedBatch } from "./fetched-backlog.ts";
 import { FillTicks } from "./fill-ticks.ts";
-import { GroupSession } from "./group-session.ts";
+import { type GroupHooks, GroupSession } from "./group-session.ts";
 import { LagMeter } from "./lag.ts";
 import { OwnedPartitions } from "./owned-partitions.ts";
 import { type Assigned, outOfRange, type TopicPartition } from "./rebalance.ts";
@@ -89,6 +89,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
       owned: () => this.#owned.all,
       flush: () => this.#committer.flush(),
       rebalanceDrainMs: this.#timing.rebalanceDrainMs,
+      lastCommitMs: this.#timing.lastCommitMs,
     });
     this.#lag = new LagMeter({
       connection,
@@ -142,13 +143,14 @@ class GroupConsumer<T, F> implements WindowedConsumer {
   }
 
   #createSession(): GroupSession {
-    return new GroupSession(this.#options.groupId, {
+    const hooks: GroupHooks = {
       beforeJoin: () => this.#drain.beforeJoin(),
       onHeartbeat: () => {
         if (this.#owned.all.length === 0) this.#stalls.heardGroup();
       },
       onOutOfRange: (topic, partition) => void this.#onOutOfRange(topic, partition),
-    });
+    };
+    return new GroupSession(this.#options.groupId, hooks, this.#timing.commitDeadlineMs);
   }
 
   #createCommitter(): Committer {

@@ -20,9 +20,9 @@ export interface DrainOptions {
   readonly flush: () => Promise<void>;
   /** How long the JOIN may be held up for what runs, in ms. */
   readonly rebalanceDrainMs: number;
+  /** How long a drain waits for `flush`, in ms. */
+  readonly lastCommitMs: number;
 }
-
-const FLUSH_DEADLINE_MS = 1000;
 
 export class Drain {
   readonly #options: DrainOptions;
@@ -47,11 +47,12 @@ export class Drain {
     this.#beforeJoin = null;
   }
 
-  /** Freezes every window, waits for what runs, at most `timeoutMs`, and for the last commit, at most a second. */
+  /** Freezes every window, waits for what runs, at most `timeoutMs`, and for the last commit. */
   async drain(timeoutMs: number): Promise<void> {
     for (const each of this.#options.owned()) each.freeze();
     if (this.#hasRunning()) await this.#untilIdle(timeoutMs);
-    await withDeadline(this.#options.flush(), FLUSH_DEADLINE_MS, "the last commit").catch(() => undefined);
+    const { flush, lastCommitMs } = this.#options;
+    await withDeadline(flush(), lastCommitMs, "the last commit").catch(() => undefined);
   }
 
   /** To be called when a frozen partition has nothing left that runs. */

@@ -52,7 +52,7 @@ function createGroup(replies: Partial<Requests> = {}) {
     onHeartbeat: vi.fn(),
     onOutOfRange: vi.fn(),
   };
-  const session = new GroupSession("g", hooks);
+  const session = new GroupSession("g", hooks, 5000);
   const assigner: Assigner = session.assigner({ cluster, groupId: "g", logger: undefined as never });
   const found = async () => (await cluster.findGroupCoordinator({ groupId: "g" })) as unknown as Requests;
   const join = async () => {

@@ -53,8 +53,6 @@ export interface CommitPoint {
   readonly metadata: string;
 }
 
-/** A commit that takes longer makes the session ask for a rejoin (C10). */
-const COMMIT_DEADLINE_MS = 5000;
 /** GS4: about two seconds of commits. A rebalance that the heartbeat is about to notice refuses a few. */
 const REFUSALS_IN_A_ROW = 20;
 
@@ -76,6 +74,7 @@ interface Membership {
 export class GroupSession {
   readonly #groupId: string;
   readonly #hooks: GroupHooks;
+  readonly #deadlineMs: number;
   readonly #wrappedClusters = new WeakSet<Cluster>();
   #membership: Membership | null = null;
   #continuous = false;
@@ -88,9 +87,11 @@ export class GroupSession {
   #refusals = 0;
   #failHeartbeat: ((reason: unknown) => void) | null = null;
 
-  constructor(groupId: string, hooks: GroupHooks) {
+  /** A commit, or a reading of commits, that takes longer than `deadlineMs` asks for a rejoin (C10). */
+  constructor(groupId: string, hooks: GroupHooks, deadlineMs: number) {
     this.#groupId = groupId;
     this.#hooks = hooks;
+    this.#deadlineMs = deadlineMs;
   }
 
   /** For kafkajs's `partitionAssigners`: round robin, and the way to the cluster. */
@@ -130,7 +131,7 @@ export class GroupSession {
       topics: byTopic(points, ({ partition, offset, metadata }) => ({ partition, offset: String(offset), metadata })),
     };
     try {
-      await withDeadline(coordinator.offsetCommit(request), COMMIT_DEADLINE_MS, "a commit");
+      await withDeadline(coordinator.offsetCommit(request), this.#deadlineMs, "a commit");
       this.#refusals = 0;
       return null;
     } catch (error) {
@@ -155,7 +156,7 @@ export class GroupSession {
     try {
       const topics = byTopic(partitions, ({ partition }) => ({ partition, offset: "" }));
       const request = membership.coordinator.offsetFetch({ groupId: this.#groupId, topics });
-      const { responses } = await withDeadline(request, COMMIT_DEADLINE_MS, "reading committed offsets");
+      const { responses } = await withDeadline(request, this.#deadlineMs, "reading committed offsets");
       return responses.flatMap(({ topic, partitions: places }) =>
         places.map((place) => ({
           topic,

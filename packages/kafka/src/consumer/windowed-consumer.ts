@@ -161,6 +161,10 @@ export interface ConsumerTiming {
   readonly commitIntervalMs: number;
   /** How long a rebalance waits for what runs (C4). Default 1,000. */
   readonly rebalanceDrainMs: number;
+  /** How long a rebalance and `stop` wait, after that, for the last commit (C4). Default 1,000. */
+  readonly lastCommitMs: number;
+  /** A commit that is not accepted for so long counts as refused, and asks for a rejoin (C10). Default 5,000. */
+  readonly commitDeadlineMs: number;
   /** How long `stop` waits for what runs. Default 6,000: a POST takes 5 s at the most. */
   readonly stopDrainMs: number;
   /**
