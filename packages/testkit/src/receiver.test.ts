@@ -1,4 +1,5 @@
 import { afterEach, expect, it } from "vitest";
+import { eventually } from "./eventually.ts";
 import { type Receiver, type ReceiverOptions, startReceiver } from "./receiver.ts";
 
 let receiver: Receiver | undefined;
@@ -43,6 +44,20 @@ it("lets a function decide from the request", async () => {
   const { url } = await start({ script: ({ body }) => ({ status: body.includes("bad") ? 400 : 201 }) });
   expect((await post(url, "bad")).status).toBe(400);
   expect((await post(url, "good")).status).toBe(201);
+});
+
+it("answers when what it is told to wait for is over", async () => {
+  const { url, requests } = await start({ script: () => ({ until: over.promise, status: 201 }) });
+  const over = Promise.withResolvers<void>();
+  let status = 0;
+  const answered = post(url).then((response) => {
+    status = response.status;
+  });
+  await eventually(() => expect(requests).toHaveLength(1));
+  expect(status).toBe(0);
+  over.resolve();
+  await answered;
+  expect(status).toBe(201);
 });
 
 it("destroys the socket when told to", async () => {

@@ -38,6 +38,8 @@ export interface Answer {
   readonly body?: string;
   /** Wait before the answer. */
   readonly delayMs?: number;
+  /** Waited for before that. */
+  readonly until?: Promise<void>;
   /** `hang`: never answer; `reset`: destroy the socket; `headers-only`: send the headers and never end the body. */
   readonly fault?: "hang" | "reset" | "headers-only";
 }
@@ -145,7 +147,7 @@ function isList(script: Answer | readonly [Answer, ...Answer[]]): script is read
 }
 
 function perform(answer: Answer, response: ServerResponse): void {
-  const { status = 200, headers = {}, body = "", delayMs = 0, fault } = answer;
+  const { status = 200, headers = {}, body = "", delayMs = 0, until, fault } = answer;
   if (fault === "hang") return;
   const act = (): void => {
     if (fault === "reset") {
@@ -156,6 +158,7 @@ function perform(answer: Answer, response: ServerResponse): void {
     if (fault === "headers-only") response.flushHeaders();
     else response.end(body);
   };
-  if (delayMs === 0) act();
-  else setTimeout(act, delayMs).unref();
+  const actInTime = () => (delayMs === 0 ? act() : void setTimeout(act, delayMs).unref());
+  if (until === undefined) actInTime();
+  else void until.then(actInTime);
 }
