@@ -1,10 +1,11 @@
 /** Verdicts where delivery logs failures alone, and where it logs no attempts at all. */
 import { eventually } from "@posthaste/testkit/eventually";
-import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
+import { type Receiver, type Script, startReceiver } from "@posthaste/testkit/receiver";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { sendOne } from "./calls.ts";
 import { type Installation, startInstallation } from "./installation.ts";
 import { createRoute, type Route } from "./route.ts";
+import { undisturbed } from "./undisturbed.ts";
 
 const ARRIVAL = { timeoutMs: 60_000 };
 
@@ -25,8 +26,15 @@ const send = async ({ writeKey }: Route, messageId: string) => {
   const call = { type: "track", userId: "ada", event: "Ordered", messageId };
   expect(await sendOne(installation.system.ingestUrl, writeKey, call)).toBe(200);
 };
-const arrives = ({ path }: Route, attempts: number) =>
-  eventually(() => expect(receiver.requestsTo(path)).toHaveLength(attempts), ARRIVAL);
+/** Sends an event of which the receiver has so many attempts, and answers each; answers its message id. */
+const attempted = (name: string, script: Script, attempts: number) =>
+  undisturbed(installation, async (round, until) => {
+    const route = await createRoute(installation, receiver, `/${name}-${round}`);
+    receiver.script(route.path, script);
+    await send(route, `${name}-${round}`);
+    await until(() => expect(receiver.requestsTo(route.path)).toHaveLength(attempts));
+    return `${name}-${round}`;
+  });
 
 describe.each(["failures", "off"])("with the attempt log at %s", (attemptLog) => {
   beforeEach(async () => {
@@ -39,30 +47,20 @@ describe.each(["failures", "off"])("with the attempt log at %s", (attemptLog) =>
   });
 
   it("what arrived at once is unknown, what was given up is not, what failed is known to failures", async () => {
-    const route = await createRoute(installation, receiver, "/at-once");
-    await send(route, "at-once");
-    await arrives(route, 1);
-    const waiting = await createRoute(installation, receiver, "/waits");
-    receiver.script(waiting.path, { status: 503 });
-    await send(waiting, "waits");
-    await arrives(waiting, 2);
-    const mended = await createRoute(installation, receiver, "/mended");
-    receiver.script(mended.path, [{ status: 503 }, { status: 200 }]);
-    await send(mended, "mended");
-    await arrives(mended, 2);
-    const refusing = await createRoute(installation, receiver, "/refuses");
-    receiver.script(refusing.path, { status: 410 });
-    await send(refusing, "dead");
-    await expectCause("dead", "dead_letter");
+    const atOnce = await attempted("at-once", {}, 1);
+    const waits = await attempted("waits", { status: 503 }, 2);
+    const mended = await attempted("mended", [{ status: 503 }, { status: 200 }], 2);
+    const dead = await attempted("dead", { status: 410 }, 1);
+    await expectCause(dead, "dead_letter");
 
-    await expectCause("at-once", "unknown");
+    await expectCause(atOnce, "unknown");
     const unlogged =
       attemptLog === "failures"
         ? /or it was delivered: delivery logs failures alone\.$/
         : /or failed: delivery logs neither\.$/;
-    expect((await verdictOn("at-once")).sentence).toMatch(unlogged);
-    await expectCause("waits", attemptLog === "failures" ? "waiting_retry" : "unknown");
+    expect((await verdictOn(atOnce)).sentence).toMatch(unlogged);
+    await expectCause(waits, attemptLog === "failures" ? "waiting_retry" : "unknown");
     // The end of what left an entry is always logged, so that nothing seems to wait for ever.
-    await expectCause("mended", attemptLog === "failures" ? "delivered" : "unknown");
+    await expectCause(mended, attemptLog === "failures" ? "delivered" : "unknown");
   });
 });
