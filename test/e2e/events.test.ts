@@ -131,6 +131,54 @@ describe("the body of each kind is the product's, to the field", () => {
   });
 });
 
+describe("audiences and computed traits", () => {
+  it("come as identifies: of members at first, of who came or went, of values that changed", async () => {
+    const route = await createRoute(installation, receiver, "/told");
+    const { control, system } = installation;
+    const sourceId = route.sourceId;
+    const { id, trait } = (await control.call("POST", "/v1/audiences", { name: "VIP Käufer 🎉", sourceId })) as {
+      readonly [name in "id" | "trait"]: string;
+    };
+    const members = (users: readonly string[]) => control.call("PUT", `/v1/audiences/${id}/members`, users);
+    const values = (said: object) =>
+      control.call("PUT", "/v1/computed-traits/Lifetime%20Value", { sourceId, values: said });
+    /** One for each identify, however often the receiver was sent it. */
+    const told = () => {
+      const bodies = new Map(requestsOf(route).map((each) => [each.headers["x-message-id"], bodyOf(each)]));
+      const identifies = [...bodies.values()].filter(({ type }) => type === "identify");
+      return identifies.map(({ userId, traits }) => `${userId} ${JSON.stringify(traits)}`).sort();
+    };
+    expect(await members(["ada", "bob"])).toEqual({ added: 2, removed: 0, unchanged: 0 });
+    const first = ['ada {"vip_kaufer":true}', 'bob {"vip_kaufer":true}'];
+    await eventually(() => expect(told()).toEqual(first), ARRIVAL);
+    const identify = requestsOf(route).find((each) => bodyOf(each)["userId"] === "ada");
+    expect(identify && bodyOf(identify)).toEqual({
+      ...{ version: 1, type: "identify", userId: "ada", traits: { [trait]: true } },
+      ...{ timestamp: expect.any(String), context: { posthaste: { kind: "audience", id } } },
+    });
+    expect(identify && hasGoodSignature(identify, route.sharedSecret)).toBe(true);
+
+    expect(await members(["bob", "cyd"])).toEqual({ added: 1, removed: 1, unchanged: 1 });
+    await values({ ada: 12.5, bob: { tier: ["gold"] } });
+    await values({ ada: 13, bob: { tier: ["gold"] } });
+    await eventually(async () =>
+      expect(await control.call("GET", `/v1/audiences/${id}`)).toMatchObject({ identifiesWaiting: 0 }),
+    );
+    // One user's events of one source go in order: what was told before these and is not there is not coming.
+    for (const userId of ["ada", "bob", "cyd"])
+      expect(
+        await sendOne(system.ingestUrl, route.writeKey, { type: "track", userId, event: "E", messageId: userId }),
+      ).toBe(200);
+    await eventually(
+      () => expect([...messageIdsOf(requestsOf(route))]).toEqual(expect.arrayContaining(["ada", "bob", "cyd"])),
+      ARRIVAL,
+    );
+    const then = ['ada {"lifetime_value":12.5}', 'ada {"lifetime_value":13}', 'ada {"vip_kaufer":false}'];
+    const others = ['bob {"lifetime_value":{"tier":["gold"]}}', 'cyd {"vip_kaufer":true}'];
+    await eventually(() => expect(told()).toEqual([...first, ...then, ...others].sort()), ARRIVAL);
+  });
+});
+
 describe("a destination that asks for the full payload", () => {
   it("gets what the call had besides, signed, while another gets the documented body", async () => {
     const full = await createRoute(installation, receiver, "/full");
