@@ -17,7 +17,10 @@ import { readValues } from "./harness.ts";
 
 const USER = { name: "a-user", password: "a password" };
 const HOUR_MS = 3_600_000;
-/** A refusal is told at once (SA2 of shared-admin.ts); what fails before the broker came to it, on a busy machine, is asked again. */
+/**
+ * A refusal is told at once (SA2 of shared-admin.ts); what fails before the broker came to it, on a busy machine, is
+ * asked again.
+ */
 const PATIENT = { adminPatienceMs: 60_000 };
 
 let secured: SecuredBroker;
