@@ -17,8 +17,9 @@ type Step = keyof typeof STEPS_MS;
 const STEPS = ["1m", "5m", "15m", "1h"] as const satisfies readonly Step[];
 const MOST_POINTS = 1500;
 
+const metric = z.enum(["outcomes", "latency", "waiting"], "expected outcomes, latency or waiting");
 const query = z.strictObject({
-  metric: z.enum(["outcomes", "latency", "waiting"], "expected outcomes, latency or waiting"),
+  metric,
   ...timeRange,
   step: z
     .enum(STEPS, `expected one of ${STEPS.join(", ")}`)
@@ -60,11 +61,11 @@ export function seriesRoutes({ known, readModel, history, fresh, nowMs }: Series
         description: "Steps in which something was counted, oldest first; the last may not be over.",
         body: {
           name: "Series",
-          schema: z.object({ metric: z.string(), step: z.enum(STEPS), data: z.array(point), ...freshness }),
+          schema: z.object({ metric, step: z.enum(STEPS), data: z.array(point), ...freshness }),
         },
       },
       refusals: ["not_found", "unavailable"],
-      handle: async ({ params: { id: destinationId }, query: { metric, since, until, step: asked } }) => {
+      handle: async ({ params: { id: destinationId }, query: { metric: named, since, until, step: asked } }) => {
         if (known.get(destinationId) === undefined) {
           throw new Problem("not_found", `there is no destination ${destinationId}`);
         }
@@ -85,7 +86,7 @@ export function seriesRoutes({ known, readModel, history, fresh, nowMs }: Series
         const rows = [...written, ...unwritten.filter(({ timeMs }) => timeMs >= (writtenToMs ?? 0))].filter(
           ({ timeMs }) => timeMs >= fromMs && timeMs <= untilMs,
         );
-        return { metric, step, data: stepsOf(rows, stepMs).map(POINTS[metric]), ...fresh() };
+        return { metric: named, step, data: stepsOf(rows, stepMs).map(POINTS[named]), ...fresh() };
       },
     }),
   ];
@@ -131,7 +132,7 @@ function joined(held: HealthRow, row: HealthRow): HealthRow {
   };
 }
 
-const POINTS: Readonly<Record<z.output<typeof query>["metric"], (row: HealthRow) => Point>> = {
+const POINTS: Readonly<Record<z.output<typeof metric>, (row: HealthRow) => Point>> = {
   outcomes: ({ timeMs, delivered, retryable, permanent, deferred }) => ({
     time: isoTime(timeMs),
     ...{ delivered, retryable, permanent, deferred },
