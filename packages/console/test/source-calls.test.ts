@@ -9,7 +9,7 @@ const PATH = "/sources/src_4k2v8m1n0p3q5r7s";
 const example = exampleOf(CALLS).body as { readonly data: readonly object[]; readonly counts: object };
 const [taken] = example.data;
 const [event] = (exampleOf("GET /v1/events").body as { readonly data: readonly object[] }).data;
-const NONE = { accepted: 0, lastAcceptedAt: null, rejected: [], refused: [] };
+const NONE = { accepted: 0, perSecond: 0, lastAcceptedAt: null, rejected: [], refused: [] };
 
 startConsole();
 

@@ -96,7 +96,7 @@ describe("a source's calls", () => {
       },
     ]);
     expect(counts).toMatchObject({
-      accepted: 1,
+      ...{ accepted: 1, perSecond: expect.any(Number) },
       lastAcceptedAt: new Date(NOW_MS).toISOString(),
       rejected: [{ code: "missing_user", count: 1 }],
       refused: [

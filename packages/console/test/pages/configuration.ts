@@ -15,7 +15,14 @@ export const sourcePage: TestedPage = {
   reads: "GET /v1/sources/{id}",
   empty: { "GET /v1/sources/{id}": problem(404, "there is no source src_4k2v8m1n0p3q5r7s") },
   live: {},
-  shows: ["7zve1z2r23axm4r4ht9h51em3sxdz3sg", "Its deliveries", "4,120", "rejected: missing_user × 41", "user user-7"],
+  shows: [
+    "7zve1z2r23axm4r4ht9h51em3sxdz3sg",
+    "Its deliveries",
+    "4,120",
+    "now 1.2/s; not taken",
+    "rejected: missing_user × 41",
+    "user user-7",
+  ],
 };
 
 interface Listed {

@@ -59,7 +59,12 @@ function callsRoute({ sources, nowMs, ...parts }: SourceCallRoutesOptions): Rout
     refusals: ["not_found", "unavailable"],
     handle: ({ params, query }) => {
       if (params.id !== UNKNOWN_SOURCE_ID) findSource(sources.get(params.id), params.id);
-      return findSourceCalls(params.id, { limit: query.limit, sinceMs: query.since ?? nowMs() - HOUR_MS }, parts);
+      const now = nowMs();
+      return findSourceCalls(
+        params.id,
+        { limit: query.limit, sinceMs: query.since ?? now - HOUR_MS, nowMs: now },
+        parts,
+      );
     },
   });
 }

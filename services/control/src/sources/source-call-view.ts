@@ -45,6 +45,7 @@ export const sourceCallsAnswer = {
     counts: z.object({
       since: z.iso.datetime(),
       accepted: z.int().describe("Calls that were taken since then, as far as ingest has told: it does every 10 s."),
+      perSecond: z.number().describe("Calls that were taken a second, in the newest minute that ingest has told of."),
       lastAcceptedAt: z.iso.datetime().nullable(),
       rejected: z.array(codeCount).describe("Calls that were not taken while their request was read."),
       refused: z.array(codeCount).describe("Requests that were refused as a whole."),

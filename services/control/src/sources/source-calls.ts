@@ -1,10 +1,12 @@
 /** What a source sent lately: from the end of `posthaste.events`, the rejected calls and the source's activity. */
 import { isEventSuppressed, type SuppressedUsers } from "@posthaste/core/deletion/suppression";
 import { freshnessOfBoth } from "../http/freshness.ts";
+import { tenths } from "../http/milliseconds.ts";
 import { isoTime, isoTimeOrNull } from "../http/moment.ts";
 import { activityFromEntry, refusedRequestFromEntry } from "../read-model/activity-entry.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import { rejectedCallFromEntry } from "../read-model/rejected-call-entry.ts";
+import { callsPerSecond, rateSinceMs } from "./call-rate.ts";
 import type { EventTail } from "./event-tail.ts";
 import { adviceFor } from "./refusal-advice.ts";
 import { type SourceCall, type SourceCallCounts, viewRefused, viewRejected, viewTaken } from "./source-call-view.ts";
@@ -20,6 +22,7 @@ export interface SourceCallsQuery {
   readonly limit: number;
   /** From when on calls are counted. */
   readonly sinceMs: number;
+  readonly nowMs: number;
 }
 
 /** Records of activity that are added up for one answer: those of a day of some processes. */
@@ -33,7 +36,7 @@ export async function findSourceCalls(sourceId: string, query: SourceCallsQuery,
     tail.newest(sourceId),
     readModel.newest("rejected_calls", ofSource),
     readModel.newest("refused_requests", { ...ofSource, kind: "request" }),
-    countCalls(sourceId, query.sinceMs, readModel),
+    countCalls(sourceId, query, readModel),
   ]);
   const shown = taken.events.filter(({ event }) => !isEventSuppressed(suppressed, event));
   const calls: SourceCall[] = [
@@ -51,14 +54,18 @@ export async function findSourceCalls(sourceId: string, query: SourceCallsQuery,
 
 async function countCalls(
   sourceId: string,
-  sinceMs: number,
+  { sinceMs, nowMs }: Pick<SourceCallsQuery, "sinceMs" | "nowMs">,
   readModel: Pick<ReadModel, "newest">,
 ): Promise<SourceCallCounts> {
-  const entries = await readModel.newest("source_activity", { destinationId: sourceId, sinceMs, limit: MAX_COUNTED });
+  const fromMs = Math.min(sinceMs, rateSinceMs(nowMs));
+  const asked = { destinationId: sourceId, sinceMs: fromMs, limit: MAX_COUNTED };
+  const entries = await readModel.newest("source_activity", asked);
+  const activities = entries.map(activityFromEntry);
   const [rejected, refused] = [new Map<string, number>(), new Map<string, number>()];
   let accepted = 0;
   let lastAcceptedMs: number | null = null;
-  for (const activity of entries.map(activityFromEntry)) {
+  for (const activity of activities) {
+    if (activity.untilMs < sinceMs) continue;
     accepted += activity.accepted;
     if (activity.lastAcceptedMs !== null) lastAcceptedMs = Math.max(lastAcceptedMs ?? 0, activity.lastAcceptedMs);
     add(rejected, activity.rejected);
@@ -66,8 +73,9 @@ async function countCalls(
   }
   const last = entries.length === MAX_COUNTED ? entries.at(-1) : undefined;
   return {
-    since: isoTime(last?.timeMs ?? sinceMs),
+    since: isoTime(Math.max(last?.timeMs ?? 0, sinceMs)),
     accepted,
+    perSecond: tenths(callsPerSecond(activities, nowMs)),
     lastAcceptedAt: isoTimeOrNull(lastAcceptedMs),
     rejected: countsOf(rejected),
     refused: countsOf(refused),

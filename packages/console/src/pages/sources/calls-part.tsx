@@ -6,8 +6,9 @@ import { Awaited, Empty } from "../../listing/loaded.tsx";
 import { PagedList } from "../../listing/paged-list.tsx";
 import { useLiveState } from "../../live/live.ts";
 import { MomentText } from "../../moment/moment-text.tsx";
-import { countOf } from "../../moment/numbers.ts";
+import { countOf, rateOf } from "../../moment/numbers.ts";
 import { Snippets } from "../../snippets/snippets.tsx";
+import { shareOf } from "../../status/health-words.ts";
 import { causeWords } from "../../verdict/cause.ts";
 import { Mark } from "../../verdict/mark.tsx";
 import styles from "./sources-page.module.css";
@@ -97,16 +98,17 @@ function Counts({ sourceId }: Pick<CallsPartProps, "sourceId">) {
   });
   if (isPending) return <Awaited />;
   if (data === undefined) return null;
-  const { accepted, rejected, refused } = data.counts;
+  const { accepted, perSecond, rejected, refused } = data.counts;
   const missed = [
     ...refused.map((each) => ["refused", each] as const),
     ...rejected.map((each) => ["rejected", each] as const),
   ];
+  const missing = missed.reduce((sum, [, { count }]) => sum + count, 0);
   return (
     <>
       <p>
-        In the last hour <strong>{countOf(accepted)}</strong> taken
-        {missed.length === 0 && ", none refused"}
+        In the last hour <strong>{countOf(accepted)}</strong> taken, now <strong>{rateOf(perSecond)}/s</strong>
+        {missing === 0 ? ", none refused" : `; not taken ${shareOf(missing / (accepted + missing))}`}
       </p>
       {missed.length > 0 && (
         <ul aria-label="Not taken">
