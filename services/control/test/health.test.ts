@@ -211,6 +211,10 @@ describe("the list", () => {
     expect(paged).toEqual(wanted);
     const { data } = await read("/v1/health/destinations?name=listed&state=open");
     expect(data.map(({ name }: { name: string }) => name)).toEqual(["Listed early", "Listed late"]);
+    const named = (await read(`/v1/health/destinations?ids=dst_none,${failing},${early}`)).data;
+    expect(named.map(({ destinationId }: { destinationId: string }) => destinationId)).toEqual([early, failing]);
+    const many = Array.from({ length: 201 }, (_, n) => `dst_${n}`).join(",");
+    expect((await control.call("GET", `/v1/health/destinations?ids=${many}`)).status).toBe(400);
     expect((await control.call("GET", "/v1/health/destinations?cursor=bm8")).status).toBe(400);
     expect((await control.call("GET", "/v1/health/destinations?state=ill")).status).toBe(400);
   });

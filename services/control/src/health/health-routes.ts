@@ -8,7 +8,15 @@ import { defineRoute, type Route } from "../http/route.ts";
 import { healthAnswer, viewHealth } from "./health-view.ts";
 import { comparePlaces, type HealthPlace, type KnownDestination, type KnownHealth, placeOf } from "./known-health.ts";
 
+const MOST_IDS = 200;
+
 const query = pageQuery.extend({
+  ids: z
+    .string()
+    .transform((text) => new Set(text.split(",")))
+    .refine(({ size }) => size <= MOST_IDS, `expected at most ${MOST_IDS} ids`)
+    .optional()
+    .describe(`Only these, separated by commas; ${MOST_IDS} at the most.`),
   state: z.enum(HEALTH_STATES, `expected one of ${HEALTH_STATES.join(", ")}`).optional(),
   name: z.string().optional().describe("A part of its name, large or small letters alike."),
 });
@@ -26,12 +34,13 @@ export function healthRoutes(known: KnownHealth, fresh: () => Freshness): readon
         description: "One page.",
         body: { name: "DestinationHealthPage", schema: pageOf(healthAnswer) },
       },
-      handle: async ({ query: { limit, cursor, state, name } }) => {
+      handle: async ({ query: { limit, cursor, ids, state, name } }) => {
         const after = cursor === undefined ? undefined : decodeCursor(cursor);
         const wanted = name?.toLowerCase();
         const rest = known
           .all()
           .filter(({ destination, judged }) => {
+            if (ids !== undefined && !ids.has(destination.id)) return false;
             if (state !== undefined && judged.state !== state) return false;
             return wanted === undefined || destination.name.toLowerCase().includes(wanted);
           })

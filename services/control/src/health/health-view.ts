@@ -54,6 +54,9 @@ export const healthAnswer = z.object({
   attempts: z.int().describe("Of five minutes."),
   success: z.number().nullable().describe("The share of those that delivered, 0 to 1; null without an attempt."),
   successOfHour: z.number().nullable().describe("The same of an hour."),
+  lastHour: z
+    .object({ delivered: z.array(z.int()), failed: z.array(z.int()) })
+    .describe("Attempts of an hour by five minutes: twelve of each, oldest first; the last five minutes are not over."),
   p50Ms: z.number().nullable().describe("From the start of a request to its outcome, of five minutes."),
   p99Ms: z.number().nullable(),
   inFlight: z.int().describe("Requests that have not ended."),
@@ -105,7 +108,7 @@ export function viewHealthNow(
     destination.urls.map(({ url }) => url),
     held,
   );
-  const { attempts, success, successOfHour, p50Ms, p99Ms } = recent;
+  const { attempts, success, successOfHour, lastHour, p50Ms, p99Ms } = recent;
   return {
     destinationId: destination.id,
     name: destination.name,
@@ -114,6 +117,7 @@ export function viewHealthNow(
     reason: reason === null ? null : { url: reason.url, ...viewAnswer(reason) },
     nextProbe: isoTimeOrNull(judged.nextProbeMs),
     ...{ attempts, success: rounded(success), successOfHour: rounded(successOfHour) },
+    lastHour: { delivered: [...lastHour.delivered], failed: [...lastHour.failed] },
     p50Ms: p50Ms === null ? null : tenths(p50Ms),
     p99Ms: p99Ms === null ? null : tenths(p99Ms),
     inFlight: urls.reduce((sum, { inFlight }) => sum + inFlight, 0),

@@ -21,6 +21,9 @@ import type { HealthBook } from "./health-book.ts";
 
 const WINDOW_STEPS = FAILING_WINDOW_MS / MINUTE_MS;
 const HOUR_STEPS = 60;
+/** An hour is told in parts of five minutes. */
+const PART_STEPS = 5;
+const PARTS = HOUR_STEPS / PART_STEPS;
 
 export interface KnownHealthParts {
   readonly book: HealthBook;
@@ -44,6 +47,8 @@ export interface RecentResults {
   /** Shares from 0 to 1; null without an attempt. */
   readonly success: number | null;
   readonly successOfHour: number | null;
+  /** Attempts of the hour by five minutes, oldest first. */
+  readonly lastHour: Readonly<Record<"delivered" | "failed", readonly number[]>>;
   /** Ms; null without a request. */
   readonly p50Ms: number | null;
   readonly p99Ms: number | null;
@@ -79,13 +84,15 @@ export class KnownHealth {
     const recent = book.recent(destinationId);
     if (recent === undefined) return NO_RESULTS;
     const now = nowMs();
-    const { delivered, failed } = recent.attempts(now, WINDOW_STEPS);
+    const window = recent.attempts(now, WINDOW_STEPS);
     const hour = recent.attempts(now, HOUR_STEPS);
+    const parts = PARTS_BACK.map((back) => recent.attempts(now, PART_STEPS, back * PART_STEPS));
     const latencies = recent.latencies(now, WINDOW_STEPS);
     return {
-      attempts: delivered + failed,
-      success: shareOf(delivered, failed),
+      attempts: window.delivered + window.failed,
+      success: shareOf(window.delivered, window.failed),
       successOfHour: shareOf(hour.delivered, hour.failed),
+      lastHour: { delivered: parts.map(({ delivered }) => delivered), failed: parts.map(({ failed }) => failed) },
       p50Ms: latencyAt(latencies, 0.5),
       p99Ms: latencyAt(latencies, 0.99),
     };
@@ -130,7 +137,13 @@ export class KnownHealth {
   }
 }
 
-const NO_RESULTS: RecentResults = { attempts: 0, success: null, successOfHour: null, p50Ms: null, p99Ms: null };
+/** The oldest part first. */
+const PARTS_BACK = Array.from({ length: PARTS }, (_, part) => PARTS - 1 - part);
+const NOTHING: readonly number[] = PARTS_BACK.map(() => 0);
+const NO_RESULTS: RecentResults = {
+  ...{ attempts: 0, success: null, successOfHour: null, lastHour: { delivered: NOTHING, failed: NOTHING } },
+  ...{ p50Ms: null, p99Ms: null },
+};
 
 function shareOf(delivered: number, failed: number): number | null {
   return delivered + failed === 0 ? null : delivered / (delivered + failed);

@@ -1,10 +1,8 @@
-import styles from "./dead-letters-page.module.css";
+import { Bars } from "../../chart/bars.tsx";
 
 const HOUR_MS = 3_600_000;
 /** The newest hours that are drawn. */
 const MOST_HOURS = 48;
-const WIDTH = 4;
-const HEIGHT = 20;
 
 export interface HourBarsProps {
   /** Those hours in which something happened, oldest first. */
@@ -16,22 +14,13 @@ export function HourBars({ hours }: HourBarsProps) {
   const last = Date.parse(hours.at(-1)?.at ?? "");
   const counts = new Map(hours.map(({ at, count }) => [Date.parse(at), count]));
   const first = Math.max(Date.parse(hours[0]?.at ?? ""), last - (MOST_HOURS - 1) * HOUR_MS);
-  const bars = Number.isNaN(first) ? 0 : Math.round((last - first) / HOUR_MS) + 1;
-  const most = Math.max(1, ...counts.values());
+  const drawn = Number.isNaN(first) ? 0 : Math.round((last - first) / HOUR_MS) + 1;
+  const bars = Array.from({ length: drawn }, (_, hour) => counts.get(first + hour * HOUR_MS) ?? 0);
   return (
-    <svg
-      role="img"
-      aria-label={`by the hour, ${bars} h: at most ${most} an hour`}
-      className={styles["bars"]}
-      viewBox={`0 0 ${MOST_HOURS * WIDTH} ${HEIGHT}`}
-      width={MOST_HOURS * WIDTH}
-      height={HEIGHT}
-    >
-      {Array.from({ length: bars }, (_, hour) => {
-        const height = Math.round(((counts.get(first + hour * HOUR_MS) ?? 0) / most) * HEIGHT);
-        // biome-ignore lint/suspicious/noArrayIndexKey: an hour's place is what it is
-        return <rect key={hour} x={hour * WIDTH} y={HEIGHT - height} width={WIDTH - 1} height={height} />;
-      })}
-    </svg>
+    <Bars
+      label={`by the hour, ${drawn} h: at most ${Math.max(0, ...bars)} an hour`}
+      room={MOST_HOURS}
+      bars={bars.map((count) => [{ tone: "bad", count }])}
+    />
   );
 }

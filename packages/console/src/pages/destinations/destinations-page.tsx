@@ -1,6 +1,7 @@
 /** Where events go, and how each is. */
-import { useQuery } from "@tanstack/react-query";
-import type { Destination, DestinationHealthPage } from "../../api/api-types.ts";
+import { type QueryClient, useQueryClient } from "@tanstack/react-query";
+import { useEffect } from "react";
+import type { Destination } from "../../api/api-types.ts";
 import { call } from "../../api/client.ts";
 import { ActionLink } from "../../elements/action-link.tsx";
 import elements from "../../elements/elements.module.css";
@@ -9,19 +10,21 @@ import { PagedList } from "../../listing/paged-list.tsx";
 import { MomentText } from "../../moment/moment-text.tsx";
 import { countOf, rateOf } from "../../moment/numbers.ts";
 import { useSourceNaming } from "../../names/names.ts";
-import { allHealth } from "../../status/all-health.ts";
+import { HEALTH_KEY, readHealth, useHealthOf } from "../../status/health-of.ts";
 import { HEALTH_WORDS, shareOf } from "../../status/health-words.ts";
 import { PageTitle } from "../../status/page-title.tsx";
 import type { Tone } from "../../verdict/cause.ts";
 import { Mark } from "../../verdict/mark.tsx";
 import styles from "./destinations-page.module.css";
+import { HourLine } from "./hour-line.tsx";
 
 /** How often it is looked how they are. */
 const AGAIN_MS = 5000;
 
 export function DestinationsPage() {
   const { nameOf, isSettled } = useSourceNaming();
-  const { data: health, isPending } = useQuery({ ...allHealth, refetchInterval: AGAIN_MS });
+  const client = useQueryClient();
+  useHealthAgain(client);
   return (
     <>
       <PageTitle>Destinations</PageTitle>
@@ -33,13 +36,20 @@ export function DestinationsPage() {
       </div>
       <PagedList
         queryKey={["GET /v1/destinations"]}
-        read={({ signal, ...page }) => call("GET /v1/destinations", { query: page, signal })}
+        read={async ({ signal, ...page }) => {
+          const read = await call("GET /v1/destinations", { query: page, signal });
+          const together = await readHealth(
+            client,
+            read.data.map(({ id }) => id),
+          );
+          return { ...read, data: read.data.map((destination) => ({ destination, together })) };
+        }}
         what="destinations"
-        isAwaited={isPending || !isSettled}
-        idOf={({ id }) => id}
-        textOf={({ name, enabled }) => `${name} ${enabled ? "on" : "off"}`}
-        linkOf={({ id }) => `/destinations/${id}`}
-        copyOf={({ id }) => id}
+        isAwaited={!isSettled}
+        idOf={({ destination: { id } }) => id}
+        textOf={({ destination: { name, enabled } }) => `${name} ${enabled ? "on" : "off"}`}
+        linkOf={({ destination: { id } }) => `/destinations/${id}`}
+        copyOf={({ destination: { id } }) => id}
         rowClass={styles["destination"]}
         empty={
           <Empty
@@ -54,22 +64,30 @@ export function DestinationsPage() {
           </Empty>
         }
       >
-        {(destination) => (
-          <DestinationRow destination={destination} health={health?.get(destination.id)} nameOf={nameOf} />
-        )}
+        {(row) => <DestinationRow {...row} nameOf={nameOf} />}
       </PagedList>
     </>
   );
 }
 
+/** Of all that stand there, again and again. */
+function useHealthAgain(client: QueryClient): void {
+  useEffect(() => {
+    const again = () => void client.refetchQueries({ queryKey: HEALTH_KEY, type: "active" });
+    const timer = setInterval(again, AGAIN_MS);
+    return () => clearInterval(timer);
+  }, [client]);
+}
+
 interface DestinationRowProps {
   readonly destination: Destination;
-  /** Undefined while it is not known. */
-  readonly health: DestinationHealthPage["data"][number] | undefined;
+  /** See `readHealth`. */
+  readonly together: string;
   readonly nameOf: (id: string) => string;
 }
 
-function DestinationRow({ destination, health, nameOf }: DestinationRowProps) {
+function DestinationRow({ destination, together, nameOf }: DestinationRowProps) {
+  const health = useHealthOf(destination.id, together);
   const { name, enabled, sourceIds, settings, missingKeyIds } = destination;
   const [words, tone] = health === undefined ? onOrOff(enabled) : HEALTH_WORDS[health.state];
   const { successOfHour = null, p99Ms = null, waiting = null, deadLetters = null, nextRetry = null } = health ?? {};
@@ -92,6 +110,7 @@ function DestinationRow({ destination, health, nameOf }: DestinationRowProps) {
         )}
       </span>
       <span className={styles["figure"]}>{deadLetters === null ? "–" : countOf(deadLetters)} dead</span>
+      {health === undefined ? <span /> : <HourLine lastHour={health.lastHour} />}
       <span className={styles["detail"]}>
         from {sourceIds.map(nameOf).join(", ") || "no source"} to{" "}
         <code>{settings.urls.map(({ url }) => url).join(" ")}</code>

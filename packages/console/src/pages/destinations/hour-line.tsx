@@ -1,0 +1,23 @@
+import type { DestinationHealth } from "../../api/api-types.ts";
+import { Bars } from "../../chart/bars.tsx";
+import { countOf } from "../../moment/numbers.ts";
+
+/** Attempts of the last hour by five minutes: what failed stands on what was delivered. */
+export function HourLine({ lastHour: { delivered, failed } }: Pick<DestinationHealth, "lastHour">) {
+  return (
+    <Bars
+      label={`the last hour by five minutes: ${told("delivered", delivered)}, ${told("failed", failed)}`}
+      room={delivered.length}
+      bars={delivered.map((count, at) => [
+        { tone: "good", count },
+        { tone: "bad", count: failed[at] ?? 0 },
+      ])}
+    />
+  );
+}
+
+/** `472 delivered, at most 48`. */
+function told(what: string, counts: readonly number[]): string {
+  const sum = counts.reduce((all, count) => all + count, 0);
+  return sum === 0 ? `none ${what}` : `${countOf(sum)} ${what}, at most ${countOf(Math.max(...counts))}`;
+}

@@ -1,0 +1,35 @@
+/** How those destinations are that stand on a page: of a thousand they alone are asked for. */
+import { type QueryClient, queryOptions, useQuery } from "@tanstack/react-query";
+import type { DestinationHealthPage } from "../api/api-types.ts";
+import { call } from "../api/client.ts";
+
+type Health = DestinationHealthPage["data"][number];
+
+export const HEALTH_KEY = ["GET /v1/health/destinations", "together"] as const;
+
+function healthOf(together: string) {
+  return queryOptions({
+    queryKey: [...HEALTH_KEY, together],
+    queryFn: async ({ signal }): Promise<ReadonlyMap<string, Health>> => {
+      const limit = together.split(",").length;
+      const { data } = await call("GET /v1/health/destinations", { query: { ids: together, limit }, signal });
+      return new Map(data.map((each) => [each.destinationId, each]));
+    },
+    enabled: together !== "",
+  });
+}
+
+/**
+ * Reads how they are, 200 at the most, so that rows which come after it have it; answers what `useHealthOf` is to be
+ * asked with. A row stands without it where it could not be read.
+ */
+export async function readHealth(client: QueryClient, ids: Iterable<string>): Promise<string> {
+  const together = [...new Set(ids)].join(",");
+  if (together !== "") await client.prefetchQuery(healthOf(together));
+  return together;
+}
+
+/** Undefined while it is not known. */
+export function useHealthOf(id: string, together: string): Health | undefined {
+  return useQuery(healthOf(together)).data?.get(id);
+}
