@@ -33,6 +33,13 @@ export interface OpenOptions {
   readonly signal: AbortSignal;
 }
 
+export interface Paging {
+  /** As many as a page may have. */
+  readonly page?: number;
+  /** See `call`. */
+  readonly extraMs?: number;
+}
+
 export interface ApiClient {
   /** Whether there is a token to ask with. */
   readonly hasToken: boolean;
@@ -57,8 +64,8 @@ export interface ApiClient {
   open(path: string, options: OpenOptions): Promise<AsyncIterable<Uint8Array>>;
   /** Entries of a list through all its pages, at most `limit`. */
   list(path: string, limit: number): Promise<readonly Entry[]>;
-  /** The same for a list that control reads from a topic; `query` narrows it. `page`: as many as one may have. */
-  listRead(path: string, limit: number, query: Readonly<Record<string, string>>, page?: number): Promise<ReadList>;
+  /** The same for a list that control reads from a topic; `query` narrows it. */
+  listRead(path: string, limit: number, query: Readonly<Record<string, string>>, paging?: Paging): Promise<ReadList>;
   /** An answer of whatever status, asked for without the token. Throws CliError when there is none. */
   probe(path: string): Promise<ApiAnswer>;
 }
@@ -112,14 +119,14 @@ export function createApiClient({ url, token, timeoutMs, version }: ApiClientOpt
     return response;
   };
 
-  const listRead: ApiClient["listRead"] = async (path, limit, filter, page = PAGE) => {
+  const listRead: ApiClient["listRead"] = async (path, limit, filter, { page = PAGE, extraMs = 0 } = {}) => {
     const entries: Entry[] = [];
     let isComplete = true;
     let cursor: string | null = null;
     do {
       const query = new URLSearchParams({ ...filter, limit: String(Math.min(page, limit - entries.length)) });
       if (cursor !== null) query.set("cursor", cursor);
-      const { data, nextCursor, complete } = await call("GET", `${path}?${query}`);
+      const { data, nextCursor, complete } = await call("GET", `${path}?${query}`, undefined, extraMs);
       if (Array.isArray(data)) entries.push(...data.filter(isEntry));
       if (complete === false) isComplete = false;
       cursor = typeof nextCursor === "string" ? nextCursor : null;

@@ -51,7 +51,7 @@ const PRINTED: Readonly<Record<string, string>> = {
   "deliveries resend": "Resent",
   "dead-letters list": "DeadLetterPage.data",
   "dead-letters count": "DeadLetterCountPage.data",
-  "dead-letters groups": "DeadLetterGroups.data",
+  "dead-letters groups": "DeadLetterGroupPage.data",
   "dead-letters show": "WholeDeadLetter",
   "dead-letters replay": "ReplayStart",
   "dead-letters purge": "Purge",

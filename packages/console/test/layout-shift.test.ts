@@ -111,6 +111,10 @@ describe.skipIf("missing" in found)("nothing moves", () => {
     ],
     ["names come after letters", lettersPage.path, lettersPage.live, NAMES, "Loading letters"],
     ["names come after groups of letters", deadLettersPage.path, deadLettersPage.live, NAMES, "Loading dead letters"],
+    [
+      "health comes after groups of letters",
+      ...[deadLettersPage.path, deadLettersPage.live, ["GET /v1/health/destinations"], "Loading dead letters"],
+    ],
     ["names come after changes", activityPage.path, activityPage.live, NAMES, "Loading changes"],
     ["names come after an overview's figures", overviewPage.path, overviewPage.live, NAMES, "1 needs you"],
     ["names come after notifications", deletionPage.path, deletionPage.live, NAMES, "Loading states by source"],

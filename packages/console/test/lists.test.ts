@@ -157,16 +157,53 @@ describe.skipIf("missing" in found)("a list", () => {
     expect(resends()).toHaveLength(1);
   });
 
-  it("of groups of dead letters shows the largest, and more when asked", async () => {
+  it("of groups of dead letters leads to the settings of what they lack, and names what no service could read", async () => {
     const answer = exampleOf("GET /v1/dead-letters/groups").body as { readonly data: readonly object[] };
-    const data = Array.from({ length: 3000 }, (_, n) => ({
+    const groups = [
+      { ...answer.data[0], destinationId: "dst_1", reason: "rejected_by_receiver", reasonClass: "configuration" },
+      { ...answer.data[0], destinationId: "dst_2" },
+    ];
+    const unreadable = (topic: string) => ({
+      ...{ place: `${topic}/0/1`, topic, partition: 0, offset: 1, reason: "not_framed", error: "no frame" },
+      ...{ time: "2026-11-22T14:12:10.000Z", by: "router", bytes: 3, reproduced: false },
+    });
+    const data = ["posthaste.events", "posthaste.deliveries", "posthaste.events"].map(unreadable);
+    const page = await visit("/dead-letters", {
+      "GET /v1/dead-letters/groups": { body: { ...answer, data: groups } },
+      "GET /v1/unreadable": { body: { data, nextCursor: null, asOf: null, complete: true } },
+    });
+    await page
+      .getByText("3 records could not be read by any service: 2 of posthaste.events, 1 of posthaste.deliveries.")
+      .waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    const settings = page.getByRole("link", { name: /^Open settings of/ });
+    expect(await settings.count()).toBe(1);
+    await settings.click();
+    await page.waitForURL("**/destinations/dst_1?tab=settings");
+  });
+
+  it("of groups of dead letters shows the largest, and more when asked", async () => {
+    const GROUPS = "GET /v1/dead-letters/groups";
+    const answer = exampleOf(GROUPS).body as { readonly data: readonly object[] };
+    const groups = Array.from({ length: 3000 }, (_, n) => ({
       ...answer.data[0],
-      destinationId: `dst_${n}`,
-      count: 3000 - n,
+      ...{ destinationId: `dst_${n}`, count: 3000 - n },
     }));
-    const page = await visit("/dead-letters", { "GET /v1/dead-letters/groups": { body: { ...answer, data } } });
+    const page = await visit("/dead-letters", {
+      [GROUPS]: ({ query }) => {
+        const [from, limit] = [Number(query.get("cursor") ?? 0), Number(query.get("limit"))];
+        // The one before grew between the two pages.
+        const data = groups.slice(Math.max(0, from - 1), from + limit);
+        return { body: { ...answer, data, nextCursor: String(from + limit), groups: groups.length } };
+      },
+    });
     await page.getByRole("button", { name: "More: 2,950 smaller groups" }).click();
     await page.getByText("dst_99", { exact: true }).waitFor();
     expect(await page.getByRole("row").count()).toBe(100);
+    await page.getByRole("button", { name: "More: 2,900 smaller groups" }).waitFor();
+    const limits = control.requests.flatMap(({ operation, query }) =>
+      operation === GROUPS ? [query.get("limit")] : [],
+    );
+    expect(new Set(limits)).toEqual(new Set(["50"]));
   });
 });

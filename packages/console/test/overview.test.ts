@@ -1,7 +1,7 @@
 /** The overview: what it shows of a thousand destinations, what can be sent again, the tab's title and icon. */
 import { describe, expect, it } from "vitest";
 import { focusOf, found } from "./browser.ts";
-import { exampleOf } from "./fake-control.ts";
+import { exampleOf, type FakeAnswers } from "./fake-control.ts";
 import { control, startConsole, visit } from "./started-console.ts";
 
 const STATUS = "GET /v1/status";
@@ -58,9 +58,15 @@ describe.skipIf("missing" in found)("the overview", () => {
 
   it("says of a destination that answers again what died before, until it was replayed", async () => {
     const since = "2026-11-22T10:42:00.000Z";
-    const answers = {
+    const [largest = {}, smaller = {}] = [
+      ...lost({ count: 12_300, lastAt: "2026-11-22T10:09:00.000Z" }).body.data,
+      ...lost({ count: 45, error: "504", firstAt: "2026-11-22T07:00:00.000Z" }).body.data,
+    ];
+    const answers: FakeAnswers = {
       ...well,
-      "GET /v1/dead-letters/groups": lost(),
+      // Its other group is not among the largest.
+      "GET /v1/dead-letters/groups": ({ query }) =>
+        query.get("destinationId") === "dst_mended" ? listOf(largest, smaller) : listOf(largest),
       "GET /v1/replays": listOf(),
       "GET /v1/health/destinations/{id}": mended({ since }),
     };

@@ -141,6 +141,25 @@ describe("groups", () => {
     const named = await control.call("GET", "/v1/dead-letters/groups?reason=suppressed");
     expect(named.body.data.map(({ count }: { count: number }) => count)).toEqual([1]);
   });
+
+  it("come in pages, the largest first, each once", async () => {
+    const whole = (await control.call("GET", "/v1/dead-letters/groups")).body;
+    expect([whole.nextCursor, whole.groups, whole.data.map(({ count }: { count: number }) => count)]).toEqual([
+      ...[null, 3, [2, 1, 1]],
+    ]);
+    const paged: unknown[] = [];
+    let cursor: string | null = "";
+    while (cursor !== null) {
+      const from: string = cursor === "" ? "" : `&cursor=${cursor}`;
+      const { body } = await control.call("GET", `/v1/dead-letters/groups?limit=1${from}`);
+      expect([body.data.length, body.groups]).toEqual([1, 3]);
+      paged.push(...body.data);
+      cursor = body.nextCursor;
+    }
+    expect(paged).toEqual(whole.data);
+    const { status, body } = await control.call("GET", "/v1/dead-letters/groups?cursor=b2Rk");
+    expect([status, body.errors]).toMatchObject([400, [{ path: "cursor" }]]);
+  });
 });
 
 describe("a purge", () => {

@@ -77,10 +77,10 @@ function addGroups(deadLetters: Command, perform: Perform): void {
     .description("dead letters by destination, reason and error, with what helps; ends with 3 when nothing matches")
     .action((filter: LetterFilter, command: Command) =>
       perform(command, async (context) => {
-        const query = new URLSearchParams(letterQuery(filter));
-        const { data, complete } = await context.api.call("GET", `${PATH}/groups?${query}`, undefined, GROUPS_MS);
-        const entries = Array.isArray(data) ? data : [];
-        return printRead(context, { entries, complete: complete !== false }, GROUP_COLUMNS);
+        const query = letterQuery(filter);
+        const patience = { extraMs: GROUPS_MS };
+        const groups = await context.api.listRead(`${PATH}/groups`, Number.POSITIVE_INFINITY, query, patience);
+        return printRead(context, groups, GROUP_COLUMNS);
       }),
     )
     .addHelpText(

@@ -34,7 +34,7 @@ export function addFindEvents(events: Command, perform: Perform): void {
         if (filter.userId === undefined && filter.event === undefined) {
           throw new CliError(EXIT.usage, "name whose events or which are sought by --user-id or --event");
         }
-        const list = await context.api.listRead("/v1/events", limit, queryOf({ ...filter }), PAGE);
+        const list = await context.api.listRead("/v1/events", limit, queryOf({ ...filter }), { page: PAGE });
         return printRead(context, list, COLUMNS);
       }),
     )

@@ -1,12 +1,12 @@
 /** Dead letters: what will not be tried again, and why. */
 import { z } from "zod";
-import { freshness } from "../http/freshness.ts";
 import { pageOf, pageQuery } from "../http/page.ts";
 import { defineRoute, type Route } from "../http/route.ts";
 import { decodeCursor, encodeCursor } from "../read-model/journal-cursor.ts";
 import { filterFrom, letterQuery } from "../replays/letter-query.ts";
 import { decodeCountCursor, encodeCountCursor } from "./count-cursor.ts";
 import { deadLetter, momentOf, reason, reasonClass, viewEntry } from "./dead-letter-view.ts";
+import { decodeGroupCursor, encodeGroupCursor } from "./group-cursor.ts";
 import { groupLetters, remedyOf } from "./letter-groups.ts";
 import type { VisibleLetters } from "./visible-letters.ts";
 
@@ -104,27 +104,35 @@ export function deadLetterRoutes(letters: VisibleLetters): readonly Route[] {
 }
 
 function groupRoute(letters: VisibleLetters): Route {
-  const groups = z.object({ data: z.array(deadLetterGroup), ...freshness });
+  const schema = pageOf(deadLetterGroup).extend({ groups: z.int().describe("How many there are on all pages.") });
   return defineRoute({
     method: "GET",
     path: "/v1/dead-letters/groups",
     operation: "groupDeadLetters",
     summary: "Dead letters by destination, reason and error, the largest group first, with what helps",
-    query: z.object(letterQuery),
+    query: deadLetterQuery,
     isLong: true,
-    answer: { status: 200, description: "All groups.", body: { name: "DeadLetterGroups", schema: groups } },
-    handle: async ({ query }) => {
+    answer: {
+      status: 200,
+      description:
+        "One page of groups. They are counted for each page: one that grows between two may be on both, or on none.",
+      body: { name: "DeadLetterGroupPage", schema },
+    },
+    handle: async ({ query: { limit, cursor, ...asked } }) => {
+      const after = cursor === undefined ? undefined : decodeGroupCursor(cursor);
       const fresh = letters.freshness;
-      const found = await groupLetters(letters, filterFrom(query));
+      const { groups, next, total } = await groupLetters(letters, { filter: filterFrom(asked), limit, after });
       return {
-        data: found.map(({ firstMs, lastMs, hours, ...group }) => ({
+        data: groups.map(({ firstMs, lastMs, hours, ...group }) => ({
           ...group,
           firstAt: new Date(firstMs).toISOString(),
           lastAt: new Date(lastMs).toISOString(),
           hours: [...hours].sort(([a], [b]) => a - b).map(([ms, count]) => ({ at: new Date(ms).toISOString(), count })),
           remedy: remedyOf(group),
         })),
+        nextCursor: next === null ? null : encodeGroupCursor(next),
         ...fresh,
+        groups: total,
       };
     },
   });

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { JournalEntry } from "../read-model/journal-entry.ts";
 import type { LetterHour } from "../read-model/letter-table.ts";
-import { groupLetters } from "./letter-groups.ts";
+import { type GroupPlace, groupLetters } from "./letter-groups.ts";
 
 const HOUR_MS = 3_600_000;
 const ALIKE = { destinationId: "dst_1", kind: "window_expired", reasonClass: "receiver", error: "503" };
@@ -50,6 +50,32 @@ it("letters are grouped alike, by the hour as they were counted and one by one",
       ...{ firstMs: 4 * HOUR_MS, lastMs: 4 * HOUR_MS, sample: "0:2" },
     },
   ] satisfies readonly LetterHour[];
-  expect(await groupLetters({ hours: async () => hours, shown: one }, {})).toEqual(GROUPED);
-  expect(await groupLetters({ hours: async () => null, shown: one }, {})).toEqual(GROUPED);
+  const all = { filter: {}, limit: 2, after: undefined };
+  const page = { groups: GROUPED, next: null, total: 2 };
+  expect(await groupLetters({ hours: async () => hours, shown: one }, all)).toEqual(page);
+  expect(await groupLetters({ hours: async () => null, shown: one }, all)).toEqual(page);
+});
+
+it("groups of one size come in one order, whichever came first, so that pages have each once", async () => {
+  const counts: [id: string, count: number][] = [
+    ["e", 1],
+    ["b", 2],
+    ["d", 1],
+    ["a", 1],
+    ["c", 9],
+  ];
+  let hours = counts.map(([destinationId, count]) => ({
+    ...{ ...ALIKE, destinationId, count, hourMs: 0, firstMs: 1, lastMs: 1, sample: "0:1" },
+  }));
+  const shown: string[] = [];
+  let after: GroupPlace | undefined;
+  do {
+    const asked = { filter: {}, limit: 2, after };
+    const { groups, next, total } = await groupLetters({ hours: async () => hours, shown: one }, asked);
+    expect(total).toBe(5);
+    shown.push(groups.map(({ destinationId }) => destinationId).join(""));
+    after = next ?? undefined;
+    hours = hours.toReversed();
+  } while (after !== undefined);
+  expect(shown).toEqual(["cb", "ad", "e"]);
 });

@@ -1,4 +1,4 @@
-/** Dead letters by what they died of, and what helps. */
+/** Dead letters by what they died of, and what helps. The largest group first, those of one size in order of names. */
 import type { LetterFilter } from "@posthaste/core/replay/letter-filter";
 import { letterPlace } from "@posthaste/core/replay/letter-filter";
 import { deadLetterFromEntry, factsFromEntry, type ListedDeadLetter } from "../read-model/dead-letter-entry.ts";
@@ -23,15 +23,46 @@ export interface LetterGroup {
   readonly hours: Map<number, number>;
 }
 
+/** Where a page of groups ended. */
+export interface GroupPlace {
+  readonly count: number;
+  readonly name: string;
+}
+
+export interface GroupPage {
+  readonly groups: readonly LetterGroup[];
+  /** Null on the last page. */
+  readonly next: GroupPlace | null;
+  /** How many there are on all pages. */
+  readonly total: number;
+}
+
 type LettersToGroup = Pick<VisibleLetters, "hours" | "shown">;
 
-/** The largest first. */
-export async function groupLetters(letters: LettersToGroup, filter: LetterFilter): Promise<readonly LetterGroup[]> {
+export interface GroupQuery {
+  readonly filter: LetterFilter;
+  readonly limit: number;
+  readonly after: GroupPlace | undefined;
+}
+
+/** One page. They are counted for each: one that grows or shrinks between two pages may be on both, or on none. */
+export async function groupLetters(letters: LettersToGroup, { filter, limit, after }: GroupQuery): Promise<GroupPage> {
   const groups = new Map<string, LetterGroup>();
   const counted = await letters.hours(filter);
   for (const hour of counted ?? []) addHour(groups, hour);
   if (counted === null) for await (const entry of letters.shown(filter)) addHour(groups, hourOf(entry));
-  return [...groups.values()].sort((a, b) => b.count - a.count);
+  const all = [...groups].map(([name, group]) => ({ name, count: group.count, group })).sort(compare);
+  const rest = after === undefined ? all : all.filter((each) => compare(each, after) > 0);
+  const page = rest.slice(0, limit);
+  const last = page.at(-1);
+  const next = last !== undefined && rest.length > limit ? { count: last.count, name: last.name } : null;
+  return { groups: page.map(({ group }) => group), next, total: all.length };
+}
+
+function compare(a: GroupPlace, b: GroupPlace): number {
+  if (a.count !== b.count) return b.count - a.count;
+  if (a.name === b.name) return 0;
+  return a.name < b.name ? -1 : 1;
 }
 
 /** Of a letter by itself. */

@@ -1,9 +1,8 @@
 /** What was given up, by destination, reason and error, the largest group first, with what helps. */
-import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { GridList, GridListItem } from "react-aria-components";
-import type { DeadLetterGroups } from "../../api/api-types.ts";
-import { asked } from "../../api/asked.ts";
+import type { DeadLetterGroupPage } from "../../api/api-types.ts";
+import { call } from "../../api/client.ts";
 import { ActionLink } from "../../elements/action-link.tsx";
 import { Button } from "../../elements/button.tsx";
 import type { LetterFilterKey } from "../../letters/letter-filter.ts";
@@ -14,22 +13,43 @@ import { Empty, Loaded } from "../../listing/loaded.tsx";
 import { MomentText } from "../../moment/moment-text.tsx";
 import { countOf } from "../../moment/numbers.ts";
 import { useNames } from "../../names/names.ts";
+import { readHealth, useHealthOf } from "../../status/health-of.ts";
 import { PageTitle } from "../../status/page-title.tsx";
 import { Mark } from "../../verdict/mark.tsx";
 import styles from "./dead-letters-page.module.css";
 import { HourBars } from "./hour-bars.tsx";
+import { UnreadablePart } from "./unreadable-part.tsx";
 
-type Group = DeadLetterGroups["data"][number];
+interface Group extends Counted {
+  /** See `readHealth`. */
+  readonly together: string;
+}
+type Counted = DeadLetterGroupPage["data"][number];
 
 /** How often the groups are counted anew. */
 const AGAIN_MS = 15_000;
 /** Groups on the page at first, and those that each "more" adds: a thousand failing destinations have thousands. */
-const STEP = 50;
+const PAGE = 50;
 
 export function DeadLettersPage() {
-  const query = useQuery({ ...asked("GET /v1/dead-letters/groups", {}), refetchInterval: AGAIN_MS });
+  const client = useQueryClient();
+  const query = useInfiniteQuery({
+    queryKey: ["GET /v1/dead-letters/groups", "pages"],
+    queryFn: async ({ pageParam: cursor, signal }) => {
+      const page = await call("GET /v1/dead-letters/groups", { query: { limit: PAGE, cursor }, signal });
+      const failed = page.data.filter(({ reasonClass }) => reasonClass === "receiver");
+      const together = await readHealth(
+        client,
+        failed.map(({ destinationId }) => destinationId),
+      );
+      return { ...page, data: page.data.map((group) => ({ ...group, together })) };
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+    refetchInterval: AGAIN_MS,
+    gcTime: 0,
+  });
   const nameOf = useNames();
-  const [most, setMost] = useState(STEP);
   return (
     <>
       <PageTitle>Dead letters</PageTitle>
@@ -38,14 +58,14 @@ export function DeadLettersPage() {
         query={query}
         what="dead letters"
         isNamed
-        isEmpty={({ data }) => data.length === 0}
+        isEmpty={({ pages }) => groupsOf(pages).length === 0}
         empty={<Empty command="posthaste dead-letters list">Nothing was given up: no delivery needs you.</Empty>}
       >
-        {({ data, asOf, complete }) => (
+        {({ pages }) => (
           <div data-state="live">
-            <Freshness asOf={asOf} complete={complete} />
+            <Freshness asOf={pages[0]?.asOf ?? null} complete={pages[0]?.complete ?? true} />
             <GridList aria-label="dead letters">
-              {data.slice(0, most).map((group) => (
+              {groupsOf(pages).map((group) => (
                 <GridListItem
                   key={keyOf(group)}
                   id={keyOf(group)}
@@ -57,16 +77,22 @@ export function DeadLettersPage() {
                 </GridListItem>
               ))}
             </GridList>
-            {data.length > most && (
-              <Button onPress={() => setMost(most + STEP)}>
-                {`More: ${countOf(data.length - most)} smaller groups`}
+            {query.hasNextPage && (
+              <Button onPress={() => void query.fetchNextPage()} isPending={query.isFetchingNextPage}>
+                {`More: ${countOf(Math.max(1, (pages[0]?.groups ?? 0) - groupsOf(pages).length))} smaller groups`}
               </Button>
             )}
           </div>
         )}
       </Loaded>
+      <UnreadablePart />
     </>
   );
+}
+
+/** Of all pages, each once: one that grew between two pages was on both. */
+function groupsOf(pages: readonly { readonly data: readonly Group[] }[]): readonly Group[] {
+  return [...new Map(pages.flatMap(({ data }) => data).map((group) => [keyOf(group), group])).values()];
 }
 
 function GroupRow({ group, name }: { readonly group: Group; readonly name: string }) {
@@ -84,22 +110,44 @@ function GroupRow({ group, name }: { readonly group: Group; readonly name: strin
       <HourBars hours={hours} />
       <span className={styles["remedy"]}>
         {reasonClass}: {remedy}
+        {reasonClass === "receiver" && <Mended group={group} />}
       </span>
       <span className={styles["review"]}>
+        {reasonClass === "configuration" && (
+          <ActionLink
+            href={`/destinations/${group.destinationId}${searchOf({ tab: "settings" })}`}
+            label={`Open settings of ${name}`}
+          >
+            Open settings
+          </ActionLink>
+        )}
         <ActionLink href={reviewOf(filterOf(group))}>Review and replay</ActionLink>
       </span>
     </div>
   );
 }
 
-function keyOf({ destinationId, reason, reasonClass, error }: Group): string {
+/** Whether it answers again: it is healthy, and since it is, none of these died. */
+function Mended({ group: { destinationId, lastAt, together } }: { readonly group: Group }) {
+  const health = useHealthOf(destinationId, together);
+  if (health === undefined || health.state !== "healthy") return null;
+  if (health.since === null) return <>; it answers now</>;
+  if (Date.parse(health.since) < Date.parse(lastAt)) return null;
+  return (
+    <>
+      ; it answers again since <MomentText at={health.since} isShort withDistance />
+    </>
+  );
+}
+
+function keyOf({ destinationId, reason, reasonClass, error }: Counted): string {
   return JSON.stringify([destinationId, reason, reasonClass, error]);
 }
 
-function filterOf({ destinationId, reason, error }: Group): Filter<LetterFilterKey> {
+function filterOf({ destinationId, reason, error }: Counted): Filter<LetterFilterKey> {
   return { destinationId, reason, ...(error === null ? {} : { error }) };
 }
 
-export function wordsOf(reason: Group["reason"]): string {
+export function wordsOf(reason: Counted["reason"]): string {
   return reason.replaceAll("_", " ");
 }

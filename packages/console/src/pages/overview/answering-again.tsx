@@ -1,5 +1,5 @@
 import { useQueries, useQuery } from "@tanstack/react-query";
-import type { DeadLetterGroups, DestinationHealth, ReplayPage, Status } from "../../api/api-types.ts";
+import type { DeadLetterGroupPage, DestinationHealth, ReplayPage, Status } from "../../api/api-types.ts";
 import { asked } from "../../api/asked.ts";
 import { ActionLink } from "../../elements/action-link.tsx";
 import { searchOf } from "../../listing/filter.ts";
@@ -11,6 +11,8 @@ import styles from "./overview-page.module.css";
 const AGAIN_MS = 15_000;
 /** At a time: the next ones come when these were seen to. */
 const MOST_SHOWN = 3;
+/** The most that one page may hold: whoever lost the most is named in the largest groups. */
+const PAGE = 200;
 
 interface LostSince {
   readonly destinationId: string;
@@ -21,28 +23,39 @@ interface LostSince {
 
 /** Destinations that deliver again after they had letters die, which nobody replayed since. */
 export function AnsweringAgain({ status: { needsSomebody } }: { readonly status: Status }) {
-  const groups = useQuery({ ...asked("GET /v1/dead-letters/groups", {}), refetchInterval: AGAIN_MS });
+  const groups = useQuery({
+    ...asked("GET /v1/dead-letters/groups", { query: { limit: PAGE } }),
+    refetchInterval: AGAIN_MS,
+  });
   const replays = useQuery({ ...asked("GET /v1/replays", {}), refetchInterval: AGAIN_MS });
   const failing = new Set(needsSomebody.map(({ destinationId }) => destinationId));
-  const lost =
+  const named =
     groups.data === undefined || replays.data === undefined
       ? []
       : lostAt(groups.data, replays.data)
           .filter(({ destinationId }) => !failing.has(destinationId))
           .slice(0, MOST_SHOWN);
+  // Of each all groups, whatever page of the largest they stand on.
+  const whole = useQueries({
+    queries: named.map(({ destinationId }) => ({
+      ...asked("GET /v1/dead-letters/groups", { query: { destinationId, limit: PAGE } }),
+      refetchInterval: AGAIN_MS,
+    })),
+  });
   const health = useQueries({
-    queries: lost.map(({ destinationId }) => ({
+    queries: named.map(({ destinationId }) => ({
       ...asked("GET /v1/health/destinations/{id}", { params: { id: destinationId } }),
       retry: false,
     })),
   });
-  const isAwaited = [groups, replays, ...health].some(({ isPending }) => isPending);
+  const isAwaited = [groups, replays, ...whole, ...health].some(({ isPending }) => isPending);
   if (isAwaited) return <Awaited />;
-  return lost.map((each, index) => {
-    const known = health[index]?.data;
-    return known !== undefined && isAgainSince(known, each) ? (
-      <Banner key={each.destinationId} lost={each} health={known} />
-    ) : null;
+  return named.map(({ destinationId }, index) => {
+    const [known, letters] = [health[index]?.data, whole[index]?.data];
+    if (known === undefined || letters === undefined || replays.data === undefined) return null;
+    const lost = lostAt(letters, replays.data).find((each) => each.destinationId === destinationId);
+    if (lost === undefined || !isAgainSince(known, lost)) return null;
+    return <Banner key={destinationId} lost={lost} health={known} />;
   });
 }
 
@@ -75,7 +88,7 @@ function isAgainSince({ state, since }: DestinationHealth, { lastAt }: LostSince
 }
 
 /** By destination, the most first; what fell to a replay made after it is somebody's already. */
-function lostAt({ data }: DeadLetterGroups, { data: replays }: ReplayPage): readonly LostSince[] {
+function lostAt({ data }: DeadLetterGroupPage, { data: replays }: ReplayPage): readonly LostSince[] {
   const byDestination = new Map<string, LostSince>();
   for (const { destinationId, reasonClass, count, firstAt, lastAt } of data) {
     if (reasonClass !== "receiver") continue;

@@ -1,0 +1,16 @@
+/** Where a page of groups ended, as the text that the next call gives back. */
+import { invalidInput } from "../http/problem.ts";
+import type { GroupPlace } from "./letter-groups.ts";
+
+export function encodeGroupCursor({ count, name }: GroupPlace): string {
+  return Buffer.from(`${count}:${name}`).toString("base64url");
+}
+
+/** Throws a Problem for any other text. */
+export function decodeGroupCursor(cursor: string): GroupPlace {
+  const [, count, name] = /^(\d{1,16}):(\[.+\])$/s.exec(Buffer.from(cursor, "base64url").toString()) ?? [];
+  if (count === undefined || name === undefined) {
+    throw invalidInput([{ path: "cursor", message: "expected the nextCursor of the page before" }]);
+  }
+  return { count: Number(count), name };
+}
