@@ -195,7 +195,7 @@ describe.skipIf("missing" in found)("a destination", () => {
     const page = await visit(settingsPath);
     await page.getByRole("button", { name: "Send a test by the saved settings" }).click();
     await page.getByRole("region", { name: "Test" }).getByRole("status").waitFor();
-    expect(bodies("POST /v1/destinations/{id}/test")).toEqual([{}]);
+    expect(bodies("POST /v1/destinations/{id}/test")).toEqual([{ type: "track" }]);
     expect(await axeFaults(page)).toEqual([]);
   });
 
@@ -317,7 +317,7 @@ describe.skipIf("missing" in found)("a destination", () => {
     expect(await axeFaults(page)).toEqual([]);
     await page.setViewportSize({ width: 360, height: 800 });
     await expect.poll(() => sidewaysPx(page)).toBe(0);
-    await page.getByRole("combobox").selectOption("week");
+    await page.getByRole("region", { name: "Over time" }).getByRole("combobox").selectOption("week");
     await expect
       .poll(() => sent("GET /v1/destinations/{id}/series").map(({ query }) => query.get("step")))
       .toContain("1h");

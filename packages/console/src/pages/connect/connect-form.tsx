@@ -3,13 +3,14 @@ import { useEffect, useState } from "react";
 import { Form } from "react-aria-components";
 import { ApiProblem, call } from "../../api/client.ts";
 import { Button } from "../../elements/button.tsx";
-import { Choice } from "../../elements/choice.tsx";
 import { Field } from "../../elements/field.tsx";
 import { Refusal } from "../../elements/refusal.tsx";
 import { allSources } from "../../names/names.ts";
 import { useMissingScope } from "../../session/session.ts";
 import { BodyChoice } from "../destinations/body-choice.tsx";
 import { UrlFields } from "../destinations/destination-fields.tsx";
+import { type SampleType, SampleTypeChoice } from "../destinations/sample-type.tsx";
+import { SettleChoice } from "../destinations/settle-choice.tsx";
 import { TestedUrls } from "../destinations/test-send.tsx";
 import styles from "./connect.module.css";
 import { type ConnectDraft, heldDraft, holdDraft, nameOf, settingsOf } from "./connect-draft.ts";
@@ -69,14 +70,13 @@ export function ConnectForm() {
         <More draft={draft} onChange={put} />
       </div>
       <aside className={styles["aside"]} aria-label="Test and save">
+        <SampleTypeChoice value={testing.type} onChange={testing.setType} />
         <Button isPending={testing.isPending} unavailable={unavailable} onPress={testing.start}>
           Send test
         </Button>
         {!hasFieldErrors && <Refusal error={testing.error} />}
         {testing.urls === null ? (
-          <p className={styles["detail"]}>
-            Sends one made-up event to every URL, as the form stands, and shows the answers.
-          </p>
+          <p className={styles["detail"]}>It goes to every URL, as the form stands, and the answers are shown.</p>
         ) : (
           <TestedUrls urls={testing.urls} />
         )}
@@ -111,15 +111,7 @@ function More({ draft, onChange }: MoreProps) {
           value={draft.name}
           onChange={(name) => onChange({ name })}
         />
-        <Choice
-          label="A delivery is settled"
-          value={draft.settle}
-          choices={[
-            ["any", "when any URL took it: the next one is for when the first fails"],
-            ["each", "by each URL on its own: all of them get every event"],
-          ]}
-          onChange={(settle) => onChange({ settle })}
-        />
+        <SettleChoice value={draft.settle} onChange={(settle) => onChange({ settle })} />
         <BodyChoice value={draft.payload} onChange={(payload) => onChange({ payload })} />
       </div>
     </details>
@@ -127,12 +119,13 @@ function More({ draft, onChange }: MoreProps) {
 }
 
 function useTesting(draft: ConnectDraft, sharedSecret: string) {
+  const [type, setType] = useState<SampleType>("track");
   const testing = useMutation({
-    mutationFn: () => call("POST /v1/destinations/test", { body: { settings: settingsOf(draft, sharedSecret) } }),
+    mutationFn: () => call("POST /v1/destinations/test", { body: { settings: settingsOf(draft, sharedSecret), type } }),
   });
   const { data, error, isPending } = testing;
   return {
-    ...{ error, isPending, urls: data?.urls ?? null, start: () => testing.mutate() },
+    ...{ type, setType, error, isPending, urls: data?.urls ?? null, start: () => testing.mutate() },
     errors: error instanceof ApiProblem ? error.errors : [],
   };
 }

@@ -11,6 +11,7 @@ import { allSources } from "../../names/names.ts";
 import { BodyChoice } from "./body-choice.tsx";
 import type { DestinationDraft, DraftUrl } from "./destination-draft.ts";
 import styles from "./destinations-page.module.css";
+import { SettleChoice } from "./settle-choice.tsx";
 
 const MOST_URLS = 5;
 
@@ -46,15 +47,7 @@ export function DestinationFields({ draft, onChange, errors }: DestinationFields
         ))}
       </fieldset>
       <UrlFields urls={draft.urls} onChange={(urls) => put({ urls })} errorAt={errorAt} />
-      <Choice
-        label="A delivery is settled"
-        value={draft.settle}
-        choices={[
-          ["any", "when any URL took it"],
-          ["each", "by each URL on its own"],
-        ]}
-        onChange={(settle) => put({ settle })}
-      />
+      <SettleChoice value={draft.settle} onChange={(settle) => put({ settle })} />
       <Field
         label="Requests a second at the most"
         inputMode="numeric"

@@ -71,6 +71,7 @@ function Parts({ destination }: { readonly destination: Destination }) {
         </TabList>
         <TabPanel id="health" className={styles["panel"] ?? ""}>
           <HealthPart destinationId={destination.id} />
+          <TestSend destination={destination} />
         </TabPanel>
         <TabPanel id="deliveries" className={styles["panel"] ?? ""}>
           <DeliveryList

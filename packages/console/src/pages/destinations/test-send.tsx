@@ -1,4 +1,5 @@
 import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
 import type { Destination, TestAnswer } from "../../api/api-types.ts";
 import { call } from "../../api/client.ts";
 import { Button } from "../../elements/button.tsx";
@@ -6,16 +7,19 @@ import { Refusal } from "../../elements/refusal.tsx";
 import { useMissingScope } from "../../session/session.ts";
 import { Mark } from "../../verdict/mark.tsx";
 import styles from "./destinations-page.module.css";
+import { type SampleType, SampleTypeChoice } from "./sample-type.tsx";
 import { adviceOf } from "./test-advice.ts";
 
 /** Sends a sample to every URL, as the destination is saved, and tells what each answered. */
 export function TestSend({ destination: { id } }: { readonly destination: Destination }) {
   const unavailable = useMissingScope("write");
+  const [type, setType] = useState<SampleType>("track");
   const testing = useMutation({
-    mutationFn: () => call("POST /v1/destinations/{id}/test", { params: { id }, body: {} }),
+    mutationFn: () => call("POST /v1/destinations/{id}/test", { params: { id }, body: { type } }),
   });
   return (
     <section aria-label="Test" className={styles["group"]}>
+      <SampleTypeChoice value={type} onChange={setType} />
       <div>
         <Button isPending={testing.isPending} unavailable={unavailable} onPress={() => testing.mutate()}>
           Send a test by the saved settings
