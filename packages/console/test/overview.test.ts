@@ -135,6 +135,19 @@ describe.skipIf("missing" in found)("the overview", () => {
     expect(await recently.getByRole("listitem").count()).toBe(1);
   });
 
+  it("tells which replays ended, among what was changed", async () => {
+    const ended = {
+      ...{ ...replay, id: "rpl_ended", state: "done", delivered: 12_340, failedAgain: 5, filter: {} },
+      endedAt: "2099-01-01T00:00:00.000Z",
+    };
+    const page = await visit("/overview", { ...well, "GET /v1/replays": listOf(ended, { ...ended, endedAt: null }) });
+    const lines = page.getByRole("region", { name: "Recently" }).getByRole("listitem");
+    await lines.first().getByText("Replay done: 12,340 delivered, 5 failed again").waitFor();
+    expect(await lines.count()).toBe(2);
+    await lines.getByRole("link", { name: "Replay" }).click();
+    await page.waitForURL("**/replays/rpl_ended");
+  });
+
   it("leads from nothing to the first webhook by Enter alone", async () => {
     const destinations = { open: 0, failing: 0, healthy: 0, off: 0 };
     const page = await visit("/overview", { [STATUS]: { body: { ...status, needsSomebody: [], destinations } } });
