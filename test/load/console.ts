@@ -1,9 +1,10 @@
 /**
  * npm run bench:console -- [--entries=N] [--minutes=N]: the console in a real Chromium, over a whole installation with
  * 1,000 destinations and that many attempts and dead letters each (20,000; its aims are for 1,000,000). Prints how soon
- * each main page is of use, what moves on it, how much JavaScript is loaded, and what a page holds that rows come to
- * for so long (one minute). The attempts and dead letters are written to their topics as delivery writes them, and read
- * by control before anything is measured. Ends with 1 when an aim does not hold.
+ * each main page is of use, what moves on it, when a first event stands there as delivered, how much JavaScript is
+ * loaded, and what a page holds that rows come to for so long (one minute). The attempts and dead letters are written
+ * to their topics as delivery writes them, and read by control before anything is measured. Ends with 1 when an aim
+ * does not hold.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { CHROMIUM, provideProgram } from "@posthaste/testkit/debian-program";
@@ -11,6 +12,7 @@ import type { Page } from "playwright-core";
 import { type Browser, startBrowser } from "../e2e/browser.ts";
 import { sendBatch } from "../e2e/calls.ts";
 import { type Installation, startInstallation } from "../e2e/installation.ts";
+import { tellFirstEvent } from "./console-first-event.ts";
 import { FIRST_PAGE, FRAME, LIVE_PAGE, mainPages } from "./console-pages.ts";
 import { Figures } from "./figures.ts";
 import { type MeasuredPage, measurePage, type Shift } from "./measured-page.ts";
@@ -216,6 +218,7 @@ async function main(): Promise<boolean> {
     const measured = await measurePage(page, installation.system.controlUrl);
     await tellFirstPage(measured, figures);
     await tellPages(measured, seeded, figures);
+    await tellFirstEvent(page, installation.system.controlUrl, OPENINGS, figures);
     tellScripts("JavaScript of all pages, gzipped", measured, ALL_AIM_KB, figures);
     await tellLive(measured, installation, seeded, figures);
     return figures.isWithin;
