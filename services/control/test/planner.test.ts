@@ -41,8 +41,10 @@ function plannerWith(judge: Judge): Planner {
   const clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
   const letterTopic = { refresh: async () => null };
   // Of a topic without an id the read model is not asked.
-  const readModel = { heldLetters: async () => ({ topicId: "", ranges: [] }), search: notAsked, letterHours: notAsked };
-  return new Planner({ ...reading, judge: { judge }, past, letterTopic, readModel, clock, log: SILENT_LOG });
+  const none = { search: notAsked, at: notAsked, letterHours: notAsked, alikeLetters: notAsked, letterRows: notAsked };
+  const readModel = { heldLetters: async () => ({ topicId: "", ranges: [] }), ...none };
+  const byRow = () => ({ needsUsers: false, ofAlike: () => () => null });
+  return new Planner({ ...reading, judge: { judge, byRow }, past, letterTopic, readModel, clock, log: SILENT_LOG });
 }
 const notAsked = () => Promise.reject(new TypeError("the read model is asked"));
 const nobodyLeftOut = async (found: readonly JudgedLetter[]) => found.map(() => null);

@@ -179,6 +179,25 @@ export class Journal {
     return this.#ofDelivery.all(messageId, destinationId).map(toEntry);
   }
 
+  /** Whether an entry is held of the same message and destination that is no older. */
+  holdsSince({ messageId, timeMs, destinationId }: JournalEntry): boolean {
+    const { name } = this.#options;
+    const found = `SELECT 1 FROM ${name} INDEXED BY ${name}_by_message
+      WHERE message_id = ? AND time >= ? AND destination_id = ? LIMIT 1`;
+    return this.#prepare(found).get(messageId, timeMs, destinationId) !== undefined;
+  }
+
+  /** Those of these entries that are held. */
+  at(places: readonly JournalCursor[]): readonly JournalEntry[] {
+    const held = this.#prepare(
+      `SELECT * FROM ${this.#options.name} WHERE (time, log_partition, log_offset, place) = (?, ?, ?, ?)`,
+    );
+    return places.flatMap(({ timeMs, partition, offset, place }) => {
+      const row = held.get(timeMs, partition, offset, place);
+      return row === undefined ? [] : [toEntry(row)];
+    });
+  }
+
   /** How many entries there are of each destination and kind, in that order. */
   counts({ limit, after, ...filter }: CountQuery): readonly KindCount[] {
     const { name } = this.#options;

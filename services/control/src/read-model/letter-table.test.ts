@@ -1,4 +1,4 @@
-/** Rules of letter-table.ts. */
+/** Rules of letter-table.ts, and NR1 of letter-rows.ts. */
 import { DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
 import { expect, it } from "vitest";
@@ -7,6 +7,7 @@ import { LetterTable } from "./letter-table.ts";
 
 const HOUR_MS = 3_600_000;
 const NOW_MS = 100 * HOUR_MS;
+const ALL_ROWS = { partition: 0, start: 0, end: 1000, limit: 1000 };
 const KINDS = ["window_expired", "rejected_by_receiver"];
 
 const letter = fc.record({
@@ -17,18 +18,20 @@ const letter = fc.record({
   kind: fc.constantFrom(...KINDS),
   reasonClass: fc.constantFrom("receiver", "configuration"),
   error: fc.constantFrom(null, "503", "timeout"),
+  sourceId: fc.constantFrom("src_1", "src_2"),
 });
 
 type Letter = typeof letter extends fc.Arbitrary<infer Each> ? Each : never;
 
-function entryOf({ hour, ms, offset, destinationId, kind, reasonClass, error }: Letter): JournalEntry {
-  const detail = JSON.stringify({ reasonClass, errors: error === null ? [] : [error, "another"] });
+function entryOf({ hour, ms, offset, destinationId, kind, reasonClass, error, sourceId }: Letter): JournalEntry {
+  const errors = error === null ? [] : [error, "another"];
+  const detail = JSON.stringify({ reasonClass, errors, sourceId, type: "track" });
   const place = { partition: 0, offset, place: 0 };
   return { ...place, timeMs: hour * HOUR_MS + ms, destinationId, kind, messageId: "m", detail, users: "" };
 }
 
 function open(maxEntries: number, keepMs = NOW_MS, nowMs = () => NOW_MS): LetterTable {
-  const options = { name: "dead_letters", kinds: KINDS, nowMs, maxEntries, keepMs };
+  const options = { name: "dead_letters", kinds: KINDS, nowMs, maxEntries, keepMs, isTriedSince: () => false };
   return new LetterTable(new DatabaseSync(":memory:"), options);
 }
 
@@ -65,6 +68,49 @@ it("LC1: each letter that is held is counted once, whatever comes again and is d
       }
     }),
   );
+});
+
+it("NR1: each letter that is held has its row, with what it has in common with others, and no other has", () => {
+  const letters = fc.uniqueArray(letter, { selector: ({ offset }) => offset, minLength: 5, maxLength: 30 });
+  fc.assert(
+    fc.property(letters, fc.integer({ min: 1, max: 20 }), (read, maxEntries) => {
+      const table = open(maxEntries);
+      for (const each of read) table.add([entryOf(each), entryOf(each)]);
+      const held = table.journal.newest({ limit: 1000 }).toSorted((one, other) => one.offset - other.offset);
+      const alike = new Map(table.rows.alike().map((each) => [each.id, each]));
+      const { offsets, timesMs, alike: ids } = table.rows.rows({ ...ALL_ROWS, withUsers: false });
+      const found = [...ids].map((id, index) => ({ ...alike.get(id), offset: offsets[index], timeMs: timesMs[index] }));
+      expect(found).toMatchObject(
+        held.map(({ offset, timeMs, destinationId, kind, detail }) => {
+          const { sourceId, type, errors } = JSON.parse(detail);
+          return { offset, timeMs, destinationId, reason: kind, sourceId, type, errors };
+        }),
+      );
+      expect(new Set(ids).size).toBe(alike.size);
+    }),
+  );
+});
+
+it("rows tell whom each is about, and come as they are asked for", () => {
+  const table = open(100);
+  const named = {
+    hour: 95,
+    ms: 0,
+    destinationId: "dst_1",
+    kind: "window_expired",
+    reasonClass: "receiver",
+    error: null,
+  };
+  const users = ["a\u00ff", "", "bcd", "e"];
+  table.add(users.map((each, offset) => ({ ...entryOf({ ...named, offset } as Letter), users: each })));
+  const found = table.rows.rows({ ...ALL_ROWS, start: 1, end: 4, limit: 2, withUsers: true });
+  expect([[...found.offsets], [...found.userEnds], Buffer.from(found.users).toString()]).toEqual([
+    [1, 2],
+    [0, 3],
+    "bcd",
+  ]);
+  const [first] = [table.rows.rows({ ...ALL_ROWS, limit: 1, withUsers: true })];
+  expect(Buffer.from(first.users).toString("latin1")).toBe("a\u00ff");
 });
 
 it("LC1: what has become too old since it came is not counted, though it is held", () => {
@@ -111,8 +157,7 @@ it("says the hour's first, and the last with its place, in whatever order they c
 
 it("says nothing of an hour that is too old to be shown", () => {
   let nowMs = NOW_MS;
-  const options = { name: "dead_letters", kinds: KINDS, maxEntries: 100, keepMs: 5 * HOUR_MS };
-  const table = new LetterTable(new DatabaseSync(":memory:"), { ...options, nowMs: () => nowMs });
+  const table = open(100, 5 * HOUR_MS, () => nowMs);
   const named = { destinationId: "dst_1", kind: "window_expired", reasonClass: "receiver", error: null, ms: 0 };
   for (const hour of [96, 98]) table.add([entryOf({ ...named, hour, offset: hour } as Letter)]);
   const hours = () => table.hours({}).map(({ hourMs }) => hourMs / HOUR_MS);

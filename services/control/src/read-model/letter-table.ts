@@ -1,7 +1,7 @@
 /**
  * The journal of dead letters, counted by what they died of and by the hour.
  *
- * Owns: that journal, and the counts, in a database that is its caller's.
+ * Owns: that journal, the counts and the rows (`letter-rows.ts`), in a database that is its caller's.
  * LC1  Every letter that the journal shows is counted once, whatever comes again, is dropped, or is too old by now.
  * LC2  What asking costs depends on how many groups and hours there are, not on how many letters; but for those of less
  *      than an hour that are held and have become too old: they are taken off one by one.
@@ -9,6 +9,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { type CountedKind, Journal, type JournalOptions } from "./journal.ts";
 import type { JournalEntry } from "./journal-entry.ts";
+import { LetterRowTable } from "./letter-rows.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -33,6 +34,11 @@ export interface LetterHourQuery {
   readonly kind?: string | undefined;
 }
 
+export interface LetterTableOptions extends Omit<JournalOptions, "onDropped"> {
+  /** Whether an attempt of the letter's message and destination is held that began no sooner than it died. */
+  readonly isTriedSince: (entry: JournalEntry) => boolean;
+}
+
 /** Out of an entry's detail. */
 const GROUP = `
   ?1, ?2, ifnull(json_extract(?3, '$.reasonClass'), ''), ifnull(json_extract(?3, '$.errors[0]'), ''), ?4`;
@@ -40,17 +46,19 @@ const GROUP_COLUMNS = "destination_id, kind, class, error, hour";
 
 export class LetterTable {
   readonly #database: DatabaseSync;
-  readonly #options: Pick<JournalOptions, "nowMs" | "keepMs">;
+  readonly #options: Pick<LetterTableOptions, "nowMs" | "keepMs" | "isTriedSince">;
   readonly #add: StatementSync;
   readonly #take: StatementSync;
   readonly #dropEmpty: StatementSync;
   readonly #tooOld: StatementSync;
   readonly journal: Journal;
+  readonly rows: LetterRowTable;
 
-  constructor(database: DatabaseSync, options: Omit<JournalOptions, "onDropped">) {
+  constructor(database: DatabaseSync, options: LetterTableOptions) {
     this.#database = database;
     this.#options = options;
     this.journal = new Journal(database, { ...options, onDropped: (entry) => this.#uncount(entry) });
+    this.rows = new LetterRowTable(database, options.name);
     database.exec(`
       CREATE TABLE IF NOT EXISTS letter_hours (
         destination_id TEXT NOT NULL,
@@ -85,9 +93,16 @@ export class LetterTable {
   add(entries: readonly JournalEntry[]): void {
     for (const entry of entries) {
       const { timeMs, partition, offset } = entry;
-      if (this.journal.insert(entry)) this.#add.run(...groupOf(entry), timeMs, `${partition}:${offset}`);
+      if (!this.journal.insert(entry)) continue;
+      this.#add.run(...groupOf(entry), timeMs, `${partition}:${offset}`);
+      this.rows.add(entry, this.#options.isTriedSince(entry));
     }
     this.journal.trim(entries.length);
+  }
+
+  /** Of attempts that were read (NR2 of letter-rows.ts). */
+  noteAttempts(attempts: readonly JournalEntry[]): void {
+    if (this.journal.size > 0) for (const attempt of attempts) this.rows.mark(attempt);
   }
 
   /** LC2: by group; none of what is too old to be shown. */
@@ -134,6 +149,7 @@ export class LetterTable {
   #uncount(entry: JournalEntry): void {
     this.#take.run(...groupOf(entry));
     this.#dropEmpty.run(...groupOf(entry));
+    this.rows.remove(entry);
   }
 }
 

@@ -21,8 +21,10 @@ import { RecentEntries } from "../recent-entries.ts";
 import type { ReplayedDeliveries, WaitingDeliveries } from "./delivery-table.ts";
 import type { HealthOfMinute, HealthQuery, HealthRow } from "./health-table.ts";
 import type { CountQuery, FoundEntries, JournalBounds, JournalSearch, KindCount, MessageOutcome } from "./journal.ts";
+import type { JournalCursor } from "./journal-cursor.ts";
 import type { JournalEntry, JournalQuery } from "./journal-entry.ts";
 import { type Followed, followJournals, openJournalCodecs, type RecentJournals } from "./journal-followers.ts";
+import type { AlikeLetters, LetterRows, LetterRowsQuery } from "./letter-rows.ts";
 import type { LetterHour, LetterHourQuery } from "./letter-table.ts";
 import { type HeldRange, type JournalName, ofEach } from "./store.ts";
 import { openStore, type StoreClient } from "./store-client.ts";
@@ -76,6 +78,11 @@ export interface ReadModel {
   heldLetters(): Promise<HeldLetters>;
   /** Dead letters by what they died of and by the hour, counted as they came. */
   letterHours(query: LetterHourQuery): Promise<readonly LetterHour[]>;
+  /** What letters have in common, and each of a partition by its row. */
+  alikeLetters(): Promise<readonly AlikeLetters[]>;
+  letterRows(query: LetterRowsQuery): Promise<LetterRows>;
+  /** Those of the entries that are held. */
+  at(journal: JournalName, places: readonly JournalCursor[]): Promise<readonly JournalEntry[]>;
   counts(journal: JournalName, query: CountQuery): Promise<readonly KindCount[]>;
   /** What became of these messages, so far as their entries are held. */
   outcomes(journal: JournalName, messageIds: readonly string[]): Promise<readonly MessageOutcome[]>;
@@ -157,6 +164,9 @@ export function openReadModel(options: ReadModelOptions): ReadModel {
       return { topicId: opened?.letterTopicId ?? "", ranges };
     },
     letterHours: async (query) => store().letterHours(query),
+    alikeLetters: async () => store().alikeLetters(),
+    letterRows: async (query) => store().letterRows(query),
+    at: async (journal, places) => store().at(journal, places),
     counts: async (journal, query) => store().counts(journal, query),
     outcomes: async (journal, messageIds) => store().outcomes(journal, messageIds),
     waiting: async () => store().waiting(),

@@ -5,7 +5,9 @@ import { ThreadClient } from "../thread-client.ts";
 import type { ReplayedDeliveries, WaitingDeliveries } from "./delivery-table.ts";
 import type { HealthOfMinute, HealthQuery, HealthRow } from "./health-table.ts";
 import type { CountQuery, FoundEntries, JournalSearch, KindCount, MessageOutcome } from "./journal.ts";
+import type { JournalCursor } from "./journal-cursor.ts";
 import type { JournalEntry, JournalQuery } from "./journal-entry.ts";
+import type { AlikeLetters, LetterRows, LetterRowsQuery } from "./letter-rows.ts";
 import type { LetterHour, LetterHourQuery } from "./letter-table.ts";
 import type { HeldRange, JournalName, StoreOptions, StoreStart, Taken } from "./store.ts";
 
@@ -15,6 +17,9 @@ export type StoreCall =
   | { readonly method: "search"; readonly journal: JournalName; readonly query: JournalSearch }
   | { readonly method: "heldLetters" }
   | { readonly method: "letterHours"; readonly query: LetterHourQuery }
+  | { readonly method: "alikeLetters" }
+  | { readonly method: "letterRows"; readonly query: LetterRowsQuery }
+  | { readonly method: "at"; readonly journal: JournalName; readonly places: readonly JournalCursor[] }
   | { readonly method: "counts"; readonly journal: JournalName; readonly query: CountQuery }
   | { readonly method: "outcomes"; readonly journal: JournalName; readonly messageIds: readonly string[] }
   | { readonly method: "waiting" }
@@ -32,6 +37,9 @@ export interface StoreClient {
   search(journal: JournalName, query: JournalSearch): Promise<FoundEntries>;
   heldLetters(): Promise<readonly HeldRange[]>;
   letterHours(query: LetterHourQuery): Promise<readonly LetterHour[]>;
+  alikeLetters(): Promise<readonly AlikeLetters[]>;
+  letterRows(query: LetterRowsQuery): Promise<LetterRows>;
+  at(journal: JournalName, places: readonly JournalCursor[]): Promise<readonly JournalEntry[]>;
   counts(journal: JournalName, query: CountQuery): Promise<readonly KindCount[]>;
   outcomes(journal: JournalName, messageIds: readonly string[]): Promise<readonly MessageOutcome[]>;
   waiting(): Promise<readonly WaitingDeliveries[]>;
@@ -61,6 +69,9 @@ export async function openStore(options: StoreOptions, onFailure: (reason: Error
     search: (journal, query) => ask({ method: "search", journal, query }),
     heldLetters: () => ask({ method: "heldLetters" }),
     letterHours: (query) => ask({ method: "letterHours", query }),
+    alikeLetters: () => ask({ method: "alikeLetters" }),
+    letterRows: (query) => ask({ method: "letterRows", query }),
+    at: (journal, places) => ask({ method: "at", journal, places }),
     counts: (journal, query) => ask({ method: "counts", journal, query }),
     outcomes: (journal, messageIds) => ask({ method: "outcomes", journal, messageIds }),
     waiting: () => ask({ method: "waiting" }),

@@ -32,6 +32,12 @@ function run(call: StoreCall): unknown {
       return store.heldLetters();
     case "letterHours":
       return store.letterHours(call.query);
+    case "alikeLetters":
+      return store.alikeLetters();
+    case "letterRows":
+      return store.letterRows(call.query);
+    case "at":
+      return store.at(call.journal, call.places);
     case "counts":
       return store.counts(call.journal, call.query);
     case "outcomes":

@@ -34,11 +34,12 @@ import {
 } from "./journal.ts";
 import type { JournalCursor } from "./journal-cursor.ts";
 import type { JournalEntry, JournalQuery } from "./journal-entry.ts";
+import type { AlikeLetters, LetterRows, LetterRowsQuery } from "./letter-rows.ts";
 import { type LetterHour, type LetterHourQuery, LetterTable } from "./letter-table.ts";
 import { REJECTED_KINDS } from "./rejected-call-entry.ts";
 
 /** Raised with every change of the tables. */
-const LAYOUT = 14;
+const LAYOUT = 15;
 const CACHE_KIB = 48 * 1024;
 const COMMIT_ENTRIES = 5000;
 const COMMIT_INTERVAL_MS = 1000;
@@ -134,8 +135,11 @@ export class Store {
     this.#deliveries = new DeliveryTable(database, optionsOf("deliveries"));
     this.#health = new HealthTable(database, nowMs);
     const onNotHeld = ({ partition, offset }: JournalCursor) => this.#raise(partition, offset + 1);
-    this.#letters = new LetterTable(database, { ...optionsOf(LETTERS), onNotHeld });
+    const attempts = new Journal(database, optionsOf("attempts"));
+    const isTriedSince = (letter: JournalEntry) => attempts.holdsSince(letter);
+    this.#letters = new LetterTable(database, { ...optionsOf(LETTERS), onNotHeld, isTriedSince });
     this.#journals = ofEach((name) => {
+      if (name === "attempts") return attempts;
       if (name === "deliveries") return this.#deliveries.journal;
       return name === LETTERS ? this.#letters.journal : new Journal(database, optionsOf(name));
     });
@@ -151,6 +155,7 @@ export class Store {
       if (ofIt.length > 0) this.#tableOf(journal).add(ofIt);
       this.#uncommitted += ofIt.length;
     }
+    this.#letters.noteAttempts(entries.attempts ?? []);
     const isLetters = name === LETTERS;
     if (isLetters) this.#raise(partition, passedTo);
     const from = isLetters ? (this.#lettersFrom.get(partition) ?? 0) : 0;
@@ -179,6 +184,18 @@ export class Store {
 
   letterHours(query: LetterHourQuery): readonly LetterHour[] {
     return this.#letters.hours(query);
+  }
+
+  alikeLetters(): readonly AlikeLetters[] {
+    return this.#letters.rows.alike();
+  }
+
+  letterRows(query: LetterRowsQuery): LetterRows {
+    return this.#letters.rows.rows(query);
+  }
+
+  at(name: JournalName, places: readonly JournalCursor[]): readonly JournalEntry[] {
+    return this.#journals[name].at(places);
   }
 
   counts(name: JournalName, query: CountQuery): readonly KindCount[] {

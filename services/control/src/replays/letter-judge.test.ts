@@ -5,6 +5,7 @@ import { expect, it } from "vitest";
 import { Problem } from "../http/problem.ts";
 import { LetterJudge } from "./letter-judge.ts";
 import type { FoundLetter } from "./letter-reader.ts";
+import { PastPlans } from "./plan-letters.ts";
 
 const found = (destinationId: string): FoundLetter => {
   const letter = { destinationId, messageId: "m", reason: "window_expired", deadAtMs: 5, lastAttempt: [] };
@@ -14,7 +15,7 @@ const found = (destinationId: string): FoundLetter => {
 
 function judgeWhoseLog(failure: Error): LetterJudge {
   return new LetterJudge({
-    past: { purged: () => () => false, replayed: () => () => false },
+    past: new PastPlans({ plans: () => [] }, { id: null }),
     suppressed: { size: 0, has: () => false, hasDigest: () => false },
     destinationOf: (id) => ({ enabled: id === "dst_on", settle: "any" }),
     readModel: { outcomes: () => Promise.reject(failure), newest: () => Promise.reject(failure) },

@@ -10,11 +10,13 @@ import type { SuppressedUsersTable } from "@posthaste/kafka/log/suppressed-users
 import { Problem } from "../http/problem.ts";
 import { attemptFromEntry } from "../read-model/attempt-entry.ts";
 import type { MessageOutcome } from "../read-model/journal.ts";
+import type { AlikeLetters } from "../read-model/letter-rows.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import { isEntrySuppressed } from "../suppressions/listed-users.ts";
 import { type FoundLetter, isLetterSuppressed } from "./letter-reader.ts";
 import type { ListedLetter } from "./listed-letters.ts";
 import type { PastPlans } from "./plan-letters.ts";
+import type { RowOfLetter } from "./row-filter.ts";
 
 /** Message ids that are asked for in one question. */
 const STEP = 500;
@@ -31,7 +33,7 @@ export interface KnownDestination {
 export type JudgedLetter = FoundLetter | ListedLetter;
 
 export interface LetterJudgeOptions {
-  readonly past: Pick<PastPlans, "purged" | "replayed">;
+  readonly past: Pick<PastPlans, "purged" | "replayed" | "purgedRows" | "replayedRows">;
   readonly suppressed: Pick<SuppressedUsersTable, "size" | "has" | "hasDigest">;
   /** Undefined for one that was removed. */
   readonly destinationOf: (id: string) => KnownDestination | undefined;
@@ -45,6 +47,12 @@ export interface Judging {
   readonly again: boolean;
   /** Attempts from then on are the replay's own, ms since the epoch. */
   readonly beforeMs: number;
+}
+
+/** Judges by rows of the read model; undefined where only the whole letter tells. */
+export interface RowJudge {
+  readonly needsUsers: boolean;
+  readonly ofAlike: (letters: AlikeLetters) => (row: RowOfLetter) => LeftOutCause | null | undefined;
 }
 
 export class LetterJudge {
@@ -92,14 +100,40 @@ export class LetterJudge {
     });
   }
 
+  /** The same as `judge`, so far as rows tell. */
+  byRow({ replayId, again }: Judging): RowJudge {
+    const { past, suppressed } = this.#options;
+    const [purged, replayed] = [past.purgedRows(), again ? () => () => false : past.replayedRows(replayId)];
+    return {
+      needsUsers: suppressed.size > 0,
+      ofAlike: (letters) => {
+        const [isPurged, isReplayed] = [purged(letters), replayed(letters)];
+        const ofDestination = this.#causeOfDestination(letters.destinationId);
+        return (row) => {
+          const wasPurged = isPurged(row);
+          if (wasPurged !== false) return wasPurged === null ? undefined : "purged";
+          if (letters.reason === "suppressed" || isEntrySuppressed(suppressed, row)) return "suppressed";
+          if (ofDestination !== null) return ofDestination;
+          const wasReplayed = isReplayed(row);
+          if (wasReplayed !== false) return wasReplayed === null ? undefined : "replayedBefore";
+          return row.isTried && !again ? undefined : null;
+        };
+      },
+    };
+  }
+
   #causeNow(found: JudgedLetter): LeftOutCause | null {
-    const { suppressed, destinationOf } = this.#options;
+    const { suppressed } = this.#options;
     // What was dropped for a suppression has no body that could be sent.
     if (found.facts.reason === "suppressed") return "suppressed";
     const isOfSuppressed =
       "record" in found ? isLetterSuppressed(suppressed, found) : isEntrySuppressed(suppressed, found);
     if (isOfSuppressed) return "suppressed";
-    const destination = destinationOf(found.facts.destinationId);
+    return this.#causeOfDestination(found.facts.destinationId);
+  }
+
+  #causeOfDestination(id: string): LeftOutCause | null {
+    const destination = this.#options.destinationOf(id);
     if (destination === undefined) return "destinationRemoved";
     return destination.enabled ? null : "destinationOff";
   }

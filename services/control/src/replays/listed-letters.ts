@@ -8,6 +8,7 @@ import type { PlannedRange } from "@posthaste/core/replay/replay-plan";
 import { judgedFromEntry } from "../read-model/dead-letter-entry.ts";
 import { letterTexts } from "../read-model/entry-texts.ts";
 import type { JournalCursor } from "../read-model/journal-cursor.ts";
+import type { JournalEntry } from "../read-model/journal-entry.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 
 const JOURNAL = "dead_letters";
@@ -24,7 +25,10 @@ export interface ListedLetter {
   readonly users: string;
 }
 
-export type LettersReadModel = Pick<ReadModel, "search" | "heldLetters" | "letterHours">;
+export type LettersReadModel = Pick<
+  ReadModel,
+  "search" | "at" | "heldLetters" | "letterHours" | "alikeLetters" | "letterRows"
+>;
 
 /** The part of each range of which every dead letter is held; none where that is not known, or of another topic. */
 export async function heldRanges(
@@ -53,9 +57,13 @@ export async function someListed(
     .reduce((sum, { count }) => sum + count, 0);
 }
 
+export function listedFrom(entries: readonly JournalEntry[]): readonly ListedLetter[] {
+  return entries.map((entry) => ({ ...judgedFromEntry(entry), users: entry.users }));
+}
+
 /** Those of the ranges that fit, in no order. */
 export async function* listedLetters(
-  readModel: LettersReadModel,
+  readModel: Pick<LettersReadModel, "search">,
   filter: LetterFilter,
   ranges: readonly PlannedRange[],
 ): AsyncGenerator<readonly ListedLetter[]> {
@@ -69,15 +77,14 @@ export async function* listedLetters(
   };
   const indexed = { destinationId, kind: reason, sinceMs, untilMs, anyAge: true };
   const asked = { ...indexed, texts: letterTexts(filter), limit: STEP, lookThrough: LOOK_THROUGH };
-  let after: JournalCursor | undefined;
-  for (;;) {
-    const { entries, end } = await readModel.search(JOURNAL, { ...asked, after });
-    const letters = entries.flatMap((entry) => {
-      const { facts, urls } = judgedFromEntry(entry);
-      return isIn(facts) && fits(facts) ? [{ facts, urls, users: entry.users }] : [];
-    });
-    if (letters.length > 0) yield letters;
-    if (end === null) return;
-    after = end;
+  // Those of a message are found by its id, whatever else is held.
+  for (const messageId of new Set(filter.messageIds ?? [undefined])) {
+    let after: JournalCursor | undefined;
+    do {
+      const { entries, end } = await readModel.search(JOURNAL, { ...asked, messageId, after });
+      const letters = listedFrom(entries).filter(({ facts }) => isIn(facts) && fits(facts));
+      if (letters.length > 0) yield letters;
+      after = end ?? undefined;
+    } while (after !== undefined);
   }
 }

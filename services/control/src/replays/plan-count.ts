@@ -1,14 +1,17 @@
 /**
- * What a plan comes to, as letters are counted.
+ * What a plan comes to, as letters are counted, whole or by their rows in the read model.
  *
  * Owns: the counts, and the places of what is left out.
  */
-import { letterCheck, letterPlace } from "@posthaste/core/replay/letter-filter";
+import { type LetterFacts, letterCheck, letterPlace } from "@posthaste/core/replay/letter-filter";
 import { addLeftOut, type LeftOutCause, type LeftOutCounts, NONE_LEFT_OUT } from "@posthaste/core/replay/replay";
 import type { LetterSample, ReplayPlan } from "@posthaste/core/replay/replay-plan";
-import type { JudgedLetter, LetterJudge } from "./letter-judge.ts";
+import { type JournalCursor, newestFirst } from "../read-model/journal-cursor.ts";
+import type { AlikeLetters, LetterRows } from "../read-model/letter-rows.ts";
+import type { JudgedLetter, Judging, LetterJudge, RowJudge } from "./letter-judge.ts";
 import { PlaceSet } from "./place-set.ts";
 import type { PastPlans } from "./plan-letters.ts";
+import { type RowFilter, rowFilter, rowsOf } from "./row-filter.ts";
 
 const SAMPLES = 3;
 /** Of the counts by destination, reason, error and type, the largest. */
@@ -22,8 +25,17 @@ export interface LetterCount {
   readonly count: number;
 }
 
+type Counted = Omit<LetterCount, "count"> & { count: number };
+
+/** Letters that are alike, for which one answer has to be found once. */
+interface AlikeCount {
+  readonly fits: boolean;
+  readonly causeOf: ReturnType<RowJudge["ofAlike"]>;
+  readonly count: Counted;
+}
+
 export interface PlanCountParts {
-  readonly judge: Pick<LetterJudge, "judge">;
+  readonly judge: Pick<LetterJudge, "judge" | "byRow">;
   readonly past: PastPlans;
 }
 
@@ -33,7 +45,11 @@ export class PlanCount {
   readonly #plan: CountedPlan;
   readonly #parts: PlanCountParts;
   readonly #fits: ReturnType<typeof letterCheck>;
-  readonly #counts = new Map<string, LetterCount>();
+  readonly #counts = new Map<string, Counted>();
+  readonly #rowFilter: RowFilter;
+  readonly #alike = new Map<number, AlikeCount>();
+  /** Of the rows that matched. */
+  #newest: readonly JournalCursor[] = [];
   /** Offsets by partition. */
   readonly #left = new Map<number, number[]>();
   readonly samples: LetterSample[] = [];
@@ -46,10 +62,12 @@ export class PlanCount {
     this.#plan = plan;
     this.#parts = parts;
     this.#fits = letterCheck(plan.filter);
+    this.#rowFilter = rowFilter(plan.filter);
   }
 
   get counts(): readonly LetterCount[] {
-    return [...this.#counts.values()].sort((a, b) => b.count - a.count).slice(0, GROUPS);
+    const counted = [...this.#counts.values()].filter(({ count }) => count > 0);
+    return counted.sort((a, b) => b.count - a.count).slice(0, GROUPS);
   }
 
   /** Of whatever was left out. */
@@ -75,6 +93,53 @@ export class PlanCount {
     }
   }
 
+  /** Those of the rows that would be samples. */
+  get newestRows(): readonly JournalCursor[] {
+    return this.#newest;
+  }
+
+  /** Rows name these. Answers whether `takeRows` has to know whom letters are about. */
+  beginRows(alike: readonly AlikeLetters[]): boolean {
+    const { judge, past } = this.#parts;
+    const rowJudge = this.#plan.purpose === "replay" ? judge.byRow(judgingOf(this.#plan)) : purgeJudge(past);
+    for (const letters of alike) {
+      const { destinationId, reason, errors, type } = letters;
+      this.#alike.set(letters.id, {
+        fits: this.#rowFilter.fitsAlike(letters),
+        causeOf: rowJudge.ofAlike(letters),
+        count: this.#countOf({ destinationId, reason, error: errors[0] ?? null, type }),
+      });
+    }
+    return rowJudge.needsUsers;
+  }
+
+  /** Takes letters by their rows; answers where those stand that have to be taken whole. */
+  takeRows(partition: number, rows: LetterRows): readonly JournalCursor[] {
+    const whole: JournalCursor[] = [];
+    const causes: LeftOutCause[] = [];
+    for (const row of rowsOf(partition, rows)) {
+      const alike = this.#alike.get(row.alike);
+      if (alike?.fits !== true || !this.#rowFilter.fitsRow(row)) continue;
+      const cause = alike.causeOf(row);
+      const place = { timeMs: row.deadAtMs, partition, offset: row.offset, place: 0 };
+      if (cause === undefined) whole.push(place);
+      else if (cause === null) this.#matchRow(alike, place);
+      else {
+        causes.push(cause);
+        this.leave(partition, [row.offset]);
+      }
+    }
+    this.leftOut = addLeftOut(this.leftOut, causes);
+    this.looked += rows.offsets.length - whole.length;
+    return whole;
+  }
+
+  sample(letter: LetterFacts): void {
+    if (this.samples.length >= SAMPLES) return;
+    const { messageId, destinationId, reason, type, deadAtMs } = letter;
+    this.samples.push({ place: letterPlace(letter), messageId, destinationId, reason, type, deadAtMs });
+  }
+
   /** Places that no replay of the plan is to send. */
   leave(partition: number, offsets: readonly number[]): void {
     const left = this.#left.get(partition);
@@ -85,23 +150,49 @@ export class PlanCount {
   /** A purge names whatever fits and was not purged. */
   async #judge(fitting: readonly JudgedLetter[]): Promise<readonly (LeftOutCause | null)[]> {
     const { judge, past } = this.#parts;
-    const { purpose, again, createdAtMs } = this.#plan;
-    if (purpose === "replay") {
-      return judge.judge(fitting, { replayId: null, again, beforeMs: createdAtMs });
-    }
+    if (this.#plan.purpose === "replay") return judge.judge(fitting, judgingOf(this.#plan));
     const isPurged = past.purged();
     return fitting.map(({ facts }) => (isPurged(facts) ? "purged" : null));
   }
 
   #match({ facts }: JudgedLetter): void {
-    const { messageId, destinationId, reason, type, deadAtMs, errors } = facts;
+    const { destinationId, reason, type, errors } = facts;
     this.matched += 1;
-    if (this.samples.length < SAMPLES) {
-      this.samples.push({ place: letterPlace(facts), messageId, destinationId, reason, type, deadAtMs });
-    }
-    const error = errors[0] ?? null;
-    const name = JSON.stringify([destinationId, reason, error, type]);
-    const { count } = this.#counts.get(name) ?? { count: 0 };
-    this.#counts.set(name, { destinationId, reason, error, type, count: count + 1 });
+    this.sample(facts);
+    this.#countOf({ destinationId, reason, error: errors[0] ?? null, type }).count += 1;
   }
+
+  #matchRow({ count }: AlikeCount, place: JournalCursor): void {
+    this.matched += 1;
+    count.count += 1;
+    const last = this.#newest[SAMPLES - 1];
+    if (last !== undefined && newestFirst(last, place) <= 0) return;
+    this.#newest = [...this.#newest, place].sort(newestFirst).slice(0, SAMPLES);
+  }
+
+  #countOf(named: Omit<LetterCount, "count">): Counted {
+    const name = JSON.stringify([named.destinationId, named.reason, named.error, named.type]);
+    const held = this.#counts.get(name) ?? { ...named, count: 0 };
+    this.#counts.set(name, held);
+    return held;
+  }
+}
+
+function judgingOf({ again, createdAtMs }: CountedPlan): Judging {
+  return { replayId: null, again, beforeMs: createdAtMs };
+}
+
+/** A purge names whatever fits and was not purged. */
+function purgeJudge(past: PastPlans): RowJudge {
+  const purged = past.purgedRows();
+  return {
+    needsUsers: false,
+    ofAlike: (letters) => {
+      const isPurged = purged(letters);
+      return (row) => {
+        const answer = isPurged(row);
+        return answer === null ? undefined : answer ? "purged" : null;
+      };
+    },
+  };
 }

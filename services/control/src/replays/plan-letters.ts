@@ -1,22 +1,48 @@
 /** Whether a plan names a dead letter (RP1 of `replay.ts`), a replay sent it, or a purge took it. */
+import type { RecordedProgress } from "@posthaste/contracts/replay-codec";
 import { type LetterFacts, letterCheck } from "@posthaste/core/replay/letter-filter";
 import { nextOffset } from "@posthaste/core/replay/replay";
 import type { ReplayPlan } from "@posthaste/core/replay/replay-plan";
+import type { AlikeLetters } from "../read-model/letter-rows.ts";
 import type { LetterTopic } from "./letter-topic.ts";
 import { PlaceSet } from "./place-set.ts";
 import type { HeldPlan, ReplayStore } from "./replay-store.ts";
+import { type RowFilter, type RowOfLetter, rowFilter } from "./row-filter.ts";
 
 export type LetterTest = (letter: LetterFacts) => boolean;
+/** For letters that are alike: whether one of them is meant; null where only the whole letter tells. */
+export type RowsTest = (letters: AlikeLetters) => (row: RowOfLetter) => boolean | null;
+type PlaceTest = (place: Pick<LetterFacts, "partition" | "offset">) => boolean;
 
 /** The letters that were counted when the plan was made. */
-export function meantBy({ filter, ranges, leftOutPlaces }: ReplayPlan): LetterTest {
-  const fits = letterCheck(filter);
+export function meantBy(plan: ReplayPlan): LetterTest {
+  const [fits, isNamed] = [letterCheck(plan.filter), namedBy(plan)];
+  return (letter) => isNamed(letter) && fits(letter);
+}
+
+/** The places that the plan counted, whatever stands there. */
+function namedBy({ ranges, leftOutPlaces }: ReplayPlan): PlaceTest {
   const leftOut = PlaceSet.decode(leftOutPlaces);
-  return (letter) => {
-    const { partition, offset } = letter;
+  return ({ partition, offset }) => {
     const range = ranges.find((each) => each.partition === partition);
     if (range === undefined || offset < range.start || offset >= range.end) return false;
-    return fits(letter) && !leftOut.has(partition, offset);
+    return !leftOut.has(partition, offset);
+  };
+}
+
+/** The same by rows, of several plans: where each stands that is meant, and what was asked for. */
+function byRows(tests: readonly { readonly filter: RowFilter; readonly isNamed: PlaceTest }[]): RowsTest {
+  return (letters) => {
+    const ofThem = tests.filter(({ filter }) => filter.fitsAlike(letters));
+    return (row) => {
+      let isSure = true;
+      for (const { filter, isNamed } of ofThem) {
+        if (!filter.fitsRow(row) || !isNamed(row)) continue;
+        if (!filter.needsWhole) return true;
+        isSure = false;
+      }
+      return isSure ? false : null;
+    };
   };
 }
 
@@ -51,6 +77,23 @@ export class PastPlans {
     return (letter) => tests.some((test) => test(letter));
   }
 
+  /** As `purged`. */
+  purgedRows(): RowsTest {
+    const purges = [...this.#plans()].filter(({ plan }) => isPurge(plan));
+    return byRows(purges.map(({ plan }) => ({ filter: rowFilter(plan.filter), isNamed: namedBy(plan) })));
+  }
+
+  /** As `replayed`. */
+  replayedRows(exceptId: string | null): RowsTest {
+    const sent = [...this.#plans()].flatMap(({ id, plan, progress }) => {
+      if (id === exceptId || plan.purpose !== "replay" || progress === undefined || progress.sent === 0) return [];
+      const [isPlanned, isPassed] = [namedBy(plan), passedBy(progress)];
+      const isNamed: PlaceTest = (place) => isPlanned(place) && isPassed(place);
+      return [{ filter: rowFilter(plan.filter), isNamed }];
+    });
+    return byRows(sent);
+  }
+
   /** Those over the topic as it is now. */
   *#plans(): Iterable<HeldPlan> {
     const { id } = this.#letters;
@@ -72,15 +115,18 @@ export class PastPlans {
     if (progress === undefined || progress.sent === 0) return undefined;
     const made = this.#tests.get(progress);
     if (made !== undefined) return made;
-    const [isMeant, leftOut] = [this.#meant(plan), PlaceSet.decode(progress.leftOutPlaces)];
-    const test: LetterTest = (letter) => {
-      const { partition, offset } = letter;
-      if (offset >= nextOffset(progress, { partition, offset: 0 })) return false;
-      return isMeant(letter) && !leftOut.has(partition, offset);
-    };
+    const [isMeant, isPassed] = [this.#meant(plan), passedBy(progress)];
+    const test: LetterTest = (letter) => isPassed(letter) && isMeant(letter);
     this.#tests.set(progress, test);
     return test;
   }
+}
+
+/** Of the places that a plan names, those that its replay sent. */
+function passedBy(progress: RecordedProgress): PlaceTest {
+  const leftOut = PlaceSet.decode(progress.leftOutPlaces);
+  return ({ partition, offset }) =>
+    offset < nextOffset(progress, { partition, offset: 0 }) && !leftOut.has(partition, offset);
 }
 
 function isPurge({ purpose, startedAtMs }: ReplayPlan): boolean {

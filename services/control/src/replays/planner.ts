@@ -26,6 +26,7 @@ import { heldRanges, type LettersReadModel, listedLetters, someListed } from "./
 import { MAX_PLACES_BYTES } from "./place-set.ts";
 import { type CountedPlan, type LetterCount, PlanCount } from "./plan-count.ts";
 import type { PastPlans } from "./plan-letters.ts";
+import { countRows, isCountedByRows } from "./row-count.ts";
 
 /** How long a plan may wait to be started. */
 const PLAN_KEEP_MS = 60 * 60 * 1000;
@@ -57,7 +58,7 @@ export interface Counting extends PlanInput {
 }
 
 export interface PlannerOptions extends LetterReaderOptions {
-  readonly judge: Pick<LetterJudge, "judge">;
+  readonly judge: Pick<LetterJudge, "judge" | "byRow">;
   readonly past: PastPlans;
   readonly letterTopic: Pick<LetterTopic, "refresh">;
   readonly readModel: LettersReadModel;
@@ -140,12 +141,11 @@ export class Planner {
         const held = await heldRanges(readModel, topicId, ranges);
         const count = begin();
         counting.count = count;
-        counting.of =
-          held.length === 0 ? null : (await someListed(readModel, plan.filter)) + lengthOf(restOf(ranges, held));
-        for await (const letters of listedLetters(readModel, plan.filter, held)) {
-          if (signal.aborted) break;
-          await count.take(letters);
-        }
+        const some = held.length === 0 ? 0 : await someListed(readModel, plan.filter);
+        const byRows = isCountedByRows(plan.filter, some, lengthOf(held));
+        counting.of = held.length === 0 ? null : (byRows ? lengthOf(held) : some) + lengthOf(restOf(ranges, held));
+        if (byRows) await countRows(readModel, count, held, signal);
+        else await countListed(readModel, { count, filter: plan.filter, held }, signal);
         const still = await heldRanges(readModel, topicId, ranges);
         const isWhole = !signal.aborted && held.every((range) => isWithin(range, still));
         if (isWhole) return { count, rest: restOf(ranges, held) };
@@ -189,6 +189,23 @@ interface HeldCount {
   readonly count: PlanCount;
   /** What the topic is to be read for. */
   readonly rest: readonly PlannedRange[];
+}
+
+interface ListedCount {
+  readonly count: PlanCount;
+  readonly filter: LetterFilter;
+  readonly held: readonly PlannedRange[];
+}
+
+async function countListed(
+  readModel: LettersReadModel,
+  { count, filter, held }: ListedCount,
+  signal: AbortSignal,
+): Promise<void> {
+  for await (const letters of listedLetters(readModel, filter, held)) {
+    if (signal.aborted) return;
+    await count.take(letters);
+  }
 }
 
 function isWithin({ partition, start, end }: PlannedRange, ranges: readonly PlannedRange[]): boolean {

@@ -1,0 +1,71 @@
+/**
+ * Counts the letters of a plan by their rows in the read model; those of which a row does not tell enough are looked at
+ * as a whole.
+ *
+ * Owns nothing.
+ */
+import type { LetterFilter } from "@posthaste/core/replay/letter-filter";
+import type { PlannedRange } from "@posthaste/core/replay/replay-plan";
+import { type LettersReadModel, listedFrom } from "./listed-letters.ts";
+import type { PlanCount } from "./plan-count.ts";
+import { rowFilter } from "./row-filter.ts";
+
+const JOURNAL = "dead_letters";
+/** Rows that are asked for at a time: a few milliseconds of either thread. */
+const STEP = 20_000;
+/** Letters that are looked at as a whole at a time. */
+const WHOLE_STEP = 2000;
+/** To look at a letter as a whole takes as long as about this many rows. */
+const WHOLE_COSTS = 20;
+
+/** Whether a count by rows is the shorter way, where about `some` of `all` letters may fit. */
+export function isCountedByRows(filter: LetterFilter, some: number, all: number): boolean {
+  return !rowFilter(filter).needsWhole && some * WHOLE_COSTS >= all;
+}
+
+/** Counts those of the ranges, which the read model holds whole; ends early when `signal` says so. */
+export async function countRows(
+  readModel: LettersReadModel,
+  count: PlanCount,
+  ranges: readonly PlannedRange[],
+  signal: AbortSignal,
+): Promise<void> {
+  if (ranges.length === 0) return;
+  const withUsers = count.beginRows(await readModel.alikeLetters());
+  for (const range of ranges) {
+    if (!signal.aborted) await countRange(readModel, { count, withUsers, range }, signal);
+  }
+  const newest = listedFrom(await readModel.at(JOURNAL, count.newestRows));
+  for (const { facts } of newest) count.sample(facts);
+}
+
+interface CountedRange {
+  readonly count: PlanCount;
+  readonly withUsers: boolean;
+  readonly range: PlannedRange;
+}
+
+async function countRange(
+  readModel: LettersReadModel,
+  { count, withUsers, range }: CountedRange,
+  signal: AbortSignal,
+): Promise<void> {
+  const { partition, start, end } = range;
+  const ask = (from: number) => readModel.letterRows({ partition, start: from, end, limit: STEP, withUsers });
+  let asked = ask(start);
+  for (;;) {
+    const rows = await asked;
+    const last = rows.offsets.at(-1);
+    const goesOn = last !== undefined && rows.offsets.length === STEP && !signal.aborted;
+    if (goesOn) {
+      // They are read while these are counted.
+      asked = ask(last + 1);
+      asked.catch(() => undefined);
+    }
+    const whole = count.takeRows(partition, rows);
+    for (let from = 0; from < whole.length; from += WHOLE_STEP) {
+      await count.take(listedFrom(await readModel.at(JOURNAL, whole.slice(from, from + WHOLE_STEP))));
+    }
+    if (!goesOn) return;
+  }
+}
