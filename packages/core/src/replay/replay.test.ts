@@ -204,7 +204,7 @@ describe("a replay", () => {
     }
   });
 
-  it("is told by what is wanted until the runner has come to it", () => {
+  it("is told as running until the runner has stopped, and by what is wanted where none runs", () => {
     const running = claimProgress(undefined, 1);
     const done = { ...running, state: "done" as const, endedAtMs: 2 };
     expect([
@@ -213,9 +213,16 @@ describe("a replay", () => {
       replayState("running", running),
       replayState("running", { ...running, state: "paused" }),
       replayState("paused", running),
+      replayState("paused", { ...running, state: "paused" }),
+      replayState("paused", undefined),
       replayState("cancelled", running),
+      replayState("cancelled", { ...running, state: "waiting" }),
       replayState("cancelled", done),
-    ]).toEqual(["planned", "waiting", "running", "waiting", "paused", "cancelled", "done"]);
+    ]).toEqual([
+      ...["planned", "waiting", "running", "waiting"],
+      ...["running", "paused", "paused"],
+      ...["running", "cancelled", "done"],
+    ]);
     expect(isDue("planned", undefined)).toBe(false);
     expect([isDue("paused", running), isDue("paused", { ...running, state: "paused" })]).toEqual([true, false]);
     expect([isDue("cancelled", undefined), isDue("cancelled", done)]).toEqual([true, false]);
@@ -230,6 +237,7 @@ describe("a replay", () => {
       ["running", undefined],
       ["running", running],
       ["paused", paused],
+      ["paused", running],
       ["cancelled", running],
       ["cancelled", ended("cancelled")],
       ["running", ended("done")],
@@ -243,7 +251,8 @@ describe("a replay", () => {
       "waiting running paused running cancelled",
       "running running paused running cancelled",
       "paused - paused running cancelled",
-      "cancelled - - - cancelled",
+      "running - paused running cancelled",
+      "running - - - cancelled",
       "cancelled - - - cancelled",
       "done - - - -",
       "failed - - - -",

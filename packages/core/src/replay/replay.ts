@@ -76,11 +76,10 @@ export interface ReplayProgress {
 /** Letters that are sent without their progress being written (RP3). */
 export const REPLAY_BATCH = 1000;
 
-/** The state that is told of a plan and how far it is. */
+/** The state that is told of a plan and how far it is: what runs is told so until its runner has stopped. */
 export function replayState(want: ReplayWant, progress: ReplayProgress | undefined): ReplayState {
-  if (progress !== undefined && isEnded(progress)) return progress.state;
-  if (want !== "running") return want;
-  return progress?.state === "running" ? "running" : "waiting";
+  if (progress !== undefined && (isEnded(progress) || progress.state === "running")) return progress.state;
+  return want === "running" ? "waiting" : want;
 }
 
 export function isEnded({ endedAtMs }: Pick<ReplayProgress, "endedAtMs">): boolean {
@@ -114,9 +113,10 @@ const TO: Readonly<Record<ReplayAct, ReplayWant>> = {
  * allowed, so that it can be asked for again.
  */
 export function wantAfter(act: ReplayAct, want: ReplayWant, progress: ReplayProgress | undefined): ReplayWant | null {
-  const state = replayState(want, progress);
-  if (FROM[act].includes(state)) return TO[act];
   const isDone = progress !== undefined && isEnded(progress);
+  // What was asked before counts, whether or not the runner has come to it.
+  const state = isDone ? progress.state : want;
+  if (FROM[act].includes(state)) return TO[act];
   return want === TO[act] && (!isDone || state === want) ? want : null;
 }
 
