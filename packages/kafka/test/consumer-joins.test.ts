@@ -1,5 +1,6 @@
 /** Rule: CN1 of owned-partitions.ts. */
 import { describe, expect, it } from "vitest";
+import type { PartitionWindow } from "../src/consumer/windowed-consumer.ts";
 import { FakeGroup } from "./fake-group.ts";
 import { close, joined, pass, useFakeTime } from "./fake-group-time.ts";
 
@@ -72,6 +73,45 @@ describe("a join of a consumer that runs", () => {
     await begun;
     expect(group.counted).not.toContain("commit failure g");
     await close(group);
+  });
+
+  it("C4: has ended what its owner does beside the records, and tells what stayed", async () => {
+    const beside = { begun: 0, end: () => {} };
+    const kept: (readonly number[])[] = [];
+    const onDrain = () => {
+      beside.begun += 1;
+      return new Promise<void>((resolve) => {
+        beside.end = resolve;
+      });
+    };
+    const onKept = (windows: readonly PartitionWindow[]) => void kept.push(windows.map(({ partition }) => partition));
+    const group = await joined([0, 1], { onDrain, onKept });
+    expect([beside.begun, kept]).toEqual([0, [[]]]);
+    let isBegun = false;
+    const joining = group.beginJoin().then(() => {
+      isBegun = true;
+    });
+    await pass(999);
+    expect([beside.begun, isBegun]).toEqual([1, false]);
+    beside.end();
+    await joining;
+    await group.endJoin([1, 2]);
+    await pass(0);
+    expect([kept, group.revoked.map(({ partition }) => partition)]).toEqual([[[], [1]], [0]]);
+    // Of what another may have owned in between nothing stayed; and whoever takes too long is not waited for.
+    const again = group.join([1, 2], 2);
+    await pass(1000);
+    await again;
+    await pass(0);
+    expect([beside.begun, kept]).toEqual([2, [[], [1], []]]);
+    const stopped = group.consumer.stop();
+    const last = group.join([1, 2]);
+    await pass(1000);
+    await last;
+    beside.end();
+    await pass(10_000);
+    await stopped;
+    expect([beside.begun, kept]).toEqual([4, [[], [1], []]]);
   });
 
   it("C5: keeps what stays, gives up what is lost, and begins what is gained", async () => {

@@ -87,6 +87,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
     this.#committer = this.#createCommitter();
     this.#drain = new Drain({
       owned: () => this.#owned.all,
+      endOther: options.onDrain,
       flush: () => this.#committer.flush(),
       rebalanceDrainMs: this.#timing.rebalanceDrainMs,
       lastCommitMs: this.#timing.lastCommitMs,

@@ -16,6 +16,8 @@ export interface Draining {
 
 export interface DrainOptions {
   readonly owned: () => readonly Draining[];
+  /** What the owner of the partitions does beside the records; ends it. */
+  readonly endOther?: (() => Promise<void>) | undefined;
   /** Commits what is finished; resolves when that was answered. */
   readonly flush: () => Promise<void>;
   /** How long the JOIN may be held up for what runs, in ms. */
@@ -50,7 +52,9 @@ export class Drain {
   /** Freezes every window, waits for what runs, at most `timeoutMs`, and for the last commit. */
   async drain(timeoutMs: number): Promise<void> {
     for (const each of this.#options.owned()) each.freeze();
+    const other = this.#endOther(timeoutMs);
     if (this.#hasRunning()) await this.#untilIdle(timeoutMs);
+    if (other !== undefined) await other;
     const { flush, lastCommitMs } = this.#options;
     await withDeadline(flush(), lastCommitMs, "the last commit").catch(() => undefined);
   }
@@ -59,6 +63,12 @@ export class Drain {
   onIdle(): void {
     if (this.#hasRunning()) return;
     for (const waiting of this.#waiting) waiting.abort();
+  }
+
+  /** Resolves after `timeoutMs` at the latest. */
+  #endOther(timeoutMs: number): Promise<void> | undefined {
+    const ended = this.#options.endOther?.();
+    return ended && withDeadline(ended, timeoutMs, "ending what runs beside").catch(() => undefined);
   }
 
   async #untilIdle(timeoutMs: number): Promise<void> {

@@ -73,6 +73,7 @@ export class OwnedPartitions<T, F> {
     for (const place of gained) this.#options.fetchOf(place).pause();
     // While the consumer stops, what is kept stays frozen: the drain of `stop` froze all that was owned.
     if (!isStopping) for (const intake of kept) intake.keep();
+    if (!isStopping) consumer.onKept?.(kept.map(({ window }) => window));
     if (begun.length > 0) this.#search(begun, epoch);
   }
 

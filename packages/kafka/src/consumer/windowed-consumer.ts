@@ -133,6 +133,13 @@ export interface WindowedConsumerOptions<T, F = never> {
   /** A waiting record was released, so long after it was due. */
   readonly onReleased?: (topic: string, latenessMs: number) => void;
   readonly onAssigned?: (windows: readonly PartitionWindow[]) => void;
+  /**
+   * Before each JOIN of a member that owns something, and before it leaves: what it does beside the records, since the
+   * partitions are its own, is to end by then. Waited for as long as for tasks that run (C4), and at the same time.
+   */
+  readonly onDrain?: () => Promise<void>;
+  /** The JOIN is over: these stayed this member's all the while. After `onRevoked`, before `onAssigned`. */
+  readonly onKept?: (windows: readonly PartitionWindow[]) => void;
   readonly onRevoked?: (windows: readonly PartitionWindow[]) => void;
   /**
    * The consumer has ended by itself and took no leave of its group: `group_stalled`, `offset_out_of_range`,

@@ -1,10 +1,10 @@
 /**
  * Runs replays in one process of all: the one that the group gives the topic's partition to.
  *
- * Owns: the membership in the group, and the run that is under way.
+ * Owns: the membership in the group, and the run that is under way (`run-turn.ts`).
  * RR1  One replay runs at a time, the one that was started first; those that are paused stand in nobody's way.
- * RR2  A process that ends in order puts its progress on record first; one that is killed is followed by another when
- *      the group has missed it.
+ * RR2  A process that ends in order, or that a rebalance may take the partition from, puts its progress on record
+ *      first; one that is killed is followed by another when the group has missed it.
  * RR3  What is over is removed: plans that nobody started, replays 14 days after their end, purges when nothing of what
  *      they took can be in the topic any more.
  */
@@ -16,6 +16,7 @@ import type { WindowedConsumer } from "@posthaste/kafka/consumer/windowed-consum
 import { carryOut, type ReplayRunOptions } from "./replay-run.ts";
 import type { HeldPlan } from "./replay-store.ts";
 import { RunProgress, TakenOver } from "./run-progress.ts";
+import { RunTurn } from "./run-turn.ts";
 
 const WINDOW = { maxRecords: 1000, maxBytes: 4 * 1024 * 1024 };
 const TIDY_MS = 60_000;
@@ -23,6 +24,8 @@ const TIDY_MS = 60_000;
 const AGAIN_MS = 1000;
 /** Brokers that do not answer hold up no end for longer; what is not on record then goes twice. */
 const STOP_MS = 5000;
+/** How long a rebalance waits for the run to end in order; its last letters may take three of it. */
+const HAND_OVER_MS = 4000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 const REPLAY_KEEP_MS = 14 * DAY_MS;
 /** Twice as long as dead letters are kept: a segment may stand longer than its letters are due. */
@@ -39,8 +42,7 @@ export class ReplayRunner {
   readonly #options: ReplayRunnerOptions;
   readonly #consumer: WindowedConsumer;
   readonly #forget: () => void;
-  /** Of the partition; aborted when it is given up. */
-  #owning: AbortController | null = null;
+  readonly #turn = new RunTurn();
   #working: Promise<void> = Promise.resolve();
   #wake: () => void = () => {};
   #current: string | null = null;
@@ -57,7 +59,13 @@ export class ReplayRunner {
       laneOf: () => null,
       run: (task) => task.finish(),
       onAssigned: () => this.#begin(),
-      onRevoked: () => this.#owning?.abort(),
+      onDrain: () => this.#turn.hold(),
+      onKept: () => {
+        this.#turn.goOn();
+        this.#wake();
+      },
+      onRevoked: () => this.#turn.end(),
+      timing: { rebalanceDrainMs: HAND_OVER_MS },
     });
   }
 
@@ -69,22 +77,19 @@ export class ReplayRunner {
   /** RR2. */
   async stop(): Promise<void> {
     this.#forget();
-    this.#owning?.abort();
+    this.#turn.end();
     await withDeadline(this.#working, STOP_MS, "ending a replay").catch(() => undefined);
     await this.#consumer.stop();
   }
 
   #begin(): void {
-    this.#owning?.abort();
-    const owning = new AbortController();
-    this.#owning = owning;
-    this.#working = this.#working.then(() => this.#work(owning.signal));
+    const owning = this.#turn.begin();
+    this.#working = this.#working.then(() => this.#work(owning));
   }
 
   #handleChange(): void {
     this.#wake();
-    const { signal } = this.#owning ?? {};
-    if (this.#current !== null && signal?.aborted === false) void this.#settleStopped(signal);
+    if (this.#current !== null) void this.#turn.run((signal) => this.#settleStopped(signal));
   }
 
   /** Never rejects. */
@@ -98,9 +103,9 @@ export class ReplayRunner {
           await this.#tidy();
           tidiedAtMs = nowMs;
         }
-        const [next] = dueReplays(this.#options.store.plans());
+        const [next] = this.#turn.isOurs ? dueReplays(this.#options.store.plans()) : [];
         if (next === undefined) await this.#changed(TIDY_MS, signal);
-        else await this.#run(next.id, signal);
+        else await this.#turn.run((ending) => this.#run(next.id, ending));
       } catch (error) {
         if (signal.aborted) return;
         log.error({ event: "replay_runner_failed", err: error }, "replays go on in a moment");
