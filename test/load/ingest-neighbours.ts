@@ -1,14 +1,15 @@
 /**
  * What one source can do to another: one sends 200 calls a second while its neighbour sends everything it can, in every
  * form. What must hold: the first is answered 200 every time, 99 in 100 of its calls within 50 ms, and memory stays
- * under a ceiling.
+ * under a ceiling. Beside that it is told how long the gateway and the caller were ready and had no core, since what
+ * they wait for then is the machine, which the load, the broker and others share with them.
  */
 import { Agent, request } from "node:http";
 import { gzipSync } from "node:zlib";
 import { HEADERS, type IngestBench, NEIGHBOUR_HEADERS } from "./ingest-bench.ts";
 import { BATCH_BODY, SINGLE_BODY } from "./ingest-calls.ts";
 import { measureLatency } from "./open-loop.ts";
-import { processRssBytes } from "./process-cpu.ts";
+import { processRssBytes, withWaits } from "./process-cpu.ts";
 import { runWrk, type WrkLoad } from "./wrk.ts";
 
 /** Calls a second of the source that is looked at. */
@@ -70,9 +71,9 @@ const DEFAULT_LIMIT = { POSTHASTE_SOURCE_CALLS_PER_SECOND: undefined, POSTHASTE_
 export async function printNeighbours(bench: IngestBench, seconds: number): Promise<boolean> {
   console.log(`\nA source at ${RATE} calls a second beside one that sends everything it can, ${seconds} s each\n`);
   console.log(
-    "| limit | neighbour | connections | its requests /s | refused /s | p50 ms | p99 ms | refused | MB at most |",
+    "| limit | neighbour | connections | its requests /s | refused /s | p50 ms | p99 ms | refused | MB at most | gateway without a core ms/s | caller |",
   );
-  console.log("|---|---|---|---|---|---|---|---|---|");
+  console.log("|---|---|---|---|---|---|---|---|---|---|---|");
   let holds = true;
   for (const [limit, settings] of [
     ["default", DEFAULT_LIMIT],
@@ -92,7 +93,8 @@ export async function printNeighbours(bench: IngestBench, seconds: number): Prom
       }, SAMPLE_MS);
       const load = form === null ? null : runWrk(loadOf(ingest.url, form, seconds + 2 * MARGIN_SECONDS));
       await measureLatency(RATE, MARGIN_SECONDS, ask);
-      const { p50Ms, p99Ms } = await measureLatency(RATE, seconds, ask);
+      const { result, waits } = await withWaits([ingest.pid], seconds, () => measureLatency(RATE, seconds, ask));
+      const { p50Ms, p99Ms } = result;
       const wrk = await load;
       clearInterval(sampling);
       const perSecond = (count: number) => (count / (seconds + 2 * MARGIN_SECONDS)).toFixed(0);
@@ -103,7 +105,9 @@ export async function printNeighbours(bench: IngestBench, seconds: number): Prom
         perSecond(wrk?.requests ?? 0),
         perSecond(wrk?.refused ?? 0),
       ];
-      console.log(`| ${[...cells, p50Ms.toFixed(1), p99Ms.toFixed(1), refused, highest.toFixed(0)].join(" | ")} |`);
+      console.log(
+        `| ${[...cells, p50Ms.toFixed(1), p99Ms.toFixed(1), refused, highest.toFixed(0), ...waits].join(" | ")} |`,
+      );
       if (p99Ms >= P99_MS || refused > 0 || highest >= CEILING_MB) holds = false;
     };
     await measureLatency(RATE, MARGIN_SECONDS, ask);

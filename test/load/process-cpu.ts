@@ -12,6 +12,28 @@ export function processCpuMs(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }
 
+/**
+ * How long the process's main thread was ready to run and had no core so far, in ms: what other processes cost it.
+ */
+function processWaitMs(pid: number): number {
+  const [, waitNs = "0"] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "utf8").split(" ");
+  return Number(waitNs) / 1e6;
+}
+
+/**
+ * How long the main threads of some processes and of this one wait for a core while `work` is done, in ms a second.
+ */
+export async function withWaits<Result>(
+  pids: readonly number[],
+  seconds: number,
+  work: () => Promise<Result>,
+): Promise<{ readonly result: Result; readonly waits: readonly string[] }> {
+  const waitsMs = () => [...pids, process.pid].map(processWaitMs);
+  const before = waitsMs();
+  const result = await work();
+  return { result, waits: waitsMs().map((ms, index) => ((ms - (before[index] ?? 0)) / seconds).toFixed(0)) };
+}
+
 /** Resident memory of the process in bytes. */
 export function processRssBytes(pid: number): number {
   const match = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
