@@ -1,4 +1,10 @@
-/** What a process's member of a group asks of the model's brokers: its coordinator's requests, and records. */
+/**
+ * What a process's member of a group asks of the model's brokers: its coordinator's requests, and records.
+ *
+ * Owns: for each member, which of its questions for a partition's place was answered last.
+ * MR1  An answer that comes behind that of a later question is no gain: the member joined again meanwhile, and goes by
+ *      what it asked then.
+ */
 import { protocolError } from "./broker-errors.ts";
 import type { Committed, Group, Place } from "./group.ts";
 import { type CoordinatorRequests, Member, type MemberCluster, type MemberOptions } from "./member.ts";
@@ -29,8 +35,9 @@ export function createMember(
   const { groupId } = settings;
   const group = groups.get(groupId);
   if (group === undefined) throw new Error(`the model has no group ${groupId}`);
+  const places = new PlaceQuestions();
   const cluster: MemberCluster = {
-    findGroupCoordinator: async () => coordinatorOf(options, { groupId, group, isGone }),
+    findGroupCoordinator: async () => coordinatorOf(options, { groupId, group, isGone, places }),
     getNodeIds: () => [1],
   };
   for (const assigner of settings.partitionAssigners) assigner({ cluster, groupId, logger: undefined });
@@ -42,9 +49,34 @@ export function createMember(
   return member;
 }
 
+interface MemberParts {
+  readonly groupId: string;
+  readonly group: Group;
+  readonly isGone: () => boolean;
+  readonly places: PlaceQuestions;
+}
+
+/** MR1. */
+class PlaceQuestions {
+  #asked = 0;
+  readonly #answered = new Map<string, number>();
+
+  ask(): number {
+    return ++this.#asked;
+  }
+
+  /** Whether no later question for this place was answered before. */
+  isNews(question: number, { topic, partition }: Place): boolean {
+    const key = `${topic}/${partition}`;
+    if (question < (this.#answered.get(key) ?? 0)) return false;
+    this.#answered.set(key, question);
+    return true;
+  }
+}
+
 function coordinatorOf(
   { network, onCommit, onPlace }: MemberRequestsOptions,
-  { groupId, group, isGone }: { readonly groupId: string; readonly group: Group; readonly isGone: () => boolean },
+  { groupId, group, isGone, places: questions }: MemberParts,
 ): CoordinatorRequests {
   return {
     joinGroup: ({ memberId }) => network.ask((answer) => group.join(memberId, answer), isGone),
@@ -62,6 +94,7 @@ function coordinatorOf(
       return network.ask((answer) => group.commit(memberId, groupGenerationId, points, answer), isGone);
     },
     offsetFetch: (request) => {
+      const question = questions.ask();
       const { topics } = request as PlacesRequest;
       const places = topics.flatMap(({ topic, partitions }) =>
         partitions.map(({ partition }) => ({ topic, partition })),
@@ -72,7 +105,9 @@ function coordinatorOf(
           else resolve(places.map((place) => group.committedAt(place)));
         }, isGone)
         .then((committed) => {
-          for (const [index, place] of places.entries()) onPlace(groupId, place, committed[index]);
+          for (const [index, place] of places.entries()) {
+            if (questions.isNews(question, place)) onPlace(groupId, place, committed[index]);
+          }
           return { responses: places.map((place, index) => toOffsetAnswer(place, committed[index])) };
         });
     },
