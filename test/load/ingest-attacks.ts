@@ -110,7 +110,7 @@ function post(agent: Agent, url: string): Promise<number> {
 
 function startAttack({ url }: IngestServer, index: number) {
   const child = spawn(process.execPath, [ATTACKER, url, String(index)], { stdio: ["pipe", "pipe", "inherit"] });
-  // No attacker runs on the gateway's own cores: this one gives way to the gateway, as far as one machine can show that.
+  // No attacker runs on the gateway's own cores, so this one gives way to the gateway.
   if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   const said = text(child.stdout);
   const exited = once(child, "exit");

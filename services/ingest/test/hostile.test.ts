@@ -91,7 +91,7 @@ describe("a body of half a megabyte in six hundred bytes", () => {
 
   it("is not even waited for where the header names the key", async () => {
     await gateway.close();
-    // By this clock no body comes too slowly, so whoever waited for this one would wait until the whole request is late.
+    // By this clock no body comes too slowly: whoever waited for this one would wait until the whole request is late.
     gateway = await startTestGateway({ clock: { nowMs: () => 0, monotonicMs: () => 0 } });
     const socket = await openSocket(gateway.url);
     const answered = readResponse(socket);

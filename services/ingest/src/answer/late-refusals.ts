@@ -10,11 +10,11 @@
  */
 import { MAX_HELD_REFUSALS, PROMPT_REFUSALS, REFUSAL_DELAY_MS } from "../limits.ts";
 
-/** Its multiples, without their whole parts, lie evenly between 0 and 1 however many there are: the golden ratio. */
+/** The golden ratio: its multiples, without their whole parts, lie evenly between 0 and 1, however many there are. */
 const SPREAD = (Math.sqrt(5) - 1) / 2;
 
 export interface LateRefusals {
-  /** Calls `tell` at once or later, once; answers what is to be called when its sender has left, which tells it then. */
+  /** Calls `tell` at once or later, once; answers what is to be called when its sender has left: it is told then. */
   refuse(sourceId: string, tell: () => void): () => void;
 }
 
