@@ -155,6 +155,17 @@ it("says the hour's first, and the last with its place, in whatever order they c
   ]);
 });
 
+it("LC1: of an hour that is shown in part, the first is none that is too old", () => {
+  let nowMs = NOW_MS;
+  const table = open(100, 5 * HOUR_MS, () => nowMs);
+  const named = { hour: 96, destinationId: "dst_1", kind: "window_expired", reasonClass: "receiver", error: "503" };
+  for (const [offset, ms] of [100, 900].entries()) table.add([entryOf({ ...named, offset, ms } as Letter)]);
+  const hours = () => table.hours({}).map(({ count, firstMs, lastMs }) => [count, firstMs, lastMs]);
+  expect(hours()).toEqual([[2, 96 * HOUR_MS + 100, 96 * HOUR_MS + 900]]);
+  nowMs = 101 * HOUR_MS + 500;
+  expect(hours()).toEqual([[1, 96 * HOUR_MS + 500, 96 * HOUR_MS + 900]]);
+});
+
 it("says nothing of an hour that is too old to be shown", () => {
   let nowMs = NOW_MS;
   const table = open(100, 5 * HOUR_MS, () => nowMs);
