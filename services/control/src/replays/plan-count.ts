@@ -11,7 +11,7 @@ import type { AlikeLetters, LetterRows } from "../read-model/letter-rows.ts";
 import type { JudgedLetter, Judging, LetterJudge, RowJudge } from "./letter-judge.ts";
 import { PlaceSet } from "./place-set.ts";
 import type { PastPlans } from "./plan-letters.ts";
-import { type RowFilter, rowFilter, rowsOf } from "./row-filter.ts";
+import { type RowFilter, type RowOfLetter, rowFilter, rowsOf } from "./row-filter.ts";
 
 const SAMPLES = 3;
 /** Of the counts by destination, reason, error and type, the largest. */
@@ -49,7 +49,7 @@ export class PlanCount {
   readonly #rowFilter: RowFilter;
   readonly #alike = new Map<number, AlikeCount>();
   /** Of the rows that matched. */
-  #newest: readonly JournalCursor[] = [];
+  readonly #newest: JournalCursor[] = [];
   /** Offsets by partition. */
   readonly #left = new Map<number, number[]>();
   readonly samples: LetterSample[] = [];
@@ -117,18 +117,19 @@ export class PlanCount {
   takeRows(partition: number, rows: LetterRows): readonly JournalCursor[] {
     const whole: JournalCursor[] = [];
     const causes: LeftOutCause[] = [];
+    const left: number[] = [];
     for (const row of rowsOf(partition, rows)) {
       const alike = this.#alike.get(row.alike);
       if (alike?.fits !== true || !this.#rowFilter.fitsRow(row)) continue;
       const cause = alike.causeOf(row);
-      const place = { timeMs: row.deadAtMs, partition, offset: row.offset, place: 0 };
-      if (cause === undefined) whole.push(place);
-      else if (cause === null) this.#matchRow(alike, place);
+      if (cause === null) this.#matchRow(alike, row);
+      else if (cause === undefined) whole.push(cursorOf(row));
       else {
         causes.push(cause);
-        this.leave(partition, [row.offset]);
+        left.push(row.offset);
       }
     }
+    this.leave(partition, left);
     this.leftOut = addLeftOut(this.leftOut, causes);
     this.looked += rows.offsets.length - whole.length;
     return whole;
@@ -162,12 +163,15 @@ export class PlanCount {
     this.#countOf({ destinationId, reason, error: errors[0] ?? null, type }).count += 1;
   }
 
-  #matchRow({ count }: AlikeCount, place: JournalCursor): void {
+  #matchRow({ count }: AlikeCount, row: RowOfLetter): void {
     this.matched += 1;
     count.count += 1;
-    const last = this.#newest[SAMPLES - 1];
-    if (last !== undefined && newestFirst(last, place) <= 0) return;
-    this.#newest = [...this.#newest, place].sort(newestFirst).slice(0, SAMPLES);
+    // Most rows come in the order of their times: this is for each of a million.
+    const newest = this.#newest;
+    if (newest.length === SAMPLES && row.deadAtMs < (newest.at(-1)?.timeMs ?? 0)) return;
+    newest.unshift(cursorOf(row));
+    if (newest.length > 1) newest.sort(newestFirst);
+    if (newest.length > SAMPLES) newest.pop();
   }
 
   #countOf(named: Omit<LetterCount, "count">): Counted {
@@ -176,6 +180,10 @@ export class PlanCount {
     this.#counts.set(name, held);
     return held;
   }
+}
+
+function cursorOf({ deadAtMs: timeMs, partition, offset }: RowOfLetter): JournalCursor {
+  return { timeMs, partition, offset, place: 0 };
 }
 
 function judgingOf({ again, createdAtMs }: CountedPlan): Judging {

@@ -40,18 +40,19 @@ export function rowFilter(filter: LetterFilter): RowFilter {
 
 /** One by one. */
 export function* rowsOf(partition: number, rows: LetterRows): Generator<RowOfLetter> {
+  const { offsets, timesMs, tried, userEnds } = rows;
   const users = Buffer.from(rows.users.buffer, rows.users.byteOffset, rows.users.byteLength).toString("latin1");
-  let [index, from] = [0, 0];
-  for (const offset of rows.offsets) {
-    const to = rows.userEnds[index] ?? 0;
+  let userStart = 0;
+  for (let index = 0; index < offsets.length; index += 1) {
+    const userEnd = userEnds[index] ?? 0;
     yield {
       partition,
-      offset,
-      deadAtMs: rows.timesMs[index] ?? 0,
+      offset: offsets[index] ?? 0,
+      deadAtMs: timesMs[index] ?? 0,
       alike: rows.alike[index] ?? 0,
-      isTried: rows.tried[index] === 1,
-      users: users.slice(from, to),
+      isTried: tried[index] === 1,
+      users: userEnd === userStart ? "" : users.slice(userStart, userEnd),
     };
-    [index, from] = [index + 1, to];
+    userStart = userEnd;
   }
 }
