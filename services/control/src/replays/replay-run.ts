@@ -57,9 +57,9 @@ export interface ReplayRunOptions extends RunProgressOptions {
 
 /** Resolves when it has ended, stopped as it was wanted, was taken over by another, or `signal` ended it in order. */
 export async function carryOut(options: ReplayRunOptions, id: string, signal: AbortSignal): Promise<void> {
-  const progress = await RunProgress.claim(options, id, signal);
-  const run = new ReplayRun(options, { id, signal, progress });
   try {
+    const progress = await RunProgress.claim(options, id, signal);
+    const run = new ReplayRun(options, { id, signal, progress });
     const state = await run.run();
     await progress.write(state, run.plan.matched);
   } catch (error) {

@@ -62,6 +62,15 @@ describe("the progress of a run", () => {
     expect([held?.generation, held?.sent, held?.state]).toEqual([2, 10, "running"]);
   });
 
+  it("RW3: of what has ended is not claimed, whoever missed the end", async () => {
+    const progress = await claim();
+    progress.pass(0, passed(10, 10));
+    await progress.write("done", 10);
+    const done = held;
+    await expect(claim()).rejects.toThrow(TakenOver);
+    expect(held).toBe(done);
+  });
+
   it("gives up where the process ends while brokers take no writes", async () => {
     const ending = new AbortController();
     const progress = await claim(ending.signal);

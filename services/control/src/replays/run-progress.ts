@@ -4,6 +4,7 @@
  * Owns: the two, and the places of the letters that were left out.
  * RW1  What is on record is never ahead of what was done, and behind by a batch at the most (RP3 of `replay.ts`).
  * RW2  While the brokers take no writes they are waited for; a runner that was taken over is told, and writes nothing.
+ * RW3  What has ended is gone on with by nobody: a runner that is given the partition may not have read that end yet.
  */
 import type { RecordedProgress } from "@posthaste/contracts/replay-codec";
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
@@ -13,6 +14,7 @@ import {
   advanceProgress,
   canWrite,
   claimProgress,
+  isEnded,
   type LeftOutCause,
   type LeftOutCounts,
   nextOffset,
@@ -26,7 +28,7 @@ import type { ReplayStore } from "./replay-store.ts";
 
 const SAVE_MS = 1000;
 
-/** Another runner went on with it. */
+/** Another runner went on with it, or has brought it to its end. */
 export class TakenOver extends Error {}
 
 export interface LeftOutLetter {
@@ -66,11 +68,12 @@ export class RunProgress {
     this.#writtenAtMs = options.clock.monotonicMs();
   }
 
-  /** Goes on from what is on record, as a new generation (RP2 of `replay.ts`). */
+  /** Goes on from what is on record, as a new generation (RP2 of `replay.ts`). Throws `TakenOver` (RW3). */
   static async claim(options: RunProgressOptions, id: string, signal: AbortSignal): Promise<RunProgress> {
     const { store, clock, log } = options;
     const nowMs = clock.nowMs();
     const claimed = await store.writeProgress(id, (held) => {
+      if (held !== undefined && isEnded(held)) throw new TakenOver();
       const leftOutPlaces = held?.leftOutPlaces ?? new Uint8Array();
       return { ...claimProgress(held, nowMs), leftOutPlaces, updatedAtMs: nowMs };
     });
