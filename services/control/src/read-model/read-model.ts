@@ -18,16 +18,10 @@ import type { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-rec
 import { type Freshness, freshAsOf } from "../http/freshness.ts";
 import { Problem } from "../http/problem.ts";
 import { RecentEntries } from "../recent-entries.ts";
-import type { ReplayedDeliveries, WaitingDeliveries } from "./delivery-table.ts";
-import type { HealthOfMinute, HealthQuery, HealthRow } from "./health-table.ts";
-import type { CountQuery, FoundEntries, JournalBounds, JournalSearch, KindCount, MessageOutcome } from "./journal.ts";
-import type { JournalCursor } from "./journal-cursor.ts";
-import type { JournalEntry, JournalQuery } from "./journal-entry.ts";
+import type { JournalBounds } from "./journal.ts";
 import { type Followed, followJournals, openJournalCodecs, type RecentJournals } from "./journal-followers.ts";
-import type { AlikeLetters, LetterRows, LetterRowsQuery } from "./letter-rows.ts";
-import type { LetterHour, LetterHourQuery } from "./letter-table.ts";
 import { type HeldRange, type JournalName, ofEach } from "./store.ts";
-import { openStore, type StoreClient } from "./store-client.ts";
+import { openStore, type StoreClient, type StoreQuestions } from "./store-client.ts";
 
 const REOPEN_MS = 5000;
 /** Longer is not waited for at the end: whatever is not written is read again. */
@@ -66,39 +60,16 @@ export interface ReadModelOptions {
 /** Where the reading of a topic stands, in words for `/readyz`. */
 export type ReadModelState = Readonly<Record<"deliveryLog" | "deadLetters", string>>;
 
-export interface ReadModel {
+/** Each question throws a Problem while it cannot be asked. */
+export interface ReadModel extends StoreQuestions {
   /** Whether all that stood in the journal's topic at the last look was read. */
   isComplete(journal: JournalName): boolean;
   freshness(journal: JournalName): Freshness;
   state(): ReadModelState;
-  /** Throws a Problem while it cannot be asked. */
-  newest(journal: JournalName, query: JournalQuery): Promise<readonly JournalEntry[]>;
-  search(journal: JournalName, query: JournalSearch): Promise<FoundEntries>;
   /** From where on, and up to where, every dead letter of a partition is held (M4 of store.ts), and of which topic. */
   heldLetters(): Promise<HeldLetters>;
-  /** Dead letters by what they died of and by the hour, counted as they came. */
-  letterHours(query: LetterHourQuery): Promise<readonly LetterHour[]>;
-  /** What letters have in common, and each of a partition by its row. */
-  alikeLetters(): Promise<readonly AlikeLetters[]>;
-  letterRows(query: LetterRowsQuery): Promise<LetterRows>;
-  /** Those of the entries that are held. */
-  at(journal: JournalName, places: readonly JournalCursor[]): Promise<readonly JournalEntry[]>;
-  counts(journal: JournalName, query: CountQuery): Promise<readonly KindCount[]>;
-  /** What became of these messages, so far as their entries are held. */
-  outcomes(journal: JournalName, messageIds: readonly string[]): Promise<readonly MessageOutcome[]>;
-  /** How many deliveries wait, by destination and retry topic. */
-  waiting(): Promise<readonly WaitingDeliveries[]>;
-  /** When the next delivery of the destination that waits after an attempt is due, from a moment on; null for never. */
-  nextDueMs(destinationId: string, fromMs: number): Promise<number | null>;
-  /** How the deliveries of these replays stand, so far as they are held. */
-  replayed(replayIds: readonly string[]): Promise<readonly ReplayedDeliveries[]>;
   /** What comes, as it comes, however often the read model is opened again. */
   readonly recent: RecentJournals;
-  /** The end of the newest minute of which the health of destinations is held; null before the first. */
-  healthWrittenToMs(): Promise<number | null>;
-  addHealth(minute: HealthOfMinute): Promise<void>;
-  /** What was counted of a destination, by the minute or the quarter of an hour. */
-  health(query: HealthQuery): Promise<readonly HealthRow[]>;
   close(): Promise<void>;
 }
 

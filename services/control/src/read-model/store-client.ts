@@ -30,24 +30,37 @@ export type StoreCall =
   | { readonly method: "health"; readonly query: HealthQuery }
   | { readonly method: "close" };
 
-export interface StoreClient {
-  readonly start: StoreStart;
-  take(journal: JournalName, taken: Taken): Promise<void>;
+/** What may be asked of the entries, and of the health of destinations beside them. */
+export interface StoreQuestions {
   newest(journal: JournalName, query: JournalQuery): Promise<readonly JournalEntry[]>;
   search(journal: JournalName, query: JournalSearch): Promise<FoundEntries>;
-  heldLetters(): Promise<readonly HeldRange[]>;
+  /** Dead letters by what they died of and by the hour, counted as they came. */
   letterHours(query: LetterHourQuery): Promise<readonly LetterHour[]>;
+  /** What letters have in common, and each of a partition by its row. */
   alikeLetters(): Promise<readonly AlikeLetters[]>;
   letterRows(query: LetterRowsQuery): Promise<LetterRows>;
+  /** Those of the entries that are held. */
   at(journal: JournalName, places: readonly JournalCursor[]): Promise<readonly JournalEntry[]>;
   counts(journal: JournalName, query: CountQuery): Promise<readonly KindCount[]>;
+  /** What became of these messages, so far as their entries are held. */
   outcomes(journal: JournalName, messageIds: readonly string[]): Promise<readonly MessageOutcome[]>;
+  /** How many deliveries wait, by destination and retry topic. */
   waiting(): Promise<readonly WaitingDeliveries[]>;
+  /** When the next delivery of the destination that waits after an attempt is due, from a moment on; null for never. */
   nextDueMs(destinationId: string, fromMs: number): Promise<number | null>;
+  /** How the deliveries of these replays stand, so far as they are held. */
   replayed(replayIds: readonly string[]): Promise<readonly ReplayedDeliveries[]>;
+  /** The end of the newest minute of which the health of destinations is held; null before the first. */
   healthWrittenToMs(): Promise<number | null>;
   addHealth(minute: HealthOfMinute): Promise<void>;
+  /** What was counted of a destination, by the minute or the quarter of an hour. */
   health(query: HealthQuery): Promise<readonly HealthRow[]>;
+}
+
+export interface StoreClient extends StoreQuestions {
+  readonly start: StoreStart;
+  take(journal: JournalName, taken: Taken): Promise<void>;
+  heldLetters(): Promise<readonly HeldRange[]>;
   /** Writes what is not written yet and ends the thread. */
   close(): Promise<void>;
 }
