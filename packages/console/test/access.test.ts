@@ -42,6 +42,23 @@ describe.skipIf("missing" in found)("a token", () => {
     );
   });
 
+  it("says whether its link was opened, and when a browser used it last", async () => {
+    const tokens = exampleOf("GET /v1/tokens").body as { readonly data: readonly object[] };
+    const use = { sessionUsedAt: "2026-11-22T10:42:00.000Z", linkUntil: null };
+    const waiting = { sessionUsedAt: null, linkUntil: "2026-11-23T10:42:00.000Z" };
+    const data = [
+      { ...tokens.data[0], id: "tok_1", name: "dana", ...use },
+      { ...tokens.data[0], id: "tok_2", name: "eve", ...waiting },
+      { ...tokens.data[0], id: "tok_3", name: "a program" },
+    ];
+    const page = await visit("/access", { "GET /v1/tokens": { body: { ...tokens, data } } });
+    const row = (name: string) => page.getByRole("listitem").filter({ hasText: name });
+    await row("dana").getByText("signed in, last used").waitFor();
+    await row("eve").getByText("its link was not opened yet, and can be until").waitFor();
+    expect(await page.getByText(/signed in,|not opened/).count()).toBe(2);
+    expect(await axeFaults(page)).toEqual([]);
+  });
+
   it("NT1: is made as a text, which is shown once and copied by nobody else", async () => {
     const made = { ...MADE, token: "pht_for_dana", link: null };
     const page = await visit("/access", { "POST /v1/tokens": { status: 201, body: made } });

@@ -126,7 +126,15 @@ describe("a sign-in link", () => {
     expect([status, body.token]).toEqual([201, null]);
     const code = body.link.split("=")[1];
     secrets.push(code);
+    const listed = async () => {
+      const { data } = (await one.call("GET", "/v1/tokens?limit=200")).body;
+      const { linkUntil, sessionUsedAt } = data.find(({ id }: { id: string }) => id === body.id);
+      return [linkUntil, sessionUsedAt];
+    };
+    const moment = expect.stringMatching(/^\d{4}-/);
+    await eventually(async () => expect(await listed()).toEqual([moment, null]));
     expect((await open(one, { code })).body).toMatchObject({ name: "eve", tokenId: body.id, scopes: ["read"] });
+    await eventually(async () => expect(await listed()).toEqual([null, moment]));
   });
 });
 

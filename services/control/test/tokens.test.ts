@@ -70,6 +70,8 @@ describe("a token", () => {
       scopes: ["read"],
       createdAt: expect.any(String),
       createdBy: "admin",
+      linkUntil: null,
+      sessionUsedAt: null,
     });
     expect(text).not.toContain(authorization.slice("Bearer ".length));
   });

@@ -34,6 +34,19 @@ export interface NamedToken {
   readonly token: string | null;
 }
 
+/** How browsers come by a token; its text is not in it. */
+interface TokenUse {
+  /** Until when a sign-in link that nobody opened can be. */
+  readonly linkUntilMs: number | null;
+  /** When a session was used last, as far as that was written. */
+  readonly sessionUsedAtMs: number | null;
+}
+const NO_USE: TokenUse = { linkUntilMs: null, sessionUsedAtMs: null };
+
+export interface ListedToken extends TokenUse {
+  readonly record: AccessRecord;
+}
+
 export class TokenHandlers {
   readonly #options: TokenHandlersOptions;
 
@@ -41,10 +54,16 @@ export class TokenHandlers {
     this.#options = options;
   }
 
-  list(query: PageQuery): Page<AccessRecord> & Freshness {
+  list(query: PageQuery): Page<ListedToken> & Freshness {
     const { store } = this.#options;
-    const tokens = [...store.records.values()].filter((record) => record.kind === "token" && store.isLive(record));
-    return { ...pageFrom(tokens, query), ...store.freshness };
+    const live = [...store.records.values()].filter((record) => store.isLive(record));
+    const { data, nextCursor } = pageFrom(
+      live.filter(({ kind }) => kind === "token"),
+      query,
+    );
+    const uses = usesOf(live);
+    const listed = data.map((record) => ({ record, ...(uses.get(record.id) ?? NO_USE) }));
+    return { data: listed, nextCursor, ...store.freshness };
   }
 
   /** Throws the Problem `forbidden` for scopes that the caller has not. */
@@ -83,6 +102,23 @@ export class TokenHandlers {
       by,
     );
   }
+}
+
+/** By token, of the links and sessions that are not over. */
+function usesOf(live: readonly AccessRecord[]): ReadonlyMap<string, TokenUse> {
+  const uses = new Map<string, TokenUse>();
+  for (const { kind, tokenId, createdAtMs, expiresAtMs, usedAtMs } of live) {
+    if (tokenId === null) continue;
+    const known = uses.get(tokenId) ?? NO_USE;
+    if (kind === "link") {
+      uses.set(tokenId, { ...known, linkUntilMs: Math.max(known.linkUntilMs ?? 0, expiresAtMs ?? 0) });
+    }
+    if (kind === "session") {
+      const usedMs = usedAtMs ?? createdAtMs;
+      uses.set(tokenId, { ...known, sessionUsedAtMs: Math.max(known.sessionUsedAtMs ?? 0, usedMs) });
+    }
+  }
+  return uses;
 }
 
 function findToken(record: AccessRecord | undefined, id: string): AccessRecord {

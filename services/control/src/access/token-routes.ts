@@ -3,6 +3,7 @@
 import type { AccessRecord } from "@posthaste/core/access/access-record";
 import { SCOPES } from "@posthaste/core/access/scope";
 import { z } from "zod";
+import { isoTimeOrNull } from "../http/moment.ts";
 import { pageOf, pageQuery } from "../http/page.ts";
 import { defineRoute, type Route } from "../http/route.ts";
 import type { SessionHandlers } from "./session-handlers.ts";
@@ -33,6 +34,17 @@ const listedToken = z.object({
   createdBy: z.string().describe("The name of the token by which it was made."),
 });
 
+const tokenInUse = listedToken.extend({
+  linkUntil: z.iso
+    .datetime()
+    .nullable()
+    .describe("Until when its sign-in link can be opened; null where that was done, and where there is none."),
+  sessionUsedAt: z.iso
+    .datetime()
+    .nullable()
+    .describe("When a browser that is signed in by it asked last, to five minutes; use of its text is not kept."),
+});
+
 export const madeToken = listedToken.extend({ token: z.string().describe("Told here and nowhere again.") });
 
 const tokenWithKey = listedToken.extend({
@@ -48,10 +60,15 @@ export function tokenRoutes(handlers: TokenHandlers, links: Pick<SessionHandlers
       operation: "listTokens",
       summary: "Tokens, oldest first; what opens them is not kept",
       query: pageQuery,
-      answer: { status: 200, description: "One page.", body: { name: "TokenPage", schema: pageOf(listedToken) } },
+      answer: { status: 200, description: "One page.", body: { name: "TokenPage", schema: pageOf(tokenInUse) } },
       handle: ({ query }) => {
         const page = handlers.list(query);
-        return { ...page, data: page.data.map(viewToken) };
+        const data = page.data.map(({ record, linkUntilMs, sessionUsedAtMs }) => ({
+          ...viewToken(record),
+          linkUntil: isoTimeOrNull(linkUntilMs),
+          sessionUsedAt: isoTimeOrNull(sessionUsedAtMs),
+        }));
+        return { ...page, data };
       },
     }),
     defineRoute({

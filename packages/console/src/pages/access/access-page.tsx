@@ -61,6 +61,7 @@ export function AccessPage() {
                   <span>may {token.scopes.join(", ")}</span>
                   <span className={styles["detail"]}>
                     made <MomentText at={token.createdAt} withDistance /> by {token.createdBy}
+                    <Use token={token} />
                   </span>
                   <Button
                     aria-label={`Revoke ${token.name}`}
@@ -84,6 +85,24 @@ export function AccessPage() {
       {make === "token" && unavailable === null && <NewTokenDialog onClose={close} />}
       {make === "own" && <OwnTokenDialog onClose={close} />}
       {revoked !== null && <RevokeDialog token={revoked} onClose={() => setRevoked(null)} />}
+    </>
+  );
+}
+
+/** Whether somebody came by it, as far as a browser tells: use of a token's text is not kept. */
+function Use({ token: { linkUntil, sessionUsedAt } }: { readonly token: Token }) {
+  return (
+    <>
+      {sessionUsedAt !== null && (
+        <>
+          ; signed in, last used <MomentText at={sessionUsedAt} isShort withDistance />
+        </>
+      )}
+      {linkUntil !== null && (
+        <>
+          ; its link was not opened yet, and can be until <MomentText at={linkUntil} isShort withDistance />
+        </>
+      )}
     </>
   );
 }
