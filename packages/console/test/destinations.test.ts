@@ -38,6 +38,31 @@ describe.skipIf("missing" in found)("destinations", () => {
     await page.getByRole("img", { name: "the last hour by five minutes: none delivered, none failed" }).waitFor();
   });
 
+  it("are asked how they are in the pages in which they stand there, all of them again and again", async () => {
+    const [example] = (exampleOf("GET /v1/destinations").body as { readonly data: readonly object[] }).data;
+    const rows = (from: number, count: number) =>
+      Array.from({ length: count }, (_, n) => ({ ...example, id: `dst_${from + n}`, name: `Shop ${from + n}` }));
+    const page = await visit("/destinations", {
+      "GET /v1/destinations": ({ query }) => {
+        const isMore = query.get("cursor") !== null;
+        const data = isMore ? rows(50, 2) : rows(0, 50);
+        return { body: { data, nextCursor: isMore ? null : "more", asOf: null, complete: true } };
+      },
+      [HEALTH]: { body: { data: [], nextCursor: null, asOf: null, complete: true } },
+    });
+    await page.getByText("Shop 49").waitFor();
+    const asked = () =>
+      control.requests
+        .filter(({ operation }) => operation === HEALTH)
+        .map(({ query }) => [query.get("ids")?.split(",").length, query.get("limit")]);
+    expect(new Set(asked().map(String))).toEqual(new Set(["50,50"]));
+    await page.getByRole("button", { name: "More" }).click();
+    await page.getByText("Shop 51").waitFor();
+    expect(asked()).toContainEqual([2, "2"]);
+    await expect.poll(() => asked().filter(([count]) => count === 2).length).toBeGreaterThan(1);
+    await expect.poll(() => asked().filter(([count]) => count === 50).length).toBeGreaterThan(1);
+  });
+
   it.each([
     ["/connect?kind=Webhooks", "More: name, settling, body"],
     [`/destinations/${DESTINATION.id}?tab=settings`, null],

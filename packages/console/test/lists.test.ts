@@ -182,6 +182,44 @@ describe.skipIf("missing" in found)("a list", () => {
     await page.waitForURL("**/destinations/dst_1?tab=settings");
   });
 
+  it("of groups of dead letters says of which the receiver answers again", async () => {
+    const answer = exampleOf("GET /v1/dead-letters/groups").body as { readonly data: readonly object[] };
+    const health = exampleOf("GET /v1/health/destinations").body as { readonly data: readonly object[] };
+    const [lastAt, later] = ["2026-11-22T10:10:00.000Z", "2026-11-22T10:42:00.000Z"];
+    const states = [
+      ["dst_again", "healthy", later],
+      ["dst_died_since", "healthy", "2026-11-22T10:00:00.000Z"],
+      ["dst_failing", "failing", later],
+      ["dst_always", "healthy", null],
+      ["dst_refused", "healthy", later],
+    ] as const;
+    const page = await visit("/dead-letters", {
+      "GET /v1/dead-letters/groups": {
+        body: {
+          ...answer,
+          data: states.map(([destinationId]) => ({
+            ...{ ...answer.data[0], destinationId, lastAt },
+            reasonClass: destinationId === "dst_refused" ? "configuration" : "receiver",
+          })),
+        },
+      },
+      "GET /v1/health/destinations": ({ query }) => ({
+        body: {
+          ...health,
+          data: states
+            .filter(([destinationId]) => query.get("ids")?.split(",").includes(destinationId))
+            .map(([destinationId, state, since]) => ({ ...health.data[0], destinationId, state, since })),
+        },
+      }),
+    });
+    const answering = async (words: RegExp) =>
+      (await page.getByRole("row").filter({ hasText: words }).allInnerTexts()).map((text) => /dst_\w+/.exec(text)?.[0]);
+    await page.getByText("dst_again").waitFor();
+    expect(await answering(/it answers again since/)).toEqual(["dst_again"]);
+    expect(await answering(/it answers now/)).toEqual(["dst_always"]);
+    expect(await axeFaults(page)).toEqual([]);
+  });
+
   it("of groups of dead letters shows the largest, and more when asked", async () => {
     const GROUPS = "GET /v1/dead-letters/groups";
     const answer = exampleOf(GROUPS).body as { readonly data: readonly object[] };
