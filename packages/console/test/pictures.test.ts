@@ -29,9 +29,13 @@ describe.skipIf("missing" in found)("a page", () => {
     },
   );
 
-  it.each(VIEWS)("looks as docs/console.md shows it: $name", async ({ name, path, answers, shows }) => {
-    const page = await visit(path, answers);
-    for (const text of shows) await page.getByText(text).first().waitFor();
-    expect(await drawnOtherwise(page, name)).toEqual([]);
-  });
+  it.each(VIEWS)(
+    "answers ten questions, and looks as docs/console.md shows it: $name",
+    async ({ name, path, answers, shows }) => {
+      const page = await visit(path, answers);
+      for (const text of shows) await page.getByText(text).first().waitFor();
+      await expect.poll(async () => unanswered(name, await page.locator("body").innerText())).toEqual([]);
+      expect(await drawnOtherwise(page, name)).toEqual([]);
+    },
+  );
 });

@@ -23,9 +23,10 @@ const NOT_LIVE = { none: "nothing of it changes but by hand" };
 const IN_HELP = { none: "posthaste --help names its commands; the empty page has the line" };
 /** Of pages that tell what is set up, or what was done. */
 const NOTHING_FAILS = { none: "nothing fails here: Overview and the destination's page say what does" };
+const ONE_AT_A_TIME = { none: "it is one form for one person" };
 const SETTLED = { wrong: NOTHING_FAILS, why: NOTHING_FAILS, itself: NOT_LIVE };
 
-/** By the page's route. */
+/** By the page's route, or by the name of a view that has a picture of its own. */
 export const ANSWERS: Readonly<Record<string, Answers>> = {
   "/overview": {
     ...{ about: "Overview", wrong: "1 needs you", where: "Billing", since: "since 15:58:02", much: "waiting 3" },
@@ -37,6 +38,21 @@ export const ANSWERS: Readonly<Record<string, Answers>> = {
     ...{ about: "What do you connect?", where: NOT_LIVE, since: NOT_LIVE, much: NOT_LIVE, fresh: NOT_LIVE },
     ...{ mine: "Webhooks", terminal: IN_HELP },
   },
+  "console-sign-in": {
+    ...{ about: "Sign in to Posthaste", wrong: { none: "what is wrong is said at the field, when a token was" } },
+    ...{ where: ONE_AT_A_TIME, since: ONE_AT_A_TIME, much: ONE_AT_A_TIME, fresh: ONE_AT_A_TIME },
+    ...{
+      why: { none: "who has no session stands here" },
+      itself: NOT_LIVE,
+      mine: "Sign in",
+      terminal: "posthaste open",
+    },
+  },
+  "console-connect-webhook": {
+    ...{ about: "Connect a webhook", wrong: { none: "what is wrong is said at the field, when it was tried" } },
+    ...{ where: "2 Where to", since: ONE_AT_A_TIME, much: "A made-up event", why: "Nothing to send to yet?" },
+    ...{ itself: NOT_LIVE, mine: "Save and turn on", fresh: "as the form stands", terminal: IN_HELP },
+  },
   "/connect/$destinationId": {
     ...{ about: "Billing is connected", wrong: "Waiting for the first event", where: "Billing", since: NOT_LIVE },
     ...{ much: { none: "it is about one event" }, why: "Send a sample, or send from your own program" },
@@ -46,7 +62,8 @@ export const ANSWERS: Readonly<Record<string, Answers>> = {
   "/test-receivers": {
     ...SETTLED,
     ...{ about: "Test receivers", where: "/receive/rcv_4k2v8m1n0p3q5r7s", since: "16:04:22.113", much: "13 B" },
-    ...{ wrong: "signature not checked", mine: "It answers with", fresh: "live", terminal: IN_HELP },
+    ...{ wrong: "signature not checked", itself: { none: "requests come as somebody sends them" } },
+    ...{ mine: "It answers with", fresh: "live", terminal: IN_HELP },
   },
   "/events/$messageId": {
     ...{ about: "message-7", wrong: "Given up", where: "dst_4k2v8m1n0p3q5r7s", since: "11:12:07.113" },
@@ -65,7 +82,7 @@ export const ANSWERS: Readonly<Record<string, Answers>> = {
   },
   "/dead-letters": {
     ...{ about: "Dead letters", wrong: "window expired", where: "dst_5srfj3nhy3vp3j7r", since: "16:03:19.344" },
-    ...{ much: "1", why: "the receiver failed for the whole retry window", mine: "Review and replay" },
+    ...{ much: "503 1 16:03:19.344", why: "the receiver failed for the whole retry window", mine: "Review and replay" },
     ...{ itself: { none: "what was given up is sent by hand alone" }, fresh: "as of 16:04:21.610", terminal: IN_HELP },
   },
   "/dead-letters/letters": {
@@ -121,12 +138,8 @@ export const ANSWERS: Readonly<Record<string, Answers>> = {
   },
   "/sources/$sourceId": {
     ...{ about: "Web shop", wrong: "rejected: missing_user", where: "Calls", since: "In the last hour", much: "× 41" },
-    ...{
-      why: "Give each call a userId or an anonymousId",
-      itself: NOT_LIVE,
-      mine: "Rotate",
-      fresh: "as of 16:04:21.245",
-    },
+    ...{ why: "Give each call a userId or an anonymousId", itself: "now 1.2/s", mine: "Rotate" },
+    ...{ fresh: "as of 16:04:21.245" },
     terminal: "Send from your own program",
   },
   "/destinations": {
