@@ -89,6 +89,26 @@ describe.skipIf("missing" in found)("a review", () => {
     expect(await page.getByRole("progressbar").count()).toBe(0);
   });
 
+  it("says how far it is with counting anew, and keeps what was counted until then", async () => {
+    const filter = { destinationId: "dst_4k2v8m1n0p3q5r7s", reason: "window_expired" };
+    const told = { purpose: "replay", again: false, filter, askedAt: "2026-11-22T10:00:00.000Z" };
+    const page = await visit(review, counted(7));
+    await page.getByRole("button", { name: "Replay 7" }).waitFor();
+    control.answer({
+      [REPLAY]: "pending",
+      [COUNTING]: { body: { data: [{ ...told, looked: 340_000, of: 1_000_000 }] } },
+    });
+    const anew = page.getByRole("button", { name: "Count anew" });
+    await anew.click();
+    await page.getByText("Counting: 340,000 of about 1,000,000 dead letters looked at.").waitFor();
+    expect(await page.getByRole("button", { name: "Replay 7" }).isVisible()).toBe(true);
+    expect(await anew.getAttribute("aria-disabled")).toBe("true");
+    expect(await axeFaults(page)).toEqual([]);
+    control.answer(counted(8));
+    await page.getByRole("button", { name: "Replay 8" }).waitFor();
+    expect(await page.getByRole("progressbar").count()).toBe(0);
+  });
+
   it("sends one first when asked, and tells what the receiver said of it", async () => {
     const page = await visit(review, NAMED);
     const one = page.getByRole("button", { name: "Send one first" });

@@ -6,6 +6,7 @@
  */
 import { useQuery } from "@tanstack/react-query";
 import { useRouter, useSearch } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import type { ReplayStart } from "../../api/api-types.ts";
 import { call } from "../../api/client.ts";
 import { Button } from "../../elements/button.tsx";
@@ -34,7 +35,7 @@ export function ReviewPage() {
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
-  const counting = useCounting(inputOf(filter), query.isPending);
+  const counting = useCounting(inputOf(filter), query.isFetching);
   const { again: _, ...letters } = filter;
   return (
     <>
@@ -61,7 +62,12 @@ export function ReviewPage() {
           </Empty>
         }
       >
-        {(plan) => <Plan plan={plan} filter={filter} onCountAnew={() => void query.refetch()} />}
+        {(plan) => (
+          <Plan
+            {...{ plan, filter, counting, isCounting: query.isFetching }}
+            onCountAnew={() => void query.refetch()}
+          />
+        )}
       </Loaded>
     </>
   );
@@ -70,10 +76,14 @@ export function ReviewPage() {
 interface PlanProps {
   readonly plan: ReplayStart;
   readonly filter: Filter<ReplayFilterKey>;
+  /** It is counted anew; this one can be started still. */
+  readonly isCounting: boolean;
+  /** How far that is, where there is anything to tell. */
+  readonly counting: ReactNode;
   readonly onCountAnew: () => void;
 }
 
-function Plan({ plan, filter, onCountAnew }: PlanProps) {
+function Plan({ plan, filter, isCounting, counting, onCountAnew }: PlanProps) {
   const nameOf = useNames();
   const { matched, expiresAt, counts, samples } = plan;
   const destinationIds = [...new Set(counts.map(({ destinationId }) => destinationId))];
@@ -91,11 +101,12 @@ function Plan({ plan, filter, onCountAnew }: PlanProps) {
           <p className={styles["detail"]}>
             What was counted is what is sent, whatever comes meanwhile; the count holds until{" "}
             <MomentText at={expiresAt} />.{" "}
-            <Button look="quiet" onPress={onCountAnew}>
+            <Button look="quiet" isPending={isCounting} onPress={onCountAnew}>
               Count anew
             </Button>
           </p>
         )}
+        {counting}
       </section>
       <StartForm key={plan.plan} plan={plan} target={target} />
       <PlanCounts counts={counts} nameOf={nameOf} matched={matched} />
