@@ -43,6 +43,7 @@ const BUSY_FILES: Readonly<Record<string, number>> = {
   "test/e2e/retries.test.ts": 19,
   "packages/console/test/source-calls.test.ts": 10,
   "test/e2e/dead-letter-readers.test.ts": 14,
+  "packages/console/test/destinations.test.ts": 10,
   "packages/console/test/connect.test.ts": 15,
   "test/e2e/verdict-logs.test.ts": 12,
   "test/e2e/browser.test.ts": 10,

@@ -157,7 +157,7 @@ describe.skipIf("missing" in found)("a list", () => {
     expect(resends()).toHaveLength(1);
   });
 
-  it("of groups of dead letters leads to the settings of what they lack, and names what no service could read", async () => {
+  it("of groups of dead letters leads to the settings that they lack, and names what none could read", async () => {
     const answer = exampleOf("GET /v1/dead-letters/groups").body as { readonly data: readonly object[] };
     const groups = [
       { ...answer.data[0], destinationId: "dst_1", reason: "rejected_by_receiver", reasonClass: "configuration" },
