@@ -20,11 +20,11 @@ const withoutBroker = process.env["POSTHASTE_MUTATION"] === "true";
 const sharesProcesses =
   !withoutBroker && process.cwd() === fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
 /**
- * Test files that run at once. Most of their time is waiting for brokers, so two cores carry three. Vitest takes the
- * number from each project's own configuration, never from the root's, and one less than the cores where there is none:
- * files of two cores would go one by one.
+ * Test files that run at once. Most of their time is waiting, and test-order.ts lets few of those that compute run at a
+ * time, so two cores carry four. Vitest takes the number from each project's own configuration, never from the root's,
+ * and one less than the cores where there is none: files of two cores would go one by one.
  */
-const MAX_WORKERS = 3;
+const MAX_WORKERS = 4;
 /** `expect.poll` waits as `eventually` of packages/testkit does; vitest's own second is over in a stand-still. */
 const POLL_TIMEOUT_MS = 30_000;
 /** A damage that makes a test wait for ever is noticed by this, before StrykerJS ends the whole process for it. */
