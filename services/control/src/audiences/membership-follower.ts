@@ -14,13 +14,14 @@
 import type { Codec } from "@posthaste/contracts/codec";
 import type { MembershipRecord } from "@posthaste/core/audience/membership";
 import { isPosthasteError } from "@posthaste/core/errors";
-import { AwaitedSchemas } from "@posthaste/kafka/codec/awaited-schemas";
+import type { AwaitedSchemas } from "@posthaste/kafka/codec/awaited-schemas";
 import { countUnreadable, isUnreadable, startUnreadableCount } from "@posthaste/kafka/codec/unreadable";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { withDeadline } from "@posthaste/kafka/connection/deadline";
 import { ledOffsets, topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
 import { followLog, type LogReader } from "@posthaste/kafka/log/log-reader";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
+import { followedSchemas } from "../followed-schemas.ts";
 import type { MembershipClient } from "./membership-client.ts";
 import { type MembershipEntry, toMembershipEntry } from "./membership-entry.ts";
 
@@ -62,19 +63,11 @@ export class MembershipFollower {
   constructor(connection: KafkaConnection, options: MembershipFollowerOptions) {
     this.#connection = connection;
     this.#options = options;
-    const { topic, topicId, codec, unknownSchemaMs } = options;
+    const { topic, topicId } = options;
     this.#topicId = topicId === "" ? null : topicId;
     startUnreadableCount(connection.metrics, topic);
-    this.#schemas = new AwaitedSchemas({
-      prefetch: codec.prefetch,
-      patienceMs: unknownSchemaMs,
-      waiting: {
-        log: connection.log,
-        fields: { event: "follower_waits_for_schema", topic },
-        message: "the schema of a record cannot be fetched: trying on",
-        signal: this.#closing.signal,
-      },
-    });
+    const { signal } = this.#closing;
+    this.#schemas = followedSchemas({ connection, ...options }, "follower_waits_for_schema", signal);
     this.#positions = new Map(options.table.start.positions.map(({ partition, next }) => [partition, next]));
     this.#lookLater(0);
   }

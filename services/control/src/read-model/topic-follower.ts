@@ -15,13 +15,14 @@
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
-import { AwaitedSchemas } from "@posthaste/kafka/codec/awaited-schemas";
+import type { AwaitedSchemas } from "@posthaste/kafka/codec/awaited-schemas";
 import { decodeOrReason } from "@posthaste/kafka/codec/unreadable";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { ledOffsets, type PartitionOffsets } from "@posthaste/kafka/connection/topic-offsets";
 import { followLog, type LogReader } from "@posthaste/kafka/log/log-reader";
 import type { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-records";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
+import { followedSchemas } from "../followed-schemas.ts";
 import type { ReadEntry, RecentEntries } from "../recent-entries.ts";
 import type { JournalEntry } from "./journal-entry.ts";
 import { type EntriesByJournal, JOURNAL_NAMES, type JournalName } from "./store.ts";
@@ -82,16 +83,8 @@ export class TopicFollower<T> {
     this.#options = options;
     const { store, journal, recent, topicId } = options;
     recent?.beginTopic(topicId);
-    this.#schemas = new AwaitedSchemas({
-      prefetch: options.codec.prefetch,
-      patienceMs: options.unknownSchemaMs,
-      waiting: {
-        log: connection.log,
-        fields: { event: "follower_waits_for_schema", topic: options.topic },
-        message: "the schema of a record cannot be fetched: trying on",
-        signal: this.#closing.signal,
-      },
-    });
+    const { signal } = this.#closing;
+    this.#schemas = followedSchemas({ connection, ...options }, "follower_waits_for_schema", signal);
     this.#positions = new Map(store.start.positions[journal].map(({ partition, next }) => [partition, next]));
     this.#lookLater(0);
   }

@@ -14,10 +14,11 @@
 import type { Codec } from "@posthaste/contracts/codec";
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Event } from "@posthaste/core/event/event";
-import { AwaitedSchemas } from "@posthaste/kafka/codec/awaited-schemas";
+import type { AwaitedSchemas } from "@posthaste/kafka/codec/awaited-schemas";
 import { decodeOrReason } from "@posthaste/kafka/codec/unreadable";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
+import { followedSchemas } from "../followed-schemas.ts";
 import { type Freshness, freshAsOf } from "../http/freshness.ts";
 import { Problem } from "../http/problem.ts";
 import { RecentEntries } from "../recent-entries.ts";
@@ -84,17 +85,7 @@ export class EventTail {
 
   constructor(options: EventTailOptions) {
     this.#options = options;
-    const { connection, topic, codec, unknownSchemaMs } = options;
-    this.#schemas = new AwaitedSchemas({
-      prefetch: codec.prefetch,
-      patienceMs: unknownSchemaMs,
-      waiting: {
-        log: connection.log,
-        fields: { event: "event_tail_waits_for_schema", topic },
-        message: "the schema of an event cannot be fetched: trying on",
-        signal: this.#closing.signal,
-      },
-    });
+    this.#schemas = followedSchemas(options, "event_tail_waits_for_schema", this.#closing.signal);
   }
 
   /** What is held of them by when the end of the topic is read, or has not been in time. */

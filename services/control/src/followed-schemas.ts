@@ -1,0 +1,26 @@
+import type { Codec } from "@posthaste/contracts/codec";
+import { AwaitedSchemas } from "@posthaste/kafka/codec/awaited-schemas";
+import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+
+export interface FollowedSchemasOptions {
+  readonly connection: KafkaConnection;
+  readonly topic: string;
+  readonly codec: Pick<Codec<never>, "prefetch">;
+  /** How long a record waits for a schema that the registry says it does not know, ms. */
+  readonly unknownSchemaMs: number;
+}
+
+/** The schemas of a topic's records, for whoever follows it until the signal; the log says that they are waited for. */
+export function followedSchemas(options: FollowedSchemasOptions, event: string, signal: AbortSignal): AwaitedSchemas {
+  const { connection, topic, codec, unknownSchemaMs } = options;
+  return new AwaitedSchemas({
+    prefetch: codec.prefetch,
+    patienceMs: unknownSchemaMs,
+    waiting: {
+      log: connection.log,
+      fields: { event, topic },
+      message: "the schema of a record cannot be fetched: trying on",
+      signal,
+    },
+  });
+}
