@@ -196,6 +196,31 @@ describe("the liveness watch (L1)", () => {
     expect(watch.unresponsive()).toEqual([]);
   });
 
+  it("L1c: asks the only broker at every fourth tick, and each of two at every one", async () => {
+    const [only, other] = (await startBrokers(2)) as [FakeBroker, FakeBroker];
+    let ticks = 0;
+    const asked = (): number[] => [only, other].map((each) => each.asked);
+    const watch = new LivenessWatch({
+      brokers: [only.address],
+      dial: ({ host, port }, onConnect) => connect({ host, port }, onConnect),
+      onChange: () => {},
+      onTick: () => (ticks += 1),
+      tickMs: TICK_MS,
+    });
+    closing.push(() => watch.close());
+    await eventually(() => expect(only.asked).toBeGreaterThan(5));
+    // Once as its probe connects; who is slow to answer is asked less.
+    expect(only.asked).toBeLessThanOrEqual(1 + ticks / 4);
+    await openSocket(watch, other);
+    const [before, since] = [asked(), ticks];
+    await eventually(() => {
+      for (const [index, count] of asked().entries()) {
+        expect(count - (before[index] ?? 0)).toBeGreaterThan((ticks - since) / 3);
+        expect(count - (before[index] ?? 0)).toBeGreaterThan(10);
+      }
+    });
+  });
+
   it("L1a: does not blame a broker for our own blocked event loop", async () => {
     const brokers = (await startBrokers(2)) as [FakeBroker, FakeBroker];
     const { changes } = startWatch(brokers);

@@ -13,7 +13,8 @@
  *      watch counts ticks and not time: when this process's own event loop is blocked it misses ticks, and must not
  *      blame the brokers.
  * L1b  The sockets of an unresponsive broker are destroyed and connects to it are refused, until it answers again.
- * L1c  The only broker, or the last that answers, is never called unresponsive: clients wait for it (L2).
+ * L1c  The only broker, or the last that answers, is never called unresponsive: clients wait for it (L2). While it is
+ *      the only one that is known, nothing hangs on how soon its answers fail, and it is asked at every fourth tick.
  * L1d  A dead broker, to which the probe cannot connect, is not the watch's to notice: kafkajs sees its own refused
  *      connects.
  * L1e  A broker that refuses this process (by its certificate or the login) answers nobody. Its probe pauses for five
@@ -47,6 +48,8 @@ const TICK_MS = 500;
 const UNRESPONSIVE_TICKS = 4;
 /** A broker counts as answering, as a witness against another, below so many unanswered ticks. */
 const WITNESS_TICKS = 2;
+/** L1c: two seconds. */
+const ONLY_BROKER_TICKS = 4;
 /** L1e: five seconds. */
 const REFUSED_PAUSE_TICKS = 10;
 /** One connection that is cut where a listener of another kind would cut it may be a broker's stop. */
@@ -75,6 +78,7 @@ export class LivenessWatch {
   readonly #onChange: (broker: string, isUnresponsive: boolean) => void;
   readonly #onRefused: (broker: string, advice: string) => void;
   readonly #timer: NodeJS.Timeout;
+  #ticks = 0;
   #closed = false;
 
   constructor({ brokers, dial, login, onChange, onRefused, onTick, tickMs = TICK_MS }: LivenessOptions) {
@@ -84,6 +88,7 @@ export class LivenessWatch {
     this.#onRefused = onRefused ?? (() => {});
     for (const address of brokers) this.#watch(address);
     this.#timer = setInterval(() => {
+      this.#ticks += 1;
       for (const broker of this.#brokers.values()) this.#tick(broker);
       onTick?.();
     }, tickMs);
@@ -157,7 +162,7 @@ export class LivenessWatch {
       broker.unansweredTicks += 1;
       const overdue = broker.unansweredTicks >= UNRESPONSIVE_TICKS;
       if (overdue && !broker.isUnresponsive && this.#anotherAnswers(broker)) this.#cutOff(broker);
-    } else {
+    } else if (this.#brokers.size > 1 || this.#ticks % ONLY_BROKER_TICKS === 0) {
       probe.ask();
     }
   }
