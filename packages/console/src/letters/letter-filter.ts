@@ -1,4 +1,5 @@
 /** What narrows the dead letters, here and at the terminal. */
+import { DEAD_LETTER_REASONS } from "@posthaste/core/delivery/dead-letter";
 import { EVENT_TYPES } from "../listing/event-types.ts";
 import type { Filter, FilterField } from "../listing/filter.ts";
 import { quoted } from "../terminal/quoted.ts";
@@ -14,15 +15,7 @@ export type LetterFilterKey =
   | "since"
   | "until";
 
-const REASONS = [
-  "window_expired",
-  "rejected_by_receiver",
-  "address_refused",
-  "destination_disabled",
-  "destination_removed",
-  "suppressed",
-  "other",
-] as const;
+const REASONS = [...DEAD_LETTER_REASONS, "other"] as const;
 
 export const LETTER_FILTERS: readonly FilterField<LetterFilterKey>[] = [
   { key: "destinationId", label: "Destination id", isNamed: true },

@@ -4,6 +4,7 @@ import { searchOf } from "../../listing/filter.ts";
 import { MomentText } from "../../moment/moment-text.tsx";
 import { countOf } from "../../moment/numbers.ts";
 import { Mark } from "../../verdict/mark.tsx";
+import { HeadedList } from "./headed-list.tsx";
 import styles from "./overview-page.module.css";
 
 type Destination = Status["needsSomebody"][number];
@@ -13,21 +14,21 @@ export function Needing({ status: { needsSomebody, destinations } }: { readonly 
   const others = destinations.open + destinations.failing - needsSomebody.length;
   if (needsSomebody.length === 0) return null;
   return (
-    <section aria-labelledby="needing">
-      <h2 id="needing" className={styles["head"]}>
-        Needs you
-      </h2>
-      <ul>
-        {needsSomebody.map((each) => (
-          <Row key={each.destinationId} destination={each} />
-        ))}
-      </ul>
-      {others > 0 && (
-        <p className={styles["more"]}>
-          <a href="/destinations">{countOf(others)} more that fail</a>
-        </p>
-      )}
-    </section>
+    <HeadedList
+      id="needing"
+      head="Needs you"
+      after={
+        others > 0 && (
+          <p className={styles["more"]}>
+            <a href="/destinations">{countOf(others)} more that fail</a>
+          </p>
+        )
+      }
+    >
+      {needsSomebody.map((each) => (
+        <Row key={each.destinationId} destination={each} />
+      ))}
+    </HeadedList>
   );
 }
 

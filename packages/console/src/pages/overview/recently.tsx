@@ -8,6 +8,7 @@ import { useThrottled } from "../../live/throttled.ts";
 import { MomentText } from "../../moment/moment-text.tsx";
 import { countOf } from "../../moment/numbers.ts";
 import { useNaming } from "../../names/names.ts";
+import { HeadedList } from "./headed-list.tsx";
 import styles from "./overview-page.module.css";
 
 const SHOWN = 5;
@@ -41,22 +42,22 @@ export function Recently() {
   const shown = deeds.sort((a, b) => b.time.localeCompare(a.time)).slice(0, SHOWN);
   if (shown.length === 0) return null;
   return (
-    <section aria-labelledby="recently">
-      <h2 id="recently" className={styles["head"]}>
-        Recently
-      </h2>
-      <ul>
-        {shown.map(({ key, time, words }) => (
-          <li key={key} className={styles["change"]}>
-            <MomentText at={time} isShort withDistance />
-            <span>{words}</span>
-          </li>
-        ))}
-      </ul>
-      <p className={styles["more"]}>
-        <a href="/activity">All activity</a>
-      </p>
-    </section>
+    <HeadedList
+      id="recently"
+      head="Recently"
+      after={
+        <p className={styles["more"]}>
+          <a href="/activity">All activity</a>
+        </p>
+      }
+    >
+      {shown.map(({ key, time, words }) => (
+        <li key={key} className={styles["change"]}>
+          <MomentText at={time} isShort withDistance />
+          <span>{words}</span>
+        </li>
+      ))}
+    </HeadedList>
   );
 }
 

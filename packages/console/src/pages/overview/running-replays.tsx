@@ -2,6 +2,7 @@ import type { Status } from "../../api/api-types.ts";
 import { Awaited } from "../../listing/loaded.tsx";
 import { countOf } from "../../moment/numbers.ts";
 import { useNaming } from "../../names/names.ts";
+import { HeadedList } from "./headed-list.tsx";
 import styles from "./overview-page.module.css";
 
 /** Replays that have not ended, each with how far it is. */
@@ -10,21 +11,16 @@ export function RunningReplays({ replays }: Pick<Status, "replays">) {
   if (replays.length === 0) return null;
   if (!isSettled) return <Awaited />;
   return (
-    <section aria-labelledby="replays">
-      <h2 id="replays" className={styles["head"]}>
-        Replays
-      </h2>
-      <ul>
-        {replays.map(({ id, destinationId, state, replayed, matched }) => (
-          <li key={id} className={styles["change"]}>
-            <progress aria-label={`Replay ${id}`} max={Math.max(matched, 1)} value={replayed} />
-            <span>
-              <a href={`/replays/${id}`}>Replay{destinationId === null ? "" : ` to ${nameOf(destinationId)}`}</a>{" "}
-              {state}, {countOf(replayed)} of {countOf(matched)} sent
-            </span>
-          </li>
-        ))}
-      </ul>
-    </section>
+    <HeadedList id="replays" head="Replays">
+      {replays.map(({ id, destinationId, state, replayed, matched }) => (
+        <li key={id} className={styles["change"]}>
+          <progress aria-label={`Replay ${id}`} max={Math.max(matched, 1)} value={replayed} />
+          <span>
+            <a href={`/replays/${id}`}>Replay{destinationId === null ? "" : ` to ${nameOf(destinationId)}`}</a> {state},{" "}
+            {countOf(replayed)} of {countOf(matched)} sent
+          </span>
+        </li>
+      ))}
+    </HeadedList>
   );
 }

@@ -1,0 +1,22 @@
+import type { ReactNode } from "react";
+import styles from "./overview-page.module.css";
+
+export interface HeadedListProps {
+  readonly id: string;
+  readonly head: string;
+  /** Its entries. */
+  readonly children: ReactNode;
+  readonly after?: ReactNode;
+}
+
+export function HeadedList({ id, head, children, after }: HeadedListProps) {
+  return (
+    <section aria-labelledby={id}>
+      <h2 id={id} className={styles["head"]}>
+        {head}
+      </h2>
+      <ul>{children}</ul>
+      {after}
+    </section>
+  );
+}
