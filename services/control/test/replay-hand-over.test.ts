@@ -1,4 +1,5 @@
 /** RR2 of `replay-runner.ts` at a rebalance, over the real broker. */
+import { decodeProgress } from "@posthaste/contracts/headers";
 import type { Delivery } from "@posthaste/core/delivery/delivery";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
@@ -6,20 +7,25 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTestControl, type TestControl } from "./control.ts";
 import { createLogWriter, deadLetterAt } from "./log-writer.ts";
 
-const LETTERS = 3000;
+/** Some minutes of them, of which a few seconds are needed. */
+const [LETTERS, RATE] = [3000, 20];
 /** A machine that stands still longer than a rebalance waits makes a hand-over a takeover. */
 const TRIES = 5;
 
 let topics: TestTopics;
 let control: TestControl;
 let destinationId: string;
-/** Message ids as they were sent, of whichever replay. */
-const sent: string[] = [];
+/** Message ids as they were sent, by replay. */
+const sentBy = new Map<string, string[]>();
+const sentOf = (id: string): readonly string[] => sentBy.get(id) ?? [];
 
 beforeAll(async () => {
   topics = await createTestTopics("control");
   control = await startTestControl(topics);
-  await topics.follow<Delivery>(topics.names.deliveries, ({ messageId }) => void sent.push(messageId));
+  await topics.follow<Delivery>(topics.names.deliveries, ({ messageId }, { headers }) => {
+    const id = decodeProgress(headers).replay?.id ?? "";
+    sentBy.set(id, [...sentOf(id), messageId]);
+  });
   const settings = { urls: [{ url: "https://a.example/hook" }] };
   const input = { type: "Webhooks", name: "handed over", sourceIds: [], enabled: true, settings };
   destinationId = (await control.call("POST", "/v1/destinations", input)).body.id;
@@ -38,28 +44,27 @@ const get = async (id: string) => (await control.call("GET", `/v1/replays/${id}`
 
 /** A replay in whose middle another process joins; answers it as it ended, and what it sent. */
 async function replayThroughRebalance() {
-  const before = sent.length;
   const planned = await control.call("POST", "/v1/dead-letters/replay", { dryRun: true, again: true, destinationId });
   const id: string = planned.body.plan;
   expect(planned.body.matched).toBe(LETTERS);
-  await control.call("POST", "/v1/dead-letters/replay", { plan: id, ratePerSecond: 50 });
-  await eventually(() => expect(sent.length - before).toBeGreaterThan(20));
+  await control.call("POST", "/v1/dead-letters/replay", { plan: id, ratePerSecond: RATE });
+  await eventually(() => expect(sentOf(id).length).toBeGreaterThan(10));
   const other = await startTestControl(topics);
   try {
     // Whichever of the two goes on, it does so as a runner of its own.
     const isGoneOnWith = (each: TestControl) =>
       each.logged().includes(`"event":"replay_run","replayId":"${id}","generation":2`);
     await eventually(() => expect([control, other].some(isGoneOnWith)).toBe(true));
-    const atHandOver = sent.length;
-    await eventually(() => expect(sent.length).toBeGreaterThan(atHandOver + 20));
+    const atHandOver = sentOf(id).length;
+    await eventually(() => expect(sentOf(id).length).toBeGreaterThan(atHandOver + 10));
     expect((await control.call("POST", `/v1/replays/${id}/cancel`)).status).toBe(200);
     const ended = await eventually(async () => {
       const replay = await get(id);
       expect(replay).toMatchObject({ state: "cancelled", endedAt: expect.any(String) });
       return replay as { readonly takeovers: number; readonly replayed: number };
     });
-    await eventually(() => expect(sent.length - before).toBeGreaterThanOrEqual(ended.replayed));
-    return { ...ended, sent: sent.slice(before) };
+    await eventually(() => expect(sentOf(id).length).toBeGreaterThanOrEqual(ended.replayed));
+    return { ...ended, sent: sentOf(id) };
   } finally {
     await other.stop();
   }
