@@ -41,12 +41,15 @@ describe("topics made to match the catalogue", () => {
   const apply = (catalogue: readonly TopicSpec[]) => applyTopics(connection, catalogue, { ...REPLICATION, names });
   const plan = async (catalogue: readonly TopicSpec[]) =>
     (await planTopics(connection, catalogue, REPLICATION)).map(formatDifference);
+  /** A broker tells a topic's settings as they were for a moment after the controller has changed them. */
+  const untilNothingToDo = (catalogue: readonly TopicSpec[]) =>
+    eventually(async () => expect(await plan(catalogue)).toEqual([]));
 
   it("plans what is missing, makes it, and finds nothing to do the second time", async () => {
     const catalogue = catalogueOf([10_000]);
     expect(await plan(catalogue)).toContain(`+ ${names.events}: 2 partitions, delete`);
     expect(await apply(catalogue)).toHaveLength(catalogue.length);
-    expect(await plan(catalogue)).toEqual([]);
+    await untilNothingToDo(catalogue);
     expect(await apply(catalogue)).toEqual([]);
   });
 
@@ -66,12 +69,22 @@ describe("topics made to match the catalogue", () => {
   it("grows partitions and changes settings, and keeps those that the catalogue does not name (TA2)", async () => {
     await apply(catalogueOf([]));
     const resource = { type: 2, name: names.events };
+    const largestMessage = async () => {
+      const { resources } = await connection.withAdmin((admin) =>
+        admin.describeConfigs({
+          includeSynonyms: false,
+          resources: [{ ...resource, configNames: ["max.message.bytes"] }],
+        }),
+      );
+      return resources[0]?.configEntries[0]?.configValue;
+    };
     await connection.withAdmin((admin) =>
       admin.alterConfigs({
         validateOnly: false,
         resources: [{ ...resource, configEntries: [{ name: "max.message.bytes", value: "2000000" }] }],
       }),
     );
+    await eventually(async () => expect(await largestMessage()).toBe("2000000"));
     const changed = catalogueOf([]).map((spec) =>
       spec.name === names.events ? { ...spec, partitions: 3, retentionMs: 1_000_000 } : spec,
     );
@@ -80,20 +93,15 @@ describe("topics made to match the catalogue", () => {
       `~ ${names.events}: retention.ms 604800000 -> 1000000`,
     ]);
     await apply(changed);
-    expect(await plan(changed)).toEqual([]);
-    const { resources } = await connection.withAdmin((admin) =>
-      admin.describeConfigs({
-        includeSynonyms: false,
-        resources: [{ ...resource, configNames: ["max.message.bytes"] }],
-      }),
-    );
-    expect(resources[0]?.configEntries[0]?.configValue).toBe("2000000");
+    await untilNothingToDo(changed);
+    expect(await largestMessage()).toBe("2000000");
   });
 
   it("leaves records as they were sent, on a cluster that compresses too", async () => {
     await createTopic(names.events, { partitions: 2, settings: { "compression.type": "zstd" } });
     expect(await plan(catalogueOf([]))).toContain(`~ ${names.events}: compression.type zstd -> producer`);
     await apply(catalogueOf([]));
+    await untilNothingToDo(catalogueOf([]));
     const settings = await connection.withAdmin((admin) => describeSettings(admin, [names.events, names.deliveries]));
     // Said by the topic itself, whatever the cluster's default becomes.
     const given = [...settings.values()].map((each) => each.given.get("compression.type"));
@@ -229,7 +237,7 @@ describe("topics made to match the catalogue", () => {
 
   it("can be applied by several processes at once", async () => {
     await Promise.all([apply(catalogueOf([])), apply(catalogueOf([]))]);
-    expect(await plan(catalogueOf([]))).toEqual([]);
+    await untilNothingToDo(catalogueOf([]));
   });
 
   it("verifies that topics exist, naming all that lack", async () => {
