@@ -38,6 +38,11 @@ const REWIND_RECORDS = 1000;
 /** Entries that go to the store at a time, so that questions come in between. */
 const STEP_ENTRIES = 500;
 
+/**
+ * Of one answer: every partition of every topic is read at once, and each answer stands as records beside its bytes.
+ */
+const FETCH_BYTES = 512 * 1024;
+
 /** What an entry takes of memory beside its texts, about. */
 const ENTRY_BYTES = 300;
 
@@ -152,6 +157,7 @@ export class TopicFollower<T> {
         topicId: topicId === "" ? null : topicId,
         partition,
         from,
+        maxBytes: FETCH_BYTES,
         onRecords: (records) => this.#take(partition, records),
         onFetched: ({ position, end: endThen, askedAt }) => {
           if (position >= endThen) this.#readToEndMs.set(partition, askedAt.wallMs);
