@@ -9,8 +9,8 @@ export interface BarsProps {
   readonly label: string;
   /** Each bar's parts, from the bottom up. */
   readonly bars: readonly (readonly BarPart[])[];
-  /** How many bars there is room for. */
-  readonly room: number;
+  /** How many bars fit side by side. */
+  readonly slots: number;
 }
 
 export interface BarPart {
@@ -19,9 +19,9 @@ export interface BarPart {
 }
 
 /** As high as the largest of them; whatever is not nothing can be seen. */
-export function Bars({ label, bars, room }: BarsProps) {
+export function Bars({ label, bars, slots }: BarsProps) {
   const most = Math.max(1, ...bars.map((parts) => parts.reduce((sum, { count }) => sum + count, 0)));
-  const size = { width: room * WIDTH, height: HEIGHT };
+  const size = { width: slots * WIDTH, height: HEIGHT };
   return (
     <svg role="img" aria-label={label} className={styles["bars"]} viewBox={`0 0 ${size.width} ${HEIGHT}`} {...size}>
       {bars.map((parts, at) => {

@@ -19,7 +19,7 @@ export function HourBars({ hours }: HourBarsProps) {
   return (
     <Bars
       label={`by the hour, ${drawn} h: at most ${Math.max(0, ...bars)} an hour`}
-      room={MOST_HOURS}
+      slots={MOST_HOURS}
       bars={bars.map((count) => [{ tone: "bad", count }])}
     />
   );

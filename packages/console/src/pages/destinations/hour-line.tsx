@@ -7,7 +7,7 @@ export function HourLine({ lastHour: { delivered, failed } }: Pick<DestinationHe
   return (
     <Bars
       label={`the last hour by five minutes: ${told("delivered", delivered)}, ${told("failed", failed)}`}
-      room={delivered.length}
+      slots={delivered.length}
       bars={delivered.map((count, at) => [
         { tone: "good", count },
         { tone: "bad", count: failed[at] ?? 0 },
