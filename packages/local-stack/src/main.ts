@@ -9,7 +9,10 @@
  *      that cannot be read.
  */
 import { fileURLToPath } from "node:url";
-import { createControlClient } from "./control-client.ts";
+import { createControlClient } from "./demo/control-client.ts";
+import { type Demo, runDemo } from "./demo/demo.ts";
+import { isPortFree } from "./process/ports.ts";
+import { StackError } from "./process/stack-error.ts";
 import {
   keepAdminToken,
   keepSecretKeys,
@@ -18,14 +21,11 @@ import {
   type StackFile,
   waitForLastRun,
   writeStackFile,
-} from "./data-folder.ts";
-import { type Demo, runDemo } from "./demo.ts";
-import { isPortFree } from "./ports.ts";
-import type { ServicePorts } from "./services.ts";
-import { type CommandSettings, readCommandSettings, USAGE } from "./settings.ts";
-import { shownUrl } from "./shown-url.ts";
-import { StackError } from "./stack-error.ts";
-import { type System, startSystem } from "./system.ts";
+} from "./services/data-folder.ts";
+import type { ServicePorts } from "./services/services.ts";
+import { type CommandSettings, readCommandSettings, USAGE } from "./services/settings.ts";
+import { shownUrl } from "./stack/shown-url.ts";
+import { type System, startSystem } from "./stack/system.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const startedAt = performance.now();

@@ -8,12 +8,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { findJavaParts } from "./java-parts.ts";
-import { prepareKafka } from "./kafka-processes.ts";
-import { OPERATOR } from "./operator-tls.ts";
-import { putScramUsers, untilUsersAreKnown } from "./scram-users.ts";
-import { SASL_MECHANISMS, type User } from "./secured-listeners.ts";
-import { findWarmStart } from "./warm-start.ts";
+import { prepareKafka } from "./broker/kafka-processes.ts";
+import { OPERATOR } from "./broker/operator-tls.ts";
+import { putScramUsers, untilUsersAreKnown } from "./broker/scram-users.ts";
+import { SASL_MECHANISMS, type User } from "./broker/secured-listeners.ts";
+import { findJavaParts } from "./parts/java-parts.ts";
+import { findWarmStart } from "./stack/warm-start.ts";
 
 const input = createInterface({ input: process.stdin });
 const closed = once(input, "close");

@@ -6,8 +6,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startLocalStack } from "./local-stack.ts";
-import { StackError } from "./stack-error.ts";
+import { StackError } from "./process/stack-error.ts";
+import { startLocalStack } from "./stack/local-stack.ts";
 
 const dataDir = await mkdtemp(join(tmpdir(), "posthaste-test-stack-"));
 const closed = new Promise<void>((resolve) => {

@@ -5,7 +5,7 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { prepareContainers } from "../src/containers.ts";
+import { prepareContainers } from "../src/stack/containers.ts";
 
 let runtime: Server;
 /** The bodies of the requests to make a container. */

@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { nodeFlagsOf, SERVICE_NAMES } from "../src/services.ts";
+import { nodeFlagsOf, SERVICE_NAMES } from "../src/services/services.ts";
 
 interface ComposeService {
   readonly environment?: Readonly<Record<string, unknown>>;

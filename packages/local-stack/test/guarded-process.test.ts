@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { GuardedProcess, type GuardedProcessOptions } from "../src/guarded-process.ts";
+import { GuardedProcess, type GuardedProcessOptions } from "../src/process/guarded-process.ts";
 
 const holdProcess = fileURLToPath(new URL("./hold-process.ts", import.meta.url));
 

@@ -2,7 +2,7 @@
  * hold-process.ts LOG_FILE: holds one process of the stack and waits, for the test that kills it. Prints its process
  * id.
  */
-import { GuardedProcess } from "../src/guarded-process.ts";
+import { GuardedProcess } from "../src/process/guarded-process.ts";
 
 const sleeper = new GuardedProcess({
   name: "sleeper",

@@ -5,8 +5,8 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { findJavaParts } from "../src/java-parts.ts";
-import { StackError } from "../src/stack-error.ts";
+import { findJavaParts } from "../src/parts/java-parts.ts";
+import { StackError } from "../src/process/stack-error.ts";
 
 /** A distribution of one file, `lib/registry-runner.jar`. */
 const ARCHIVE = tarGz("lib/registry-runner.jar", "registry\n");

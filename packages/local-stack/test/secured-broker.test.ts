@@ -6,8 +6,8 @@ import { CertificateAuthority } from "@posthaste/testkit/certificates";
 import { oauthToken, type SecuredBroker, startSecuredBroker } from "@posthaste/testkit/secured-broker";
 import kafkajs, { type AclEntry, Kafka, logLevel, type SASLOptions } from "kafkajs";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { withAdmin } from "../src/cluster-view.ts";
-import { grantAccess } from "../src/kafka-access.ts";
+import { withAdmin } from "../src/broker/cluster-view.ts";
+import { grantAccess } from "../src/services/kafka-access.ts";
 
 const USER = { name: "some-service", password: "a password" };
 const { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } = kafkajs;

@@ -5,9 +5,9 @@ import { withAdmin } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
 import { createTopic } from "@posthaste/testkit/topics";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type ClusterView, createClusterView, type PartitionView } from "../src/cluster-view.ts";
-import { type LocalStack, startLocalStack } from "../src/local-stack.ts";
-import type { StackProcess } from "../src/stack-process.ts";
+import { type ClusterView, createClusterView, type PartitionView } from "../src/broker/cluster-view.ts";
+import type { StackProcess } from "../src/process/stack-process.ts";
+import { type LocalStack, startLocalStack } from "../src/stack/local-stack.ts";
 
 const SUBJECT = "kept-value";
 const SCHEMA = JSON.stringify({ type: "record", name: "Kept", fields: [{ name: "id", type: "string" }] });

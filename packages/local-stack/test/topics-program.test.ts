@@ -3,7 +3,7 @@ import { eventually } from "@posthaste/testkit/eventually";
 import { openRegistryGateway, type RegistryGateway } from "@posthaste/testkit/registry-gateway";
 import { deleteTopics, uniqueName } from "@posthaste/testkit/topics";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { runTopicsProgram, topicsProgram } from "../src/topics-program.ts";
+import { runTopicsProgram, topicsProgram } from "../src/services/topics-program.ts";
 
 const WAITING = "the schema registry at SCHEMA_REGISTRY_URL does not answer: trying on";
 

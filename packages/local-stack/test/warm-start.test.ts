@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { keepWarmStart } from "../src/warm-start.ts";
+import { keepWarmStart } from "../src/stack/warm-start.ts";
 
 let folder: string;
 let said: string[];

@@ -8,11 +8,11 @@
  * SY3  Every process can be killed, hung and started again by its name.
  */
 import { createTopicNames } from "@posthaste/contracts/topics";
-import { makeDataFolder } from "./data-folder.ts";
-import { grantAccess } from "./kafka-access.ts";
-import { keepUsers, loginsOf } from "./kafka-logins.ts";
-import { type LocalStack, startLocalStack } from "./local-stack.ts";
-import type { LocalStackOptions } from "./prepared-stack.ts";
+import { StackError } from "../process/stack-error.ts";
+import type { StackProcess } from "../process/stack-process.ts";
+import { makeDataFolder } from "../services/data-folder.ts";
+import { grantAccess } from "../services/kafka-access.ts";
+import { keepUsers, loginsOf } from "../services/kafka-logins.ts";
 import {
   adminUrl,
   prepareService,
@@ -22,10 +22,10 @@ import {
   type ServicePorts,
   type ServicesOptions,
   withoutKafkaSettings,
-} from "./services.ts";
-import { StackError } from "./stack-error.ts";
-import type { StackProcess } from "./stack-process.ts";
-import { runTopicsProgram, topicsProgram } from "./topics-program.ts";
+} from "../services/services.ts";
+import { runTopicsProgram, topicsProgram } from "../services/topics-program.ts";
+import { type LocalStack, startLocalStack } from "./local-stack.ts";
+import type { LocalStackOptions } from "./prepared-stack.ts";
 
 const READY_TIMEOUT_MS = 180_000;
 

@@ -5,9 +5,9 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { type ReceivedRequest, type Receiver, startReceiver } from "@posthaste/testkit/receiver";
 import { hasGoodSignature } from "@posthaste/testkit/signature";
+import type { System } from "../stack/system.ts";
 import { type ControlClient, createControlClient } from "./control-client.ts";
 import { formatTable } from "./format-table.ts";
-import type { System } from "./system.ts";
 
 /** A destination gets the events that ingest receives from one second after control's answer on (decisions.md). */
 const CONFIG_LIVE_MS = 1_000;

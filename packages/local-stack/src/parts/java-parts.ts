@@ -14,13 +14,13 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { StackError } from "../process/stack-error.ts";
 import { findWrongParts } from "./part-sums.ts";
-import { StackError } from "./stack-error.ts";
 import { type Filling, isFolder, makeWholeFolder } from "./whole-folder.ts";
 
 const run = promisify(execFile);
-const pomFile = fileURLToPath(new URL("../java/pom.xml", import.meta.url));
-const sumsFile = fileURLToPath(new URL("../java/sums.sha512", import.meta.url));
+const pomFile = fileURLToPath(new URL("../../java/pom.xml", import.meta.url));
+const sumsFile = fileURLToPath(new URL("../../java/sums.sha512", import.meta.url));
 
 /** The oldest Java that Kafka 4 and the registry run on. */
 const JAVA_VERSION = 17;

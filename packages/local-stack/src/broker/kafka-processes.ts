@@ -1,18 +1,18 @@
 /** Runs Apache Kafka as plain processes, one for each broker. It formats a data folder at its first use. */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type ClassArchive, classArchiveArguments } from "./class-archive.ts";
+import { type ClassArchive, classArchiveArguments } from "../parts/class-archive.ts";
+import { GuardedProcess } from "../process/guarded-process.ts";
+import { findFreePorts } from "../process/ports.ts";
+import { StackError } from "../process/stack-error.ts";
+import type { StackProcess } from "../process/stack-process.ts";
 import { brokerIsInCluster, type ClusterAddresses } from "./cluster-view.ts";
-import { GuardedProcess } from "./guarded-process.ts";
 import { type ClusterLayout, kafkaSettings, toProperties } from "./kafka-properties.ts";
 import { formatStorage } from "./kafka-storage.ts";
 import { type ClusterCertificates, keepCertificates, OPERATOR } from "./operator-tls.ts";
-import { findFreePorts } from "./ports.ts";
 import type { SecuredListeners } from "./secured-listeners.ts";
-import { StackError } from "./stack-error.ts";
-import type { StackProcess } from "./stack-process.ts";
 
-const logSettings = new URL("../java/log4j2.properties", import.meta.url).href;
+const logSettings = new URL("../../java/log4j2.properties", import.meta.url).href;
 /** Flags for a short start, whatever they cost later: no second compiler, and no threads for garbage collection. */
 const FOR_A_SHORT_RUN = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"] as const;
 

@@ -1,11 +1,11 @@
 /** Runs the schema registry (Apicurio, by its Confluent-compatible API) as a plain process. */
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { type ClassArchive, classArchiveArguments } from "./class-archive.ts";
-import { GuardedProcess } from "./guarded-process.ts";
-import { findFreePorts } from "./ports.ts";
-import { StackError } from "./stack-error.ts";
-import type { StackProcess } from "./stack-process.ts";
+import { type ClassArchive, classArchiveArguments } from "../parts/class-archive.ts";
+import { GuardedProcess } from "../process/guarded-process.ts";
+import { findFreePorts } from "../process/ports.ts";
+import { StackError } from "../process/stack-error.ts";
+import type { StackProcess } from "../process/stack-process.ts";
 
 export interface RegistryProcessOptions {
   /** Folder of the unpacked distribution. */

@@ -5,10 +5,10 @@
  */
 import { createHash } from "node:crypto";
 import { GenericContainer, getContainerRuntimeClient, Network, type StartedNetwork, Wait } from "testcontainers";
-import { brokerIsInCluster } from "./cluster-view.ts";
-import { ContainerProcess, READY_TIMEOUT_MS } from "./container-process.ts";
-import { type ClusterLayout, kafkaSettings, toImageEnvironment } from "./kafka-properties.ts";
-import { findFreePorts } from "./ports.ts";
+import { brokerIsInCluster } from "../broker/cluster-view.ts";
+import { type ClusterLayout, kafkaSettings, toImageEnvironment } from "../broker/kafka-properties.ts";
+import { ContainerProcess, READY_TIMEOUT_MS } from "../process/container-process.ts";
+import { findFreePorts } from "../process/ports.ts";
 import type { LocalStackOptions, PreparedStack } from "./prepared-stack.ts";
 import { CONFLUENT_API_PATH } from "./registry-process.ts";
 

@@ -8,7 +8,7 @@ import { randomBytes } from "node:crypto";
 import { copyFile, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { StackError } from "./stack-error.ts";
+import { StackError } from "../process/stack-error.ts";
 
 const run = promisify(execFile);
 

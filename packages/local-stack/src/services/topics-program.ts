@@ -6,11 +6,11 @@
  */
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { spawnGuarded } from "./guarded-spawn.ts";
+import { spawnGuarded } from "../process/guarded-spawn.ts";
+import { StackError } from "../process/stack-error.ts";
 import { NODE_FLAGS, type ServicesOptions, withoutSecrets } from "./services.ts";
-import { StackError } from "./stack-error.ts";
 
-const programFile = fileURLToPath(new URL("../../../services/control/src/topics-main.ts", import.meta.url));
+const programFile = fileURLToPath(new URL("../../../../services/control/src/topics-main.ts", import.meta.url));
 
 export type TopicsOptions = Pick<ServicesOptions, "brokers" | "schemaRegistry" | "env" | "logins">;
 

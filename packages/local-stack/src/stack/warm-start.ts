@@ -9,12 +9,12 @@
 import { createHash } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { ClassArchive } from "./class-archive.ts";
-import type { JavaParts } from "./java-parts.ts";
-import { prepareKafka } from "./kafka-processes.ts";
-import { keepFormatted } from "./kafka-storage.ts";
+import { prepareKafka } from "../broker/kafka-processes.ts";
+import { keepFormatted } from "../broker/kafka-storage.ts";
+import type { ClassArchive } from "../parts/class-archive.ts";
+import type { JavaParts } from "../parts/java-parts.ts";
+import { type Filling, isBeingMade, isFolder, makeWholeFolder } from "../parts/whole-folder.ts";
 import { prepareRegistry } from "./registry-process.ts";
-import { type Filling, isBeingMade, isFolder, makeWholeFolder } from "./whole-folder.ts";
 
 const KAFKA_CLASSES = "kafka.jsa";
 const REGISTRY_CLASSES = "registry.jsa";

@@ -1,6 +1,6 @@
 /** The options of a stack, and its parts before it is started. */
-import type { ClusterAddresses } from "./cluster-view.ts";
-import type { StackProcess } from "./stack-process.ts";
+import type { ClusterAddresses } from "../broker/cluster-view.ts";
+import type { StackProcess } from "../process/stack-process.ts";
 
 export interface LocalStackOptions {
   /** The folder of the stack's state; it is made when it is missing. */

@@ -9,9 +9,9 @@ import { accessTable, type Grant, KAFKA_USERS, type KafkaOperation } from "@post
 import type { TopicNames } from "@posthaste/contracts/topics";
 // These come from the default export, since Node does not find their names among kafkajs's.
 import kafkajs, { type AclEntry, type AclFilter, type Admin } from "kafkajs";
-import { type ClusterAddresses, withAdmin } from "./cluster-view.ts";
-import { putScramUsers, untilUsersAreKnown } from "./scram-users.ts";
-import type { User } from "./secured-listeners.ts";
+import { type ClusterAddresses, withAdmin } from "../broker/cluster-view.ts";
+import { putScramUsers, untilUsersAreKnown } from "../broker/scram-users.ts";
+import type { User } from "../broker/secured-listeners.ts";
 
 const { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } = kafkajs;
 

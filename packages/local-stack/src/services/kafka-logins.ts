@@ -4,8 +4,8 @@
  */
 import { join } from "node:path";
 import { KAFKA_USERS, type KafkaUser } from "@posthaste/contracts/access";
+import type { User } from "../broker/secured-listeners.ts";
 import { keepSecret, makePassword } from "./data-folder.ts";
-import type { User } from "./secured-listeners.ts";
 
 export interface KafkaLogins {
   /**

@@ -14,15 +14,15 @@
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { prepareKafka } from "../broker/kafka-processes.ts";
+import { findJavaParts } from "../parts/java-parts.ts";
+import { StackError } from "../process/stack-error.ts";
+import type { StackProcess } from "../process/stack-process.ts";
+import { withoutKafkaSettings, withoutSecrets } from "../services/services.ts";
 import { dockerAnswers, prepareContainers } from "./containers.ts";
-import { findJavaParts } from "./java-parts.ts";
-import { prepareKafka } from "./kafka-processes.ts";
 import type { LocalStackOptions, PreparedStack, SecuredKafka } from "./prepared-stack.ts";
 import { prepareRegistry } from "./registry-process.ts";
-import { withoutKafkaSettings, withoutSecrets } from "./services.ts";
 import { shownUrl } from "./shown-url.ts";
-import { StackError } from "./stack-error.ts";
-import type { StackProcess } from "./stack-process.ts";
 import { keepWarmStart } from "./warm-start.ts";
 
 export interface LocalStack {

@@ -1,11 +1,11 @@
 /** Prepares the four services as processes of the stack: the program of each, its settings, and its readiness. */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { GuardedProcess } from "./guarded-process.ts";
+import { GuardedProcess } from "../process/guarded-process.ts";
+import type { StackProcess } from "../process/stack-process.ts";
 import type { KafkaLogins } from "./kafka-logins.ts";
-import type { StackProcess } from "./stack-process.ts";
 
-const root = fileURLToPath(new URL("../../../", import.meta.url));
+const root = fileURLToPath(new URL("../../../../", import.meta.url));
 
 export const SERVICE_NAMES = ["ingest", "router", "delivery", "control"] as const;
 export type ServiceName = (typeof SERVICE_NAMES)[number];

@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import { access, chmod, constants, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { StackError } from "./stack-error.ts";
+import { StackError } from "../process/stack-error.ts";
 
 /** The content of stack.json, which says what runs, for tools and for the curious. */
 export interface StackFile {

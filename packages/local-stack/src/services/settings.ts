@@ -1,8 +1,8 @@
 /** Reads the local command's arguments and environment. Pure. A StackError names the setting that cannot be read. */
 import { isIPv4, isIPv6 } from "node:net";
 import { resolve } from "node:path";
+import { StackError } from "../process/stack-error.ts";
 import type { ServicePorts } from "./services.ts";
-import { StackError } from "./stack-error.ts";
 
 export const USAGE = `npm start [-- OPTIONS]
 
