@@ -13,11 +13,11 @@ import { createProducer } from "@posthaste/kafka/producer/producer";
 import { eventually } from "@posthaste/testkit/eventually";
 import { type Installation, startInstallation } from "../e2e/installation.ts";
 import { createRoute } from "../e2e/route.ts";
-import { startBarePipeline } from "./bare-pipeline.ts";
-import { liveP99 } from "./live-events.ts";
-import { processPeakBytes } from "./process-cpu.ts";
-import { type Sink, startSink } from "./sink.ts";
-import { verdict } from "./verdict.ts";
+import { startBarePipeline } from "./audiences/bare-pipeline.ts";
+import { liveP99 } from "./audiences/live-events.ts";
+import { processPeakBytes } from "./figures/process-cpu.ts";
+import { verdict } from "./figures/verdict.ts";
+import { type Sink, startSink } from "./setup/sink.ts";
 
 const short = process.argv.includes("--short");
 const asked = process.argv.find((argument) => argument.startsWith("--users="))?.slice("--users=".length);

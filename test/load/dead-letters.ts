@@ -14,9 +14,9 @@ import { fileURLToPath } from "node:url";
 import { eventually } from "@posthaste/testkit/eventually";
 import { type Installation, startInstallation } from "../e2e/installation.ts";
 import { writeLetters } from "../e2e/write-letters.ts";
-import { equalRows } from "./equal-rows.ts";
-import { processRssBytes } from "./process-cpu.ts";
-import { verdict } from "./verdict.ts";
+import { equalRows } from "./figures/equal-rows.ts";
+import { processRssBytes } from "./figures/process-cpu.ts";
+import { verdict } from "./figures/verdict.ts";
 
 const LETTERS = process.argv.includes("--short") ? 20_000 : 1_000_000;
 /** By how much a process may grow after the first tenth. */

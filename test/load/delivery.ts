@@ -5,14 +5,14 @@
  * and memory.
  */
 import { setUpForBenchmark } from "@posthaste/tooling/kafka-global-setup";
-import { BODY_BYTES } from "./delivery-bench.ts";
-import { type Felt, measureIsolation, NEIGHBOURS, type Neighbour } from "./isolation.ts";
-import { isolationTable, mediansOf } from "./isolation-table.ts";
-import { measureDestinations } from "./many-destinations.ts";
-import { median } from "./statistics.ts";
-import { type Cost, measureBareLoop, measureDelivery } from "./throughput.ts";
-import { verdict } from "./verdict.ts";
-import { measureWaiting } from "./waiting.ts";
+import { BODY_BYTES } from "./delivery/delivery-bench.ts";
+import { type Felt, measureIsolation, NEIGHBOURS, type Neighbour } from "./delivery/isolation.ts";
+import { isolationTable, mediansOf } from "./delivery/isolation-table.ts";
+import { measureDestinations } from "./delivery/many-destinations.ts";
+import { type Cost, measureBareLoop, measureDelivery } from "./delivery/throughput.ts";
+import { measureWaiting } from "./delivery/waiting.ts";
+import { median } from "./figures/statistics.ts";
+import { verdict } from "./figures/verdict.ts";
 
 const PARTS = {
   throughput: printThroughput,

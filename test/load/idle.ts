@@ -5,8 +5,8 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { startInstallation } from "../e2e/installation.ts";
-import { processCpuMs } from "./process-cpu.ts";
-import { verdict } from "./verdict.ts";
+import { processCpuMs } from "./figures/process-cpu.ts";
+import { verdict } from "./figures/verdict.ts";
 
 /** Shares of a core. The schema registry is a third party's and has no aim. */
 const SERVICES_AIM = 0.03;

@@ -6,13 +6,13 @@
  * hold; the ratios are told and not judged.
  */
 import { setUpForBenchmark } from "@posthaste/tooling/kafka-global-setup";
-import { printAttacks } from "./ingest-attacks.ts";
-import { createIngestBench } from "./ingest-bench.ts";
-import { printLatency } from "./ingest-latency.ts";
-import { printNeighbours } from "./ingest-neighbours.ts";
-import { printOverload } from "./ingest-overload.ts";
-import { printThroughput } from "./ingest-throughput.ts";
-import { missingWrk } from "./wrk.ts";
+import { printAttacks } from "./ingest/ingest-attacks.ts";
+import { createIngestBench } from "./ingest/ingest-bench.ts";
+import { printLatency } from "./ingest/ingest-latency.ts";
+import { printNeighbours } from "./ingest/ingest-neighbours.ts";
+import { printOverload } from "./ingest/ingest-overload.ts";
+import { printThroughput } from "./ingest/ingest-throughput.ts";
+import { missingWrk } from "./ingest/wrk.ts";
 
 const short = process.argv.includes("--short");
 const only = process.argv.find((argument) => argument.startsWith("--only="))?.slice("--only=".length);

@@ -5,10 +5,10 @@
  * tells a process's time and memory. Ends with 1 when an aim does not hold.
  */
 import { type Installation, startInstallation } from "../e2e/installation.ts";
-import { Figures } from "./figures.ts";
-import { processCpuMs, processPeakBytes, processRssBytes } from "./process-cpu.ts";
-import { readTo, writeLog } from "./read-model-log.ts";
-import { quantile } from "./statistics.ts";
+import { Figures } from "./figures/figures.ts";
+import { processCpuMs, processPeakBytes, processRssBytes } from "./figures/process-cpu.ts";
+import { quantile } from "./figures/statistics.ts";
+import { readTo, writeLog } from "./setup/read-model-log.ts";
 
 const DESTINATIONS = 1000;
 const DESTINATION_IDS = Array.from({ length: DESTINATIONS }, (_, n) => `dst_${String(n).padStart(16, "0")}`);

@@ -13,9 +13,9 @@ import { testEvent } from "@posthaste/testbed/test-event";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
 import { setUpForBenchmark } from "@posthaste/tooling/kafka-global-setup";
-import { processCpuMs } from "./process-cpu.ts";
-import { startServiceProcess } from "./service-process.ts";
-import { median } from "./statistics.ts";
+import { processCpuMs } from "./figures/process-cpu.ts";
+import { median } from "./figures/statistics.ts";
+import { startServiceProcess } from "./setup/service-process.ts";
 
 const PARTITIONS = 6;
 const USERS = 10_000;

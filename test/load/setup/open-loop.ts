@@ -1,5 +1,5 @@
 /** Requests at a steady rate, whatever the answers take, so that a slow answer does not slow the questions down. */
-import { quantile } from "./statistics.ts";
+import { quantile } from "../figures/statistics.ts";
 
 export interface Latency {
   readonly p50Ms: number;

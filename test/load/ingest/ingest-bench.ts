@@ -18,7 +18,8 @@ import { ATTACKER_KEY } from "./attacks.ts";
 
 /** `POSTHASTE_BENCH_INGEST` names the `main.ts` of another clone instead, to compare with. */
 const SERVICE =
-  process.env["POSTHASTE_BENCH_INGEST"] ?? fileURLToPath(new URL("../../services/ingest/src/main.ts", import.meta.url));
+  process.env["POSTHASTE_BENCH_INGEST"] ??
+  fileURLToPath(new URL("../../../services/ingest/src/main.ts", import.meta.url));
 const BARE = fileURLToPath(new URL("./bare-server.ts", import.meta.url));
 const WRITE_KEY = "wk-bench";
 

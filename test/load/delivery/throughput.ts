@@ -4,9 +4,9 @@
  */
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { processCpuMs } from "../figures/process-cpu.ts";
+import { startSink } from "../setup/sink.ts";
 import { createDeliveryBench } from "./delivery-bench.ts";
-import { processCpuMs } from "./process-cpu.ts";
-import { startSink } from "./sink.ts";
 
 export interface Cost {
   readonly perSecond: number;
@@ -14,7 +14,7 @@ export interface Cost {
   readonly cpuUs: number;
 }
 
-const BARE_LOOP = fileURLToPath(new URL("../../packages/webhook/bench/send.ts", import.meta.url));
+const BARE_LOOP = fileURLToPath(new URL("../../../packages/webhook/bench/send.ts", import.meta.url));
 /**
  * What of a run is measured: neither the start, while the code is being compiled, nor the last few that wait for their
  * lane.

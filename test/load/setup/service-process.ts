@@ -19,7 +19,7 @@ export async function startServiceProcess(
   name: "delivery" | "router",
   settings: Readonly<Record<string, string>>,
 ): Promise<ServiceProcess> {
-  const main = fileURLToPath(new URL(`../../services/${name}/src/main.ts`, import.meta.url));
+  const main = fileURLToPath(new URL(`../../../services/${name}/src/main.ts`, import.meta.url));
   const [adminPort = 0] = await findFreePorts(1);
   const child = spawn(process.execPath, [...nodeFlagsOf(name), main], {
     stdio: ["pipe", "ignore", "inherit"],

@@ -6,10 +6,10 @@
  */
 import { Agent, request } from "node:http";
 import { gzipSync } from "node:zlib";
+import { processRssBytes, withWaits } from "../figures/process-cpu.ts";
+import { measureLatency } from "../setup/open-loop.ts";
 import { HEADERS, type IngestBench, NEIGHBOUR_HEADERS } from "./ingest-bench.ts";
 import { BATCH_BODY, SINGLE_BODY } from "./ingest-calls.ts";
-import { measureLatency } from "./open-loop.ts";
-import { processRssBytes, withWaits } from "./process-cpu.ts";
 import { runWrk, type WrkLoad } from "./wrk.ts";
 
 /** Calls a second of the source that is looked at. */

@@ -4,10 +4,10 @@
  * 200 is in the topic, and memory stays under a ceiling.
  */
 import { setTimeout as pause } from "node:timers/promises";
+import { processRssBytes } from "../figures/process-cpu.ts";
 import { HEADERS, type IngestBench, type IngestServer } from "./ingest-bench.ts";
 import { BATCH, BATCH_BODY } from "./ingest-calls.ts";
 import { CONNECTIONS } from "./ingest-throughput.ts";
-import { processRssBytes } from "./process-cpu.ts";
 import { runWrk, type WrkResult } from "./wrk.ts";
 
 const OVERLOAD_CONNECTIONS = 1024;

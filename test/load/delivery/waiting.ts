@@ -4,12 +4,12 @@
  * same rate takes when nothing ever waited.
  */
 import { retryTopicName } from "@posthaste/contracts/topics";
+import { processRssBytes } from "../figures/process-cpu.ts";
+import { quantile } from "../figures/statistics.ts";
+import type { ServiceProcess } from "../setup/service-process.ts";
+import { type Sink, startSink } from "../setup/sink.ts";
+import { writeSteadily } from "../setup/steady-writes.ts";
 import { createDeliveryBench, type DeliveryBench } from "./delivery-bench.ts";
-import { processRssBytes } from "./process-cpu.ts";
-import type { ServiceProcess } from "./service-process.ts";
-import { type Sink, startSink } from "./sink.ts";
-import { quantile } from "./statistics.ts";
-import { writeSteadily } from "./steady-writes.ts";
 
 export interface WaitingOptions {
   readonly records: number;

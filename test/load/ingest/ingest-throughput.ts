@@ -1,8 +1,9 @@
 /** Acknowledged calls a second and their CPU, single and in batches, beside a bare node:http server. */
+
+import { processCpuMs } from "../figures/process-cpu.ts";
+import { median } from "../figures/statistics.ts";
 import { HEADERS, type IngestBench, type Server } from "./ingest-bench.ts";
 import { BATCH, BATCH_BODY, SINGLE_BODY } from "./ingest-calls.ts";
-import { processCpuMs } from "./process-cpu.ts";
-import { median } from "./statistics.ts";
 import { runWrk } from "./wrk.ts";
 
 export const CONNECTIONS = 64;

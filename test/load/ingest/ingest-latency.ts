@@ -4,10 +4,10 @@
  * stall of some tens of ms falls into one round or another, and is that round's p99.
  */
 import { Agent, request } from "node:http";
+import { median } from "../figures/statistics.ts";
+import { type Latency, measureLatency } from "../setup/open-loop.ts";
 import { HEADERS, type IngestBench } from "./ingest-bench.ts";
 import { SINGLE_BODY } from "./ingest-calls.ts";
-import { type Latency, measureLatency } from "./open-loop.ts";
-import { median } from "./statistics.ts";
 
 /** Calls a second. */
 const RATE = 200;

@@ -3,9 +3,10 @@
  * destination has a host of its own, and they are served in turn, so that with more of them than connections each
  * request needs a new one.
  */
+
+import { processRssBytes } from "../figures/process-cpu.ts";
+import { startSink } from "../setup/sink.ts";
 import { createDeliveryBench } from "./delivery-bench.ts";
-import { processRssBytes } from "./process-cpu.ts";
-import { startSink } from "./sink.ts";
 
 export interface ManyOptions {
   readonly destinations: number;

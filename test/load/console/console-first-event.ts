@@ -4,7 +4,7 @@
  * it comes; a time says something where nothing else runs, so it is judged here.
  */
 import type { Page } from "playwright-core";
-import type { Figures } from "./figures.ts";
+import type { Figures } from "../figures/figures.ts";
 
 const APPEARS_AIM_MS = 1500;
 const ALL_AIM_MS = 10_000;

@@ -6,7 +6,7 @@ import { createOpenCodec } from "@posthaste/kafka/codec/registry";
 import { connectKafka } from "@posthaste/kafka/connection/connect";
 import { createProducer, type OutgoingRecord } from "@posthaste/kafka/producer/producer";
 import { eventually } from "@posthaste/testkit/eventually";
-import type { Installation } from "../e2e/installation.ts";
+import type { Installation } from "../../e2e/installation.ts";
 
 const USERS = 500;
 /** As many as delivery packs into a record under load. */

@@ -1,8 +1,8 @@
 /** Live events at a steady rate, from before the call to the receiver, through whatever pipeline takes them. */
 import { eventually } from "@posthaste/testkit/eventually";
-import { sendOne } from "../e2e/calls.ts";
-import type { Sink } from "./sink.ts";
-import { quantile } from "./statistics.ts";
+import { sendOne } from "../../e2e/calls.ts";
+import { quantile } from "../figures/statistics.ts";
+import type { Sink } from "../setup/sink.ts";
 
 export const LIVE_PER_SECOND = 200;
 

@@ -13,7 +13,7 @@ import type { OutgoingRecord } from "@posthaste/kafka/producer/producer";
 import { testDestination } from "@posthaste/testbed/test-destination";
 import { createTestTopics } from "@posthaste/testbed/test-topics";
 import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
-import { type ServiceProcess, startServiceProcess } from "./service-process.ts";
+import { type ServiceProcess, startServiceProcess } from "../setup/service-process.ts";
 
 const PARTITIONS = 6;
 const RETRY_DELAYS_MS: readonly number[] = [10_000, 30_000, 60_000, 300_000];

@@ -1,7 +1,7 @@
 /** Whether two exports of dead letters hold the same rows, by DuckDB's word. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { providePython } from "../e2e/python.ts";
+import { providePython } from "../../e2e/python.ts";
 
 const run = promisify(execFile);
 const DUCKDB = "duckdb==2.0.0";

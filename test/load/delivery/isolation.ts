@@ -7,10 +7,11 @@
  * The neighbours' events, where there are any, are as many again, written in turn with them. Over a backlog they cost
  * CPU however well they are kept apart, so the sick are compared there with neighbours that are healthy too.
  */
+
+import { quantile } from "../figures/statistics.ts";
+import { type Sink, startSink } from "../setup/sink.ts";
+import { writeSteadily } from "../setup/steady-writes.ts";
 import { createDeliveryBench, type DeliveryBench } from "./delivery-bench.ts";
-import { type Sink, startSink } from "./sink.ts";
-import { quantile } from "./statistics.ts";
-import { writeSteadily } from "./steady-writes.ts";
 
 /** Who the healthy ones are, and who is beside them. */
 export const NEIGHBOURS = [

@@ -1,7 +1,8 @@
 /** The table of isolation: medians, ratios against the healthy ones alone, and whether they are within the aim. */
+
+import { median } from "../figures/statistics.ts";
+import { verdict } from "../figures/verdict.ts";
 import { COMPARED_WITH, type Felt, type Neighbour } from "./isolation.ts";
-import { median } from "./statistics.ts";
-import { verdict } from "./verdict.ts";
 
 /** Of the throughput that the healthy ones have alone. */
 const LEAST_SHARE = 0.9;

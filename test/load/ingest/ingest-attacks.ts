@@ -9,13 +9,13 @@ import { constants, setPriority } from "node:os";
 import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { processRssBytes, withWaits } from "../figures/process-cpu.ts";
+import { verdict } from "../figures/verdict.ts";
+import { type Latency, measureLatency } from "../setup/open-loop.ts";
 import type { AttackReport } from "./attacker-process.ts";
 import { ATTACKS } from "./attacks.ts";
 import { HEADERS, type IngestBench, type IngestServer } from "./ingest-bench.ts";
 import { SINGLE_BODY } from "./ingest-calls.ts";
-import { type Latency, measureLatency } from "./open-loop.ts";
-import { processRssBytes, withWaits } from "./process-cpu.ts";
-import { verdict } from "./verdict.ts";
 
 const ATTACKER = fileURLToPath(new URL("./attacker-process.ts", import.meta.url));
 /** Calls a second of the honest source. */
