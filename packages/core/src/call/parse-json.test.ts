@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { isPosthasteError } from "../errors.ts";
-import { MAX_STAND_INS, parseJson } from "./parse-json.ts";
+import { DEEPEST, MAX_STAND_INS, parseJson } from "./parse-json.ts";
 
 /** Keys of which many have a backslash or must be written with an escape, so that they meet each other in one shape. */
 const key = fc.oneof(
@@ -55,9 +55,47 @@ describe("parseJson", () => {
     expect(() => parseJson('{"\\x":1}')).toThrow(SyntaxError);
   });
 
-  it("answers a value, and no error of the stack, for text that nests beyond anything that is accepted", () => {
-    const deep = `{"\\n":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
-    expect(parseJson(deep)).toBeTypeOf("object");
+  describe("of text that nests deeper than anything that is accepted", () => {
+    const levelsOf = (value: unknown): number =>
+      typeof value === "object" && value !== null ? 1 + Math.max(0, ...Object.values(value).map(levelsOf)) : 0;
+    /** Arrays and objects in one another, and beside each what is not deep. */
+    const nested = (levels: number, beside: string, brackets: readonly (readonly [string, string])[]): string => {
+      const at = (level: number) => brackets[level % brackets.length] ?? ["[", "]"];
+      const open = Array.from({ length: levels }, (_, level) => at(level)[0].replace("BESIDE", beside)).join("");
+      const close = Array.from({ length: levels }, (_, level) => at(levels - 1 - level)[1]).join("");
+      return `${open}0${close}`;
+    };
+    const kinds = [
+      ["[", "]"],
+      ["[BESIDE,", "]"],
+      [`{"\\n":BESIDE,"\\\\":`, "}"],
+      [`{"__proto__":`, "}"],
+    ] as const;
+
+    it("answers what nests as deep as it may whole, and cuts what is deeper there (PJ1)", () => {
+      const levels = fc.oneof(fc.integer({ min: DEEPEST - 3, max: DEEPEST + 3 }), fc.integer({ min: 1, max: 9_000 }));
+      const besides = fc.constantFrom(...[0, '[{"]', { "\n": [] }, [[[]]]].map((beside) => JSON.stringify(beside)));
+      fc.assert(
+        fc.property(levels, besides, fc.subarray([...kinds], { minLength: 1 }), (depth, beside, brackets) => {
+          const text = nested(depth, beside, brackets);
+          const value = parseJson(text);
+          expect(levelsOf(value)).toBeLessThanOrEqual(DEEPEST);
+          // Cut, it is still as deep as that: who refuses it for its depth still does.
+          if (depth > DEEPEST) expect(levelsOf(value)).toBe(DEEPEST);
+          if (depth <= DEEPEST - 3) expect(JSON.stringify(value)).toBe(text);
+        }),
+        { numRuns: 200 },
+      );
+    });
+
+    it("leaves what stands beside it as it is, keys with escapes among it", () => {
+      const deep = "[".repeat(100_000) + "]".repeat(100_000);
+      const [first, , third] = parseJson(`[{"a":0,"\\\\":0},${deep},{"a":0,"\\n":["x"]}]`) as object[];
+      expect([first, third]).toEqual([
+        { a: 0, "\\": 0 },
+        { a: 0, "\n": ["x"] },
+      ]);
+    });
   });
 
   it("reads long strings and many escapes in one pass", () => {

@@ -7,8 +7,13 @@
  * never gets to see such a key: it is written out before, and where it cannot stand without an escape a stand-in is
  * parsed in its place and replaced afterwards. Each of the passes is linear. Stand-ins cost several times what the tree
  * does, so that a text may have `MAX_STAND_INS` of them.
+ *
+ * PJ1  Nothing that comes out nests deeper than `DEEPEST`, whatever came in: what stands deeper is null. So it may be
+ *      serialised and walked without a thought of its depth, and what is refused for it is still deep enough to be.
  */
 import { PosthasteError } from "../errors.ts";
+import { MAX_NESTING } from "./json-fragment.ts";
+import { cutBelow, nestsDeeperThan } from "./nesting.ts";
 import { setOwn } from "./own-property.ts";
 
 /** From within a string to its end, and to the colon after it where it is a key: no other string stands before one. */
@@ -18,29 +23,32 @@ const NEEDS_ESCAPE = /["\\\p{Cc}]/u;
 /** Stand-ins begin with a run of these that is longer than any in the text, so that no key that is written out does. */
 const MARK = "\ue000";
 const MARKS = /\ue000+/g;
-/** Deeper than anything that is accepted, and far from the end of the stack. */
-const DEEPEST = 1000;
+/** Deeper than a call that is accepted, with what may stand around it. */
+export const DEEPEST = 2 * MAX_NESTING;
 
 /** Keys of one text, each counted once, in which a quote, a backslash or a control character stands. */
 export const MAX_STAND_INS = 1_000;
 const TOO_MANY = `more than ${MAX_STAND_INS} keys hold a quote, a backslash or a control character`;
 
 /**
- * What `JSON.parse` should answer; throws its SyntaxError, and `invalid_input` for more than `MAX_STAND_INS` such keys.
+ * What `JSON.parse` should answer, cut off where it is too deep (PJ1); throws its SyntaxError, and `invalid_input` for
+ * more than `MAX_STAND_INS` such keys.
  */
 export function parseJson(text: string): unknown {
   const written = text.includes("\\") ? writeKeysOut(text) : null;
+  const value = parseWritten(text, written);
+  if (nestsDeeperThan(text, DEEPEST)) cutBelow(value, DEEPEST);
+  return written === null || written.names.length === 0 ? value : restoreNames(value, written);
+}
+
+function parseWritten(text: string, written: WrittenOut | null): unknown {
   if (written === null) return JSON.parse(text);
-  let value: unknown;
   try {
-    value = JSON.parse(written.text);
+    return JSON.parse(written.text);
   } catch {
     // For the error, whose place is that of the text as it came.
     return JSON.parse(text);
   }
-  if (written.names.length === 0) return value;
-  const restored = restoreNames(value, written, 0);
-  return restored === undefined ? JSON.parse(text) : restored;
 }
 
 interface WrittenOut {
@@ -104,26 +112,19 @@ function unusedMark(text: string): string {
   return MARK.repeat(longest + 1);
 }
 
-/** Puts the keys back that a stand-in was parsed for. Undefined when something nests deeper than `DEEPEST`. */
-function restoreNames(value: unknown, written: WrittenOut, depth: number): unknown {
+/** Puts the keys back that a stand-in was parsed for. */
+function restoreNames(value: unknown, written: WrittenOut): unknown {
   if (typeof value !== "object" || value === null) return value;
-  if (depth > DEEPEST) return undefined;
   if (Array.isArray(value)) {
-    for (let index = 0; index < value.length; index++) {
-      const inner: unknown = value[index];
-      if (typeof inner !== "object" || inner === null) continue;
-      const restored = restoreNames(inner, written, depth + 1);
-      if (restored === undefined) return undefined;
-      value[index] = restored;
+    for (const [index, inner] of value.entries()) {
+      if (typeof inner === "object" && inner !== null) value[index] = restoreNames(inner, written);
     }
     return value;
   }
   const object: Record<string, unknown> = {};
   for (const key of Object.keys(value)) {
     const inner = (value as Readonly<Record<string, unknown>>)[key];
-    const restored = typeof inner === "object" && inner !== null ? restoreNames(inner, written, depth + 1) : inner;
-    if (restored === undefined) return undefined;
-    setOwn(object, nameOf(key, written), restored);
+    setOwn(object, nameOf(key, written), restoreNames(inner, written));
   }
   return object;
 }

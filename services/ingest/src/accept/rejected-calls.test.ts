@@ -1,3 +1,4 @@
+import { parseJson } from "@posthaste/core/call/parse-json";
 import type { RejectedCallEntry } from "@posthaste/core/call/rejected-call";
 import { expect, it } from "vitest";
 import { packRejectedCalls, toCallJson } from "./rejected-calls.ts";
@@ -33,5 +34,5 @@ it("keeps a call as text, cut, without its write key", () => {
   expect(toCallJson({ writeKey: "k", userId: "u" })).toBe(`{"userId":"u"}`);
   expect(toCallJson("x".repeat(100_000))).toHaveLength(32_768);
   expect(toCallJson(undefined)).toBe("");
-  expect(toCallJson(JSON.parse("[".repeat(100_000) + "]".repeat(100_000)))).toContain("nested too deep");
+  expect(toCallJson(parseJson("[".repeat(100_000) + "]".repeat(100_000)))).toMatch(/^\[+null\]+$/);
 });

@@ -141,7 +141,8 @@ class RecordSorter implements CallSorter {
     { call, isLarge }: { readonly call: unknown; readonly isLarge: boolean },
     { arrival, shared }: { readonly arrival: CallArrival; readonly shared: SharedCost },
   ): Refusal | null {
-    const json = isLarge ? jsonOf(call) : null;
+    // As other clients would write it.
+    const json = isLarge ? JSON.stringify(call) : null;
     const isTooLarge = json !== null && Buffer.byteLength(json) > MAX_CALL_BYTES;
     const record = isTooLarge ? CALL_TOO_LARGE : this.#toRecord(call, null, arrival);
     batch.expandedBytes += shared.integrationBytes(call);
@@ -206,17 +207,4 @@ function measureShared({ context, integrations }: CallArrival) {
       return keys * (isJsonObject(own) && Object.keys(own).length > 0 ? MERGED_KEY_BYTES : SHARED_KEY_BYTES);
     },
   };
-}
-
-/**
- * A call of a batch that is large as it is written is measured as compact JSON, as other clients would write it. Null
- * where it is nested too deep to be written; parsing says so.
- */
-function jsonOf(call: unknown): string | null {
-  try {
-    return JSON.stringify(call);
-  } catch (error) {
-    if (error instanceof RangeError) return null;
-    throw error;
-  }
 }

@@ -121,6 +121,30 @@ export const KNOWN_FORMS: Readonly<Record<string, Form>> = {
     parameters: 190,
     names: "deep",
   },
+  "a call of 17 KB of arrays in one another": {
+    ...PLAIN,
+    path: "/v1/identify",
+    fillings: [{ place: "traits", filler: "arrays in one another", bytes: 17_000 }],
+  },
+  "half a megabyte of calls of arrays in one another": {
+    ...BATCH,
+    encoding: "identity",
+    calls: 2_500,
+    fillings: [{ place: "traits", filler: "arrays in one another", bytes: 8_500 }],
+  },
+  "the same for /v1/import, beside keys with escapes and many headers": {
+    ...BATCH,
+    path: "/v1/import",
+    encoding: "identity",
+    calls: 2_500,
+    fillings: [
+      { place: "timestamp", filler: "keys with escapes", bytes: 2_700 },
+      { place: "context", filler: "integer keys far apart", bytes: 5_800 },
+      { place: "event", filler: "arrays in one another", bytes: 9_400 },
+    ],
+    headers: 650,
+    headerBytes: 14_000,
+  },
   "eleven thousand calls": { ...BATCH, calls: 20_000 },
   "2,500 calls of no type": { ...BATCH, calls: 2_500, fault: "no type" },
 };
