@@ -159,6 +159,7 @@ describe("two processes of control", () => {
   it("that change one audience at once change it one after the other", async () => {
     const { id } = (await control.call("POST", "/v1/audiences", { name: "Both", sourceId })).body;
     const path = `/v1/audiences/${id}/members`;
+    await eventually(async () => expect((await another.call("GET", `/v1/audiences/${id}`)).status).toBe(200));
     // Who waits for the other one longer than five seconds is told so, and has changed nothing.
     const patch = async (by: TestControl, change: object): Promise<number> => {
       const { status } = await by.call("PATCH", path, change);
@@ -186,7 +187,7 @@ describe("two processes of control", () => {
     // It would be given up after half a minute without a word.
     const goingOn = setInterval(() => upload.outgoing.write('"x"\n'), 1000);
     await eventually(async () =>
-      expect((await another.call("GET", `/v1/audiences/${first}`)).body.syncing).not.toBeNull(),
+      expect((await another.call("GET", `/v1/audiences/${first}`)).body.syncing).toEqual(expect.anything()),
     );
     const late = async (audienceId: string, trait: string) => {
       const revision = await bornRevisionOf(topics, audienceId);
