@@ -2,6 +2,7 @@
  * What the main commands show on a terminal, wide and narrow, and what they print where there is none, held to files.
  * Where a change of them is meant: npx vitest run packages/cli/test/screens.test.ts -u
  */
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type FakeControl, runBinary, startFakeControl, TOKEN } from "./fake-control.ts";
 import { FROZEN, NOW, runOnScreen } from "./screen.ts";
@@ -93,6 +94,34 @@ describe.each(WIDTHS)("on a terminal of %i columns", (columns) => {
     replayed = MATCHED;
     expect(await screen.ended).toBe(0);
     await expect(screen.text()).toMatchFileSnapshot(golden(`replay-done-${columns}`));
+  });
+});
+
+describe("an upload of lines on a terminal", () => {
+  it.each([
+    ["users", ["audiences", "sync", "aud_1"], "PUT /v1/audiences/aud_1/members", "GET /v1/audiences/aud_1"],
+    ["values", ["traits", "put", "ltv"], "PUT /v1/computed-traits/ltv", "GET /v1/computed-traits"],
+  ] as const)("says how many %s are compared while control has not answered", async (noun, words, put, get) => {
+    let compared = 12_000;
+    const answer = Promise.withResolvers<void>();
+    control.scriptRequest(put, () => ({ until: answer.promise, body: JSON.stringify({ unchanged: 30_000 }) }));
+    control.scriptRequest(get, () => {
+      const syncing = { received: 30_000, compared };
+      const synced = { name: "ltv", sourceId: "src_1", syncing };
+      const others = [
+        { ...synced, name: "other", syncing: null },
+        { ...synced, sourceId: "src_2", syncing: null },
+      ];
+      return { body: JSON.stringify({ ...synced, data: [...others, synced], nextCursor: null }) };
+    });
+    const sourceId = noun === "values" ? ["--source-id", "src_1"] : [];
+    const screen = runOnScreen([...words, fileURLToPath(import.meta.url), ...sourceId], control.url, 60);
+    await screen.shows(`${noun} compared: 12,000, `);
+    compared = 24_000;
+    await screen.shows(`${noun} compared: 24,000, `);
+    answer.resolve();
+    expect(await screen.ended).toBe(0);
+    expect(screen.text()).toBe("unchanged  30000\n");
   });
 });
 

@@ -1,19 +1,16 @@
 /** `posthaste audiences`: who is in which audience. */
-import { setTimeout as delay } from "node:timers/promises";
 import type { Command } from "commander";
-import type { Context, Perform } from "../context.ts";
+import type { Perform } from "../context.ts";
 import { examples } from "../examples.ts";
 import { CliError, EXIT } from "../exit-code.ts";
 import { collect, given } from "../options.ts";
-import { type Progress, startProgress } from "../progress.ts";
 import { addGet, addList, addRemove } from "./stored-commands.ts";
+import { uploadLines } from "./upload-lines.ts";
 
 const PATH = "/v1/audiences";
 const COLUMNS = ["id", "name", "trait", "sourceId", "size", "lastSync.endedAt"];
 /** A removal waits for a sync that runs, and forgets each user: of millions that takes minutes. */
 const REMOVING_MS = 30 * 60_000;
-/** Between two looks at a sync whose users were all sent. */
-const LOOK_MS = 500;
 
 export function addAudiences(program: Command, perform: Perform): void {
   const audiences = program.command("audiences").description("lists of users, each told as a trait when it changes");
@@ -75,7 +72,9 @@ function addMembers(audiences: Command, perform: Perform): void {
     )
     .action((id: string, file: string, _: object, command: Command) =>
       perform(command, async (context) => {
-        context.printer.document(await sync(context, id, file));
+        const find = () => context.api.call("GET", pathOf(id));
+        const upload = { path: `${pathOf(id)}/members`, file, noun: "users", find };
+        context.printer.document(await uploadLines(context, upload));
         return EXIT.done;
       }),
     )
@@ -120,41 +119,4 @@ interface MembersOptions {
 
 function pathOf(id: string): string {
   return `${PATH}/${encodeURIComponent(id)}`;
-}
-
-/** Sends the file, then looks how far control is with comparing. */
-async function sync(context: Context, id: string, file: string) {
-  const progress = startProgress(context);
-  const ended = new AbortController();
-  let lastSentMs = performance.now();
-  const answered = context.api.upload(`${pathOf(id)}/members`, await context.openFile(file), (lines) => {
-    lastSentMs = performance.now();
-    progress.report("users sent:", lines);
-  });
-  const looking = look(context, { id, progress, isSent: () => performance.now() - lastSentMs > LOOK_MS, ended });
-  try {
-    return await answered;
-  } finally {
-    ended.abort();
-    await looking;
-    progress.end();
-  }
-}
-
-interface Looking {
-  readonly id: string;
-  readonly progress: Progress;
-  readonly isSent: () => boolean;
-  readonly ended: AbortController;
-}
-
-async function look({ api }: Context, { id, progress, isSent, ended: { signal } }: Looking): Promise<void> {
-  while (!signal.aborted) {
-    await delay(LOOK_MS, undefined, { signal }).catch(() => undefined);
-    if (signal.aborted || !isSent()) continue;
-    // What cannot be asked is no reason to end: the sync's own answer says what became of it.
-    const { syncing } = await api.call("GET", pathOf(id)).catch(() => ({ syncing: null }));
-    if (typeof syncing !== "object" || syncing === null || !("compared" in syncing)) continue;
-    if (typeof syncing.compared === "number") progress.report("users compared:", syncing.compared);
-  }
 }

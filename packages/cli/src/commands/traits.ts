@@ -3,11 +3,13 @@ import type { Command } from "commander";
 import type { Perform } from "../context.ts";
 import { examples } from "../examples.ts";
 import { EXIT } from "../exit-code.ts";
-import { startProgress } from "../progress.ts";
 import { addList } from "./stored-commands.ts";
+import { uploadLines } from "./upload-lines.ts";
 
 const PATH = "/v1/computed-traits";
 const COLUMNS = ["name", "trait", "sourceId", "size", "lastSync.endedAt"];
+/** Traits among which the one that is put is looked for. */
+const LOOKED_THROUGH = 1000;
 
 export function addTraits(program: Command, perform: Perform): void {
   const traits = program.command("traits").description("computed traits: values of users, each told when it changes");
@@ -26,13 +28,13 @@ export function addTraits(program: Command, perform: Perform): void {
     .requiredOption("--source-id <id>", "the source that the identifies are of")
     .action((name: string, file: string, options: { sourceId: string }, command: Command) =>
       perform(command, async (context) => {
-        const query = new URLSearchParams({ sourceId: options.sourceId });
-        const progress = startProgress(context);
-        const chunks = await context.openFile(file);
-        const sent = context.api.upload(`${PATH}/${encodeURIComponent(name)}?${query}`, chunks, (lines) =>
-          progress.report("values sent:", lines),
-        );
-        context.printer.document(await sent.finally(progress.end));
+        const { sourceId } = options;
+        const path = `${PATH}/${encodeURIComponent(name)}?${new URLSearchParams({ sourceId })}`;
+        const find = async () => {
+          const traits = await context.api.list(PATH, LOOKED_THROUGH);
+          return traits.find((trait) => trait.name === name && trait.sourceId === sourceId);
+        };
+        context.printer.document(await uploadLines(context, { path, file, noun: "values", find }));
         return EXIT.done;
       }),
     )
