@@ -7,10 +7,11 @@ import type { Delivery } from "@posthaste/core/delivery/delivery";
 import { followSuppressedUsers } from "@posthaste/kafka/log/suppressed-users";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
+import { parquetReadObjects } from "hyparquet";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SuppressionExpiry } from "../src/suppressions/suppression-expiry.ts";
 import { SuppressionWriter } from "../src/suppressions/suppression-writer.ts";
-import { startTestControl, type TestControl } from "./control.ts";
+import { ADMIN_TOKEN, startTestControl, type TestControl } from "./control.ts";
 import { createLogWriter, deadLetterAt, type LogWriter } from "./log-writer.ts";
 
 let topics: TestTopics;
@@ -46,6 +47,18 @@ afterAll(async () => {
 
 const suppressedAt = async (userId: string): Promise<string[]> =>
   (await control.call("GET", `/v1/suppressions?userId=${userId}`)).body.sourceIds;
+
+/** Message ids of the rows of an export. */
+async function exportedIds(format: string, more = ""): Promise<string[]> {
+  const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
+  const answer = await fetch(`${control.url}/v1/dead-letters/export?format=${format}${more}`, { headers });
+  const file = await answer.arrayBuffer();
+  if (format === "parquet") return (await parquetReadObjects({ file })).map(({ messageId }) => String(messageId));
+  const lines = Buffer.from(file).toString().trim().split(/\r?\n/);
+  if (format === "ndjson") return lines.map((line) => JSON.parse(line).messageId);
+  const column = lines[0]?.split(",").indexOf("messageId") ?? -1;
+  return lines.slice(1).map((line) => line.split(",")[column] ?? "");
+}
 
 describe("a request that suppresses", () => {
   it("is answered when the suppressions stood in their topic for as long as anyone has an old view", async () => {
@@ -149,6 +162,15 @@ describe("dead letters of suppressed users", () => {
     });
   });
 
+  it.each(["ndjson", "csv", "parquet"])(
+    "are left out of an export as %s; what was dropped is in it",
+    async (format) => {
+      const kept = ["told", "dropped", ...[3, 4, 5].map((n) => `${matchesOf("x")}-${n}`)].sort();
+      expect((await exportedIds(format)).sort()).toEqual(kept);
+      expect(await exportedIds(format, "&userId=gone")).not.toContain(`${matchesOf("x")}-1`);
+    },
+  );
+
   it("are not sent again, nor is what was dropped, and the replay says of how many", async () => {
     const { body } = await control.call("POST", "/v1/dead-letters/replay", {});
     expect(body).toMatchObject({ matched: 4, leftOut: { suppressed: 4 } });
@@ -167,6 +189,7 @@ describe("dead letters of suppressed users", () => {
     expect([one.status, one.body]).toEqual([200, { userId: "gone", ended: [first] }]);
     expect(await suppressedAt("gone")).toEqual([second]);
     expect((await control.call("GET", "/v1/dead-letters")).body).toMatchObject({ leftOut: { suppressed: 0 } });
+    expect(await exportedIds("ndjson")).toHaveLength(8);
     const all = await control.call("DELETE", "/v1/suppressions?userId=gone");
     expect(all.body.ended).toEqual([second]);
     expect((await control.call("DELETE", "/v1/suppressions?userId=gone")).body.ended).toEqual([]);
