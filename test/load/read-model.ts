@@ -8,7 +8,7 @@ import { type Installation, startInstallation } from "../e2e/installation.ts";
 import { Figures } from "./figures/figures.ts";
 import { processCpuMs, processPeakBytes, processRssBytes } from "./figures/process-cpu.ts";
 import { quantile } from "./figures/statistics.ts";
-import { readTo, writeLog } from "./setup/read-model-log.ts";
+import { LOGGED_EVENT, LOGGED_USERS, readTo, writeLog } from "./setup/read-model-log.ts";
 
 const DESTINATIONS = 1000;
 const DESTINATION_IDS = Array.from({ length: DESTINATIONS }, (_, n) => `dst_${String(n).padStart(16, "0")}`);
@@ -83,6 +83,8 @@ async function tellPlans({ control }: Installation, figures: Figures): Promise<v
   const plans = [
     { name: "a plan of one destination", filter: { destinationId: destinationOf(1) }, of: DESTINATIONS },
     { name: "a plan of all", filter: {}, of: 1 },
+    { name: "a plan of an event", filter: { event: LOGGED_EVENT }, of: 1 },
+    { name: "a plan of a user", filter: { userId: "user-7" }, of: LOGGED_USERS },
   ];
   for (const { name, filter, of } of plans) {
     const startedMs = performance.now();

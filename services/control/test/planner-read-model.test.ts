@@ -51,7 +51,10 @@ beforeAll(async () => {
     await eventually(() => expect(readModel.isComplete("dead_letters")).toBe(true));
   }
   const notAsked = () => Promise.reject(new TypeError());
-  const none = { search: notAsked, at: notAsked, letterHours: notAsked, alikeLetters: notAsked, letterRows: notAsked };
+  const none = {
+    ...{ search: notAsked, at: notAsked, letterHours: notAsked },
+    ...{ alikeLetters: notAsked, letterEvent: notAsked, letterRows: notAsked },
+  };
   nobody = { heldLetters: async () => ({ topicId: "", ranges: [] }), ...none };
 });
 
@@ -173,6 +176,7 @@ it("PL3: a count of which it dropped some meanwhile is thrown away", async () =>
       return await readModel.letterRows({ ...query, start: start + raised });
     },
     alikeLetters: () => readModel.alikeLetters(),
+    letterEvent: (event) => readModel.letterEvent(event),
     at: (journal, places) => readModel.at(journal, places),
     heldLetters: async () => {
       const held = await readModel.heldLetters();

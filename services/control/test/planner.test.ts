@@ -41,7 +41,10 @@ function plannerWith(judge: Judge): Planner {
   const clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
   const letterTopic = { refresh: async () => null };
   // Of a topic without an id the read model is not asked.
-  const none = { search: notAsked, at: notAsked, letterHours: notAsked, alikeLetters: notAsked, letterRows: notAsked };
+  const none = {
+    ...{ search: notAsked, at: notAsked, letterHours: notAsked },
+    ...{ alikeLetters: notAsked, letterEvent: notAsked, letterRows: notAsked },
+  };
   const readModel = { heldLetters: async () => ({ topicId: "", ranges: [] }), ...none };
   const byRow = () => ({ needsUsers: false, ofAlike: () => () => null });
   return new Planner({ ...reading, judge: { judge, byRow }, past, letterTopic, readModel, clock, log: SILENT_LOG });

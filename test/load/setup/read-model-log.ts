@@ -8,7 +8,8 @@ import { createProducer, type OutgoingRecord } from "@posthaste/kafka/producer/p
 import { eventually } from "@posthaste/testkit/eventually";
 import type { Installation } from "../../e2e/installation.ts";
 
-const USERS = 500;
+export const LOGGED_USERS = 500;
+export const LOGGED_EVENT = "Order Completed";
 /** As many as delivery packs into a record under load. */
 const BATCH = 200;
 const STEP = 1000;
@@ -45,7 +46,7 @@ export async function writeLog(
   const single = (n: number): OutgoingRecord => {
     const id = destinationOf(n);
     const value = letters.encode({ ...letter(n, startMs + n, id), originTopic: names.events });
-    return { topic: names.deadLetters, key: `${id}:user-${n % USERS}`, value };
+    return { topic: names.deadLetters, key: `${id}:user-${n % LOGGED_USERS}`, value };
   };
   for (let from = 0; from < count; from += STEP) {
     const step = numbered(from, STEP);
@@ -73,7 +74,7 @@ function attempt(n: number, startedAtMs: number, destinationId: string): Attempt
   const retry = { delayMs: 300_000, dueAtMs: startedAtMs + 300_000, deadlineMs: startedAtMs + 14_400_000 };
   return {
     ...{ messageId: `attempt-${n}`, sourceId: "src_0000000000000001", destinationId, type: "track" },
-    ...{ receivedAtMs: startedAtMs - 20, userKey: `user-${n % USERS}`, event: "Order Completed" },
+    ...{ receivedAtMs: startedAtMs - 20, userKey: `user-${n % LOGGED_USERS}`, event: LOGGED_EVENT },
     ...{ originPartition: n % 6, originOffset: n, configOffset: 4, recordDelayMs: 0, recordPartition: n % 6 },
     ...{ recordOffset: n, recordTimestampMs: startedAtMs - 5, deferrals: 0, replayId: null, attempt: 1, startedAtMs },
     outcome: isFailed ? "retryable" : "delivered",
@@ -93,7 +94,7 @@ function letter(n: number, deadAtMs: number, destinationId: string): Omit<DeadLe
     ...{ messageId: `letter-${n}`, sourceId: "src_0000000000000001", destinationId, type: "track" },
     ...{ receivedAtMs: deadAtMs - 14_400_000, configOffset: 4, originIncarnation: 1, originPartition: n % 6 },
     ...{ originOffset: n, body: Buffer.from(JSON.stringify({ type: "track", n, filler: "x".repeat(100) })) },
-    ...{ event: "Order Completed", restJson: null, userKey: `user-${n % USERS}`, reason: "window_expired" },
+    ...{ event: LOGGED_EVENT, restJson: null, userKey: `user-${n % LOGGED_USERS}`, reason: "window_expired" },
     ...{ reasonClass: "receiver", deadAtMs, attempts: 9, deferrals: 0, windowStartMs: null, firstAttemptAtMs: null },
     ...{ history: [], lastAttempt: [url], replayId: null, replays: 0, replayedFrom: null },
   };

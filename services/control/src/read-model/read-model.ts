@@ -136,6 +136,7 @@ export function openReadModel(options: ReadModelOptions): ReadModel {
     },
     letterHours: async (query) => store().letterHours(query),
     alikeLetters: async () => store().alikeLetters(),
+    letterEvent: async (event) => store().letterEvent(event),
     letterRows: async (query) => store().letterRows(query),
     at: async (journal, places) => store().at(journal, places),
     counts: async (journal, query) => store().counts(journal, query),

@@ -7,7 +7,8 @@ import type { HealthOfMinute, HealthQuery, HealthRow } from "./health-table.ts";
 import type { CountQuery, FoundEntries, JournalSearch, KindCount, MessageOutcome } from "./journal.ts";
 import type { JournalCursor } from "./journal-cursor.ts";
 import type { JournalEntry, JournalQuery } from "./journal-entry.ts";
-import type { AlikeLetters, LetterRows, LetterRowsQuery } from "./letter-rows.ts";
+import type { LetterRows } from "./letter-row.ts";
+import type { AlikeLetters, LetterRowsQuery } from "./letter-rows.ts";
 import type { LetterHour, LetterHourQuery } from "./letter-table.ts";
 import type { HeldRange, JournalName, StoreOptions, StoreStart, Taken } from "./store.ts";
 
@@ -18,6 +19,7 @@ export type StoreCall =
   | { readonly method: "heldLetters" }
   | { readonly method: "letterHours"; readonly query: LetterHourQuery }
   | { readonly method: "alikeLetters" }
+  | { readonly method: "letterEvent"; readonly event: string }
   | { readonly method: "letterRows"; readonly query: LetterRowsQuery }
   | { readonly method: "at"; readonly journal: JournalName; readonly places: readonly JournalCursor[] }
   | { readonly method: "counts"; readonly journal: JournalName; readonly query: CountQuery }
@@ -36,8 +38,9 @@ export interface StoreQuestions {
   search(journal: JournalName, query: JournalSearch): Promise<FoundEntries>;
   /** Dead letters by what they died of and by the hour, counted as they came. */
   letterHours(query: LetterHourQuery): Promise<readonly LetterHour[]>;
-  /** What letters have in common, and each of a partition by its row. */
+  /** What letters have in common, what their rows name an event by, and each of a partition by its row. */
   alikeLetters(): Promise<readonly AlikeLetters[]>;
+  letterEvent(event: string): Promise<number | null>;
   letterRows(query: LetterRowsQuery): Promise<LetterRows>;
   /** Those of the entries that are held. */
   at(journal: JournalName, places: readonly JournalCursor[]): Promise<readonly JournalEntry[]>;
@@ -83,6 +86,7 @@ export async function openStore(options: StoreOptions, onFailure: (reason: Error
     heldLetters: () => ask({ method: "heldLetters" }),
     letterHours: (query) => ask({ method: "letterHours", query }),
     alikeLetters: () => ask({ method: "alikeLetters" }),
+    letterEvent: (event) => ask({ method: "letterEvent", event }),
     letterRows: (query) => ask({ method: "letterRows", query }),
     at: (journal, places) => ask({ method: "at", journal, places }),
     counts: (journal, query) => ask({ method: "counts", journal, query }),

@@ -34,6 +34,8 @@ function run(call: StoreCall): unknown {
       return store.letterHours(call.query);
     case "alikeLetters":
       return store.alikeLetters();
+    case "letterEvent":
+      return store.letterEvent(call.event);
     case "letterRows":
       return store.letterRows(call.query);
     case "at":

@@ -12,6 +12,8 @@ const record = fc.record({
   timeMs: fc.option(fc.integer({ min: 1, max: 100 }), { freq: 8 }),
 });
 
+const DETAIL = JSON.stringify({ sourceId: "src_1", type: "track", event: null, userIds: [], errors: [] });
+
 it("M4: from where it says on, every record up to the next has its entry", () => {
   const log = fc.array(record, { maxLength: 60 });
   const bounds = fc.record({ maxEntries: fc.integer({ min: 1, max: 40 }), keepMs: fc.integer({ min: 1, max: 120 }) });
@@ -28,7 +30,7 @@ it("M4: from where it says on, every record up to the next has its entry", () =>
         nowMs += 1;
         const entry = { timeMs: timeMs ?? 0, partition, offset, place: 0, destinationId: "a", kind: "window_expired" };
         const entries: readonly JournalEntry[] =
-          timeMs === null ? [] : [{ ...entry, messageId: "m", detail: "{}", users: "" }];
+          timeMs === null ? [] : [{ ...entry, messageId: "m", detail: DETAIL, users: "" }];
         const passedTo = timeMs === null ? offset + 1 : firstOffset;
         store.take("dead_letters", { partition, next: offset + 1, passedTo, entries: { dead_letters: entries } });
       }

@@ -34,12 +34,13 @@ import {
 } from "./journal.ts";
 import type { JournalCursor } from "./journal-cursor.ts";
 import type { JournalEntry, JournalQuery } from "./journal-entry.ts";
-import type { AlikeLetters, LetterRows, LetterRowsQuery } from "./letter-rows.ts";
+import type { LetterRows } from "./letter-row.ts";
+import type { AlikeLetters, LetterRowsQuery } from "./letter-rows.ts";
 import { type LetterHour, type LetterHourQuery, LetterTable } from "./letter-table.ts";
 import { REJECTED_KINDS } from "./rejected-call-entry.ts";
 
 /** Raised with every change of the tables. */
-const LAYOUT = 15;
+const LAYOUT = 16;
 const CACHE_KIB = 48 * 1024;
 const COMMIT_ENTRIES = 5000;
 const COMMIT_INTERVAL_MS = 1000;
@@ -188,6 +189,10 @@ export class Store {
 
   alikeLetters(): readonly AlikeLetters[] {
     return this.#letters.rows.alike();
+  }
+
+  letterEvent(event: string): number | null {
+    return this.#letters.rows.eventId(event);
   }
 
   letterRows(query: LetterRowsQuery): LetterRows {

@@ -10,13 +10,13 @@ import type { SuppressedUsersTable } from "@posthaste/kafka/log/suppressed-users
 import { Problem } from "../http/problem.ts";
 import { attemptFromEntry } from "../read-model/attempt-entry.ts";
 import type { MessageOutcome } from "../read-model/journal.ts";
+import type { LetterRow } from "../read-model/letter-row.ts";
 import type { AlikeLetters } from "../read-model/letter-rows.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import { isEntrySuppressed } from "../suppressions/listed-users.ts";
 import { type FoundLetter, isLetterSuppressed } from "./letter-reader.ts";
 import type { ListedLetter } from "./listed-letters.ts";
 import type { PastPlans } from "./plan-letters.ts";
-import type { RowOfLetter } from "./row-filter.ts";
 
 /** Message ids that are asked for in one question. */
 const STEP = 500;
@@ -52,7 +52,7 @@ export interface Judging {
 /** Judges by rows of the read model; undefined where only the whole letter tells. */
 export interface RowJudge {
   readonly needsUsers: boolean;
-  readonly ofAlike: (letters: AlikeLetters) => (row: RowOfLetter) => LeftOutCause | null | undefined;
+  readonly ofAlike: (letters: AlikeLetters) => (row: LetterRow) => LeftOutCause | null | undefined;
 }
 
 export class LetterJudge {

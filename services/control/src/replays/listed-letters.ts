@@ -27,7 +27,7 @@ export interface ListedLetter {
 
 export type LettersReadModel = Pick<
   ReadModel,
-  "search" | "at" | "heldLetters" | "letterHours" | "alikeLetters" | "letterRows"
+  "search" | "at" | "heldLetters" | "letterHours" | "alikeLetters" | "letterEvent" | "letterRows"
 >;
 
 /** The part of each range of which every dead letter is held; none where that is not known, or of another topic. */

@@ -7,11 +7,12 @@ import { type LetterFacts, letterCheck, letterPlace } from "@posthaste/core/repl
 import { addLeftOut, type LeftOutCause, type LeftOutCounts, NONE_LEFT_OUT } from "@posthaste/core/replay/replay";
 import type { LetterSample, ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import { type JournalCursor, newestFirst } from "../read-model/journal-cursor.ts";
-import type { AlikeLetters, LetterRows } from "../read-model/letter-rows.ts";
+import { eachRow, type LetterRow, type LetterRows, lengthOfRows } from "../read-model/letter-row.ts";
+import type { AlikeLetters } from "../read-model/letter-rows.ts";
 import type { JudgedLetter, Judging, LetterJudge, RowJudge } from "./letter-judge.ts";
 import { PlaceSet } from "./place-set.ts";
 import type { PastPlans } from "./plan-letters.ts";
-import { type RowFilter, type RowOfLetter, rowFilter, rowsOf } from "./row-filter.ts";
+import { type RowFilter, rowFilter } from "./row-filter.ts";
 
 const SAMPLES = 3;
 /** Of the counts by destination, reason, error and type, the largest. */
@@ -42,11 +43,11 @@ export interface PlanCountParts {
 export type CountedPlan = Pick<ReplayPlan, "purpose" | "filter" | "again" | "createdAtMs">;
 
 export class PlanCount {
-  readonly #plan: CountedPlan;
+  readonly plan: CountedPlan;
   readonly #parts: PlanCountParts;
   readonly #fits: ReturnType<typeof letterCheck>;
   readonly #counts = new Map<string, Counted>();
-  readonly #rowFilter: RowFilter;
+  #fitsRow: RowFilter["fitsRow"] = () => null;
   readonly #alike = new Map<number, AlikeCount>();
   /** Of the rows that matched. */
   readonly #newest: JournalCursor[] = [];
@@ -59,10 +60,9 @@ export class PlanCount {
   leftOut: LeftOutCounts = NONE_LEFT_OUT;
 
   constructor(plan: CountedPlan, parts: PlanCountParts) {
-    this.#plan = plan;
+    this.plan = plan;
     this.#parts = parts;
     this.#fits = letterCheck(plan.filter);
-    this.#rowFilter = rowFilter(plan.filter);
   }
 
   get counts(): readonly LetterCount[] {
@@ -98,14 +98,16 @@ export class PlanCount {
     return this.#newest;
   }
 
-  /** Rows name these. Answers whether `takeRows` has to know whom letters are about. */
-  beginRows(alike: readonly AlikeLetters[]): boolean {
+  /** Rows name these, and the filter's event. Answers whether `takeRows` has to know whom letters are about. */
+  beginRows(alike: readonly AlikeLetters[], eventId: number | null): boolean {
     const { judge, past } = this.#parts;
-    const rowJudge = this.#plan.purpose === "replay" ? judge.byRow(judgingOf(this.#plan)) : purgeJudge(past);
+    const { fitsAlike, fitsRow } = rowFilter(this.plan.filter, eventId);
+    this.#fitsRow = fitsRow;
+    const rowJudge = this.plan.purpose === "replay" ? judge.byRow(judgingOf(this.plan)) : purgeJudge(past);
     for (const letters of alike) {
       const { destinationId, reason, errors, type } = letters;
       this.#alike.set(letters.id, {
-        fits: this.#rowFilter.fitsAlike(letters),
+        fits: fitsAlike(letters),
         causeOf: rowJudge.ofAlike(letters),
         count: this.#countOf({ destinationId, reason, error: errors[0] ?? null, type }),
       });
@@ -118,27 +120,31 @@ export class PlanCount {
     const whole: JournalCursor[] = [];
     const causes: LeftOutCause[] = [];
     const left: number[] = [];
-    for (const row of rowsOf(partition, rows)) {
+    eachRow(rows, partition, (row) => {
       const alike = this.#alike.get(row.alike);
-      if (alike?.fits !== true || !this.#rowFilter.fitsRow(row)) continue;
-      const cause = alike.causeOf(row);
+      const fits = alike?.fits === true && this.#fitsRow(row);
+      if (alike === undefined || fits === false) return;
+      const cause = fits === null ? undefined : alike.causeOf(row);
       if (cause === null) this.#matchRow(alike, row);
       else if (cause === undefined) whole.push(cursorOf(row));
       else {
         causes.push(cause);
         left.push(row.offset);
       }
-    }
+    });
     this.leave(partition, left);
     this.leftOut = addLeftOut(this.leftOut, causes);
-    this.looked += rows.offsets.length - whole.length;
+    this.looked += lengthOfRows(rows) - whole.length;
     return whole;
   }
 
+  /** The newest are kept. */
   sample(letter: LetterFacts): void {
-    if (this.samples.length >= SAMPLES) return;
+    const { samples } = this;
+    if (samples.length === SAMPLES && letter.deadAtMs <= (samples.at(-1)?.deadAtMs ?? 0)) return;
     const { messageId, destinationId, reason, type, deadAtMs } = letter;
-    this.samples.push({ place: letterPlace(letter), messageId, destinationId, reason, type, deadAtMs });
+    samples.push({ place: letterPlace(letter), messageId, destinationId, reason, type, deadAtMs });
+    samples.sort((a, b) => b.deadAtMs - a.deadAtMs).splice(SAMPLES);
   }
 
   /** Places that no replay of the plan is to send. */
@@ -151,7 +157,7 @@ export class PlanCount {
   /** A purge names whatever fits and was not purged. */
   async #judge(fitting: readonly JudgedLetter[]): Promise<readonly (LeftOutCause | null)[]> {
     const { judge, past } = this.#parts;
-    if (this.#plan.purpose === "replay") return judge.judge(fitting, judgingOf(this.#plan));
+    if (this.plan.purpose === "replay") return judge.judge(fitting, judgingOf(this.plan));
     const isPurged = past.purged();
     return fitting.map(({ facts }) => (isPurged(facts) ? "purged" : null));
   }
@@ -163,12 +169,12 @@ export class PlanCount {
     this.#countOf({ destinationId, reason, error: errors[0] ?? null, type }).count += 1;
   }
 
-  #matchRow({ count }: AlikeCount, row: RowOfLetter): void {
+  #matchRow({ count }: AlikeCount, row: LetterRow): void {
     this.matched += 1;
     count.count += 1;
     // Most rows come in the order of their times: this is for each of a million.
     const newest = this.#newest;
-    if (newest.length === SAMPLES && row.deadAtMs < (newest.at(-1)?.timeMs ?? 0)) return;
+    if (newest.length === SAMPLES && row.timeMs < (newest.at(-1)?.timeMs ?? 0)) return;
     newest.unshift(cursorOf(row));
     if (newest.length > 1) newest.sort(newestFirst);
     if (newest.length > SAMPLES) newest.pop();
@@ -182,7 +188,7 @@ export class PlanCount {
   }
 }
 
-function cursorOf({ deadAtMs: timeMs, partition, offset }: RowOfLetter): JournalCursor {
+function cursorOf({ timeMs, partition, offset }: LetterRow): JournalCursor {
   return { timeMs, partition, offset, place: 0 };
 }
 

@@ -3,15 +3,16 @@ import type { RecordedProgress } from "@posthaste/contracts/replay-codec";
 import { type LetterFacts, letterCheck } from "@posthaste/core/replay/letter-filter";
 import { nextOffset } from "@posthaste/core/replay/replay";
 import type { ReplayPlan } from "@posthaste/core/replay/replay-plan";
+import type { LetterRow } from "../read-model/letter-row.ts";
 import type { AlikeLetters } from "../read-model/letter-rows.ts";
 import type { LetterTopic } from "./letter-topic.ts";
 import { PlaceSet } from "./place-set.ts";
 import type { HeldPlan, ReplayStore } from "./replay-store.ts";
-import { type RowFilter, type RowOfLetter, rowFilter } from "./row-filter.ts";
+import { type RowFilter, rowFilter } from "./row-filter.ts";
 
 export type LetterTest = (letter: LetterFacts) => boolean;
 /** For letters that are alike: whether one of them is meant; null where only the whole letter tells. */
-export type RowsTest = (letters: AlikeLetters) => (row: RowOfLetter) => boolean | null;
+export type RowsTest = (letters: AlikeLetters) => (row: LetterRow) => boolean | null;
 type PlaceTest = (place: Pick<LetterFacts, "partition" | "offset">) => boolean;
 
 /** The letters that were counted when the plan was made. */
@@ -37,8 +38,9 @@ function byRows(tests: readonly { readonly filter: RowFilter; readonly isNamed: 
     return (row) => {
       let isSure = true;
       for (const { filter, isNamed } of ofThem) {
-        if (!filter.fitsRow(row) || !isNamed(row)) continue;
-        if (!filter.needsWhole) return true;
+        const fits = filter.fitsRow(row);
+        if (fits === false || !isNamed(row)) continue;
+        if (fits) return true;
         isSure = false;
       }
       return isSure ? false : null;

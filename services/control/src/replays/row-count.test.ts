@@ -6,6 +6,7 @@ import type { PlannedRange } from "@posthaste/core/replay/replay-plan";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { JournalEntry } from "../read-model/journal-entry.ts";
+import { textHash } from "../read-model/letter-row.ts";
 import { ofEach, Store } from "../read-model/store.ts";
 import { type KnownDestination, LetterJudge } from "./letter-judge.ts";
 import { type LettersReadModel, listedLetters } from "./listed-letters.ts";
@@ -41,6 +42,8 @@ const letter = fc.record({
   what: fc.constant("letter" as const),
   partition: fc.constantFrom(...PARTITIONS),
   errors: fc.constantFrom([], ["503"], ["timeout", "503"]),
+  /** Whom an alias names beside. */
+  aliased: fc.constantFrom([], [], ["cleo"], ["ben"]),
 });
 const attempt = fc.record({
   ...oneOf,
@@ -63,8 +66,10 @@ const filter = filterBy({
   sinceMs: oneOf.timeMs,
   untilMs: oneOf.timeMs,
   places: fc.constant(["0:1", "0:3", "1:0", "1:2"]),
+  userId: fc.constantFrom("ann", "ben", "cleo", "nobody"),
+  event: fc.constantFrom("Order", "Visit", "None"),
 });
-/** Rows do not tell it. */
+/** Of plans that were made before, rows do not tell it. */
 const ofWhole = filterBy({
   ...{ userId: oneOf.user, event: oneOf.event, messageIds: fc.constant(["m-1", "m-3"]) },
 });
@@ -104,14 +109,14 @@ const pastPlan = fc
   .map(({ more, ...plan }) => planOf({ ...plan, filter: { ...plan.filter, ...more } }));
 
 function letterEntry(each: Read, offset: number): JournalEntry {
-  const { partition, timeMs, destinationId, reason, messageId, sourceId, type, event, user, errors } = each;
+  const { partition, timeMs, destinationId, reason, messageId, sourceId, type, event, user, errors, aliased } = each;
   const lastAttempt = [{ url: "https://a.example" }];
   const detail = JSON.stringify({
     sourceId,
     type,
     event,
     reasonClass: "receiver",
-    userIds: [user],
+    userIds: [user, ...aliased],
     errors,
     lastAttempt,
   });
@@ -154,6 +159,7 @@ function modelOf(store: Store): ModelOfStore {
     heldLetters: async () => ({ topicId: "T", ranges: store.heldLetters() }),
     letterHours: async (query) => store.letterHours(query),
     alikeLetters: async () => store.alikeLetters(),
+    letterEvent: async (event) => store.letterEvent(event),
     letterRows: async (query) => store.letterRows(query),
     outcomes: async (name, messageIds) => store.outcomes(name, messageIds),
     newest: async (name, query) => store.newest(name, query),
@@ -207,12 +213,18 @@ it("PL3: a count by rows is the count letter by letter, whatever was asked for a
 
 const MATCHING: Read = {
   ...{ what: "letter", partition: 0, destinationId: "on", reason: "window_expired", sourceId: "src_1", type: "track" },
-  ...{ event: "Order", user: "ann", messageId: "m-1", timeMs: 3, errors: ["503"] },
+  ...{ event: "Order", user: "ann", messageId: "m-1", timeMs: 3, errors: ["503"], aliased: [] },
 };
-async function countOf(store: Store, plans: readonly HeldPlan[], again = false): Promise<PlanCount> {
+interface Asked {
+  readonly filter?: LetterFilter;
+  readonly again?: boolean;
+}
+
+async function countOf(store: Store, plans: readonly HeldPlan[], asked: Asked = {}): Promise<PlanCount> {
   const readModel = modelOf(store);
   const parts = partsOf(readModel, plans, null);
-  const count = new PlanCount({ purpose: "replay", filter: {}, again, createdAtMs: 5 }, parts);
+  const plan = { purpose: "replay" as const, filter: {}, again: false, createdAtMs: 5, ...asked };
+  const count = new PlanCount(plan, parts);
   await countRows(readModel, count, [{ partition: 0, start: 0, end: 10 }], new AbortController().signal);
   store.close();
   return count;
@@ -241,7 +253,30 @@ it.each([
   ]) {
     const count = await countOf(storeOf(log, 10), []);
     expect([count.matched, count.leftOut]).toEqual([matched, { ...NONE_LEFT_OUT, deliveredSince }]);
-    expect((await countOf(storeOf(log, 10), [], true)).matched).toBe(1);
+    expect((await countOf(storeOf(log, 10), [], { again: true })).matched).toBe(1);
+  }
+});
+
+it("users whose ids share a hash are told apart", async () => {
+  const [user, other] = ["user-257598", "user-399787"] as const;
+  expect(textHash(user)).toBe(textHash(other));
+  const log = [user, other, other].map((each): Read => ({ ...MATCHING, user: each as Read["user"] }));
+  const places = async (userId: string) => {
+    const { matched, samples } = await countOf(storeOf(log, 10), [], { filter: { userId } });
+    return [matched, samples.map(({ place }) => place).sort()];
+  };
+  expect(await places(user)).toEqual([1, ["0:0"]]);
+  expect(await places(other)).toEqual([2, ["0:1", "0:2"]]);
+});
+
+it("samples are the newest letters, of which rows tell enough and of which they do not", async () => {
+  const tried: Attempt = { ...MATCHING, what: "attempt", messageId: "m-2", status: 503, timeMs: 6 };
+  const letters = [1, 2, 3, 4, 5].map((timeMs): Read => {
+    return { ...MATCHING, timeMs, messageId: timeMs % 2 === 0 ? "m-2" : "m-1" };
+  });
+  for (const log of [letters, letters.toReversed()]) {
+    const { samples } = await countOf(storeOf([...log, tried], 10), []);
+    expect(samples.map(({ deadAtMs }) => deadAtMs)).toEqual([5, 4, 3]);
   }
 });
 
@@ -249,7 +284,6 @@ it("rows are counted where they tell enough, and where not far fewer letters hav
   expect(isCountedByRows({}, 1000, 1000)).toBe(true);
   expect(isCountedByRows({ destinationId: "on", type: "track", sinceMs: 1 }, 50, 1000)).toBe(true);
   expect(isCountedByRows({ destinationId: "on" }, 49, 1000)).toBe(false);
-  for (const only of [{ userId: "ann" }, { event: "Order" }, { messageIds: ["m-1"] }]) {
-    expect(isCountedByRows(only, 1000, 1000)).toBe(false);
-  }
+  for (const only of [{ userId: "ann" }, { event: "Order" }]) expect(isCountedByRows(only, 1000, 1000)).toBe(true);
+  expect(isCountedByRows({ messageIds: ["m-1"] }, 1000, 1000)).toBe(false);
 });

@@ -6,9 +6,9 @@
  */
 import type { LetterFilter } from "@posthaste/core/replay/letter-filter";
 import type { PlannedRange } from "@posthaste/core/replay/replay-plan";
+import { lastOffset, lengthOfRows } from "../read-model/letter-row.ts";
 import { type LettersReadModel, listedFrom } from "./listed-letters.ts";
 import type { PlanCount } from "./plan-count.ts";
-import { rowFilter } from "./row-filter.ts";
 
 const JOURNAL = "dead_letters";
 /** Rows that are asked for at a time: a few milliseconds of either thread. */
@@ -20,7 +20,8 @@ const WHOLE_COSTS = 20;
 
 /** Whether a count by rows is the shorter way, where about `some` of `all` letters may fit. */
 export function isCountedByRows(filter: LetterFilter, some: number, all: number): boolean {
-  return !rowFilter(filter).needsWhole && some * WHOLE_COSTS >= all;
+  // Those of a message are found by its id.
+  return filter.messageIds === undefined && some * WHOLE_COSTS >= all;
 }
 
 /** Counts those of the ranges, which the read model holds whole; ends early when `signal` says so. */
@@ -31,7 +32,9 @@ export async function countRows(
   signal: AbortSignal,
 ): Promise<void> {
   if (ranges.length === 0) return;
-  const withUsers = count.beginRows(await readModel.alikeLetters());
+  const { event } = count.plan.filter;
+  const eventId = event === undefined ? null : await readModel.letterEvent(event);
+  const withUsers = count.beginRows(await readModel.alikeLetters(), eventId);
   for (const range of ranges) {
     if (!signal.aborted) await countRange(readModel, { count, withUsers, range }, signal);
   }
@@ -55,8 +58,8 @@ async function countRange(
   let asked = ask(start);
   for (;;) {
     const rows = await asked;
-    const last = rows.offsets.at(-1);
-    const goesOn = last !== undefined && rows.offsets.length === STEP && !signal.aborted;
+    const last = lastOffset(rows);
+    const goesOn = last !== undefined && lengthOfRows(rows) === STEP && !signal.aborted;
     if (goesOn) {
       // They are read while these are counted.
       asked = ask(last + 1);

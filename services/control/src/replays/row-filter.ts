@@ -1,22 +1,12 @@
 /** A filter taken apart: what letters have in common, what a row tells of one, and what only the whole letter does. */
 import { type LetterFacts, type LetterFilter, letterCheck } from "@posthaste/core/replay/letter-filter";
-import type { AlikeLetters, LetterRows } from "../read-model/letter-rows.ts";
-
-/** A letter by its row in the read model. */
-export interface RowOfLetter extends Pick<LetterFacts, "partition" | "offset" | "deadAtMs"> {
-  /** See AlikeLetters. */
-  readonly alike: number;
-  /** NR2 of letter-rows.ts. */
-  readonly isTried: boolean;
-  /** See JournalEntry; empty where nobody asked. */
-  readonly users: string;
-}
+import { type LetterRow, textHash } from "../read-model/letter-row.ts";
+import type { AlikeLetters } from "../read-model/letter-rows.ts";
 
 export interface RowFilter {
   readonly fitsAlike: (letters: AlikeLetters) => boolean;
-  readonly fitsRow: (row: RowOfLetter) => boolean;
-  /** A row that fits may be of a letter that does not. */
-  readonly needsWhole: boolean;
+  /** Null where only the whole letter tells. */
+  readonly fitsRow: (row: LetterRow) => boolean | null;
 }
 
 /** What is asked of a letter and not of its row fits whatever the filter says. */
@@ -25,34 +15,21 @@ const BLANK: LetterFacts = {
   ...{ type: "other", userIds: [], event: null, errors: [] },
 };
 
-export function rowFilter(filter: LetterFilter): RowFilter {
+/** `eventId`: what rows name the filter's event by, null for nothing; without it, whole letters are asked. */
+export function rowFilter(filter: LetterFilter, eventId?: number | null): RowFilter {
   const { userId, event, messageIds, sinceMs, untilMs, places, ...common } = filter;
   const [ofAlike, ofRow] = [letterCheck(common), letterCheck({ sinceMs, untilMs, places })];
   const isOfRows = sinceMs !== undefined || untilMs !== undefined || places !== undefined;
+  const isOfEvent = event !== undefined && eventId !== undefined;
+  const user = userId === undefined ? null : textHash(userId);
+  const told = user !== null || messageIds !== undefined || (event !== undefined && !isOfEvent) ? null : true;
   return {
     fitsAlike: (letters) => ofAlike({ ...BLANK, ...letters }),
-    fitsRow: isOfRows
-      ? ({ partition, offset, deadAtMs }) => ofRow({ ...BLANK, partition, offset, deadAtMs })
-      : () => true,
-    needsWhole: userId !== undefined || event !== undefined || messageIds !== undefined,
+    fitsRow: (row) => {
+      if (isOfEvent && row.event !== eventId) return false;
+      if (user !== null && row.user !== user && row.otherUser !== user) return false;
+      const { partition, offset, timeMs: deadAtMs } = row;
+      return isOfRows && !ofRow({ ...BLANK, partition, offset, deadAtMs }) ? false : told;
+    },
   };
-}
-
-/** One by one. */
-export function* rowsOf(partition: number, rows: LetterRows): Generator<RowOfLetter> {
-  const { offsets, timesMs, tried, userEnds } = rows;
-  const users = Buffer.from(rows.users.buffer, rows.users.byteOffset, rows.users.byteLength).toString("latin1");
-  let userStart = 0;
-  for (let index = 0; index < offsets.length; index += 1) {
-    const userEnd = userEnds[index] ?? 0;
-    yield {
-      partition,
-      offset: offsets[index] ?? 0,
-      deadAtMs: timesMs[index] ?? 0,
-      alike: rows.alike[index] ?? 0,
-      isTried: tried[index] === 1,
-      users: userEnd === userStart ? "" : users.slice(userStart, userEnd),
-    };
-    userStart = userEnd;
-  }
 }

@@ -1,0 +1,96 @@
+/** What a row of `letter-rows.ts` says, as bytes of one width: many rows are handed over in one piece. */
+
+/** Nobody, and no event. */
+export const NONE = 0;
+
+export interface LetterNumbers {
+  readonly offset: number;
+  readonly timeMs: number;
+  /** See AlikeLetters. */
+  readonly alike: number;
+  /** Of the event's name, as `LetterRowTable.eventId` has it; NONE without one. */
+  readonly event: number;
+  /** Whom it is about, as `textHash` has it, of an alias both; NONE for nobody. */
+  readonly user: number;
+  readonly otherUser: number;
+  /** Bytes of its users' digests (see JournalEntry). */
+  readonly userBytes: number;
+}
+
+const AT = { offset: 0, timeMs: 8, alike: 16, event: 20, user: 24, otherUser: 28, userBytes: 32 } as const;
+const NUMBERS_BYTES = 34;
+/** SQLite puts a digit behind the numbers: whether the row is marked. */
+const ROW_BYTES = NUMBERS_BYTES + 1;
+const MARKED = 49;
+
+export function packNumbers(numbers: LetterNumbers): Uint8Array {
+  const bytes = new Uint8Array(NUMBERS_BYTES);
+  const view = new DataView(bytes.buffer);
+  view.setFloat64(AT.offset, numbers.offset);
+  view.setFloat64(AT.timeMs, numbers.timeMs);
+  view.setUint32(AT.alike, numbers.alike);
+  view.setUint32(AT.event, numbers.event);
+  view.setUint32(AT.user, numbers.user);
+  view.setUint32(AT.otherUser, numbers.otherUser);
+  view.setUint16(AT.userBytes, numbers.userBytes);
+  return bytes;
+}
+
+/** Rows of a partition by their offsets. */
+export interface LetterRows {
+  /** Numbers and mark of one row after those of another. */
+  readonly rows: Uint8Array;
+  /** The digests of one row after those of another; empty where nobody asked. */
+  readonly users: Uint8Array;
+}
+
+/** A letter by its row. */
+export interface LetterRow extends LetterNumbers {
+  readonly partition: number;
+  /** NR2 of letter-rows.ts. */
+  readonly isTried: boolean;
+  /** See JournalEntry; empty where nobody asked. */
+  readonly users: string;
+}
+
+export function lengthOfRows({ rows }: LetterRows): number {
+  return rows.length / ROW_BYTES;
+}
+
+/** Where the last of them stands; undefined where there is none. */
+export function lastOffset({ rows }: LetterRows): number | undefined {
+  if (rows.length === 0) return undefined;
+  return new DataView(rows.buffer, rows.byteOffset, rows.byteLength).getFloat64(rows.length - ROW_BYTES + AT.offset);
+}
+
+/** `visit` is given the same object each time, with what the next row says. */
+export function eachRow({ rows, users }: LetterRows, partition: number, visit: (row: LetterRow) => void): void {
+  const view = new DataView(rows.buffer, rows.byteOffset, rows.byteLength);
+  const texts = Buffer.from(users.buffer, users.byteOffset, users.byteLength).toString("latin1");
+  const numbers = { offset: 0, timeMs: 0, alike: 0, event: 0, user: 0, otherUser: 0, userBytes: 0 };
+  const row = { ...numbers, partition, isTried: false, users: "" };
+  let usersAt = 0;
+  for (let at = 0; at < rows.length; at += ROW_BYTES) {
+    row.offset = view.getFloat64(at + AT.offset);
+    row.timeMs = view.getFloat64(at + AT.timeMs);
+    row.alike = view.getUint32(at + AT.alike);
+    row.event = view.getUint32(at + AT.event);
+    row.user = view.getUint32(at + AT.user);
+    row.otherUser = view.getUint32(at + AT.otherUser);
+    row.userBytes = view.getUint16(at + AT.userBytes);
+    row.isTried = view.getUint8(at + NUMBERS_BYTES) === MARKED;
+    if (texts !== "") {
+      row.users = texts.slice(usersAt, usersAt + row.userBytes);
+      usersAt += row.userBytes;
+    }
+    visit(row);
+  }
+}
+
+/** Alike for equal texts; two that differ may share one. Never NONE. */
+export function textHash(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  // 31 bits: V8 keeps larger ones apart from the row.
+  return hash >>> 1 || 1;
+}
