@@ -21,6 +21,7 @@ import { WrongTokens } from "../src/access/wrong-tokens.ts";
 import { AuditTrail } from "../src/audit/audit-trail.ts";
 import { NOBODY } from "../src/http/admit.ts";
 import type { RequestHead } from "../src/http/caller.ts";
+import { Problem } from "../src/http/problem.ts";
 
 const BEGIN_MS = Date.now();
 const adminToken = "token-of-the-test-0123456789";
@@ -96,11 +97,12 @@ it("a session is of the token that stands, and of the one of the environment tha
   expect(store.find(hashOf("of a token"))).toBeUndefined();
 });
 
-it("a link that another process made a moment ago is looked for in the topic before it is refused", async () => {
-  await put("link_2", "fresh", { kind: "link", expiresAtMs: BEGIN_MS + LINK_MS, ...OF_ADMIN });
+/** What asks a process that has read nothing yet, and reads when it is told to. */
+function openBehind() {
   let isRead = false;
-  // As much of a store as opening a session uses, of a process that has not read the link yet.
+  // As much of a store as is used here.
   const behind = {
+    isCaughtUp: true,
     find: (hash: string) => (isRead ? store.find(hash) : undefined),
     knows: (hash: string) => isRead && store.knows(hash),
     isLive: (record: AccessRecord) => store.isLive(record),
@@ -115,10 +117,30 @@ it("a link that another process made a moment ago is looked for in the topic bef
   const wrong = new WrongTokens(clock);
   const origins = new ConsoleOrigins({ configured: [], port: () => 8090 });
   const callers = new TokenCallers({ adminToken, store: behind, origins, wrong, clock, log: SILENT_LOG });
-  const sessions = new SessionHandlers({ store: behind, callers, origins, wrong, adminMark, clock });
+  return { callers, sessions: new SessionHandlers({ store: behind, callers, origins, wrong, adminMark, clock }) };
+}
+
+it("a link that another process made a moment ago is looked for in the topic before it is refused", async () => {
+  await put("link_2", "fresh", { kind: "link", expiresAtMs: BEGIN_MS + LINK_MS, ...OF_ADMIN });
+  const { sessions } = openBehind();
   const by = { caller: NOBODY, operation: "openSession", requestId: "req_1" };
   expect((await sessions.open({ code: "fresh" }, HEAD, by)).caller).toMatchObject({ name: "admin", way: "console" });
 });
+
+it("CS3: so is a token, and counts as a wrong one only meanwhile", async () => {
+  await put("tok_3", "fresh token", { scopes: ["read"] });
+  for (const wrong of [0, 8, 9]) {
+    const { callers } = openBehind();
+    const ask = (token: string) => callers.callerWith(token, HEAD).then(({ tokenId }) => tokenId, refusalOf);
+    // All of them wait for one reading.
+    const asked = [...Array.from({ length: wrong }, (_, n) => `wrong-${n}`), "fresh token"].map(ask);
+    expect(await Promise.all(asked)).toEqual([...Array(wrong).fill("unauthorized"), "tok_3"]);
+    const left = Array.from({ length: 10 - wrong }, () => "unauthorized");
+    expect(await Promise.all([...left, "one more"].map(ask))).toEqual([...left, "too_many_requests"]);
+  }
+});
+
+const refusalOf = (reason: unknown) => (reason instanceof Problem ? reason.kind : reason);
 
 it("CS2: a session's use is written when the last one written is five minutes old, and lasts from there", async () => {
   await put("ses_4", "used", { kind: "session", expiresAtMs: BEGIN_MS + SESSION_MS, ...OF_ADMIN });
@@ -133,13 +155,13 @@ it("CS2: a session's use is written when the last one written is five minutes ol
   });
   const use = () => callers.callerOf({ ...HEAD, cookie: "posthaste-session-8090=used" });
   nowMs = BEGIN_MS + SESSION_NOTE_MS - 1;
-  expect(use()).toMatchObject({ name: "admin", sessionId: "ses_4", way: "console" });
+  expect(await use()).toMatchObject({ name: "admin", sessionId: "ses_4", way: "console" });
   const revision = store.records.get("ses_4")?.revision;
   nowMs = BEGIN_MS + SESSION_IDLE_MS - 1;
-  for (let n = 0; n < 5; n += 1) use();
+  for (let n = 0; n < 5; n += 1) await use();
   await eventually(() => expect(store.records.get("ses_4")?.usedAtMs).toBe(nowMs));
   // The first use was not written.
   expect(store.records.get("ses_4")?.revision).not.toBe(revision);
   nowMs += SESSION_IDLE_MS - 1;
-  expect(use().sessionId).toBe("ses_4");
+  expect((await use()).sessionId).toBe("ses_4");
 });

@@ -47,7 +47,7 @@ export class SessionHandlers {
   /** Throws the Problem `unauthorized` for a wrong key, and `too_many_requests`. */
   async open(key: Key, head: RequestHead, by: Author): Promise<OpenedSession> {
     const { callers } = this.#options;
-    const caller = "token" in key ? callers.callerWith(key.token, head) : await this.#useLink(key.code, head, by);
+    const caller = await ("token" in key ? callers.callerWith(key.token, head) : this.#useLink(key.code, head, by));
     const code = createCode();
     const id = createId("ses");
     const record = await this.#make(id, { kind: "session", hash: hashOf(code), lifeMs: SESSION_MS }, { ...by, caller });

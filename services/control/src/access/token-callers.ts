@@ -4,6 +4,8 @@
  *
  * CS1  A cookie is taken at the console's own addresses alone, and for a change from the console's own page.
  * CS2  A session's use is written when the last one that was is five minutes old; nobody waits for that.
+ * CS3  A token that is not known may have been made by another process a moment ago: the topic is read to its end before
+ *      it is refused. Meanwhile it counts as a wrong one, so that what comes at once is bounded too.
  */
 import { type AccessRecord, SESSION_NOTE_MS } from "@posthaste/core/access/access-record";
 import { SCOPES } from "@posthaste/core/access/scope";
@@ -20,6 +22,9 @@ import type { WrongTokens } from "./wrong-tokens.ts";
 
 /** What whoever holds the token of the environment is called. */
 export const ADMIN_NAME = "admin";
+
+/** For the topic's end to be read (CS3): who waits has most likely a wrong token, or no brokers. */
+const READ_MS = 2000;
 
 export interface TokenCallersOptions {
   readonly adminToken: string;
@@ -42,9 +47,9 @@ export class TokenCallers implements Callers {
     this.#adminHash = hashOf(options.adminToken);
   }
 
-  callerOf(head: RequestHead): Caller {
+  async callerOf(head: RequestHead): Promise<Caller> {
     const token = /^Bearer +(.+)$/i.exec(head.authorization ?? "")?.[1];
-    if (token !== undefined) return this.callerWith(token, head);
+    if (token !== undefined) return await this.callerWith(token, head);
     const code = readSessionCookie(head.cookie, this.#options.origins.port);
     if (code === undefined) throw unauthorized();
     return this.#callerInSession(code, head);
@@ -92,20 +97,32 @@ export class TokenCallers implements Callers {
   }
 
   /** Who holds a token. */
-  callerWith(token: string, { address, userAgent }: RequestHead): Caller {
-    const { store, wrong } = this.#options;
+  async callerWith(token: string, { address, userAgent }: RequestHead): Promise<Caller> {
+    const { wrong } = this.#options;
     wrong.assertFew(address);
     const way = /^posthaste-cli\b/.test(userAgent ?? "") ? "cli" : "api";
     // Hashes are looked up, not texts: how long that takes says nothing of how much of a token was right.
     const hash = hashOf(token);
     if (hash === this.#adminHash) return { tokenId: null, name: ADMIN_NAME, scopes: SCOPES, sessionId: null, way };
-    const found = store.find(hash);
-    if (found?.kind === "token") {
-      return { tokenId: found.id, name: found.name, scopes: found.scopes, sessionId: null, way };
-    }
+    const found = this.#tokenOf(hash) ?? (await this.#tokenReadNow(hash, address));
+    return { tokenId: found.id, name: found.name, scopes: found.scopes, sessionId: null, way };
+  }
+
+  #tokenOf(hash: string): AccessRecord | undefined {
+    const found = this.#options.store.find(hash);
+    return found?.kind === "token" ? found : undefined;
+  }
+
+  /** CS3. */
+  async #tokenReadNow(hash: string, address: string): Promise<AccessRecord> {
+    const { store, wrong } = this.#options;
     if (!store.isCaughtUp) throw stillRead();
     wrong.note(address);
-    throw unauthorized();
+    if (!store.knows(hash)) await store.records.refresh(READ_MS).catch(() => undefined);
+    const found = this.#tokenOf(hash);
+    if (found === undefined) throw unauthorized();
+    wrong.forget(address);
+    return found;
   }
 }
 

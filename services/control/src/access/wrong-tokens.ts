@@ -46,6 +46,12 @@ export class WrongTokens {
     this.#counts.set(address, { sinceMs: this.#clock.monotonicMs(), wrong: 1 });
   }
 
+  /** What was noted last of the address was right after all. */
+  forget(address: string): void {
+    const count = this.#countOf(address);
+    if (count !== undefined) count.wrong -= 1;
+  }
+
   /** Of the minute that runs. */
   #countOf(address: string): Count | undefined {
     const count = this.#counts.get(address);

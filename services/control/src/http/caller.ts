@@ -43,6 +43,6 @@ export type Need = Scope | "any" | "none" | { readonly scope: Scope; readonly dr
 export interface Callers {
   /** By operation. */
   readonly needs: Readonly<Record<string, Need>>;
-  /** Throws the Problem `unauthorized`, `forbidden` or `too_many_requests`. */
-  callerOf(head: RequestHead): Caller;
+  /** Throws, or rejects with, the Problem `unauthorized`, `forbidden` or `too_many_requests`. */
+  callerOf(head: RequestHead): Caller | Promise<Caller>;
 }

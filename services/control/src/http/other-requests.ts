@@ -9,13 +9,13 @@ import type { Route } from "./route.ts";
 const OPEN_PATHS = ["/openapi.json", "/healthz", "/readyz"];
 
 /**
- * Answers 405 with `Allow` to the methods that a path does not have. `authorize` throws for who may not know what there
- * is.
+ * Answers 405 with `Allow` to the methods that a path does not have. `authorize` rejects for who may not know what
+ * there is.
  */
 export function refuseOtherMethods(
   server: FastifyInstance,
   routes: readonly Pick<Route, "path" | "method">[],
-  authorize: (request: FastifyRequest) => void,
+  authorize: (request: FastifyRequest) => Promise<void>,
 ): void {
   const taken = new Map<string, string[]>(OPEN_PATHS.map((path) => [path, ["GET"]]));
   for (const { path, method } of routes) taken.set(path, [...(taken.get(path) ?? []), method]);
@@ -26,7 +26,7 @@ export function refuseOtherMethods(
       url: path.replace(/\{(\w+)\}/g, ":$1"),
       // Before the body is read.
       onRequest: async (request) => {
-        if (!OPEN_PATHS.includes(path)) authorize(request);
+        if (!OPEN_PATHS.includes(path)) await authorize(request);
         throw new Problem("method_not_allowed", `there is no ${request.method} here, but ${allow}`, [], { allow });
       },
       handler: () => undefined,

@@ -35,7 +35,7 @@ export function serveRoute(server: FastifyInstance, route: Route, options: Serve
     url: route.path.replace(/\{(\w+)\}/g, ":$1"),
     // Before the body is read: who may not ask is not read.
     onRequest: async (request: FastifyRequest) => {
-      const caller = need === "none" ? NOBODY : callers.callerOf(headOf(request));
+      const caller = need === "none" ? NOBODY : await callers.callerOf(headOf(request));
       if (!isCaughtUp()) throw new Problem("unavailable", "the configuration is still being read: try again soon");
       assertMayAsk(caller, need);
       known.set(request, caller);

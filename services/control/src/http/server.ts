@@ -53,8 +53,8 @@ export interface ServerOptions {
 export function createServer(options: ServerOptions): FastifyInstance {
   const { routes, callers, log, metrics, pages = null } = options;
   startRequestCounts(metrics, routes);
-  const authorize = (request: FastifyRequest): void => {
-    callers.callerOf(headOf(request));
+  const authorize = async (request: FastifyRequest): Promise<void> => {
+    await callers.callerOf(headOf(request));
   };
   const server = fastify({
     bodyLimit: MAX_BODY_BYTES,
@@ -86,11 +86,11 @@ export function createServer(options: ServerOptions): FastifyInstance {
     }
     return sendProblem(reply, problem, requestId);
   });
-  server.setNotFoundHandler((request, reply) => {
+  server.setNotFoundHandler(async (request, reply) => {
     if (pages !== null && asksForPage(request)) return serveIndex(pages, request, reply);
     const path = request.url.split("?")[0];
     // Without the token nothing is told of what there is.
-    authorize(request);
+    await authorize(request);
     return sendProblem(
       reply,
       new Problem("not_found", `there is no ${request.method} ${path}: see /openapi.json`),
