@@ -20,6 +20,8 @@ let two: TestControl;
 let clients: LiveClient[] = [];
 /** Of the messages that a test writes. */
 let written: string[] = [];
+/** What was written last to each partition: a message, and the letter behind it. */
+const lastWritten = new Map<number, { readonly message: string; readonly letter: string }>();
 let tests = 0;
 
 const startOne = () => startTestControl(topics, { env: { POSTHASTE_CONTROL_DATA_DIR: folder } });
@@ -31,9 +33,19 @@ beforeAll(async () => {
   [one, two] = await Promise.all([startOne(), startTestControl(topics)]);
 });
 
-beforeEach(() => {
+beforeEach(async () => {
   tests += 1;
   written = [];
+  // A stream begins where its process has read to, so what the tests before wrote is read by both.
+  for (const { message, letter } of lastWritten.values()) {
+    for (const control of [one, two]) {
+      await eventually(async () => {
+        const lists = [`deliveries?messageId=${message}`, `dead-letters?event=${letter}`];
+        const answers = await Promise.all(lists.map((list) => control.call("GET", `/v1/${list}`)));
+        expect(answers.map(({ body }) => body.data.length)).toEqual([1, 1]);
+      });
+    }
+  }
 });
 
 afterEach(() => {
@@ -67,7 +79,9 @@ async function write(count: number, partition = 0): Promise<void> {
     named.map((messageId, n) => attemptAt(n, { messageId })),
     partition,
   );
-  await writer.deadLetters([deadLetterAt(1, { messageId: `letter-${named[0]}` })], partition);
+  const letter = `letter-${named[0]}`;
+  await writer.deadLetters([deadLetterAt(1, { messageId: letter, event: letter })], partition);
+  lastWritten.set(partition, { message: named.at(-1) ?? "", letter });
 }
 
 const messagesOf = (topic: string) => clients.flatMap((each) => each.rows(topic).map(({ messageId }) => messageId));
