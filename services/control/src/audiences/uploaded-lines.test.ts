@@ -6,8 +6,8 @@ import { inBatches, type ParseLine, parseMember, parseValue, readSaid } from "./
 afterEach(() => vi.useRealTimers());
 
 /** The bytes of a text in pieces of these sizes, the last one repeated. */
-async function* pieces(text: string, sizes: readonly number[]): AsyncGenerator<Uint8Array> {
-  const bytes = Buffer.from(text);
+async function* pieces(text: string | Buffer, sizes: readonly number[]): AsyncGenerator<Uint8Array> {
+  const bytes = typeof text === "string" ? Buffer.from(text) : text;
   let [from, index] = [0, 0];
   while (from < bytes.length) {
     const size = sizes[Math.min(index, sizes.length - 1)] ?? 1;
@@ -17,7 +17,11 @@ async function* pieces(text: string, sizes: readonly number[]): AsyncGenerator<U
   }
 }
 
-async function read(text: string, parse: ParseLine = parseMember, sizes: readonly number[] = [7]): Promise<Said[]> {
+async function read(
+  text: string | Buffer,
+  parse: ParseLine = parseMember,
+  sizes: readonly number[] = [7],
+): Promise<Said[]> {
   const said: Said[] = [];
   for await (const batch of readSaid(pieces(text, sizes), parse)) said.push(...batch);
   return said;
@@ -62,10 +66,41 @@ describe("an upload", () => {
     ["an object without a user", "{}", parseMember, /^line 2: /],
     ["an empty user", '""', parseMember, /^line 2: a user id is needed$/],
     ["a value that is not there", '{"userId": "a"}', parseValue, /^line 2: expected an object such as/],
-    ["a line without an end", `"${"x".repeat(70_000)}`, parseMember, /^line 2: a line has at most 65536/],
+    ["a line without an end", `"${"x".repeat(140_000)}`, parseMember, /^line 2: a line has at most 131072 bytes/],
+    ["a zero byte", '"a\u0000b"', parseMember, /^line 2: is not JSON$/],
+    [
+      "a value that nests too deep",
+      `{"userId": "a", "value": ${"[".repeat(9000)}1${"]".repeat(9000)}}`,
+      parseValue,
+      /^line 2: expected a JSON value that nests no deeper$/,
+    ],
   ] as const)("names the line of %s", async (_, line, parse, message) => {
     const good = parse === parseMember ? '"a"' : '{"userId": "a", "value": 1}';
     await expect(read(`${good}\n${line}`, parse, [5000])).rejects.toThrow(message);
+  });
+
+  it("takes the longest id with the longest value, of letters of three bytes each", async () => {
+    const [userId, value] = ["語".repeat(8192), "語".repeat(16_000)];
+    const line = JSON.stringify({ userId, value });
+    expect(await read(`${line}\n${line}`, parseValue, [65_536])).toEqual([
+      [userId, `"${value}"`],
+      [userId, `"${value}"`],
+    ]);
+  });
+
+  it.each([1, 3, 65_536])("names the first line that is not UTF-8, in pieces of %i bytes", async (size) => {
+    const bytes = Buffer.from('"a"\n"m\u00fcller"\n"zo\u00eb"\n"\ufffd"', "latin1");
+    await expect(read(bytes, parseMember, [size])).rejects.toThrow(/^line 2: is not UTF-8: /);
+    await expect(read(Buffer.from('\ufeff"a"\n"b"', "utf16le"), parseMember, [size])).rejects.toThrow(/^line 1: /);
+    for (const text of ['"a"\n\n"\xe4', '"a"\n\n"\xe4"\n"b"\n'])
+      await expect(read(Buffer.from(text, "latin1"), parseMember, [size])).rejects.toThrow(/^line 3: is not UTF-8/);
+  });
+
+  it("may begin with a byte order mark, and name a user by the sign for what cannot be read", async () => {
+    expect(await read('\ufeff"a"\n"\ufffd"\n')).toEqual([
+      ["a", "true"],
+      ["\ufffd", "true"],
+    ]);
   });
 
   it("is refused when there is nothing in it", async () => {

@@ -1,4 +1,5 @@
 /** An upload as lines of JSON: read as it comes, a batch at a time, never whole. */
+import { isUtf8 } from "node:buffer";
 import { traitValueInput, userIdInput } from "@posthaste/core/audience/audience-settings";
 import { isJsonObject } from "@posthaste/core/call/json-fragment";
 import { parseJson } from "@posthaste/core/call/parse-json";
@@ -8,8 +9,10 @@ import { inputWords } from "../http/input-words.ts";
 import { invalidInput } from "../http/problem.ts";
 import type { Said } from "./audience-sync.ts";
 
-/** Longer lines hold no user: an id of 8 KB and a value of 16 KB fit twice. */
-const MAX_LINE_LENGTH = 65_536;
+/** Longer lines hold no user: an id and a value of the longest fit, whatever their letters. */
+const MAX_LINE_BYTES = 128 * 1024;
+const NEWLINE = 0x0a;
+const BYTE_ORDER_MARK = "\ufeff";
 /** Users that are handed on at a time, and characters of theirs: one message to the membership's thread. */
 const BATCH_USERS = 1000;
 const BATCH_LENGTH = 256 * 1024;
@@ -76,18 +79,37 @@ export const parseValue: ParseLine = (line, lineNumber) => {
 
 /** The lines that end in each chunk, and at last what stands behind the last line's end. */
 async function* lines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly string[]> {
-  const decoder = new TextDecoder();
-  let rest = "";
+  let rest: Uint8Array = new Uint8Array();
   let number = 0;
   for await (const chunk of untilStalled(chunks)) {
-    const ended = (rest + decoder.decode(chunk, { stream: true })).split("\n");
-    rest = ended.pop() ?? "";
-    number += ended.length;
-    yield ended;
-    if (rest.length > MAX_LINE_LENGTH) throw atLine(number + 1, `a line has at most ${MAX_LINE_LENGTH} characters`);
+    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    const end = bytes.lastIndexOf(NEWLINE);
+    rest = bytes.subarray(end + 1);
+    if (end !== -1) {
+      const ended = linesIn(bytes.subarray(0, end), number);
+      number += ended.length;
+      yield ended;
+    }
+    if (rest.length > MAX_LINE_BYTES) throw atLine(number + 1, `a line has at most ${MAX_LINE_BYTES} bytes`);
   }
-  rest += decoder.decode();
-  if (rest !== "") yield [rest];
+  if (rest.length > 0) yield linesIn(rest, number);
+}
+
+/** Whole lines as texts. What is not UTF-8 is refused: read all the same, two users could come out as one. */
+function linesIn(bytes: Uint8Array, before: number): readonly string[] {
+  const { buffer, byteOffset, byteLength } = bytes;
+  const whole = Buffer.from(buffer, byteOffset, byteLength);
+  if (isUtf8(whole)) {
+    const text = whole.toString();
+    return (before === 0 && text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text).split("\n");
+  }
+  let lineNumber = before + 1;
+  for (let from = 0; ; lineNumber += 1) {
+    const end = whole.indexOf(NEWLINE, from);
+    if (end === -1 || !isUtf8(whole.subarray(from, end))) break;
+    from = end + 1;
+  }
+  throw atLine(lineNumber, "is not UTF-8: save the file as UTF-8, or write the letter as \\u00e4");
 }
 
 async function* untilStalled(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
