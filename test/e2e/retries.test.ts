@@ -3,7 +3,7 @@ import { hasGoodSignature } from "@posthaste/testkit/signature";
 import { describe, expect, it } from "vitest";
 import { type Call, sendBatch } from "./calls.ts";
 import { readDeadLetters } from "./dead-letters.ts";
-import { createRoute, messageIdsOf, untilKnown } from "./route.ts";
+import { bodyOf, createRoute, messageIdsOf, untilKnown } from "./route.ts";
 import { countUnanswered, undisturbed } from "./undisturbed.ts";
 import { installation, receiver, useInstallation } from "./use-installation.ts";
 
@@ -55,6 +55,62 @@ describe("within the retry window", () => {
       expect(Math.max(...numbers) - numbers.length).toBeLessThanOrEqual(unanswered);
       expect(new Set(attempts.map((request) => request.body.toString())).size).toBe(1);
     }
+  });
+
+  it("tells of an audience by retries too, with the marks of each identify, at its source's destinations alone", async () => {
+    const { control, system } = installation;
+    const route = await createRoute(installation, receiver, "/told-later");
+    const elsewhere = await createRoute(installation, receiver, "/told-elsewhere");
+    const off = { name: "off", sourceIds: [route.sourceId], urls: [`${receiver.url}/told-off`] };
+    const offId = await control.createDestination({ ...off, sharedSecret: route.sharedSecret });
+    await control.call("PATCH", `/v1/destinations/${offId}`, { enabled: false });
+    await untilKnown(installation);
+    let isDown = true;
+    receiver.script(route.path, () => ({ status: isDown ? 503 : 200 }));
+    const named = { name: "Slow Payers", sourceId: route.sourceId };
+    const { id } = (await control.call("POST", "/v1/audiences", named)) as { id: string };
+    const members = (change: object) => control.call("PATCH", `/v1/audiences/${id}/members`, change);
+    await members({ add: ["ada", "bob"] });
+    const requests = () => receiver.requestsTo(route.path);
+    await eventually(() => {
+      const retried = requests().filter((request) => Number(request.headers["x-attempt"]) > 1);
+      expect(new Set(retried.map((request) => bodyOf(request)["userId"]))).toEqual(new Set(["ada", "bob"]));
+    }, ARRIVAL);
+    await members({ remove: ["ada"] });
+    isDown = false;
+    const recoveredAtMs = Date.now();
+    // Whatever the order in which they come, the newest says what is so.
+    const told = () => requests().filter(({ receivedAtMs }) => receivedAtMs >= recoveredAtMs);
+    const valuesOf = (userId: string) => {
+      const identifies = new Map(told().map((request) => [request.headers["x-message-id"], bodyOf(request)]));
+      const own = [...identifies.values()].filter((body) => body["userId"] === userId);
+      own.sort((one, other) => (String(one["timestamp"]) < String(other["timestamp"]) ? -1 : 1));
+      return own.map(({ traits }) => traits);
+    };
+    await eventually(() => {
+      expect(valuesOf("ada")).toEqual([{ slow_payers: true }, { slow_payers: false }]);
+      expect(valuesOf("bob")).toEqual([{ slow_payers: true }]);
+    }, ARRIVAL);
+    const marks = { type: "identify", context: { posthaste: { kind: "audience", id } } };
+    for (const request of requests()) {
+      expect(bodyOf(request)).toMatchObject(marks);
+      expect(hasGoodSignature(request, route.sharedSecret)).toBe(true);
+    }
+    for (const messageId of messageIdsOf(requests())) {
+      const attempts = requests().filter((request) => request.headers["x-message-id"] === messageId);
+      expect(new Set(attempts.map((request) => request.body.toString())).size).toBe(1);
+    }
+    expect(messageIdsOf(requests()).size).toBe(3);
+    for (const { writeKey } of [route, elsewhere]) {
+      const call = { type: "track", event: "E", userId: "ada", messageId: `after-${writeKey}` };
+      expect(await sendBatch(system.ingestUrl, writeKey, [call])).toBe(200);
+    }
+    await eventually(() => {
+      for (const { path, writeKey } of [route, elsewhere])
+        expect([...messageIdsOf(receiver.requestsTo(path))]).toContain(`after-${writeKey}`);
+    }, ARRIVAL);
+    expect(messageIdsOf(receiver.requestsTo(elsewhere.path))).toEqual(new Set([`after-${elsewhere.writeKey}`]));
+    expect(receiver.requestsTo("/told-off")).toEqual([]);
   });
 
   it("puts what the receiver refuses for good there at once, after one attempt", async () => {
