@@ -36,17 +36,20 @@ export class Exchange {
     else this.#releases.push(release);
   }
 
-  /** Calls `release` once: when the body is let go or when the response closes, whichever comes first. */
+  /**
+   * Calls `release` once: when the body is let go or when the response closes, whichever comes first. No function made
+   * here holds `release`: with one that did, what belongs to a request outlived it by a collection or two of V8's young
+   * generation and was moved to the old one, 2 KB a call.
+   */
   holdBody(release: () => void): void {
-    this.#releaseBody = () => {
-      this.#releaseBody = null;
-      release();
-    };
+    this.#releaseBody = release;
     this.untilClose(() => this.letBodyGo());
   }
 
   /** Of the body nothing is needed any more (XC3). */
   letBodyGo(): void {
-    this.#releaseBody?.();
+    const release = this.#releaseBody;
+    this.#releaseBody = null;
+    release?.();
   }
 }
