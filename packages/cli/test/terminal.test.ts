@@ -136,7 +136,7 @@ describe("on a terminal", () => {
     const asked = { purpose: "replay", again: false, filter: { since: "2026-11-22T10:00:00.000Z", type: "track" } };
     const counting = [
       { ...asked, filter: ahead },
-      { ...asked, ...own },
+      { ...asked, ...own, before: "reason" in ahead ? 1 : 0 },
     ].slice("reason" in ahead ? 0 : 1);
     const others = [
       { ...asked, again: true },

@@ -73,14 +73,14 @@ describe.skipIf("missing" in found)("a review", () => {
   it("says of a count that takes long how far it is, and what it waits for", async () => {
     const moments = { since: "2026-11-22T10:00:00.000Z" };
     const own = { purpose: "replay", again: false, filter: { type: "track", ...moments } };
-    const told = { ...own, askedAt: moments.since, looked: 340_000, of: 1_000_000 };
+    const told = { ...own, askedAt: moments.since, looked: 340_000, of: 1_000_000, before: 0 };
     const others = [{ purpose: "purge" }, { again: true }, { filter: moments }].map((each) => ({ ...told, ...each }));
     const answers = (...data: readonly object[]) => ({ [REPLAY]: "pending", [COUNTING]: { body: { data } } }) as const;
     const page = await visit("/replay?type=track&since=2026-11-22T11:00:00%2B01:00", answers(told, ...others));
     await page.getByText("Counting: 340,000 of about 1,000,000 dead letters looked at.").waitFor();
     expect(await page.getByRole("progressbar", { name: "Counted" }).getAttribute("aria-valuenow")).toBe("340000");
     expect(await axeFaults(page)).toEqual([]);
-    control.answer(answers(...others, { ...told, looked: 0, of: null }));
+    control.answer(answers(...others, { ...told, looked: 0, of: null, before: 3 }));
     await page.getByText("Waiting for other counts.").waitFor();
     control.answer(answers(...others));
     await page.getByText("Waiting for other counts.").waitFor({ state: "detached" });
@@ -96,7 +96,7 @@ describe.skipIf("missing" in found)("a review", () => {
     await page.getByRole("button", { name: "Replay 7" }).waitFor();
     control.answer({
       [REPLAY]: "pending",
-      [COUNTING]: { body: { data: [{ ...told, looked: 340_000, of: 1_000_000 }] } },
+      [COUNTING]: { body: { data: [{ ...told, looked: 340_000, of: 1_000_000, before: 0 }] } },
     });
     const anew = page.getByRole("button", { name: "Count anew" });
     await anew.click();

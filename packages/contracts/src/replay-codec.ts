@@ -1,7 +1,7 @@
 /** Plans over dead letters, and how far they are, as records of `posthaste.replays`. */
 import type { LetterFilter } from "@posthaste/core/replay/letter-filter";
 import { LEFT_OUT_CAUSES, type LeftOutCounts, NONE_LEFT_OUT, type ReplayProgress } from "@posthaste/core/replay/replay";
-import type { ReplayPlan } from "@posthaste/core/replay/replay-plan";
+import type { PlanCounting, ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import type { Codec } from "./codec.ts";
 
 /** What the runner writes: its progress, and where the letters stand that it left out. */
@@ -10,25 +10,34 @@ export interface RecordedProgress extends ReplayProgress {
   readonly updatedAtMs: number;
 }
 
-/** One record; its plan or its progress is null. */
+/** One record: a plan, its progress, or what a process counts; the others are null. */
 export interface ReplayRecord {
   readonly id: string;
   readonly revision: number;
   readonly plan: ReplayPlan | null;
   readonly progress: RecordedProgress | null;
+  /** In the order in which it counts them. */
+  readonly counting: readonly PlanCounting[] | null;
 }
 
 type Nulled<T> = { readonly [Key in keyof T]-?: Exclude<T[Key], undefined> | null };
 
+type WithAvroFilter<T> = Omit<T, "filter"> & { readonly filter: Nulled<LetterFilter> };
+
 /** The record of `schemas/replay.avsc`. */
-export interface AvroReplayRecord extends Omit<ReplayRecord, "plan" | "progress"> {
-  readonly plan: (Omit<ReplayPlan, "filter"> & { readonly filter: Nulled<LetterFilter> }) | null;
-  readonly progress: RecordedProgress | null;
+export interface AvroReplayRecord extends Omit<ReplayRecord, "plan" | "counting"> {
+  readonly plan: WithAvroFilter<ReplayPlan> | null;
+  readonly counting: readonly WithAvroFilter<PlanCounting>[] | null;
 }
 
 /** The key of a plan's progress. */
 export function progressKey(planId: string): string {
   return `${planId}:progress`;
+}
+
+/** The key of what a process counts. */
+export function countingKey(processId: string): string {
+  return `counting:${processId}`;
 }
 
 /** Whose key it is, of a plan itself or of its progress. */
@@ -39,7 +48,7 @@ export function planIdOf(key: string): string {
 /** Codec of plans and progress. What it decodes are plain values. */
 export function createReplayCodec(raw: Codec<AvroReplayRecord>): Codec<ReplayRecord> {
   return {
-    encode: ({ id, revision, plan, progress }) =>
+    encode: ({ id, revision, plan, progress, counting }) =>
       raw.encode({
         id,
         revision,
@@ -48,15 +57,17 @@ export function createReplayCodec(raw: Codec<AvroReplayRecord>): Codec<ReplayRec
             ? null
             : { ...plan, filter: nulled(plan.filter), leftOutPlaces: Buffer.from(plan.leftOutPlaces) },
         progress: progress === null ? null : { ...progress, leftOutPlaces: Buffer.from(progress.leftOutPlaces) },
+        counting: counting?.map((each) => ({ ...each, filter: nulled(each.filter) })) ?? null,
       }),
     prefetch: raw.prefetch,
     decode: (bytes) => {
-      const { id, revision, plan, progress } = raw.decode(bytes);
+      const { id, revision, plan, progress, counting } = raw.decode(bytes);
       return {
         id,
         revision,
         plan: plan === null ? null : plainPlan(plan),
         progress: progress === null ? null : plainProgress(progress),
+        counting: counting?.map((each) => ({ ...each, filter: given(each.filter) })) ?? null,
       };
     },
   };

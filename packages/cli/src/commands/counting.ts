@@ -18,11 +18,12 @@ export function startCounting(context: Context, path: string, body: object): () 
     for (let isSaid = false; ; ) {
       await delay(LOOK_MS, undefined, { signal: ended.signal });
       const counting = entriesOf((await context.api.call("GET", "/v1/dead-letters/counting")).data);
-      const [own, before] = [counting.find((each) => isOf(each, { purpose, ...body })), counting[0]];
+      const own = counting.find((each) => isOf(each, { purpose, ...body }));
       if (ended.signal.aborted || own === undefined) continue;
-      if (own !== before && !isSaid) context.printer.say("control makes another count first: one at a time");
+      const isBehind = Number(own["before"] ?? 0) > 0;
+      if (isBehind && !isSaid) context.printer.say("control makes another count first: one at a time");
       else if (own.of !== null) progress.report("counting:", Number(own.looked), Number(own.of));
-      isSaid = own !== before;
+      isSaid = isBehind;
     }
   })().catch(() => undefined);
   return async () => {

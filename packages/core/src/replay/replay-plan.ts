@@ -49,3 +49,12 @@ export interface ReplayPlan {
   /** Null while it is only a plan. */
   readonly startedAtMs: number | null;
 }
+
+/** A plan that is being counted. */
+export interface PlanCounting extends Pick<ReplayPlan, "purpose" | "filter" | "again"> {
+  readonly askedAtMs: number;
+  /** Letters that were looked at. */
+  readonly looked: number;
+  /** About how many there are to look at; null before it has begun. */
+  readonly of: number | null;
+}

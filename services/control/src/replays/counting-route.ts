@@ -1,5 +1,6 @@
 /** How far plans are that are being made: a count of a million takes seconds. */
 import { z } from "zod";
+import { freshness } from "../http/freshness.ts";
 import { defineRoute, type Route } from "../http/route.ts";
 import type { ReplayHandlers } from "./replay-handlers.ts";
 import { countingAnswer, viewCounting } from "./replay-view.ts";
@@ -9,12 +10,16 @@ export function countingRoute(handlers: Pick<ReplayHandlers, "counting">): Route
     method: "GET",
     path: "/v1/dead-letters/counting",
     operation: "listCounting",
-    summary: "How far the counts for replays and purges are that this process makes now, one after the other",
+    summary: "How far the counts for replays and purges are that are made now, by each process one after the other",
     answer: {
       status: 200,
-      description: "In the order in which they were asked for; the first one is counted.",
-      body: { name: "CountingPlans", schema: z.object({ data: z.array(countingAnswer) }) },
+      description:
+        "Those of each process in the order in which they were asked for. Of another than the one that is asked, those that take longer than a second.",
+      body: { name: "CountingPlans", schema: z.object({ data: z.array(countingAnswer), ...freshness }) },
     },
-    handle: async () => ({ data: handlers.counting().map(viewCounting) }),
+    handle: async () => {
+      const { data, ...fresh } = handlers.counting();
+      return { data: data.map(viewCounting), ...fresh };
+    },
   });
 }

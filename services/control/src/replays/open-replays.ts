@@ -28,8 +28,9 @@ import { type PlanChange, ReplayChanges } from "./replay-changes.ts";
 import { ReplayHandlers } from "./replay-handlers.ts";
 import { replayRoutes } from "./replay-routes.ts";
 import { ReplayRunner } from "./replay-runner.ts";
-import { type HeldPlan, openReplayStore } from "./replay-store.ts";
+import { type HeldPlan, openReplayStore, type ReplayStore } from "./replay-store.ts";
 import { replayAnswer, viewReplay } from "./replay-view.ts";
+import { ToldCounts } from "./told-counts.ts";
 
 export interface OpenReplaysOptions {
   readonly connection: KafkaConnection;
@@ -87,18 +88,24 @@ export async function openReplays(options: OpenReplaysOptions): Promise<OpenedRe
     createProducer(connection, { name: "replay-records", topics: [names.replays, names.audit] }),
   ]);
   const changes = new ReplayChanges();
-  const store = await openReplayStore(connection, {
+  const told = new ToldCounts({ ...options, store: () => store, planner: () => planner });
+  const store: ReplayStore = await openReplayStore(connection, {
     ...options,
     ...{ topic: names.replays, codec: createReplayCodec(records), producer },
     onRecord: (planId, offset) => changes.note(planId, offset),
+    onCounting: (key, counting) => told.note(key, counting),
   });
   const past = new PastPlans(store, letterTopic);
   const destinationOf = (id: string): Destination | undefined => destinations.get(id);
   const judge = new LetterJudge({ ...options, past, destinationOf });
   const planner = new Planner({ ...options, topic: names.deadLetters, codec: letters, judge, past, letterTopic });
-  const handlers = new ReplayHandlers({ ...options, store, planner });
+  const handlers = new ReplayHandlers({ ...options, store, planner, told });
   const runner = new ReplayRunner({
     ...{ ...options, store, judge, letters, deliveries, onFailure: fail },
+    alsoTidy: async () => {
+      await told.removeLeft();
+      await options.alsoTidy();
+    },
     settlesEach: (destinationId) => destinations.get(destinationId)?.settle === "each",
   });
   return {
@@ -119,7 +126,10 @@ export async function openReplays(options: OpenReplaysOptions): Promise<OpenedRe
     get state() {
       return store.state;
     },
-    caughtUp: () => store.caughtUp(),
+    caughtUp: async () => {
+      await store.caughtUp();
+      told.caughtUp();
+    },
     start: () => {
       runner.start().catch((reason: Error) => {
         if (!isPosthasteError(reason, "closed")) fail(reason);
@@ -129,6 +139,7 @@ export async function openReplays(options: OpenReplaysOptions): Promise<OpenedRe
       handlers.close();
       letterTopic.close();
       await runner.stop();
+      await told.close();
       await store.close();
       await producer.close();
     },

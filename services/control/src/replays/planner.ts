@@ -14,7 +14,7 @@
 import { isPosthasteError } from "@posthaste/core/errors";
 import type { Log } from "@posthaste/core/log";
 import type { LetterFilter } from "@posthaste/core/replay/letter-filter";
-import type { PlannedRange, PlanPurpose, ReplayPlan } from "@posthaste/core/replay/replay-plan";
+import type { PlanCounting, PlannedRange, PlanPurpose, ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import type { Clock } from "@posthaste/core/time";
 import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
 import { Problem } from "../http/problem.ts";
@@ -46,15 +46,6 @@ export interface MadePlan {
   readonly plan: ReplayPlan;
   /** The largest first. */
   readonly counts: readonly LetterCount[];
-}
-
-/** PL4. */
-export interface Counting extends PlanInput {
-  readonly askedAtMs: number;
-  /** Letters that were looked at. */
-  readonly looked: number;
-  /** About how many there are to look at; null before it has begun. */
-  readonly of: number | null;
 }
 
 export interface PlannerOptions extends LetterReaderOptions {
@@ -92,10 +83,11 @@ export class Planner {
   }
 
   /** PL4: the first of them is counted, the others wait for their turn. */
-  counting(): readonly Counting[] {
+  counting(): readonly PlanCounting[] {
     return [...this.#counting].map(({ input, askedAtMs, count, of }) => {
       const looked = count?.looked ?? 0;
-      return { ...input, askedAtMs, looked, of: of === null ? null : Math.max(of, looked) };
+      const { purpose, filter, again } = input;
+      return { purpose, filter, again, askedAtMs, looked, of: of === null ? null : Math.max(of, looked) };
     });
   }
 

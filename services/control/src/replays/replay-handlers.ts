@@ -11,9 +11,10 @@ import { invalidInput, Problem } from "../http/problem.ts";
 import { createId } from "../identifiers.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import { assertDeliveriesKnown } from "./letter-judge.ts";
-import type { Counting, MadePlan, PlanInput, Planner } from "./planner.ts";
+import type { MadePlan, PlanInput, Planner } from "./planner.ts";
 import { isOver } from "./replay-runner.ts";
 import { type HeldPlan, noSuchPlan, type ReplayStore } from "./replay-store.ts";
+import type { ToldCount, ToldCounts } from "./told-counts.ts";
 
 /** How long an answer waits for the runner to come to what was asked. */
 const SETTLE_MS = 2000;
@@ -22,6 +23,7 @@ const LOOK_MS = 25;
 export interface ReplayHandlersOptions {
   readonly store: ReplayStore;
   readonly planner: Planner;
+  readonly told: Pick<ToldCounts, "all" | "tellOf">;
   readonly readModel: Pick<ReadModel, "isComplete">;
   readonly clock: Clock;
   readonly log: Log;
@@ -49,17 +51,16 @@ export class ReplayHandlers {
 
   /** Counts, and stores the plan for an hour where anything matched. `signal` ends it when nobody waits any more. */
   async plan(input: PlanInput, signal: AbortSignal): Promise<StoredPlan> {
-    const { store, planner, readModel } = this.#options;
+    const { store, planner, told, readModel } = this.#options;
     if (input.purpose === "replay" && !input.again) assertDeliveriesKnown(readModel);
-    const made = await planner.make(input, AbortSignal.any([signal, this.#closing.signal]));
+    const made = await told.tellOf(() => planner.make(input, AbortSignal.any([signal, this.#closing.signal])));
     if (made.plan.matched === 0) return { id: null, made };
     const { id } = await store.add(createId("rpl"), made.plan);
     return { id, made };
   }
 
-  /** Of this process. */
-  counting(): readonly Counting[] {
-    return this.#options.planner.counting();
+  counting(): { readonly data: readonly ToldCount[] } & Freshness {
+    return { data: this.#options.told.all(), ...this.#options.store.freshness };
   }
 
   /** Throws the Problem `not_found`, `conflict` for a plan of another purpose or one that was started before. */

@@ -1,11 +1,17 @@
 /**
  * Plans over dead letters and how far they are: two records each in one config topic, which every control process
- * reads and writes (S1 to S5 of `config-store.ts`).
+ * reads and writes (S1 to S5 of `config-store.ts`). Beside them stands what a process counts (`told-counts.ts`).
  */
 import type { Codec } from "@posthaste/contracts/codec";
-import { planIdOf, progressKey, type RecordedProgress, type ReplayRecord } from "@posthaste/contracts/replay-codec";
+import {
+  countingKey,
+  planIdOf,
+  progressKey,
+  type RecordedProgress,
+  type ReplayRecord,
+} from "@posthaste/contracts/replay-codec";
 import { type ReplayAct, type ReplayState, replayState, wantAfter } from "@posthaste/core/replay/replay";
-import type { ReplayPlan } from "@posthaste/core/replay/replay-plan";
+import type { PlanCounting, ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { type AuditedFields, userTarget } from "../audit/audited-fields.ts";
 import { type ConfigStore, type ConfigStoreOptions, openConfigStore } from "../config-store/config-store.ts";
@@ -25,7 +31,11 @@ export type ReplayStoreOptions = Omit<ConfigStoreOptions<ReplayRecord>, "codec" 
   readonly codec: Codec<ReplayRecord>;
   /** A record of a plan, or of how far it is, was read. */
   readonly onRecord?: (planId: string, offset: number) => void;
+  /** What a process counts was read; undefined where that is nothing. */
+  readonly onCounting?: (key: string, counting: readonly PlanCounting[] | undefined) => void;
 };
+
+const COUNTING = countingKey("");
 
 /** A plan that was to be removed is not over. */
 class StillWanted extends Error {}
@@ -37,7 +47,11 @@ export async function openReplayStore(connection: KafkaConnection, options: Repl
   const log = { ...options.log, info: options.log.debug };
   const records = await openConfigStore<ReplayRecord>(connection, {
     ...{ ...options, log, auditedFields: replayAudit },
-    onChange: (key, _, offset) => {
+    onChange: (key, record, offset) => {
+      if (key.startsWith(COUNTING)) {
+        options.onCounting?.(key, record?.counting ?? undefined);
+        return;
+      }
       options.onRecord?.(planIdOf(key), offset);
       for (const listener of listeners) listener();
     },
@@ -95,7 +109,7 @@ export class ReplayStore {
   }
 
   async add(id: string, plan: ReplayPlan): Promise<HeldPlan> {
-    await this.#records.change(id, (_, revision) => ({ id, revision, plan, progress: null }), null);
+    await this.#records.change(id, (_, revision) => ({ id, revision, plan, progress: null, counting: null }), null);
     return this.#held(id, plan);
   }
 
@@ -130,7 +144,7 @@ export class ReplayStore {
       key,
       (current, revision) => {
         const progress = change(current?.progress ?? undefined);
-        return { id: key, revision, plan: null, progress };
+        return { id: key, revision, plan: null, progress, counting: null };
       },
       null,
     );
@@ -167,6 +181,13 @@ export class ReplayStore {
       return progress !== null && !plans.has(id) && isOver(progress);
     });
     for (const { id } of left) await this.#removeProgress(id);
+  }
+
+  /** Of a process; undefined where it counts nothing any more. */
+  async writeCounting(key: string, counting: readonly PlanCounting[] | undefined): Promise<void> {
+    const change = (_: ReplayRecord | undefined, revision: number): ReplayRecord | null =>
+      counting === undefined ? null : { id: key, revision, plan: null, progress: null, counting };
+    if (counting !== undefined || this.#records.get(key) !== undefined) await this.#records.change(key, change, null);
   }
 
   async #removeProgress(key: string): Promise<void> {

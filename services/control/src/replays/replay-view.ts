@@ -9,9 +9,10 @@ import {
 import { PLAN_PURPOSES, type ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import { z } from "zod";
 import { letterFilter, viewFilter } from "./letter-query.ts";
-import type { Counting, MadePlan } from "./planner.ts";
+import type { MadePlan } from "./planner.ts";
 import type { ReplayOutcomes } from "./replay-outcomes.ts";
 import type { HeldPlan } from "./replay-store.ts";
+import type { ToldCount } from "./told-counts.ts";
 
 const time = z.iso.datetime();
 
@@ -70,6 +71,7 @@ export const countingAnswer = z.object({
   askedAt: time,
   looked: z.int().describe("Dead letters that were looked at so far."),
   of: z.int().nullable().describe("About how many there are to look at; null before it has begun."),
+  before: z.int().describe("Counts that its process makes first."),
 });
 
 export const replayAnswer = z.object({
@@ -117,9 +119,10 @@ export function viewCounting({
   again,
   looked,
   of,
-}: Counting): z.input<typeof countingAnswer> {
+  before,
+}: ToldCount): z.input<typeof countingAnswer> {
   const askedAt = new Date(askedAtMs).toISOString();
-  return { ...{ purpose, again, looked, of, askedAt }, filter: viewFilter(filter) };
+  return { ...{ purpose, again, looked, of, before, askedAt }, filter: viewFilter(filter) };
 }
 
 export interface PlanIds {

@@ -20,13 +20,12 @@ export function useCounting(input: ReplayInput, isCounting: boolean): ReactNode 
     ...asked("GET /v1/dead-letters/counting", {}),
     ...{ enabled: isLong, refetchInterval: LOOK_MS, staleTime: 0, gcTime: 0 },
   });
-  const before = data?.data.findIndex((each) => isOf(each, input)) ?? -1;
-  const own = data?.data[before];
-  if (!isLong || own === undefined || (before === 0 && own.of === null)) return undefined;
-  return <Told counting={own} before={before} />;
+  const own = data?.data.find((each) => isOf(each, input));
+  if (!isLong || own === undefined || (own.before === 0 && own.of === null)) return undefined;
+  return <Told counting={own} />;
 }
 
-function Told({ counting: { looked, of }, before }: { readonly counting: Counting; readonly before: number }) {
+function Told({ counting: { looked, of, before } }: { readonly counting: Counting }) {
   if (before > 0 || of === null) return <p>Waiting for {before === 1 ? "another count" : "other counts"}.</p>;
   return (
     <div className={styles["summary"]}>
