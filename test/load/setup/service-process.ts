@@ -10,6 +10,8 @@ export interface ServiceProcess {
   readonly pid: number;
   /** One sample of its metrics page, by the text before the value; 0 when it is not there. */
   readonly metric: (sample: string) => Promise<number>;
+  /** Its whole metrics page. */
+  readonly metricsPage: () => Promise<string>;
   /** Ends it and resolves when it has ended; what it sends is waited for. */
   readonly stop: () => Promise<void>;
 }
@@ -52,11 +54,12 @@ export async function startServiceProcess(
     await stop();
     throw error;
   }
+  const metricsPage = async () => (await fetch(`${url}/metrics`)).text();
   return {
     pid: child.pid ?? 0,
+    metricsPage,
     metric: async (sample) => {
-      const page = await (await fetch(`${url}/metrics`)).text();
-      const line = page.split("\n").find((each) => each.startsWith(`${sample} `));
+      const line = (await metricsPage()).split("\n").find((each) => each.startsWith(`${sample} `));
       return line === undefined ? 0 : Number(line.slice(sample.length + 1));
     },
     stop,
