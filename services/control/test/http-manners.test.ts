@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { ADMIN_TOKEN, readOpenApi } from "./control.ts";
 import { control, useControl } from "./use-control.ts";
@@ -57,6 +58,19 @@ describe("a request's id", () => {
     expect(problem).toMatchObject({ status, requestId: expect.stringMatching(REQUEST_ID) });
     expect(head).toContain(`x-request-id: ${problem.requestId}`);
     expect(head).toContain("content-type: application/problem+json");
+  });
+
+  it("is told to who goes on sending a head that is too large, before the connection ends", async () => {
+    const { hostname, port } = new URL(control.url);
+    const socket = connect(Number(port), hostname);
+    await once(socket, "connect");
+    socket.pause();
+    socket.write(`GET / HTTP/1.1\r\nhost: x\r\nx: ${"y".repeat(17_000)}`);
+    for (let chunk = 0; chunk < 20; chunk += 1) {
+      await sleep(10);
+      socket.write("y".repeat(1000));
+    }
+    expect(await text(socket)).toMatch(/^HTTP\/1.1 431 /);
   });
 });
 

@@ -2,6 +2,7 @@
 import type { Socket } from "node:net";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { createId } from "../identifiers.ts";
+import { endWithAnswer } from "./last-answer.ts";
 import { PROBLEM_TYPE, Problem, REQUEST_ID } from "./problem.ts";
 import type { Route } from "./route.ts";
 
@@ -36,21 +37,20 @@ export function refuseOtherMethods(
 
 /** Answers bytes that are no request, or come too slowly or in too long a head, and ends the connection. */
 export function refuseBytes(error: Error & { readonly code?: string }, socket: Socket): void {
-  // Nobody is there any more.
-  if (error.code === "ECONNRESET" || socket.destroyed) return;
-  const requestId = createId("req");
-  const { status, detail } = REFUSED_BYTES[error.code ?? ""] ?? { status: 400, detail: "this is no HTTP request" };
-  const problem = { ...new Problem("invalid_input", detail).toAnswer(requestId), status };
-  const body = JSON.stringify(problem);
-  const head = [
-    `HTTP/1.1 ${status} ${status === 400 ? "Bad Request" : "Refused"}`,
-    `content-type: ${PROBLEM_TYPE}`,
-    `${REQUEST_ID}: ${requestId}`,
-    `content-length: ${Buffer.byteLength(body)}`,
-    "connection: close",
-  ];
-  if (socket.writable) socket.write(`${head.join("\r\n")}\r\n\r\n${body}`);
-  socket.destroy(error);
+  endWithAnswer(error, socket, () => {
+    const requestId = createId("req");
+    const { status, detail } = REFUSED_BYTES[error.code ?? ""] ?? { status: 400, detail: "this is no HTTP request" };
+    const problem = { ...new Problem("invalid_input", detail).toAnswer(requestId), status };
+    const body = JSON.stringify(problem);
+    const head = [
+      `HTTP/1.1 ${status} ${status === 400 ? "Bad Request" : "Refused"}`,
+      `content-type: ${PROBLEM_TYPE}`,
+      `${REQUEST_ID}: ${requestId}`,
+      `content-length: ${Buffer.byteLength(body)}`,
+      "connection: close",
+    ];
+    return `${head.join("\r\n")}\r\n\r\n${body}`;
+  });
 }
 
 /** By Node's own codes. */
