@@ -3,8 +3,10 @@ import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { Problem } from "../src/http/problem.ts";
 import type { JudgedLetter, Judging } from "../src/replays/letter-judge.ts";
 import { type LetterReaderOptions, readLetters } from "../src/replays/letter-reader.ts";
+import type { LettersReadModel } from "../src/replays/listed-letters.ts";
 import { PlaceSet } from "../src/replays/place-set.ts";
 import { PastPlans } from "../src/replays/plan-letters.ts";
 import { type PlanInput, Planner } from "../src/replays/planner.ts";
@@ -36,16 +38,18 @@ afterAll(() => topics.remove());
 
 type Judge = (found: readonly JudgedLetter[], judging: Judging) => Promise<readonly null[]>;
 
-function plannerWith(judge: Judge): Planner {
+/** Of a topic without an id the read model is not asked. */
+const nothingHeld: LettersReadModel["heldLetters"] = async () => ({ topicId: "", ranges: [] });
+
+function plannerWith(judge: Judge, heldLetters = nothingHeld): Planner {
   const past = new PastPlans({ plans: () => [] }, { id: null });
   const clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
   const letterTopic = { refresh: async () => null };
-  // Of a topic without an id the read model is not asked.
   const none = {
     ...{ search: notAsked, at: notAsked, letterHours: notAsked },
     ...{ alikeLetters: notAsked, letterEvent: notAsked, letterRows: notAsked },
   };
-  const readModel = { heldLetters: async () => ({ topicId: "", ranges: [] }), ...none };
+  const readModel = { heldLetters, ...none };
   const byRow = () => ({ needsUsers: false, ofAlike: () => () => null });
   return new Planner({ ...reading, judge: { judge, byRow }, past, letterTopic, readModel, clock, log: SILENT_LOG });
 }
@@ -106,6 +110,22 @@ it("PL4: each count says how far it is while it is asked for, the others behind 
   second.open();
   await other;
   expect(planner.counting()).toEqual([]);
+});
+
+it("PL4: a count says how far it is where the read model cannot be asked too", async () => {
+  const passed = gate();
+  const planner = plannerWith(
+    async (found) => {
+      await passed.passed;
+      return await nobodyLeftOut(found);
+    },
+    () => Promise.reject(new Problem("unavailable", "the delivery log is being opened")),
+  );
+  const made = planner.make(ALL, new AbortController().signal);
+  const of = 5 + 1 + MANY;
+  await expect.poll(() => planner.counting()).toMatchObject([{ looked: expect.toSatisfy(isSome), of }]);
+  passed.open();
+  expect((await made).plan.matched).toBe(5 + MANY);
 });
 
 it("PL4: a count that failed is none any more", async () => {

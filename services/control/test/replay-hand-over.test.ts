@@ -70,6 +70,26 @@ async function replayThroughRebalance() {
   }
 }
 
+/** Waits until the group of runners is at rest with so many of them. */
+async function groupOf(size: number): Promise<void> {
+  const { connection, names } = topics;
+  await eventually(async () => {
+    const { groups } = await connection.withAdmin((admin) => admin.describeGroups([names.replaysGroup]));
+    expect(groups.map(({ state, members }) => [state, members.length])).toEqual([["Stable", size]]);
+  });
+}
+
+it("RR2: after another has joined and left, the one that stayed carries out what is asked", async () => {
+  await groupOf(1);
+  const other = await startTestControl(topics);
+  await groupOf(2);
+  await other.stop();
+  await groupOf(1);
+  const asked = { again: true, destinationId, messageIds: ["0", "1"] };
+  const { id } = (await control.call("POST", "/v1/dead-letters/replay", asked)).body;
+  await eventually(async () => expect(await get(id)).toMatchObject({ state: "done", replayed: 2 }));
+});
+
 it("a rebalance hands a running replay over behind all that was sent: nothing goes twice", {
   timeout: 600_000,
 }, async () => {
