@@ -66,6 +66,37 @@ describe("an upload of an audience", () => {
     expect((await put(path, ["a"])).body).toEqual({ added: 0, removed: 0, unchanged: 1 });
   });
 
+  it("that is more than may come is refused with what may", async () => {
+    const path = await createMembers("Too many");
+    const many = Array.from({ length: 10_001 }, (_, index) => `user-${index}`);
+    const long = Array.from({ length: 20_000 }, (_, index) => `${index}`.padEnd(800, "x"));
+    const text = { "content-type": "text/plain" };
+    const values = (said: object) => control.call("PUT", "/v1/computed-traits/many", { sourceId, values: said });
+    const refused = [
+      await control.call("PUT", path, long),
+      await values(Object.fromEntries(long.map((userId) => [userId, 1]))),
+      await control.call("PATCH", path, { add: long }),
+      await control.call("PATCH", path, { add: many }),
+      await control.call("PUT", path, '"a"\n'.repeat(4_000_000), text),
+      await values({ "": 1 }),
+      await values({ ["x".repeat(8193)]: 1 }),
+    ];
+    // What is refused unread is let go: a connection that is closed meanwhile may take the answer with it.
+    expect(refused.map(({ headers }) => headers.get("connection"))).not.toContain("close");
+    const told = refused.map(({ status, body: { detail } }) => `${status} ${detail}`.replace(/x{100,}/, "x…"));
+    const lines = "send it as lines (application/x-ndjson), of which any number may come";
+    expect(told).toEqual([
+      `413 a body has at most 4194304 bytes here: ${lines}`,
+      `413 a body has at most 1048576 bytes here: ${lines}`,
+      "413 a body has at most 1048576 bytes here",
+      "400 add: at most 10000 users at a time: divide them, or say the whole membership",
+      "415 send application/json, or lines as application/x-ndjson",
+      "400 values.: a user id is needed",
+      "400 values.x…: a user id has at most 8192 characters",
+    ]);
+    expect((await put(path, ["a"])).body.added).toBe(1);
+  });
+
   it("that is an array of some hundred thousand users is taken", { timeout: 120_000 }, async () => {
     const path = await createMembers("Array");
     const users = Array.from({ length: 500_000 }, (_, index) => index % 1000);

@@ -22,12 +22,15 @@ export const audienceInput = z.strictObject({
   sourceId: z.string("name the source that the identifies are of").describe("The source that the identifies are of."),
 });
 
+const LONG_ID = "a user id has at most 8192 characters";
+
 export const userIdInput = z
   .union([z.string(), z.int()], "expected a user id: a text, or a whole number")
   .transform((id) => toWellFormed(String(id)))
-  .pipe(z.string().min(1, "a user id is needed").max(8192, "a user id has at most 8192 characters"));
+  .pipe(z.string().min(1, "a user id is needed").max(8192, LONG_ID));
 
-const userIds = z.array(userIdInput).max(MAX_PATCHED, `at most ${MAX_PATCHED} users at a time`).default([]);
+const TOO_MANY = `at most ${MAX_PATCHED} users at a time: divide them, or say the whole membership`;
+const userIds = z.array(userIdInput).max(MAX_PATCHED, TOO_MANY).default([]);
 
 export const membersPatch = z
   .strictObject({ add: userIds.describe("Who is in it from now on."), remove: userIds.describe("Who is not.") })
@@ -58,6 +61,6 @@ function inOrder(_: string, value: unknown): unknown {
 export const computedTraitInput = z.strictObject({
   sourceId: audienceInput.shape.sourceId,
   values: z
-    .record(z.string().min(1, "a user id is needed").max(8192), z.unknown())
+    .record(z.string().min(1, "a user id is needed").max(8192, LONG_ID), z.unknown())
     .describe("User id to value, any JSON."),
 });

@@ -24,6 +24,8 @@ export function inputWords(issue: z.core.$ZodRawIssue): string | undefined {
       const expected = `expected ${EXPECTED[issue.expected] ?? issue.expected}`;
       return issue.input === undefined ? `${expected}; it is missing` : expected;
     }
+    case "invalid_key":
+      return issue.issues[0]?.message;
     case "too_small":
       return `expected ${issue.minimum} or more`;
     case "too_big":

@@ -9,7 +9,7 @@ import { type ControlMetrics, requestEnd } from "./metrics.ts";
 import { Problem } from "./problem.ts";
 import { AnswerWithHeaders, type Route, StreamedAnswer } from "./route.ts";
 import { boundStream } from "./stream-bounds.ts";
-import { isUpload, letGo, uploadOf } from "./uploads.ts";
+import { isUpload, letGo, routerPath, uploadOf } from "./uploads.ts";
 
 /** For a request's head, and then for its body: a caller that trickles holds no connection for ever. */
 export const REQUEST_TIMEOUT_MS = 30_000;
@@ -32,7 +32,7 @@ export function serveRoute(server: FastifyInstance, route: Route, options: Serve
   const known = new WeakMap<FastifyRequest, Caller>();
   server.route({
     method: route.method,
-    url: route.path.replace(/\{(\w+)\}/g, ":$1"),
+    url: routerPath(route.path),
     // Before the body is read: who may not ask is not read.
     onRequest: async (request: FastifyRequest) => {
       const caller = need === "none" ? NOBODY : await callers.callerOf(headOf(request));

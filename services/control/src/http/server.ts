@@ -18,7 +18,7 @@ import { refuseBytes, refuseOtherMethods } from "./other-requests.ts";
 import { PROBLEM_TYPE, Problem, problemFrom, REQUEST_ID } from "./problem.ts";
 import type { Route } from "./route.ts";
 import { REQUEST_TIMEOUT_MS, serveRoute } from "./serve-route.ts";
-import { readUploads } from "./uploads.ts";
+import { createBodyWords, letGo, readUploads } from "./uploads.ts";
 
 /** Five URLs with fifty headers each fit many times over. */
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -76,8 +76,15 @@ export function createServer(options: ServerOptions): FastifyInstance {
   server.addHook("onRequest", async (request, reply) => {
     reply.header(REQUEST_ID, request.id);
   });
+  const bodyWords = createBodyWords(routes);
   server.setErrorHandler((error, request, reply) => {
-    const problem = problemFrom(error);
+    const refusedBody = bodyWords(error, request);
+    if (refusedBody !== null) {
+      // Closed while the caller still writes, the connection would take the answer with it.
+      reply.removeHeader("connection");
+      letGo(request);
+    }
+    const problem = refusedBody ?? problemFrom(error);
     const requestId = request.id;
     if (problem.kind === "internal") metrics.failures.inc();
     if (problem.status >= 500) {

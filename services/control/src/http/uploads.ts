@@ -21,6 +21,36 @@ export function isUpload({ headers }: FastifyRequest, { upload }: Route): boolea
   return upload !== null && mediaType.trim().toLowerCase() === upload.mediaType;
 }
 
+/**
+ * What is told of a body that is refused before any route sees it: how much may come, and what may come in its place.
+ * Null for any other error.
+ */
+export function createBodyWords(routes: readonly Route[]): (error: unknown, request: FastifyRequest) => Problem | null {
+  const lines = new Map(
+    routes.flatMap((route) => (route.upload === null ? [] : [[keyOf(route), route.upload.mediaType]])),
+  );
+  return (error, { routeOptions: { method, url, bodyLimit } }) => {
+    const code = error instanceof Error && "code" in error ? error.code : null;
+    const mediaType = lines.get(`${method} ${url}`);
+    if (code === "FST_ERR_CTP_BODY_TOO_LARGE") {
+      const instead = mediaType === undefined ? "" : `: send it as lines (${mediaType}), of which any number may come`;
+      return new Problem("too_large", `a body has at most ${bodyLimit} bytes here${instead}`);
+    }
+    if (code !== "FST_ERR_CTP_INVALID_MEDIA_TYPE") return null;
+    const instead = mediaType === undefined ? "" : `, or lines as ${mediaType}`;
+    return new Problem("unsupported_media_type", `send application/json${instead}`);
+  };
+}
+
+function keyOf({ method, path }: Route): string {
+  return `${method} ${routerPath(path)}`;
+}
+
+/** A route's path as the server's router has it. */
+export function routerPath(path: string): string {
+  return path.replace(/\{(\w+)\}/g, ":$1");
+}
+
 /** The request's body as the route takes it. Throws the Problem `unsupported_media_type`. */
 export function uploadOf(request: FastifyRequest, route: Route): Pick<RouteRequest, "body" | "chunks"> {
   const { body } = request;
