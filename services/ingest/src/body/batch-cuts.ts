@@ -9,7 +9,7 @@
  *      be a call, however it is written: nobody has to parse it.
  */
 import { MAX_CALL_BYTES } from "../limits.ts";
-import { StringScan } from "./string-scan.ts";
+import { endOfDigits, StringScan } from "./string-scan.ts";
 
 /** Some values of a list that follow one another: the bytes from the first one's to the last one's. */
 export interface Run {
@@ -41,8 +41,6 @@ const CLOSING_BRACKET = 0x5d;
 const LETTER_U = 0x75;
 const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
-/** Outside of strings: blanks, digits and what stands among digits have no greater byte. */
-const NINE = 0x39;
 
 /** Bytes that an escape `\u0061` has more than the letter that it may be, and that `\/` has. */
 const UNICODE_SLACK = 5;
@@ -96,7 +94,11 @@ class Cutting implements BatchCuts {
         depth--;
       } else if (byte === COMMA) {
         if (depth === 2 && isInList) this.#endValue(at);
-      } else if (byte <= NINE) this.#slack++;
+      } else {
+        const end = endOfDigits(body, at, body.length);
+        this.#slack += end - at;
+        at = Math.max(at, end - 1);
+      }
     }
     this.#keep(body.length);
     return depth === 0;

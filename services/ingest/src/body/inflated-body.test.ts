@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { mostCalls, mostExpandedBytes, saysTooMuch } from "./inflated-body.ts";
 
@@ -42,6 +44,27 @@ describe("a compressed body", () => {
     const listsOf = (lists: number) => Buffer.from(`{"a":{"b":[${"[],".repeat(lists - 4)}[]]}}`);
     expect(saysTooMuch(listsOf(1_024 + 16 * 40), 40)).toBe(false);
     expect(saysTooMuch(listsOf(1_024 + 16 * 40 + 1), 40)).toBe(true);
+  });
+
+  it.each(["1", " "])("has as many of %j outside of its texts as its size allows, and not one more", (letter) => {
+    const bodyOf = (letters: number) =>
+      Buffer.from(`{"a":"${"1 ".repeat(9_000)}","b":[${letter.repeat(letters)}],"c":""}`);
+    expect(saysTooMuch(bodyOf(32_768 + 512 * 40), 40)).toBe(false);
+    expect(saysTooMuch(bodyOf(32_768 + 512 * 40 + 1), 40)).toBe(true);
+  });
+
+  it("of calls that differ in their ids may be written with as many blanks as anyone writes", () => {
+    const call = { type: "track", userId: "u", event: "E", properties: { a: { b: { c: [1, 2, 3] } }, d: 0.1 } };
+    const batch = Array.from({ length: 900 }, (_, n) => ({
+      ...call,
+      messageId: createHash("md5").update(`${n}`).digest("hex"),
+    }));
+    const content = Buffer.from(JSON.stringify({ batch }, null, 8));
+    expect(content.length).toBeGreaterThan(500_000);
+    const sent = gzipSync(content, { level: 9 }).length;
+    // As if it had come in a tenth of what it did.
+    expect(saysTooMuch(content, sent)).toBe(false);
+    expect(content.length).toBeLessThan(32_768 + 512 * (sent / 10));
   });
 
   it("that is small may say anything", () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { StringScan } from "./string-scan.ts";
+import { endOfDigits, StringScan } from "./string-scan.ts";
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -56,4 +56,16 @@ describe("a scan of strings", () => {
     expect(scan.next(502)).toBeGreaterThanOrEqual(body.length);
     expect(new StringScan(Buffer.from("x".repeat(500))).next(0)).toBe(500);
   });
+});
+
+it("blanks, digits and what stands among digits end where anything else begins, or where no further is looked", () => {
+  const letter = fc.constantFrom(...'0123456789 \n\t+-.eE,:"[]{}tn');
+  fc.assert(
+    fc.property(fc.string({ unit: letter }), fc.nat({ max: 20 }), fc.nat({ max: 20 }), (text, from, further) => {
+      const body = Buffer.from(text);
+      const to = Math.min(body.length, from + further);
+      const found = text.slice(from, to).search(/[^0-9 \n\t+\-.]/);
+      expect(endOfDigits(body, from, to)).toBe(found === -1 ? Math.max(from, to) : from + found);
+    }),
+  );
 });

@@ -1,5 +1,6 @@
 /**
- * Passing over the strings of JSON's bytes: half a megabyte of them is looked through before anything is parsed.
+ * Passing over the strings and numbers of JSON's bytes: half a megabyte of them is looked through before anything is
+ * parsed.
  *
  * Owns where the next quote is, as far as it was looked for.
  * SS1  Each byte is looked at a bounded number of times, whatever strings and escapes there are: a quote is looked for
@@ -7,7 +8,10 @@
  */
 
 const QUOTE = 0x22;
+const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
+/** Outside of strings: blanks, digits and what stands among digits have no greater byte, nor has a comma or a quote. */
+const NINE = 0x39;
 /** Most strings end sooner than a search by the system begins; a long one is passed over thirty times as fast by it. */
 const LOOKED_AT_FIRST = 128;
 
@@ -44,4 +48,17 @@ export class StringScan {
     const backslash = body.subarray(from, this.#quote).indexOf(BACKSLASH);
     return backslash === -1 ? this.#quote : from + backslash;
   }
+}
+
+/**
+ * Where blanks, digits and what stands among digits end, which begin at `from` outside of a string; `from` where there
+ * are none. Looks no further than `to`. A loop that does nothing else: one number may be half a megabyte.
+ */
+export function endOfDigits(body: Buffer, from: number, to: number): number {
+  let at = from;
+  for (; at < to; at++) {
+    const byte = body[at] ?? 0;
+    if (byte > NINE || byte === COMMA || byte === QUOTE) break;
+  }
+  return at;
 }

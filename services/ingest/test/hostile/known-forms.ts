@@ -145,6 +145,25 @@ export const KNOWN_FORMS: Readonly<Record<string, Form>> = {
     headers: 650,
     headerBytes: 14_000,
   },
+  "half a megabyte of one number in a hundred bytes of brotli, in a call": {
+    ...BATCH,
+    encoding: "br",
+    fillings: [{ place: "timestamp", filler: "one fraction", bytes: 510_000 }],
+  },
+  "the same beside the calls": {
+    ...BATCH,
+    encoding: "br",
+    fillings: [{ place: "beside", filler: "one fraction", bytes: 510_000 }],
+  },
+  "long numbers in calls, beside one key with an escape in many objects": {
+    ...BATCH,
+    encoding: "br",
+    calls: 1_700,
+    fillings: [
+      { place: "shared context", filler: "one key with an escape in many objects", bytes: 1_050 },
+      { place: "messageId", filler: "one fraction", bytes: 7_200 },
+    ],
+  },
   "eleven thousand calls": { ...BATCH, calls: 20_000 },
   "2,500 calls of no type": { ...BATCH, calls: 2_500, fault: "no type" },
 };
