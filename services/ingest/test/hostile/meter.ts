@@ -38,8 +38,10 @@ export interface Meter {
  * What `calibrate` of gateway-process.ts costs on the machine that the bounds were set on, with nothing else to do; ms.
  */
 const REFERENCE_MS = 2.5;
-/** As ingest is started, but for the young generation: the bounds are of V8's own. */
-const NODE_FLAGS = ["--initial-old-space-size=128"];
+const OLD_SPACE = "--initial-old-space-size=128";
+/** As ingest is started (packages/local-stack/src/services.ts, deploy/Dockerfile). */
+const SERVICE_FLAGS = [OLD_SPACE, "--max-semi-space-size=8"];
+const MEMORY_FLAGS = [OLD_SPACE, "--max-semi-space-size=1", "--expose-gc", "--no-flush-bytecode"];
 /** A form that costs less than this in a round is sent more often in it. */
 const ENOUGH_MS = 4;
 const MOST_AT_ONCE = 16;
@@ -49,8 +51,8 @@ const WARMING: Form = { ...PLAIN, path: "/v1/batch", calls: 50 };
 const WARMING_REQUESTS = 1_500;
 
 export async function startMeter(): Promise<Meter> {
-  const cpu = await startProbe([]);
-  const memory = await startProbe(["--expose-gc", "--no-flush-bytecode", "--max-semi-space-size=1"]);
+  const cpu = await startProbe(SERVICE_FLAGS);
+  const memory = await startProbe(MEMORY_FLAGS);
   const warming = toRequest(WARMING, 0);
   for (const probe of [cpu, memory]) await probe.cost(Array.from({ length: WARMING_REQUESTS }, () => warming));
   let emptyMs = Number.POSITIVE_INFINITY;
@@ -96,7 +98,7 @@ interface Probe {
 
 async function startProbe(flags: readonly string[]): Promise<Probe> {
   const child = fork(fileURLToPath(new URL("./gateway-process.ts", import.meta.url)), {
-    execArgv: [...NODE_FLAGS, ...flags],
+    execArgv: [...flags],
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
   const url = String(await answer(child));
