@@ -193,21 +193,22 @@ it("stands in the topic when the service has stopped, and before that every ten 
   try {
     await send(JSON.stringify(TRACK));
     await send("no JSON");
-    await eventually(() => expect(ingest.activity).toHaveLength(1));
-    expect(ingest.activity).toMatchObject([
-      {
-        sourceId: SOURCE.id,
-        accepted: 1,
-        refused: { malformed_json: 1 },
-        samples: [{ code: "malformed_json", bytes: 7 }],
-      },
-    ]);
-    const [{ sinceMs, untilMs, lastAcceptedMs } = { sinceMs: 0, untilMs: 0, lastAcceptedMs: 0 }] = ingest.activity;
-    expect(untilMs - sinceMs).toBeGreaterThanOrEqual(9_990);
-    expect(lastAcceptedMs).toBeGreaterThanOrEqual(sinceMs);
+    const sum = (count: (activity: SourceActivity) => number | undefined) =>
+      ingest.activity.reduce((all, each) => all + (count(each) ?? 0), 0);
+    // In a record each where ten seconds end between the two.
+    await eventually(() =>
+      expect([sum(({ accepted }) => accepted), sum(({ refused }) => refused["malformed_json"])]).toEqual([1, 1]),
+    );
+    expect(new Set(ingest.activity.map(({ sourceId }) => sourceId))).toEqual(new Set([SOURCE.id]));
+    const samples = ingest.activity.flatMap((each) => each.samples);
+    expect(samples).toMatchObject([{ code: "malformed_json", bytes: 7 }]);
+    for (const { sinceMs, untilMs, lastAcceptedMs } of ingest.activity) {
+      expect(untilMs - sinceMs).toBeGreaterThanOrEqual(9_990);
+      if (lastAcceptedMs !== null) expect(lastAcceptedMs).toBeGreaterThanOrEqual(sinceMs);
+    }
     await send(JSON.stringify(TRACK));
     await ingest.stopService();
-    await eventually(() => expect(ingest.activity).toMatchObject([{}, { accepted: 1 }]));
+    await eventually(() => expect(sum(({ accepted }) => accepted)).toBe(2));
   } finally {
     await ingest.stop();
   }
