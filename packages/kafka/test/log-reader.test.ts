@@ -1,6 +1,5 @@
-import { kafkaBrokers, withAdmin } from "@posthaste/testkit/broker";
+import { withAdmin } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
-import { openFaultProxy } from "@posthaste/testkit/fault-proxy";
 import { createTopic, deleteTopics, uniqueName } from "@posthaste/testkit/topics";
 import { describe, expect, it } from "vitest";
 import type { KafkaConnection } from "../src/connection/connect.ts";
@@ -8,7 +7,7 @@ import { topicOffsets } from "../src/connection/topic-offsets.ts";
 import { followLog, type LogReader, type LogReaderOptions } from "../src/log/log-reader.ts";
 import { createProducer } from "../src/producer/producer.ts";
 import { connectTest } from "./harness.ts";
-import { closing, connection, producer, topic, useTopic } from "./use-topic.ts";
+import { closing, connection, connectThroughProxy, producer, topic, useTopic } from "./use-topic.ts";
 
 describe("reading a log without a group", () => {
   useTopic("log", { partitions: 2 });
@@ -72,12 +71,7 @@ describe("reading a log without a group", () => {
   });
 
   it("LR2: reads on where it was when connections are cut or the broker hangs for a while", async () => {
-    const proxy = await openFaultProxy(kafkaBrokers()[0] ?? "");
-    const through = connectTest({ route: (broker) => proxy.route(broker) });
-    closing.push(
-      () => proxy.close(),
-      () => through.close(),
-    );
+    const { proxy, through } = await connectThroughProxy();
     const { reader, offsets } = await follow({}, through);
     for (let round = 1; round <= 5; round += 1) {
       await write(20);
@@ -124,12 +118,7 @@ describe("reading a log without a group", () => {
   });
 
   it("LR2, LR3: moves up to the log's start when brokers that did not answer meanwhile are back", async () => {
-    const proxy = await openFaultProxy(kafkaBrokers()[0] ?? "");
-    const through = connectTest({ route: (broker) => proxy.route(broker), adminPatienceMs: 100 });
-    closing.push(
-      () => proxy.close(),
-      () => through.close(),
-    );
+    const { proxy, through } = await connectThroughProxy({ adminPatienceMs: 100 });
     let outages = 0;
     const goOut = () => {
       outages += 1;

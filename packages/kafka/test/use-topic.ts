@@ -1,10 +1,17 @@
 /** A topic of a test, and who writes to it. */
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
+import { kafkaBrokers } from "@posthaste/testkit/broker";
+import { type FaultProxy, openFaultProxy } from "@posthaste/testkit/fault-proxy";
 import { createTopic, deleteTopics, uniqueName } from "@posthaste/testkit/topics";
 import { afterEach, beforeEach } from "vitest";
-import type { KafkaConnection } from "../src/connection/connect.ts";
+import type { KafkaConnection, KafkaConnectionOptions } from "../src/connection/connect.ts";
 import { createProducer, type Producer } from "../src/producer/producer.ts";
 import { connectTest } from "./harness.ts";
+
+export interface ProxiedConnection {
+  readonly proxy: FaultProxy;
+  readonly through: KafkaConnection;
+}
 
 /** Those of the test that runs. */
 export let topic: string;
@@ -29,6 +36,17 @@ export function useTopic(subject: string, options: Parameters<typeof createTopic
   afterEach(async () => {
     for (const close of closing.splice(0).reverse()) await close();
   });
+}
+
+/** A connection of its own, whose way to the first broker a test cuts or holds. */
+export async function connectThroughProxy(options: Partial<KafkaConnectionOptions> = {}): Promise<ProxiedConnection> {
+  const proxy = await openFaultProxy(kafkaBrokers()[0] ?? "");
+  const through = connectTest({ ...options, route: (broker) => proxy.route(broker) });
+  closing.push(
+    () => proxy.close(),
+    () => through.close(),
+  );
+  return { proxy, through };
 }
 
 /** Writes a revision of a key, null to remove it. */

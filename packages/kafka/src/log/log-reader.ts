@@ -14,6 +14,8 @@
  *      again, and believes it when nothing else was answered for `missingPatienceMs`.
  * LR5  Each client asks for the topic's id first. Another one than before says that the log was made anew, wherever the
  *      position lies: the reading fails as in LR3.
+ * LR6  While nothing comes, the reader waits in a fetch that it shares with all idle readers of the broker
+ *      (shared-fetch.ts), which says by and by that nothing came; a record is read as soon as without it.
  */
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";
@@ -24,11 +26,13 @@ import { describe, isOffsetOutOfRange, isTopicMissing, toPosthasteError } from "
 import { rotate } from "../connection/seed-brokers.ts";
 import { ADMIN_PATIENCE_MS } from "../connection/shared-admin.ts";
 import { SYSTEM_CLOCK } from "../connection/system-clock.ts";
-import { type Broker, type Cluster, createCluster } from "../kafkajs/kafkajs-internals.ts";
+import type { Broker, Cluster } from "../kafkajs/kafkajs-internals.ts";
 import type { IncomingRecord } from "../wire/incoming-record.ts";
 import { readFetched } from "./fetched-records.ts";
 import { type Moment, momentOf } from "./moment.ts";
+import { findLeader, logOffset, type PartitionLeader } from "./partition-leader.ts";
 import { SameTopic } from "./same-topic.ts";
+import { type FetchShare, shareFetch } from "./shared-fetch.ts";
 
 export interface LogReaderOptions {
   readonly topic: string;
@@ -106,6 +110,8 @@ class PartitionReader implements LogReader {
   readonly #waiting = new Set<{ readonly offset: number; resolve(): void; reject(reason: Error): void }>();
   #position = -1;
   #client: KafkaClient | null = null;
+  /** Of the fetch for the idle readers of the client's broker (LR6). */
+  #share: FetchShare | null = null;
   #made = 0;
   /** Since when every answer was that the topic is missing (LR4). */
   #missingSinceMs: number | null = null;
@@ -163,7 +169,7 @@ class PartitionReader implements LogReader {
   #end(reason: Error): void {
     this.#failure ??= reason;
     this.#closing.abort();
-    this.#client?.destroy();
+    this.#disconnect();
     for (const waiter of this.#waiting) waiter.reject(reason);
     this.#waiting.clear();
   }
@@ -175,19 +181,21 @@ class PartitionReader implements LogReader {
     let isOutOfRange = false;
     while (!signal.aborted) {
       try {
-        const { cluster, broker } = await this.#connect();
+        const { cluster, broker, nodeId } = await this.#connect();
         if (this.#position < 0) this.#position = await this.#firstPosition(cluster);
         onStarted();
         if (isOutOfRange) await this.#moveToStart(cluster);
         isOutOfRange = false;
         while (!signal.aborted) {
-          await this.#fetch(broker);
+          const isIdle = await this.#fetch(broker);
           this.#missingSinceMs = null;
           if (failures >= SAID_FAILURES) this.#say("info", "log_reader_recovered", {});
           failures = 0;
+          if (isIdle) await this.#waitIdly(nodeId);
+          else this.#share?.part();
         }
       } catch (error) {
-        this.#client?.destroy();
+        this.#disconnect();
         if (signal.aborted) return;
         if (this.#isFinal(error)) throw error;
         isOutOfRange ||= isOffsetOutOfRange(error);
@@ -208,44 +216,46 @@ class PartitionReader implements LogReader {
     return isPosthasteError(error) && !error.retryable;
   }
 
-  async #connect(): Promise<{ cluster: Cluster; broker: Broker }> {
-    const { topic, partition } = this.#options;
-    this.#client = this.#connection.createClient({
+  #disconnect(): void {
+    this.#client?.destroy();
+    this.#share?.leave();
+    this.#share = null;
+  }
+
+  async #connect(): Promise<PartitionLeader> {
+    const client = this.#connection.createClient({
       brokers: rotate(this.#connection.brokers, this.#made),
       requestTimeoutMs: REQUEST_TIMEOUT_MS,
     });
+    this.#client = client;
     this.#made += 1;
-    const cluster = createCluster(this.#client.kafka);
-    const findLeader = async () => {
-      await cluster.connect();
-      await cluster.addTargetTopic(topic);
-      const [nodeId] = Object.keys(cluster.findLeaderForPartitions(topic, [partition]));
-      if (nodeId === undefined) throw noLeader(cluster, topic, partition);
-      const broker = await cluster.findBroker({ nodeId });
-      await this.#topic.assert(broker);
-      return { cluster, broker };
+    const find = async () => {
+      const leader = await findLeader(client.kafka, this.#options);
+      await this.#topic.assert(leader.broker);
+      return leader;
     };
-    return await withDeadline(findLeader(), CONNECT_DEADLINE_MS, "finding a partition's leader");
+    return await withDeadline(find(), CONNECT_DEADLINE_MS, "finding a partition's leader");
   }
 
   async #firstPosition(cluster: Cluster): Promise<number> {
     const { from } = this.#options;
-    const start = await this.#edge(cluster, true);
+    const start = await logOffset(cluster, this.#options, "start");
     if (typeof from === "number") return Math.max(from, start);
-    return from === "start" ? start : await this.#edge(cluster, false);
+    return from === "start" ? start : await logOffset(cluster, this.#options, "end");
   }
 
-  /** The log's start or its end. */
-  async #edge(cluster: Cluster, fromBeginning: boolean): Promise<number> {
-    const { topic, partition } = this.#options;
-    const [answer] = await cluster.fetchTopicsOffset([{ topic, partitions: [{ partition }], fromBeginning }]);
-    const offset = answer?.partitions[0]?.offset;
-    if (offset === undefined)
-      throw new PosthasteError("broker_unavailable", "no offset in the answer", { retryable: true });
-    return Number(offset);
+  /** LR6: resolves at once while the reader has to fetch by itself. */
+  async #waitIdly(nodeId: string): Promise<void> {
+    if (this.#closing.signal.aborted) return;
+    const { topic, partition, maxWaitMs = MAX_WAIT_MS, onFetched, clock = SYSTEM_CLOCK } = this.#options;
+    const onIdle = (askedAt: Moment) => onFetched?.({ position: this.#position, end: this.#position, askedAt });
+    this.#share ??= shareFetch(this.#connection, { nodeId, maxWaitMs }, { topic, partition, onIdle, clock });
+    this.#share.park(this.#position);
+    await this.#share.wait();
   }
 
-  async #fetch(broker: Broker): Promise<void> {
+  /** Answers whether the partition had nothing from the position on. */
+  async #fetch(broker: Broker): Promise<boolean> {
     const { topic, partition, onRecords, onFetched, maxWaitMs = MAX_WAIT_MS, maxBytes = MAX_BYTES } = this.#options;
     const askedAt = momentOf(this.#options.clock ?? SYSTEM_CLOCK);
     const { responses } = await broker.fetch({
@@ -256,13 +266,15 @@ class PartitionReader implements LogReader {
       topics: [{ topic, partitions: [{ partition, fetchOffset: String(this.#position), maxBytes }] }],
     });
     const fetched = responses[0]?.partitions[0];
-    if (fetched === undefined || this.#closing.signal.aborted) return;
+    if (fetched === undefined || this.#closing.signal.aborted) return false;
     const { records, next } = readFetched(topic, fetched, this.#position);
     const end = Number(fetched.highWatermark);
+    const isIdle = end === this.#position;
     onFetched?.({ position: this.#position, end, askedAt });
     if (records.length > 0) await callOnRecords(onRecords, records);
     this.#moveTo(next);
     onFetched?.({ position: next, end, askedAt });
+    return isIdle;
   }
 
   #moveTo(position: number): void {
@@ -276,7 +288,8 @@ class PartitionReader implements LogReader {
 
   /** LR3. */
   async #moveToStart(cluster: Cluster): Promise<void> {
-    const [start, end] = [await this.#edge(cluster, true), await this.#edge(cluster, false)];
+    const start = await logOffset(cluster, this.#options, "start");
+    const end = await logOffset(cluster, this.#options, "end");
     if (this.#position > end) {
       const what = `${this.#options.topic} ends at ${end}, ${this.#position} was read`;
       throw new PosthasteError("offset_out_of_range", what);
@@ -288,14 +301,6 @@ class PartitionReader implements LogReader {
     const { topic, partition } = this.#options;
     this.#connection.log[level]({ event, topic, partition, position: this.#position, ...fields });
   }
-}
-
-/** A partition that has no leader will have one again; one that is not there is missing. */
-function noLeader(cluster: Cluster, topic: string, partition: number): PosthasteError {
-  const isThere = cluster.findTopicPartitionMetadata(topic).some(({ partitionId }) => partitionId === partition);
-  return isThere
-    ? new PosthasteError("broker_unavailable", `${topic} partition ${partition} has no leader`, { retryable: true })
-    : new PosthasteError("topic_missing", `${topic} has no partition ${partition}`);
 }
 
 /** What the caller throws is a bug and ends the reading; it must not be taken for a broker's failure. */
