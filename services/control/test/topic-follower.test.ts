@@ -1,7 +1,11 @@
-/** Rules: TF3 of topic-follower.ts and MF3 of membership-follower.ts, over the real broker. */
+/** Rules: TF3 of topic-follower.ts and MF3 of membership-follower.ts, and how much both take at once. */
+import { randomBytes } from "node:crypto";
 import type { MembershipRecord } from "@posthaste/core/audience/membership";
+import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
+import { watchFetches } from "@posthaste/testkit/fetch-watch";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { MembershipFollower, type MembershipFollowerOptions } from "../src/audiences/membership-follower.ts";
 import { TopicFollower, type TopicFollowerOptions } from "../src/read-model/topic-follower.ts";
@@ -12,33 +16,62 @@ const OLD_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ";
 
 let topics: TestTopics;
 
+/** What a follower gives to its store at a time. */
+interface StoreTake {
+  readonly next: number;
+}
+
 beforeAll(async () => {
   topics = await createTestTopics("follower", { partitions: 1 });
 });
 afterAll(() => topics.remove());
 
-it("tells its owner of a topic that was made anew before it began to read", async () => {
-  const { deadLetters } = topics.names;
-  const writer = await createLogWriter(topics);
-  await writer.deadLetters([deadLetterAt(0, { messageId: "m" }), deadLetterAt(1, { messageId: "n" })]);
-  const [taken, told]: [unknown[], unknown[]] = [[], []];
+/** A follower of dead letters; an answer to each call of its store, and to its owner's. */
+async function followLetters(connection: KafkaConnection, { topicId, next }: { topicId: string; next: number }) {
+  const [taken, told]: [StoreTake[], unknown[]] = [[], []];
   const options = {
-    ...{ topic: deadLetters, journal: "dead_letters", topicId: OLD_TOPIC_ID },
+    ...{ topic: topics.names.deadLetters, journal: "dead_letters", topicId },
     store: {
       start: {
-        positions: { dead_letters: [{ partition: 0, next: 1 }] },
+        positions: { dead_letters: [{ partition: 0, next }] },
         bounds: { dead_letters: { maxEntries: 1000, keepMs: 1000 } },
       },
-      take: async (...args: readonly unknown[]) => taken.push(args),
+      take: async (_: string, take: StoreTake) => taken.push(take),
     },
     ...{ codec: await topics.openCodec("dead-letter"), unreadable: { put: async () => {} }, unknownSchemaMs: 0 },
     ...{ toEntries: () => ({}), onRemade: (reason: unknown) => told.push(reason) },
   };
   // As much of the store as a follower uses.
-  const follower = new TopicFollower(topics.connection, options as unknown as TopicFollowerOptions<unknown>);
+  const follower = new TopicFollower(connection, options as unknown as TopicFollowerOptions<unknown>);
+  return { follower, taken, told };
+}
+
+it("tells its owner of a topic that was made anew before it began to read", async () => {
+  const writer = await createLogWriter(topics);
+  await writer.deadLetters([deadLetterAt(0, { messageId: "m" }), deadLetterAt(1, { messageId: "n" })]);
+  const { follower, taken, told } = await followLetters(topics.connection, { topicId: OLD_TOPIC_ID, next: 1 });
   try {
     await eventually(() => expect(told[0]).toMatchObject({ code: "offset_out_of_range" }));
     expect(taken).toEqual([]);
+  } finally {
+    await follower.close();
+  }
+});
+
+it("takes half a megabyte of a partition at once, however much waits there", async () => {
+  const writer = await createLogWriter(topics);
+  const [{ end = 0 } = {}] = await topicOffsets(topics.connection, topics.names.deadLetters);
+  const count = 4;
+  for (let index = 0; index < count; index += 1) {
+    await writer.deadLetters([deadLetterAt(index, { messageId: `large ${index}`, body: randomBytes(300_000) })]);
+  }
+  const watch = watchFetches(topics.connection);
+  const { follower, taken } = await followLetters(watch.connection, { topicId: "", next: end });
+  try {
+    await eventually(() => expect(taken.at(-1)?.next).toBe(end + count));
+    expect(Math.max(...watch.fetches.map(({ maxBytes }) => maxBytes))).toBe(512 * 1024);
+    // A batch each: more than one of them is more than what may come at once.
+    expect(taken.map(({ next }) => next)).toEqual(Array.from({ length: count }, (_, index) => end + index + 1));
   } finally {
     await follower.close();
   }
