@@ -47,6 +47,17 @@ export function addDestinations(program: Command, perform: Perform): void {
 
   addDestinationHealth(destinations, perform);
 
+  addCreate(destinations, perform);
+  addUpdate(destinations, perform);
+  addRemove({
+    ...stored,
+    kind: "destination",
+    description: "remove destinations; what waits for them becomes dead letters",
+    examples: ["posthaste destinations remove dst_4k2v8m1n0p3q5r7s"],
+  });
+}
+
+function addCreate(destinations: Command, perform: Perform): void {
   withSettings(
     destinations
       .command("create")
@@ -71,7 +82,9 @@ export function addDestinations(program: Command, perform: Perform): void {
         "posthaste destinations create --name Billing --settings-file settings.json",
       ]),
     );
+}
 
+function addUpdate(destinations: Command, perform: Perform): void {
   withSettings(
     destinations
       .command("update <id>")
@@ -99,13 +112,6 @@ export function addDestinations(program: Command, perform: Perform): void {
         "posthaste destinations update dst_4k2v8m1n0p3q5r7s --rate-limit-per-second none --settle each",
       ]),
     );
-
-  addRemove({
-    ...stored,
-    kind: "destination",
-    description: "remove destinations; what waits for them becomes dead letters",
-    examples: ["posthaste destinations remove dst_4k2v8m1n0p3q5r7s"],
-  });
 }
 
 function pathOf(id: string): string {

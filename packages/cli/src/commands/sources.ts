@@ -24,6 +24,20 @@ export function addSources(program: Command, perform: Perform): void {
 
   addGet({ ...stored, description: "show one source", examples: ["posthaste sources get src_4k2v8m1n0p3q5r7s"] });
 
+  addCreate(sources, perform);
+  addUpdate(sources, perform);
+  addRotateWriteKey(sources, perform);
+  addSourceCalls(sources, perform);
+
+  addRemove({
+    ...stored,
+    kind: "source",
+    description: "remove sources; their write keys are refused from then on",
+    examples: ["posthaste sources remove src_4k2v8m1n0p3q5r7s"],
+  });
+}
+
+function addCreate(sources: Command, perform: Perform): void {
   sources
     .command("create")
     .description("make a source and its write key")
@@ -38,7 +52,9 @@ export function addSources(program: Command, perform: Perform): void {
       }),
     )
     .addHelpText("after", examples(['posthaste sources create --name "Web shop" --kind web']));
+}
 
+function addUpdate(sources: Command, perform: Perform): void {
   sources
     .command("update <id>")
     .description("change a source; what is not named stays")
@@ -56,7 +72,9 @@ export function addSources(program: Command, perform: Perform): void {
       }),
     )
     .addHelpText("after", examples(["posthaste sources update src_4k2v8m1n0p3q5r7s --no-enabled"]));
+}
 
+function addRotateWriteKey(sources: Command, perform: Perform): void {
   sources
     .command("rotate-write-key <id>")
     .description("make a new write key; the old one is taken for some time still")
@@ -72,13 +90,4 @@ export function addSources(program: Command, perform: Perform): void {
       }),
     )
     .addHelpText("after", examples(["posthaste sources rotate-write-key src_4k2v8m1n0p3q5r7s --old-key-for 2h"]));
-
-  addSourceCalls(sources, perform);
-
-  addRemove({
-    ...stored,
-    kind: "source",
-    description: "remove sources; their write keys are refused from then on",
-    examples: ["posthaste sources remove src_4k2v8m1n0p3q5r7s"],
-  });
 }
