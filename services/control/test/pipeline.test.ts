@@ -2,6 +2,7 @@
 import type { Delivery } from "@posthaste/core/delivery/delivery";
 import type { Event } from "@posthaste/core/event/event";
 import { deliveryKey, eventKey } from "@posthaste/core/routing/partition-key";
+import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { createWindowedConsumer } from "@posthaste/kafka/consumer/consumer";
 import { partitionOf } from "@posthaste/kafka/wire/murmur2";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
@@ -9,7 +10,7 @@ import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bareEvent } from "../src/bare-event.ts";
 import { openPipelineSearch, type PipelineSearch } from "../src/pipeline/pipeline-search.ts";
-import { unfinishedRanges } from "../src/pipeline/unfinished-range.ts";
+import { unfinishedOfGroups, unfinishedRanges } from "../src/pipeline/unfinished-range.ts";
 import { startTestControl, type TestControl } from "./control.ts";
 import { attemptAt, createLogWriter } from "./log-writer.ts";
 
@@ -221,6 +222,36 @@ describe("the search itself", () => {
       expect(of?.partitions.reduce((sum, { offset }) => sum + Number(offset), 0)).toBe(4);
     });
     expect((await unfinishedRanges(connection, reader)).map(({ start }) => start)).toEqual([0, 0]);
+  });
+
+  it("tells of all topics of several groups what it tells of each, and asks each group once", async () => {
+    const { connection, names } = topics;
+    const groups = [
+      { groupId: names.routerGroup, topics: [names.events] },
+      { groupId: names.deliveryGroup, topics: [names.deliveries, names.deadLetters] },
+    ];
+    const asked: { readonly groupId: string; readonly topics?: readonly string[] }[] = [];
+    const watched: KafkaConnection = {
+      ...connection,
+      withAdmin: (use) =>
+        connection.withAdmin((admin) =>
+          use({
+            ...admin,
+            fetchOffsets: (question) => {
+              asked.push(question);
+              return admin.fetchOffsets(question);
+            },
+          }),
+        ),
+    };
+    const all = await unfinishedOfGroups(watched, groups);
+    const each = groups.flatMap(({ groupId, topics: of }) => of.map((topic) => ({ groupId, topic })));
+    expect(all).toEqual((await Promise.all(each.map((reader) => unfinishedRanges(connection, reader)))).flat());
+    expect(all.some(({ start }) => start > 0)).toBe(true);
+    // A question that failed is asked again.
+    expect(new Set(asked.map(({ topics: of = [] }) => of.join(" ")))).toEqual(
+      new Set(groups.map(({ topics: of }) => of.join(" "))),
+    );
   });
 
   it("serves one after the other, and turns away who would wait for too many", async () => {

@@ -8,7 +8,7 @@
 import { delayMsFromRetryTopic, type TopicNames } from "@posthaste/contracts/topics";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { existingRetryTopics } from "@posthaste/kafka/topics/topic-admin";
-import { unfinishedBelow, unfinishedRanges } from "../pipeline/unfinished-range.ts";
+import { type UnfinishedRange, unfinishedBelow, unfinishedOfGroups } from "../pipeline/unfinished-range.ts";
 import { LagWatch, type StalledPartition } from "./lag-watch.ts";
 
 const LOOK_MS = 5000;
@@ -80,36 +80,29 @@ export class FlowMeter {
 
   async #look(): Promise<void> {
     const { connection, names, monotonicMs } = this.#options;
-    const events = await this.#backlog(names.events, names.routerGroup);
-    this.#looks.push({ atMs: monotonicMs(), events: events.end });
-    if (this.#looks.length > LOOKS) this.#looks.shift();
-    const deliveries = await this.#backlog(names.deliveries, names.deliveryGroup);
-    const waiting: { delayMs: number; count: number }[] = [];
-    for (const topic of await existingRetryTopics(connection, names)) {
-      const delayMs = delayMsFromRetryTopic(names, topic) ?? 0;
-      const { behind } = await this.#backlog(topic, names.retryGroup, delayMs);
-      waiting.push({ delayMs, count: behind });
+    const retryTopics = await existingRetryTopics(connection, names);
+    const groups = [
+      { groupId: names.routerGroup, topics: [names.events] },
+      { groupId: names.deliveryGroup, topics: [names.deliveries] },
+      { groupId: names.retryGroup, topics: retryTopics },
+    ];
+    const ranges = await unfinishedOfGroups(connection, groups);
+    const nowMs = monotonicMs();
+    const delayMsOf = (topic: string) => delayMsFromRetryTopic(names, topic) ?? 0;
+    for (const { groupId, topics } of groups) {
+      for (const range of ranges.filter(({ topic }) => topics.includes(topic))) {
+        this.#lag.see(range, { groupId, delayMs: delayMsOf(range.topic), nowMs });
+      }
     }
+    const behind = (topic: string) =>
+      ranges.reduce((sum, range) => sum + (range.topic === topic ? unfinishedBelow(range, range.end) : 0), 0);
+    this.#looks.push({ atMs: nowMs, events: sumOfEnds(ranges, names.events) });
+    if (this.#looks.length > LOOKS) this.#looks.shift();
     this.#flow = {
       receivedPerSecond: this.#received(),
-      routerLag: events.behind,
-      deliveryLag: deliveries.behind,
-      waiting,
-    };
-  }
-
-  /** The sum of a topic's ends, and how many records of it a group has not finished. */
-  async #backlog(
-    topic: string,
-    groupId: string,
-    delayMs = 0,
-  ): Promise<{ readonly end: number; readonly behind: number }> {
-    const ranges = await unfinishedRanges(this.#options.connection, { topic, groupId });
-    const nowMs = this.#options.monotonicMs();
-    for (const range of ranges) this.#lag.see(range, { groupId, delayMs, nowMs });
-    return {
-      end: ranges.reduce((sum, { end }) => sum + end, 0),
-      behind: ranges.reduce((sum, range) => sum + unfinishedBelow(range, range.end), 0),
+      routerLag: behind(names.events),
+      deliveryLag: behind(names.deliveries),
+      waiting: retryTopics.map((topic) => ({ delayMs: delayMsOf(topic), count: behind(topic) })),
     };
   }
 
@@ -118,4 +111,8 @@ export class FlowMeter {
     if (first === undefined || last === undefined || last.atMs <= first.atMs) return null;
     return Math.max(0, ((last.events - first.events) * 1000) / (last.atMs - first.atMs));
   }
+}
+
+function sumOfEnds(ranges: readonly UnfinishedRange[], ofTopic: string): number {
+  return ranges.reduce((sum, { topic, end }) => sum + (topic === ofTopic ? end : 0), 0);
 }

@@ -2,7 +2,7 @@
 import { decodeCommitMetadata } from "@posthaste/core/window/commit-metadata";
 import type { OffsetRun } from "@posthaste/core/window/offset-tracker";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
-import { readTopicId } from "@posthaste/kafka/connection/topic-id";
+import { readTopicIds } from "@posthaste/kafka/connection/topic-id";
 import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
 
 export interface UnfinishedRange {
@@ -17,27 +17,69 @@ export interface UnfinishedRange {
   readonly finishedRuns: readonly OffsetRun[];
 }
 
+export interface GroupTopics {
+  readonly groupId: string;
+  readonly topics: readonly string[];
+}
+
 /** By partition. Rejects with `topic_missing`, and as the connection does where brokers do not answer. */
-export async function unfinishedRanges(
+export function unfinishedRanges(
   connection: KafkaConnection,
   { topic, groupId }: { readonly topic: string; readonly groupId: string },
 ): Promise<readonly UnfinishedRange[]> {
+  return unfinishedOfGroups(connection, [{ groupId, topics: [topic] }]);
+}
+
+/** The same of several groups, topic by topic in their order: each group's commits are one question, and all ids. */
+export async function unfinishedOfGroups(
+  connection: KafkaConnection,
+  groups: readonly GroupTopics[],
+): Promise<readonly UnfinishedRange[]> {
+  const topics = groups.flatMap((group) => group.topics);
   // The commits first: what is finished meanwhile is read for nothing, and nothing that comes is missed.
-  const [groups, topicId] = await Promise.all([
-    connection.withAdmin((admin) => admin.fetchOffsets({ groupId, topics: [topic] })),
-    readTopicId(connection, topic),
+  const [topicIds, ...committed] = await Promise.all([
+    readTopicIds(connection, topics),
+    ...groups.map((group) => readCommits(connection, group)),
   ]);
-  const commits = new Map(groups.flatMap(({ partitions }) => partitions.map((each) => [each.partition, each])));
-  const ends = await topicOffsets(connection, topic);
-  return ends.map(({ partition, start, end }) => {
-    const commit = commits.get(partition);
-    const base = Number(commit?.offset ?? -1);
-    const { topicId: committedId, finishedRuns } = decodeCommitMetadata(base, commit?.metadata ?? null);
-    const isOfAnother = committedId !== null && topicId !== null && committedId !== topicId;
-    const where = { topic, topicId, partition, end };
-    if (base < start || isOfAnother) return { ...where, start, finishedRuns: [] };
-    return { ...where, start: base, finishedRuns };
-  });
+  const commits = new Map(committed.flat());
+  const ranges: UnfinishedRange[] = [];
+  for (const topic of topics) {
+    const topicId = topicIds.get(topic) ?? null;
+    for (const { partition, start, end } of await topicOffsets(connection, topic)) {
+      const where = { topic, topicId, partition, end };
+      ranges.push({ ...where, ...unfinishedFrom(start, commits.get(`${topic} ${partition}`), topicId) });
+    }
+  }
+  return ranges;
+}
+
+interface Commit {
+  readonly offset: string;
+  readonly metadata: string | null;
+}
+
+/** By `topic partition`. */
+async function readCommits(
+  connection: KafkaConnection,
+  { groupId, topics }: GroupTopics,
+): Promise<readonly (readonly [string, Commit])[]> {
+  if (topics.length === 0) return [];
+  const found = await connection.withAdmin((admin) => admin.fetchOffsets({ groupId, topics: [...topics] }));
+  return found.flatMap(({ topic, partitions }) =>
+    partitions.map((commit) => [`${topic} ${commit.partition}`, commit] as const),
+  );
+}
+
+/** Where a log that begins at `start` is unfinished by a commit, which may be of another topic of the name. */
+function unfinishedFrom(
+  start: number,
+  commit: Commit | undefined,
+  topicId: string | null,
+): Pick<UnfinishedRange, "start" | "finishedRuns"> {
+  const base = Number(commit?.offset ?? -1);
+  const { topicId: committedId, finishedRuns } = decodeCommitMetadata(base, commit?.metadata ?? null);
+  const isOfAnother = committedId !== null && topicId !== null && committedId !== topicId;
+  return base < start || isOfAnother ? { start, finishedRuns: [] } : { start: base, finishedRuns };
 }
 
 export function isFinished({ finishedRuns }: UnfinishedRange, offset: number): boolean {
