@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { Context, Perform } from "../context.ts";
 import { examples } from "../examples.ts";
 import { CliError, EXIT, type ExitCode } from "../exit-code.ts";
+import { sayNext } from "../next-commands.ts";
 import { collect, given, wholeNumber } from "../options.ts";
 import { printRead } from "./print-read.ts";
 
@@ -101,7 +102,10 @@ async function create(context: Context, options: CreateOptions): Promise<ExitCod
   const [only] = answers;
   if (answers.length === 1 && only !== undefined) printer.document(only);
   else printer.list(answers, ["id", "notifications"]);
-  if (suppress === true || answers.some(({ notifications }) => notifications !== 0)) return EXIT.done;
+  if (suppress === true || answers.some(({ notifications }) => notifications !== 0)) {
+    if (answers.length === 1) sayNext(printer, [[["deletions", "get", only?.id], "shows how far it is"]]);
+    return EXIT.done;
+  }
   printer.say("nobody is notified: no source named has an enabled destination");
   return EXIT.no;
 }

@@ -5,6 +5,7 @@ import type { Context, Perform } from "../context.ts";
 import type { Entry } from "../entries.ts";
 import { examples } from "../examples.ts";
 import { CliError, EXIT } from "../exit-code.ts";
+import { sayNext } from "../next-commands.ts";
 import { append, collect, given, numberOrNone } from "../options.ts";
 import { addDestinationHealth } from "./destination-health.ts";
 import { readSettings } from "./settings-file.ts";
@@ -70,7 +71,12 @@ function addCreate(destinations: Command, perform: Perform): void {
         const settings = await settingsFrom(context, options, []);
         const { name, enabled, sourceIds } = options;
         const body = given({ type: "Webhooks", name, enabled, sourceIds, settings });
-        context.printer.document(await context.api.call("POST", PATH, body));
+        const destination = await context.api.call("POST", PATH, body);
+        context.printer.document(destination);
+        sayNext(context.printer, [
+          [["send", destination.id], "sends it a test event"],
+          [["destinations", "remove", destination.id], "undoes it"],
+        ]);
         return EXIT.done;
       }),
     )
@@ -102,6 +108,11 @@ function addUpdate(destinations: Command, perform: Perform): void {
         const patch = given({ name, enabled, sourceIds, ...(Object.keys(settings).length > 0 && { settings }) });
         if (Object.keys(patch).length === 0) throw new CliError(EXIT.usage, "name at least one thing to change");
         context.printer.document(await context.api.call("PATCH", pathOf(id), patch));
+        sayNext(context.printer, [
+          enabled === false
+            ? [["destinations", "update", id, "--enabled"], "sends it events again"]
+            : [["send", id], "sends it a test event"],
+        ]);
         return EXIT.done;
       }),
     )

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { Perform } from "../context.ts";
 import { examples } from "../examples.ts";
 import { EXIT } from "../exit-code.ts";
+import { sayNext } from "../next-commands.ts";
 import { wholeNumber } from "../options.ts";
 import { sayHowToGoOn, watchReplay } from "./watch-replay.ts";
 
@@ -58,7 +59,7 @@ export function addReplays(program: Command, perform: Perform): void {
           printer.document(replay);
           printer.say(`${id} is ${replay.state}: ${replay.replayed} of ${replay.matched} went`);
           if (act === "resume") sayHowToGoOn(printer, id);
-          if (act === "pause") printer.say(`  posthaste replays resume ${id}   goes on with it`);
+          if (act === "pause") sayNext(printer, [[["replays", "resume", id], "goes on with it"]]);
           return EXIT.done;
         }),
       )

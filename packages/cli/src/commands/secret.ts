@@ -4,6 +4,7 @@ import type { ApiClient } from "../api-client.ts";
 import type { Perform } from "../context.ts";
 import { examples } from "../examples.ts";
 import { CliError, EXIT } from "../exit-code.ts";
+import { type NextCommand, sayNext } from "../next-commands.ts";
 import { readSecret } from "./destinations.ts";
 
 const ID = "dst_4k2v8m1n0p3q5r7s";
@@ -25,6 +26,10 @@ export function addSecret(program: Command, perform: Perform): void {
       perform(command, async ({ api, printer, terminal }) => {
         const sharedSecret = await readSecret(terminal, options.sharedSecretFile, "--shared-secret-file");
         printer.document(await api.call("POST", pathOf(id, "next"), { sharedSecret }));
+        sayNext(printer, [
+          [["send", id, "--sign-with", "next"], "tries it"],
+          [["secret", "undo", id], "forgets it"],
+        ]);
         return EXIT.done;
       }),
     )
@@ -41,11 +46,20 @@ export function addSecret(program: Command, perform: Perform): void {
               throw step === "switch" ? await withFirstStep(error, api, id) : error;
             }),
           );
+          sayNext(printer, nextAfter(step, id));
           return EXIT.done;
         }),
       )
       .addHelpText("after", examples([`posthaste secret ${step} ${ID}`]));
   }
+}
+
+function nextAfter(step: (typeof STEPS)[number][0], id: string): readonly NextCommand[] {
+  if (step !== "switch") return [[["send", id], "sends a test event, signed as events are now"]];
+  return [
+    [["secret", "undo", id], "signs by the old one again"],
+    [["secret", "retire", id], "forgets the old one, once every receiver has the new one"],
+  ];
 }
 
 /** The refusal of a switch, with the command that comes before it where no next secret is named. */

@@ -4,6 +4,7 @@ import type { Perform } from "../context.ts";
 import { parseDuration } from "../duration.ts";
 import { examples } from "../examples.ts";
 import { CliError, EXIT } from "../exit-code.ts";
+import { sayNext } from "../next-commands.ts";
 import { given } from "../options.ts";
 import { addSourceCalls } from "./source-calls.ts";
 import { addGet, addList, addRemove } from "./stored-commands.ts";
@@ -47,7 +48,12 @@ function addCreate(sources: Command, perform: Perform): void {
     .action((options: { name: string; kind: string; enabled: boolean }, command: Command) =>
       perform(command, async ({ api, printer }) => {
         const { name, kind, enabled } = options;
-        printer.document(await api.call("POST", PATH, { name, kind, enabled }));
+        const source = await api.call("POST", PATH, { name, kind, enabled });
+        printer.document(source);
+        sayNext(printer, [
+          [["sources", "sample", source.id], "sends a call as it would"],
+          [["sources", "remove", source.id], "undoes it"],
+        ]);
         return EXIT.done;
       }),
     )
@@ -68,6 +74,11 @@ function addUpdate(sources: Command, perform: Perform): void {
         const patch = given({ name, kind, enabled });
         if (Object.keys(patch).length === 0) throw new CliError(EXIT.usage, "name at least one thing to change");
         printer.document(await api.call("PATCH", `${PATH}/${encodeURIComponent(id)}`, patch));
+        sayNext(printer, [
+          enabled === false
+            ? [["sources", "update", id, "--enabled"], "has it take calls again"]
+            : [["sources", "calls", id], "shows what it sends"],
+        ]);
         return EXIT.done;
       }),
     )
@@ -86,6 +97,7 @@ function addRotateWriteKey(sources: Command, perform: Perform): void {
           throw new CliError(EXIT.usage, "--old-key-for: expected a duration such as 0s, 2h or 7d");
         const body = { oldKeySeconds: Math.ceil(graceMs / 1000) };
         printer.document(await api.call("POST", `${PATH}/${encodeURIComponent(id)}/write-key`, body));
+        sayNext(printer, [[["sources", "get", id], "shows until when the old key is taken"]]);
         return EXIT.done;
       }),
     )

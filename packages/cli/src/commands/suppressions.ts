@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { Perform } from "../context.ts";
 import { examples } from "../examples.ts";
 import { EXIT } from "../exit-code.ts";
+import { sayNext } from "../next-commands.ts";
 import { queryOf } from "../options.ts";
 
 const PATH = "/v1/suppressions";
@@ -34,7 +35,10 @@ export function addSuppressions(program: Command, perform: Perform): void {
       perform(command, async ({ api, printer }) => {
         const ended = await api.call("DELETE", `${PATH}?${new URLSearchParams(queryOf({ userId, sourceId }))}`);
         printer.document(ended);
-        if (!isEmpty(ended.ended)) return EXIT.done;
+        if (!isEmpty(ended.ended)) {
+          sayNext(printer, [[["suppressions", "get", "--user-id", userId], "shows what is suppressed still"]]);
+          return EXIT.done;
+        }
         printer.say("nothing of this user was suppressed");
         return EXIT.no;
       }),

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { Perform } from "../context.ts";
 import { examples } from "../examples.ts";
 import { EXIT } from "../exit-code.ts";
+import { sayNext } from "../next-commands.ts";
 import { collect } from "../options.ts";
 import { removeEach } from "./remove.ts";
 import { addList } from "./stored-commands.ts";
@@ -37,7 +38,7 @@ export function addTokens(program: Command, perform: Perform): void {
         const made = await api.call("POST", PATH, { name, scopes, link });
         printer.document(made);
         printer.say(`the ${link ? "link" : "token"} is shown here and nowhere again`);
-        printer.say(`  posthaste tokens revoke ${made.id}   takes it back`);
+        sayNext(printer, [[["tokens", "revoke", made.id], "takes it back"]]);
         return EXIT.done;
       }),
     )

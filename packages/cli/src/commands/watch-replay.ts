@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Context } from "../context.ts";
 import type { Entry } from "../entries.ts";
 import { CliError, EXIT, type ExitCode } from "../exit-code.ts";
+import { sayNext } from "../next-commands.ts";
 import type { Printer } from "../printer.ts";
 import { startProgress } from "../progress.ts";
 import { leftOutWords } from "./letter-plan.ts";
@@ -57,6 +58,8 @@ async function askFor({ api, printer }: Context, id: string, patienceMs: number)
 }
 
 export function sayHowToGoOn(printer: Printer, id: string): void {
-  printer.say(`  posthaste replays watch ${id}    looks at it again`);
-  printer.say(`  posthaste replays cancel ${id}   stops it`);
+  sayNext(printer, [
+    [["replays", "watch", id], "looks at it again"],
+    [["replays", "cancel", id], "stops it"],
+  ]);
 }
