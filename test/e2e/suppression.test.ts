@@ -15,7 +15,8 @@ interface UnroutedEvents {
   readonly events: readonly { readonly messageId: string; readonly cause: string }[];
 }
 
-useInstallation({ settings: { POSTHASTE_RETRY_SCHEDULE: "2s,4s,25s", POSTHASTE_RETRY_WINDOW: "30m" } });
+// The last three times, so that nothing is given up before it is suppressed, however slow the machine is.
+useInstallation({ settings: { POSTHASTE_RETRY_SCHEDULE: "2s,4s,25s,25s,25s", POSTHASTE_RETRY_WINDOW: "30m" } });
 
 const call = (messageId: string, userId: string): Call => ({ type: "track", userId, event: "E", messageId });
 const send = async ({ writeKey }: Route, ...calls: Call[]) =>
