@@ -6,7 +6,7 @@
  * JF2  Nothing nests deeper than `MAX_NESTING`, so no reader downstream, ours or a receiver's, runs out of stack.
  */
 
-import { nestsDeeperThan } from "./nesting.ts";
+import { hasNestingOver } from "./nesting.ts";
 
 /** An object out of `JSON.parse`. A key `__proto__` is an own property of it and must be copied as one. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -33,7 +33,7 @@ export function objectOf(value: unknown): JsonObject {
 export function toFragment(value: unknown, levels: number): string | null {
   const text = stringify(value);
   if (text === null) return null;
-  return nestsDeeperThan(text, levels) ? null : text;
+  return hasNestingOver(text, levels) ? null : text;
 }
 
 /** `JSON.stringify` recurses and throws where the stack ends, at some thousands of levels. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { cutBelow, nestsDeeperThan } from "./nesting.ts";
+import { hasNestingOver, limitNesting } from "./nesting.ts";
 
 const brackets = fc.string({ unit: fc.constantFrom("[", "]", "{", "}", '"', "\\", "a"), maxLength: 12 });
 const json = fc.letrec<{ value: unknown }>((tie) => ({
@@ -20,7 +20,7 @@ function levelsOf(value: unknown): number {
 it("counts the objects and arrays in one another, and none that a string only looks like", () => {
   fc.assert(
     fc.property(json, fc.integer({ min: 0, max: 8 }), (value, levels) => {
-      expect(nestsDeeperThan(JSON.stringify(value), levels)).toBe(levelsOf(value) > levels);
+      expect(hasNestingOver(JSON.stringify(value), levels)).toBe(levelsOf(value) > levels);
     }),
     { numRuns: 2_000 },
   );
@@ -36,7 +36,7 @@ it("cuts what stands below so many levels and nothing else", () => {
   fc.assert(
     fc.property(json, fc.integer({ min: 1, max: 6 }), (value, levels) => {
       const expected = cut(value, levels);
-      cutBelow(value, levels);
+      limitNesting(value, levels);
       expect(JSON.stringify(value)).toBe(JSON.stringify(expected));
     }),
     { numRuns: 2_000 },

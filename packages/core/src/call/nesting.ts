@@ -1,8 +1,8 @@
 /**
  * How deep JSON nests: objects and arrays in one another.
  *
- * Found in the text, which is linear. `JSON.stringify` looks at each object and array for all that it stands in, so what
- * is nested costs by the square, and a call of 17 KB of brackets took it 6 ms each time.
+ * Found in the text, which is linear. `JSON.stringify` looks at each object and array for all that it stands in, so
+ * depth costs by the square, and a call of 17 KB of brackets took it 6 ms each time.
  */
 
 const QUOTE = 0x22;
@@ -13,18 +13,18 @@ const OPENING_BRACKET = 0x5b;
 const CLOSING_BRACKET = 0x5d;
 
 /** Whether more than so many objects and arrays stand in one another in a text that is JSON. */
-export function nestsDeeperThan(text: string, levels: number): boolean {
+export function hasNestingOver(text: string, levels: number): boolean {
   return hasMoreOpeningsThan(text, levels) && hasDeeper(text, levels);
 }
 
 /** Puts null in the place of each object and array that stands in `levels` others, which must be at least one. */
-export function cutBelow(value: unknown, levels: number): void {
+export function limitNesting(value: unknown, levels: number): void {
   if (typeof value !== "object" || value === null) return;
   const members = value as Record<string, unknown>;
   for (const key of Object.keys(members)) {
     const inner = members[key];
     if (typeof inner !== "object" || inner === null) continue;
-    if (levels > 1) cutBelow(inner, levels - 1);
+    if (levels > 1) limitNesting(inner, levels - 1);
     // An own property in any case, also by the name of `__proto__`.
     else members[key] = null;
   }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { isPosthasteError } from "../errors.ts";
-import { DEEPEST, MAX_STAND_INS, parseJson } from "./parse-json.ts";
+import { MAX_PARSED_NESTING, MAX_STAND_INS, parseJson } from "./parse-json.ts";
 
 /** Keys of which many have a backslash or must be written with an escape, so that they meet each other in one shape. */
 const key = fc.oneof(
@@ -73,16 +73,19 @@ describe("parseJson", () => {
     ] as const;
 
     it("answers what nests as deep as it may whole, and cuts what is deeper there (PJ1)", () => {
-      const levels = fc.oneof(fc.integer({ min: DEEPEST - 3, max: DEEPEST + 3 }), fc.integer({ min: 1, max: 9_000 }));
+      const levels = fc.oneof(
+        fc.integer({ min: MAX_PARSED_NESTING - 3, max: MAX_PARSED_NESTING + 3 }),
+        fc.integer({ min: 1, max: 9_000 }),
+      );
       const besides = fc.constantFrom(...[0, '[{"]', { "\n": [] }, [[[]]]].map((beside) => JSON.stringify(beside)));
       fc.assert(
         fc.property(levels, besides, fc.subarray([...kinds], { minLength: 1 }), (depth, beside, brackets) => {
           const text = nested(depth, beside, brackets);
           const value = parseJson(text);
-          expect(levelsOf(value)).toBeLessThanOrEqual(DEEPEST);
+          expect(levelsOf(value)).toBeLessThanOrEqual(MAX_PARSED_NESTING);
           // Cut, it is still as deep as that: who refuses it for its depth still does.
-          if (depth > DEEPEST) expect(levelsOf(value)).toBe(DEEPEST);
-          if (depth <= DEEPEST - 3) expect(JSON.stringify(value)).toBe(text);
+          if (depth > MAX_PARSED_NESTING) expect(levelsOf(value)).toBe(MAX_PARSED_NESTING);
+          if (depth <= MAX_PARSED_NESTING - 3) expect(JSON.stringify(value)).toBe(text);
         }),
         { numRuns: 200 },
       );

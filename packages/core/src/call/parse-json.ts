@@ -8,12 +8,13 @@
  * parsed in its place and replaced afterwards. Each of the passes is linear. Stand-ins cost several times what the tree
  * does, so that a text may have `MAX_STAND_INS` of them.
  *
- * PJ1  Nothing that comes out nests deeper than `DEEPEST`, whatever came in: what stands deeper is null. So it may be
- *      serialised and walked without a thought of its depth, and what is refused for it is still deep enough to be.
+ * PJ1  Nothing that comes out nests deeper than `MAX_PARSED_NESTING`, whatever came in: what stands deeper is null. So
+ *      it may be serialised and walked without a thought of its depth, and what is refused for it is still deep enough
+ *      to be.
  */
 import { PosthasteError } from "../errors.ts";
 import { MAX_NESTING } from "./json-fragment.ts";
-import { cutBelow, nestsDeeperThan } from "./nesting.ts";
+import { hasNestingOver, limitNesting } from "./nesting.ts";
 import { setOwn } from "./own-property.ts";
 
 /** From within a string to its end, and to the colon after it where it is a key: no other string stands before one. */
@@ -24,7 +25,7 @@ const NEEDS_ESCAPE = /["\\\p{Cc}]/u;
 const MARK = "\ue000";
 const MARKS = /\ue000+/g;
 /** Deeper than a call that is accepted, with what may stand around it. */
-export const DEEPEST = 2 * MAX_NESTING;
+export const MAX_PARSED_NESTING = 2 * MAX_NESTING;
 
 /** Keys of one text, each counted once, in which a quote, a backslash or a control character stands. */
 export const MAX_STAND_INS = 1_000;
@@ -37,7 +38,7 @@ const TOO_MANY = `more than ${MAX_STAND_INS} keys hold a quote, a backslash or a
 export function parseJson(text: string): unknown {
   const written = text.includes("\\") ? writeKeysOut(text) : null;
   const value = parseWritten(text, written);
-  if (nestsDeeperThan(text, DEEPEST)) cutBelow(value, DEEPEST);
+  if (hasNestingOver(text, MAX_PARSED_NESTING)) limitNesting(value, MAX_PARSED_NESTING);
   return written === null || written.names.length === 0 ? value : restoreNames(value, written);
 }
 
