@@ -6,6 +6,9 @@ import { viewWhole, wholeDeadLetter } from "./dead-letter-view.ts";
 import type { LetterExport } from "./letter-export.ts";
 import { EXPORT_FORMATS, MEDIA_TYPES } from "./row-formats.ts";
 
+/** Behind a file's end: how many letters that fit are not in it, and why. */
+const LEFT_OUT = "posthaste-left-out";
+
 const exportQuery = z.object({
   ...letterQuery,
   format: z.enum(EXPORT_FORMATS, `expected one of ${EXPORT_FORMATS.join(", ")}`).default("ndjson"),
@@ -21,12 +24,16 @@ export function letterExportRoutes(letters: LetterExport): readonly Route[] {
       query: exportQuery,
       isLong: true,
       answer: { status: 200, description: "The file, as it is made.", streams: Object.values(MEDIA_TYPES) },
-      handle: async ({ query: { format, ...asked }, signal }) =>
-        new StreamedAnswer({
-          mediaType: MEDIA_TYPES[format],
-          fileName: `dead-letters.${format}`,
-          chunks: await letters.begin(filterFrom(asked), format, signal),
-        }),
+      handle: async ({ query: { format, ...asked }, signal }) => {
+        const { chunks, leftOut } = await letters.begin(filterFrom(asked), format, signal);
+        return new StreamedAnswer({
+          ...{ mediaType: MEDIA_TYPES[format], fileName: `dead-letters.${format}`, chunks },
+          trailers: {
+            names: [LEFT_OUT],
+            values: () => ({ [LEFT_OUT]: `suppressed=${leftOut.suppressed}, purged=${leftOut.purged}` }),
+          },
+        });
+      },
     }),
     defineRoute({
       method: "GET",

@@ -26,10 +26,23 @@ export interface LetterExportOptions extends LetterReaderOptions {
   readonly past: Pick<PastPlans, "purged">;
 }
 
+/** Letters that fit and are not in an export. */
+export interface LettersLeftOut {
+  readonly suppressed: number;
+  readonly purged: number;
+}
+
+export interface BegunExport {
+  readonly chunks: AsyncIterable<Uint8Array>;
+  /** Of what was read so far: all of it once the chunks have ended. */
+  readonly leftOut: LettersLeftOut;
+}
+
 interface Asked {
   readonly filter: LetterFilter;
   readonly format: ExportFormat;
   readonly signal: AbortSignal;
+  readonly leftOut: { -readonly [Why in keyof LettersLeftOut]: number };
 }
 
 export class LetterExport {
@@ -47,7 +60,7 @@ export class LetterExport {
     if (range === undefined || offset < range.start || offset >= range.end) throw noSuchLetter(place);
     const reading = { timeoutMs: READ_MS, signal: AbortSignal.any([signal, AbortSignal.timeout(READ_MS)]) };
     const found = await readLetter(this.#options, { partition, offset }, reading);
-    if (found === null || !this.#mayBeSeen()(found)) throw noSuchLetter(place);
+    if (found === null || this.#hiding()(found) !== null) throw noSuchLetter(place);
     return found;
   }
 
@@ -55,34 +68,42 @@ export class LetterExport {
    * All that fit and stand in the topic when it is asked for, a partition after the other; nothing of it is held.
    * Resolves when it is known what that is.
    */
-  async begin(filter: LetterFilter, format: ExportFormat, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+  async begin(filter: LetterFilter, format: ExportFormat, signal: AbortSignal): Promise<BegunExport> {
     const { connection, topic } = this.#options;
     const ranges = await topicOffsets(connection, topic);
-    return this.#chunks(ranges, { filter, format, signal });
+    const leftOut = { suppressed: 0, purged: 0 };
+    return { chunks: this.#chunks(ranges, { filter, format, signal, leftOut }), leftOut };
   }
 
-  async *#chunks(ranges: readonly PlannedRange[], { filter, format, signal }: Asked): AsyncGenerator<Uint8Array> {
+  async *#chunks(ranges: readonly PlannedRange[], asked: Asked): AsyncGenerator<Uint8Array> {
+    const { filter, format, signal, leftOut } = asked;
     const rows = createRowFormat(format);
     const fits = letterCheck(filter);
     yield rows.begin();
     for (const range of ranges) {
       for await (const { letters } of readLetters(this.#options, range, signal)) {
         // Asked for each time: what is purged meanwhile is seen no more.
-        const mayBeSeen = this.#mayBeSeen();
-        const chunk = rows.add(letters.filter((found) => fits(found.facts) && mayBeSeen(found)));
+        const hiding = this.#hiding();
+        const seen = letters.filter((found) => {
+          if (!fits(found.facts)) return false;
+          const why = hiding(found);
+          if (why !== null) leftOut[why] += 1;
+          return why === null;
+        });
+        const chunk = rows.add(seen);
         if (chunk.length > 0) yield chunk;
       }
     }
     yield rows.end();
   }
 
-  /** What was dropped for a suppression is seen: it holds nothing of the user. */
-  #mayBeSeen(): (found: FoundLetter) => boolean {
+  /** Why a letter is not seen; what was dropped for a suppression is: it holds nothing of the user. */
+  #hiding(): (found: FoundLetter) => keyof LettersLeftOut | null {
     const { suppressed, past } = this.#options;
     const isPurged = past.purged();
     return (found) => {
-      if (isPurged(found.facts)) return false;
-      return found.letter.reason === "suppressed" || !isLetterSuppressed(suppressed, found);
+      if (isPurged(found.facts)) return "purged";
+      return found.letter.reason !== "suppressed" && isLetterSuppressed(suppressed, found) ? "suppressed" : null;
     };
   }
 }

@@ -34,6 +34,12 @@ export interface StreamBounds {
   readonly mayGoOn: () => boolean;
 }
 
+/** Fields behind an answer's end: their names, and what they say then. */
+export interface Trailers {
+  readonly names: readonly string[];
+  readonly values: () => Readonly<Record<string, string>>;
+}
+
 /** An answer that is sent as it is made. */
 export class StreamedAnswer {
   readonly mediaType: string;
@@ -41,12 +47,15 @@ export class StreamedAnswer {
   readonly fileName: string | null;
   readonly chunks: AsyncIterable<Uint8Array>;
   readonly bounds: StreamBounds | null;
+  /** What is known at its end alone, and sent behind it (RFC 9110, 6.5). */
+  readonly trailers: Trailers | null;
 
-  constructor(parts: Pick<StreamedAnswer, "mediaType" | "fileName" | "chunks"> & { readonly bounds?: StreamBounds }) {
+  constructor(parts: Pick<StreamedAnswer, "mediaType" | "fileName" | "chunks"> & Partial<StreamedAnswer>) {
     this.mediaType = parts.mediaType;
     this.fileName = parts.fileName;
     this.chunks = parts.chunks;
     this.bounds = parts.bounds ?? null;
+    this.trailers = parts.trailers ?? null;
   }
 }
 

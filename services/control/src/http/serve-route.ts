@@ -7,7 +7,7 @@ import { assertMayAsk, assertMayDo, headOf, NOBODY } from "./admit.ts";
 import type { Caller, Callers } from "./caller.ts";
 import { type ControlMetrics, requestEnd } from "./metrics.ts";
 import { Problem } from "./problem.ts";
-import { AnswerWithHeaders, type Route, StreamedAnswer } from "./route.ts";
+import { AnswerWithHeaders, type Route, StreamedAnswer, type Trailers } from "./route.ts";
 import { boundStream } from "./stream-bounds.ts";
 import { isUpload, letGo, routerPath, uploadOf } from "./uploads.ts";
 
@@ -83,7 +83,8 @@ interface SentStream {
 
 /** What fails in the middle cuts the connection, so that nobody takes what came for all of it. */
 function sendStream(reply: FastifyReply, answer: StreamedAnswer, { log, requestId }: SentStream): FastifyReply {
-  const { mediaType, fileName, chunks, bounds } = answer;
+  const { mediaType, fileName, bounds, trailers } = answer;
+  const chunks = trailers === null ? answer.chunks : withTrailers(answer.chunks, reply, trailers);
   const stream = Readable.from(chunks, { objectMode: false });
   // The answer begins at once, however long the first of it takes to be found.
   reply.raw.once("pipe", () => reply.raw.flushHeaders());
@@ -91,9 +92,16 @@ function sendStream(reply: FastifyReply, answer: StreamedAnswer, { log, requestI
     if (!reply.raw.destroyed) log.error({ event: "stream_failed", requestId, fileName, err: error });
   });
   if (bounds !== null) boundStream(reply.raw, bounds);
+  if (trailers !== null) reply.header("trailer", trailers.names.join(", "));
   reply.type(mediaType);
   if (fileName !== null) reply.header("content-disposition", `attachment; filename="${fileName}"`);
   return reply.send(stream);
+}
+
+/** They go into the last chunk: an answer that breaks off has none. */
+async function* withTrailers(chunks: AsyncIterable<Uint8Array>, reply: FastifyReply, { values }: Trailers) {
+  yield* chunks;
+  reply.raw.addTrailers(values());
 }
 
 /**
