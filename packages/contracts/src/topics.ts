@@ -234,7 +234,7 @@ export function topicCatalogue(options: CatalogueOptions): readonly TopicSpec[] 
     },
     table(names.suppressions, "suppression", "sourceId:userId"),
     table(names.deletions, "deletion", "deletionId"),
-    table(names.replays, "replay", "planId or planId:progress"),
+    table(names.replays, "replay", "planId, planId:progress or counting:process"),
     table(names.tokens, "token", "tokenId, linkId or sessionId"),
     table(names.destinationHealth, "destination-health", "destinationId:instance or process:instance"),
     // One order of all changes.
