@@ -153,7 +153,7 @@ async function route(topics: TestTopics, deliveries: number): Promise<Routed> {
 }
 
 interface Written {
-  /** Deliveries that are no repeat of one before them in their partition (D2): all are, if each is there in order (R2). */
+  /** Deliveries that repeat none before them in their partition (D2): all of them, if each is there in order (R2). */
   passed: number;
   repeats: number;
 }

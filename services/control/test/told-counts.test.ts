@@ -1,4 +1,4 @@
-/** Rule: TC1 of told-counts.ts, over the real broker: what one process counts is told by another. */
+/** Rule: CT1 of told-counts.ts, over the real broker: what one process counts is told by another. */
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -61,7 +61,7 @@ function count(filter: object, signal: AbortSignal): Promise<unknown> {
   }).catch(() => undefined);
 }
 
-it("TC1: a count that takes long is told by every process, until it is over", async () => {
+it("CT1: a count that takes long is told by every process, until it is over", async () => {
   const givenUp = new AbortController();
   const asked = count({ type: "track" }, givenUp.signal);
   await eventually(async () => expect((await counting(first)).data).toMatchObject([{ filter: { type: "track" } }]));

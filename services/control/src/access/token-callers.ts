@@ -4,8 +4,8 @@
  *
  * CS1  A cookie is taken at the console's own addresses alone, and for a change from the console's own page.
  * CS2  A session's use is written when the last one that was is five minutes old; nobody waits for that.
- * CS3  A token that is not known may have been made by another process a moment ago: the topic is read to its end before
- *      it is refused. Meanwhile it counts as a wrong one, so that what comes at once is bounded too.
+ * CS3  A token that is not known may have been made by another process a moment ago: the topic is read to its end
+ *      before it is refused. Meanwhile it counts as a wrong one, so that what comes at once is bounded too.
  */
 import { type AccessRecord, SESSION_NOTE_MS } from "@posthaste/core/access/access-record";
 import { SCOPES } from "@posthaste/core/access/scope";

@@ -37,7 +37,7 @@ it("tells its own first, and of each process which count comes after which", () 
   expect(told.all()).toEqual([{ ...OWN, before: 0 }]);
 });
 
-it("TC2: of a process that is silent nothing is told, and what it left is removed", async () => {
+it("CT2: of a process that is silent nothing is told, and what it left is removed", async () => {
   const told = open();
   told.caughtUp();
   told.note("counting:a", [COUNT]);
@@ -53,7 +53,7 @@ it("TC2: of a process that is silent nothing is told, and what it left is remove
   expect(written).toEqual([["counting:a", undefined]]);
 });
 
-it("TC2: what stood there when this process began is of nobody until it is heard of", async () => {
+it("CT2: what stood there when this process began is of nobody until it is heard of", async () => {
   const told = open();
   told.note("counting:a", [COUNT]);
   told.caughtUp();
@@ -64,7 +64,7 @@ it("TC2: what stood there when this process began is of nobody until it is heard
   expect(told.all()).toHaveLength(1);
 });
 
-it("TC1: a count is written while it is made, and nothing is written of one that is over at once", async () => {
+it("CT1: a count is written while it is made, and nothing is written of one that is over at once", async () => {
   const told = open([OWN]);
   await told.tellOf(async () => {});
   expect(written).toEqual([]);
@@ -84,7 +84,7 @@ it("TC1: a count is written while it is made, and nothing is written of one that
   expect(told.all()).toEqual([{ ...OWN, before: 0 }]);
 });
 
-it("TC1: a count that fails is told no more", async () => {
+it("CT1: a count that fails is told no more", async () => {
   const told = open([OWN]);
   const made = Promise.withResolvers<void>();
   const failing = told.tellOf(() => made.promise);

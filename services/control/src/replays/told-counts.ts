@@ -2,9 +2,9 @@
  * What is counted for plans, as every control process tells it: its own counts, and by the topic those of others.
  *
  * Owns: this process's record of its counts, and what was last heard of the others'.
- * TC1  A count that takes longer than a second is told at every process: the one that makes it writes how far it is
+ * CT1  A count that takes longer than a second is told at every process: the one that makes it writes how far it is
  *      each second, and takes that back when it is over. A count does not wait for it.
- * TC2  Of a process that was not heard of for ten seconds nothing is told: it has ended in the middle. What it left is
+ * CT2  Of a process that was not heard of for ten seconds nothing is told: it has ended in the middle. What it left is
  *      removed after a minute.
  */
 import { randomUUID } from "node:crypto";
@@ -74,7 +74,7 @@ export class ToldCounts {
     );
   }
 
-  /** TC1: of what the planner counts for `work`. */
+  /** CT1: of what the planner counts for `work`. */
   async tellOf<T>(work: () => Promise<T>): Promise<T> {
     this.#running += 1;
     this.#timer ??= setInterval(() => this.#write(), WRITE_MS);
@@ -86,7 +86,7 @@ export class ToldCounts {
     }
   }
 
-  /** TC2. Of one that is counted all the same, the next second writes it again. */
+  /** CT2. Of one that is counted all the same, the next second writes it again. */
   async removeLeft(): Promise<void> {
     const leftMs = this.#options.clock.monotonicMs() - LEFT_MS;
     const left = [...this.#heard].filter(([, { atMs }]) => atMs <= leftMs);
