@@ -4,10 +4,12 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "vite";
 import { assertSmall, type BuiltFile } from "./budget.ts";
+import { groupsFrom, nameEarly } from "./first-page.ts";
 import { sourcesHash } from "./sources.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
+const consoleModule = join(root, "src/console.tsx");
 
 // Whoever asks for the build may run as a test: what is served is never React for development.
 process.env["NODE_ENV"] = "production";
@@ -17,6 +19,7 @@ await build({
   root,
   configFile: false,
   logLevel: "warn",
+  plugins: [nameEarly(consoleModule)],
   // PostCSS does not tell vite where what a class composes comes from.
   css: { transformer: "lightningcss" },
   build: {
@@ -27,9 +30,12 @@ await build({
     assetsInlineLimit: 0,
     // Every browser that knows the console's CSS preloads modules.
     modulePreload: { polyfill: false },
+    // Of gzipped scripts: budget.ts.
+    chunkSizeWarningLimit: Number.POSITIVE_INFINITY,
     target: "es2023",
     cssTarget: ["chrome123", "firefox121", "safari17.5"],
     rolldownOptions: {
+      output: { codeSplitting: { groups: groupsFrom(consoleModule) } },
       onLog: (level, log, report) => {
         // "use client" says to a server's renderer what is nothing to a browser.
         if (log.code !== "MODULE_LEVEL_DIRECTIVE") report(level, log);

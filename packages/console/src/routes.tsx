@@ -9,6 +9,7 @@ import { MADE_TOKEN } from "./pages/access/made-token.ts";
 import { ACTIVITY_FILTERS } from "./pages/activity/activity-filter.ts";
 import { DELIVERY_FILTERS } from "./pages/deliveries/delivery-filter.ts";
 import { TAB_FIELD } from "./pages/destinations/destination-tab.ts";
+import { OverviewPage } from "./pages/overview/overview-page.tsx";
 import { Root } from "./root.tsx";
 
 const root = createRootRoute({ component: Root, notFoundComponent: NoPage });
@@ -24,7 +25,8 @@ const first = createRoute({
 const overview = createRoute({
   getParentRoute: () => root,
   path: "/overview",
-  component: lazyRouteComponent(() => import("./pages/overview/overview-page.tsx"), "OverviewPage"),
+  // Which most people come to: with the rest of what every page loads, not behind it.
+  component: OverviewPage,
 });
 
 const connect = createRoute({

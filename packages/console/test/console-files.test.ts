@@ -1,4 +1,4 @@
-/** The built pages as a server hands them out. */
+/** The built pages as a server hands them out; BG1 of first-page.ts. */
 import { createHash } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -43,6 +43,16 @@ describe("the built pages", () => {
     const page = index.body.toString();
     expect(page).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\son\w+=|style=/);
     expect(page).not.toMatch(/(?:src|href)="(?!\/assets\/)/);
+  });
+
+  it("BG1: begin with what is small, and imports nothing that is large", async () => {
+    const { index, assets } = await built();
+    const [, begin = ""] = /<script type="module" crossorigin src="([^"]+)"/.exec(index.body.toString()) ?? [];
+    const script = assets.get(begin)?.body.toString() ?? "";
+    const imported = [...script.matchAll(/\bfrom ?"\.\/([^"]+)"/g)].map(([, file]) => assets.get(`/assets/${file}`));
+    const sizes = [script.length, ...imported.map((file) => file?.body.length ?? Number.NaN)];
+    expect(script).toContain("/v1/session");
+    expect(sizes.reduce((sum, each) => sum + each, 0)).toBeLessThan(8192);
   });
 
   it("are answered zipped to who takes that, and not at all to who has them", async () => {

@@ -43,19 +43,6 @@ describe.skipIf("missing" in found)("the overview", () => {
     await page.waitForURL("**/replay?destinationId=dst_1");
   });
 
-  it("is asked for while its own script comes", async () => {
-    const page = await visit("/access", well);
-    const { promise: isLetGo, resolve: letGo } = Promise.withResolvers<void>();
-    const script = "**/assets/overview-page-*.js";
-    await page.route(script, (route) => isLetGo.then(() => route.continue()), { times: 1 });
-    control.answer(well);
-    await page.goto(`${control.url}/overview`);
-    await expect.poll(() => control.requests.map(({ operation }) => operation)).toContain(STATUS);
-    expect(await page.locator("main").count()).toBe(0);
-    letGo();
-    await page.getByText("nothing needs you").waitFor();
-  });
-
   it("says of a destination that answers again what died before, until it was replayed", async () => {
     const since = "2026-11-22T10:42:00.000Z";
     const [largest = {}, smaller = {}] = [

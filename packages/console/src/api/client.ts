@@ -1,5 +1,6 @@
 /** Calls of the control API, typed by its own description. The session's cookie goes along by itself. */
 import type { Operations, Problem } from "./api-types.ts";
+import { takeEarly } from "./early.ts";
 
 export type OperationName = keyof Operations;
 type Empty = Readonly<Record<never, never>>;
@@ -49,12 +50,16 @@ export async function call<Name extends OperationName>(
   );
   const asked = Object.entries(query).filter(([, value]) => value !== undefined && value !== "");
   const search = new URLSearchParams(asked.map(([key, value]) => [key, String(value)])).toString();
-  const response = await fetch(search === "" ? path : `${path}?${search}`, {
-    method,
-    signal: signal ?? null,
-    headers: body === undefined ? {} : { "content-type": "application/json" },
-    body: body === undefined ? null : JSON.stringify(body),
-  }).catch((error: unknown) => {
+  const url = search === "" ? path : `${path}?${search}`;
+  const asking =
+    (method === "GET" ? takeEarly(url) : undefined) ??
+    fetch(url, {
+      method,
+      signal: signal ?? null,
+      headers: body === undefined ? {} : { "content-type": "application/json" },
+      body: body === undefined ? null : JSON.stringify(body),
+    });
+  const response = await asking.catch((error: unknown) => {
     if (signal?.aborted) throw error;
     throw unreachable();
   });

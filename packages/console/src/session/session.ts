@@ -5,6 +5,7 @@
  * SE1  A session that ends while a page is open is `expired`, and the page stays; only who never was signed in sees the
  *      sign-in page.
  * SE2  The code of a sign-in link leaves the address before it is used, and is kept nowhere.
+ * SE3  What was asked for before somebody signed in says nothing of their session, however late it is refused.
  */
 import { type QueryClient, queryOptions, useQuery } from "@tanstack/react-query";
 import type { Operations, Session } from "../api/api-types.ts";
@@ -60,6 +61,8 @@ export function useMissingScope(scope: Session["scopes"][number]): string | null
 /** Throws ApiProblem. */
 export async function signIn(client: QueryClient, key: Operations["POST /v1/session"]["body"]): Promise<void> {
   const session = await open(key);
+  // SE3.
+  await client.cancelQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION[0] });
   keep(client, { state: "open", session });
   await client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION[0] });
 }

@@ -1,0 +1,51 @@
+/** The console in its place on the page. */
+import "@fontsource-variable/inter/wght.css";
+import "@fontsource-variable/jetbrains-mono/wght.css";
+import "./theme/tokens.css";
+import "./theme/base.css";
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { createRoot } from "react-dom/client";
+import { ApiProblem } from "./api/client.ts";
+import { type EarlyAnswers, keepEarly } from "./api/early.ts";
+import { router } from "./routes.tsx";
+import { noteFailure, sessionQuery, takeSignInCode } from "./session/session.ts";
+import { statusQuery } from "./status/status.ts";
+import { showTheme } from "./theme/theme-choice.ts";
+
+/** A read that failed for want of an answer is tried again; a refusal stays one. */
+const MOST_RETRIES = 1;
+
+/** `early`: what was asked for already. */
+export function showConsole(early: EarlyAnswers): void {
+  keepEarly(early);
+  showTheme();
+  const client = createClient();
+  // Before anything is drawn, and at once: who is not signed in has both refused, and is asked for a token.
+  const code = takeSignInCode();
+  const opening = client.prefetchQuery(sessionQuery(code));
+  void (code === null ? client.prefetchQuery(statusQuery) : opening.then(() => client.prefetchQuery(statusQuery)));
+  const place = document.getElementById("root");
+  if (place === null) throw new Error("index.html has no place for the pages");
+  createRoot(place).render(
+    <QueryClientProvider client={client}>
+      <RouterProvider router={router} />
+    </QueryClientProvider>,
+  );
+}
+
+function createClient(): QueryClient {
+  const client: QueryClient = new QueryClient({
+    queryCache: new QueryCache({ onError: (error) => noteFailure(client, error) }),
+    mutationCache: new MutationCache({ onError: (error) => noteFailure(client, error) }),
+    defaultOptions: {
+      queries: {
+        staleTime: 5000,
+        retry: (failures, error) =>
+          failures < MOST_RETRIES && error instanceof ApiProblem && (error.status === null || error.status >= 500),
+        retryDelay: 300,
+      },
+    },
+  });
+  return client;
+}
