@@ -142,6 +142,10 @@ describe.skipIf("missing" in found)("nothing moves", () => {
       "a destination's charts come after its health",
       ...[destinationPage.path, destinationPage.live, ["GET /v1/destinations/{id}/series"], "Waiting: 3"],
     ],
+    [
+      "what became of a source's calls comes after them",
+      ...[sourcePage.path, sourcePage.live, ["GET /v1/events", ...NAMES], "user user-7"],
+    ],
     ["a source's calls come last", sourcePage.path, sourcePage.live, ["GET /v1/sources/{id}/calls"], "Loading calls"],
     [
       "what an overview says beside its figures comes last",

@@ -174,6 +174,26 @@ describe.skipIf("missing" in found)("what leads to a review", () => {
 });
 
 describe.skipIf("missing" in found)("a replay", () => {
+  it.each([
+    [{}, "end fixed at"],
+    [
+      { since: "2026-11-22T06:10:00.000Z", until: "2026-11-22T10:10:00.000Z" },
+      "07:10:00.000 → 11:10:00.000, end fixed at",
+    ],
+    [{ since: "2026-11-22T06:10:00.000Z" }, "07:10:00.000 → end fixed at"],
+    [{ until: "2026-11-22T10:10:00.000Z" }, "→ 11:10:00.000, end fixed at"],
+  ])("says of when its letters are, and where their end was fixed: %j", async (filter, words) => {
+    const createdAt = "2026-11-22T10:42:31.007Z";
+    const page = await visit(`/replays/${RUNNING.id}`, {
+      "GET /v1/replays/{id}": { body: { ...RUNNING, filter, createdAt } },
+    });
+    const told = page.getByText(/end fixed at/);
+    await told.waitFor();
+    // Moments of another day have it before them.
+    const said = (await told.innerText()).replace(/\s+/g, " ").replaceAll(/\d+ \w+(?: \d{4})?,? (?=\d\d:)/g, "");
+    expect(said).toContain(`${words} 11:42:31.007; started`);
+  });
+
   it("is paused, gone on with and cancelled, and says then what is left", async () => {
     let now: object = { state: "running" };
     const become = (next: object) => () => {

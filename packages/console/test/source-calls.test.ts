@@ -27,7 +27,7 @@ describe.skipIf("missing" in found)("a source's calls", () => {
     const page = await visit(PATH, {
       [CALLS]: callsOf([{ ...taken, messageIds: ["message-9"] }, refused]),
       "GET /v1/events": {
-        body: { data: [{ ...event, messageId: "message-9", cause: "no_destination" }], nextCursor: null },
+        body: { data: [{ ...event, ...{ messageId: "message-9", cause: "no_destination", destinationIds: [] } }] },
       },
     });
     const calls = page.getByRole("region", { name: "Calls" });
@@ -38,6 +38,32 @@ describe.skipIf("missing" in found)("a source's calls", () => {
     expect(await axeFaults(page)).toEqual([]);
     await calls.getByText("message-9").click();
     await page.waitForURL("**/events/message-9");
+  });
+
+  it("are counted, those that were not taken as a share of all", async () => {
+    const code = (name: string, count: number) => ({ code: name, count, advice: "" });
+    const counts = { accepted: 970, rejected: [code("missing_user", 20)], refused: [code("too_large", 10)] };
+    const page = await visit(PATH, { [CALLS]: callsOf([taken ?? {}], counts) });
+    await page.getByText("In the last hour 970 taken, now 1.2/s; not taken 3 %", { exact: true }).waitFor();
+  });
+
+  it("say where each went to, by name, and how many others where they are many", async () => {
+    const ids = ["dst_1", "dst_2", "dst_3", "dst_4"];
+    const [known] = (exampleOf("GET /v1/destinations").body as { readonly data: readonly object[] }).data;
+    const all = ids.map((id) => ({ ...known, id, name: `Shop ${id.at(-1)}` }));
+    const found = [
+      { ...event, messageId: "message-8", cause: "delivered", destinationIds: ids.slice(0, 2) },
+      { ...event, messageId: "message-9", cause: "dead_letter", destinationIds: ids },
+    ];
+    const page = await visit(PATH, {
+      [CALLS]: callsOf(found.map(({ messageId }) => ({ ...taken, id: messageId, messageIds: [messageId] }))),
+      "GET /v1/events": { body: { data: found, nextCursor: null } },
+      "GET /v1/destinations": { body: { data: all, nextCursor: null, asOf: null, complete: true } },
+    });
+    const row = (text: string) =>
+      page.getByRole("region", { name: "Calls" }).getByRole("row").filter({ hasText: text });
+    await row("message-8").getByText("→ Shop 1, Shop 2", { exact: true }).waitFor();
+    await row("message-9").getByText("→ Shop 1, Shop 2 and 2 more", { exact: true }).waitFor();
   });
 
   it("wait behind a button as they come, and stand still while they are paused", async () => {

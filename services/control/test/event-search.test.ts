@@ -75,6 +75,7 @@ afterAll(async () => {
 });
 
 interface Found {
+  readonly destinationIds: readonly string[];
   readonly messageId: string;
   readonly cause: string;
 }
@@ -103,7 +104,11 @@ describe("the search for events", () => {
         ...{ messageId: "took", sourceId, type: "track", event: "Order Completed", userKey: "ada", cause: "delivered" },
         receivedAt: new Date(Date.parse(momentOf(10)) - 250).toISOString(),
         sentence: expect.stringMatching(/^Delivered to dst_1 at /),
+        destinationIds: ["dst_1"],
       });
+      expect(data.map((each: Found) => [...each.destinationIds].sort())).toEqual([
+        ...[[], [], ["dst_1"], ["dst_1"], ["dst_1", "dst_2"], ["dst_1"]],
+      ]);
     });
   });
 

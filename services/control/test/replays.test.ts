@@ -158,6 +158,8 @@ describe("a replay", () => {
     expect([dry.status, dry.body]).toMatchObject([202, { id: null, matched: 4, leftOut: NONE_LEFT_OUT }]);
     expect(dry.body.plan).toMatch(/^rpl_/);
     expect(dry.body.samples).toHaveLength(3);
+    // A plan holds for an hour from where its end is fixed.
+    expect(Date.parse(dry.body.expiresAt) - Date.parse(dry.body.countedAt)).toBe(3_600_000);
     expect(dry.body.counts).toEqual([
       { destinationId: anyId, reason: "window_expired", error: "503", type: "track", count: 3 },
       { destinationId: eachId, reason: "rejected_by_receiver", error: "503", type: "track", count: 1 },

@@ -3,6 +3,13 @@ import type { TestedPage } from "./tested-page.ts";
 
 const NONE = { data: [], nextCursor: null, asOf: "2026-11-22T14:12:10.000Z", complete: true };
 
+interface Listed {
+  readonly data: readonly { readonly id: string }[];
+}
+
+const [listed] = (exampleOf("GET /v1/destinations").body as Listed).data;
+const [found] = (exampleOf("GET /v1/events").body as { readonly data: readonly object[] }).data;
+
 export const sourcesPage: TestedPage = {
   ...{ route: "/sources", path: "/sources", title: "Sources · Posthaste", reads: "GET /v1/sources" },
   empty: { "GET /v1/sources": { body: NONE } },
@@ -14,7 +21,7 @@ export const sourcePage: TestedPage = {
   ...{ route: "/sources/$sourceId", path: "/sources/src_4k2v8m1n0p3q5r7s", title: "Web shop · Posthaste" },
   reads: "GET /v1/sources/{id}",
   empty: { "GET /v1/sources/{id}": problem(404, "there is no source src_4k2v8m1n0p3q5r7s") },
-  live: {},
+  live: { "GET /v1/events": { body: { ...NONE, data: [{ ...found, destinationIds: [listed?.id] }] } } },
   shows: [
     "7zve1z2r23axm4r4ht9h51em3sxdz3sg",
     "Its deliveries",
@@ -22,15 +29,11 @@ export const sourcePage: TestedPage = {
     "now 1.2/s; not taken",
     "rejected: missing_user × 41",
     "user user-7",
+    "→ Billing",
   ],
 };
 
-interface Listed {
-  readonly data: readonly { readonly id: string }[];
-}
-
 /** The health of the examples, of the destination that the examples list. */
-const [listed] = (exampleOf("GET /v1/destinations").body as Listed).data;
 const HEALTH_OF_LISTED = {
   ...NONE,
   data: [Object.assign({}, exampleOf("GET /v1/health/destinations/{id}").body, { destinationId: listed?.id })],

@@ -24,6 +24,7 @@ export const reviewPage: TestedPage = {
     "Left out: 41 delivered since, 2 stopped by a deletion request.",
     "12,102",
     "about 2 m 4 s",
+    "its end is fixed at",
   ],
 };
 
@@ -32,5 +33,5 @@ export const replayPage: TestedPage = {
   reads: "GET /v1/replays/{id}",
   empty: { "GET /v1/replays/{id}": problem(404, "there is no replay rpl_4k2v8m1n0p3q5r7s") },
   live: NAMED,
-  shows: ["7,812", "of 12,345 sent", "7,790", "100/s at the most"],
+  shows: ["7,812", "of 12,345 sent", "7,790", "100/s at the most", "end fixed at"],
 };

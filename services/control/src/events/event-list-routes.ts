@@ -42,6 +42,7 @@ const listedEvent = z.object({
   receivedAt: z.iso.datetime().nullable(),
   cause: z.enum(VERDICT_CAUSES).describe("The worst of all events of the source under this message id."),
   sentence: z.string().describe("What became of it, in one sentence."),
+  destinationIds: z.array(z.string()).describe("Those that all verdicts on it speak of, whatever became of it there."),
 });
 
 export interface EventListParts extends Omit<LookupParts, "pipeline" | "audit"> {
@@ -61,8 +62,11 @@ export function eventListRoutes(parts: EventListParts): readonly Route[] {
     const leading = judged.find((each) => each.cause === cause);
     // What is known of it was dropped since, or is hidden by now.
     if (leading === undefined) return [];
-    const { type, event, userKey, receivedAt, sentence } = eventView(leading, { ...terms, messageId, names });
-    return [{ messageId, sourceId, type, event, userKey, receivedAt, cause, sentence }];
+    const view = (each: typeof leading) => eventView(each, { ...terms, messageId, names });
+    const { type, event, userKey, receivedAt, sentence } = view(leading);
+    const told = judged.flatMap((each) => view(each).destinations);
+    const destinationIds = [...new Set(told.map((each) => each.destinationId))];
+    return [{ messageId, sourceId, type, event, userKey, receivedAt, cause, sentence, destinationIds }];
   }
 
   return [

@@ -40,6 +40,7 @@ export const planAnswer = z.object({
   plan: z.string().nullable().describe("Of a dry run: what starts it, for an hour; null when nothing matched."),
   matched: z.int().describe("Dead letters that are sent, or would be."),
   leftOut: leftOutCounts,
+  countedAt: time.describe("Where its end is fixed: what died later is none of it."),
   expiresAt: time.nullable().describe("When the plan is gone unless it was started."),
   counts: z
     .array(
@@ -95,7 +96,7 @@ export const replayAnswer = z.object({
     .object({ passed: z.int(), of: z.int() })
     .describe("How much of the topic, as it was when they were counted, is passed."),
   takeovers: z.int().describe("How often another control process went on; each time up to 1,000 were sent twice."),
-  createdAt: time,
+  createdAt: time.describe("When it was counted, and its end fixed: what died later is none of it."),
   startedAt: time.nullable(),
   endedAt: time.nullable().describe("Null before its end."),
 });
@@ -106,6 +107,7 @@ export function viewPlan({ plan, counts }: MadePlan, { id, planId }: PlanIds): z
     plan: planId,
     matched: plan.matched,
     leftOut: plan.leftOut,
+    countedAt: new Date(plan.createdAtMs).toISOString(),
     expiresAt: planId === null ? null : new Date(plan.expiresAtMs).toISOString(),
     counts: [...counts],
     samples: plan.samples.map(({ deadAtMs, ...sample }) => ({ ...sample, time: new Date(deadAtMs).toISOString() })),

@@ -113,9 +113,10 @@ function Progress({ replay, atMs }: { readonly replay: Replay; readonly atMs: nu
         <Acts replay={replay} />
       </section>
       <p className={styles["detail"]}>
+        <Range replay={replay} />
         {startedAt !== null && (
           <>
-            started <MomentText at={startedAt} withDistance />
+            ; started <MomentText at={startedAt} withDistance />
           </>
         )}
         {endedAt !== null && (
@@ -136,6 +137,29 @@ function Progress({ replay, atMs }: { readonly replay: Replay; readonly atMs: nu
       </p>
       <Copied what="command" text={`posthaste replays watch ${id}`} />
     </div>
+  );
+}
+
+/** When its letters died: what came after its end was fixed is none of it. */
+function Range({ replay: { filter, createdAt } }: { readonly replay: Replay }) {
+  const { since, until } = filter;
+  return (
+    <>
+      {since !== undefined && (
+        <>
+          <MomentText at={since} />
+          {" → "}
+        </>
+      )}
+      {until !== undefined && (
+        <>
+          {since === undefined && "→ "}
+          <MomentText at={until} />
+          {", "}
+        </>
+      )}
+      end fixed at <MomentText at={createdAt} />
+    </>
   );
 }
 

@@ -85,7 +85,7 @@ interface PlanProps {
 
 function Plan({ plan, filter, isCounting, counting, onCountAnew }: PlanProps) {
   const nameOf = useNames();
-  const { matched, expiresAt, counts, samples } = plan;
+  const { matched, countedAt, expiresAt, counts, samples } = plan;
   const destinationIds = [...new Set(counts.map(({ destinationId }) => destinationId))];
   const [only] = destinationIds;
   const target = destinationIds.length === 1 && only !== undefined ? nameOf(only) : null;
@@ -99,8 +99,8 @@ function Plan({ plan, filter, isCounting, counting, onCountAnew }: PlanProps) {
         <LeftOutPart plan={plan} filter={filter} />
         {expiresAt !== null && (
           <p className={styles["detail"]}>
-            What was counted is what is sent, whatever comes meanwhile; the count holds until{" "}
-            <MomentText at={expiresAt} />.{" "}
+            What was counted is what is sent, whatever comes meanwhile: its end is fixed at{" "}
+            <MomentText at={countedAt} />; the count holds until <MomentText at={expiresAt} />.{" "}
             <Button look="quiet" isPending={isCounting} onPress={onCountAnew}>
               Count anew
             </Button>

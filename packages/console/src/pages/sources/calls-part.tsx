@@ -7,6 +7,7 @@ import { PagedList } from "../../listing/paged-list.tsx";
 import { useLiveState } from "../../live/live.ts";
 import { MomentText } from "../../moment/moment-text.tsx";
 import { countOf, rateOf } from "../../moment/numbers.ts";
+import { useNaming } from "../../names/names.ts";
 import { Snippets } from "../../snippets/snippets.tsx";
 import { shareOf } from "../../status/health-words.ts";
 import { causeWords } from "../../verdict/cause.ts";
@@ -20,6 +21,8 @@ type Event = EventPage["data"][number];
 const LOOK_MS = 1000;
 const COUNTS_MS = 5000;
 const VERDICTS = 50;
+/** Of the destinations that one call went to. */
+const MOST_NAMED = 2;
 
 export interface CallsPartProps {
   readonly sourceId: string;
@@ -76,9 +79,12 @@ function CallRow({ call: told, verdict }: { readonly call: Call; readonly verdic
       <span className={styles["detail"]}>{userKey === null ? "" : `user ${userKey}`}</span>
       <span>
         {what === "taken" ? (
-          <Mark tone={verdict === undefined ? "good" : causeWords(verdict.cause).tone}>
-            {verdict === undefined ? "taken" : causeWords(verdict.cause).words}
-          </Mark>
+          <>
+            <Mark tone={verdict === undefined ? "good" : causeWords(verdict.cause).tone}>
+              {verdict === undefined ? "taken" : causeWords(verdict.cause).words}
+            </Mark>
+            <Targets ids={verdict?.destinationIds ?? []} />
+          </>
         ) : (
           <Mark tone="bad">{[what, status, code].filter((each) => each !== null).join(" ")}</Mark>
         )}
@@ -121,6 +127,15 @@ function Counts({ sourceId }: Pick<CallsPartProps, "sourceId">) {
       )}
     </>
   );
+}
+
+/** Where it went to: its first destinations by their names, and how many others. Its line is there before they are. */
+function Targets({ ids }: { readonly ids: readonly string[] }) {
+  const { nameOf, isSettled } = useNaming();
+  if (ids.length === 0 || !isSettled) return <span className={styles["targets"]} />;
+  const others = ids.length - MOST_NAMED;
+  const named = ids.slice(0, MOST_NAMED).map(nameOf).join(", ");
+  return <span className={styles["targets"]}>{`→ ${named}${others > 0 ? ` and ${countOf(others)} more` : ""}`}</span>;
 }
 
 /** By message id, what became of the newest events of the source. */
