@@ -91,6 +91,49 @@ describe.skipIf("missing" in found)("a source", () => {
       .toMatchObject([{ revision: SOURCE.revision + 1, name: "Mine and more" }]);
   });
 
+  it("TD3: follows what another saved while nothing in it is changed, and is saved over that", async () => {
+    const theirs = { ...SOURCE, name: "Theirs", revision: SOURCE.revision + 3 };
+    const page = await visit(sourcePath);
+    const name = page.getByLabel("Name");
+    await expect.poll(() => name.inputValue()).toBe(SOURCE.name);
+    const kept = { ...theirs, name: "Mine", revision: theirs.revision + 1 };
+    control.answer({
+      "GET /v1/sources/{id}": { body: theirs },
+      "PATCH /v1/sources/{id}": { body: kept },
+      "POST /v1/sources/{id}/write-key": { body: theirs },
+    });
+    // Its answer is the source as it is by now.
+    await page.getByRole("button", { name: "Rotate" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click();
+    await page.getByRole("heading", { name: "Theirs", exact: true }).waitFor();
+    await expect.poll(() => name.inputValue()).toBe("Theirs");
+    await name.fill("Mine");
+    await page.keyboard.press("Enter");
+    await expect
+      .poll(() => bodies("PATCH /v1/sources/{id}"))
+      .toMatchObject([{ revision: theirs.revision, name: "Mine" }]);
+  });
+
+  it("TD3: goes on with theirs where they are taken over, whatever was typed", async () => {
+    const theirs = { ...SOURCE, name: "Theirs", revision: SOURCE.revision + 7 };
+    const refuse = problem(409, "the revision is no longer the newest");
+    const page = await visit(sourcePath, { "PATCH /v1/sources/{id}": refuse });
+    await page.getByLabel("Name").fill("Mine");
+    control.answer({ "PATCH /v1/sources/{id}": refuse, "GET /v1/sources/{id}": { body: theirs } });
+    const save = page.getByRole("button", { name: "Save", exact: true });
+    await save.click();
+    const conflict = page.getByRole("dialog", { name: "Somebody else saved meanwhile" });
+    await conflict.getByRole("button", { name: "Take theirs" }).click();
+    await conflict.waitFor({ state: "detached" });
+    expect(await page.getByLabel("Name").inputValue()).toBe("Theirs");
+    await expect.poll(() => save.getAttribute("aria-disabled")).toBe("true");
+    await page.getByLabel("Name").fill("Mine after all");
+    await save.click();
+    await expect
+      .poll(() => bodies("PATCH /v1/sources/{id}").at(-1))
+      .toMatchObject({ revision: theirs.revision, name: "Mine after all" });
+  });
+
   it("TD2: that another saved meanwhile shows theirs and yours, and is saved over theirs when asked", async () => {
     const theirs = { ...SOURCE, name: "Theirs", revision: SOURCE.revision + 7 };
     const refuse = ({ body }: FakeRequest) =>
