@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { eventually } from "@posthaste/testkit/eventually";
 import { createTopic, uniqueName } from "@posthaste/testkit/topics";
 import type { Cluster } from "./broker-faults.ts";
 import { toOwnMs } from "./machine-clock.ts";
@@ -60,10 +61,11 @@ function follow(child: ChildProcess): Bare {
 
 /** A new group that falls to the delivery group's coordinator; brokers choose by the group's name. */
 async function groupBesideDelivery({ view, names }: Cluster): Promise<string> {
-  const coordinator = await view.coordinatorOf(names.deliveryGroup);
+  const coordinatorOf = (groupId: string) => eventually(() => view.coordinatorOf(groupId));
+  const coordinator = await coordinatorOf(names.deliveryGroup);
   for (let tried = 0; tried < MOST_GROUPS_TRIED; tried += 1) {
     const groupId = uniqueName("bare");
-    if ((await view.coordinatorOf(groupId)) === coordinator) return groupId;
+    if ((await coordinatorOf(groupId)) === coordinator) return groupId;
   }
   throw new Error(`no group of ${MOST_GROUPS_TRIED} falls to ${coordinator}`);
 }

@@ -109,7 +109,12 @@ it("P1: a partition whose only replica is down holds up its own records, and nob
   for (const partition of EACH) await send(producer, single, partition, "before");
   const view = createClusterView(stack);
   const victim = brokerNamed("kafka-3");
-  const leaders = await Promise.all(EACH.map((partition) => view.leaderOf(single, partition)));
+  // Each broker hears of them at a time of its own.
+  const leaders = await eventually(async () => {
+    const found = await Promise.all(EACH.map((partition) => view.leaderOf(single, partition)));
+    expect(found).not.toContain(undefined);
+    return found;
+  });
   const [down, up] = [
     leaders.map((leader) => leader === victim.name),
     leaders.map((leader) => leader !== victim.name),
