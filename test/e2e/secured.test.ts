@@ -212,10 +212,13 @@ describe("with nothing but what is its own", () => {
       ),
     );
     await system.makeTopics({ POSTHASTE_PARTITIONS: "7" });
-    const topics = await asOperator((connection) =>
-      connection.withAdmin(async (admin) => (await admin.fetchTopicMetadata({ topics: [names.unrouted] })).topics),
-    );
-    expect(topics[0]?.partitions).toHaveLength(7);
+    // A broker tells them a moment after the controller made them.
+    await eventually(async () => {
+      const topics = await asOperator((connection) =>
+        connection.withAdmin(async (admin) => (await admin.fetchTopicMetadata({ topics: [names.unrouted] })).topics),
+      );
+      expect(topics[0]?.partitions).toHaveLength(7);
+    }, ARRIVAL);
   });
 
   it("control finds an event that the router has not come to", async () => {
