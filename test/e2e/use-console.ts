@@ -22,7 +22,9 @@ export function useConsole(): void {
     if ("missing" in found) return;
     browser = await startBrowser(found.path);
   });
-  afterAll(async () => browser.close());
+  afterAll(async () => {
+    if (!hasNoBrowser) await browser.close();
+  });
 }
 
 /** Prints a figure: what it may be is judged where nothing else runs. */

@@ -1,18 +1,18 @@
 /**
- * "Why did this event not arrive?", asked on the whole installation for every cause, of the API and of the command
- * line: both say the same, and the command ends as a script has to know it.
+ * "Why did this event not arrive?", asked on the whole installation for every cause, of the API, of the page and of
+ * the command line: all say the same, and the command ends as a script has to know it.
  */
 import { VERDICT_CAUSES } from "@posthaste/core/verdict/verdict";
 import { eventually } from "@posthaste/testkit/eventually";
 import { describe, expect, it } from "vitest";
 import { type Call, sendBatch, sendOne } from "./calls.ts";
+import { openConsole } from "./console-flow.ts";
 import { posthaste as runPosthaste } from "./posthaste.ts";
 import { createRoute, type Route, untilKnown } from "./route.ts";
-import { installation, receiver, useInstallation } from "./use-installation.ts";
+import { ARRIVAL, browser, hasNoBrowser, useConsole } from "./use-console.ts";
+import { installation, receiver } from "./use-installation.ts";
 
-const ARRIVAL = { timeoutMs: 60_000 };
-
-useInstallation();
+useConsole();
 
 interface Verdict {
   readonly cause: string;
@@ -146,6 +146,23 @@ describe("each cause is found by the API where the event", () => {
 
   it("is one of the closed list, of which none is left out", () => {
     expect([...new Set(found.values())].sort()).toEqual([...VERDICT_CAUSES].sort());
+  });
+});
+
+describe.skipIf(hasNoBrowser)("the page", () => {
+  it("says the same of each in its sentence", async () => {
+    const { page, faults } = await openConsole(browser, installation);
+    const stands = page.locator("main :is([data-state=live], [data-state=empty])").first();
+    for (const messageId of found.keys()) {
+      // What waited when it was seeded may have been tried since.
+      await eventually(async () => {
+        const { sentence } = await verdictOn(messageId);
+        await page.goto(`${installation.system.controlUrl}/events/${encodeURIComponent(messageId)}`);
+        await stands.waitFor();
+        expect(await page.locator("main").innerText()).toContain(sentence);
+      }, ARRIVAL);
+    }
+    expect(faults()).toEqual([]);
   });
 });
 
