@@ -49,12 +49,19 @@ describe.skipIf("missing" in found)("the overview", () => {
       ...lost({ count: 12_300, lastAt: "2026-11-22T10:09:00.000Z" }).body.data,
       ...lost({ count: 45, error: "504", firstAt: "2026-11-22T07:00:00.000Z" }).body.data,
     ];
+    const later = { ...replay, state: "running", createdAt: "2026-11-22T10:50:00.000Z" };
+    const ofMended = { destinationId: "dst_mended" };
     const answers: FakeAnswers = {
       ...well,
       // Its other group is not among the largest.
       "GET /v1/dead-letters/groups": ({ query }) =>
         query.get("destinationId") === "dst_mended" ? listOf(largest, smaller) : listOf(largest),
-      "GET /v1/replays": listOf(),
+      // Not started, before they died, of another destination: none is of these.
+      "GET /v1/replays": listOf(
+        { ...later, filter: ofMended, state: "planned" },
+        { ...later, filter: ofMended, createdAt: "2026-11-22T09:00:00.000Z" },
+        { ...later, filter: { destinationId: "dst_other" } },
+      ),
       "GET /v1/health/destinations/{id}": mended({ since }),
     };
     const page = await visit("/overview", answers);
@@ -65,11 +72,7 @@ describe.skipIf("missing" in found)("the overview", () => {
     expect(await banner.getByRole("link", { name: "Review" }).getAttribute("href")).toBe(
       "/replay?destinationId=dst_mended&since=2026-11-22T06%3A10%3A00.000Z&until=2026-11-22T10%3A10%3A00.001Z",
     );
-    const later = { ...replay, state: "running", createdAt: "2026-11-22T10:50:00.000Z" };
-    control.answer({
-      ...answers,
-      "GET /v1/replays": listOf({ ...later, filter: { destinationId: "dst_mended" } }),
-    });
+    control.answer({ ...answers, "GET /v1/replays": listOf({ ...later, filter: ofMended }) });
     await page.reload();
     await page.getByText("nothing needs you").waitFor();
     await expect.poll(() => control.requests.some(({ operation }) => operation === "GET /v1/replays")).toBe(true);
