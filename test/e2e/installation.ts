@@ -65,7 +65,8 @@ export async function startInstallation(options: InstallationOptions = {}): Prom
     unexpectedExits,
     close: async () => {
       await system.stop();
-      if (!brokers) await deleteTopics(prefix, system.stack.brokers);
+      // Without brokers of the run, as in a benchmark's short form by hand, the system had its own, which are gone.
+      if (!brokers && process.env["KAFKA_BROKERS"]) await deleteTopics(prefix, system.stack.brokers);
       await rm(dataDir, { recursive: true, force: true });
     },
   };

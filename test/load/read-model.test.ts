@@ -18,7 +18,9 @@ it("bench:read-model tells each figure, and its plans count what was written", {
   // 1 says that an aim does not hold, as on a machine that has other work.
   expect((await exited)[0]).toBeLessThan(2);
   const told = await said;
-  expect(told.match(/^.+: [0-9.]+ .*: (within|\*\*missed\*\*)$/gm)).toHaveLength(20);
+  expect(told.match(/^.+: [0-9.]+ .*: (within|\*\*missed\*\*)$/gm)).toHaveLength(22);
   expect(told).toContain("a plan of one destination (3 counted)");
   expect(told).toContain("a plan of all (3000 counted)");
+  expect(told).toContain("a plan of an event (3000 counted)");
+  expect(told).toContain("a plan of a user (6 counted)");
 });
