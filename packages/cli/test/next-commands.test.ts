@@ -38,7 +38,8 @@ it.each<readonly [words: readonly string[], call: string, answer: object, said: 
     ["destinations", "create", "--name", "Billing", "--urls", "https://a.example"],
     "POST /v1/destinations",
     { id: "dst_1" },
-    "  posthaste send dst_1                  sends it a test event\n  posthaste destinations remove dst_1   undoes it\n",
+    "  posthaste send dst_1                  sends it a test event\n" +
+      "  posthaste destinations remove dst_1   undoes it\n",
   ],
   [
     ["destinations", "update", "dst_1", "--name", "Billing"],
