@@ -20,6 +20,7 @@ export const NO_HEALTH: DestinationHealth = {
   ...{ countedSinceMs: 0, delivered: 0, retryable: 0, permanent: 0, deferred: {} },
   latencies: new Array(LATENCY_BUCKETS).fill(0),
   ...{ deliveredAtMs: null, failedAtMs: null, failingSinceMs: null, recoveredAtMs: null, waiting: 0, urls: [] },
+  failures: [],
 };
 
 export const PROCESS: ProcessHealth = {

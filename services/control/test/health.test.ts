@@ -80,6 +80,10 @@ describe("the health of a destination", () => {
     });
     await health.say("two", id, {
       ...{ delivered: 38, permanent: 2, deliveredAtMs: nowMs, waiting: 4, latencies: latencies(10, 40) },
+      failures: [
+        { url: URL_A, answer: "500", count: 1 },
+        { url: URL_A, answer: "timeout", count: 5 },
+      ],
       urls: [urlHealth(URL_A, { inFlight: 5, answer: failure(nowMs - 20, { status: 500 }) })],
     });
     await eventually(async () => {
@@ -88,7 +92,17 @@ describe("the health of a destination", () => {
         ...{ destinationId: id, name: "Summed", state: "healthy", reason: null, processes: 2 },
         ...{ attempts: 100, success: 0.98, successOfHour: 0.98, inFlight: 7, deadLetters: 0 },
         waiting: { total: 7, inProcess: 7, deferred: 0, topics: [] },
-        urls: [{ url: URL_A, inFlight: 7, answer: { status: 500 } }, { answer: null }],
+        urls: [
+          {
+            ...{ url: URL_A, inFlight: 7, answer: { status: 500 } },
+            failures: [
+              { answer: "timeout", count: 5 },
+              { answer: "500", count: 1 },
+            ],
+          },
+          { answer: null, failures: [] },
+        ],
+        ...{ timeouts: 0.05, givesUp: null },
       });
       expect([told.p50Ms < 1, told.p99Ms > 100]).toEqual([true, true]);
     });
@@ -145,7 +159,7 @@ describe("the health of a destination", () => {
       attemptAt(n, {
         ...{ destinationId: id, messageId: `w-${n}`, outcome: "retryable", originOffset: n },
         followUps: [
-          { kind: "retry", urls: null, delayMs, dueAtMs: dueAtMs + inMs, deadlineMs: dueAtMs + 1e6, reason: null },
+          { kind: "retry", urls: null, delayMs, dueAtMs: dueAtMs + inMs, deadlineMs: dueAtMs + 1e6 + n, reason: null },
         ],
       });
     await writer.attempts([waits(1, 30_000, 5), waits(2, 10_000, 0), waits(3, 30_000, 9)]);
@@ -161,6 +175,10 @@ describe("the health of a destination", () => {
           ],
         },
         ...{ nextRetry: new Date(dueAtMs).toISOString(), deadLetters: 1, state: "healthy", attempts: 0 },
+        givesUp: {
+          first: new Date(dueAtMs + 1e6 + 1).toISOString(),
+          last: new Date(dueAtMs + 1e6 + 3).toISOString(),
+        },
       }),
     );
   });

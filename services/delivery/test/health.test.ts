@@ -32,6 +32,7 @@ it("says how each destination's attempts end, since when it fails and why, and r
     expect(of("bad")).toMatchObject({
       ...{ delivered: 0, deliveredAtMs: null },
       urls: [{ url: `${receiver.url}/bad`, breaker: "open", answer: { outcome: "retryable", status: 503 } }],
+      failures: [{ url: `${receiver.url}/bad`, answer: "503", count: of("bad")?.retryable }],
     });
   });
   const [url] = of("bad")?.urls ?? [];

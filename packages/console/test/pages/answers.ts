@@ -149,7 +149,7 @@ export const ANSWERS: Readonly<Record<string, Answers>> = {
   },
   "/destinations/$destinationId": {
     ...{ about: "Billing", wrong: "breaker open", where: "https://billing.example/hook", since: "since 15:58:02" },
-    ...{ much: "Waiting: 3", why: "503 from https://billing.example/hook", itself: "next probe 16:04:50" },
+    ...{ much: "503 × 25, timeout × 3", why: "503 from https://billing.example/hook", itself: "gives up 19:58:02" },
     ...{ mine: "Replay 12…", fresh: "as of 16:04:21.245", terminal: IN_HELP },
   },
 };

@@ -56,5 +56,8 @@ export const destinationPage: TestedPage = {
   ...{ title: "Billing · Posthaste", reads: "GET /v1/destinations/{id}" },
   empty: { "GET /v1/destinations/{id}": problem(404, "there is no destination dst_4k2v8m1n0p3q5r7s") },
   live: {},
-  shows: ["breaker open since", "Replay 12…", "Waiting: 3", "Attempts"],
+  shows: [
+    ...["breaker open since", "Replay 12…", "Waiting: 3", "Attempts", "gives up"],
+    ...["timeouts, 5 m", "10.7 %", "failed in the last hour: 503 × 25, timeout × 3"],
+  ],
 };

@@ -45,6 +45,14 @@ export interface HealthCounts {
   readonly latencies: readonly number[];
 }
 
+/** Requests to a URL that did not deliver and came to the same. */
+export interface FailedRequests {
+  readonly url: string;
+  /** A status or a code, as `errorOf` has it. */
+  readonly answer: string;
+  readonly count: number;
+}
+
 /** What a process knows of one destination. Moments are ms since the epoch. */
 export interface DestinationHealth extends HealthCounts {
   readonly countedSinceMs: number;
@@ -58,6 +66,8 @@ export interface DestinationHealth extends HealthCounts {
   /** Deliveries that wait in the process for a permit. */
   readonly waiting: number;
   readonly urls: readonly HealthOfUrl[];
+  /** Since `countedSinceMs`, also of URLs that it has no more; empty from a process of an earlier release. */
+  readonly failures: readonly FailedRequests[];
 }
 
 /** What a process runs with. */

@@ -19,7 +19,7 @@ const urlHealth = (over: Partial<HealthOfUrl> = {}): HealthOfUrl => ({
 const OPEN = { breaker: "open", openSinceMs: 900, nextProbeMs: 2000, answer: answer() } as const;
 const health = (over: Partial<DestinationHealth> = {}): DestinationHealth => ({
   ...{ delivered: 0, retryable: 0, permanent: 0, deferred: {}, latencies: [], countedSinceMs: 1, waiting: 0 },
-  ...{ deliveredAtMs: null, failedAtMs: null, failingSinceMs: null, recoveredAtMs: null, urls: [] },
+  ...{ deliveredAtMs: null, failedAtMs: null, failingSinceMs: null, recoveredAtMs: null, urls: [], failures: [] },
   ...over,
 });
 

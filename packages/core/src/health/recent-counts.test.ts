@@ -14,7 +14,7 @@ const counted: fc.Arbitrary<Counted> = fc.record({
 });
 const health = (counts: Counted, countedSinceMs: number): DestinationHealth => ({
   ...{ ...counts, deferred: { breaker_open: counts.deferred }, countedSinceMs, waiting: 0, urls: [] },
-  ...{ deliveredAtMs: null, failedAtMs: null, failingSinceMs: null, recoveredAtMs: null },
+  ...{ deliveredAtMs: null, failedAtMs: null, failingSinceMs: null, recoveredAtMs: null, failures: [] },
 });
 const sum = (one: Counted, other: Counted): Counted => ({
   delivered: one.delivered + other.delivered,

@@ -28,9 +28,17 @@ export function countsSince(
   now: DestinationHealth,
   writtenAtMs: number,
 ): Counted {
-  const isLater = before !== undefined && before.countedSinceMs === now.countedSinceMs;
-  if (before === undefined && writtenAtMs - now.countedSinceMs > FIRST_RECORD_MS) return difference(now, now);
-  return difference(isLater ? before : undefined, now);
+  return difference(countedFrom(before, now, writtenAtMs), now);
+}
+
+/** The record that the counts of `now` are taken from; undefined where all of them count. */
+export function countedFrom(
+  before: DestinationHealth | undefined,
+  now: DestinationHealth,
+  writtenAtMs: number,
+): DestinationHealth | undefined {
+  if (before === undefined && writtenAtMs - now.countedSinceMs > FIRST_RECORD_MS) return now;
+  return before?.countedSinceMs === now.countedSinceMs ? before : undefined;
 }
 
 function difference(before: DestinationHealth | undefined, now: DestinationHealth): Counted {

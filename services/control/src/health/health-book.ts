@@ -11,6 +11,7 @@
 import { readHealthKey } from "@posthaste/contracts/health-keys";
 import type { DestinationHealth, HealthRecord, ProcessHealth } from "@posthaste/core/health/health-record";
 import { type Counted, countsSince, RecentCounts } from "@posthaste/core/health/recent-counts";
+import { failuresSince, RecentFailures } from "@posthaste/core/health/recent-failures";
 
 const SILENT_MS = 60_000;
 const MINUTE_MS = 60_000;
@@ -47,6 +48,7 @@ export class HealthBook {
   /** By destination, then by process. */
   readonly #held = new Map<string, Map<string, DestinationHealth>>();
   readonly #recent = new Map<string, RecentCounts>();
+  readonly #failures = new Map<string, RecentFailures>();
   readonly #rates = new RecentCounts(RATE_STEP_MS);
 
   constructor(options: HealthBookOptions) {
@@ -69,6 +71,11 @@ export class HealthBook {
   /** What was counted of a destination by the minute; undefined where nothing was. */
   recent(destinationId: string): RecentCounts | undefined {
     return this.#recent.get(destinationId);
+  }
+
+  /** Requests that failed of late, by the minute; undefined for a destination at which none did. */
+  failures(destinationId: string): RecentFailures | undefined {
+    return this.#failures.get(destinationId);
   }
 
   /** What was counted of all destinations, in steps of ten seconds. */
@@ -105,7 +112,11 @@ export class HealthBook {
   /** Forgets counts whose time has passed. */
   forgetOld(): void {
     const oldestMs = this.#options.nowMs() - FORGET_MS;
-    for (const [id, recent] of this.#recent) if (recent.newestMs < oldestMs) this.#recent.delete(id);
+    for (const [id, recent] of this.#recent) {
+      if (recent.newestMs >= oldestMs) continue;
+      this.#recent.delete(id);
+      this.#failures.delete(id);
+    }
   }
 
   #take({ instance, writtenAtMs, destinationId, destination, process }: HealthRecord): void {
@@ -115,11 +126,18 @@ export class HealthBook {
     this.#heard.set(instance, heard);
     if (destinationId === null || destination === null) return;
     const byInstance = this.#held.get(destinationId) ?? new Map<string, DestinationHealth>();
-    const counted = countsSince(byInstance.get(instance), destination, writtenAtMs);
+    const before = byInstance.get(instance);
+    const counted = countsSince(before, destination, writtenAtMs);
+    const failed = failuresSince(before, destination, writtenAtMs);
     byInstance.set(instance, destination);
     this.#held.set(destinationId, byInstance);
     // A clock that is ahead counts nothing towards a time that has not come.
-    this.#count({ destinationId, atMs: Math.min(writtenAtMs, this.#options.nowMs()), counted });
+    const atMs = Math.min(writtenAtMs, this.#options.nowMs());
+    this.#count({ destinationId, atMs, counted });
+    if (failed.length === 0) return;
+    const failures = this.#failures.get(destinationId) ?? new RecentFailures(MINUTE_MS);
+    this.#failures.set(destinationId, failures);
+    failures.add(atMs, failed);
   }
 
   /** HB2. */

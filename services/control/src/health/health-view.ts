@@ -11,6 +11,9 @@ import { isoTime, isoTimeOrNull } from "../http/moment.ts";
 import type { WaitingDeliveries } from "../read-model/delivery-table.ts";
 import type { KnownDestination, LoggedHealth, RecentResults } from "./known-health.ts";
 
+/** Of one URL. */
+const MOST_FAILURES = 5;
+
 const time = z.iso.datetime();
 
 const answer = z.object({
@@ -51,12 +54,23 @@ export const healthAnswer = z.object({
       "When the next delivery that failed is tried again; null where none is to come, and as with `waiting`. One that " +
         "is overdue is not counted.",
     ),
+  givesUp: z
+    .object({ first: time, last: time })
+    .nullable()
+    .describe(
+      "When the first and the last of those that wait after an attempt are given up, where they are not delivered " +
+        "before; null where none waits, and as with `waiting`.",
+    ),
   attempts: z.int().describe("Of five minutes."),
   success: z.number().nullable().describe("The share of those that delivered, 0 to 1; null without an attempt."),
   successOfHour: z.number().nullable().describe("The same of an hour."),
   lastHour: z
     .object({ delivered: z.array(z.int()), failed: z.array(z.int()) })
     .describe("Attempts of an hour by five minutes: twelve of each, oldest first; the last five minutes are not over."),
+  timeouts: z
+    .number()
+    .nullable()
+    .describe("The share of five minutes' requests that had no answer in time, 0 to 1; null without a request."),
   p50Ms: z.number().nullable().describe("From the start of a request to its outcome, of five minutes."),
   p99Ms: z.number().nullable(),
   inFlight: z.int().describe("Requests that have not ended."),
@@ -74,6 +88,11 @@ export const healthAnswer = z.object({
       notBefore: time.nullable().describe("Until when the receiver asked not to be called (`Retry-After`)."),
       inFlight: z.int(),
       answer: answer.nullable().describe("The last; null before the first."),
+      failures: z
+        .array(z.object({ answer: z.string(), count: z.int() }))
+        .describe(
+          `Requests of an hour that did not deliver, by status or code, the most first; ${MOST_FAILURES} at most.`,
+        ),
     }),
   ),
   processes: z.int().describe("Delivery processes that say something of it."),
@@ -89,14 +108,15 @@ export interface ToldBeside {
 export function viewHealth(known: KnownDestination, { recent, waiting, logged }: ToldBeside): HealthAnswer {
   return {
     ...viewHealthNow(known, recent),
-    nextRetry: isoTimeOrNull(logged?.nextRetryMs ?? null),
+    nextRetry: isoTimeOrNull(logged?.nextDueMs ?? null),
+    givesUp: logged === null ? null : viewGivesUp(logged),
     waiting: waiting === null ? null : viewWaiting(waiting, inProcess(known.held)),
     deadLetters: logged?.deadLetters ?? null,
   };
 }
 
 /** What the delivery log has to be asked for. */
-type LoggedField = "nextRetry" | "waiting" | "deadLetters";
+type LoggedField = "nextRetry" | "givesUp" | "waiting" | "deadLetters";
 
 /** What is known without a question to the delivery log. */
 export function viewHealthNow(
@@ -108,7 +128,7 @@ export function viewHealthNow(
     destination.urls.map(({ url }) => url),
     held,
   );
-  const { attempts, success, successOfHour, lastHour, p50Ms, p99Ms } = recent;
+  const { attempts, success, successOfHour, lastHour, failures, timeouts, p50Ms, p99Ms } = recent;
   return {
     destinationId: destination.id,
     name: destination.name,
@@ -118,6 +138,7 @@ export function viewHealthNow(
     nextProbe: isoTimeOrNull(judged.nextProbeMs),
     ...{ attempts, success: rounded(success), successOfHour: rounded(successOfHour) },
     lastHour: { delivered: [...lastHour.delivered], failed: [...lastHour.failed] },
+    timeouts: rounded(timeouts),
     p50Ms: p50Ms === null ? null : tenths(p50Ms),
     p99Ms: p99Ms === null ? null : tenths(p99Ms),
     inFlight: urls.reduce((sum, { inFlight }) => sum + inFlight, 0),
@@ -127,9 +148,18 @@ export function viewHealthNow(
       nextProbe: isoTimeOrNull(nextProbeMs),
       notBefore: isoTimeOrNull(notBeforeMs),
       answer: last === null ? null : viewAnswer(last),
+      failures: failures
+        .filter((each) => each.url === url)
+        .slice(0, MOST_FAILURES)
+        .map(({ answer: told, count }) => ({ answer: told, count })),
     })),
     processes: held.length,
   };
+}
+
+function viewGivesUp({ firstDeadlineMs, lastDeadlineMs }: LoggedHealth): HealthAnswer["givesUp"] {
+  if (firstDeadlineMs === null || lastDeadlineMs === null) return null;
+  return { first: isoTime(firstDeadlineMs), last: isoTime(lastDeadlineMs) };
 }
 
 export function viewWaiting(

@@ -1,9 +1,12 @@
+import { destinationHealthKey } from "@posthaste/contracts/health-keys";
 import { RecentCounts } from "@posthaste/core/health/recent-counts";
 import { expect, it } from "vitest";
+import { NO_HEALTH } from "../../test/health-writer.ts";
 import { HealthBook } from "./health-book.ts";
 import { KnownHealth } from "./known-health.ts";
 
 const MINUTE_MS = 60_000;
+const NONE_WAIT = { nextDueMs: null, firstDeadlineMs: null, lastDeadlineMs: null };
 /** Half of a minute is over. */
 const NOW_MS = 30_000_000 * MINUTE_MS + 30_000;
 
@@ -24,7 +27,7 @@ it("an hour's attempts are told by five minutes, the oldest first, those that fa
   const known = new KnownHealth({
     book: Object.assign(book, { recent: (id: string) => (id === "dst_1" ? recent : undefined) }),
     destinations: new Map(),
-    readModel: { nextDueMs: async () => null, waiting: async () => [] },
+    readModel: { waitingTimes: async () => NONE_WAIT, waiting: async () => [] },
     deadLetters: async () => 0,
     nowMs: () => NOW_MS,
   });
@@ -35,4 +38,43 @@ it("an hour's attempts are told by five minutes, the oldest first, those that fa
   });
   expect([attempts, successOfHour]).toEqual([35, 46 / 53]);
   expect(known.recent("dst_2").lastHour).toEqual({ delivered: Array(12).fill(0), failed: Array(12).fill(0) });
+});
+
+it("what failed is told by URL and answer for an hour, and timeouts as a share of five minutes' requests", () => {
+  let nowMs = NOW_MS;
+  const book = new HealthBook({ nowMs: () => nowMs, onCounted: () => undefined });
+  const known = new KnownHealth({
+    book,
+    destinations: new Map(),
+    readModel: { waitingTimes: async () => NONE_WAIT, waiting: async () => [] },
+    deadLetters: async () => 0,
+    nowMs: () => nowMs,
+  });
+  let requests = 0;
+  const say = (more: number, ...failures: readonly (readonly [url: string, answer: string, count: number])[]) => {
+    requests += more;
+    const destination = {
+      ...{
+        ...NO_HEALTH,
+        countedSinceMs: NOW_MS,
+        latencies: NO_HEALTH.latencies.map((_, at) => (at === 3 ? requests : 0)),
+      },
+      failures: failures.map(([url, answer, count]) => ({ url, answer, count })),
+    };
+    const record = { instance: "i", writtenAtMs: nowMs, destinationId: "dst_1", destination, process: null };
+    book.apply(destinationHealthKey("dst_1", "i"), record);
+  };
+  say(20, ["a", "timeout", 5], ["b", "503", 2]);
+  nowMs += 10 * MINUTE_MS;
+  say(8, ["a", "timeout", 7], ["b", "503", 9], ["a", "503", 1]);
+  const { failures, timeouts } = known.recent("dst_1");
+  expect(failures).toEqual([
+    { url: "b", answer: "503", count: 9 },
+    { url: "a", answer: "timeout", count: 7 },
+    { url: "a", answer: "503", count: 1 },
+  ]);
+  expect(timeouts).toBe(0.25);
+  nowMs += 55 * MINUTE_MS;
+  expect(known.recent("dst_1")).toMatchObject({ failures: [{ count: 7 }, { count: 2 }, { count: 1 }], timeouts: null });
+  expect(known.recent("dst_2")).toMatchObject({ failures: [], timeouts: null });
 });

@@ -5,7 +5,8 @@
  * what is dead, without which it answers too.
  */
 import type { Destination } from "@posthaste/core/config/destination";
-import type { DestinationHealth } from "@posthaste/core/health/health-record";
+import type { RequestError } from "@posthaste/core/delivery/outcome";
+import type { DestinationHealth, FailedRequests } from "@posthaste/core/health/health-record";
 import {
   FAILING_WINDOW_MS,
   HEALTH_STATES,
@@ -14,7 +15,7 @@ import {
   judgeHealth,
 } from "@posthaste/core/health/health-state";
 import { latencyAt } from "@posthaste/core/health/latency-counts";
-import type { WaitingDeliveries } from "../read-model/delivery-table.ts";
+import type { WaitingDeliveries, WaitingTimes } from "../read-model/delivery-table.ts";
 import { MINUTE_MS } from "../read-model/health-table.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import type { HealthBook } from "./health-book.ts";
@@ -24,11 +25,12 @@ const HOUR_STEPS = 60;
 /** An hour is told in parts of five minutes. */
 const PART_STEPS = 5;
 const PARTS = HOUR_STEPS / PART_STEPS;
+const TIMEOUT: RequestError = "timeout";
 
 export interface KnownHealthParts {
   readonly book: HealthBook;
   readonly destinations: { get(id: string): Destination | undefined; values(): Iterable<Destination> };
-  readonly readModel: Pick<ReadModel, "nextDueMs" | "waiting">;
+  readonly readModel: Pick<ReadModel, "waitingTimes" | "waiting">;
   /** How many of a destination may be seen; rejects while the read model cannot be asked. */
   readonly deadLetters: (destinationId: string) => Promise<number>;
   readonly nowMs: () => number;
@@ -49,16 +51,18 @@ export interface RecentResults {
   readonly successOfHour: number | null;
   /** Attempts of the hour by five minutes, oldest first. */
   readonly lastHour: Readonly<Record<"delivered" | "failed", readonly number[]>>;
+  /** Requests of the hour that did not deliver, by URL and what they came to, the most first. */
+  readonly failures: readonly FailedRequests[];
+  /** The share of requests that had no answer in time; null without a request. */
+  readonly timeouts: number | null;
   /** Ms; null without a request. */
   readonly p50Ms: number | null;
   readonly p99Ms: number | null;
 }
 
 /** What of a destination the read model knows; null where it cannot be asked. */
-export interface LoggedHealth {
+export interface LoggedHealth extends WaitingTimes {
   readonly deadLetters: number;
-  /** Ms since the epoch; null where nothing that failed waits. */
-  readonly nextRetryMs: number | null;
 }
 
 export class KnownHealth {
@@ -88,11 +92,15 @@ export class KnownHealth {
     const hour = recent.attempts(now, HOUR_STEPS);
     const parts = PARTS_BACK.map((back) => recent.attempts(now, PART_STEPS, back * PART_STEPS));
     const latencies = recent.latencies(now, WINDOW_STEPS);
+    const failures = book.failures(destinationId);
+    const timedOut = (failures?.failed(now, WINDOW_STEPS) ?? []).filter(({ answer }) => answer === TIMEOUT);
     return {
       attempts: window.delivered + window.failed,
       success: shareOf(window.delivered, window.failed),
       successOfHour: shareOf(hour.delivered, hour.failed),
       lastHour: { delivered: parts.map(({ delivered }) => delivered), failed: parts.map(({ failed }) => failed) },
+      failures: failures?.failed(now, HOUR_STEPS) ?? [],
+      timeouts: partOf(sumOf(timedOut.map(({ count }) => count)), sumOf(latencies)),
       p50Ms: latencyAt(latencies, 0.5),
       p99Ms: latencyAt(latencies, 0.99),
     };
@@ -114,11 +122,11 @@ export class KnownHealth {
   async logged(destinationId: string): Promise<LoggedHealth | null> {
     const { readModel, nowMs } = this.#parts;
     try {
-      const [deadLetters, nextRetryMs] = await Promise.all([
+      const [deadLetters, times] = await Promise.all([
         this.#parts.deadLetters(destinationId),
-        readModel.nextDueMs(destinationId, nowMs()),
+        readModel.waitingTimes(destinationId, nowMs()),
       ]);
-      return { deadLetters, nextRetryMs };
+      return { deadLetters, ...times };
     } catch {
       return null;
     }
@@ -142,11 +150,19 @@ const PARTS_BACK = Array.from({ length: PARTS }, (_, part) => PARTS - 1 - part);
 const NOTHING: readonly number[] = PARTS_BACK.map(() => 0);
 const NO_RESULTS: RecentResults = {
   ...{ attempts: 0, success: null, successOfHour: null, lastHour: { delivered: NOTHING, failed: NOTHING } },
-  ...{ p50Ms: null, p99Ms: null },
+  ...{ failures: [], timeouts: null, p50Ms: null, p99Ms: null },
 };
 
 function shareOf(delivered: number, failed: number): number | null {
-  return delivered + failed === 0 ? null : delivered / (delivered + failed);
+  return partOf(delivered, delivered + failed);
+}
+
+function partOf(some: number, all: number): number | null {
+  return all === 0 ? null : Math.min(1, some / all);
+}
+
+function sumOf(counts: readonly number[]): number {
+  return counts.reduce((sum, count) => sum + count, 0);
 }
 
 /** Where a destination stands in the list. */

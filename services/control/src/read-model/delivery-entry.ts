@@ -41,6 +41,8 @@ export interface KnownDelivery extends Pick<LoggedDelivery, "sourceId" | "replay
 interface DeliveryDetail extends Pick<KnownDelivery, "sourceId" | "replayId" | "origin" | "delayMs"> {
   /** Of one that waits after an attempt, as `delayMs`: for the index by it. */
   readonly dueAtMs?: number | undefined;
+  /** And when it is given up, for the index by that. */
+  readonly deadlineMs?: number | null | undefined;
   readonly attempts: readonly KeptAttempt[];
   readonly deferrals: readonly KeptDeferral[];
   readonly letters: readonly KeptLetter[];
@@ -103,7 +105,7 @@ const NOTHING: KnownFacts = { attempts: [], deferrals: [], letters: [] };
 /** Reads back what the others made. */
 export function deliveryFromEntry({ timeMs, messageId, destinationId, kind, detail }: JournalEntry): KnownDelivery {
   // The journal holds what was put into it.
-  const { attempts, deferrals, letters, dueAtMs: _, ...rest } = JSON.parse(detail) as DeliveryDetail;
+  const { attempts, deferrals, letters, dueAtMs: _, deadlineMs: __, ...rest } = JSON.parse(detail) as DeliveryDetail;
   const { sourceId, replayId, origin } = rest;
   const [originPartition, originOffset] = [origin?.partition ?? null, origin?.offset ?? null];
   const left = { ...NOT_KEPT, messageId, destinationId, sourceId, replayId, originPartition, originOffset };
@@ -133,10 +135,10 @@ function entryOf(
   { partition, offset, place }: Omit<JournalCursor, "timeMs">,
 ): JournalEntry {
   const { state, verdict } = standingOf(facts, 0);
-  const { delayMs, dueAtMs } = verdict?.cause === "waiting_retry" ? verdict : { delayMs: null };
+  const { delayMs, dueAtMs, deadlineMs } = verdict?.cause === "waiting_retry" ? verdict : { delayMs: null };
   const kept = { attempts: facts.attempts.map(keptAttempt), deferrals: facts.deferrals.map(keptDeferral) };
   const letters = facts.letters.map(keptLetter);
-  const detail: DeliveryDetail = { sourceId, replayId, origin, delayMs, dueAtMs, ...kept, letters };
+  const detail: DeliveryDetail = { sourceId, replayId, origin, delayMs, dueAtMs, deadlineMs, ...kept, letters };
   const timeMs = lastFact(facts)?.atMs ?? 0;
   const named = { timeMs, partition, offset, place, destinationId, messageId };
   return { ...named, kind: state, detail: JSON.stringify(detail), users: "" };

@@ -35,7 +35,14 @@ function createTable(bounds: Partial<JournalBounds> = {}): DeliveryTable {
 const all = (table: DeliveryTable) => table.journal.newest({ limit: 1000 });
 
 function retryOf(delayMs: number) {
-  return { kind: "retry" as const, urls: null, delayMs, dueAtMs: Date.now() + delayMs, deadlineMs: null, reason: null };
+  return {
+    kind: "retry" as const,
+    urls: null,
+    delayMs,
+    dueAtMs: Date.now() + delayMs,
+    deadlineMs: Date.now() + delayMs + 1000,
+    reason: null,
+  };
 }
 
 /** One record of the log, of one of few deliveries, so that many are of the same. */
@@ -125,19 +132,26 @@ describe("the table of deliveries", () => {
     );
   });
 
-  it("finds the next that is due among those that wait after an attempt, of each destination (DY5)", () => {
+  it("finds the next due and the first and last given up of those that wait after an attempt, by destination (DY5)", () => {
     fc.assert(
       fc.property(inAnyOrder, fc.integer({ min: 1, max: 6 }), ([, entries], maxEntries) => {
         const table = createTable({ maxEntries });
         table.add(entries);
         for (const destinationId of ["dst_a", "dst_b", "dst_c"]) {
-          const dues = all(table)
+          const retries = all(table)
             .filter((entry) => entry.kind === "waiting_retry" && entry.destinationId === destinationId)
-            .flatMap((entry) => deliveryFromEntry(entry).facts.attempts.at(-1)?.followUps ?? [])
-            .map(({ dueAtMs }) => dueAtMs ?? 0);
+            .flatMap((entry) => deliveryFromEntry(entry).facts.attempts.at(-1)?.followUps ?? []);
+          const dues = retries.map(({ dueAtMs }) => dueAtMs ?? 0);
+          const deadlines = retries.map(({ deadlineMs }) => deadlineMs ?? 0);
+          const { firstDeadlineMs, lastDeadlineMs } = table.waitingTimes(destinationId, 0);
+          expect([firstDeadlineMs, lastDeadlineMs]).toEqual(
+            deadlines.length === 0 ? [null, null] : [Math.min(...deadlines), Math.max(...deadlines)],
+          );
           for (const fromMs of [0, Math.min(...dues) + 1]) {
             const later = dues.filter((dueMs) => dueMs >= fromMs);
-            expect(table.nextDueMs(destinationId, fromMs)).toBe(later.length === 0 ? null : Math.min(...later));
+            expect(table.waitingTimes(destinationId, fromMs).nextDueMs).toBe(
+              later.length === 0 ? null : Math.min(...later),
+            );
           }
         }
       }),
@@ -160,7 +174,7 @@ describe("the table of deliveries", () => {
         { partition: 0, offset: n },
       );
     table.add(Array.from({ length: 120 }, (_, n) => waits(n, 5000 + n)).flat());
-    expect([table.nextDueMs("dst_a", 0), table.nextDueMs("dst_a", 5001)]).toEqual([5000, 5001]);
+    expect([0, 5001].map((fromMs) => table.waitingTimes("dst_a", fromMs).nextDueMs)).toEqual([5000, 5001]);
   });
 
   it("counts how a replay's deliveries stand, and of what was sent once none (DY4)", () => {

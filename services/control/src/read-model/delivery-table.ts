@@ -6,7 +6,8 @@
  * DY2  An entry stands where the newest that is known of its delivery does, so it moves to the front with each.
  * DY3  What waits is counted as entries come, change and go: asking costs nothing, however many there are.
  * DY4  What came of a replay is counted along an index that holds the deliveries of replays alone.
- * DY5  Which of those that wait after an attempt is due next is read from an index that holds those alone.
+ * DY5  Which of those that wait after an attempt is due next, and when the first and the last of them are given up, is
+ *      read from indexes that hold those alone.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { deliveryFromEntry, isSameDelivery, joinedEntry } from "./delivery-entry.ts";
@@ -23,6 +24,13 @@ export interface WaitingDeliveries {
   readonly count: number;
 }
 
+/** Moments of a destination's deliveries that wait after an attempt, ms since the epoch; null where none does. */
+export interface WaitingTimes {
+  readonly nextDueMs: number | null;
+  readonly firstDeadlineMs: number | null;
+  readonly lastDeadlineMs: number | null;
+}
+
 /** Deliveries of a replay that stand alike. */
 export interface ReplayedDeliveries {
   readonly replayId: string;
@@ -34,11 +42,14 @@ export interface ReplayedDeliveries {
 const REPLAY_ID = "json_extract(detail, '$.replayId')";
 /** And when it is due; null for what does not wait after an attempt. */
 const DUE = "json_extract(detail, '$.dueAtMs')";
+/** And when it is given up. */
+const DEADLINE = "json_extract(detail, '$.deadlineMs')";
 
 export class DeliveryTable {
   readonly #database: DatabaseSync;
   readonly #replayed: StatementSync;
   readonly #nextDue: StatementSync;
+  readonly #deadlines: readonly StatementSync[];
   readonly #name: string;
   readonly #waiting = new Map<string, WaitingDeliveries>();
   readonly journal: Journal;
@@ -62,6 +73,17 @@ export class DeliveryTable {
       `SELECT ${DUE} AS due FROM ${options.name} INDEXED BY ${byDue}
        WHERE kind = 'waiting_retry' AND destination_id = ? AND ${DUE} >= ? ORDER BY ${DUE} LIMIT 1`,
     );
+    const byDeadline = `${options.name}_by_deadline`;
+    database.exec(
+      `CREATE INDEX IF NOT EXISTS ${byDeadline} ON ${options.name} (destination_id, ${DEADLINE})
+       WHERE kind = 'waiting_retry'`,
+    );
+    this.#deadlines = ["ASC", "DESC"].map((order) =>
+      database.prepare(
+        `SELECT ${DEADLINE} AS deadline FROM ${options.name} INDEXED BY ${byDeadline}
+         WHERE kind = 'waiting_retry' AND destination_id = ? AND ${DEADLINE} > 0 ORDER BY ${DEADLINE} ${order} LIMIT 1`,
+      ),
+    );
     this.#countAll();
   }
 
@@ -76,10 +98,11 @@ export class DeliveryTable {
     return [...this.#waiting.values()];
   }
 
-  /** DY5: the first moment from `fromMs` on at which a delivery of the destination is due; null where none is. */
-  nextDueMs(destinationId: string, fromMs: number): number | null {
+  /** DY5: the first due is one from `fromMs` on. */
+  waitingTimes(destinationId: string, fromMs: number): WaitingTimes {
     const due = this.#nextDue.get(destinationId, fromMs)?.["due"];
-    return due === undefined ? null : Number(due);
+    const [first, last] = this.#deadlines.map((each) => each.get(destinationId)?.["deadline"]);
+    return { nextDueMs: momentOf(due), firstDeadlineMs: momentOf(first), lastDeadlineMs: momentOf(last) };
   }
 
   /** DY4. */
@@ -135,4 +158,8 @@ function sameAs(entry: JournalEntry, others: readonly JournalEntry[]): JournalEn
 
 function delayIn(detail: string): number | null {
   return (JSON.parse(detail) as { readonly delayMs: number | null }).delayMs;
+}
+
+function momentOf(column: unknown): number | null {
+  return column === undefined ? null : Number(column);
 }

@@ -142,7 +142,7 @@ export function openReadModel(options: ReadModelOptions): ReadModel {
     counts: async (journal, query) => store().counts(journal, query),
     outcomes: async (journal, messageIds) => store().outcomes(journal, messageIds),
     waiting: async () => store().waiting(),
-    nextDueMs: async (destinationId, fromMs) => store().nextDueMs(destinationId, fromMs),
+    waitingTimes: async (destinationId, fromMs) => store().waitingTimes(destinationId, fromMs),
     replayed: async (replayIds) => store().replayed(replayIds),
     healthWrittenToMs: async () => store().healthWrittenToMs(),
     addHealth: async (minute) => store().addHealth(minute),

@@ -2,7 +2,7 @@
 import { Worker } from "node:worker_threads";
 import { PosthasteError } from "@posthaste/core/errors";
 import { ThreadClient } from "../thread-client.ts";
-import type { ReplayedDeliveries, WaitingDeliveries } from "./delivery-table.ts";
+import type { ReplayedDeliveries, WaitingDeliveries, WaitingTimes } from "./delivery-table.ts";
 import type { HealthOfMinute, HealthQuery, HealthRow } from "./health-table.ts";
 import type { CountQuery, FoundEntries, JournalSearch, KindCount, MessageOutcome } from "./journal.ts";
 import type { JournalCursor } from "./journal-cursor.ts";
@@ -25,7 +25,7 @@ export type StoreCall =
   | { readonly method: "counts"; readonly journal: JournalName; readonly query: CountQuery }
   | { readonly method: "outcomes"; readonly journal: JournalName; readonly messageIds: readonly string[] }
   | { readonly method: "waiting" }
-  | { readonly method: "nextDueMs"; readonly destinationId: string; readonly fromMs: number }
+  | { readonly method: "waitingTimes"; readonly destinationId: string; readonly fromMs: number }
   | { readonly method: "replayed"; readonly replayIds: readonly string[] }
   | { readonly method: "healthWrittenToMs" }
   | { readonly method: "addHealth"; readonly minute: HealthOfMinute }
@@ -50,7 +50,7 @@ export interface StoreQuestions {
   /** How many deliveries wait, by destination and retry topic. */
   waiting(): Promise<readonly WaitingDeliveries[]>;
   /** When the next delivery of the destination that waits after an attempt is due, from a moment on; null for never. */
-  nextDueMs(destinationId: string, fromMs: number): Promise<number | null>;
+  waitingTimes(destinationId: string, fromMs: number): Promise<WaitingTimes>;
   /** How the deliveries of these replays stand, so far as they are held. */
   replayed(replayIds: readonly string[]): Promise<readonly ReplayedDeliveries[]>;
   /** The end of the newest minute of which the health of destinations is held; null before the first. */
@@ -92,7 +92,7 @@ export async function openStore(options: StoreOptions, onFailure: (reason: Error
     counts: (journal, query) => ask({ method: "counts", journal, query }),
     outcomes: (journal, messageIds) => ask({ method: "outcomes", journal, messageIds }),
     waiting: () => ask({ method: "waiting" }),
-    nextDueMs: (destinationId, fromMs) => ask({ method: "nextDueMs", destinationId, fromMs }),
+    waitingTimes: (destinationId, fromMs) => ask({ method: "waitingTimes", destinationId, fromMs }),
     replayed: (replayIds) => ask({ method: "replayed", replayIds }),
     healthWrittenToMs: () => ask({ method: "healthWrittenToMs" }),
     addHealth: (minute) => ask({ method: "addHealth", minute }),

@@ -46,8 +46,8 @@ function run(call: StoreCall): unknown {
       return store.outcomes(call.journal, call.messageIds);
     case "waiting":
       return store.waiting();
-    case "nextDueMs":
-      return store.nextDueMs(call.destinationId, call.fromMs);
+    case "waitingTimes":
+      return store.waitingTimes(call.destinationId, call.fromMs);
     case "replayed":
       return store.replayed(call.replayIds);
     case "healthWrittenToMs":

@@ -20,7 +20,7 @@ import { UNROUTED_CAUSES } from "@posthaste/core/routing/routing";
 import { DELIVERY_STATES } from "@posthaste/core/verdict/delivery-state";
 import { openCache } from "../sqlite-cache.ts";
 import { COUNTED_KINDS, REFUSED_KINDS } from "./activity-entry.ts";
-import { DeliveryTable, type ReplayedDeliveries, type WaitingDeliveries } from "./delivery-table.ts";
+import { DeliveryTable, type ReplayedDeliveries, type WaitingDeliveries, type WaitingTimes } from "./delivery-table.ts";
 import { DESTINATION_STATES } from "./destination-entry.ts";
 import { type HealthOfMinute, type HealthQuery, type HealthRow, HealthTable } from "./health-table.ts";
 import {
@@ -215,8 +215,8 @@ export class Store {
     return this.#deliveries.waiting();
   }
 
-  nextDueMs(destinationId: string, fromMs: number): number | null {
-    return this.#deliveries.nextDueMs(destinationId, fromMs);
+  waitingTimes(destinationId: string, fromMs: number): WaitingTimes {
+    return this.#deliveries.waitingTimes(destinationId, fromMs);
   }
 
   replayed(replayIds: readonly string[]): readonly ReplayedDeliveries[] {

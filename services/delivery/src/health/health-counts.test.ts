@@ -43,6 +43,29 @@ describe("what a process counts of a destination", () => {
     expect(held?.latencies).toEqual(latencies);
   });
 
+  it("is what failed by URL and by what it came to, and one kind of the rest beyond fifty", () => {
+    const counts = new DestinationsCounts();
+    const failed = (url: string, status: number | null, error: string | null = null) =>
+      counts.finished("a", report(1, result({ url, outcome: "retryable", status, error } as Partial<UrlResult>)));
+    counts.finished("a", report(1, result()));
+    for (const url of ["x", "y", "x"]) failed(url, 503);
+    failed("x", null, "timeout");
+    const told = () => [...(counts.get("a")?.failures.values() ?? [])];
+    const three = [
+      { url: "x", answer: "503", count: 2 },
+      { url: "y", answer: "503", count: 1 },
+      { url: "x", answer: "timeout", count: 1 },
+    ];
+    expect(told()).toEqual(three);
+    for (let status = 200; status < 300; status++) failed("x", status);
+    failed("x", 503);
+    expect(told()).toHaveLength(51);
+    expect([told()[0], told().at(-1)]).toEqual([
+      { url: "x", answer: "503", count: 3 },
+      { url: "x", answer: "other", count: 53 },
+    ]);
+  });
+
   it("is its deferrals by cause", () => {
     const counts = new DestinationsCounts();
     for (const cause of ["breaker_open", "breaker_open", "window_full"] as const) counts.deferred("a", cause, 10);

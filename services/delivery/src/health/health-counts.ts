@@ -9,11 +9,15 @@
  */
 import type { DeferredCause } from "@posthaste/core/delivery/deferred-cause";
 import type { AttemptOutcome } from "@posthaste/core/delivery/outcome";
-import type { HealthCounts, LastAnswer } from "@posthaste/core/health/health-record";
+import { OTHER } from "@posthaste/core/event/event";
+import type { FailedRequests, HealthCounts, LastAnswer } from "@posthaste/core/health/health-record";
 import { LATENCY_BUCKETS, latencyBucket } from "@posthaste/core/health/latency-counts";
+import { errorOf } from "@posthaste/core/replay/letter-filter";
 import type { AttemptReport } from "@posthaste/webhook/report";
 
 const FORGET_MS = 60 * 60_000;
+/** Kinds of failure that are told apart; a receiver may answer with any status. */
+const MOST_FAILURES = 50;
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
@@ -31,6 +35,8 @@ export class DestinationCounts implements HealthCounts {
   recoveredAtMs: number | null = null;
   /** By URL. */
   readonly answers = new Map<string, Mutable<LastAnswer>>();
+  /** By what they came to and URL. */
+  readonly failures = new Map<string, Mutable<FailedRequests>>();
   /** Ms since the epoch. */
   usedMs: number;
   isTouched = false;
@@ -77,6 +83,7 @@ export class DestinationsCounts implements HealthPort {
       const answer = counts.answers.get(url);
       if (answer === undefined) counts.answers.set(url, { atMs, outcome, status, error, durationMs });
       else if (atMs >= answer.atMs) Object.assign(answer, { atMs, outcome, status, error, durationMs });
+      if (outcome !== "delivered") countFailure(counts.failures, url, errorOf({ status, error }));
     }
   }
 
@@ -120,4 +127,18 @@ export class DestinationsCounts implements HealthPort {
     }
     return counts;
   }
+}
+
+/** Beyond `MOST_FAILURES` a URL has one kind more, of all others. */
+function countFailure(failures: DestinationCounts["failures"], url: string, told: string): void {
+  const known = failures.get(`${told} ${url}`);
+  if (known !== undefined) {
+    known.count += 1;
+    return;
+  }
+  const answer = failures.size < MOST_FAILURES ? told : OTHER;
+  const name = `${answer} ${url}`;
+  const held = failures.get(name);
+  if (held === undefined) failures.set(name, { url, answer, count: 1 });
+  else held.count += 1;
 }

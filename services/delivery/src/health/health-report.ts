@@ -23,7 +23,7 @@ export function toDestinationHealth(
   moment: HealthMoment,
 ): DestinationHealth {
   const { delivered, retryable, permanent, deferred, latencies } = counts;
-  const { countedSinceMs, deliveredAtMs, failedAtMs, failingSinceMs, recoveredAtMs, answers } = counts;
+  const { countedSinceMs, deliveredAtMs, failedAtMs, failingSinceMs, recoveredAtMs, answers, failures } = counts;
   return {
     ...{ delivered, retryable, permanent, deferred: { ...deferred }, latencies: [...latencies] },
     countedSinceMs: Math.round(countedSinceMs),
@@ -32,6 +32,7 @@ export function toDestinationHealth(
     failingSinceMs: whole(failingSinceMs),
     recoveredAtMs: whole(recoveredAtMs),
     waiting: active?.waiting ?? 0,
+    failures: Array.from(failures.values(), (each) => ({ ...each })),
     urls:
       active === undefined
         ? [...answers.keys()].map((url) => ({ ...NOTHING_KNOWN, url, answer: answerOf(counts, url) }))

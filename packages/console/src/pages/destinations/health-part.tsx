@@ -82,6 +82,7 @@ function Now({ health }: { readonly health: DestinationHealth }) {
 
 function Figures({ health }: { readonly health: DestinationHealth }) {
   const { destinationId, success, successOfHour, p50Ms, p99Ms, inFlight, nextProbe, nextRetry, deadLetters } = health;
+  const { timeouts, givesUp } = health;
   const dead = deadLetters === null ? "–" : countOf(deadLetters);
   return (
     <dl className={styles["figures"]}>
@@ -89,6 +90,7 @@ function Figures({ health }: { readonly health: DestinationHealth }) {
       <Fact name="success, 1 h">{shareOf(successOfHour)}</Fact>
       <Fact name="p50">{rateOf(p50Ms)} ms</Fact>
       <Fact name="p99">{rateOf(p99Ms)} ms</Fact>
+      <Fact name="timeouts, 5 m">{shareOf(timeouts)}</Fact>
       <Fact name="in flight">{countOf(inFlight)}</Fact>
       <Fact name="dead letters">
         {deadLetters === 0 ? dead : <a href={`/dead-letters/letters${searchOf({ destinationId })}`}>{dead}</a>}
@@ -101,6 +103,17 @@ function Figures({ health }: { readonly health: DestinationHealth }) {
       {nextRetry !== null && (
         <Fact name="next retry">
           <MomentText at={nextRetry} isShort withDistance />
+        </Fact>
+      )}
+      {givesUp !== null && (
+        <Fact name="gives up">
+          <MomentText at={givesUp.first} isShort />
+          {givesUp.last !== givesUp.first && (
+            <>
+              {" to "}
+              <MomentText at={givesUp.last} isShort />
+            </>
+          )}
         </Fact>
       )}
     </dl>
@@ -134,7 +147,7 @@ function Urls({ urls }: Pick<DestinationHealth, "urls">) {
     <section aria-label="URLs" className={styles["part"]}>
       <h2>URLs</h2>
       <ul className={styles["urls"]}>
-        {urls.map(({ url, breaker, openSince, nextProbe, notBefore, answer, inFlight }) => (
+        {urls.map(({ url, breaker, openSince, nextProbe, notBefore, answer, inFlight, failures }) => (
           <li key={url}>
             <code>{url}</code>
             <Mark tone={BREAKERS[breaker]}>{`breaker ${breaker.replace("_", " ")}`}</Mark>
@@ -166,10 +179,16 @@ function Urls({ urls }: Pick<DestinationHealth, "urls">) {
                 </>
               )}
               {`; ${countOf(inFlight)} in flight`}
+              {failures.length > 0 && `; failed in the last hour: ${failureWords(failures)}`}
             </span>
           </li>
         ))}
       </ul>
     </section>
   );
+}
+
+/** `503 × 981, timeout × 120`. */
+function failureWords(failures: DestinationHealth["urls"][number]["failures"]): string {
+  return failures.map(({ answer, count }) => `${answer} × ${countOf(count)}`).join(", ");
 }
