@@ -42,20 +42,26 @@ describe.skipIf("missing" in found)("a token", () => {
     );
   });
 
-  it("says whether its link was opened, and when a browser used it last", async () => {
+  it("says whether its link was opened, and when its text and a browser used it last", async () => {
     const tokens = exampleOf("GET /v1/tokens").body as { readonly data: readonly object[] };
-    const use = { sessionUsedAt: "2026-11-22T10:42:00.000Z", linkUntil: null };
-    const waiting = { sessionUsedAt: null, linkUntil: "2026-11-23T10:42:00.000Z" };
+    const use = { sessionUsedAt: "2026-11-22T10:42:00.000Z", linkUntil: null, usedAt: null };
+    const waiting = { sessionUsedAt: null, linkUntil: "2026-11-23T10:42:00.000Z", usedAt: null };
     const data = [
       { ...tokens.data[0], id: "tok_1", name: "dana", ...use },
       { ...tokens.data[0], id: "tok_2", name: "eve", ...waiting },
-      { ...tokens.data[0], id: "tok_3", name: "a program" },
+      { ...tokens.data[0], id: "tok_3", name: "a program", usedAt: new Date(Date.now() - 183_000).toISOString() },
+      { ...tokens.data[0], id: "tok_4", name: "idle", usedAt: null },
     ];
     const page = await visit("/access", { "GET /v1/tokens": { body: { ...tokens, data } } });
     const row = (name: string) => page.getByRole("listitem").filter({ hasText: name });
-    await row("dana").getByText("signed in, last used").waitFor();
+    await row("dana").getByText("signed in, last asked").waitFor();
     await row("eve").getByText("its link was not opened yet, and can be until").waitFor();
-    expect(await page.getByText(/signed in,|not opened/).count()).toBe(2);
+    await row("a program")
+      .getByText(/; last used .* 3 m \d+ s ago/)
+      .waitFor();
+    await row("idle").getByText("; never used").waitFor();
+    const told = /signed in,|not opened|last used|never used/;
+    expect(await page.getByText(told).count()).toBe(4);
     expect(await axeFaults(page)).toEqual([]);
   });
 

@@ -6,17 +6,19 @@ import {
   SESSION_IDLE_MS,
   SESSION_MS,
   SESSION_NOTE_MS,
+  USE_NOTE_MS,
 } from "@posthaste/core/access/access-record";
 import type { AuditEntry } from "@posthaste/core/access/audit-entry";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { type AccessStore, openAccessStore } from "../src/access/access-store.ts";
 import { ConsoleOrigins } from "../src/access/console-origins.ts";
 import { adminMarkOf, hashOf } from "../src/access/secret-text.ts";
 import { SessionHandlers } from "../src/access/session-handlers.ts";
 import { TokenCallers } from "../src/access/token-callers.ts";
+import { TokenUses } from "../src/access/token-uses.ts";
 import { WrongTokens } from "../src/access/wrong-tokens.ts";
 import { AuditTrail } from "../src/audit/audit-trail.ts";
 import { NOBODY } from "../src/http/admit.ts";
@@ -62,6 +64,7 @@ const HEAD: RequestHead = {
   ...{ method: "GET", address: "a", authorization: undefined, cookie: undefined },
   ...{ host: "127.0.0.1:8090", origin: undefined, userAgent: undefined },
 };
+const NO_USES = { note: () => undefined };
 const OF_ADMIN = { tokenId: ADMIN_TOKEN_ID, adminMark };
 
 it("a link and a session open nothing when their time is over, and TK3: are removed then", async () => {
@@ -116,7 +119,15 @@ function openBehind() {
   } as unknown as AccessStore;
   const wrong = new WrongTokens(clock);
   const origins = new ConsoleOrigins({ configured: [], port: () => 8090 });
-  const callers = new TokenCallers({ adminToken, store: behind, origins, wrong, clock, log: SILENT_LOG });
+  const callers = new TokenCallers({
+    adminToken,
+    store: behind,
+    origins,
+    wrong,
+    clock,
+    log: SILENT_LOG,
+    uses: NO_USES,
+  });
   return { callers, sessions: new SessionHandlers({ store: behind, callers, origins, wrong, adminMark, clock }) };
 }
 
@@ -150,6 +161,7 @@ it("CS2: a session's use is written when the last one written is five minutes ol
     store,
     origins,
     wrong: new WrongTokens(clock),
+    uses: NO_USES,
     clock,
     log: SILENT_LOG,
   });
@@ -164,4 +176,33 @@ it("CS2: a session's use is written when the last one written is five minutes ol
   expect(store.records.get("ses_4")?.revision).not.toBe(revision);
   nowMs += SESSION_IDLE_MS - 1;
   expect((await use()).sessionId).toBe("ses_4");
+});
+
+it("TU1, TU2: a token's use is told at once, and written when the last one written is a minute old", async () => {
+  await put("tok_9", "used text", { scopes: ["read"] });
+  const change = vi.fn((...asked: Parameters<typeof store.records.change>) => store.records.change(...asked));
+  const records = { get: (id: string) => store.records.get(id), change } as unknown as AccessStore["records"];
+  const [uses, elsewhere] = [1, 2].map(() => new TokenUses({ store: { records }, clock, log: SILENT_LOG }));
+  if (uses === undefined || elsewhere === undefined) throw new Error("there are two");
+  const token = store.records.get("tok_9") as AccessRecord;
+  const written = () => store.records.get("use_tok_9");
+  expect([uses.usedAtMs("tok_9"), elsewhere.usedAtMs("tok_9")]).toEqual([null, null]);
+  nowMs = BEGIN_MS + 5;
+  uses.note(token);
+  expect(uses.usedAtMs("tok_9")).toBe(nowMs);
+  await eventually(() => expect(elsewhere.usedAtMs("tok_9")).toBe(BEGIN_MS + 5));
+  expect(store.isLive(written() as AccessRecord)).toBe(true);
+  nowMs = BEGIN_MS + 5 + USE_NOTE_MS - 1;
+  uses.note(token);
+  nowMs += 1;
+  elsewhere.note(token);
+  await eventually(() => expect(written()?.usedAtMs).toBe(nowMs));
+  // The second use was told where it was seen, and not written.
+  expect(change).toHaveBeenCalledTimes(2);
+  expect(uses.usedAtMs("tok_9")).toBe(nowMs);
+  await store.records.change("tok_9", () => null, null);
+  await store.removeExpired();
+  expect(written()).toBeUndefined();
+  uses.forgetRevoked();
+  expect(uses.usedAtMs("tok_9")).toBeNull();
 });

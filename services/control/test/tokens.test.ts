@@ -70,8 +70,19 @@ describe("a token", () => {
       createdBy: "admin",
       linkUntil: null,
       sessionUsedAt: null,
+      usedAt: expect.any(String),
     });
     expect(text).not.toContain(authorization.slice("Bearer ".length));
+  });
+
+  it("is told as never used until its text was, and elsewhere from when that was written", async () => {
+    const { id, authorization } = await make(["read"]);
+    const usedAt = async (control: TestControl) =>
+      (await control.call("GET", "/v1/tokens?limit=200")).body.data.find((each: Made) => each.id === id)?.usedAt;
+    expect(await usedAt(one)).toBeNull();
+    await one.call("GET", "/v1/sources", undefined, { authorization });
+    expect(await usedAt(one)).toEqual(expect.any(String));
+    await eventually(async () => expect(await usedAt(two)).toEqual(expect.any(String)));
   });
 
   it("is refused where it was revoked from the answer on, and elsewhere as soon as that is read", async () => {

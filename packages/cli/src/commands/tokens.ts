@@ -22,7 +22,7 @@ export function addTokens(program: Command, perform: Perform): void {
 
   addList({
     ...{ group: tokens, perform, path: PATH },
-    columns: ["id", "name", "scopes", "createdAt", "createdBy"],
+    columns: ["id", "name", "scopes", "createdAt", "createdBy", "usedAt"],
     description: "list tokens, oldest first; what opens them is not kept",
     examples: ["posthaste tokens list"],
   });

@@ -136,7 +136,7 @@ export type UnreadablePage = { readonly data: readonly ({ readonly place: string
 
 export type Reproduced = { readonly matched: number; readonly reproduced: number };
 
-export type TokenPage = { readonly data: readonly ({ readonly id: string; readonly name: string; readonly scopes: readonly ("read" | "write" | "replay")[]; readonly createdAt: string; readonly createdBy: string; readonly linkUntil: (string) | (null); readonly sessionUsedAt: (string) | (null) })[]; readonly nextCursor: (string) | (null); readonly asOf: (string) | (null); readonly complete: boolean };
+export type TokenPage = { readonly data: readonly ({ readonly id: string; readonly name: string; readonly scopes: readonly ("read" | "write" | "replay")[]; readonly createdAt: string; readonly createdBy: string; readonly linkUntil: (string) | (null); readonly sessionUsedAt: (string) | (null); readonly usedAt: (string) | (null) })[]; readonly nextCursor: (string) | (null); readonly asOf: (string) | (null); readonly complete: boolean };
 
 export type TokenWithKey = { readonly id: string; readonly name: string; readonly scopes: readonly ("read" | "write" | "replay")[]; readonly createdAt: string; readonly createdBy: string; readonly token: (string) | (null); readonly link: (string) | (null) };
 

@@ -6,7 +6,7 @@ export const accessPage: TestedPage = {
   ...{ route: "/access", path: "/access", title: "Access · Posthaste", reads: "GET /v1/tokens" },
   empty: { "GET /v1/tokens": { body: NONE } },
   live: {},
-  shows: ["dashboard", "may read"],
+  shows: ["dashboard", "may read", "last used"],
 };
 
 export const activityPage: TestedPage = {

@@ -128,7 +128,7 @@ export const ANSWERS: Readonly<Record<string, Answers>> = {
   },
   "/access": {
     ...SETTLED,
-    ...{ about: "Access", where: "dashboard", since: "made 16:04:26.111", much: "may read", mine: "Revoke" },
+    ...{ about: "Access", where: "dashboard", since: "last used 16:01:20", much: "may read", mine: "Revoke" },
     ...{ fresh: "as of 16:04:23.557", terminal: IN_HELP },
   },
   "/sources": {

@@ -2,11 +2,12 @@
  * Who may ask control: a record of `posthaste.tokens`. What opens anything stands in it as a SHA-256 alone.
  *
  * A token has a name and scopes, and no hash where it is only used by sign-in links. A link is of a token and opens one
- * session. A session acts as its token and ends with it.
+ * session. A session acts as its token and ends with it. A use says when a token's text was used last, beside the token:
+ * its record is not written again for that, so that no use can undo a revocation.
  */
 import type { Scope } from "./scope.ts";
 
-export const ACCESS_KINDS = ["token", "link", "session"] as const;
+export const ACCESS_KINDS = ["token", "link", "session", "use"] as const;
 export type AccessKind = (typeof ACCESS_KINDS)[number];
 
 /** Stands for the token of the environment, which is no record. */
@@ -23,7 +24,7 @@ export interface AccessRecord {
   readonly hash: string | null;
   /** Of a token; empty for the others, which have their token's. */
   readonly scopes: readonly Scope[];
-  /** The token that a link or a session is of, and with which one ends that was made for a terminal; null for none. */
+  /** The token that a link, a session or a use is of, and with which one ends that was made for a terminal; null for none. */
   readonly tokenId: string | null;
   /** Tells the token of the environment from the one before, where `tokenId` is that; null for any other. */
   readonly adminMark: string | null;
@@ -32,7 +33,7 @@ export interface AccessRecord {
   readonly createdBy: string;
   /** Ends then whatever happens; null for never. */
   readonly expiresAtMs: number | null;
-  /** Of a link: when it was used; of a session: when it was last used, as far as that was written; null for never. */
+  /** Of a link: when it was used; of a session and a use: when it was last used, as far as that was written; null for never. */
   readonly usedAtMs: number | null;
 }
 
@@ -45,6 +46,9 @@ export const SESSION_MS = 7 * 24 * HOUR_MS;
 export const SESSION_IDLE_MS = 12 * HOUR_MS;
 /** A session's use is written again when the last one that was is older. */
 export const SESSION_NOTE_MS = 5 * 60 * 1000;
+
+/** The same of a token's. */
+export const USE_NOTE_MS = 60 * 1000;
 
 /** Whether it is over by itself; whether its token is still there is not looked at. */
 export function isExpired({ kind, expiresAtMs, usedAtMs, createdAtMs }: AccessRecord, nowMs: number): boolean {

@@ -16,6 +16,7 @@ import { sessionRoutes } from "./session-routes.ts";
 import { TokenCallers } from "./token-callers.ts";
 import { TokenHandlers } from "./token-handlers.ts";
 import { tokenRoutes } from "./token-routes.ts";
+import { TokenUses } from "./token-uses.ts";
 import { WrongTokens } from "./wrong-tokens.ts";
 
 /** How often records that are over are looked for (TK3). */
@@ -55,14 +56,16 @@ export async function openAccess(options: OpenAccessOptions): Promise<OpenedAcce
   const store = await openAccessStore(connection, { ...options, topic: names.tokens, producer, adminMark });
   const wrong = new WrongTokens(clock);
   const origins = new ConsoleOrigins({ configured: options.origins, port: options.port });
-  const callers = new TokenCallers({ adminToken, store, origins, wrong, clock, log });
+  const uses = new TokenUses({ store, clock, log });
+  const callers = new TokenCallers({ adminToken, store, origins, wrong, uses, clock, log });
   const sessions = new SessionHandlers({ store, callers, origins, wrong, adminMark, clock });
   const sweep = setInterval(() => {
+    uses.forgetRevoked();
     store.removeExpired().catch((error: unknown) => log.warn({ event: "access_records_not_removed", err: error }));
   }, SWEEP_MS);
   sweep.unref();
   return {
-    routes: [...tokenRoutes(new TokenHandlers({ store, clock }), sessions), ...sessionRoutes(sessions, origins)],
+    routes: [...tokenRoutes(new TokenHandlers({ store, uses, clock }), sessions), ...sessionRoutes(sessions, origins)],
     callers,
     isStillAllowed: (caller) => callers.isStillAllowed(caller),
     get state() {

@@ -18,6 +18,7 @@ import type { ConsoleOrigins } from "./console-origins.ts";
 import { ROUTE_NEEDS } from "./route-needs.ts";
 import { hashOf } from "./secret-text.ts";
 import { readSessionCookie } from "./session-cookie.ts";
+import type { TokenUses } from "./token-uses.ts";
 import type { WrongTokens } from "./wrong-tokens.ts";
 
 /** What whoever holds the token of the environment is called. */
@@ -33,6 +34,7 @@ export interface TokenCallersOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly wrong: WrongTokens;
+  readonly uses: Pick<TokenUses, "note">;
 }
 
 export class TokenCallers implements Callers {
@@ -105,6 +107,7 @@ export class TokenCallers implements Callers {
     const hash = hashOf(token);
     if (hash === this.#adminHash) return { tokenId: null, name: ADMIN_NAME, scopes: SCOPES, sessionId: null, way };
     const found = this.#tokenOf(hash) ?? (await this.#tokenReadNow(hash, address));
+    this.#options.uses.note(found);
     return { tokenId: found.id, name: found.name, scopes: found.scopes, sessionId: null, way };
   }
 

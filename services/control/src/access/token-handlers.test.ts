@@ -34,14 +34,17 @@ it("tokens are told with their newest link and their newest session's use, and n
       isLive: ({ id }: AccessRecord) => id !== "ses_4",
       freshness: { asOf: null, complete: true },
     },
+    uses: { usedAtMs: (id: string) => (id === "tok_3" ? NOW_MS + 8 : null) },
     clock: { nowMs: () => NOW_MS, monotonicMs: () => 0 },
   } as unknown as ConstructorParameters<typeof TokenHandlers>[0]);
   const told = handlers
     .list({ limit: 50 })
-    .data.map(({ record: { id }, linkUntilMs, sessionUsedAtMs }) => [...[id, linkUntilMs, sessionUsedAtMs]]);
+    .data.map(({ record: { id }, linkUntilMs, sessionUsedAtMs, usedAtMs }) => [
+      ...[id, linkUntilMs, sessionUsedAtMs, usedAtMs],
+    ]);
   expect(told).toEqual([
-    ["tok_1", NOW_MS + 9, null],
-    ["tok_2", NOW_MS + 4, NOW_MS + 7],
-    ["tok_3", null, null],
+    ["tok_1", NOW_MS + 9, null, null],
+    ["tok_2", NOW_MS + 4, NOW_MS + 7, null],
+    ["tok_3", null, null, NOW_MS + 8],
   ]);
 });

@@ -9,9 +9,11 @@ import { Problem } from "../http/problem.ts";
 import { createId } from "../identifiers.ts";
 import type { AccessStore } from "./access-store.ts";
 import { createToken, hashOf } from "./secret-text.ts";
+import type { TokenUses } from "./token-uses.ts";
 
 export interface TokenHandlersOptions {
   readonly store: AccessStore;
+  readonly uses: Pick<TokenUses, "usedAtMs">;
   readonly clock: Clock;
 }
 
@@ -45,6 +47,8 @@ const NO_USE: TokenUse = { linkUntilMs: null, sessionUsedAtMs: null };
 
 export interface ListedToken extends TokenUse {
   readonly record: AccessRecord;
+  /** When its text was used last. */
+  readonly usedAtMs: number | null;
 }
 
 export class TokenHandlers {
@@ -55,14 +59,17 @@ export class TokenHandlers {
   }
 
   list(query: PageQuery): Page<ListedToken> & Freshness {
-    const { store } = this.#options;
+    const { store, uses } = this.#options;
     const live = [...store.records.values()].filter((record) => store.isLive(record));
     const { data, nextCursor } = pageFrom(
       live.filter(({ kind }) => kind === "token"),
       query,
     );
-    const uses = usesOf(live);
-    const listed = data.map((record) => ({ record, ...(uses.get(record.id) ?? NO_USE) }));
+    const byToken = usesOf(live);
+    const listed = data.map((record) => ({
+      ...{ record, ...(byToken.get(record.id) ?? NO_USE) },
+      usedAtMs: uses.usedAtMs(record.id),
+    }));
     return { data: listed, nextCursor, ...store.freshness };
   }
 

@@ -42,7 +42,8 @@ const tokenInUse = listedToken.extend({
   sessionUsedAt: z.iso
     .datetime()
     .nullable()
-    .describe("When a browser that is signed in by it asked last, to five minutes; use of its text is not kept."),
+    .describe("When a browser that is signed in by it asked last, to five minutes; null for none."),
+  usedAt: z.iso.datetime().nullable().describe("When its text was used last, to a minute; null for never."),
 });
 
 export const madeToken = listedToken.extend({ token: z.string().describe("Told here and nowhere again.") });
@@ -63,10 +64,11 @@ export function tokenRoutes(handlers: TokenHandlers, links: Pick<SessionHandlers
       answer: { status: 200, description: "One page.", body: { name: "TokenPage", schema: pageOf(tokenInUse) } },
       handle: ({ query }) => {
         const page = handlers.list(query);
-        const data = page.data.map(({ record, linkUntilMs, sessionUsedAtMs }) => ({
+        const data = page.data.map(({ record, linkUntilMs, sessionUsedAtMs, usedAtMs }) => ({
           ...viewToken(record),
           linkUntil: isoTimeOrNull(linkUntilMs),
           sessionUsedAt: isoTimeOrNull(sessionUsedAtMs),
+          usedAt: isoTimeOrNull(usedAtMs),
         }));
         return { ...page, data };
       },

@@ -89,13 +89,19 @@ export function AccessPage() {
   );
 }
 
-/** Whether somebody came by it, as far as a browser tells: use of a token's text is not kept. */
-function Use({ token: { linkUntil, sessionUsedAt } }: { readonly token: Token }) {
+/** When somebody came by it last, as a text and by a browser. */
+function Use({ token: { linkUntil, sessionUsedAt, usedAt } }: { readonly token: Token }) {
   return (
     <>
+      {usedAt !== null && (
+        <>
+          ; last used <MomentText at={usedAt} isShort withDistance />
+        </>
+      )}
+      {usedAt === null && sessionUsedAt === null && linkUntil === null && "; never used"}
       {sessionUsedAt !== null && (
         <>
-          ; signed in, last used <MomentText at={sessionUsedAt} isShort withDistance />
+          ; signed in, last asked <MomentText at={sessionUsedAt} isShort withDistance />
         </>
       )}
       {linkUntil !== null && (
