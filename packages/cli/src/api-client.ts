@@ -1,6 +1,6 @@
 /** The control API over fetch: the only thing that the command talks to. */
 
-import { beginDownload, endless, wholeOf } from "./download.ts";
+import { beginEndless, endless } from "./endless-answer.ts";
 import { type Entry, isEntry } from "./entries.ts";
 import { CliError, EXIT, type ExitCode } from "./exit-code.ts";
 
@@ -33,6 +33,13 @@ export interface OpenOptions {
   readonly signal: AbortSignal;
 }
 
+/** An answer as it comes. */
+export interface Download {
+  readonly chunks: AsyncIterable<Uint8Array>;
+  /** What was told behind its end under this name; to be asked for then. */
+  readonly trailer: (name: string) => string | undefined;
+}
+
 export interface Paging {
   /** As many as a page may have. */
   readonly page?: number;
@@ -57,7 +64,7 @@ export interface ApiClient {
    * The bytes of an answer as they come, however long that takes. Throws as `call` does, also when they break off in
    * the middle.
    */
-  download(path: string): Promise<AsyncIterable<Uint8Array>>;
+  download(path: string): Promise<Download>;
   /**
    * The bytes of an answer that has no end. Throws as `call` does, also where they break off: that is code 5.
    */
@@ -111,15 +118,38 @@ export function createApiClient({ url, token, timeoutMs, version }: ApiClientOpt
   const lost = (cause: unknown): never => {
     throw notReachable(url, timeoutMs, cause);
   };
-  const begin = async (path: string, options?: OpenOptions): Promise<Response> => {
-    const headers = { ...authorization(), ...options?.headers };
-    const asked = { url: `${url}${path}`, headers, timeoutMs, signal: options?.signal };
-    const response = await beginDownload(asked).catch(lost);
+  const open: ApiClient["open"] = async (path, { headers, signal }) => {
+    const asked = { url: `${url}${path}`, headers: { ...authorization(), ...headers }, timeoutMs, signal };
+    const response = await beginEndless(asked).catch(lost);
     if (response.status >= 400) throw refusal({ status: response.status, body: parseJson(await response.text()) });
-    return response;
+    return endless(response, lost);
   };
 
-  const listRead: ApiClient["listRead"] = async (path, limit, filter, { page = PAGE, extraMs = 0 } = {}) => {
+  const download: ApiClient["download"] = async (path) => {
+    // As for uploads.
+    const { beginDownload, textOf, wholeOf } = await import("./download.ts");
+    const response = await beginDownload({ url: `${url}${path}`, headers: authorization(), timeoutMs }).catch(lost);
+    const { statusCode: status = 0 } = response;
+    if (status >= 400) throw refusal({ status, body: parseJson(await textOf(response).catch(lost)) });
+    return { chunks: wholeOf(response), trailer: (name) => response.trailers[name] };
+  };
+
+  const listRead = listReader(call);
+  return {
+    hasToken: token !== null,
+    call,
+    upload: uploadLines,
+    download,
+    open,
+    list: async (path, limit) => (await listRead(path, limit, {})).entries,
+    listRead,
+    probe: (path) => request("GET", path),
+  };
+}
+
+/** Through all pages. */
+function listReader(call: ApiClient["call"]): ApiClient["listRead"] {
+  return async (path, limit, filter, { page = PAGE, extraMs = 0 } = {}) => {
     const entries: Entry[] = [];
     let isComplete = true;
     let cursor: string | null = null;
@@ -132,17 +162,6 @@ export function createApiClient({ url, token, timeoutMs, version }: ApiClientOpt
       cursor = typeof nextCursor === "string" ? nextCursor : null;
     } while (cursor !== null && entries.length < limit);
     return { entries, complete: isComplete };
-  };
-
-  return {
-    hasToken: token !== null,
-    call,
-    upload: uploadLines,
-    download: async (path) => wholeOf(await begin(path)),
-    open: async (path, options) => endless(await begin(path, options), lost),
-    list: async (path, limit) => (await listRead(path, limit, {})).entries,
-    listRead,
-    probe: (path) => request("GET", path),
   };
 }
 

@@ -1,4 +1,6 @@
-/** An answer that is read as it comes, however long it is. */
+/** An answer that is read as it comes, and what is told behind its end: trailers, of which `fetch` tells nothing. */
+import { type IncomingMessage, request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
 import { CliError, EXIT } from "./exit-code.ts";
 
 export interface DownloadOptions {
@@ -6,37 +8,41 @@ export interface DownloadOptions {
   readonly headers: Readonly<Record<string, string>>;
   /** Until the answer begins. */
   readonly timeoutMs: number;
-  /** Ends it at any time. */
-  readonly signal?: AbortSignal | undefined;
 }
 
-/** Resolves when the answer begins; rejects as `fetch` does. */
-export async function beginDownload({ url, headers, timeoutMs, signal }: DownloadOptions): Promise<Response> {
-  const begun = new AbortController();
-  const timer = setTimeout(() => begun.abort(new DOMException("no answer", "TimeoutError")), timeoutMs);
-  try {
+/** Resolves when the answer begins; rejects with what the connection failed with, or a `TimeoutError`. */
+export async function beginDownload({ url, headers, timeoutMs }: DownloadOptions): Promise<IncomingMessage> {
+  const request = url.startsWith("https:") ? requestHttps : requestHttp;
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const outgoing = request(url, { headers });
+  const timer = setTimeout(() => outgoing.destroy(new DOMException("no answer", "TimeoutError")), timeoutMs);
+  outgoing.on("error", reject);
+  outgoing.on("response", (response) => {
+    const { statusCode = 0 } = response;
+    if (statusCode < 300 || statusCode >= 400) return resolve(response);
     // The token is for this server and no other.
-    const signals = signal === undefined ? [begun.signal] : [begun.signal, signal];
-    return await fetch(url, { headers, redirect: "error", signal: AbortSignal.any(signals) });
+    outgoing.destroy();
+    reject(new Error(`it answers ${statusCode}, a redirection, which is not followed`));
+  });
+  outgoing.end();
+  try {
+    return await promise;
   } finally {
     clearTimeout(timer);
   }
 }
 
 /** The bytes of an answer; throws CliError where they break off. */
-export async function* wholeOf({ body }: Response): AsyncGenerator<Uint8Array> {
+export async function* wholeOf(response: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
-    yield* body ?? [];
+    yield* response;
   } catch (cause) {
     throw new CliError(EXIT.failed, "the answer broke off in the middle: what came is not all", { cause });
   }
 }
 
-/** The bytes of an answer that has no end; `lost` throws where they break off. */
-export async function* endless({ body }: Response, lost: (cause: unknown) => never): AsyncGenerator<Uint8Array> {
-  try {
-    yield* body ?? [];
-  } catch (cause) {
-    lost(cause);
-  }
+export async function textOf(response: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of response) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
 }

@@ -194,6 +194,30 @@ describe("dead letters", () => {
     expect((await posthaste(["dead-letters", "export", "--type", "x"])).code).toBe(2);
   });
 
+  it("whose export leaves some out say of how many at its end", async () => {
+    const exported = async (trailers: Record<string, string>) => {
+      const control = createServer(({ url = "" }, response) => {
+        if (!url.includes("/export")) return void response.end('{"data": [], "nextCursor": null, "complete": false}');
+        response.writeHead(200, { trailer: Object.keys(trailers).join() }).write('{"place":"0:0"}\n');
+        response.addTrailers(trailers);
+        response.end();
+      });
+      await once(control.listen(0, "127.0.0.1"), "listening");
+      const { port } = control.address() as AddressInfo;
+      const run = ["dead-letters", "export", "--url", `http://127.0.0.1:${port}`];
+      const { code, stdout, stderr } = await runBinary(run, { env: { POSTHASTE_ADMIN_TOKEN: TOKEN } });
+      control.close();
+      expect([code, stdout]).toEqual([0, '{"place":"0:0"}\n']);
+      return stderr;
+    };
+    expect(await exported({ "Posthaste-Left-Out": "suppressed=3, purged=12" })).toBe(
+      "exported 1 dead letters; left out: 3 suppressed, 12 purged\n",
+    );
+    expect(await exported({ "Posthaste-Left-Out": "suppressed=0, purged=0" })).toBe("exported 1 dead letters\n");
+    // As an earlier release's control answers.
+    expect(await exported({})).toBe("exported 1 dead letters\n");
+  });
+
   it("whose export breaks off are no whole file, and the command says so", async () => {
     const breaking = createServer(({ url = "" }, response) => {
       const isExport = url.includes("/export");

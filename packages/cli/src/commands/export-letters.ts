@@ -3,6 +3,7 @@ import type { Context } from "../context.ts";
 import { CliError, EXIT, type ExitCode } from "../exit-code.ts";
 import { startProgress } from "../progress.ts";
 import { type LetterFilter, letterQuery } from "./letter-filter.ts";
+import { leftOutWords } from "./letter-plan.ts";
 
 export const EXPORT_FORMATS = ["ndjson", "csv", "parquet"] as const;
 
@@ -12,6 +13,8 @@ export interface ExportOptions extends LetterFilter {
 }
 
 const PATH = "/v1/dead-letters";
+/** What control tells behind the file's end: `suppressed=3, purged=0`. */
+const LEFT_OUT = "posthaste-left-out";
 const NEWLINE = 0x0a;
 
 /** 0 when all of it is written. */
@@ -23,7 +26,7 @@ export async function exportLetters(context: Context, options: ExportOptions): P
   }
   const query = letterQuery(filter);
   const total = await countOf(context, query);
-  const chunks = await api.download(`${PATH}/export?${new URLSearchParams({ ...query, format })}`);
+  const { chunks, trailer } = await api.download(`${PATH}/export?${new URLSearchParams({ ...query, format })}`);
   const file = await terminal.openOutput(output ?? "-");
   const progress = startProgress(context);
   let [rows, bytes] = [format === "csv" ? -1 : 0, 0];
@@ -40,7 +43,9 @@ export async function exportLetters(context: Context, options: ExportOptions): P
     progress.end();
   }
   const what = format === "parquet" ? `${bytes} bytes` : `${Math.max(0, rows)} dead letters`;
-  printer.say(`exported ${what}${output === undefined ? "" : ` to ${output}`}`);
+  const left = leftOutWords(countsIn(trailer(LEFT_OUT)));
+  const behind = left === "" ? "" : `; left out: ${left}`;
+  printer.say(`exported ${what}${output === undefined ? "" : ` to ${output}`}${behind}`);
   return EXIT.done;
 }
 
@@ -54,6 +59,11 @@ async function countOf({ api }: Context, query: Record<string, string>): Promise
     if (error instanceof CliError && error.exitCode === EXIT.notReachable) return undefined;
     throw error;
   }
+}
+
+function countsIn(leftOut = ""): Record<string, number> {
+  const counts = leftOut.split(",").map((part) => part.trim().split("="));
+  return Object.fromEntries(counts.map(([cause = "", count]) => [cause, Number(count)]));
 }
 
 function linesIn(chunk: Uint8Array): number {

@@ -19,7 +19,8 @@ export function addScanEvent(events: Command, perform: Perform): void {
       perform(command, async ({ api, printer, terminal }) => {
         const progress = startProgress({ terminal, printer });
         let last: Entry | null = null;
-        for await (const { event, data } of serverSentEvents(await api.download(eventPath(messageId, "/scan")))) {
+        const { chunks } = await api.download(eventPath(messageId, "/scan"));
+        for await (const { event, data } of serverSentEvents(chunks)) {
           const found: Entry = JSON.parse(data);
           if (event === "find") {
             progress.end();
