@@ -71,6 +71,20 @@ describe("sizes", () => {
     expect(gateway.rejected()).toEqual([]);
   });
 
+  it("are of a compressed batch's refused calls, which are kept, by what was sent", async () => {
+    const batchOf = (calls: number) => {
+      const refused = JSON.stringify({ ...track(""), messageId: "x".repeat(16_000) });
+      return Buffer.from(`{"batch":[${Array(calls).fill(refused).join(",")},${callOf(1_000)}]}`);
+    };
+    const post = async (body: Buffer, headers = {}) => (await gateway.post("/v1/batch", body, headers)).status;
+    const gzip = { "content-encoding": "gzip" };
+    expect(await post(gzipSync(batchOf(30)), gzip)).toBe(413);
+    expect(gateway.producer.sent).toEqual([]);
+    expect(await post(gzipSync(batchOf(4)), gzip)).toBe(200);
+    expect(await post(batchOf(30))).toBe(200);
+    expect([gateway.events().length, gateway.rejected().flatMap(({ calls }) => calls).length]).toEqual([2, 34]);
+  });
+
   it("are the same for a call in a batch, which is rejected without the others", async () => {
     const batch = `{"batch":[${callOf(MAX_CALL_BYTES)},${callOf(MAX_CALL_BYTES + 1)}]}`;
     const { status, body } = await answerOf(await gateway.post("/v1/batch", batch));

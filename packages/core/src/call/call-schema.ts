@@ -13,6 +13,7 @@ export function isCallType(value: unknown): value is CallType {
 
 /** Longer ids would not fit the headers that carry them. */
 const MAX_MESSAGE_ID_LENGTH = 255;
+const PRINTABLE = /^[\x20-\x7e]*$/;
 
 const jsonObject = z
   .unknown()
@@ -37,8 +38,9 @@ const commonFields = {
       [
         z
           .string()
-          .regex(/^[\x20-\x7e]*$/)
-          .max(MAX_MESSAGE_ID_LENGTH),
+          // What is too long may be a call long, and its letters are not looked at.
+          .refine((value) => value.length <= MAX_MESSAGE_ID_LENGTH && PRINTABLE.test(value))
+          .meta({ maxLength: MAX_MESSAGE_ID_LENGTH, pattern: PRINTABLE.source }),
         z.int(),
       ],
       `must be a string of at most ${MAX_MESSAGE_ID_LENGTH} printable ASCII characters`,

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { Event } from "../event/event.ts";
 import { toWebhookBody } from "../routing/body.ts";
 import { parseCall } from "./call.ts";
@@ -254,6 +254,17 @@ describe("refusals", () => {
     ["nested_too_deep", track({ unknown: parseJson(`${"[".repeat(100)}${"]".repeat(100)}`) })],
   ])("say %s", (code, call) => {
     expect(refusal(call).code).toBe(code);
+  });
+
+  it("look at no letter of a message id that is too long", () => {
+    const messageId = `${"x".repeat(30_000)}€`;
+    const looks = vi.spyOn(RegExp.prototype, "test");
+    const looked = vi.spyOn(RegExp.prototype, "exec");
+    expect(refusal(track({ messageId })).code).toBe("invalid_field");
+    for (const { mock } of [looks, looked]) expect(mock.calls.filter(([text]) => text === messageId)).toEqual([]);
+    vi.restoreAllMocks();
+    expect(refusal(track({ messageId: "€" })).code).toBe("invalid_field");
+    expect(take(track({ messageId: "x".repeat(255) })).messageId).toHaveLength(255);
   });
 
   it("name the field and what it must be", () => {

@@ -34,7 +34,7 @@ import {
   unavailable,
 } from "../answer/answer.ts";
 import { openBatch } from "../body/batch-body.ts";
-import { mostCalls, mostExpandedBytes } from "../body/inflated-body.ts";
+import { mostCalls, mostExpandedBytes, mostRefusedLength } from "../body/inflated-body.ts";
 import { parseBody } from "../body/parse-body.ts";
 import type { Amount } from "../fairness/rate-limit.ts";
 import type { Steps } from "../fairness/work-queue.ts";
@@ -139,7 +139,10 @@ class CallAcceptance implements Accept {
     if ("refusal" in found) return this.#refuse(found.refusal, size);
     const { source } = found;
     const arrival = this.#arrivalOf(source, request, parsed.batch);
-    const sorted = yield* this.#sorter.batch(opened.runsOf(calls), arrival, mostExpandedBytes(sentBytes));
+    const sorted = yield* this.#sorter.batch(opened.runsOf(calls), arrival, {
+      expandedBytes: mostExpandedBytes(sentBytes),
+      refusedLength: mostRefusedLength(sentBytes),
+    });
     if ("status" in sorted) return this.#refuse(sorted, size);
     if (sorted.records.length === 0) return this.#answerTo(source, sorted);
     return this.#acknowledged(sorted.records, { source, calls: size }, () => this.#answerTo(source, sorted));

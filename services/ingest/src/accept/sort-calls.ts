@@ -8,7 +8,7 @@ import type { RejectedCallEntry, RejectedCalls } from "@posthaste/core/call/reje
 import type { Event } from "@posthaste/core/event/event";
 import { eventKey } from "@posthaste/core/routing/partition-key";
 import type { OutgoingRecord } from "@posthaste/kafka/producer/producer";
-import { malformed, type Refusal, type RejectedCall, tooLarge } from "../answer/answer.ts";
+import { malformed, type Refusal, type RejectedCall, SAYS_TOO_MUCH, tooLarge } from "../answer/answer.ts";
 import type { CallRun } from "../body/batch-body.ts";
 import { ownStrings } from "../body/string-member.ts";
 import {
@@ -42,13 +42,20 @@ export interface CallSorter {
   oversized(body: Buffer, arrival: CallArrival): RefusedCall;
   /**
    * The calls of a batch, or why the batch as a whole cannot be accepted; in steps of about a millisecond.
-   * `maxExpandedBytes`: what the events may have that are made of it.
    */
   batch(
     runs: Iterable<CallRun | { readonly refusal: Refusal }>,
     arrival: CallArrival,
-    maxExpandedBytes: number,
+    most: BatchBounds,
   ): Generator<void, SortedCalls | Refusal>;
+}
+
+/** What may be made of a batch. */
+export interface BatchBounds {
+  /** What its events may have. */
+  readonly expandedBytes: number;
+  /** UTF-16 units that may be kept of its refused calls. */
+  readonly refusedLength: number;
 }
 
 export interface RefusedCall {
@@ -77,6 +84,7 @@ interface BatchSoFar {
   readonly rejected: RejectedCall[];
   readonly entries: RejectedCallEntry[];
   expandedBytes: number;
+  refusedLength: number;
   calls: number;
 }
 
@@ -108,9 +116,9 @@ class RecordSorter implements CallSorter {
   *batch(
     runs: Iterable<CallRun | { readonly refusal: Refusal }>,
     arrival: CallArrival,
-    maxExpandedBytes: number,
+    most: BatchBounds,
   ): Generator<void, SortedCalls | Refusal> {
-    const batch: BatchSoFar = { records: [], rejected: [], entries: [], expandedBytes: 0, calls: 0 };
+    const batch: BatchSoFar = { records: [], rejected: [], entries: [], expandedBytes: 0, refusedLength: 0, calls: 0 };
     const shared = measureShared(arrival);
     for (const run of runs) {
       if ("refusal" in run) return run.refusal;
@@ -125,9 +133,11 @@ class RecordSorter implements CallSorter {
           }
           const refusal = this.#sort(batch, { call, isLarge: run.isLarge }, { arrival, shared });
           if (refusal !== null) return refusal;
-          if (batch.expandedBytes > maxExpandedBytes) return REPEATED_CONTEXT;
+          if (batch.expandedBytes > most.expandedBytes) return REPEATED_CONTEXT;
+          if (batch.refusedLength > most.refusedLength) return SAYS_TOO_MUCH;
         }
       }
+      if (batch.refusedLength > most.refusedLength) return SAYS_TOO_MUCH;
       yield;
     }
     const { records, rejected, entries } = batch;
@@ -162,6 +172,7 @@ class RecordSorter implements CallSorter {
   #reject(batch: BatchSoFar, { code, message }: CallRefusal, entry: RejectedCallEntry): void {
     batch.rejected.push({ index: batch.calls, code, message });
     batch.entries.push(entry);
+    batch.refusedLength += entry.callJson.length;
     batch.calls++;
   }
 

@@ -77,5 +77,5 @@ export function unavailable(code: string, message: string): Refusal {
 
 export const SAYS_TOO_MUCH = tooLarge(
   "request_too_large",
-  "Compressed, the body holds more calls, objects or values than its size allows; send smaller batches, or without compression.",
+  "Compressed, the body holds more text, calls, objects or values than its size allows; send smaller batches, or without compression.",
 );

@@ -1,7 +1,9 @@
-import { gzipSync } from "node:zlib";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
+import { SAYS_TOO_MUCH } from "../answer/answer.ts";
 import { CROWD_INFLATED_BYTES, MAX_REQUEST_BYTES } from "../limits.ts";
 import { createBodyOpener, GONE } from "./decompress.ts";
+import { mostOfBrotli } from "./inflated-body.ts";
 
 const sent = (text: string) => ({ bytes: gzipSync(text) as Buffer | null, encoding: "gzip" });
 
@@ -49,6 +51,26 @@ it("a body of a crowd is inflated less far, and is asked for again instead of re
   expect(opener.openForKey(sent("x".repeat(CROWD_INFLATED_BYTES + 1)))).toHaveProperty("content");
   const brotli = { bytes: Buffer.from("no brotli"), encoding: "br" };
   expect(opener.openForKey(brotli, true)).toMatchObject({ refusal: { status: 401 } });
+});
+
+it("brotli of a known key is inflated as far as its size allows, and not one byte more", () => {
+  const opener = createBodyOpener();
+  const compressed = (content: Buffer) =>
+    brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } });
+  const brotli = (bytes: number) => compressed(Buffer.alloc(bytes, "x"));
+  const most = mostOfBrotli(brotli(70_000).length);
+  expect(most).toBeLessThan(80_000);
+  expect(mostOfBrotli(brotli(most + 1).length)).toBe(most);
+  expect(opener.open({ bytes: brotli(most), encoding: "br" })).toEqual({ content: Buffer.alloc(most, "x") });
+  expect(opener.open({ bytes: brotli(most + 1), encoding: " BR" })).toEqual({ refusal: SAYS_TOO_MUCH });
+  expect(opener.open(sent("x".repeat(most + 1)))).toHaveProperty("content");
+  // What differs in its ids, as real calls do, is far from that.
+  const ids = Buffer.from(Array.from({ length: 12_000 }, (_, n) => `{"messageId":"${(n * n).toString(36)}"}`).join());
+  expect(ids.length).toBeGreaterThan(250_000);
+  expect(opener.open({ bytes: compressed(ids), encoding: "br" })).toEqual({ content: ids });
+  expect(opener.open({ bytes: compressed(Buffer.alloc(600_000, ids)), encoding: "br" })).toMatchObject({
+    refusal: { code: "request_too_large", message: expect.stringContaining(`${MAX_REQUEST_BYTES} bytes`) },
+  });
 });
 
 it("gzip is inflated in one piece of the length that it says, and whatever it says to no more than it may be", () => {

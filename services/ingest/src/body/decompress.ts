@@ -2,8 +2,9 @@
  * Content encodings of a request's body. Decompression stops at the limit, so a bomb costs no more than an honest body.
  */
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from "node:zlib";
-import { malformed, type Refusal, tooLarge, unauthorized, unavailable } from "../answer/answer.ts";
+import { malformed, type Refusal, SAYS_TOO_MUCH, tooLarge, unauthorized, unavailable } from "../answer/answer.ts";
 import { CROWD_INFLATED_BYTES, MAX_REQUEST_BYTES } from "../limits.ts";
+import { mostOfBrotli } from "./inflated-body.ts";
 import type { SentBody } from "./sent-body.ts";
 
 /**
@@ -57,7 +58,7 @@ const CROWD_SENDS_AGAIN = unavailable(
 export function createBodyOpener(): BodyOpener {
   let last: { readonly body: SentBody; readonly opened: OpenedBody } | undefined;
   /** `maxBytes`: of the content; 0 where the body is not looked into. */
-  const open = (body: SentBody, tooMuch: Refusal, maxBytes = MAX_REQUEST_BYTES): OpenedBody => {
+  const open = (body: SentBody, tooMuch: Refusal, maxBytes: number): OpenedBody => {
     const { bytes, encoding } = body;
     if (bytes === null) return { refusal: GONE };
     if (last?.body === body) {
@@ -73,10 +74,16 @@ export function createBodyOpener(): BodyOpener {
   };
 
   return {
-    open: (body) => open(body, requestTooLarge()),
+    open: (body) => {
+      const most = encodingOf(body.encoding) === "br" ? mostOfBrotli(body.bytes?.length ?? 0) : MAX_REQUEST_BYTES;
+      if (most < MAX_REQUEST_BYTES) return open(body, SAYS_TOO_MUCH, most);
+      return open(body, requestTooLarge(), MAX_REQUEST_BYTES);
+    },
     openForKey: (body, isOfCrowd = false) => {
       if (encodingOf(body.encoding) === "br") return open(body, KEY_IN_COMPRESSED_BODY, 0);
-      return isOfCrowd ? open(body, CROWD_SENDS_AGAIN, CROWD_INFLATED_BYTES) : open(body, KEY_IN_COMPRESSED_BODY);
+      return isOfCrowd
+        ? open(body, CROWD_SENDS_AGAIN, CROWD_INFLATED_BYTES)
+        : open(body, KEY_IN_COMPRESSED_BODY, MAX_REQUEST_BYTES);
     },
   };
 }

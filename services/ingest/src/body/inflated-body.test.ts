@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { mostCalls, mostExpandedBytes, saysTooMuch } from "./inflated-body.ts";
+import { mostCalls, mostExpandedBytes, mostOfBrotli, mostRefusedLength, saysTooMuch } from "./inflated-body.ts";
 
 const bodyOf = (unit: string, times: number) => Buffer.from(`{"batch":[${unit.repeat(times)}0]}`);
 
@@ -86,6 +86,12 @@ describe("a compressed body", () => {
     expect([mostExpandedBytes(0), mostExpandedBytes(100), mostExpandedBytes(1_000_000)]).toEqual([
       262_144, 364_544, 8_388_608,
     ]);
+  });
+
+  it("may be five hundred times its size in brotli, which is more than a real client was seen to send", () => {
+    expect([mostOfBrotli(0), mostOfBrotli(100), mostOfBrotli(3_800)]).toEqual([65_536, 116_736, 2_011_136]);
+    expect(mostOfBrotli(3_800)).toBeGreaterThan(1_282_482);
+    expect([mostRefusedLength(0), mostRefusedLength(100)]).toEqual([65_536, 91_136]);
   });
 
   it("ends in the middle of a text without harm", () => {

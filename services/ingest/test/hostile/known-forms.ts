@@ -89,6 +89,18 @@ export const KNOWN_FORMS: Readonly<Record<string, Form>> = {
     calls: 15,
     fillings: [{ place: "properties", filler: "letters and one of three bytes", bytes: 33_000 }],
   },
+  "message ids of 4 KB of letters and one of three bytes": {
+    ...BATCH,
+    path: "/v1/import",
+    encoding: "br",
+    calls: 142,
+    fillings: [{ place: "messageId", filler: "letters and one of three bytes", bytes: 4_000 }],
+  },
+  "the same of 16 KB in gzip": {
+    ...BATCH,
+    calls: 142,
+    fillings: [{ place: "messageId", filler: "letters and one of three bytes", bytes: 16_000 }],
+  },
   "half a megabyte of gzip that compresses badly, without a key": {
     ...PLAIN,
     keyAt: "nowhere",
