@@ -103,6 +103,7 @@ it("a session is of the token that stands, and of the one of the environment tha
 /** What asks a process that has read nothing yet, and reads when it is told to. */
 function openBehind() {
   let isRead = false;
+  let readings = 0;
   // As much of a store as is used here.
   const behind = {
     isCaughtUp: true,
@@ -112,8 +113,10 @@ function openBehind() {
     tokenOf: (record: AccessRecord) => store.tokenOf(record),
     records: {
       change: (...asked: Parameters<typeof store.records.change>) => store.records.change(...asked),
-      refresh: async () => {
+      readLate: async () => {
         isRead = true;
+        readings += 1;
+        return true;
       },
     },
   } as unknown as AccessStore;
@@ -128,7 +131,8 @@ function openBehind() {
     log: SILENT_LOG,
     uses: NO_USES,
   });
-  return { callers, sessions: new SessionHandlers({ store: behind, callers, origins, wrong, adminMark, clock }) };
+  const sessions = new SessionHandlers({ store: behind, callers, origins, wrong, adminMark, clock });
+  return { callers, sessions, readings: () => readings };
 }
 
 it("a link that another process made a moment ago is looked for in the topic before it is refused", async () => {
@@ -149,6 +153,39 @@ it("CS3: so is a token, and counts as a wrong one only meanwhile", async () => {
     const left = Array.from({ length: 10 - wrong }, () => "unauthorized");
     expect(await Promise.all([...left, "one more"].map(ask))).toEqual([...left, "too_many_requests"]);
   }
+});
+
+it("CS4: ten sessions that nobody knows are looked for by address, and shut nobody out", async () => {
+  await put("ses_5", "fresh session", { kind: "session", expiresAtMs: BEGIN_MS + SESSION_MS, ...OF_ADMIN });
+  const { callers, readings } = openBehind();
+  const ask = (code: string, address = "a") =>
+    callers
+      .callerOf({ ...HEAD, address, cookie: `posthaste-session-8090=${code}` })
+      .then(({ sessionId }) => sessionId, refusalOf);
+  // One that another process opened is no wrong one.
+  expect([await ask("fresh session"), readings()]).toEqual(["ses_5", 1]);
+  const wrong = Array.from({ length: 12 }, (_, n) => `wrong-${n}`);
+  expect(await Promise.all(wrong.map((code) => ask(code)))).toEqual(wrong.map(() => "unauthorized"));
+  expect(readings()).toBe(11);
+  expect([await ask("wrong", "b"), readings()]).toEqual(["unauthorized", 12]);
+  expect(await ask("fresh session")).toBe("ses_5");
+  const admin = { ...HEAD, authorization: `Bearer ${adminToken}` };
+  expect((await callers.callerOf(admin)).name).toBe("admin");
+});
+
+it("a link that is wrong counts as a wrong token while it is looked for, one that is right does not", async () => {
+  await put("link_3", "another fresh", { kind: "link", expiresAtMs: BEGIN_MS + LINK_MS, ...OF_ADMIN });
+  const { sessions, readings } = openBehind();
+  const by = { caller: NOBODY, operation: "openSession", requestId: "req_1" };
+  const ask = (code: string) => sessions.open({ code }, HEAD, by).then(({ caller }) => caller.name, refusalOf);
+  const wrong = Array.from({ length: 9 }, (_, n) => `wrong-${n}`);
+  expect(await Promise.all(["another fresh", ...wrong, "at once"].map(ask))).toEqual([
+    "admin",
+    ...wrong.map(() => "unauthorized"),
+    "too_many_requests",
+  ]);
+  expect([await ask("the tenth"), await ask("one more")]).toEqual(["unauthorized", "too_many_requests"]);
+  expect(readings()).toBe(11);
 });
 
 const refusalOf = (reason: unknown) => (reason instanceof Problem ? reason.kind : reason);

@@ -8,7 +8,7 @@ import { createId, derivedId } from "../identifiers.ts";
 import type { AccessStore } from "./access-store.ts";
 import type { ConsoleOrigins } from "./console-origins.ts";
 import { createCode, createToken, hashOf } from "./secret-text.ts";
-import { ADMIN_NAME, type TokenCallers } from "./token-callers.ts";
+import { ADMIN_NAME, stillRead, type TokenCallers } from "./token-callers.ts";
 import type { MadeToken } from "./token-handlers.ts";
 import type { WrongTokens } from "./wrong-tokens.ts";
 
@@ -103,14 +103,16 @@ export class SessionHandlers {
     const { store, wrong, clock } = this.#options;
     wrong.assertFew(address);
     const hash = hashOf(code);
-    // One that another process made a moment ago.
-    if (!store.knows(hash)) await store.records.refresh();
-    const found = store.find(hash);
-    if (found?.kind !== "link") {
-      // One that was used before is no guess.
-      if (!store.knows(hash)) wrong.note(address);
-      throw noLink();
+    if (!store.knows(hash)) {
+      // As a token (CS3).
+      wrong.note(address);
+      const isRead = await store.records.readLate();
+      // One that was used before is no guess, nor is one that nobody could look for.
+      if (!isRead || store.knows(hash)) wrong.forget(address);
+      if (!isRead && !store.knows(hash)) throw stillRead();
     }
+    const found = store.find(hash);
+    if (found?.kind !== "link") throw noLink();
     const token = store.tokenOf(found);
     const caller: Caller = {
       ...{ tokenId: token?.id ?? null, name: token?.name ?? ADMIN_NAME, scopes: token?.scopes ?? SCOPES },

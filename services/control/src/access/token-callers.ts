@@ -4,8 +4,11 @@
  *
  * CS1  A cookie is taken at the console's own addresses alone, and for a change from the console's own page.
  * CS2  A session's use is written when the last one that was is five minutes old; nobody waits for that.
- * CS3  A token that is not known may have been made by another process a moment ago: the topic is read to its end
- *      before it is refused. Meanwhile it counts as a wrong one, so that what comes at once is bounded too.
+ * CS3  A token that is not known may have been made by another process a moment ago, and so may a session: the topic is
+ *      read to its end before it is refused (NH1). Meanwhile a token counts as a wrong one, so that what comes at once is
+ *      bounded too.
+ * CS4  Ten sessions a minute that nobody knows are looked for by address; those that come then are refused at once. They
+ *      count as no wrong tokens: pages that are open when their session ends go on asking.
  */
 import { type AccessRecord, SESSION_NOTE_MS } from "@posthaste/core/access/access-record";
 import { SCOPES } from "@posthaste/core/access/scope";
@@ -19,13 +22,10 @@ import { ROUTE_NEEDS } from "./route-needs.ts";
 import { hashOf } from "./secret-text.ts";
 import { readSessionCookie } from "./session-cookie.ts";
 import type { TokenUses } from "./token-uses.ts";
-import type { WrongTokens } from "./wrong-tokens.ts";
+import { WrongTokens } from "./wrong-tokens.ts";
 
 /** What whoever holds the token of the environment is called. */
 export const ADMIN_NAME = "admin";
-
-/** For the topic's end to be read (CS3): who waits has most likely a wrong token, or no brokers. */
-const READ_MS = 2000;
 
 export interface TokenCallersOptions {
   readonly adminToken: string;
@@ -43,10 +43,13 @@ export class TokenCallers implements Callers {
   readonly #adminHash: string;
   /** Sessions whose use is being written. */
   readonly #noted = new Set<string>();
+  /** Sessions that were looked for (CS4). */
+  readonly #looks: WrongTokens;
 
   constructor(options: TokenCallersOptions) {
     this.#options = options;
     this.#adminHash = hashOf(options.adminToken);
+    this.#looks = new WrongTokens(options.clock);
   }
 
   async callerOf(head: RequestHead): Promise<Caller> {
@@ -54,7 +57,7 @@ export class TokenCallers implements Callers {
     if (token !== undefined) return await this.callerWith(token, head);
     const code = readSessionCookie(head.cookie, this.#options.origins.port);
     if (code === undefined) throw unauthorized();
-    return this.#callerInSession(code, head);
+    return await this.#callerInSession(code, head);
   }
 
   /** Whether what somebody asked by stands still: a request may last longer than it. */
@@ -67,19 +70,37 @@ export class TokenCallers implements Callers {
   }
 
   /** CS1. */
-  #callerInSession(code: string, head: RequestHead): Caller {
+  async #callerInSession(code: string, head: RequestHead): Promise<Caller> {
     const { store, origins } = this.#options;
     origins.originOf(head);
     if (head.method !== "GET") origins.assertOwnPage(head);
-    const session = store.find(hashOf(code));
-    if (session?.kind !== "session")
-      throw store.isCaughtUp ? new Problem("unauthorized", "the session is over: sign in again") : stillRead();
+    const hash = hashOf(code);
+    const session = this.#sessionOf(hash) ?? (await this.#sessionReadNow(hash, head.address));
     const { id: sessionId } = session;
     this.#noteUse(session);
     const token = store.tokenOf(session);
     const way = "console" as const;
     if (token === undefined) return { tokenId: null, name: ADMIN_NAME, scopes: SCOPES, sessionId, way };
     return { tokenId: token.id, name: token.name, scopes: token.scopes, sessionId, way };
+  }
+
+  #sessionOf(hash: string): AccessRecord | undefined {
+    const found = this.#options.store.find(hash);
+    return found?.kind === "session" ? found : undefined;
+  }
+
+  /** CS3 and CS4. */
+  async #sessionReadNow(hash: string, address: string): Promise<AccessRecord> {
+    const { store } = this.#options;
+    if (!store.isCaughtUp) throw stillRead();
+    if (!store.knows(hash) && !this.#looks.areMany(address)) {
+      this.#looks.note(address);
+      await store.records.readLate();
+    }
+    const found = this.#sessionOf(hash);
+    if (found === undefined) throw new Problem("unauthorized", "the session is over: sign in again");
+    this.#looks.forget(address);
+    return found;
   }
 
   /** CS2. */
@@ -121,7 +142,7 @@ export class TokenCallers implements Callers {
     const { store, wrong } = this.#options;
     if (!store.isCaughtUp) throw stillRead();
     wrong.note(address);
-    if (!store.knows(hash)) await store.records.refresh(READ_MS).catch(() => undefined);
+    if (!store.knows(hash)) await store.records.readLate();
     const found = this.#tokenOf(hash);
     if (found === undefined) throw unauthorized();
     wrong.forget(address);
@@ -129,7 +150,7 @@ export class TokenCallers implements Callers {
   }
 }
 
-function stillRead(): Problem {
+export function stillRead(): Problem {
   return new Problem("unavailable", "the tokens are still being read: try again soon");
 }
 

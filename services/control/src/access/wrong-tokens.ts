@@ -1,6 +1,7 @@
 /**
  * How often an address came with a wrong token: after ten in a minute whatever it sends is refused unread, so that a
- * token that can be guessed takes longer to guess. Of one process: another one counts for itself.
+ * token that can be guessed takes longer to guess. Of one process: another one counts for itself. Sessions that nobody
+ * knows have a count of their own (CS4).
  *
  * Owns: a count for each address of the last minute.
  * WT1  What is refused for this is not looked at, and counts for nothing.
@@ -28,11 +29,15 @@ export class WrongTokens {
 
   /** Throws the Problem `too_many_requests` for an address that sent too many. */
   assertFew(address: string): void {
-    const count = this.#countOf(address);
-    if (count === undefined || count.wrong < MOST_WRONG) return;
-    const waitMs = count.sinceMs + WINDOW_MS - this.#clock.monotonicMs();
+    if (!this.areMany(address)) return;
+    const sinceMs = this.#countOf(address)?.sinceMs ?? 0;
+    const waitMs = sinceMs + WINDOW_MS - this.#clock.monotonicMs();
     const detail = `${MOST_WRONG} wrong tokens came from your address within a minute: try again later`;
     throw new Problem("too_many_requests", detail, [], { "retry-after": String(Math.ceil(waitMs / 1000)) });
+  }
+
+  areMany(address: string): boolean {
+    return (this.#countOf(address)?.wrong ?? 0) >= MOST_WRONG;
   }
 
   note(address: string): void {

@@ -76,12 +76,12 @@ export class AudienceHandlers {
   }
 
   async get(id: string): Promise<View & { readonly identifiesWaiting: number }> {
-    const audience = this.#find(id);
+    const audience = await this.#find(id);
     return { ...(await this.#view(audience)), identifiesWaiting: await this.#options.waiting() };
   }
 
   async member(id: string, userId: string) {
-    this.#find(id);
+    await this.#find(id);
     const table = await this.#table();
     const held = await table.member(id, userId);
     const since = held === null || held.changedAtMs === 0 ? null : iso(held.changedAtMs);
@@ -89,29 +89,29 @@ export class AudienceHandlers {
   }
 
   /** The whole membership, or changes of it. */
-  setMembers(id: string, { said, isWhole, by }: SaidMembers): Promise<SyncSummary> {
+  async setMembers(id: string, { said, isWhole, by }: SaidMembers): Promise<SyncSummary> {
     const { sources, syncs } = this.#options;
-    const audience = this.#find(id);
-    assertSourceTakes(sources.get(audience.sourceId), audience.sourceId);
-    return syncs.sync({ audience, said, isWhole, by });
+    const audience = await this.#find(id);
+    assertSourceTakes(await sources.find(audience.sourceId), audience.sourceId);
+    return await syncs.sync({ audience, said, isWhole, by });
   }
 
-  remove(id: string, by: Author): Promise<void> {
-    return this.#options.syncs.remove(this.#find(id), by);
+  async remove(id: string, by: Author): Promise<void> {
+    await this.#options.syncs.remove(await this.#find(id), by);
   }
 
   async setValues(named: NamedTrait, said: SaidInBatches, by: Author) {
     const { sources, syncs } = this.#options;
     const audience = await this.#create("computed_trait", named, by);
-    assertSourceTakes(sources.get(named.sourceId), named.sourceId);
+    assertSourceTakes(await sources.find(named.sourceId), named.sourceId);
     const { added, unchanged } = await syncs.sync({ audience, said, isWhole: false, by });
     return { changed: added, unchanged };
   }
 
-  removeTrait({ name, sourceId }: NamedTrait, by: Author): Promise<void> {
-    const found = this.#options.audiences.get(derivedId("aud", sourceId, traitOf(name)));
+  async removeTrait({ name, sourceId }: NamedTrait, by: Author): Promise<void> {
+    const found = await this.#options.audiences.find(derivedId("aud", sourceId, traitOf(name)));
     if (found?.kind !== "computed_trait") throw new Problem("not_found", `${sourceId} has no computed trait ${name}`);
-    return this.#options.syncs.remove(found, by);
+    await this.#options.syncs.remove(found, by);
   }
 
   /**
@@ -120,7 +120,7 @@ export class AudienceHandlers {
    */
   async #create(kind: AudienceKind, { name, sourceId }: NamedTrait, by: Author): Promise<Audience> {
     const { audiences, sources, clock } = this.#options;
-    if (sources.get(sourceId) === undefined) {
+    if ((await sources.find(sourceId)) === undefined) {
       throw invalidInput([{ path: "sourceId", message: `there is no source ${sourceId}` }]);
     }
     const trait = traitOf(name);
@@ -145,8 +145,8 @@ export class AudienceHandlers {
     return created;
   }
 
-  #find(id: string): Audience {
-    const audience = this.#options.audiences.get(id);
+  async #find(id: string): Promise<Audience> {
+    const audience = await this.#options.audiences.find(id);
     if (audience?.kind !== "audience") throw new Problem("not_found", `there is no audience ${id}`);
     return audience;
   }

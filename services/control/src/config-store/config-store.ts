@@ -31,6 +31,7 @@ import type { AuditedFields } from "../audit/audited-fields.ts";
 import type { Author } from "../http/caller.ts";
 import { type Freshness, freshAsOf } from "../http/freshness.ts";
 import { Lanes } from "../lanes.ts";
+import { LateRecords } from "./late-records.ts";
 import { type Applied, WrittenRecords } from "./written-records.ts";
 
 /** How many processes can be told apart by a revision's remainder; ms times this stays below 2^53 for 200 years. */
@@ -91,6 +92,7 @@ export class ConfigStore<T extends ConfigRecord> {
   readonly #options: ConfigStoreOptions<T>;
   readonly #table: Table<T>;
   readonly #written: WrittenRecords<T>;
+  readonly #late: LateRecords;
   /** S2. */
   readonly #lanes = new Lanes();
 
@@ -99,10 +101,21 @@ export class ConfigStore<T extends ConfigRecord> {
     this.#options = options;
     this.#table = table;
     this.#written = written;
+    this.#late = new LateRecords(table);
   }
 
   get(id: string): T | undefined {
     return this.#table.get(id);
+  }
+
+  /** As `get`, for an answer that says that there is none (NH1). */
+  find(id: string): Promise<T | undefined> {
+    return this.#late.find(() => this.get(id));
+  }
+
+  /** See LateRecords. */
+  readLate(): Promise<boolean> {
+    return this.#late.read();
   }
 
   *values(): Iterable<T> {

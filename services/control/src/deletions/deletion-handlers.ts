@@ -63,7 +63,7 @@ export class DeletionHandlers {
    */
   async create(input: DeletionInput, by: Author): Promise<RequestedDeletion> {
     const { sources, destinations, store, runner, suppressionMs, clock, log } = this.#options;
-    if (input.sourceIds !== undefined) assertSources(input.sourceIds, sources);
+    if (input.sourceIds !== undefined) await assertSources(input.sourceIds, sources);
     const context = { sources: sources.values(), destinations: destinations.values() };
     const deletion = toDeletion(input, { ...context, suppressionMs, nowMs: clock.nowMs() });
     const before = await store.record(deletion, by);
@@ -82,9 +82,9 @@ export class DeletionHandlers {
     return { ...pageFrom(store.values(), query, "newest_first"), ...store.freshness };
   }
 
-  /** Throws the Problem `not_found`. */
-  find(id: string): DeletionLine {
-    const line = this.#options.store.get(id);
+  /** Rejects with the Problem `not_found`. */
+  async find(id: string): Promise<DeletionLine> {
+    const line = await this.#options.store.find(id);
     if (line === undefined) throw new Problem("not_found", `there is no deletion request ${id}`);
     return line;
   }
@@ -112,7 +112,7 @@ export class DeletionHandlers {
 
   /** Throws the Problem `not_found`, and `invalid_input` for a cursor of something else. */
   async notifications(id: string, { limit, cursor }: PageQuery): Promise<Page<NotificationState>> {
-    const line = this.find(id);
+    const line = await this.find(id);
     const from = cursor === undefined ? 0 : numberOf(cursor);
     const total = countNotifications(line.users, line.receivers);
     if (from >= total) return { data: [], nextCursor: null };

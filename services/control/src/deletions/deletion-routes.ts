@@ -101,7 +101,7 @@ export function deletionRoutes(handlers: DeletionHandlers): readonly Route[] {
       answer: { status: 200, description: "The request.", body: { name: "DeletionStatus", schema: deletionStatus } },
       refusals: ["not_found"],
       handle: async ({ params: { id } }) => {
-        const line = handlers.find(id);
+        const line = await handlers.find(id);
         const fresh = handlers.freshness;
         return { ...listed(line), states: await handlers.count(line), ...fresh };
       },

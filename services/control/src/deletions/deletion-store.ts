@@ -21,6 +21,7 @@ import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/produce
 import type { AuditTrail } from "../audit/audit-trail.ts";
 import type { AuditedFields } from "../audit/audited-fields.ts";
 import { nextRevision, WRITE_DEADLINE_MS } from "../config-store/config-store.ts";
+import { LateRecords } from "../config-store/late-records.ts";
 import { type Applied, WrittenRecords } from "../config-store/written-records.ts";
 import type { Author } from "../http/caller.ts";
 import { type Freshness, freshAsOf } from "../http/freshness.ts";
@@ -86,15 +87,22 @@ export class DeletionStore {
   readonly #parts: DeletionStoreParts;
   /** The writes of one request are made one after the other. */
   readonly #lanes = new Lanes();
+  readonly #late: LateRecords;
 
   /** For `openDeletionStore`. */
   constructor(options: DeletionStoreOptions, parts: DeletionStoreParts) {
     this.#options = options;
     this.#parts = parts;
+    this.#late = new LateRecords(parts.table);
   }
 
   get(id: string): DeletionLine | undefined {
     return this.#parts.table.get(id);
+  }
+
+  /** As `get`, for an answer that says that there is none (NH1). */
+  find(id: string): Promise<DeletionLine | undefined> {
+    return this.#late.find(() => this.get(id));
   }
 
   *values(): Iterable<DeletionLine> {

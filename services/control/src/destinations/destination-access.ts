@@ -5,6 +5,14 @@ import type { ConfigStore } from "../config-store/config-store.ts";
 import type { Author } from "../http/caller.ts";
 import { Problem } from "../http/problem.ts";
 
+/** What has destinations, and looks for the one that it has not heard of (NH1). */
+export type FindDestinations = Pick<ConfigStore<Destination>, "find">;
+
+/** Rejects with the Problem `not_found`. */
+export async function destinationOf(id: string, destinations: FindDestinations): Promise<Destination> {
+  return findDestination(await destinations.find(id), id);
+}
+
 /** Throws the Problem `not_found`. */
 export function findDestination(destination: Destination | undefined, id: string): Destination {
   if (destination === undefined) throw new Problem("not_found", `there is no destination ${id}`);

@@ -11,7 +11,7 @@ import { type Page, type PageQuery, pageFrom } from "../http/page.ts";
 import { assertRevision } from "../http/problem.ts";
 import { createId } from "../identifiers.ts";
 import { assertSources } from "../sources/source-access.ts";
-import { changeDestination, findDestination } from "./destination-access.ts";
+import { changeDestination, destinationOf, findDestination } from "./destination-access.ts";
 import { type DestinationAnswer, viewDestination } from "./destination-view.ts";
 import { settingsFrom } from "./settings-input.ts";
 
@@ -38,7 +38,7 @@ export class DestinationHandlers {
   }
 
   async create(input: DestinationInput, by: Author): Promise<DestinationAnswer> {
-    assertSources(input.sourceIds, this.#sources);
+    await assertSources(input.sourceIds, this.#sources);
     const settings = settingsFrom(DEFAULT_SETTINGS, input.settings);
     const id = createId("dst");
     const nowMs = this.#clock.nowMs();
@@ -57,12 +57,12 @@ export class DestinationHandlers {
     return this.#view(findDestination(created, id));
   }
 
-  get(id: string): DestinationAnswer {
-    return this.#view(findDestination(this.#destinations.get(id), id));
+  async get(id: string): Promise<DestinationAnswer> {
+    return this.#view(await destinationOf(id, this.#destinations));
   }
 
   async change(id: string, patch: DestinationPatch, by: Author): Promise<DestinationAnswer> {
-    if (patch.sourceIds !== undefined) assertSources(patch.sourceIds, this.#sources);
+    if (patch.sourceIds !== undefined) await assertSources(patch.sourceIds, this.#sources);
     const changed = await changeDestination(this.#destinations, this.#clock, {
       id,
       by,

@@ -10,17 +10,16 @@ import { toWebhookBody } from "@posthaste/core/routing/body";
 import type { Clock } from "@posthaste/core/time";
 import type { WebhookSender } from "@posthaste/webhook/sender";
 import { z } from "zod";
-import type { ConfigStore } from "../config-store/config-store.ts";
 import { tenths } from "../http/milliseconds.ts";
 import { Problem } from "../http/problem.ts";
 import { defineRoute, type Route } from "../http/route.ts";
 import { createId } from "../identifiers.ts";
 import { sampleEvent } from "../sample-event.ts";
-import { assertOpened, findDestination } from "./destination-access.ts";
+import { assertOpened, destinationOf, type FindDestinations } from "./destination-access.ts";
 import { unsavedDestination } from "./unsaved-destination.ts";
 
 export interface DestinationTestRoutesOptions {
-  readonly destinations: ConfigStore<Destination>;
+  readonly destinations: FindDestinations;
   readonly sender: WebhookSender;
   readonly clock: Clock;
 }
@@ -73,8 +72,8 @@ export function destinationTestRoutes(options: DestinationTestRoutesOptions): re
       body: { name: "TestInput", schema: testInput },
       answer: { status: 200, description: "What each URL came to.", body: { name: "TestAnswer", schema: testAnswer } },
       refusals: ["not_found", "conflict"],
-      handle: ({ params, body }) => {
-        const destination = findDestination(destinations.get(params.id), params.id);
+      handle: async ({ params, body }) => {
+        const destination = await destinationOf(params.id, destinations);
         assertOpened(destination);
         if (body.signWith === "next" && destination.secrets.next === null) {
           throw new Problem("conflict", `${params.id} has no next secret: name one at /secret/next first`);
@@ -90,9 +89,8 @@ export function destinationTestRoutes(options: DestinationTestRoutesOptions): re
       body: { name: "SettingsTestInput", schema: settingsTestInput },
       answer: { status: 200, description: "What each URL came to.", body: { name: "TestAnswer", schema: testAnswer } },
       refusals: ["not_found", "conflict"],
-      handle: ({ body: { settings, type, destinationId } }) => {
-        const stored =
-          destinationId === undefined ? null : findDestination(destinations.get(destinationId), destinationId);
+      handle: async ({ body: { settings, type, destinationId } }) => {
+        const stored = destinationId === undefined ? null : await destinationOf(destinationId, destinations);
         if (stored !== null) assertOpened(stored);
         const unsaved = unsavedDestination(stored, settings, options.clock.nowMs());
         return sendTest(options, unsaved, { type, signWith: "active" });

@@ -63,7 +63,7 @@ export function healthRoutes(known: KnownHealth, fresh: () => Freshness): readon
       },
       refusals: ["not_found"],
       handle: async ({ params: { id } }) => {
-        const found = known.get(id);
+        const found = await known.find(id);
         if (found === undefined) throw new Problem("not_found", `there is no destination ${id}`);
         const [told] = await viewAll(known, [found]);
         if (told === undefined) throw new Problem("not_found", `there is no destination ${id}`);

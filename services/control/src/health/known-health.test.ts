@@ -26,7 +26,7 @@ it("an hour's attempts are told by five minutes, the oldest first, those that fa
   const book = new HealthBook({ nowMs: () => NOW_MS, onCounted: () => undefined });
   const known = new KnownHealth({
     book: Object.assign(book, { recent: (id: string) => (id === "dst_1" ? recent : undefined) }),
-    destinations: new Map(),
+    destinations: Object.assign(new Map(), { find: async () => undefined }),
     readModel: { waitingTimes: async () => NONE_WAIT, waiting: async () => [] },
     deadLetters: async () => 0,
     nowMs: () => NOW_MS,
@@ -45,7 +45,7 @@ it("what failed is told by URL and answer for an hour, and timeouts as a share o
   const book = new HealthBook({ nowMs: () => nowMs, onCounted: () => undefined });
   const known = new KnownHealth({
     book,
-    destinations: new Map(),
+    destinations: Object.assign(new Map(), { find: async () => undefined }),
     readModel: { waitingTimes: async () => NONE_WAIT, waiting: async () => [] },
     deadLetters: async () => 0,
     nowMs: () => nowMs,

@@ -15,6 +15,7 @@ import {
   judgeHealth,
 } from "@posthaste/core/health/health-state";
 import { latencyAt } from "@posthaste/core/health/latency-counts";
+import type { ConfigStore } from "../config-store/config-store.ts";
 import type { WaitingDeliveries, WaitingTimes } from "../read-model/delivery-table.ts";
 import { MINUTE_MS } from "../read-model/health-table.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
@@ -29,7 +30,7 @@ const TIMEOUT: RequestError = "timeout";
 
 export interface KnownHealthParts {
   readonly book: HealthBook;
-  readonly destinations: { get(id: string): Destination | undefined; values(): Iterable<Destination> };
+  readonly destinations: Pick<ConfigStore<Destination>, "get" | "find" | "values">;
   readonly readModel: Pick<ReadModel, "waitingTimes" | "waiting">;
   /** How many of a destination may be seen; rejects while the read model cannot be asked. */
   readonly deadLetters: (destinationId: string) => Promise<number>;
@@ -74,6 +75,12 @@ export class KnownHealth {
 
   get(destinationId: string): KnownDestination | undefined {
     const destination = this.#parts.destinations.get(destinationId);
+    return destination === undefined ? undefined : this.#judge(destination);
+  }
+
+  /** As `get`, for an answer that says that there is none (NH1). */
+  async find(destinationId: string): Promise<KnownDestination | undefined> {
+    const destination = await this.#parts.destinations.find(destinationId);
     return destination === undefined ? undefined : this.#judge(destination);
   }
 

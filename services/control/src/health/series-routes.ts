@@ -41,7 +41,7 @@ const point = z.object({
 type Point = z.output<typeof point>;
 
 export interface SeriesRoutesParts {
-  readonly known: Pick<KnownHealth, "get">;
+  readonly known: Pick<KnownHealth, "find">;
   readonly readModel: Pick<ReadModel, "health" | "healthWrittenToMs">;
   readonly history: Pick<HealthHistory, "unwritten">;
   readonly fresh: () => Freshness;
@@ -66,7 +66,7 @@ export function seriesRoutes({ known, readModel, history, fresh, nowMs }: Series
       },
       refusals: ["not_found", "unavailable"],
       handle: async ({ params: { id: destinationId }, query: { metric: named, since, until, step: asked } }) => {
-        if (known.get(destinationId) === undefined) {
+        if ((await known.find(destinationId)) === undefined) {
           throw new Problem("not_found", `there is no destination ${destinationId}`);
         }
         const untilMs = until ?? nowMs();

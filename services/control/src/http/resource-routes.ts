@@ -8,7 +8,7 @@ import { defineRoute, type Named, type Route } from "./route.ts";
 export interface ResourceHandlers<Input, Patch, Answer> {
   list(query: PageQuery, by: Author): Page<Answer> & Freshness;
   create(input: Input, by: Author): Promise<Answer>;
-  get(id: string, by: Author): Answer;
+  get(id: string, by: Author): Promise<Answer>;
   change(id: string, patch: Patch, by: Author): Promise<Answer>;
   remove(id: string, by: Author): Promise<void>;
 }

@@ -1,20 +1,18 @@
 /** What feeds the stream's topic `calls`: what one source sends, taken or not, as the list of its calls has it. */
 import { UNKNOWN_SOURCE_ID } from "@posthaste/core/call/source-activity";
-import type { Source } from "@posthaste/core/config/source";
 import { isEventSuppressed, type SuppressedUsers } from "@posthaste/core/deletion/suppression";
-import type { ConfigStore } from "../config-store/config-store.ts";
 import { refusedRequestFromEntry } from "../read-model/activity-entry.ts";
 import type { JournalEntry } from "../read-model/journal-entry.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import { rejectedCallFromEntry } from "../read-model/rejected-call-entry.ts";
 import type { EventTail } from "../sources/event-tail.ts";
 import type { TailedEvent } from "../sources/newest-events.ts";
-import { findSource } from "../sources/source-access.ts";
+import { type FindSources, sourceOf } from "../sources/source-access.ts";
 import { viewRefused, viewRejected, viewTaken } from "../sources/source-call-view.ts";
 import { createLiveTopic, type LiveFeed, remembered } from "./live-topic.ts";
 
 export interface LiveCallsParts {
-  readonly sources: Pick<ConfigStore<Source>, "get">;
+  readonly sources: FindSources;
   readonly readModel: Pick<ReadModel, "recent" | "freshness">;
   readonly tail: Pick<EventTail, "watch">;
   /** Whose events are not shown. */
@@ -39,7 +37,7 @@ export function createOpenCalls({ sources, readModel, tail, suppressed }: LiveCa
     rowOf: remembered((entry) => viewRefused(refusedRequestFromEntry(entry), entry)),
   });
   return async (sourceId, signal) => {
-    if (sourceId !== UNKNOWN_SOURCE_ID) findSource(sources.get(sourceId), sourceId);
+    if (sourceId !== UNKNOWN_SOURCE_ID) await sourceOf(sourceId, sources);
     const taken = createLiveTopic<TailedEvent>({
       ...(await tail.watch(sourceId, signal)),
       shows:

@@ -66,7 +66,7 @@ export class ReplayHandlers {
   /** Throws the Problem `not_found`, `conflict` for a plan of another purpose or one that was started before. */
   async start(id: string, { purpose, by, ratePerSecond }: StartAsked): Promise<HeldPlan> {
     const { store, clock, log } = this.#options;
-    const held = this.#find(id);
+    const held = await this.#find(id);
     if (held.plan.purpose !== purpose) {
       throw new Problem("conflict", `${id} was made to ${held.plan.purpose}, not to ${purpose}: make another plan`);
     }
@@ -93,9 +93,9 @@ export class ReplayHandlers {
     return held !== undefined && isListed(held, this.#options.clock.nowMs()) ? held : undefined;
   }
 
-  /** Throws the Problem `not_found`. */
-  find(id: string): HeldPlan {
-    const held = this.#find(id);
+  /** Rejects with the Problem `not_found`. */
+  async find(id: string): Promise<HeldPlan> {
+    const held = await this.#find(id);
     if (held.plan.purpose !== "replay") throw noSuchPlan(id);
     return held;
   }
@@ -103,12 +103,12 @@ export class ReplayHandlers {
   /** Answers when the runner has come to it, or after two seconds as it stands then. */
   async act(id: string, act: Exclude<ReplayAct, "start">, by: Author): Promise<HeldPlan> {
     const { store, clock, log } = this.#options;
-    this.find(id);
+    await this.find(id);
     await store.act(id, { act, by });
     log.info({ event: "replay_asked", replayId: id, act });
     const giveUpAtMs = clock.monotonicMs() + SETTLE_MS;
     for (;;) {
-      const held = this.find(id);
+      const held = await this.find(id);
       if (isSettled(held) || clock.monotonicMs() >= giveUpAtMs) return held;
       await delay(LOOK_MS);
     }
@@ -118,8 +118,8 @@ export class ReplayHandlers {
     this.#closing.abort();
   }
 
-  #find(id: string): HeldPlan {
-    const held = this.#options.store.get(id);
+  async #find(id: string): Promise<HeldPlan> {
+    const held = await this.#options.store.find(id);
     if (held === undefined || isOver(held, this.#options.clock.nowMs())) throw noSuchPlan(id);
     return held;
   }

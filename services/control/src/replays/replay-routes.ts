@@ -80,7 +80,7 @@ export function replayRoutes(handlers: ReplayHandlers, readModel: Pick<ReadModel
       summary: "How far a replay is",
       answer: { status: 200, description: "The replay, or the plan of one.", body: named },
       refusals: ["not_found"],
-      handle: ({ params }) => viewOne(handlers.find(params.id)),
+      handle: async ({ params }) => viewOne(await handlers.find(params.id)),
     }),
     ...(["pause", "resume", "cancel"] as const).map((act) =>
       defineRoute({

@@ -104,6 +104,12 @@ export class ReplayStore {
     return plan === null ? undefined : this.#held(id, plan);
   }
 
+  /** As `get`, for an answer that says that there is none (NH1). */
+  async find(id: string): Promise<HeldPlan | undefined> {
+    await this.#records.find(id);
+    return this.get(id);
+  }
+
   *plans(): Iterable<HeldPlan> {
     for (const { id, plan } of this.#records.values()) if (plan !== null) yield this.#held(id, plan);
   }

@@ -65,7 +65,7 @@ export function recordRoutes({ records, destinations }: RecordRoutesOptions): re
           const why = "a deletion request stopped the user's events";
           throw new Problem("not_found", `nothing is shown of ${messageId} for ${destinationId}: ${why}`);
         }
-        return viewRecord(found, destinations.get(destinationId));
+        return viewRecord(found, await destinations.find(destinationId));
       },
     }),
   ];

@@ -76,7 +76,7 @@ async function resend(
   if (found === null) {
     throw refused(asked, "its record is past its retention, so that nothing is left to send");
   }
-  const destination = destinationOf(options, asked);
+  const destination = await destinationOf(options, asked);
   if (found.isSuppressed) throw refused(asked, "a deletion request stopped the user's events");
   const copyWaits = await records.isWaiting(asked);
   const replayId = createId("rsd");
@@ -101,8 +101,8 @@ function againOf(
   return { topic: names.deliveries, key, value: deliveryCodec.encode(value), headers };
 }
 
-function destinationOf({ destinations }: ResendRoutesOptions, asked: AskedDelivery): Destination {
-  const destination = destinations.get(asked.destinationId);
+async function destinationOf({ destinations }: ResendRoutesOptions, asked: AskedDelivery): Promise<Destination> {
+  const destination = await destinations.find(asked.destinationId);
   if (destination === undefined) throw refused(asked, `${asked.destinationId} is no more`);
   if (!destination.enabled) throw refused(asked, `${asked.destinationId} is switched off: turn it on first`);
   return destination;

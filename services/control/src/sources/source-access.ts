@@ -3,6 +3,14 @@ import type { Source } from "@posthaste/core/config/source";
 import type { ConfigStore } from "../config-store/config-store.ts";
 import { invalidInput, Problem } from "../http/problem.ts";
 
+/** What has sources, and looks for the one that it has not heard of (NH1). */
+export type FindSources = Pick<ConfigStore<Source>, "find">;
+
+/** Rejects with the Problem `not_found`. */
+export async function sourceOf(id: string, sources: FindSources): Promise<Source> {
+  return findSource(await sources.find(id), id);
+}
+
 /** Throws the Problem `not_found`. */
 export function findSource(source: Source | undefined, id: string): Source {
   if (source === undefined) throw new Problem("not_found", `there is no source ${id}`);
@@ -10,9 +18,10 @@ export function findSource(source: Source | undefined, id: string): Source {
 }
 
 /** Refuses input whose `sourceIds` name a source that does not exist. */
-export function assertSources(ids: readonly string[], sources: ConfigStore<Source>): void {
+export async function assertSources(ids: readonly string[], sources: FindSources): Promise<void> {
+  const found = await Promise.all(ids.map((id) => sources.find(id)));
   const errors = ids.flatMap((id, index) =>
-    sources.get(id) === undefined ? [{ path: `sourceIds[${index}]`, message: `there is no source ${id}` }] : [],
+    found[index] === undefined ? [{ path: `sourceIds[${index}]`, message: `there is no source ${id}` }] : [],
   );
   if (errors.length > 0) throw invalidInput(errors);
 }

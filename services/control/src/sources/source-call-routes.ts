@@ -1,21 +1,19 @@
 /** What a source sent lately, and a call to try it with. */
 import { CALL_TYPES } from "@posthaste/core/call/call-schema";
 import { UNKNOWN_SOURCE_ID } from "@posthaste/core/call/source-activity";
-import type { Source } from "@posthaste/core/config/source";
 import { z } from "zod";
-import type { ConfigStore } from "../config-store/config-store.ts";
 import { timeRange } from "../http/moment.ts";
 import { pageQuery } from "../http/page.ts";
 import { Problem } from "../http/problem.ts";
 import { defineRoute, type Route } from "../http/route.ts";
 import { createId } from "../identifiers.ts";
 import { sendSample } from "./sample-call.ts";
-import { findSource } from "./source-access.ts";
+import { type FindSources, sourceOf } from "./source-access.ts";
 import { sourceCallsAnswer } from "./source-call-view.ts";
 import { findSourceCalls, type SourceCallsParts } from "./source-calls.ts";
 
 export interface SourceCallRoutesOptions extends SourceCallsParts {
-  readonly sources: Pick<ConfigStore<Source>, "get">;
+  readonly sources: FindSources;
   /** Null where none is set: then no sample can be sent. */
   readonly ingestUrl: string | null;
   readonly nowMs: () => number;
@@ -57,8 +55,8 @@ function callsRoute({ sources, nowMs, ...parts }: SourceCallRoutesOptions): Rout
     query: callsQuery,
     answer: { status: 200, description: "The calls, newest first, and how many there were.", body: sourceCallsAnswer },
     refusals: ["not_found", "unavailable"],
-    handle: ({ params, query }) => {
-      if (params.id !== UNKNOWN_SOURCE_ID) findSource(sources.get(params.id), params.id);
+    handle: async ({ params, query }) => {
+      if (params.id !== UNKNOWN_SOURCE_ID) await sourceOf(params.id, sources);
       const now = nowMs();
       return findSourceCalls(
         params.id,
@@ -79,7 +77,7 @@ function sampleRoute({ sources, ingestUrl, nowMs }: SourceCallRoutesOptions): Ro
     answer: { status: 200, description: "What ingest answered.", body: { name: "SampleAnswer", schema: sampleAnswer } },
     refusals: ["not_found", "conflict"],
     handle: async ({ params, body: { type } }) => {
-      const source = findSource(sources.get(params.id), params.id);
+      const source = await sourceOf(params.id, sources);
       if (ingestUrl === null) {
         throw new Problem("conflict", "control does not know where ingest is: set POSTHASTE_INGEST_URL for it");
       }

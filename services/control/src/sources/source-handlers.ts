@@ -9,7 +9,7 @@ import type { Freshness } from "../http/freshness.ts";
 import { type Page, type PageQuery, pageFrom } from "../http/page.ts";
 import { assertRevision } from "../http/problem.ts";
 import { createId, createWriteKey } from "../identifiers.ts";
-import { findSource } from "./source-access.ts";
+import { findSource, sourceOf } from "./source-access.ts";
 import { type SourceAnswer, viewSource } from "./source-view.ts";
 
 /** A source that rotates its key every minute keeps no more old ones than this; the newest stay. */
@@ -53,8 +53,8 @@ export class SourceHandlers {
     return this.#view(findSource(created, id), by);
   }
 
-  get(id: string, by: Author): SourceAnswer {
-    return this.#view(findSource(this.#sources.get(id), id), by);
+  async get(id: string, by: Author): Promise<SourceAnswer> {
+    return this.#view(await sourceOf(id, this.#sources), by);
   }
 
   change(id: string, { revision, ...patch }: SourcePatch, by: Author): Promise<SourceAnswer> {

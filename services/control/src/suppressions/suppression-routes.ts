@@ -7,7 +7,7 @@ import type { AuditTrail } from "../audit/audit-trail.ts";
 import { userTarget } from "../audit/audited-fields.ts";
 import { type ConfigStore, WRITE_DEADLINE_MS } from "../config-store/config-store.ts";
 import { defineRoute, type Route } from "../http/route.ts";
-import { findSource } from "../sources/source-access.ts";
+import { sourceOf } from "../sources/source-access.ts";
 import type { SuppressedUser, SuppressionWriter } from "./suppression-writer.ts";
 
 export interface SuppressionRoutesOptions {
@@ -34,7 +34,7 @@ const endedAnswer = z.object({
 
 export function suppressionRoutes({ sources, suppressed, writer, trail }: SuppressionRoutesOptions): readonly Route[] {
   const find = async (userId: string, sourceId: string | undefined): Promise<readonly SuppressedUser[]> => {
-    if (sourceId !== undefined) findSource(sources.get(sourceId), sourceId);
+    if (sourceId !== undefined) await sourceOf(sourceId, sources);
     // What another process of control wrote a moment ago counts.
     await suppressed.refresh(WRITE_DEADLINE_MS);
     const ids = sourceId === undefined ? [...sources.values()].map(({ id }) => id) : [sourceId];

@@ -10,7 +10,7 @@ import { TestReceivers } from "./test-receivers.ts";
 
 export interface OpenTestReceiversOptions {
   readonly isOn: boolean;
-  readonly destinations: Pick<ConfigStore<Destination>, "get">;
+  readonly destinations: Pick<ConfigStore<Destination>, "get" | "find">;
   /** Where control is reached on this machine. */
   readonly url: () => string;
   readonly clock: Pick<Clock, "nowMs">;
@@ -25,7 +25,7 @@ export function openTestReceivers({ isOn, destinations, url, clock }: OpenTestRe
   const secretsOf = (id: string) => destinations.get(id)?.secrets;
   const receivers = isOn ? new TestReceivers({ secretsOf, nowMs: clock.nowMs }) : null;
   return {
-    routes: testReceiverRoutes({ receivers, url, hasDestination: (id) => destinations.get(id) !== undefined }),
+    routes: testReceiverRoutes({ receivers, url, destinations }),
     addPaths: (server) => {
       if (receivers !== null) serveReceivers(server, receivers);
     },

@@ -1,5 +1,6 @@
 /** Test receivers, asked for and set. */
 import { z } from "zod";
+import { destinationOf, type FindDestinations } from "../destinations/destination-access.ts";
 import { isoTime } from "../http/moment.ts";
 import { Problem } from "../http/problem.ts";
 import { defineRoute, type Route } from "../http/route.ts";
@@ -17,7 +18,7 @@ export interface TestReceiverRoutesOptions {
   readonly receivers: TestReceivers | null;
   /** Where this process's own `/receive/` is. */
   readonly url: () => string;
-  readonly hasDestination: (id: string) => boolean;
+  readonly destinations: FindDestinations;
 }
 
 const status = z.int().min(200).max(599).describe("What requests are answered with.");
@@ -69,7 +70,7 @@ const receivedQuery = z.strictObject({
 });
 
 export function testReceiverRoutes(options: TestReceiverRoutesOptions): readonly Route[] {
-  const { url, hasDestination } = options;
+  const { url, destinations } = options;
   const receivers = (): TestReceivers => {
     if (options.receivers !== null) return options.receivers;
     throw new Problem("conflict", "test receivers are off: POSTHASTE_TEST_RECEIVER=true of control turns them on");
@@ -78,8 +79,8 @@ export function testReceiverRoutes(options: TestReceiverRoutesOptions): readonly
     if (value !== undefined) return value;
     throw new Problem("not_found", `there is no test receiver ${id}: they end with control, and when newer ones come`);
   };
-  const assertDestination = (id: string | null | undefined): void => {
-    if (typeof id === "string" && !hasDestination(id)) throw new Problem("not_found", `there is no destination ${id}`);
+  const assertDestination = async (id: string | null | undefined): Promise<void> => {
+    if (typeof id === "string") await destinationOf(id, destinations);
   };
   const view = (value: TestReceiver) => viewReceiver(value, url());
   const refusals = ["not_found", "conflict"] as const;
@@ -92,8 +93,8 @@ export function testReceiverRoutes(options: TestReceiverRoutesOptions): readonly
       body: { name: "TestReceiverInput", schema: receiverInput },
       answer: { status: 201, description: "The receiver.", body: receiverAnswer },
       refusals,
-      handle: ({ body }) => {
-        assertDestination(body.destinationId);
+      handle: async ({ body }) => {
+        await assertDestination(body.destinationId);
         const { id = createId("rcv"), ...behaviour } = body;
         if (receivers().has(id)) throw new Problem("conflict", `there is a test receiver ${id}`);
         return view(receivers().make(id, behaviour));
@@ -130,8 +131,8 @@ export function testReceiverRoutes(options: TestReceiverRoutesOptions): readonly
       body: { name: "TestReceiverPatch", schema: receiverPatch },
       answer: { status: 200, description: "The receiver.", body: receiverAnswer },
       refusals,
-      handle: ({ params, body }) => {
-        assertDestination(body.destinationId);
+      handle: async ({ params, body }) => {
+        await assertDestination(body.destinationId);
         const change = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
         return view(found(receivers().change(params.id, change), params.id));
       },
