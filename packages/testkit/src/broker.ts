@@ -2,6 +2,7 @@
  * The real broker and registry that a test talks to, named by the environment (the run's global setup sees to that).
  */
 import { type Admin, Kafka, logLevel } from "kafkajs";
+import { quietKafkajs } from "./quiet-kafkajs.ts";
 
 /** Addresses from `KAFKA_BROKERS`. Throws when it is not set. */
 export function kafkaBrokers(): readonly string[] {
@@ -18,6 +19,7 @@ export const CONNECT_PATIENCE_MS = 30_000;
 
 /** A bare kafkajs client, for what a test does to a cluster behind the project's back. */
 export function createTestKafka(brokers: readonly string[] = kafkaBrokers()): Kafka {
+  quietKafkajs();
   return new Kafka({
     clientId: "testkit",
     brokers: [...brokers],

@@ -12,7 +12,7 @@ import type { Admin } from "kafkajs";
 import { growEncodersLazily } from "../kafkajs/encoder-growth.ts";
 import { decodeLazily } from "../kafkajs/lazy-decoding.ts";
 import { takeLeaderlessPartitions } from "../kafkajs/leaderless-partitions.ts";
-import { scheduleOnlyHeldBackRequests } from "../kafkajs/request-queue-timer.ts";
+import { wakeQueuesOnlyWhenDue } from "../kafkajs/request-queue-timer.ts";
 import type { KafkaLogin } from "../login/login.ts";
 import { isLoopback } from "../login/loopback.ts";
 import { BROKERS_UNREACHABLE, BrokersReadiness, type BrokersState } from "./brokers-readiness.ts";
@@ -71,7 +71,7 @@ export function connectKafka(options: KafkaConnectionOptions): KafkaConnection {
   growEncodersLazily();
   decodeLazily();
   takeLeaderlessPartitions();
-  scheduleOnlyHeldBackRequests();
+  wakeQueuesOnlyWhenDue();
   const watch = new LivenessWatch({
     brokers: brokers.map(parseBroker),
     dial: createDial(options),

@@ -1,4 +1,5 @@
 /** Asks a cluster which broker has which role, and answers brokers' names (`kafka-1` …) to fault tests. */
+import { quietKafkajs } from "@posthaste/testkit/quiet-kafkajs";
 import { type Admin, type ITopicMetadata, Kafka, logLevel } from "kafkajs";
 import { readActiveController, readCommittedSum, readGroupCoordinator } from "./kafka-wire.ts";
 import type { OperatorTls } from "./operator-tls.ts";
@@ -93,6 +94,7 @@ interface AdminAddress {
 
 // This takes a single address, since without retries kafkajs asks only the first broker that it was given.
 export async function withAdmin<T>({ address, tls }: AdminAddress, work: (admin: Admin) => Promise<T>): Promise<T> {
+  quietKafkajs();
   const kafka = new Kafka({
     clientId: "local-stack",
     brokers: [address],
