@@ -230,7 +230,8 @@ export class FakeGroup {
       },
       withAdmin: async (use) => {
         await this.onAdmin();
-        return await use(this.#admin as unknown as Parameters<typeof use>[0]);
+        const [admin, cluster] = [this.#admin, this.#adminCluster] as unknown as Parameters<typeof use>;
+        return await use(admin, cluster);
       },
       answeringBrokers: () => this.answering,
     };
@@ -241,6 +242,17 @@ export class FakeGroup {
     fetchTopicOffsets: async () =>
       [...this.ends].map(([partition, end]) => ({ partition, low: String(this.start), high: String(end) })),
     fetchTopicMetadata: async () => ({ topics: [{ partitions: [0, 1, 2].map((partitionId) => ({ partitionId })) }] }),
+  };
+
+  readonly #adminCluster = {
+    addMultipleTargetTopics: async () => {},
+    refreshMetadata: async () => {},
+    findTopicPartitionMetadata: () => [0, 1, 2].map((partitionId) => ({ partitionId, leader: 1 })),
+    fetchTopicsOffset: async (topics: readonly { readonly topic: string }[]) =>
+      topics.map(({ topic }) => ({
+        topic,
+        partitions: [...this.ends].map(([partition, end]) => ({ partition, offset: String(end) })),
+      })),
   };
 
   #createConsumer(settings: object): object {

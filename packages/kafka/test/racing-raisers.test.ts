@@ -22,7 +22,7 @@ class HeldRaiser {
   constructor(names: TopicNames, topicId: string, nowMs: number) {
     const held: KafkaConnection = {
       ...this.#connection,
-      withAdmin: (use) => this.#connection.withAdmin((admin) => use(this.#holding(admin))),
+      withAdmin: (use) => this.#connection.withAdmin((admin, cluster) => use(this.#holding(admin), cluster)),
     };
     this.#raised = raiseEventsLog(held, names, topicId, nowMs);
   }

@@ -93,7 +93,7 @@ function withMissing(missing: ReadonlySet<number>, areThere: boolean): KafkaConn
       },
     });
   const { connection } = topics;
-  return { ...connection, withAdmin: (use) => connection.withAdmin((admin) => use(hidden(admin))) };
+  return { ...connection, withAdmin: (use) => connection.withAdmin((admin, cluster) => use(hidden(admin), cluster)) };
 }
 
 it("is whole at once where nothing stands in the topic", async () => {

@@ -234,15 +234,13 @@ describe("the search itself", () => {
     const watched: KafkaConnection = {
       ...connection,
       withAdmin: (use) =>
-        connection.withAdmin((admin) =>
-          use({
-            ...admin,
-            fetchOffsets: (question) => {
-              asked.push(question);
-              return admin.fetchOffsets(question);
-            },
-          }),
-        ),
+        connection.withAdmin((admin, cluster) => {
+          const fetchOffsets: typeof admin.fetchOffsets = (question) => {
+            asked.push(question);
+            return admin.fetchOffsets(question);
+          };
+          return use({ ...admin, fetchOffsets }, cluster);
+        }),
     };
     const all = await unfinishedOfGroups(watched, groups);
     const each = groups.flatMap(({ groupId, topics: of }) => of.map((topic) => ({ groupId, topic })));

@@ -10,6 +10,7 @@ import { connect as connectTls } from "node:tls";
 import type { Log } from "@posthaste/core/log";
 import type { Admin } from "kafkajs";
 import { growEncodersLazily } from "../kafkajs/encoder-growth.ts";
+import type { Cluster } from "../kafkajs/kafkajs-internals.ts";
 import { decodeLazily } from "../kafkajs/lazy-decoding.ts";
 import { takeLeaderlessPartitions } from "../kafkajs/leaderless-partitions.ts";
 import { wakeQueuesOnlyWhenDue } from "../kafkajs/request-queue-timer.ts";
@@ -50,9 +51,10 @@ export interface KafkaConnection {
   createClient(options?: ClientOptions): KafkaClient;
   /**
    * Runs one question or change on the connection's admin client, which is connected when it is needed and replaced
-   * after a failure of the connection. What no broker answers is asked again for `adminPatienceMs`.
+   * after a failure of the connection. What no broker answers is asked again for `adminPatienceMs`. The cluster is the
+   * one that the admin client asks, and of the same connections.
    */
-  withAdmin<R>(use: (admin: Admin) => Promise<R>): Promise<R>;
+  withAdmin<R>(use: (admin: Admin, cluster: Cluster) => Promise<R>): Promise<R>;
   /** Brokers that do not respond while another does (L1). */
   unresponsiveBrokers(): readonly string[];
   /** Brokers that answer now; none means that nothing can be sent or read. */

@@ -7,6 +7,8 @@ import type { KafkaClient } from "./kafka-client.ts";
 import { SharedAdmin } from "./shared-admin.ts";
 
 const TOPIC = "t";
+/** As kafkajs calls what makes the cluster of an admin client. */
+const CREATE_CLUSTER = Symbol("private:Kafka:createCluster");
 
 /** An admin client whose offsets are those of `answer`, and how many clients were made and thrown away. */
 function sharedAdmin(answer: () => Promise<unknown>, patienceMs: number) {
@@ -22,7 +24,14 @@ function sharedAdmin(answer: () => Promise<unknown>, patienceMs: number) {
   const createClient = (): KafkaClient => {
     counts.made += 1;
     const destroy = () => (counts.destroyed += 1);
-    return { kafka: { admin: () => admin as unknown as Admin }, destroy } as unknown as KafkaClient;
+    const kafka = {
+      [CREATE_CLUSTER]: () => ({}),
+      admin() {
+        this[CREATE_CLUSTER]();
+        return admin as unknown as Admin;
+      },
+    };
+    return { kafka, destroy } as unknown as KafkaClient;
   };
   return { shared: new SharedAdmin({ createClient, brokers: ["b:1"], patienceMs }), counts };
 }

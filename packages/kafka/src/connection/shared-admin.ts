@@ -13,6 +13,7 @@
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";
 import type { Admin } from "kafkajs";
+import { type Cluster, createAdmin } from "../kafkajs/kafkajs-internals.ts";
 import { pause, retryPauseMs, withDeadline } from "./deadline.ts";
 import type { ClientOptions, KafkaClient } from "./kafka-client.ts";
 import { isPassingFailure, isTopicMissing, refusalOf, toPosthasteError } from "./kafka-errors.ts";
@@ -36,6 +37,7 @@ export interface SharedAdminOptions {
 interface ConnectedAdmin {
   readonly client: KafkaClient;
   readonly admin: Admin;
+  readonly cluster: Cluster;
 }
 
 export class SharedAdmin {
@@ -49,7 +51,7 @@ export class SharedAdmin {
   }
 
   /** Asks one question, connecting where that is needed. Rejects with a PosthasteError, `closed` after `close`. */
-  async use<R>(ask: (admin: Admin) => Promise<R>): Promise<R> {
+  async use<R>(ask: (admin: Admin, cluster: Cluster) => Promise<R>): Promise<R> {
     const { clock, patienceMs } = this.#options;
     const giveUpAtMs = clock.monotonicMs() + patienceMs;
     for (let failures = 0; ; ) {
@@ -57,8 +59,8 @@ export class SharedAdmin {
       this.#held ??= this.#connect();
       const held = this.#held;
       try {
-        const { admin } = await held;
-        return await withDeadline(ask(admin), ANSWER_DEADLINE_MS, "asking the brokers");
+        const { admin, cluster } = await held;
+        return await withDeadline(ask(admin, cluster), ANSWER_DEADLINE_MS, "asking the brokers");
       } catch (error) {
         failures += 1;
         // kafkajs asks for every topic that it was ever asked about: the missing one may be an older question's.
@@ -89,10 +91,10 @@ export class SharedAdmin {
       requestTimeoutMs: ANSWER_DEADLINE_MS,
     });
     this.#made += 1;
-    const admin = client.kafka.admin();
+    const { admin, cluster } = createAdmin(client.kafka);
     try {
       await withDeadline(admin.connect(), CONNECT_DEADLINE_MS, "connecting to the brokers");
-      return { client, admin };
+      return { client, admin, cluster };
     } catch (error) {
       client.destroy();
       throw error;

@@ -9,7 +9,7 @@
  */
 import type { Clock } from "@posthaste/core/time";
 import type { KafkaConnection } from "../connection/connect.ts";
-import { ledOffsets } from "../connection/topic-offsets.ts";
+import { ledEnds } from "../connection/topic-offsets.ts";
 import type { TopicPartition } from "./rebalance.ts";
 
 /** What is asked of an owned partition. */
@@ -70,20 +70,20 @@ export class LagMeter {
     }
   }
 
-  /** Asks the brokers for the end offsets and tells the partitions; never rejects. */
+  /** Asks the brokers for the end offsets, of all topics at once, and tells the partitions; never rejects. */
   async readEnds(): Promise<void> {
     const { connection, owned } = this.#options;
     if (this.#isAsking) return;
     this.#isAsking = true;
     try {
-      for (const asked of new Set(owned().map(({ topic }) => topic))) {
-        const { offsets, leaderless } = await ledOffsets(connection, asked);
-        for (const each of owned()) {
-          if (each.topic !== asked) continue;
-          each.noteLeader(!leaderless.includes(each.partition));
-          const end = offsets.find(({ partition }) => partition === each.partition)?.end;
-          if (end !== undefined) each.noteEnd(end);
-        }
+      const topics = [...new Set(owned().map(({ topic }) => topic))];
+      const found = await ledEnds(connection, topics);
+      for (const each of owned()) {
+        const ofTopic = found.get(each.topic);
+        if (ofTopic === undefined) continue;
+        each.noteLeader(!ofTopic.leaderless.includes(each.partition));
+        const end = ofTopic.ends.get(each.partition);
+        if (end !== undefined) each.noteEnd(end);
       }
     } catch (error) {
       connection.log.debug({ event: "end_offsets_unknown", err: error });

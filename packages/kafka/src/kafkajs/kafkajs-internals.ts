@@ -4,7 +4,7 @@
  */
 import { createRequire } from "node:module";
 import { PosthasteError } from "@posthaste/core/errors";
-import type { Kafka } from "kafkajs";
+import type { Admin, Kafka } from "kafkajs";
 import { decodeTopicIdAnswer, encodeTopicIdRequest, type NamedTopic, TOPIC_ID_VERSION } from "./topic-id-request.ts";
 
 /** kafkajs's knowledge of the cluster, and its connections. Its calls reject with kafkajs's errors. */
@@ -16,6 +16,8 @@ export interface Cluster {
   addMultipleTargetTopics(topics: readonly string[]): Promise<void>;
   /** Asks for the cluster's metadata, unless kafkajs's is younger than `METADATA_MAX_AGE_MS`. */
   refreshMetadataIfNecessary(): Promise<void>;
+  /** Asks for the metadata of all topics that were added. */
+  refreshMetadata(): Promise<void>;
   /**
    * Throws before the topic's metadata was loaded; leaves out partitions that it does not know, and those without a
    * leader (LP1 of leaderless-partitions.ts).
@@ -135,6 +137,30 @@ function symbolOfCreateCluster(kafka: Kafka): symbol {
   const symbol = Object.getOwnPropertySymbols(kafka).find(({ description }) => description === CREATE_CLUSTER);
   if (symbol !== undefined && typeof Reflect.get(kafka, symbol) === "function") return symbol;
   throw new PosthasteError("internal", `this kafkajs has no ${CREATE_CLUSTER}`);
+}
+
+/**
+ * Makes kafkajs's admin client, and answers it with the cluster that it asks, which kafkajs alone keeps to itself: the
+ * admin client asks for the offsets of one topic at a time.
+ */
+export function createAdmin(kafka: Kafka): { readonly admin: Admin; readonly cluster: Cluster } {
+  const symbol = symbolOfCreateCluster(kafka);
+  const create: (options: object) => Cluster = Reflect.get(kafka, symbol);
+  const made: Cluster[] = [];
+  Reflect.set(kafka, symbol, (options: object) => {
+    const cluster = create(options);
+    made.push(cluster);
+    return cluster;
+  });
+  try {
+    const admin = kafka.admin();
+    const [cluster] = made;
+    if (cluster === undefined)
+      throw new PosthasteError("internal", "this kafkajs makes no cluster for an admin client");
+    return { admin, cluster };
+  } finally {
+    Reflect.set(kafka, symbol, create);
+  }
 }
 
 /**

@@ -3,7 +3,7 @@ import { decodeCommitMetadata } from "@posthaste/core/window/commit-metadata";
 import type { OffsetRun } from "@posthaste/core/window/offset-tracker";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { readTopicIds } from "@posthaste/kafka/connection/topic-id";
-import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
+import { offsetsOfTopics } from "@posthaste/kafka/connection/topic-offsets";
 
 export interface UnfinishedRange {
   readonly topic: string;
@@ -30,7 +30,10 @@ export function unfinishedRanges(
   return unfinishedOfGroups(connection, [{ groupId, topics: [topic] }]);
 }
 
-/** The same of several groups, topic by topic in their order: each group's commits are one question, and all ids. */
+/**
+ * The same of several groups, topic by topic in their order: each group's commits are one question, and so are all ids,
+ * all ends and all starts.
+ */
 export async function unfinishedOfGroups(
   connection: KafkaConnection,
   groups: readonly GroupTopics[],
@@ -42,15 +45,14 @@ export async function unfinishedOfGroups(
     ...groups.map((group) => readCommits(connection, group)),
   ]);
   const commits = new Map(committed.flat());
-  const ranges: UnfinishedRange[] = [];
-  for (const topic of topics) {
+  const offsets = await offsetsOfTopics(connection, topics);
+  return topics.flatMap((topic) => {
     const topicId = topicIds.get(topic) ?? null;
-    for (const { partition, start, end } of await topicOffsets(connection, topic)) {
+    return (offsets.get(topic) ?? []).map(({ partition, start, end }) => {
       const where = { topic, topicId, partition, end };
-      ranges.push({ ...where, ...unfinishedFrom(start, commits.get(`${topic} ${partition}`), topicId) });
-    }
-  }
-  return ranges;
+      return { ...where, ...unfinishedFrom(start, commits.get(`${topic} ${partition}`), topicId) };
+    });
+  });
 }
 
 interface Commit {
