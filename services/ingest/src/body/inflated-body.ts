@@ -38,8 +38,8 @@ const CALLS_A_BYTE = 1 / 4;
 const EXPANDED_BYTES = 256 * 1024;
 const EXPANDED_A_BYTE = 1_024;
 /**
- * What brotli becomes, the same: no client that is known sends it, and half a megabyte of text is 70 bytes of it. A real
- * client's batch was seen to be 337 times its size.
+ * What brotli becomes, the same: no client that is known sends it, and half a megabyte of text is 70 bytes of it. A
+ * real client's batch was seen to be 337 times its size.
  */
 const BROTLI = 64 * 1024;
 const BROTLI_A_BYTE = 512;

@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { findWriteKeys } from "./body-key.ts";
 
 const keysIn = (text: string) => findWriteKeys(Buffer.from(text));
@@ -15,6 +15,22 @@ it("what no source could have as its key is none (BK1)", () => {
     expect(keysIn(text)).toEqual([]);
   }
   expect(keysIn(`{"writeKey":"${"k".repeat(9_000)}"}`)).toEqual([]);
+});
+
+it("names that end like it are none, however many there are (BK1)", () => {
+  for (const others of [1, 15, 16, 17, 1_000]) {
+    const text = `"rewriteKey":"no",`.repeat(others);
+    expect(keysIn(`{${text}"writeKey":"one",${text}"writeKey":"two",${text}"b":0}`)).toEqual(["one", "two"]);
+    expect(keysIn(`{${text}"b":0}`)).toEqual([]);
+  }
+  expect([keysIn(`writeKey":"one"`), keysIn(`"writeKey":"one"`)]).toEqual([[], ["one"]]);
+});
+
+it("names that end like it are passed over a bounded number of times, one search for each (BK2)", () => {
+  const search = vi.spyOn(Buffer.prototype, "indexOf");
+  expect(keysIn(`{${`"rewriteKey":"no",`.repeat(1_000)}"b":0}`)).toEqual([]);
+  expect(search.mock.calls.length).toBeLessThan(20);
+  search.mockRestore();
 });
 
 it("of a thousand names the first eight and the last eight are looked at (BK2)", () => {

@@ -11,16 +11,21 @@
 import { stringAfterName } from "../body/string-member.ts";
 
 const NAME = Buffer.from('"writeKey"');
+/** Sought at first: JSON is full of quotes, at each of which a search for one stops, and has few of this letter. */
+const NAME_BEHIND_QUOTE = NAME.subarray(1);
+const QUOTE = 0x22;
+/** Longer names that may end like it before it is sought as it is. */
+const MAX_OTHERS = 16;
 /** Places that are looked at from the body's beginning, and as many from its end. */
 const MAX_PLACES = 8;
 
 /** Each key once, those that no source could have left out. */
 export function findWriteKeys(body: Buffer): readonly string[] {
   const keys = new Set<string>();
-  let at = body.indexOf(NAME);
+  let at = nextName(body, 0);
   for (let places = 0; at !== -1 && places < MAX_PLACES; places++) {
     addKeyAt(body, at, keys);
-    at = body.indexOf(NAME, at + NAME.length);
+    at = nextName(body, at + NAME.length);
   }
   // The rest, of which the last ones count.
   if (at === -1) return [...keys];
@@ -31,6 +36,18 @@ export function findWriteKeys(body: Buffer): readonly string[] {
     at = body.lastIndexOf(NAME, at - 1);
   }
   return [...keys];
+}
+
+/** The first place of the name from `from` on; -1 where there is none. */
+function nextName(body: Buffer, from: number): number {
+  let start = from + 1;
+  for (let others = 0; others < MAX_OTHERS; others++) {
+    const at = body.indexOf(NAME_BEHIND_QUOTE, start);
+    if (at === -1) return -1;
+    if (body[at - 1] === QUOTE) return at - 1;
+    start = at + 1;
+  }
+  return body.indexOf(NAME, start - 1);
 }
 
 function addKeyAt(body: Buffer, nameAt: number, keys: Set<string>): void {
