@@ -97,7 +97,7 @@ describe("an error", () => {
     command.control.scriptRequest("DELETE /v1/audiences/aud_1", () => ({ status: 204, delayMs: 600 }));
     command.control.scriptRequest("DELETE /v1/sources/src_1", () => ({ status: 204, delayMs: 600 }));
     const audience = await posthaste(["audiences", "remove", "aud_1", "--timeout", "200ms"]);
-    expect([audience.code, audience.stderr]).toEqual([0, "removed audience aud_1\n"]);
+    expect([audience.code, audience.stderr]).toEqual([0, expect.stringContaining("removed audience aud_1\n")]);
     expect((await posthaste(["sources", "remove", "src_1", "--timeout", "200ms"])).code).toBe(5);
   });
 

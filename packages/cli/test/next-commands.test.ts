@@ -90,6 +90,31 @@ it.each<readonly [words: readonly string[], call: string, answer: object, said: 
     REPLAY,
     "rpl_1 is paused: 5 of 9 went\n  posthaste replays resume rpl_1   goes on with it\n",
   ],
+  [
+    ["audiences", "create", "--name", "VIP", "--source-id", "src_1"],
+    "POST /v1/audiences",
+    { id: "aud_1" },
+    "  posthaste audiences get aud_1      shows how many are in it\n" +
+      "  posthaste audiences remove aud_1   undoes it\n",
+  ],
+  [
+    ["audiences", "members", "aud_1", "--remove", "ada lovelace"],
+    "PATCH /v1/audiences/aud_1/members",
+    { added: 0, removed: 1, unchanged: 0 },
+    "  posthaste audiences members aud_1 --user-id 'ada lovelace'   tells whether that one is in it now\n",
+  ],
+  [
+    ["dead-letters", "unreadable", "reproduce", "--yes"],
+    "POST /v1/unreadable/reproduce",
+    { matched: 1, reproduced: 1 },
+    "  posthaste dead-letters unreadable list --reproduced   shows them, and those that cannot be read still\n",
+  ],
+  [
+    ["destinations", "remove", "dst_1"],
+    "DELETE /v1/destinations/dst_1",
+    {},
+    "removed destination dst_1\n  posthaste audit --target dst_1   shows what it was, and who removed it\n",
+  ],
 ])("%j", async (words, call, answer, said) => {
   const path = join(command.dir, "secret.txt");
   await writeFile(path, "a secret");
@@ -99,4 +124,24 @@ it.each<readonly [words: readonly string[], call: string, answer: object, said: 
   command.control.script(call, answer);
   const quiet = await command.posthaste([...words.map((word) => (word === "FILE" ? path : word)), "--quiet"]);
   expect([quiet.code, quiet.stderr]).toEqual([0, ""]);
+});
+
+// Lines on their progress may come before.
+it.each([
+  [
+    ["audiences", "sync", "aud_1"],
+    "PUT /v1/audiences/aud_1/members",
+    "audiences get aud_1   shows how many are in it, and",
+  ],
+  [
+    ["traits", "put", "ltv", "--source-id", "src_1"],
+    "PUT /v1/computed-traits/ltv",
+    "traits list   shows how many users",
+  ],
+])("%j, which sends a file", async (words, call, said) => {
+  const path = join(command.dir, "lines.ndjson");
+  await writeFile(path, '"user-7"\n');
+  command.control.script(call, { added: 1, removed: 0, unchanged: 0 });
+  const { code, stderr } = await command.posthaste([...words, path]);
+  expect([code, stderr]).toEqual([0, expect.stringContaining(`  posthaste ${said}`)]);
 });

@@ -121,7 +121,7 @@ describe("an upload of lines on a terminal", () => {
     await screen.shows(`${noun} compared: 24,000, `);
     answer.resolve();
     expect(await screen.ended).toBe(0);
-    expect(screen.text()).toBe("unchanged  30000\n");
+    expect(screen.text()).toMatch(/^unchanged {2}30000\n {2}posthaste /);
   });
 });
 

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { Perform } from "../context.ts";
 import { examples } from "../examples.ts";
 import { CliError, EXIT } from "../exit-code.ts";
+import { sayNext } from "../next-commands.ts";
 import { collect, given } from "../options.ts";
 import { addGet, addList, addRemove } from "./stored-commands.ts";
 import { uploadLines } from "./upload-lines.ts";
@@ -44,7 +45,12 @@ function addMaking(audiences: Command, perform: Perform): void {
     .action((options: { name: string; sourceId: string }, command: Command) =>
       perform(command, async ({ api, printer }) => {
         const { name, sourceId } = options;
-        printer.document(await api.call("POST", PATH, { name, sourceId }));
+        const made = await api.call("POST", PATH, { name, sourceId });
+        printer.document(made);
+        sayNext(printer, [
+          [["audiences", "get", made.id], "shows how many are in it"],
+          [["audiences", "remove", made.id], "undoes it"],
+        ]);
         return EXIT.done;
       }),
     )
@@ -75,6 +81,9 @@ function addMembers(audiences: Command, perform: Perform): void {
         const find = () => context.api.call("GET", pathOf(id));
         const upload = { path: `${pathOf(id)}/members`, file, noun: "users", find };
         context.printer.document(await uploadLines(context, upload));
+        sayNext(context.printer, [
+          [["audiences", "get", id], "shows how many are in it, and how many identifies wait"],
+        ]);
         return EXIT.done;
       }),
     )
@@ -95,6 +104,8 @@ function addMembers(audiences: Command, perform: Perform): void {
         }
         if (userId === undefined) {
           printer.document(await api.call("PATCH", `${pathOf(id)}/members`, given({ add, remove })));
+          const [first] = [...(add ?? []), ...(remove ?? [])];
+          sayNext(printer, [[["audiences", "members", id, "--user-id", first], "tells whether that one is in it now"]]);
           return EXIT.done;
         }
         const found = await api.call("GET", `${pathOf(id)}/members/${encodeURIComponent(userId)}`);

@@ -1,6 +1,7 @@
 /** Removing one or many of a kind: many are counted and asked about first. */
 import type { Context } from "../context.ts";
 import { CliError, EXIT, type ExitCode } from "../exit-code.ts";
+import { sayNext } from "../next-commands.ts";
 
 export interface RemoveOptions {
   /** `source` or `destination`. */
@@ -43,6 +44,9 @@ export async function removeEach(
       if (ids.length > 1) terminal.err(`${error.message}\n`);
     }
   }
+  const [only] = ids;
+  if (ids.length === 1 && removed === 1)
+    sayNext(printer, [[["audit", "--target", only], "shows what it was, and who removed it"]]);
   if (last === undefined) return EXIT.done;
   if (ids.length === 1) throw last;
   return removed === 0 ? EXIT.no : EXIT.partly;

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { Perform } from "../context.ts";
 import { examples } from "../examples.ts";
 import { EXIT } from "../exit-code.ts";
+import { sayNext } from "../next-commands.ts";
 import { addList } from "./stored-commands.ts";
 import { uploadLines } from "./upload-lines.ts";
 
@@ -35,6 +36,7 @@ export function addTraits(program: Command, perform: Perform): void {
           return traits.find((trait) => trait.name === name && trait.sourceId === sourceId);
         };
         context.printer.document(await uploadLines(context, { path, file, noun: "values", find }));
+        sayNext(context.printer, [[["traits", "list"], "shows how many users have a value"]]);
         return EXIT.done;
       }),
     )

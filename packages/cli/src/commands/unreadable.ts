@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { Context, Perform } from "../context.ts";
 import { examples } from "../examples.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
+import { sayNext } from "../next-commands.ts";
 import { collect, given, queryOf, wholeNumber } from "../options.ts";
 import { printRead } from "./print-read.ts";
 
@@ -93,5 +94,8 @@ async function reproduce({ api, printer, confirm }: Context, options: ReproduceO
     reproduced += Number(answer.reproduced);
   }
   printer.document({ matched, reproduced });
+  sayNext(printer, [
+    [["dead-letters", "unreadable", "list", "--reproduced"], "shows them, and those that cannot be read still"],
+  ]);
   return reproduced < matched ? EXIT.partly : EXIT.done;
 }
