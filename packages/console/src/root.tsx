@@ -2,9 +2,17 @@ import { useQuery } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
 import { I18nProvider, RouterProvider } from "react-aria-components";
 import { Frame } from "./frame/frame.tsx";
+import { openRow } from "./frame/opened-row.ts";
 import { Loaded } from "./listing/loaded.tsx";
 import { SignInPage } from "./pages/sign-in/sign-in-page.tsx";
 import { sessionQuery } from "./session/session.ts";
+
+declare module "react-aria-components" {
+  interface RouterConfig {
+    /** `isRow`: it is of a list. */
+    readonly routerOptions: { readonly isRow: boolean };
+  }
+}
 
 /** The sign-in page for who is nobody yet, the frame with its page for everybody else. */
 export function Root() {
@@ -12,7 +20,9 @@ export function Root() {
   const query = useQuery(sessionQuery(null));
   return (
     <I18nProvider locale="en-GB">
-      <RouterProvider navigate={(path) => router.history.push(path)}>
+      <RouterProvider
+        navigate={(path, options) => (options?.isRow ? openRow(router, path) : router.history.push(path))}
+      >
         <Loaded query={query} what="session" rows={0}>
           {(session) =>
             session.state === "none" ? <SignInPage refusal={session.refusal} /> : <Frame session={session} />

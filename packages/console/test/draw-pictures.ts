@@ -12,13 +12,20 @@ if (files === null) throw new Error("the pages were not built");
 const [browser, control] = await Promise.all([startBrowser(), startFakeControl(files)]);
 try {
   const { page } = await openPage(browser, control.url, new Date(MOMENT));
-  const pages = PAGES.map(({ route, path, live, shows }) => ({ name: pictureName(route), path, answers: live, shows }));
+  const pages = PAGES.map(({ route, path, live, shows }) => ({
+    name: pictureName(route),
+    path,
+    answers: live,
+    shows,
+    pressed: undefined,
+  }));
   const named = process.argv.slice(2);
   const drawn = [...pages, ...VIEWS].filter(({ name }) => named.length === 0 || named.includes(name));
-  for (const { name, path, answers, shows } of drawn) {
+  for (const { name, path, answers, shows, pressed } of drawn) {
     await page.goto("about:blank");
     control.answer(answers);
     await page.goto(control.url + path);
+    if (pressed !== undefined) await page.getByText(pressed).first().click();
     for (const text of shows) await page.getByText(text).first().waitFor();
     const bytes = await keepPictures(page, name);
     process.stdout.write(`${name}: ${(bytes / 1024).toFixed(0)} KB\n`);

@@ -31,8 +31,9 @@ describe.skipIf("missing" in found)("a page", () => {
 
   it.each(VIEWS)(
     "answers ten questions, and looks as docs/console.md shows it: $name",
-    async ({ name, path, answers, shows }) => {
+    async ({ name, path, answers, shows, pressed }) => {
       const page = await visit(path, answers);
+      if (pressed !== undefined) await page.getByText(pressed).first().click();
       for (const text of shows) await page.getByText(text).first().waitFor();
       await expect.poll(async () => unanswered(name, await page.locator("body").innerText())).toEqual([]);
       expect(await drawnOtherwise(page, name)).toEqual([]);

@@ -231,6 +231,7 @@ it("TU1, TU2: a token's use is told at once, and written when the last one writt
   expect(store.isLive(written() as AccessRecord)).toBe(true);
   nowMs = BEGIN_MS + 5 + USE_NOTE_MS - 1;
   uses.note(token);
+  expect([uses, elsewhere].map((each) => each.usedAtMs("tok_9"))).toEqual([nowMs, BEGIN_MS + 5]);
   nowMs += 1;
   elsewhere.note(token);
   await eventually(() => expect(written()?.usedAtMs).toBe(nowMs));

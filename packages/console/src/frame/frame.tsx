@@ -1,6 +1,6 @@
 /** What stands around every page: where one can go, search, who is signed in. */
 import { Outlet, useRouter, useRouterState } from "@tanstack/react-router";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
 import { Link } from "react-aria-components";
 import { isTyping, useKeys } from "../keys/keys.ts";
 import { pressPageKey } from "../keys/page-keys.ts";
@@ -12,13 +12,17 @@ import { TabIcon } from "../status/tab-icon.tsx";
 import styles from "./frame.module.css";
 import { HelpDialog } from "./help-dialog.tsx";
 import { MoreMenu } from "./more-menu.tsx";
+import { useOpenedEvent } from "./opened-row.ts";
 import { Palette } from "./palette.tsx";
 import { pastedId } from "./pasted-id.ts";
 import { PLACES } from "./places.ts";
 import { TopBar } from "./top-bar.tsx";
 
+const EventDrawer = lazy(async () => ({ default: (await import("../pages/event/event-drawer.tsx")).EventDrawer }));
+
 export function Frame({ session }: { readonly session: Exclude<SessionState, { readonly state: "none" }> }) {
   const router = useRouter();
+  const openedEvent = useOpenedEvent();
   const [isSearching, setSearching] = useState(false);
   const [isHelping, setHelping] = useState(false);
   const actions = useMemo(
@@ -50,6 +54,11 @@ export function Frame({ session }: { readonly session: Exclude<SessionState, { r
       <Page />
       <Palette isOpen={isSearching} onClose={() => setSearching(false)} />
       <HelpDialog isOpen={isHelping} onClose={() => setHelping(false)} />
+      {openedEvent !== undefined && (
+        <Suspense>
+          <EventDrawer key={openedEvent} messageId={openedEvent} onClose={() => router.history.back()} />
+        </Suspense>
+      )}
       {session.state === "expired" && <ExpiredDialog name={session.name} />}
     </div>
   );

@@ -137,7 +137,7 @@ export function PagedList<Row>(props: PagedListProps<Row>) {
                   id={id}
                   textValue={textOf(row)}
                   className={styles["row"] ?? ""}
-                  {...(href === null ? {} : { href })}
+                  {...(href === null ? {} : { href, routerOptions: { isRow: true } })}
                 >
                   <div className={rowClass}>{children(row)}</div>
                 </GridListItem>

@@ -26,6 +26,18 @@ const NOTHING_FAILS = { none: "nothing fails here: Overview and the destination'
 const ONE_AT_A_TIME = { none: "it is one form for one person" };
 const SETTLED = { wrong: NOTHING_FAILS, why: NOTHING_FAILS, itself: NOT_LIVE };
 
+/** Of an event, on its page and over a list. */
+const GIVEN_UP: Answers = {
+  ...{ about: "message-7", wrong: "Given up", where: "dst_4k2v8m1n0p3q5r7s", since: "11:12:07.113" },
+  ...{ much: '"Billing" answered 503 nine times', why: "answered 503 until its retry window ended" },
+  ...{
+    itself: { none: "it was given up: nothing comes by itself" },
+    mine: "Send again",
+    fresh: "as of 15:12:10.000",
+  },
+  terminal: "posthaste dead-letters replay --message-ids message-7",
+};
+
 /** By the page's route, or by the name of a view that has a picture of its own. */
 export const ANSWERS: Readonly<Record<string, Answers>> = {
   "/overview": {
@@ -65,16 +77,8 @@ export const ANSWERS: Readonly<Record<string, Answers>> = {
     ...{ wrong: "signature not checked", itself: { none: "requests come as somebody sends them" } },
     ...{ mine: "It answers with", fresh: "live", terminal: IN_HELP },
   },
-  "/events/$messageId": {
-    ...{ about: "message-7", wrong: "Given up", where: "dst_4k2v8m1n0p3q5r7s", since: "11:12:07.113" },
-    ...{ much: '"Billing" answered 503 nine times', why: "answered 503 until its retry window ended" },
-    ...{
-      itself: { none: "it was given up: nothing comes by itself" },
-      mine: "Send again",
-      fresh: "as of 15:12:10.000",
-    },
-    terminal: "posthaste dead-letters replay --message-ids message-7",
-  },
+  "/events/$messageId": GIVEN_UP,
+  "console-deliveries-event": { ...GIVEN_UP, about: "message-1" },
   "/deliveries": {
     ...{ about: "Deliveries", wrong: "given up", where: "dst_mke0j5p6hma005xc", since: "16:03:19.344" },
     ...{ much: "3 attempts", why: "503", itself: { none: "it was given up; one that waits says until when" } },

@@ -1,0 +1,126 @@
+/** What became of the events under a message id, why, and what to do: of its page, and of what opens over a list. */
+import { useQuery } from "@tanstack/react-query";
+import type { EventVerdict } from "../../api/api-types.ts";
+import { asked } from "../../api/asked.ts";
+import { Copied, CopyButton } from "../../elements/copied.tsx";
+import { Fact } from "../../elements/fact.tsx";
+import { Freshness } from "../../listing/freshness.tsx";
+import { Empty, Loaded } from "../../listing/loaded.tsx";
+import { useLive, useLiveState } from "../../live/live.ts";
+import { useThrottled } from "../../live/throttled.ts";
+import { MomentText } from "../../moment/moment-text.tsx";
+import { useNaming } from "../../names/names.ts";
+import { quoted } from "../../terminal/quoted.ts";
+import { causeWords } from "../../verdict/cause.ts";
+import { Mark } from "../../verdict/mark.tsx";
+import { Attempts } from "./attempts.tsx";
+import { DestinationVerdict } from "./destination-verdict.tsx";
+import styles from "./event-page.module.css";
+import { Remedy } from "./remedy.tsx";
+import { Timeline } from "./timeline.tsx";
+
+/** What waits or is under way is looked at again. */
+const AGAIN_MS = 5000;
+const LEAST_BETWEEN_MS = 500;
+
+export function EventView({ messageId }: { readonly messageId: string }) {
+  const { state: live } = useLiveState();
+  const query = useQuery({
+    ...asked("GET /v1/events/{messageId}", { params: { messageId } }),
+    refetchInterval: ({ state }) => (isSettled(state.data) || live === "paused" ? false : AGAIN_MS),
+  });
+  const look = useThrottled(() => query.refetch(), LEAST_BETWEEN_MS);
+  useLive({ topics: ["deliveries"], filter: { messageId }, onRows: look, onGap: look });
+  return (
+    <Loaded
+      query={query}
+      what="verdict"
+      isEmpty={({ cause, events }) => cause === "unknown" && events.length === 0}
+      empty={
+        <Empty command={`posthaste events why ${quoted(messageId)}`}>
+          {query.data?.sentence ?? ""} Is it the whole message id?
+        </Empty>
+      }
+    >
+      {(verdict) => <Verdict verdict={verdict} />}
+    </Loaded>
+  );
+}
+
+function isSettled(verdict: EventVerdict | undefined): boolean {
+  return verdict !== undefined && causeWords(verdict.cause).tone !== "waiting" && verdict.cause !== "unknown";
+}
+
+function Verdict({ verdict }: { readonly verdict: EventVerdict }) {
+  const { nameOf, isSettled } = useNaming();
+  const { words, tone } = causeWords(verdict.cause);
+  return (
+    <>
+      <section className={styles["verdict"]} aria-label="Verdict" data-state="live">
+        <Mark tone={tone}>{words}</Mark>
+        <p className={styles["sentence"]}>{verdict.sentence}</p>
+        <Remedy verdict={verdict} />
+      </section>
+      {isSettled && (
+        <>
+          {verdict.events.map((event) => (
+            <EventFacts key={keyOf(event)} event={event} messageId={verdict.messageId} nameOf={nameOf} />
+          ))}
+          <Freshness asOf={verdict.asOf} complete={verdict.complete} />
+        </>
+      )}
+    </>
+  );
+}
+
+type Event = EventVerdict["events"][number];
+
+interface EventFactsProps {
+  readonly event: Event;
+  readonly messageId: string;
+  readonly nameOf: (id: string) => string;
+}
+
+function EventFacts({ event, messageId, nameOf }: EventFactsProps) {
+  const { type, event: name, sourceId, userKey, receivedAt, destinations, timeline } = event;
+  return (
+    <article className={styles["event"]}>
+      <h2>{[type, name].filter((each) => each !== null).join(" · ") || "A call that was not taken"}</h2>
+      <dl className={styles["facts"]}>
+        <Fact name="Received">{receivedAt === null ? "not known" : <MomentText at={receivedAt} withDistance />}</Fact>
+        <Fact name="Source">
+          <a href={`/sources/${sourceId}`}>{nameOf(sourceId)}</a> <CopyButton what="source id" text={sourceId} />
+        </Fact>
+        {userKey !== null && (
+          <Fact name="User">
+            <Copied what="user id" text={userKey} />
+          </Fact>
+        )}
+      </dl>
+      {destinations.length > 0 && (
+        <>
+          <h3>Destinations</h3>
+          <ul className={styles["destinations"]}>
+            {destinations.map((each) => (
+              <DestinationVerdict
+                key={each.destinationId}
+                verdict={each}
+                messageId={messageId}
+                sourceId={sourceId}
+                name={nameOf(each.destinationId)}
+              />
+            ))}
+          </ul>
+        </>
+      )}
+      <h3>Timeline</h3>
+      <Timeline steps={timeline} nameOf={nameOf} />
+      {destinations.length > 0 && <Attempts messageId={messageId} sourceId={sourceId} nameOf={nameOf} />}
+    </article>
+  );
+}
+
+/** Two sources may share a message id, and a repeat has another place. */
+function keyOf({ sourceId, origin, receivedAt, cause }: Event): string {
+  return JSON.stringify([sourceId, origin, receivedAt, cause]);
+}
