@@ -1,5 +1,5 @@
 /** Rules: HS1, HS2 and HS3 of server.ts, AC4 of accept.ts. */
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { eventually } from "@posthaste/testkit/eventually";
@@ -83,6 +83,22 @@ describe("sizes", () => {
     expect(await post(gzipSync(batchOf(4)), gzip)).toBe(200);
     expect(await post(batchOf(30))).toBe(200);
     expect([gateway.events().length, gateway.rejected().flatMap(({ calls }) => calls).length]).toEqual([2, 34]);
+  });
+
+  it("are of what a compressed batch becomes far over what clients send", async () => {
+    const gzip = { "content-encoding": "gzip" };
+    const post = async (body: string) => (await gateway.post("/v1/batch", gzipSync(body), gzip)).status;
+    // As few letters as may be in as many bytes as may be.
+    expect(await post(batchOf(MAX_REQUEST_BYTES))).toBe(200);
+    const batch = Array.from({ length: 250 }, (_, n) => ({
+      ...{ type: "track", userId: "u", event: "E" },
+      messageId: createHash("md5").update(`${n}`).digest("hex"),
+    }));
+    const context = { library: { name: "go" }, page: { title: "x".repeat(8_000) } };
+    expect(await post(JSON.stringify({ batch, context }))).toBe(200);
+    // The same without ids becomes a megabyte of some two hundred bytes.
+    const alike = batch.map(({ messageId: _, ...call }) => call);
+    expect(await post(JSON.stringify({ batch: alike.slice(0, 128), context }))).toBe(413);
   });
 
   it("are the same for a call in a batch, which is rejected without the others", async () => {

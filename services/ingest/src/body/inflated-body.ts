@@ -36,7 +36,7 @@ const CALLS = 128;
 const CALLS_A_BYTE = 1 / 4;
 /** Bytes of the events that a batch becomes, the same: what stands beside its calls stands in each of them. */
 const EXPANDED_BYTES = 256 * 1024;
-const EXPANDED_A_BYTE = 1_024;
+const EXPANDED_A_BYTE = 512;
 /**
  * What brotli becomes, the same: no client that is known sends it, and half a megabyte of text is 70 bytes of it. A
  * real client's batch was seen to be 337 times its size.
