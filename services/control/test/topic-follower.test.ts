@@ -1,4 +1,4 @@
-/** Rules: TF3 of topic-follower.ts and MF3 of membership-follower.ts, and how much both take at once. */
+/** Rules: TF3 and TF6 of topic-follower.ts and MF3 of membership-follower.ts, and how much both take at once. */
 import { randomBytes } from "node:crypto";
 import type { MembershipRecord } from "@posthaste/core/audience/membership";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
@@ -27,7 +27,10 @@ beforeAll(async () => {
 afterAll(() => topics.remove());
 
 /** A follower of dead letters; an answer to each call of its store, and to its owner's. */
-async function followLetters(connection: KafkaConnection, { topicId, next }: { topicId: string; next: number }) {
+async function followLetters(
+  connection: KafkaConnection,
+  { topicId, next, held }: { readonly topicId: string; readonly next: number; readonly held?: Promise<void> },
+) {
   const [taken, told]: [StoreTake[], unknown[]] = [[], []];
   const options = {
     ...{ topic: topics.names.deadLetters, journal: "dead_letters", topicId },
@@ -36,7 +39,10 @@ async function followLetters(connection: KafkaConnection, { topicId, next }: { t
         positions: { dead_letters: [{ partition: 0, next }] },
         bounds: { dead_letters: { maxEntries: 1000, keepMs: 1000 } },
       },
-      take: async (_: string, take: StoreTake) => taken.push(take),
+      take: async (_: string, take: StoreTake) => {
+        taken.push(take);
+        await held;
+      },
     },
     ...{ codec: await topics.openCodec("dead-letter"), unreadable: { put: async () => {} }, unknownSchemaMs: 0 },
     ...{ toEntries: () => ({}), onRemade: (reason: unknown) => told.push(reason) },
@@ -73,6 +79,23 @@ it("takes half a megabyte of a partition at once, however much waits there", asy
     // A batch each: more than one of them is more than what may come at once.
     expect(taken.map(({ next }) => next)).toEqual(Array.from({ length: count }, (_, index) => end + index + 1));
   } finally {
+    await follower.close();
+  }
+});
+
+it("TF6: says how far its first reading is until all that stood there was read", async () => {
+  const writer = await createLogWriter(topics);
+  const [{ end = 0 } = {}] = await topicOffsets(topics.connection, topics.names.deadLetters);
+  await writer.deadLetters([1, 2, 3].map((n) => deadLetterAt(n, { messageId: `first ${n}` })));
+  const { promise: held, resolve: goOn } = Promise.withResolvers<void>();
+  const { follower } = await followLetters(topics.connection, { topicId: "", next: end, held });
+  try {
+    expect(follower.reading).toBeNull();
+    await eventually(() => expect(follower.reading).toEqual({ left: 3, of: 3 }));
+    goOn();
+    await eventually(() => expect([follower.behind, follower.reading]).toEqual([0, null]));
+  } finally {
+    goOn();
     await follower.close();
   }
 });

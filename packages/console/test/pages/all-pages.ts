@@ -1,5 +1,5 @@
 /** All pages, for what is done with each of them. */
-import { type FakeAnswers, problem } from "../fake-control.ts";
+import { exampleOf, type FakeAnswers, problem } from "../fake-control.ts";
 import { deliveriesPage } from "./deliveries.ts";
 import { eventPage } from "./event.ts";
 import { CONFIGURATION_PAGES, EVENT_PAGES } from "./page-groups.ts";
@@ -16,6 +16,16 @@ export interface View extends Pick<TestedPage, "path"> {
   readonly pressed?: string;
 }
 
+const LATEST = "GET /v1/deliveries/latest";
+const status = exampleOf("GET /v1/status").body as { readonly readModel: object };
+/** Control reads its topics for the first time. */
+const STILL_READ: FakeAnswers = {
+  [LATEST]: { body: Object.assign({}, exampleOf(LATEST).body, { complete: false }) },
+  "GET /v1/status": {
+    body: { ...status, readModel: { ...status.readModel, reading: { left: 456_000, of: 1_200_000 } } },
+  },
+};
+
 /** What has a picture beside the pages as they are found above; `shows`: a text of it. */
 export const VIEWS: readonly View[] = [
   {
@@ -26,6 +36,10 @@ export const VIEWS: readonly View[] = [
   {
     ...{ name: "console-deliveries-event", path: "/deliveries", pressed: "message-1", shows: ["Given up", "Timeline"] },
     answers: { ...deliveriesPage.live, ...eventPage.live },
+  },
+  {
+    ...{ name: "console-deliveries-reading", path: "/deliveries", shows: ["62 % of 1,200,000 records"] },
+    answers: { ...deliveriesPage.live, ...STILL_READ },
   },
 ];
 

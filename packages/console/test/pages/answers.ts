@@ -38,6 +38,12 @@ const GIVEN_UP: Answers = {
   terminal: "posthaste dead-letters replay --message-ids message-7",
 };
 
+const DELIVERIES: Answers = {
+  ...{ about: "Deliveries", wrong: "given up", where: "dst_mke0j5p6hma005xc", since: "16:03:19.344" },
+  ...{ much: "3 attempts", why: "503", itself: { none: "it was given up; one that waits says until when" } },
+  ...{ mine: "Send all matching again", fresh: "as of 16:04:19.344", terminal: IN_HELP },
+};
+
 /** By the page's route, or by the name of a view that has a picture of its own. */
 export const ANSWERS: Readonly<Record<string, Answers>> = {
   "/overview": {
@@ -79,11 +85,8 @@ export const ANSWERS: Readonly<Record<string, Answers>> = {
   },
   "/events/$messageId": GIVEN_UP,
   "console-deliveries-event": { ...GIVEN_UP, about: "message-1" },
-  "/deliveries": {
-    ...{ about: "Deliveries", wrong: "given up", where: "dst_mke0j5p6hma005xc", since: "16:03:19.344" },
-    ...{ much: "3 attempts", why: "503", itself: { none: "it was given up; one that waits says until when" } },
-    ...{ mine: "Send all matching again", fresh: "as of 16:04:19.344", terminal: IN_HELP },
-  },
+  "/deliveries": DELIVERIES,
+  "console-deliveries-reading": { ...DELIVERIES, fresh: "control is still reading, 62 % of 1,200,000 records" },
   "/dead-letters": {
     ...{ about: "Dead letters", wrong: "window expired", where: "dst_5srfj3nhy3vp3j7r", since: "16:03:19.344" },
     ...{ much: "503 1 16:03:19.344", why: "the receiver failed for the whole retry window", mine: "Review and replay" },

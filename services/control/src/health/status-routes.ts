@@ -62,7 +62,13 @@ const statusAnswer = z.object({
     }),
   ),
   ingestUrl: z.string().nullable().describe("Where sources send to; null where control was not told."),
-  readModel: z.object({ deliveryLog: z.string(), deadLetters: z.string() }),
+  readModel: z.object({
+    ...{ deliveryLog: z.string(), deadLetters: z.string() },
+    reading: z
+      .object({ left: z.int(), of: z.int() })
+      .nullable()
+      .describe("Records, while control reads its topics for the first time since its start; null otherwise."),
+  }),
   schedule: schedule
     .extend({
       differ: z.boolean().describe("Delivery processes run with other settings than these."),
@@ -82,7 +88,7 @@ export interface StatusRoutesParts {
   readonly readiness: () => Promise<Readiness>;
   readonly plans: () => Iterable<HeldPlan>;
   readonly ingestUrl: string | null;
-  readonly readModel: Pick<ReadModel, "state">;
+  readonly readModel: Pick<ReadModel, "state" | "reading">;
   readonly fresh: () => Freshness;
   readonly nowMs: () => number;
 }
@@ -122,7 +128,7 @@ export function statusRoutes(parts: StatusRoutesParts): readonly Route[] {
           needsSomebody,
           replays: viewReplays(parts.plans()),
           ingestUrl: parts.ingestUrl,
-          readModel: readModel.state(),
+          readModel: { ...readModel.state(), reading: readModel.reading() },
           schedule: viewSchedule(parts.book.processes()),
           ...fresh(),
         };

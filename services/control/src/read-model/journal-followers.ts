@@ -17,7 +17,7 @@ import { destinationEntries } from "./destination-entry.ts";
 import type { JournalEntry } from "./journal-entry.ts";
 import { rejectedCallEntries } from "./rejected-call-entry.ts";
 import type { JournalName } from "./store.ts";
-import { TopicFollower, type TopicFollowerOptions } from "./topic-follower.ts";
+import { type Reading, TopicFollower, type TopicFollowerOptions } from "./topic-follower.ts";
 import { unroutedEntries } from "./unrouted-entry.ts";
 
 /** How far a journal is; see TopicFollower. */
@@ -50,6 +50,8 @@ type Shared = Pick<TopicFollowerOptions<unknown>, "store" | "unreadable" | "unkn
 export interface JournalFollowers {
   readonly followers: readonly { readonly close: () => Promise<void> }[];
   readonly followed: Readonly<Record<JournalName, Followed>>;
+  /** Of all topics together; null where none is read for the first time. */
+  readonly reading: () => Reading | null;
 }
 
 interface FollowedTopics {
@@ -128,14 +130,21 @@ export function followJournals(
     toEntries: (destination, record) => ({ destination_config: destinationEntries(destination, record) }),
     toRemoval: (record) => ({ destination_config: destinationEntries(null, record) }),
   });
+  const followers = [attempts, deadLetters, unrouted, rejectedCalls, activity, destinations];
   return {
-    followers: [attempts, deadLetters, unrouted, rejectedCalls, activity, destinations],
+    followers,
+    reading: () => sumOf(followers.flatMap((each) => each.reading ?? [])),
     followed: {
       ...{ attempts, deferrals: attempts, dead_letters: deadLetters, unrouted, rejected_calls: rejectedCalls },
       ...{ deliveries: both(attempts, deadLetters), source_activity: activity, refused_requests: activity },
       destination_config: destinations,
     },
   };
+}
+
+function sumOf(readings: readonly Reading[]): Reading | null {
+  if (readings.length === 0) return null;
+  return readings.reduce((sum, { left, of }) => ({ left: sum.left + left, of: sum.of + of }), { left: 0, of: 0 });
 }
 
 /** Of a journal that two topics fill. */

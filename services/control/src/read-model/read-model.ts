@@ -19,7 +19,13 @@ import { type Freshness, freshAsOf } from "../http/freshness.ts";
 import { Problem } from "../http/problem.ts";
 import { RecentEntries } from "../recent-entries.ts";
 import type { JournalBounds } from "./journal.ts";
-import { type Followed, followJournals, openJournalCodecs, type RecentJournals } from "./journal-followers.ts";
+import {
+  type Followed,
+  followJournals,
+  type JournalFollowers,
+  openJournalCodecs,
+  type RecentJournals,
+} from "./journal-followers.ts";
 import { type HeldRange, type JournalName, ofEach } from "./store.ts";
 import { openStore, type StoreClient, type StoreQuestions } from "./store-client.ts";
 
@@ -66,6 +72,8 @@ export interface ReadModel extends StoreQuestions {
   isComplete(journal: JournalName): boolean;
   freshness(journal: JournalName): Freshness;
   state(): ReadModelState;
+  /** How far the first reading of its topics is; null before it begins and once it is over. */
+  reading: JournalFollowers["reading"];
   /** From where on, and up to where, every dead letter of a partition is held (M4 of store.ts), and of which topic. */
   heldLetters(): Promise<HeldLetters>;
   /** What comes, as it comes, however often the read model is opened again. */
@@ -83,6 +91,7 @@ interface Opened {
   readonly letterTopicId: string;
   readonly store: StoreClient;
   readonly followed: Readonly<Record<JournalName, Followed>>;
+  readonly reading: JournalFollowers["reading"];
 }
 
 export function openReadModel(options: ReadModelOptions): ReadModel {
@@ -128,6 +137,7 @@ export function openReadModel(options: ReadModelOptions): ReadModel {
       return freshAsOf(asOfMs, asOfMs !== null && behind(journal) === 0);
     },
     state: () => ({ deliveryLog: state("attempts"), deadLetters: state("dead_letters") }),
+    reading: () => opened?.reading() ?? null,
     newest: async (journal, query) => store().newest(journal, query),
     search: async (journal, query) => store().search(journal, query),
     heldLetters: async () => {
@@ -187,12 +197,12 @@ async function runOnce(
   );
   if (store.start.trouble !== null)
     connection.log.warn({ event: "delivery_log_not_kept", reason: store.start.trouble });
-  const { followers, followed } = followJournals(connection, {
+  const { followers, ...journals } = followJournals(connection, {
     ...{ store, unreadable, unknownSchemaMs, names, codecs, recent },
     topicIds: new Map(topics.map((topic, index) => [topic, topicIds[index] ?? ""])),
     onRemade: ended.reject,
   });
-  onOpen({ store, followed, letterTopicId: topicIds[topics.indexOf(names.deadLetters)] ?? "" });
+  onOpen({ store, ...journals, letterTopicId: topicIds[topics.indexOf(names.deadLetters)] ?? "" });
   try {
     if (!signal.aborted) await ended.promise;
   } finally {

@@ -12,6 +12,7 @@
  *      registry does not know is waited for first, with all others of what was fetched (AW3 of awaited-schemas.ts).
  * TF5  Whoever looks on has each entry after the store has it. When a follower begins, it reads `REWIND_RECORDS` again
  *      that the store has already, so that a process that was restarted can tell those what they missed.
+ * TF6  Until all that stood in the topic was read once, it says how far that is; what comes later is no rebuild.
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
@@ -46,6 +47,12 @@ const FETCH_BYTES = 512 * 1024;
 /** What an entry takes of memory beside its texts, about. */
 const ENTRY_BYTES = 300;
 
+/** How far a reading is, in records. */
+export interface Reading {
+  readonly left: number;
+  readonly of: number;
+}
+
 export interface TopicFollowerOptions<T> {
   readonly topic: string;
   /** By this name its positions are kept, and by its bounds the topic is read. */
@@ -77,6 +84,9 @@ export class TopicFollower<T> {
   /** Next offsets by partition, of records that were passed over or became no entry (M4 of store.ts). */
   readonly #passedTo = new Map<number, number>();
   #ends: readonly PartitionOffsets[] | null = null;
+  /** TF6: records that were not read at the most. */
+  #unread = 0;
+  #wasReadOnce = false;
   #hasLeaderless = false;
   #timer: NodeJS.Timeout | null = null;
   #isTold = false;
@@ -100,6 +110,12 @@ export class TopicFollower<T> {
     const unread = ({ partition, start, end }: PartitionOffsets): number =>
       Math.max(0, end - Math.max(start, this.#positions.get(partition) ?? 0));
     return this.#ends.reduce((sum, partition) => sum + unread(partition), 0);
+  }
+
+  /** TF6: null before the first look, and once it is over. */
+  get reading(): Reading | null {
+    const left = this.behind;
+    return left === null || this.#wasReadOnce ? null : { left, of: Math.max(left, this.#unread) };
   }
 
   /** At this moment everything that stood in the topic was read; null before the first time. */
@@ -168,8 +184,15 @@ export class TopicFollower<T> {
       else this.#readers.set(partition, reader);
     }
     this.#ends = ends;
+    this.#noteReading();
     this.#hasLeaderless = leaderless.length > 0;
     this.#isTold = false;
+  }
+
+  #noteReading(): void {
+    const left = this.behind;
+    if (left === 0) this.#wasReadOnce = true;
+    this.#unread = Math.max(this.#unread, left ?? 0);
   }
 
   /** TF5: answers where the reading begins, where the store wants it from `from` on. */
@@ -199,6 +222,7 @@ export class TopicFollower<T> {
         const passedTo = this.#passedTo.get(partition) ?? 0;
         await store.take(journal, { partition, next, passedTo, entries: step.entries });
         this.#positions.set(partition, next);
+        this.#noteReading();
       }
       recent?.add(partition, next, (step.entries[recentOf] ?? []).map(toRecent));
       step = new EntriesStep();

@@ -45,7 +45,7 @@ function Told({ status }: { readonly status: Status }) {
       <RunningReplays replays={status.replays} />
       <AnsweringAgain status={status} />
       <Recently />
-      <Freshness asOf={status.asOf} complete={status.complete} />
+      <Freshness asOf={status.asOf} complete={status.complete && status.readModel.reading === null} />
     </div>
   );
 }

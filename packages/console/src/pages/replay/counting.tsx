@@ -3,8 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useState } from "react";
 import type { CountingPlans, ReplayInput } from "../../api/api-types.ts";
 import { asked } from "../../api/asked.ts";
+import { CountedBar } from "../../chart/counted-bar.tsx";
 import { countOf } from "../../moment/numbers.ts";
-import { CountedBar } from "./counted-bar.tsx";
 import styles from "./replay.module.css";
 
 /** Most counts are over by then. */

@@ -1,5 +1,5 @@
 import { ProgressBar } from "react-aria-components";
-import styles from "./replay.module.css";
+import styles from "./counted-bar.module.css";
 
 export interface CountedBarProps {
   /** What is counted, for who hears it. */
