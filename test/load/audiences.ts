@@ -4,6 +4,8 @@
  * Prints the first sync's rate beside that of a producer which sends records of the same size in the same run, each
  * service's peak of memory, how long live events take meanwhile, beside how long they take through a bare pipeline of
  * kafkajs with as much beside them, and how many identifies the second sync becomes; what has an aim with its verdict.
+ * A sync of another audience goes before, told and not judged: a broker that was just started compiles what it runs
+ * for the first time, on the cores that live events need. How idle the cores are stands beside each time.
  * Needs Linux, whose `/proc` tells a process's memory. Ends with 1 when an aim does not hold.
  */
 import { loadavg } from "node:os";
@@ -16,9 +18,16 @@ import { createTopic, uniqueName } from "@posthaste/testkit/topics";
 import { type Installation, startInstallation } from "../e2e/installation.ts";
 import { createRoute } from "../e2e/route.ts";
 import { startBarePipeline } from "./audiences/bare-pipeline.ts";
-import { LIVE_PER_SECOND, liveP99 } from "./audiences/live-events.ts";
+import {
+  type Beside,
+  IDENTIFIES_PER_SECOND,
+  type Live,
+  printLatency,
+  type SyncSeen,
+} from "./audiences/latency-table.ts";
+import { type LiveRoute, liveP99 } from "./audiences/live-events.ts";
 import { Figures } from "./figures/figures.ts";
-import { processPeakBytes } from "./figures/process-cpu.ts";
+import { processPeakBytes, withIdle } from "./figures/process-cpu.ts";
 import { type Sink, startSink } from "./setup/sink.ts";
 
 const short = process.argv.includes("--short");
@@ -27,14 +36,14 @@ const asked = process.argv.find((argument) => argument.startsWith("--users="))?.
 const USERS = Number(asked ?? (short ? 150_000 : 1_000_000));
 const SECOND_USERS = short ? Math.min(USERS, 20_000) : USERS;
 const CHANGES = 1000;
-/** What goes out beside live events by default, and in what steps. */
-const IDENTIFIES_PER_SECOND = 500;
+/** Of what goes beside live events through the bare pipeline. */
 const STEP_MS = 5;
 const LIVE_SECONDS = short ? 8 : 20;
 /** Of memory, for each service. */
 const MEMORY_AIM_MIB = 300;
-/** How many times as long live events may take at p99. */
-const LATENCY_AIM = 2;
+/** Of the sync that goes before. */
+const WARM_USERS = Math.min(USERS, 100_000);
+const WAIT = { timeoutMs: 600_000, intervalMs: 250 };
 const SERVICES = ["ingest", "router", "delivery", "control"];
 /** Bytes of a record of the topic, its key included. */
 const RECORD_BYTES = 130;
@@ -94,12 +103,6 @@ async function rawRate({ system: { stack } }: Installation): Promise<number> {
   return rate;
 }
 
-interface Beside {
-  readonly aloneMs: number;
-  /** While as much goes along as a sync's identifies are. */
-  readonly besideMs: number;
-}
-
 /** What live events take through processes that do nothing but pass them on. */
 async function bareP99({ system }: Installation, sink: Sink): Promise<Beside> {
   const { brokers } = system.stack;
@@ -132,36 +135,35 @@ async function bareP99({ system }: Installation, sink: Sink): Promise<Beside> {
   return { aloneMs, besideMs };
 }
 
-async function createAudience({ control }: Installation, sourceId: string): Promise<string> {
-  return ((await control.call("POST", "/v1/audiences", { name: "Everybody", sourceId })) as { id: string }).id;
+async function createAudience({ control }: Installation, sourceId: string, name = "Everybody"): Promise<string> {
+  return ((await control.call("POST", "/v1/audiences", { name, sourceId })) as { id: string }).id;
 }
 
-interface Seen {
-  readonly aloneMs: number;
-  readonly uploadMs: number;
-  readonly identifiesMs: number;
-  readonly bare: Beside;
+async function readAudience({ control }: Installation, id: string): Promise<{ identifiesWaiting: number }> {
+  return (await control.call("GET", `/v1/audiences/${id}`)) as { identifiesWaiting: number };
 }
 
-/**
- * Live events are held to so many times what they take alone. What the machine makes of as much through the bare
- * pipeline is told, and judges nothing: it may be the slower one.
- */
-function printLatency(figures: Figures, { aloneMs, uploadMs, identifiesMs, bare }: Seen): void {
-  const ms = (value: number) => value.toFixed(1);
-  const what = `live events' p99 at ${LIVE_PER_SECOND} a second, ms`;
-  console.log(`\n| ${what} | alone | while it is uploaded | beside ${IDENTIFIES_PER_SECOND} identifies a second |`);
-  console.log("|---|---|---|---|");
-  console.log(`| the installation | ${ms(aloneMs)} | ${ms(uploadMs)} | ${ms(identifiesMs)} |`);
-  console.log(`| bare pipeline of kafkajs | ${ms(bare.aloneMs)} | | ${ms(bare.besideMs)} |\n`);
-  const judge = (name: string, besideMs: number, more = "") =>
-    figures.push({
-      ...{ name, value: besideMs / aloneMs, unit: "times alone" },
-      ...{ isWithin: besideMs / aloneMs <= LATENCY_AIM, beside: `at most ${LATENCY_AIM}${more}` },
-    });
-  judge("live events' p99 while it is uploaded", uploadMs);
-  const ofBare = (bare.besideMs / bare.aloneMs).toFixed(1);
-  judge("live events' p99 beside identifies", identifiesMs, `; the bare pipeline beside as many ${ofBare}`);
+interface Receiver {
+  readonly route: LiveRoute;
+  readonly sink: Sink;
+}
+
+async function live(route: LiveRoute, sink: Sink): Promise<Live> {
+  const { result: p99Ms, idle } = await withIdle(() => liveP99(route, sink, LIVE_SECONDS));
+  return { p99Ms, idle };
+}
+
+async function besideSync(installation: Installation, id: string, users: number, { route, sink }: Receiver) {
+  const startedMs = performance.now();
+  let tookMs = Number.POSITIVE_INFINITY;
+  const syncing = sync(installation, id, { users, changed: 0 }).then((summary) => {
+    tookMs = performance.now() - startedMs;
+    return summary;
+  });
+  const upload = await live(route, sink);
+  const { added } = await syncing;
+  const identifies = await live(route, sink);
+  return { upload, identifies, added, tookMs } satisfies SyncSeen;
 }
 
 function printMemory(figures: Figures, { system }: Installation): void {
@@ -186,30 +188,31 @@ async function measureFirstSync(figures: Figures): Promise<void> {
   try {
     const { sourceId, writeKey } = await createRoute(installation, { url: sink.origin }, "/o-live");
     const route = { url: installation.system.ingestUrl, writeKey };
-    const id = await createAudience(installation, sourceId);
     // Before the sync, whose identifies go on for long.
     const bare = await bareP99(installation, sink);
     const raw = await rawRate(installation);
     await liveP99(route, sink, LIVE_SECONDS);
-    const aloneMs = await liveP99(route, sink, LIVE_SECONDS);
-    const startedMs = performance.now();
-    let tookMs = Number.POSITIVE_INFINITY;
-    const syncing = sync(installation, id, { users: USERS, changed: 0 }).then((summary) => {
-      tookMs = performance.now() - startedMs;
-      return summary;
-    });
-    const uploadMs = await liveP99(route, sink, LIVE_SECONDS);
-    const uploadShare = Math.min(1, tookMs / 1000 / LIVE_SECONDS);
-    const { added } = await syncing;
-    const identifiesMs = await liveP99(route, sink, LIVE_SECONDS);
+    const warmId = await createAudience(installation, sourceId, "Before");
+    const first = await besideSync(installation, warmId, WARM_USERS, { route, sink });
+    // What waits of it is not told any more.
+    await installation.control.call("DELETE", `/v1/audiences/${warmId}`);
+    const id = await createAudience(installation, sourceId);
+    await eventually(async () => {
+      const { identifiesWaiting } = await readAudience(installation, id);
+      if (identifiesWaiting > 0) throw new Error(`${identifiesWaiting} of the removed audience are passed over still`);
+    }, WAIT);
+    const alone = await live(route, sink);
+    const seen = await besideSync(installation, id, USERS, { route, sink });
+    const { added, tookMs } = seen;
     const rate = (added * 1000) / tookMs;
+    const uploadShare = Math.min(1, tookMs / 1000 / LIVE_SECONDS);
     console.log(`\nFirst sync: ${added} users in ${(tookMs / 1000).toFixed(1)} s, ${rate.toFixed(0)} a second`);
     console.log(`a producer alone: ${raw.toFixed(0)} records a second; the sync is ${(rate / raw).toFixed(2)} of that`);
     if (uploadShare < 1) {
       const share = (uploadShare * 100).toFixed(0);
       console.log(`(the sync was over after ${share} % of the time for which live events were looked at beside it)`);
     }
-    printLatency(figures, { aloneMs, uploadMs, identifiesMs, bare });
+    printLatency(figures, { first, alone, seen, bare });
     printMemory(figures, installation);
   } finally {
     await installation.close();
@@ -229,16 +232,12 @@ async function measureSecondSync(figures: Figures): Promise<void> {
       return Number(/^posthaste_audience_identifies_total (\d+)$/m.exec(page)?.[1] ?? 0);
     };
     const settled = async (atLeast: number) =>
-      eventually(
-        async () => {
-          const audience = await installation.control.call("GET", `/v1/audiences/${id}`);
-          const { identifiesWaiting } = audience as { identifiesWaiting: number };
-          const count = await identifies();
-          if (identifiesWaiting > 0 || count < atLeast) throw new Error(`${identifiesWaiting} wait, ${count} are told`);
-          return count;
-        },
-        { timeoutMs: 600_000, intervalMs: 250 },
-      );
+      eventually(async () => {
+        const { identifiesWaiting } = await readAudience(installation, id);
+        const count = await identifies();
+        if (identifiesWaiting > 0 || count < atLeast) throw new Error(`${identifiesWaiting} wait, ${count} are told`);
+        return count;
+      }, WAIT);
     const startedMs = performance.now();
     await sync(installation, id, { users: SECOND_USERS, changed: 0 });
     const first = await settled(SECOND_USERS);

@@ -1,5 +1,6 @@
 /** CPU time of another process, from Linux's `/proc`. */
 import { readFileSync } from "node:fs";
+import { cpus } from "node:os";
 
 /** Linux counts it in hundredths of a second on every machine in use. */
 const TICK_MS = 10;
@@ -32,6 +33,25 @@ export async function withWaits<Result>(
   const before = waitsMs();
   const result = await work();
   return { result, waits: waitsMs().map((ms, index) => ((ms - (before[index] ?? 0)) / seconds).toFixed(0)) };
+}
+
+/** What share of the machine's cores is idle while `work` is done. */
+export async function withIdle<Result>(
+  work: () => Promise<Result>,
+): Promise<{ readonly result: Result; readonly idle: number }> {
+  const before = coreTimes();
+  const result = await work();
+  const after = coreTimes();
+  return { result, idle: (after.idleMs - before.idleMs) / Math.max(1, after.allMs - before.allMs) };
+}
+
+function coreTimes(): { readonly idleMs: number; readonly allMs: number } {
+  let [idleMs, allMs] = [0, 0];
+  for (const { times } of cpus()) {
+    idleMs += times.idle;
+    allMs += times.user + times.nice + times.sys + times.irq + times.idle;
+  }
+  return { idleMs, allMs };
 }
 
 /** Resident memory of the process in bytes. */
