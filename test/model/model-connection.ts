@@ -16,6 +16,7 @@ import { ReaderRequests } from "./reader-requests.ts";
 
 type KafkaClient = ReturnType<KafkaConnection["createClient"]>;
 type Admin = Parameters<Parameters<KafkaConnection["withAdmin"]>[0]>[0];
+type Cluster = Parameters<Parameters<KafkaConnection["withAdmin"]>[0]>[1];
 
 const ASK_AGAIN_MS = 100;
 
@@ -86,7 +87,7 @@ export class ModelConnection implements KafkaConnection {
   }
 
   /** Asked again until the brokers answer, as the shared admin client does. */
-  async withAdmin<R>(use: (admin: Admin) => Promise<R>): Promise<R> {
+  async withAdmin<R>(use: (admin: Admin, cluster: Cluster) => Promise<R>): Promise<R> {
     const { log } = this.#options;
     const admin = {
       fetchTopicMetadata: ({ topics }: { readonly topics: readonly string[] }) =>
@@ -103,9 +104,24 @@ export class ModelConnection implements KafkaConnection {
             .map(({ partition, end }) => ({ partition, low: "0", high: String(end), offset: String(end) })),
         ),
     };
+    const cluster: Partial<Cluster> = {
+      addMultipleTargetTopics: async () => {},
+      refreshMetadata: () => this.#ask(() => undefined),
+      findTopicPartitionMetadata: (topic) =>
+        log.partitionsOf(topic).map(({ partition }) => ({ partitionId: partition, leader: 0 })),
+      fetchTopicsOffset: (topics) =>
+        this.#ask(() =>
+          topics.map(({ topic, fromBeginning }) => ({
+            topic,
+            partitions: log
+              .partitionsOf(topic)
+              .map(({ partition, end }) => ({ partition, offset: fromBeginning ? "0" : String(end) })),
+          })),
+        ),
+    };
     for (;;) {
       try {
-        return await use(admin as unknown as Admin);
+        return await use(admin as unknown as Admin, cluster as Cluster);
       } catch (error) {
         if (!isConnectionError(error)) throw error;
         await new Promise<void>((resolve) => setTimeout(resolve, ASK_AGAIN_MS));
