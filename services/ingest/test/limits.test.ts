@@ -85,6 +85,25 @@ describe("sizes", () => {
     expect([gateway.events().length, gateway.rejected().flatMap(({ calls }) => calls).length]).toEqual([2, 34]);
   });
 
+  it("are of a compressed call's objects and values by what was sent, as of a batch's", async () => {
+    const call = (properties: string) => `{"userId":"u","event":"E","properties":{"a":${properties}}}`;
+    const deep = `${"[".repeat(90)}${"]".repeat(90)}`;
+    const lists = call(`[${Array(140).fill(deep).join(",")}]`);
+    const gzip = gzipSync(lists);
+    expect(lists.length).toBeLessThan(MAX_CALL_BYTES);
+    expect(gzip.length).toBeLessThan(600);
+    const post = async (body: string | Buffer, headers = {}) => (await gateway.post("/v1/track", body, headers)).status;
+    const encoding = { "content-encoding": "gzip" };
+    expect(await post(gzip, encoding)).toBe(413);
+    expect(gateway.producer.sent).toEqual([]);
+    expect(await post(lists)).toBe(200);
+    expect(await post(gzipSync(call(`"${"x".repeat(32_000)}"`)), encoding)).toBe(200);
+    expect(await post(gzipSync(call(`[${Array(4_000).fill("0").join(",")}]`)), encoding)).toBe(200);
+    // What is too large is told so and kept, whatever is in it.
+    const large = await gateway.post("/v1/track", gzipSync(call(`[${Array(20_000).fill("{}").join(",")}]`)), encoding);
+    expect(await answerOf(large)).toMatchObject({ status: 413, body: { code: "call_too_large" } });
+  });
+
   it("are of what a compressed batch becomes far over what clients send", async () => {
     const gzip = { "content-encoding": "gzip" };
     const post = async (body: string) => (await gateway.post("/v1/batch", gzipSync(body), gzip)).status;

@@ -205,7 +205,12 @@ class PathSteps {
     const { work, accept, refusals } = this.#parts;
     return work.run(workSender(source), () => {
       const opened = this.#contentOf(body, source);
-      return "refusal" in opened ? refusals.count(opened.refusal) : accept.single(type, opened.content, call);
+      if ("refusal" in opened) return refusals.count(opened.refusal);
+      const { content } = opened;
+      // One that is too large is not parsed in any case, and is kept.
+      const isParsed = content.length <= MAX_CALL_BYTES;
+      if (isParsed && saysTooMuch(content, body.bytes?.length ?? 0)) return refusals.count(SAYS_TOO_MUCH);
+      return accept.single(type, content, call);
     });
   }
 

@@ -138,6 +138,20 @@ export const KNOWN_FORMS: Readonly<Record<string, Form>> = {
     path: "/v1/identify",
     fillings: [{ place: "traits", filler: "arrays in one another", bytes: 17_000 }],
   },
+  "a call of 27 KB of what is as deep as may be": {
+    ...PLAIN,
+    path: "/v1/identify",
+    encoding: "deflate",
+    ownObjects: true,
+    fillings: [{ place: "event", filler: "as deep as may be", bytes: 26_855 }],
+  },
+  "fifteen calls of objects of their own shapes, too deep beside them": {
+    ...BATCH,
+    keyAt: "body",
+    calls: 15,
+    fault: "too deep",
+    fillings: [{ place: "properties", filler: "objects of their own shapes", bytes: 32_000 }],
+  },
   "half a megabyte of calls of arrays in one another": {
     ...BATCH,
     encoding: "identity",
