@@ -33,6 +33,21 @@ describe("the end of an owner", () => {
     expect([...first.ran, ...second.ran].sort()).toEqual(allNames(100, 2).sort());
   });
 
+  it("a stop leaves the group though a fetch is out that waits for records for a minute", async () => {
+    const topic = await topicOf(1);
+    await writeRecords(topic, { count: 1, partitions: 1 });
+    const timing = { idleMaxWaitMs: 60_000, sessionTimeoutMs: 60_000 };
+    const { consumer, ran } = await startMember({ groupId: topic, topics: [topic], timing });
+    await eventually(() => expect(ran).toHaveLength(1));
+    // By now the next fetch is out, and nothing comes that would end it.
+    await eventually(async () => expect(await committedOffsets(topic, topic)).toEqual([1]));
+    await consumer.stop();
+    await eventually(async () => {
+      const { groups } = await withAdmin((admin) => admin.describeGroups([topic]));
+      expect(groups.map(({ members }) => members)).toEqual([[]]);
+    });
+  });
+
   it("what was finished above one that hangs is not run again by the next owner (C1)", async () => {
     const topic = await topicOf(1);
     await writeRecords(topic, { count: 500, partitions: 1 });

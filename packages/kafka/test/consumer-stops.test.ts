@@ -28,6 +28,18 @@ describe("a consumer that is stopped", () => {
     expect([group.failures, group.commits.at(-1)]).toEqual([[], { 0: 6 }]);
   });
 
+  it("needs no broker any more when it has left the group", async () => {
+    const group = await joined([]);
+    group.disconnect = () => new Promise(() => {});
+    const stopped = group.consumer.stop();
+    await pass(0);
+    expect([group.takeAsked().at(-1), group.destroyed]).toEqual(["disconnect", 0]);
+    group.left();
+    expect(group.destroyed).toBe(1);
+    await pass(3000);
+    await stopped;
+  });
+
   it("asks no more whether its topics were made anew (CN5)", async () => {
     const group = new FakeGroup({ topicIds: new Map([["t", "an id that no broker of this group tells"]]) });
     await group.consumer.start();

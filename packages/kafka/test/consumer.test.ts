@@ -83,15 +83,15 @@ describe("a windowed consumer that starts", () => {
 });
 
 describe("a fetch", () => {
-  it("waits half a second while every partition is fetched, and is over soon while one is to be resumed", async () => {
+  it("waits a second while every partition is fetched, and is over soon while one is to be resumed", async () => {
     const group = await joined([0, 1]);
-    expect(await group.fetchWaitMs()).toBe(500);
+    expect(await group.fetchWaitMs()).toBe(1000);
     await group.fetch(1, 5, 20);
     expect(group.takeAsked()).toContain("pause 1");
     expect(await group.fetchWaitMs()).toBe(20);
     for (let offset = 5; offset < 15; offset += 1) group.finish(offset, 1);
     expect(group.takeAsked()).toContain("resume 1");
-    expect(await group.fetchWaitMs()).toBe(500);
+    expect(await group.fetchWaitMs()).toBe(1000);
     await close(group);
   });
 
@@ -118,8 +118,8 @@ describe("a fetch", () => {
     expect(await retries.fetchWaitMs()).toBe(300);
     await retries.consumer.stop();
     expect(await retries.fetchWaitMs()).toBe(100);
-    const short = await joined([0], { timing: { maxWaitMs: 700 } });
-    expect(await short.fetchWaitMs()).toBe(700);
+    const short = await joined([0], { timing: { maxWaitMs: 1700 } });
+    expect(await short.fetchWaitMs()).toBe(1700);
     await close(short);
   });
 });

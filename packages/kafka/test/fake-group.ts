@@ -33,7 +33,7 @@ interface CommitRequest {
 /** kafkajs's maker of clusters, under a symbol of its own. */
 const CREATE_CLUSTER = Symbol("private:Kafka:createCluster");
 
-const EVENTS = { GROUP_JOIN: "join", START_BATCH_PROCESS: "start", CRASH: "crash" };
+const EVENTS = { GROUP_JOIN: "join", START_BATCH_PROCESS: "start", STOP: "stop", CRASH: "crash" };
 
 export class FakeGroup {
   /** What was asked of kafkajs's consumer: `pause 0`, `seek 0 to 5`, and so on. */
@@ -164,6 +164,11 @@ export class FakeGroup {
   begins(partition: number, batchSize: number, firstOffset: number, lastOffset: number): void {
     const offsets = { firstOffset: String(firstOffset), lastOffset: String(lastOffset) };
     this.#emit(EVENTS.START_BATCH_PROCESS, { topic: "t", partition, batchSize, ...offsets });
+  }
+
+  /** kafkajs has left the group. */
+  left(): void {
+    this.#emit(EVENTS.STOP, {});
   }
 
   crash(error: Error): void {

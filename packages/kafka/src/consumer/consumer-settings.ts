@@ -8,7 +8,7 @@ const DEFAULT_TIMING: ConsumerTiming = {
   sessionTimeoutMs: 10_000,
   heartbeatIntervalMs: 500,
   maxWaitMs: 20,
-  idleMaxWaitMs: 500,
+  idleMaxWaitMs: 1000,
   commitIntervalMs: 100,
   rebalanceDrainMs: 1000,
   lastCommitMs: 1000,

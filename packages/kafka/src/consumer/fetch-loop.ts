@@ -10,7 +10,7 @@ import type { KafkaConnection } from "../connection/connect.ts";
 import { pause, retryPauseMs } from "../connection/deadline.ts";
 import type { KafkaClient } from "../connection/kafka-client.ts";
 import { isPassingFailure, toPosthasteError } from "../connection/kafka-errors.ts";
-import { setFetchWait } from "../kafkajs/kafkajs-internals.ts";
+import { type FetchWait, setFetchWait } from "../kafkajs/kafkajs-internals.ts";
 import { CLIENT_RETRY, consumerSettings } from "./consumer-settings.ts";
 import type { PartitionFetch } from "./fetch-position.ts";
 import type { FetchedBatch } from "./fetched-backlog.ts";
@@ -43,12 +43,13 @@ export class FetchLoop {
   readonly #options: FetchLoopOptions;
   readonly #client: KafkaClient;
   readonly #consumer: Consumer;
+  readonly #fetchWait: FetchWait;
 
   /** Connects nothing. */
   constructor(options: FetchLoopOptions) {
     this.#options = options;
     this.#client = options.connection.createClient({ retry: CLIENT_RETRY });
-    setFetchWait(this.#client.kafka, options.fetchWaitMs);
+    this.#fetchWait = setFetchWait(this.#client.kafka, options.fetchWaitMs);
     this.#consumer = this.#createConsumer();
   }
 
@@ -90,9 +91,15 @@ export class FetchLoop {
     };
   }
 
-  /** Leaves the group. Resolves when the brokers know; waits for them for as long as they take. */
+  /**
+   * Leaves the group. Resolves when the brokers know; waits for them for as long as they take, but not for records that
+   * a fetch waits for.
+   */
   disconnect(): Promise<void> {
-    return this.#consumer.disconnect();
+    // kafkajs has told its fetchers to stop when this call returns, and waits for the fetches that are out.
+    const disconnected = this.#consumer.disconnect();
+    this.#fetchWait.cut();
+    return disconnected;
   }
 
   /** Destroys the sockets: kafkajs's loops end by themselves once they were told to and have none. */
@@ -109,6 +116,8 @@ export class FetchLoop {
       const { batchSize, firstOffset, lastOffset } = payload;
       if (batchSize === 0) onEmptyFetch(payload, Number(firstOffset), Number(lastOffset));
     });
+    // It has left the group; a broker's answer to the last fetch is all that is to come.
+    consumer.on(consumer.events.STOP, () => this.#client.destroy());
     consumer.on(consumer.events.CRASH, ({ payload }) => {
       onCrash(toPosthasteError(payload.error, `the consumer of group ${terms.groupId} crashed`));
     });

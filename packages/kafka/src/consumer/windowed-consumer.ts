@@ -163,7 +163,7 @@ export interface ConsumerTiming {
    * once it is resumed. Default 20, 100 for retry topics.
    */
   readonly maxWaitMs: number;
-  /** The same while none is paused, so that nobody waits for the fetch to end. Default 500. */
+  /** The same while none is paused, so that nobody waits for the fetch to end. Default 1,000. */
   readonly idleMaxWaitMs: number;
   readonly commitIntervalMs: number;
   /** How long a rebalance waits for what runs (C4). Default 1,000. */

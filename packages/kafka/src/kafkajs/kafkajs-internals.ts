@@ -163,12 +163,19 @@ export function createAdmin(kafka: Kafka): { readonly admin: Admin; readonly clu
   }
 }
 
+/** What `setFetchWait` answers. */
+export interface FetchWait {
+  /** Ends the fetches that are out at this moment, as if they had brought nothing. */
+  cut(): void;
+}
+
 /**
  * Changes how long fetches wait at the broker, for all consumers that are made from `kafka` from now on: each fetch
  * waits for as many ms as `waitMs` answers at its moment. kafkajs alone fixes the wait for good when a consumer is
  * made.
  */
-export function setFetchWait(kafka: Kafka, waitMs: () => number): void {
+export function setFetchWait(kafka: Kafka, waitMs: () => number): FetchWait {
+  const out = new Set<(nothing: FetchResponse) => void>();
   const symbol = symbolOfCreateCluster(kafka);
   const create: (options: object) => Cluster = Reflect.get(kafka, symbol);
   Reflect.set(kafka, symbol, (options: object) => {
@@ -180,11 +187,24 @@ export function setFetchWait(kafka: Kafka, waitMs: () => number): void {
       if (brokers.has(broker)) return broker;
       brokers.add(broker);
       const fetch = broker.fetch.bind(broker);
-      broker.fetch = (request) => fetch({ ...request, maxWaitTime: waitMs() });
+      broker.fetch = async (request) => {
+        const { promise, resolve } = Promise.withResolvers<FetchResponse>();
+        out.add(resolve);
+        try {
+          return await Promise.race([fetch({ ...request, maxWaitTime: waitMs() }), promise]);
+        } finally {
+          out.delete(resolve);
+        }
+      };
       return broker;
     };
     return cluster;
   });
+  return {
+    cut: () => {
+      for (const resolve of out) resolve({ responses: [] });
+    },
+  };
 }
 
 /** Makes a broker from its address alone, without its cluster's metadata. The broker is not connected yet. */
