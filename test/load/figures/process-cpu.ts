@@ -1,5 +1,5 @@
 /** CPU time of another process, from Linux's `/proc`. */
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { cpus } from "node:os";
 
 /** Linux counts it in hundredths of a second on every machine in use. */
@@ -7,7 +7,18 @@ const TICK_MS = 10;
 
 /** User and system time of the process and all of its threads so far, in ms. */
 export function processCpuMs(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  return cpuMsOf(readFileSync(`/proc/${pid}/stat`, "utf8"));
+}
+
+/** The same of those threads of the process whose names match and that live still. */
+export function threadsCpuMs(pid: number, isMeant: RegExp): number {
+  return readdirSync(`/proc/${pid}/task`)
+    .map((thread) => readFileSync(`/proc/${pid}/task/${thread}/stat`, "utf8"))
+    .filter((stat) => isMeant.test(stat.slice(stat.indexOf("(") + 1, stat.lastIndexOf(")"))))
+    .reduce((sum, stat) => sum + cpuMsOf(stat), 0);
+}
+
+function cpuMsOf(stat: string): number {
   // The name, in brackets, may hold spaces; the fields after it do not.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
