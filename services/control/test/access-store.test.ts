@@ -101,7 +101,7 @@ it("a session is of the token that stands, and of the one of the environment tha
 });
 
 /** What asks a process that has read nothing yet, and reads when it is told to. */
-function openBehind() {
+function openBehind(change = (...asked: Parameters<typeof store.records.change>) => store.records.change(...asked)) {
   let isRead = false;
   let readings = 0;
   // As much of a store as is used here.
@@ -112,7 +112,7 @@ function openBehind() {
     isLive: (record: AccessRecord) => store.isLive(record),
     tokenOf: (record: AccessRecord) => store.tokenOf(record),
     records: {
-      change: (...asked: Parameters<typeof store.records.change>) => store.records.change(...asked),
+      change,
       readLate: async () => {
         isRead = true;
         readings += 1;
@@ -153,6 +153,19 @@ it("CS3: so is a token, and counts as a wrong one only meanwhile", async () => {
     const left = Array.from({ length: 10 - wrong }, () => "unauthorized");
     expect(await Promise.all([...left, "one more"].map(ask))).toEqual([...left, "too_many_requests"]);
   }
+});
+
+it("TK2: a process that ends between a session and the use of its link has used up nothing", async () => {
+  await put("link_4", "cut off", { kind: "link", expiresAtMs: BEGIN_MS + LINK_MS, ...OF_ADMIN });
+  let writes = 0;
+  const { sessions } = openBehind(async (...asked) => {
+    writes += 1;
+    if (writes > 1) throw new Error("the process has ended");
+    return await store.records.change(...asked);
+  });
+  const by = { caller: NOBODY, operation: "openSession", requestId: "req_1" };
+  await expect(sessions.open({ code: "cut off" }, HEAD, by)).rejects.toThrow("the process has ended");
+  expect([writes > 1, store.find(hashOf("cut off"))?.id]).toEqual([true, "link_4"]);
 });
 
 it("CS4: ten sessions that nobody knows are looked for by address, and shut nobody out", async () => {

@@ -5,7 +5,7 @@
  * Owns: the store, and by what each record is opened.
  * TK1  A revocation holds in this process when it is answered, and in every other as soon as its table has read it.
  * TK2  A link is used once: its use is a change of its record, and of two processes that make it at once the topic's
- *     order lets one (S4).
+ *     order lets one (S4). Its session is written before: a process that ends between the two has used up nothing.
  * TK3  A record that is over is removed by whichever process looks first; until then it opens nothing.
  */
 import { type AvroAccessRecord, createAccessCodec } from "@posthaste/contracts/access-codec";

@@ -47,10 +47,15 @@ export class SessionHandlers {
   /** Throws the Problem `unauthorized` for a wrong key, and `too_many_requests`. */
   async open(key: Key, head: RequestHead, by: Author): Promise<OpenedSession> {
     const { callers } = this.#options;
-    const caller = await ("token" in key ? callers.callerWith(key.token, head) : this.#useLink(key.code, head, by));
+    const { caller, link } =
+      "token" in key
+        ? { caller: await callers.callerWith(key.token, head), link: null }
+        : await this.#findLink(key.code, head);
     const code = createCode();
     const id = createId("ses");
-    const record = await this.#make(id, { kind: "session", hash: hashOf(code), lifeMs: SESSION_MS }, { ...by, caller });
+    const asked = { ...by, caller };
+    const record = await this.#make(id, { kind: "session", hash: hashOf(code), lifeMs: SESSION_MS }, asked);
+    if (link !== null) await this.#useLink(link, id, asked);
     const way = "console" as const;
     return { caller: { ...caller, sessionId: id, way }, record, code };
   }
@@ -98,9 +103,9 @@ export class SessionHandlers {
     return { record: record ?? { ...made, revision: 0 }, token };
   }
 
-  /** TK2. Answers who holds the link's token. */
-  async #useLink(code: string, { address }: RequestHead, by: Author): Promise<Caller> {
-    const { store, wrong, clock } = this.#options;
+  /** A link that can be used, and who holds its token. */
+  async #findLink(code: string, { address }: RequestHead) {
+    const { store, wrong } = this.#options;
     wrong.assertFew(address);
     const hash = hashOf(code);
     if (!store.knows(hash)) {
@@ -118,15 +123,26 @@ export class SessionHandlers {
       ...{ tokenId: token?.id ?? null, name: token?.name ?? ADMIN_NAME, scopes: token?.scopes ?? SCOPES },
       ...{ sessionId: null, way: "console" },
     };
-    await store.records.change(
-      found.id,
-      (current, revision) => {
-        if (current === undefined || !store.isLive(current)) throw noLink();
-        return { ...current, revision, usedAtMs: clock.nowMs() };
-      },
-      { ...by, caller },
-    );
-    return caller;
+    return { caller, link: found };
+  }
+
+  /** TK2. */
+  async #useLink(link: AccessRecord, sessionId: string, by: Author): Promise<void> {
+    const { store, clock } = this.#options;
+    try {
+      await store.records.change(
+        link.id,
+        (current, revision) => {
+          if (current === undefined || !store.isLive(current)) throw noLink();
+          return { ...current, revision, usedAtMs: clock.nowMs() };
+        },
+        by,
+      );
+    } catch (error) {
+      // Nobody was told its code: what is not removed here opens nothing either.
+      await store.records.change(sessionId, () => null, by).catch(() => undefined);
+      throw error;
+    }
   }
 
   async #make(id: string, { kind, hash, lifeMs, token }: Making, by: Author): Promise<AccessRecord> {
