@@ -126,12 +126,14 @@ describe.skipIf(hasNoBrowser)("a person at the console", () => {
 
   it.each([
     ["by mouse", 1280, false],
+    ["by touch of a phone's width", 360, false],
     ["by the keyboard alone, on a phone", 360, true],
   ])(
     "rotates a secret in four steps at 50 requests a second %s, and no signature is bad",
     async (_, width, hasKeysAlone) => {
       const { control, system } = installation;
-      const route = await createRoute(installation, receiver, `/strict-${width}`);
+      const name = `strict-${width}-${hasKeysAlone ? "keys" : "mouse"}`;
+      const route = await createRoute(installation, receiver, `/${name}`);
       const { sharedSecret: old } = route;
       await control.call("PATCH", `/v1/destinations/${route.destinationId}`, { settings: { standardWebhooks: true } });
       const strict = createStrictReceiver({ standard: old, plain: [old] });
@@ -140,7 +142,7 @@ describe.skipIf(hasNoBrowser)("a person at the console", () => {
       const answers: Promise<void>[] = [];
       const sending = setInterval(() => {
         const n = answers.length;
-        const call = { type: "track", userId: `user-${n % 10}`, event: "Ordered", messageId: `strict-${width}-${n}` };
+        const call = { type: "track", userId: `user-${n % 10}`, event: "Ordered", messageId: `${name}-${n}` };
         // As a real client does, until it is answered.
         answers.push(
           eventually(async () => expect(await sendOne(system.ingestUrl, route.writeKey, call)).toBe(200), ARRIVAL),
@@ -155,13 +157,16 @@ describe.skipIf(hasNoBrowser)("a person at the console", () => {
         const { page, steps, faults } = flow;
         const act = hasKeysAlone ? flow.enter : flow.click;
         await page.goto(`${system.controlUrl}/destinations/${route.destinationId}?tab=secret`);
+        await expectNothingSideways(page);
         await act(page.getByRole("button", { name: "Rotate" }));
         const next = await page.getByText(/^[0-9a-f]{64}$/).innerText();
         strict.deploy({ standard: old, plain: [old, next] });
         await act(page.getByRole("button", { name: /^Check/ }));
         await page.getByText("The receiver accepts it.").waitFor();
+        await expectNothingSideways(page);
         await act(page.getByRole("button", { name: "Switch", exact: true }));
         await page.getByRole("button", { name: "Retire the old secret" }).waitFor();
+        await expectNothingSideways(page);
         await someMoreBy(next);
         strict.deploy({ standard: next, plain: [next] });
         await act(page.getByRole("button", { name: "Retire the old secret" }));

@@ -89,33 +89,61 @@ describe.skipIf(hasNoBrowser)("a person at the console", () => {
     expect(flow.faults()).toEqual([]);
   });
 
-  it("is told why an event did not arrive: by a sign-in link, a key, a paste and Enter", async () => {
-    const route = await createRoute(installation, receiver, "/refusing");
-    receiver.script(route.path, { status: 400 });
-    const { ingestUrl } = installation.system;
-    const call = { type: "track", userId: "ada", event: "Refused", messageId: "refused-0123456789" };
-    expect(await sendOne(ingestUrl, route.writeKey, call)).toBe(200);
-    const verdictOf = async () =>
-      (await installation.control.call("GET", `/v1/events/${call.messageId}`)) as { readonly cause: string };
-    await eventually(async () => expect((await verdictOf()).cause).toBe("dead_letter"), ARRIVAL);
+  describe("why an event did not arrive", () => {
+    const CALL = { type: "track", userId: "ada", event: "Refused", messageId: "refused-0123456789" };
 
-    const { page, press, paste, faults } = await openConsole(browser, installation);
-    await page.getByRole("heading", { name: "Overview" }).waitFor();
-    await press("/");
-    await page.getByRole("dialog", { name: "Search" }).locator("input:focus").waitFor();
-    await paste(call.messageId);
-    await press("Enter");
-    await page
-      .getByText(/^Not delivered/)
-      .first()
-      .waitFor();
-    await page.getByText("attempt 1: permanent").waitFor();
-    await page.reload();
-    await page
-      .getByText(/^Not delivered/)
-      .first()
-      .waitFor();
-    expect(faults()).toEqual([]);
+    beforeAll(async () => {
+      const route = await createRoute(installation, receiver, "/refusing");
+      receiver.script(route.path, { status: 400 });
+      expect(await sendOne(installation.system.ingestUrl, route.writeKey, CALL)).toBe(200);
+      const verdictOf = async () =>
+        (await installation.control.call("GET", `/v1/events/${CALL.messageId}`)) as { readonly cause: string };
+      await eventually(async () => expect((await verdictOf()).cause).toBe("dead_letter"), ARRIVAL);
+    });
+
+    it.each([
+      ["by a key, a paste and Enter", 1280, true],
+      ["by a key, a paste and Enter, on a phone", 360, true],
+      ["by a click, a paste and a click, on a phone", 360, false],
+    ])("is told %s, in two steps and a paste", async (way, width, hasKeysAlone) => {
+      const flow = await openConsole(browser, installation, { width });
+      const { page, press, click, paste, faults } = flow;
+      await page.getByRole("heading", { name: "Overview" }).waitFor();
+      const askedAtMs = performance.now();
+      if (hasKeysAlone) await press("/");
+      else await click(page.getByRole("button", { name: "Search, or paste a message id" }));
+      const search = page.getByRole("dialog", { name: "Search" });
+      await search.locator("input:focus").waitFor();
+      await expectNothingSideways(page);
+      await paste(CALL.messageId);
+      if (hasKeysAlone) await press("Enter");
+      else await click(search.getByText(CALL.messageId));
+      const verdict = page.getByText(/^Not delivered/).first();
+      await verdict.waitFor();
+      tell(`a verdict ${way}`, performance.now() - askedAtMs);
+      // Two steps, and the paste.
+      expect(flow.steps()).toBe(2 + 1);
+      await page.getByText("attempt 1: permanent").waitFor();
+      await expectSound(page);
+      await page.reload();
+      await verdict.waitFor();
+      expect(faults()).toEqual([]);
+      await page.context().close();
+    });
+
+    it("is told by a paste alone where nothing can be typed, on a phone too", async () => {
+      const flow = await openConsole(browser, installation, { width: 360 });
+      await flow.page.getByRole("heading", { name: "Overview" }).waitFor();
+      await pasteAnywhere(flow, CALL.messageId);
+      await flow.page
+        .getByText(/^Not delivered/)
+        .first()
+        .waitFor();
+      expect(flow.steps()).toBe(1);
+      await expectSound(flow.page);
+      expect(flow.faults()).toEqual([]);
+      await flow.page.context().close();
+    });
   });
 
   describe("a second engineer", () => {
