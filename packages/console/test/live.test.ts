@@ -4,6 +4,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { askedFrom, axeFaults, found, sidewaysPx } from "./browser.ts";
 import { exampleOf } from "./fake-control.ts";
 import { eventPage } from "./pages/event.ts";
+import { overviewPage } from "./pages/overview.ts";
 import { control, startConsole, takeFaults, visit } from "./started-console.ts";
 
 const LATEST = "GET /v1/deliveries/latest";
@@ -37,6 +38,8 @@ const tellAttempt = (number: number) =>
     time: `2026-11-22T10:13:${10 + number}.000Z`,
   });
 
+const liveDots = (page: Page) => page.getByRole("button", { name: /^live/ }).count();
+
 /** From then on no time passes on it by itself, however slow the machine is. */
 async function reloadInStillTime(page: Page): Promise<void> {
   await page.clock.install();
@@ -44,6 +47,32 @@ async function reloadInStillTime(page: Page): Promise<void> {
   onTestFinished(() => page.clock.resume());
   await page.reload();
 }
+
+describe.skipIf("missing" in found)("the first page", () => {
+  it("LT3: reads how all is once, though its stream begins right after, and again after a gap", async () => {
+    const page = await visit("/overview", overviewPage.live);
+    await dotSays(page, "live");
+    control.answer(overviewPage.live);
+    await reloadInStillTime(page);
+    await expect
+      .poll(async () => {
+        await page.clock.runFor(10);
+        return [await page.getByText("1 needs you").count(), control.streams().length, await liveDots(page)];
+      })
+      .toEqual([1, 1, 1]);
+    // Shorter than until it looks by itself.
+    await page.clock.runFor(1500);
+    await expect.poll(() => reads("GET /v1/session")).toBe(1);
+    expect(reads("GET /v1/status")).toBe(1);
+    control.tell("reset", { topics: ["health"] });
+    await expect
+      .poll(async () => {
+        await page.clock.runFor(10);
+        return reads("GET /v1/status");
+      })
+      .toBe(2);
+  });
+});
 
 describe.skipIf("missing" in found)("the dot", () => {
   it.each([360, 768, 1280])("says in words how the page is, %i pixels wide", async (width) => {

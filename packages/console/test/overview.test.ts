@@ -43,6 +43,17 @@ describe.skipIf("missing" in found)("the overview", () => {
     await page.waitForURL("**/replay?destinationId=dst_1");
   });
 
+  it("has a way to connect another, and says of one whose URLs answer again how many attempts failed", async () => {
+    const failing = { ...needing, state: "failing", reason: null, success: 0.52 };
+    const page = await visit("/overview", { [STATUS]: { body: { ...status, needsSomebody: [failing] } } });
+    await page.getByText("answers again, 48 % of 5 m failed").waitFor();
+    const silent = { ...failing, success: null };
+    control.answer({ [STATUS]: { body: { ...status, needsSomebody: [silent] } } });
+    await page.getByText("no answer is known").waitFor();
+    await page.getByRole("link", { name: "Connect a webhook" }).click();
+    await page.getByRole("heading", { name: "What do you connect?" }).waitFor();
+  });
+
   it("says of a destination that answers again what died before, until it was replayed", async () => {
     const since = "2026-11-22T10:42:00.000Z";
     const [largest = {}, smaller = {}] = [

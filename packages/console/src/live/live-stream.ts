@@ -7,7 +7,8 @@
  * LT2  A stream that ends, or says nothing for `SILENT_MS`, is opened again with the id of its last event: each row
  *      comes once.
  * LT3  Whoever listens is told of a gap: what came before is then to be read anew. That is once when it began to
- *      listen, and when control does not hold what came meanwhile.
+ *      listen, and when control does not hold what came meanwhile. Who listened before the tab heard its first word has
+ *      read a moment ago, and is told so.
  */
 import type {
   AuditPage,
@@ -33,7 +34,7 @@ export interface LiveRows {
   readonly "dead-letters": DeadLetterPage["data"][number];
   readonly replays: Replay;
   /** Without what is counted from elsewhere. */
-  readonly health: Omit<DestinationHealth, "waiting" | "nextRetry" | "deadLetters" | "asOf" | "complete">;
+  readonly health: Omit<DestinationHealth, "waiting" | "nextRetry" | "givesUp" | "deadLetters" | "asOf" | "complete">;
   readonly audit: AuditPage["data"][number];
 }
 export type LiveTopic = keyof LiveRows;
@@ -50,8 +51,8 @@ export interface LiveListener {
   /** What control may leave out; where others listen for something else, rows beyond it come too. */
   readonly filter: LiveFilter;
   readonly onRows: (rows: readonly LiveRow[]) => void;
-  /** LT3. */
-  readonly onGap: () => void;
+  /** LT3. `isBegin`: nothing was heard in this tab before. */
+  readonly onGap: (isBegin: boolean) => void;
 }
 
 export type LiveState =
@@ -61,6 +62,8 @@ export type LiveState =
 
 export class LiveStream {
   readonly #listeners = new Set<LiveListener>();
+  /** Those of the listeners that were there before the first word. */
+  readonly #atBegin = new WeakSet<LiveListener>();
   readonly #watchers = new Set<() => void>();
   #state: LiveState = { state: "connecting" };
   #source: EventSource | null = null;
@@ -87,6 +90,7 @@ export class LiveStream {
   /** Answers what ends it. */
   listen(listener: LiveListener): () => void {
     this.#listeners.add(listener);
+    if (this.#lastId === "") this.#atBegin.add(listener);
     this.#openSoon();
     return () => {
       this.#listeners.delete(listener);
@@ -146,11 +150,11 @@ export class LiveStream {
     source.addEventListener("beat", (event) => {
       this.#hear(event);
       this.#covered = { topics, filter };
-      for (const each of uncovered.splice(0)) if (this.#listeners.has(each)) each.onGap();
+      for (const each of uncovered.splice(0)) if (this.#listeners.has(each)) each.onGap(this.#atBegin.delete(each));
     });
     source.addEventListener("reset", (event) => {
       this.#hear(event);
-      for (const each of this.#listeners) each.onGap();
+      for (const each of this.#listeners) each.onGap(false);
     });
     for (const topic of topics) {
       source.addEventListener(topic, (event) => {

@@ -29,7 +29,7 @@ export function useLive(listener: LiveListener | null): void {
       topics: listens.topics,
       filter: listens.filter,
       onRows: (rows) => newest.current?.onRows(rows),
-      onGap: () => newest.current?.onGap(),
+      onGap: (isBegin) => newest.current?.onGap(isBegin),
     });
   }, [asked]);
 }

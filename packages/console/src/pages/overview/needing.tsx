@@ -3,6 +3,7 @@ import { ActionLink } from "../../elements/action-link.tsx";
 import { searchOf } from "../../listing/filter.ts";
 import { MomentText } from "../../moment/moment-text.tsx";
 import { countOf } from "../../moment/numbers.ts";
+import { shareOf } from "../../status/health-words.ts";
 import { Mark } from "../../verdict/mark.tsx";
 import { HeadedList } from "./headed-list.tsx";
 import styles from "./overview-page.module.css";
@@ -33,7 +34,7 @@ export function Needing({ status: { needsSomebody, destinations } }: { readonly 
 }
 
 function Row({ destination }: { readonly destination: Destination }) {
-  const { destinationId, name, state, since, reason, nextProbe, nextRetry, waiting, deadLetters } = destination;
+  const { destinationId, name, state, since, nextProbe, nextRetry, waiting, deadLetters } = destination;
   const next = state === "open" ? (nextProbe ?? nextRetry) : (nextRetry ?? nextProbe);
   const letters = deadLetters ?? 0;
   return (
@@ -43,7 +44,7 @@ function Row({ destination }: { readonly destination: Destination }) {
       </span>
       <span className={styles["what"]}>
         {state === "open" && "breaker open, "}
-        <strong>{reason === null ? "no answer is known" : (reason.status ?? reason.error ?? "no answer")}</strong>
+        <strong>{wordsOf(destination)}</strong>
         {since !== null && (
           <>
             {" since "}
@@ -79,4 +80,12 @@ function Row({ destination }: { readonly destination: Destination }) {
       </span>
     </li>
   );
+}
+
+/** Without a reason its URLs answered last, though too many attempts failed before. */
+function wordsOf({ reason, success }: Destination): string {
+  if (reason !== null) return String(reason.status ?? reason.error ?? "no answer");
+  return success === null || success === 0
+    ? "no answer is known"
+    : `answers again, ${shareOf(1 - success)} of 5 m failed`;
 }

@@ -24,11 +24,20 @@ export function OverviewPage() {
   const { state } = useLiveState();
   const query = useQuery({ ...statusQuery, refetchInterval: state === "paused" ? false : AGAIN_MS });
   const look = useThrottled(() => query.refetch(), LEAST_BETWEEN_MS);
-  useLive({ topics: ["health", "replays"], filter: {}, onRows: look, onGap: look });
+  // At the tab's begin it was read a moment ago, and is within five seconds.
+  const onGap = (isBegin: boolean): void => {
+    if (!isBegin) look();
+  };
+  useLive({ topics: ["health", "replays"], filter: {}, onRows: look, onGap });
   return (
     <>
       <PageTitle>Overview</PageTitle>
-      <h1>Overview</h1>
+      <div className={styles["title"]}>
+        <h1>Overview</h1>
+        {query.data !== undefined && !isNothingConnected(query.data) && (
+          <ActionLink href="/connect">Connect a webhook</ActionLink>
+        )}
+      </div>
       <Loaded query={query} what="status" isEmpty={isNothingConnected} empty={<NothingConnected />}>
         {(status) => <Told status={status} />}
       </Loaded>
