@@ -122,7 +122,11 @@ export function PagedList<Row>(props: PagedListProps<Row>) {
                   </>
                 )}
               </span>
-              {came > 0 && <Button onPress={() => void query.refetch()}>{countWords(came)} new</Button>}
+              {came > 0 && (
+                <span className={styles["came"]}>
+                  <Button onPress={() => void query.refetch()}>{countWords(came)} new</Button>
+                </span>
+              )}
             </span>
           </div>
           <GridList
