@@ -31,6 +31,13 @@ export const FRAME: ConsolePage = {
   shows: (page) => page.getByRole("heading", { name: "No such page" }),
 };
 
+/** What a browser takes for any page of control: a line of text, for who is not signed in. */
+export const BARE_PAGE: ConsolePage = {
+  name: "a bare page",
+  path: () => "/v1/session",
+  shows: (page) => page.getByText(/unauthorized/i).first(),
+};
+
 /** The one that is signed in to. */
 export const FIRST_PAGE: ConsolePage = { name: "overview", path: () => "/overview", shows: live };
 
