@@ -1,6 +1,6 @@
 /**
- * How long `posthaste --help` takes beside Node's own start, in pairs, by the clock, which asks for a quiet machine, and
- * by the processor, which does not:
+ * How long `posthaste --help` takes beside Node's own start, in pairs, by the clock, which asks for a quiet machine,
+ * and by the processor, which does not:
  *
  *     node packages/cli/bench/help.ts [pairs]
  */

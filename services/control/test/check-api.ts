@@ -1,7 +1,7 @@
 /**
- * npm run check:api: schemathesis (PyPI) against the OpenAPI document, by nobody, by a token of each scope and by one of
- * all: no 5xx, no answer outside the document, nothing done without a token, nothing beyond a scope. Needs a broker and
- * a registry, by `KAFKA_BROKERS` and `SCHEMA_REGISTRY_URL`. `SCHEMATHESIS` names the program.
+ * npm run check:api: schemathesis (PyPI) against the OpenAPI document, by nobody, by a token of each scope and by one
+ * of all: no 5xx, no answer outside the document, nothing done without a token, nothing beyond a scope. Needs a broker
+ * and a registry, by `KAFKA_BROKERS` and `SCHEMA_REGISTRY_URL`. `SCHEMATHESIS` names the program.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

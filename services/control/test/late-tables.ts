@@ -16,7 +16,7 @@ export function withLateTables(original: TableModule): TableModule {
     };
     const table = await original.createTable(connection, { ...options, prefetch });
     const refresh = async (): Promise<void> => {
-      // As long as it takes: how long it may is NH2's, which has a test of its own.
+      // As long as it takes: how long it may is for NH2 of late-records.ts, which has a test of its own.
       const read = table.refresh(60_000);
       asked();
       await read;

@@ -4,11 +4,11 @@
  *
  * CS1  A cookie is taken at the console's own addresses alone, and for a change from the console's own page.
  * CS2  A session's use is written when the last one that was is five minutes old; nobody waits for that.
- * CS3  A token that is not known may have been made by another process a moment ago, and so may a session: the topic is
- *      read to its end before it is refused (NH1). Meanwhile a token counts as a wrong one, so that what comes at once is
- *      bounded too.
- * CS4  Ten sessions a minute that nobody knows are looked for by address; those that come then are refused at once. They
- *      count as no wrong tokens: pages that are open when their session ends go on asking.
+ * CS3  A token that is not known may have been made by another process a moment ago, and so may a session: the topic
+ *      is read to its end before it is refused (NH1 of late-records.ts). Meanwhile a token counts as a wrong one, so
+ *      that what comes at once is bounded too.
+ * CS4  Ten sessions a minute that nobody knows are looked for by address; those that come then are refused at once.
+ *      They count as no wrong tokens: pages that are open when their session ends go on asking.
  */
 import { type AccessRecord, SESSION_NOTE_MS } from "@posthaste/core/access/access-record";
 import { SCOPES } from "@posthaste/core/access/scope";

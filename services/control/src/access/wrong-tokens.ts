@@ -1,7 +1,8 @@
 /**
  * How often an address came with a wrong token: after ten in a minute whatever it sends is refused unread, so that a
  * token that can be guessed takes longer to guess. Of one process: another one counts for itself. Sessions that nobody
- * knows have a count of their own (CS4).
+ * knows have a count of their own (CS4 of
+ * token-callers.ts).
  *
  * Owns: a count for each address of the last minute.
  * WT1  What is refused for this is not looked at, and counts for nothing.

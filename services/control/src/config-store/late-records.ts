@@ -5,8 +5,8 @@
  * Owns: the number of those who wait.
  * NH1  Who asked for what the table does not hold is answered when the table has read what the topic's end was after
  *      they asked. One question for the end serves all who came before it went out (`refresh` of `table.ts`).
- * NH2  At most `MOST_WAITING` wait, each for `READ_MS` at the most: whoever comes beyond that, or waits longer, or finds
- *      no brokers, is answered by what the table holds.
+ * NH2  At most `MOST_WAITING` wait, each for `READ_MS` at the most: whoever comes beyond that, waits longer or finds no
+ *      brokers is answered by what the table holds.
  */
 import type { Table } from "@posthaste/kafka/log/table";
 

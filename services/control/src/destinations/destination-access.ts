@@ -5,7 +5,7 @@ import type { ConfigStore } from "../config-store/config-store.ts";
 import type { Author } from "../http/caller.ts";
 import { Problem } from "../http/problem.ts";
 
-/** What has destinations, and looks for the one that it has not heard of (NH1). */
+/** What has destinations, and looks for the one that it has not heard of (NH1 of late-records.ts). */
 export type FindDestinations = Pick<ConfigStore<Destination>, "find">;
 
 /** Rejects with the Problem `not_found`. */

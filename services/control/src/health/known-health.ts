@@ -78,7 +78,7 @@ export class KnownHealth {
     return destination === undefined ? undefined : this.#judge(destination);
   }
 
-  /** As `get`, for an answer that says that there is none (NH1). */
+  /** As `get`, for an answer that says that there is none (NH1 of late-records.ts). */
   async find(destinationId: string): Promise<KnownDestination | undefined> {
     const destination = await this.#parts.destinations.find(destinationId);
     return destination === undefined ? undefined : this.#judge(destination);

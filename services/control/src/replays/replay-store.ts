@@ -104,7 +104,7 @@ export class ReplayStore {
     return plan === null ? undefined : this.#held(id, plan);
   }
 
-  /** As `get`, for an answer that says that there is none (NH1). */
+  /** As `get`, for an answer that says that there is none (NH1 of late-records.ts). */
   async find(id: string): Promise<HeldPlan | undefined> {
     await this.#records.find(id);
     return this.get(id);
