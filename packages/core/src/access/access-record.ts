@@ -2,8 +2,8 @@
  * Who may ask control: a record of `posthaste.tokens`. What opens anything stands in it as a SHA-256 alone.
  *
  * A token has a name and scopes, and no hash where it is only used by sign-in links. A link is of a token and opens one
- * session. A session acts as its token and ends with it. A use says when a token's text was used last, beside the token:
- * its record is not written again for that, so that no use can undo a revocation.
+ * session. A session acts as its token and ends with it. A use says when a token's text was used last, beside the
+ * token: its record is not written again for that, so that no use can undo a revocation.
  */
 import type { Scope } from "./scope.ts";
 
@@ -24,7 +24,10 @@ export interface AccessRecord {
   readonly hash: string | null;
   /** Of a token; empty for the others, which have their token's. */
   readonly scopes: readonly Scope[];
-  /** The token that a link, a session or a use is of, and with which one ends that was made for a terminal; null for none. */
+  /**
+   * The token that a link, a session or a use is of, and with which one ends that was made for a terminal; null for
+   * none.
+   */
   readonly tokenId: string | null;
   /** Tells the token of the environment from the one before, where `tokenId` is that; null for any other. */
   readonly adminMark: string | null;
@@ -33,7 +36,10 @@ export interface AccessRecord {
   readonly createdBy: string;
   /** Ends then whatever happens; null for never. */
   readonly expiresAtMs: number | null;
-  /** Of a link: when it was used; of a session and a use: when it was last used, as far as that was written; null for never. */
+  /**
+   * Of a link: when it was used; of a session and a use: when it was last used, as far as that was written; null for
+   * never.
+   */
   readonly usedAtMs: number | null;
 }
 
