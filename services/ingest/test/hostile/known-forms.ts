@@ -145,13 +145,6 @@ export const KNOWN_FORMS: Readonly<Record<string, Form>> = {
     ownObjects: true,
     fillings: [{ place: "event", filler: "as deep as may be", bytes: 26_855 }],
   },
-  "fifteen calls of objects of their own shapes, too deep beside them": {
-    ...BATCH,
-    keyAt: "body",
-    calls: 15,
-    fault: "too deep",
-    fillings: [{ place: "properties", filler: "objects of their own shapes", bytes: 32_000 }],
-  },
   "half a megabyte of calls of arrays in one another": {
     ...BATCH,
     encoding: "identity",
