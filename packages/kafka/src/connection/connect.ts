@@ -13,7 +13,7 @@ import { growEncodersLazily } from "../kafkajs/encoder-growth.ts";
 import type { Cluster } from "../kafkajs/kafkajs-internals.ts";
 import { decodeLazily } from "../kafkajs/lazy-decoding.ts";
 import { takeLeaderlessPartitions } from "../kafkajs/leaderless-partitions.ts";
-import { wakeQueuesOnlyWhenDue } from "../kafkajs/request-queue-timer.ts";
+import { scheduleOnlyDueRequests } from "../kafkajs/request-queue-timer.ts";
 import type { KafkaLogin } from "../login/login.ts";
 import { isLoopback } from "../login/loopback.ts";
 import { BROKERS_UNREACHABLE, BrokersReadiness, type BrokersState } from "./brokers-readiness.ts";
@@ -73,7 +73,7 @@ export function connectKafka(options: KafkaConnectionOptions): KafkaConnection {
   growEncodersLazily();
   decodeLazily();
   takeLeaderlessPartitions();
-  wakeQueuesOnlyWhenDue();
+  scheduleOnlyDueRequests();
   const watch = new LivenessWatch({
     brokers: brokers.map(parseBroker),
     dial: createDial(options),

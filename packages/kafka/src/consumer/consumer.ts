@@ -230,8 +230,8 @@ class GroupConsumer<T, F> implements WindowedConsumer {
   }
 
   /**
-   * A fetch that waits long costs nothing, unless somebody waits for its end: whoever resumes meanwhile a partition that
-   * it leaves out, and `stop`, which ends the last one itself (fetch-loop.ts).
+   * A fetch that waits long costs nothing, unless somebody waits for its end: whoever resumes meanwhile a partition
+   * that it leaves out, and `stop`, which ends the last one itself (fetch-loop.ts).
    */
   #fetchWaitMs(): number {
     const { maxWaitMs, idleMaxWaitMs } = this.#timing;

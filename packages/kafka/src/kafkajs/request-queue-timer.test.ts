@@ -1,7 +1,7 @@
 /** Rules: RQ1 and RQ2 of request-queue-timer.ts. */
 import { createRequire } from "node:module";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { type RequestQueueClass, wakeQueuesOnlyWhenDue } from "./request-queue-timer.ts";
+import { type RequestQueueClass, scheduleOnlyDueRequests } from "./request-queue-timer.ts";
 
 const require = createRequire(import.meta.url);
 
@@ -77,7 +77,7 @@ describe("RQ1: a request queue that asks for a look only while something is held
   it("leaves no timer behind once all is answered, where kafkajs's own leaves one of a millisecond", () => {
     for (const isPatched of [false, true]) {
       const QueueOf = loadQueueClass();
-      if (isPatched) wakeQueuesOnlyWhenDue(QueueOf);
+      if (isPatched) scheduleOnlyDueRequests(QueueOf);
       const queue = createQueue(QueueOf);
       ask(queue, 1);
       queue.fulfillRequest(answer(1));
@@ -88,8 +88,8 @@ describe("RQ1: a request queue that asks for a look only while something is held
 
   it("sends what a broker's throttling held back when its time is over, and what stood behind another request", () => {
     const QueueOf = loadQueueClass();
-    wakeQueuesOnlyWhenDue(QueueOf);
-    wakeQueuesOnlyWhenDue(QueueOf);
+    scheduleOnlyDueRequests(QueueOf);
+    scheduleOnlyDueRequests(QueueOf);
     const queue = createQueue(QueueOf);
     const sent: number[] = [];
     queue.maybeThrottle(200);
@@ -109,7 +109,7 @@ describe("RQ1: a request queue that asks for a look only while something is held
 
   it("sets no timer to a time below zero, of which Node warns, also where much was held back", () => {
     const QueueOf = loadQueueClass();
-    wakeQueuesOnlyWhenDue(QueueOf);
+    scheduleOnlyDueRequests(QueueOf);
     const queue = createQueue(QueueOf);
     const set = vi.spyOn(globalThis, "setTimeout");
     ask(queue, 1);
@@ -130,7 +130,7 @@ describe("RQ2: a request queue that looks for overdue requests when one may be o
   /** A queue with a connection, whose requests may take 30 s. */
   function connectedQueue(isPatched: boolean, isConnected = () => true): Queue {
     const QueueOf = loadQueueClass();
-    if (isPatched) wakeQueuesOnlyWhenDue(QueueOf);
+    if (isPatched) scheduleOnlyDueRequests(QueueOf);
     const queue = createQueue(QueueOf, { isConnected, enforceRequestTimeout: true });
     queue.scheduleRequestTimeoutCheck();
     return queue;

@@ -42,7 +42,7 @@ export interface RequestQueueClass {
 const patched = new WeakSet<RequestQueueClass>();
 
 /** Changes the class for the whole process; a second call changes nothing. */
-export function wakeQueuesOnlyWhenDue(queue: RequestQueueClass = loadRequestQueue()): void {
+export function scheduleOnlyDueRequests(queue: RequestQueueClass = loadRequestQueue()): void {
   if (patched.has(queue)) return;
   patched.add(queue);
   scheduleOnlyHeldBackRequests(queue);
