@@ -159,7 +159,10 @@ describe("a process that is refused", () => {
 
   it("for a certificate that the broker does not trust names the file", () => {
     const stranger = new CertificateAuthority().issue({ commonName: "operator" });
-    return expectRefusal({ brokers: [secured.operatorBroker], tls: { ca, ...stranger } }, /KAFKA_TLS_CERT_FILE/);
+    return expectRefusal(
+      { brokers: [secured.operatorBroker], tls: { ca, ...stranger } },
+      /does not trust KAFKA_TLS_CERT_FILE/,
+    );
   });
 
   it("for a token without a file names the file", () =>
