@@ -10,21 +10,25 @@ interface Run {
 
 /** A record that holds them must not be larger than a broker takes. */
 export const MAX_PLACES_BYTES = 600_000;
+/** Of an offset, which has at most 53 bits. */
+const MAX_VARINT_BYTES = 8;
 
 export class PlaceSet {
   readonly #runs = new Map<number, Run[]>();
 
-  /** Offsets of a partition come in ascending order; one that is there already is nothing new. */
-  add(partition: number, offset: number): void {
+  /** Offsets of a partition come in ascending order, in each call and over all; one that is there already is nothing new. */
+  add(partition: number, offsets: Iterable<number>): void {
     const runs = this.#runs.get(partition) ?? [];
-    if (runs.length === 0) this.#runs.set(partition, runs);
-    const last = runs.at(-1);
-    if (last !== undefined && offset < last.to) {
-      if (this.has(partition, offset)) return;
-      throw new PosthasteError("internal", `offset ${offset} of partition ${partition} came after ${last.to - 1}`);
+    let last = runs.at(-1);
+    for (const offset of offsets) {
+      if (last?.to === offset) last.to += 1;
+      else if (last === undefined || offset > last.to) {
+        last = { from: offset, to: offset + 1 };
+        if (runs.push(last) === 1) this.#runs.set(partition, runs);
+      } else if (!this.has(partition, offset)) {
+        throw new PosthasteError("internal", `offset ${offset} of partition ${partition} came after ${last.to - 1}`);
+      }
     }
-    if (last?.to === offset) last.to += 1;
-    else runs.push({ from: offset, to: offset + 1 });
   }
 
   has(partition: number, offset: number): boolean {
@@ -51,7 +55,7 @@ export class PlaceSet {
         at = to;
       }
     }
-    return deflateRawSync(Buffer.from(numbers.flatMap(varint)));
+    return deflateRawSync(varintBytes(numbers));
   }
 
   /** Throws for bytes that `encode` did not write. */
@@ -79,15 +83,21 @@ export class PlaceSet {
 }
 
 /** Seven bits a byte, the lowest first; for numbers past 32 bits too. */
-function varint(number: number): number[] {
-  const bytes: number[] = [];
-  let left = number;
-  while (left >= 0x80) {
-    bytes.push((left % 0x80) | 0x80);
-    left = Math.floor(left / 0x80);
+function varintBytes(numbers: readonly number[]): Uint8Array {
+  // There may be a million of them: no array for each.
+  const bytes = new Uint8Array(numbers.length * MAX_VARINT_BYTES);
+  let length = 0;
+  for (const number of numbers) {
+    let left = number;
+    while (left >= 0x80) {
+      bytes[length] = (left % 0x80) | 0x80;
+      length += 1;
+      left = Math.floor(left / 0x80);
+    }
+    bytes[length] = left;
+    length += 1;
   }
-  bytes.push(left);
-  return bytes;
+  return bytes.subarray(0, length);
 }
 
 function* varints(bytes: Uint8Array): Generator<number, undefined> {

@@ -74,7 +74,7 @@ export class PlanCount {
   places(): PlaceSet {
     const places = new PlaceSet();
     for (const [partition, offsets] of [...this.#left].sort(([one], [other]) => one - other)) {
-      for (const offset of offsets.sort((a, b) => a - b)) places.add(partition, offset);
+      places.add(partition, isAscending(offsets) ? offsets : offsets.sort((a, b) => a - b));
     }
     return places;
   }
@@ -119,7 +119,7 @@ export class PlanCount {
   takeRows(partition: number, rows: LetterRows): readonly JournalCursor[] {
     const whole: JournalCursor[] = [];
     const causes: LeftOutCause[] = [];
-    const left: number[] = [];
+    const left = this.#leftOf(partition);
     eachRow(rows, partition, (row) => {
       const alike = this.#alike.get(row.alike);
       const fits = alike?.fits === true && this.#fitsRow(row);
@@ -132,7 +132,6 @@ export class PlanCount {
         left.push(row.offset);
       }
     });
-    this.leave(partition, left);
     this.leftOut = addLeftOut(this.leftOut, causes);
     this.looked += lengthOfRows(rows) - whole.length;
     return whole;
@@ -149,9 +148,13 @@ export class PlanCount {
 
   /** Places that no replay of the plan is to send. */
   leave(partition: number, offsets: readonly number[]): void {
-    const left = this.#left.get(partition);
-    if (left === undefined) this.#left.set(partition, [...offsets]);
-    else left.push(...offsets);
+    this.#leftOf(partition).push(...offsets);
+  }
+
+  #leftOf(partition: number): number[] {
+    const left = this.#left.get(partition) ?? [];
+    this.#left.set(partition, left);
+    return left;
   }
 
   /** A purge names whatever fits and was not purged. */
@@ -186,6 +189,11 @@ export class PlanCount {
     this.#counts.set(name, held);
     return held;
   }
+}
+
+/** Rows come so; a million of them are not sorted for nothing. */
+function isAscending(offsets: readonly number[]): boolean {
+  return offsets.every((offset, index) => index === 0 || (offsets[index - 1] ?? 0) < offset);
 }
 
 function cursorOf({ timeMs, partition, offset }: LetterRow): JournalCursor {

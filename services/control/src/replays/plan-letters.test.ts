@@ -9,7 +9,7 @@ import type { HeldPlan } from "./replay-store.ts";
 
 function placesOf(...offsets: readonly number[]): Uint8Array {
   const places = new PlaceSet();
-  for (const offset of offsets) places.add(0, offset);
+  places.add(0, offsets);
   return places.encode();
 }
 

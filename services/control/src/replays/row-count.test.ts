@@ -85,7 +85,7 @@ interface PastPlan {
 
 function planOf({ purpose, filter, start, end, leftOut, next }: PastPlan): HeldPlan {
   const places = new PlaceSet();
-  places.add(0, leftOut);
+  places.add(0, [leftOut]);
   const range = { partition: 0, start, end };
   return {
     ...{ id: "rpl_past", createdAtMs: 0 },

@@ -92,7 +92,10 @@ export class RunProgress {
   }
 
   pass(partition: number, { next, sent, leftOut }: Passed): void {
-    for (const { offset } of leftOut) this.#places.add(partition, offset);
+    this.#places.add(
+      partition,
+      leftOut.map(({ offset }) => offset),
+    );
     const step = { partition, next, sent, leftOut: leftOut.map(({ cause }) => cause) };
     this.#done = { ...this.#done, ...advanceProgress(this.#done, step) };
   }
