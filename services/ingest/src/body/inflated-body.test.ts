@@ -40,6 +40,13 @@ describe("a compressed body", () => {
     expect(saysTooMuch(listOf(4_096 + 8 * 40 + 2), 40)).toBe(true);
   });
 
+  it("has half as many texts with escapes, keys among them, as values", () => {
+    const keysOf = (keys: number) =>
+      Buffer.from(`{"a":{${Array.from({ length: keys }, (_, n) => `"\\u0061${n}":0`).join(",")}}}`);
+    expect(saysTooMuch(keysOf(2_048 + 4 * 40), 40)).toBe(false);
+    expect(saysTooMuch(keysOf(2_048 + 4 * 40 + 1), 40)).toBe(true);
+  });
+
   it("has as many objects and lists as its size allows, and not one more", () => {
     const listsOf = (lists: number) => Buffer.from(`{"a":{"b":[${"[],".repeat(lists - 4)}[]]}}`);
     expect(saysTooMuch(listsOf(1_024 + 16 * 40), 40)).toBe(false);
