@@ -16,7 +16,9 @@ const MAX_VARINT_BYTES = 8;
 export class PlaceSet {
   readonly #runs = new Map<number, Run[]>();
 
-  /** Offsets of a partition come in ascending order, in each call and over all; one that is there already is nothing new. */
+  /**
+   * Offsets of a partition come in ascending order, in each call and over all; one that is there is nothing new.
+   */
   add(partition: number, offsets: Iterable<number>): void {
     const runs = this.#runs.get(partition) ?? [];
     let last = runs.at(-1);
