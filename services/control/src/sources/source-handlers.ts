@@ -38,6 +38,7 @@ export class SourceHandlers {
 
   async create(input: SourceInput, by: Author): Promise<SourceAnswer> {
     const id = createId("src");
+    const nowMs = this.#clock.nowMs();
     const created = await this.#sources.change(
       id,
       (_, revision) => ({
@@ -45,8 +46,8 @@ export class SourceHandlers {
         revision,
         ...input,
         writeKeys: [{ key: createWriteKey(), expiresAtMs: null }],
-        createdAtMs: this.#clock.nowMs(),
-        updatedAtMs: this.#clock.nowMs(),
+        createdAtMs: nowMs,
+        updatedAtMs: nowMs,
       }),
       by,
     );

@@ -1,0 +1,24 @@
+import type { Source } from "@posthaste/core/config/source";
+import { describe, expect, it } from "vitest";
+import type { ConfigStore } from "../config-store/config-store.ts";
+import type { Author } from "../http/caller.ts";
+import { SourceHandlers } from "./source-handlers.ts";
+
+const by: Author = {
+  caller: { tokenId: null, name: "ADMIN_TOKEN", scopes: ["write"], sessionId: null, way: "api" },
+  operation: "createSource",
+  requestId: "req_1",
+};
+
+describe("a new source", () => {
+  it("was changed last when it was made, though the clock goes on meanwhile", async () => {
+    let nowMs = 0;
+    const clock = { nowMs: () => ++nowMs, monotonicMs: () => 0 };
+    const sources: Pick<ConfigStore<Source>, "change"> = {
+      change: async (_, change) => change(undefined, 1) ?? undefined,
+    };
+    const handlers = new SourceHandlers({ sources: sources as ConfigStore<Source>, clock });
+    const made = await handlers.create({ name: "Web shop", kind: "web", enabled: true }, by);
+    expect(made.updatedAt).toBe(made.createdAt);
+  });
+});
