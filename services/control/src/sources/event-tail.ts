@@ -38,16 +38,16 @@ export interface EventTailOptions {
   readonly bounds?: { readonly sources: number; readonly watched: number };
   /** For tests, as those of `EndReaders`. */
   readonly idleLookMs?: number;
-  /** For tests; instead of `PATIENCE_MS`. */
+  /** For tests; instead of `PATIENCE_MS`, and of `MOST_PATIENCE_MS` for a watch. */
   readonly patienceMs?: number;
 }
 
 const QUIET_MS = 30_000;
 /** ET3. */
 const BOUNDS = { sources: 60, watched: 50 };
-/** How long a question waits for the readers to be at the end. */
+/** How long a question waits for the readers to be at the end: a list is answered with what there is by then. */
 const PATIENCE_MS = 2_000;
-/** The same, where they begin again and again. */
+/** The same, where readers begin again and again, and of a watch: a browser does not open a refused stream again. */
 const MOST_PATIENCE_MS = 10_000;
 
 /** What an event takes of memory beside its bytes, about. */
@@ -91,7 +91,7 @@ export class EventTail {
   /** What is held of them by when the end of the topic is read, or has not been in time. */
   async newest(sourceId: string): Promise<ListedEvents> {
     const asked = this.#ask(sourceId);
-    await this.#isAtEnd();
+    await this.#isAtEnd(this.#options.patienceMs ?? PATIENCE_MS);
     return { events: asked.newest.list(), freshness: this.#freshness() };
   }
 
@@ -107,7 +107,7 @@ export class EventTail {
       asked.watchers -= 1;
       asked.lastAskedMs = this.#options.monotonicMs();
     };
-    const isThere = await this.#isAtEnd();
+    const isThere = await this.#isAtEnd(this.#options.patienceMs ?? MOST_PATIENCE_MS);
     if (!isThere || signal.aborted) leave();
     else signal.addEventListener("abort", leave, { once: true });
     if (!isThere) throw new Problem("unavailable", "calls: not read yet: try again soon");
@@ -134,8 +134,8 @@ export class EventTail {
   }
 
   /** In time; also where another source that is asked about has the readers begin again meanwhile. */
-  async #isAtEnd(): Promise<boolean> {
-    const { monotonicMs, patienceMs = PATIENCE_MS } = this.#options;
+  async #isAtEnd(patienceMs: number): Promise<boolean> {
+    const { monotonicMs } = this.#options;
     const untilMs = monotonicMs() + MOST_PATIENCE_MS;
     for (;;) {
       const end = this.#opened();
