@@ -38,9 +38,10 @@ try {
       forms = tried;
       if (elapsedMs() - saidAtMs < SAID_EVERY_MS) return;
       saidAtMs = elapsedMs();
+      const { value, spread } = meter.slowness;
       const dear = Math.max(...all().map(({ cost }) => cost.cpuMs));
       console.log(
-        `${Math.round(saidAtMs / 1000)} s: ${tried} forms, the dearest ${dear.toFixed(1)} ms; this machine takes ${meter.slowness.toFixed(2)} times the reference's CPU; last: a form of kind "${kindOf(form)}"`,
+        `${Math.round(saidAtMs / 1000)} s: ${tried} forms, the dearest ${dear.toFixed(1)} ms; this machine takes ${value.toFixed(2)} times the reference's CPU (${spread.least.toFixed(2)} to ${spread.most.toFixed(2)}); last: a form of kind "${kindOf(form)}"`,
       );
     },
   });

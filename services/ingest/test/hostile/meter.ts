@@ -5,7 +5,7 @@
  * what is seen at a collection is nearly what is alive.
  * ME1  A form's CPU is the least of several rounds, less what a round of no request costs.
  * ME2  Ms are those of the machine that the bounds were set on: they are divided by what a fixed work costs here, in
- *      the same process and close in time.
+ *      the same process, warmed, and read anew beside each measurement (slowness.ts).
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
@@ -15,6 +15,7 @@ import { openSocket, readResponse } from "../raw-request.ts";
 import { type Form, hasKnownKey, PLAIN } from "./form.ts";
 import type { Cost, MeterQuestion } from "./gateway-process.ts";
 import { toRequest } from "./request.ts";
+import { createSlowness, type Slowness } from "./slowness.ts";
 
 export interface FormCost {
   /** Of one request, in ms of the reference machine. */
@@ -29,8 +30,8 @@ export interface FormCost {
 export interface Meter {
   /** Measures CPU in so many rounds. */
   measure(form: Form, rounds: number): Promise<FormCost>;
-  /** How many times as long as on the reference machine this one took last; ms are divided by it. */
-  readonly slowness: number;
+  /** How many times as long as the reference machine this one takes; ms are divided by it. */
+  readonly slowness: Pick<Slowness, "value" | "spread">;
   close(): Promise<void>;
 }
 
@@ -45,7 +46,8 @@ const MEMORY_FLAGS = [OLD_SPACE, "--max-semi-space-size=1", "--expose-gc", "--no
 /** A form that costs less than this in a round is sent more often in it. */
 const ENOUGH_MS = 4;
 const MOST_AT_ONCE = 16;
-const CALIBRATED_FOR_MS = 1_000;
+/** The fixed work is compiled in full by then. */
+const WARMING_READINGS = 40;
 /** Code that was not compiled yet is dear, whatever is sent. */
 const WARMING: Form = { ...PLAIN, path: "/v1/batch", calls: 50 };
 const WARMING_REQUESTS = 1_500;
@@ -58,8 +60,8 @@ export async function startMeter(): Promise<Meter> {
   let emptyMs = Number.POSITIVE_INFINITY;
   for (let time = 0; time < 20; time++) emptyMs = Math.min(emptyMs, (await cpu.cost([])).cpuMs);
   let serial = 0;
-  let slowness = 1;
-  let calibratedAtMs = Number.NEGATIVE_INFINITY;
+  const slowness = createSlowness(REFERENCE_MS);
+  for (let time = 0; time < WARMING_READINGS; time++) slowness.read(await cpu.calibrate());
 
   /** A key that nobody has is another one each time, since one that comes again is remembered. */
   const requestsOf = (form: Form, count: number, first?: Buffer) =>
@@ -67,10 +69,7 @@ export async function startMeter(): Promise<Meter> {
 
   return {
     measure: async (form, rounds) => {
-      if (performance.now() - calibratedAtMs > CALIBRATED_FOR_MS) {
-        slowness = (await cpu.calibrate()) / REFERENCE_MS;
-        calibratedAtMs = performance.now();
-      }
+      slowness.read(await cpu.calibrate());
       const [first = Buffer.alloc(0)] = requestsOf(form, 1);
       const { peakBytes, status } = await memory.cost([first]);
       let least = Math.max(0, (await cpu.cost([first])).cpuMs - emptyMs);
@@ -79,11 +78,9 @@ export async function startMeter(): Promise<Meter> {
         const { cpuMs } = await cpu.cost(requestsOf(form, atOnce, first));
         least = Math.min(least, Math.max(0, cpuMs - emptyMs) / atOnce);
       }
-      return { cpuMs: least / slowness, peakMb: peakBytes / 2 ** 20, wireKb: first.length / 1024, status };
+      return { cpuMs: least / slowness.value, peakMb: peakBytes / 2 ** 20, wireKb: first.length / 1024, status };
     },
-    get slowness() {
-      return slowness;
-    },
+    slowness,
     close: async () => {
       await Promise.all([cpu.close(), memory.close()]);
     },
