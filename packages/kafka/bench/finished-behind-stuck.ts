@@ -58,6 +58,7 @@ function measure(stuckEvery: number, records: number): number {
   };
   const window = new OwnedPartitionWindow<OriginOfDelivery, OriginOfDelivery>({ topic: "t", partition: 0 }, options, {
     onFinished: () => undefined,
+    onChanged: () => undefined,
     onFailure: options.onFailure,
     share: new WorkingSetShare(),
   });

@@ -41,6 +41,7 @@ export function openIntake(options: Partial<WindowedConsumerOptions<number>> = {
       onIdle: () => {
         idle += 1;
       },
+      onChanged: () => undefined,
     },
   );
   if (begins) intake.begin(0, null);

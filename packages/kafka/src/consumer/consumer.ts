@@ -189,6 +189,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
       stalls: this.#stalls,
       clock: this.#clock,
       onIdle: () => this.#drain.onIdle(),
+      onChanged: () => this.#committer.changed(),
       onGivenUp: (lost) => this.#lag.forget(lost),
       onFailure: (reason) => this.#fail(reason),
     });

@@ -29,6 +29,8 @@ export interface OwnedPartitionsOptions<T, F> {
   readonly clock: Clock;
   /** Nothing of a frozen partition runs any more. */
   readonly onIdle: () => void;
+  /** A partition has something new to commit. */
+  readonly onChanged: () => void;
   /** These are owned no more. */
   readonly onGivenUp: (lost: readonly TopicPartition[]) => void;
   /** The consumer cannot go on: a bug of the caller, or a place that is not in the log. */
@@ -114,7 +116,7 @@ export class OwnedPartitions<T, F> {
   }
 
   #createIntake(place: TopicPartition): PartitionIntake<T, F> {
-    const { consumer, topicIds, clock, onIdle, onFailure } = this.#options;
+    const { consumer, topicIds, clock, onIdle, onChanged, onFailure } = this.#options;
     const fetch = this.#options.fetchOf(place);
     return new PartitionIntake(
       { ...place, topicId: topicIds().get(place.topic) ?? undefined },
@@ -124,7 +126,7 @@ export class OwnedPartitions<T, F> {
         resume: () => this.#unlessClosed(() => fetch.resume()),
         seek: (offset) => this.#unlessClosed(() => fetch.seek(offset)),
       },
-      { clock, onFailure, onIdle, share: this.#share },
+      { clock, onFailure, onIdle, onChanged, share: this.#share },
     );
   }
 

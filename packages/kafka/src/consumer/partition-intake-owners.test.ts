@@ -61,6 +61,8 @@ class Simulation {
   #committed: { readonly offset: number; readonly metadata: string } = { offset: 0, metadata: "" };
   #finishedSinceCommit = 0;
   #stale: CommitPoint | null = null;
+  /** The committer sleeps until it is told that something changed (K4). */
+  #isToldOfChange = false;
   #owner = this.#createOwner();
   readonly #zombies: { readonly runner: PartitionIntake<Item, OriginOfDelivery>; readonly running: Task<Item>[] }[] =
     [];
@@ -115,6 +117,9 @@ class Simulation {
         share: new WorkingSetShare(),
         onFailure: (reason) => this.failures.push(reason),
         onIdle: () => undefined,
+        onChanged: () => {
+          this.#isToldOfChange = true;
+        },
       },
     );
     runner.begin(this.#committed.offset, this.#committed.metadata);
@@ -160,6 +165,8 @@ class Simulation {
     const { runner } = this.#owner;
     const point = runner.commitPoint(false);
     if (point === null) return;
+    if (!this.#isToldOfChange) this.failures.push(new Error("something is to be committed and nobody was told"));
+    this.#isToldOfChange = false;
     if (accepted) {
       this.#committed = point;
       this.#finishedSinceCommit = 0;

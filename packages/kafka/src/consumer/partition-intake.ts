@@ -38,6 +38,8 @@ export interface IntakeHooks {
   onFailure(reason: Error): void;
   /** Every task that was started is finished. Called only while the intake is frozen. */
   onIdle(): void;
+  /** There is something new to commit. */
+  onChanged(): void;
 }
 
 /**
@@ -76,6 +78,7 @@ export class PartitionIntake<T, F> implements TopicPartition {
     this.#gate = delayMs === undefined ? null : new RetryDelay(delayMs, hooks.clock, () => this.#pump());
     this.#window = new OwnedPartitionWindow(place, options, {
       onFinished: () => this.#onFinished(),
+      onChanged: () => hooks.onChanged(),
       onFailure: (reason) => hooks.onFailure(reason),
       share: hooks.share,
     });
@@ -122,8 +125,8 @@ export class PartitionIntake<T, F> implements TopicPartition {
 
   /** Its place was found: begins to take in at `offset`, knowing what the commit's metadata says. */
   begin(offset: number, metadata: string | null): void {
-    this.#window.open(offset, metadata);
     this.#mode = "taking";
+    this.#window.open(offset, metadata);
     this.#position.seek(offset);
     this.#syncFetch();
   }

@@ -35,6 +35,7 @@ function createWindow(offset = 0) {
   };
   const window = new OwnedPartitionWindow<number, never>({ topic: "t", partition: 0 }, options, {
     onFinished,
+    onChanged: () => undefined,
     onFailure,
     share: new WorkingSetShare(),
   });
@@ -97,6 +98,7 @@ it("C3: is full when a record that is stuck has half a million offsets above it,
   };
   const window = new OwnedPartitionWindow<number, never>({ topic: "t", partition: 0 }, options, {
     onFinished: () => undefined,
+    onChanged: () => undefined,
     onFailure: options.onFailure,
     share: new WorkingSetShare(),
   });
@@ -118,6 +120,7 @@ function openWindow<F = never>(
   const failures: Error[] = [];
   const onFailure = (reason: Error) => void failures.push(reason);
   const onFinished = vi.fn();
+  const onChanged = vi.fn();
   const window = new OwnedPartitionWindow<number, F>(
     { topic: "t", partition: 0 },
     {
@@ -130,12 +133,12 @@ function openWindow<F = never>(
       onFailure,
       ...options,
     },
-    { onFinished, onFailure, share: new WorkingSetShare() },
+    { onFinished, onChanged, onFailure, share: new WorkingSetShare() },
   );
   window.open(0, metadata);
   const offsets = () => started.map(({ item }) => item);
   const finish = (offset: number) => started.find(({ item }) => item === offset)?.finish();
-  return { window, started, failures, offsets, finish, onFinished };
+  return { window, started, failures, offsets, finish, onFinished, onChanged };
 }
 
 describe("the limits of a window", () => {
@@ -316,8 +319,27 @@ describe("what a commit says", () => {
     expect(window.commitPoint(true)).toMatchObject({ offset: 5 });
   });
 
+  it("K4: is told of once, when there is something new to say: at the start, a task finished, or a commit failed", () => {
+    const { window, finish, onChanged } = openWindow();
+    const told = () => onChanged.mock.calls.length;
+    expect(told()).toBe(1);
+    window.commitPoint(false);
+    for (const offset of [0, 1]) window.takeIn(record(offset));
+    expect(told()).toBe(1);
+    finish(0);
+    finish(1);
+    expect(told()).toBe(2);
+    window.commitPoint(false);
+    window.commitFailed();
+    window.commitFailed();
+    expect(told()).toBe(3);
+    window.commitPoint(false);
+    window.skipTo(5);
+    expect(told()).toBe(4);
+  });
+
   it("says in each commit of which topic it is, by Kafka's own id, where there is one", () => {
-    const hooks = { onFinished: () => {}, onFailure: () => {}, share: new WorkingSetShare() };
+    const hooks = { onFinished: () => {}, onChanged: () => {}, onFailure: () => {}, share: new WorkingSetShare() };
     const options = { take: () => 0, laneOf: () => null, run: () => {}, onFailure: () => {} };
     const limits = { groupId: "g", topics: ["t"], window: { maxRecords: 1, maxBytes: 1 } };
     const topicIdOf = (topicId: string | undefined) => {

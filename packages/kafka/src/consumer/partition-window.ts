@@ -32,6 +32,8 @@ export const MAX_SPAN = 500_000;
 export interface OwnedPartitionWindowHooks {
   /** A task was finished: the window may have space again. */
   onFinished(): void;
+  /** There is something new to commit: `commitPoint` answers without force again. */
+  onChanged(): void;
   /** A bug of the caller: the consumer ends. */
   onFailure(reason: Error): void;
   readonly share: WorkingSetShare;
@@ -135,6 +137,7 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
     });
     this.#intakeState = checkpoint?.open(state) ?? null;
     this.#passedState = checkpoint?.open(state) ?? null;
+    this.#hooks.onChanged();
   }
 
   /** Looks how far it is to be filled. */
@@ -190,8 +193,8 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
   /** Nothing more will be taken in below `position`. */
   skipTo(position: number): void {
     if (position <= this.#tracker.position) return;
-    this.#changed = true;
     this.#tracker.skipTo(position);
+    this.#noteChange();
   }
 
   finishTask(task: WindowTask<T, F>): void {
@@ -225,7 +228,7 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
 
   /** The last commit point was not accepted: it is due again. */
   commitFailed(): void {
-    this.#changed = true;
+    this.#noteChange();
   }
 
   /**
@@ -280,8 +283,14 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
   }
 
   #finishTracked(tracked: TrackedOffset<F>): void {
-    this.#changed = true;
     this.#tracker.finish(tracked);
+    this.#noteChange();
+  }
+
+  #noteChange(): void {
+    if (this.#changed) return;
+    this.#changed = true;
+    this.#hooks.onChanged();
   }
 
   #findOwner(name: string): RecordOwner | undefined {
