@@ -18,8 +18,8 @@ import type { CommitPoint, GroupSession } from "./group-session.ts";
 const FORCED_COMMIT_MS = 5000;
 
 /**
- * What the committer asks of an owned partition. Whoever owns the partition calls `changed` whenever `commitPoint` would
- * answer something without force that it did not before.
+ * What the committer asks of an owned partition. Whoever owns the partition calls `changed` whenever `commitPoint`
+ * would answer something without force that it did not before.
  */
 export interface Committable {
   commitPoint(forced: boolean): CommitPoint | null;

@@ -61,7 +61,7 @@ class Simulation {
   #committed: { readonly offset: number; readonly metadata: string } = { offset: 0, metadata: "" };
   #finishedSinceCommit = 0;
   #stale: CommitPoint | null = null;
-  /** The committer sleeps until it is told that something changed (K4). */
+  /** The committer sleeps until it is told that something changed (K4 of committer.ts). */
   #isToldOfChange = false;
   #owner = this.#createOwner();
   readonly #zombies: { readonly runner: PartitionIntake<Item, OriginOfDelivery>; readonly running: Task<Item>[] }[] =

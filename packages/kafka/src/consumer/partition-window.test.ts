@@ -319,7 +319,8 @@ describe("what a commit says", () => {
     expect(window.commitPoint(true)).toMatchObject({ offset: 5 });
   });
 
-  it("K4: is told of once, when there is something new to say: at the start, a task finished, or a commit failed", () => {
+  it("is told of once, when there is something new to say: at the start, a task finished, or a commit failed", () => {
+    // K4 of committer.ts.
     const { window, finish, onChanged } = openWindow();
     const told = () => onChanged.mock.calls.length;
     expect(told()).toBe(1);
