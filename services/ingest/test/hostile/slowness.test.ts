@@ -17,7 +17,7 @@ describe("how slow this machine is", () => {
     expect(slownessOf(3).value).toBe(1.5);
   });
 
-  it("is not changed by readings that are off in fewer than half of the cases (SL1)", () => {
+  it("is not changed by readings that are off in fewer than half of the cases (SLW1)", () => {
     const { value, spread } = slownessOf(3, 5, 3, 3, 5, 0.1, 3, 3, 5);
     expect(value).toBe(1.5);
     expect(spread).toEqual({ least: 0.05, most: 2.5 });
