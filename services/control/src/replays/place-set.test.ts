@@ -25,6 +25,28 @@ describe("a set of places", () => {
     );
   });
 
+  it("holds as much of runs, which may touch and lie over one another", () => {
+    const run = fc.tuple(fc.nat({ max: 60 }), fc.nat({ max: 5 }));
+    fc.assert(
+      fc.property(fc.array(run), fc.array(run), (first, second) => {
+        const sorted = [...first, ...second].sort(([one], [other]) => one - other);
+        const [one, other] = [new PlaceSet(), new PlaceSet()];
+        const boundsOf = (runs: typeof sorted) => runs.flatMap(([from, length]) => [from, from + length + 1]);
+        other.addRuns(1, boundsOf(sorted.slice(0, first.length)));
+        other.addRuns(1, boundsOf(sorted.slice(first.length)));
+        const offsets = sorted.flatMap(([from, length]) => Array.from({ length: length + 1 }, (_, n) => from + n));
+        one.add(
+          1,
+          [...new Set(offsets)].sort((a, b) => a - b),
+        );
+        expect(other.encode()).toEqual(one.encode());
+      }),
+    );
+    const late = new PlaceSet();
+    late.addRuns(0, [7, 9]);
+    expect(() => late.addRuns(0, [5, 6])).toThrow("came after 8");
+  });
+
   it("is small where the places are dense, however many", () => {
     const places = new PlaceSet();
     const offsets = Array.from({ length: 500_000 }, (_, index) => index).filter((offset) => offset % 1000 !== 0);

@@ -33,6 +33,23 @@ export class PlaceSet {
     }
   }
 
+  /** As `add`, by the bounds of runs one after the other: where each begins, and the offset behind it. */
+  addRuns(partition: number, bounds: readonly number[]): void {
+    const runs = this.#runs.get(partition) ?? [];
+    let last = runs.at(-1);
+    for (let index = 0; index < bounds.length; index += 2) {
+      const [from = 0, to = 0] = [bounds[index], bounds[index + 1]];
+      if (last === undefined || from > last.to) {
+        last = { from, to };
+        if (runs.push(last) === 1) this.#runs.set(partition, runs);
+      } else if (from >= last.from) {
+        last.to = Math.max(last.to, to);
+      } else {
+        throw new PosthasteError("internal", `offset ${from} of partition ${partition} came after ${last.to - 1}`);
+      }
+    }
+  }
+
   has(partition: number, offset: number): boolean {
     const runs = this.#runs.get(partition);
     if (runs === undefined) return false;

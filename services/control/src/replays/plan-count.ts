@@ -6,11 +6,12 @@
 import { type LetterFacts, letterCheck, letterPlace } from "@posthaste/core/replay/letter-filter";
 import { addLeftOut, type LeftOutCause, type LeftOutCounts, NONE_LEFT_OUT } from "@posthaste/core/replay/replay";
 import type { LetterSample, ReplayPlan } from "@posthaste/core/replay/replay-plan";
-import { type JournalCursor, newestFirst } from "../read-model/journal-cursor.ts";
+import type { JournalCursor } from "../read-model/journal-cursor.ts";
 import { eachRow, type LetterRow, type LetterRows, lengthOfRows } from "../read-model/letter-row.ts";
 import type { AlikeLetters } from "../read-model/letter-rows.ts";
+import { LeftPlaces } from "./left-places.ts";
 import type { JudgedLetter, Judging, LetterJudge, RowJudge } from "./letter-judge.ts";
-import { PlaceSet } from "./place-set.ts";
+import type { PlaceSet } from "./place-set.ts";
 import type { PastPlans } from "./plan-letters.ts";
 import { type RowFilter, rowFilter } from "./row-filter.ts";
 
@@ -35,6 +36,8 @@ interface AlikeCount {
   readonly count: Counted;
 }
 
+type KeptCursor = { -readonly [Key in keyof JournalCursor]: JournalCursor[Key] };
+
 export interface PlanCountParts {
   readonly judge: Pick<LetterJudge, "judge" | "byRow">;
   readonly past: PastPlans;
@@ -49,10 +52,9 @@ export class PlanCount {
   readonly #counts = new Map<string, Counted>();
   #fitsRow: RowFilter["fitsRow"] = () => null;
   readonly #alike = new Map<number, AlikeCount>();
-  /** Of the rows that matched. */
-  readonly #newest: JournalCursor[] = [];
-  /** Offsets by partition. */
-  readonly #left = new Map<number, number[]>();
+  /** Of the rows that matched, the newest first; whatever falls out is used again. */
+  readonly #newest: KeptCursor[] = [];
+  readonly #left = new LeftPlaces();
   readonly samples: LetterSample[] = [];
   /** Letters that were looked at. */
   looked = 0;
@@ -72,11 +74,7 @@ export class PlanCount {
 
   /** Of whatever was left out. */
   places(): PlaceSet {
-    const places = new PlaceSet();
-    for (const [partition, offsets] of [...this.#left].sort(([one], [other]) => one - other)) {
-      places.add(partition, isAscending(offsets) ? offsets : offsets.sort((a, b) => a - b));
-    }
-    return places;
+    return this.#left.places();
   }
 
   async take(letters: readonly JudgedLetter[]): Promise<void> {
@@ -118,8 +116,8 @@ export class PlanCount {
   /** Takes letters by their rows; answers where those stand that have to be taken whole. */
   takeRows(partition: number, rows: LetterRows): readonly JournalCursor[] {
     const whole: JournalCursor[] = [];
-    const causes: LeftOutCause[] = [];
-    const left = this.#leftOf(partition);
+    const leftOut = { ...this.leftOut };
+    const leave = this.#left.of(partition);
     eachRow(rows, partition, (row) => {
       const alike = this.#alike.get(row.alike);
       const fits = alike?.fits === true && this.#fitsRow(row);
@@ -128,11 +126,11 @@ export class PlanCount {
       if (cause === null) this.#matchRow(alike, row);
       else if (cause === undefined) whole.push(cursorOf(row));
       else {
-        causes.push(cause);
-        left.push(row.offset);
+        leftOut[cause] += 1;
+        leave(row.offset);
       }
     });
-    this.leftOut = addLeftOut(this.leftOut, causes);
+    this.leftOut = leftOut;
     this.looked += lengthOfRows(rows) - whole.length;
     return whole;
   }
@@ -148,13 +146,8 @@ export class PlanCount {
 
   /** Places that no replay of the plan is to send. */
   leave(partition: number, offsets: readonly number[]): void {
-    this.#leftOf(partition).push(...offsets);
-  }
-
-  #leftOf(partition: number): number[] {
-    const left = this.#left.get(partition) ?? [];
-    this.#left.set(partition, left);
-    return left;
+    const leave = this.#left.of(partition);
+    for (const offset of offsets) leave(offset);
   }
 
   /** A purge names whatever fits and was not purged. */
@@ -175,12 +168,25 @@ export class PlanCount {
   #matchRow({ count }: AlikeCount, row: LetterRow): void {
     this.matched += 1;
     count.count += 1;
-    // Most rows come in the order of their times: this is for each of a million.
+    this.#keepNewest(row);
+  }
+
+  /** Most rows come in the order of their times: this is for each of a million, and makes nothing anew. */
+  #keepNewest(row: LetterRow): void {
     const newest = this.#newest;
-    if (newest.length === SAMPLES && row.timeMs < (newest.at(-1)?.timeMs ?? 0)) return;
-    newest.unshift(cursorOf(row));
-    if (newest.length > 1) newest.sort(newestFirst);
-    if (newest.length > SAMPLES) newest.pop();
+    const last = newest.at(-1);
+    const isFull = newest.length === SAMPLES;
+    if (isFull && last !== undefined && !isNewer(row, last)) return;
+    const kept: KeptCursor = (isFull ? newest.pop() : undefined) ?? { timeMs: 0, partition: 0, offset: 0, place: 0 };
+    kept.timeMs = row.timeMs;
+    kept.partition = row.partition;
+    kept.offset = row.offset;
+    let at = newest.push(kept) - 1;
+    for (let before = newest[at - 1]; before !== undefined && isNewer(kept, before); before = newest[at - 1]) {
+      newest[at] = before;
+      at -= 1;
+      newest[at] = kept;
+    }
   }
 
   #countOf(named: Omit<LetterCount, "count">): Counted {
@@ -191,9 +197,10 @@ export class PlanCount {
   }
 }
 
-/** Rows come so; a million of them are not sorted for nothing. */
-function isAscending(offsets: readonly number[]): boolean {
-  return offsets.every((offset, index) => index === 0 || (offsets[index - 1] ?? 0) < offset);
+/** As `newestFirst`, where each letter has one place. */
+function isNewer(one: Omit<JournalCursor, "place">, other: Omit<JournalCursor, "place">): boolean {
+  if (one.timeMs !== other.timeMs) return one.timeMs > other.timeMs;
+  return one.partition === other.partition ? one.offset > other.offset : one.partition > other.partition;
 }
 
 function cursorOf({ timeMs, partition, offset }: LetterRow): JournalCursor {
