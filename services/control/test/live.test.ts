@@ -67,10 +67,12 @@ describe("the stream", () => {
   });
 
   it("LV3: beats every five seconds while nothing comes", async () => {
+    const beganMs = performance.now();
     const client = await open(one, "topics=audit");
     await eventually(() => expect(client.rows("beat").length).toBeGreaterThanOrEqual(3));
-    const [first, , third] = client.rows("beat");
-    expect(Date.parse(third.asOf) - Date.parse(first.asOf)).toBeGreaterThan(7000);
+    const beats = client.rows("beat").length;
+    // The first comes at once; a machine that stands still makes the others fewer.
+    expect(beats).toBeLessThanOrEqual(1 + (performance.now() - beganMs) / 5000);
   });
 
   it("has each row as its list has it, and of what came before nothing", async () => {
