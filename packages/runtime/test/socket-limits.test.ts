@@ -1,12 +1,13 @@
-import { createServer, type RequestListener, type Server } from "node:http";
+import { once } from "node:events";
+import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
-import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, expect, it, vi } from "vitest";
 import { DEFAULT_SOCKET_LIMITS, type LimitedSockets, limitSockets, type SocketLimits } from "../src/socket-limits.ts";
 
 let server: Server | undefined;
 let sockets: Socket[] = [];
 afterEach(async () => {
+  vi.useRealTimers();
   for (const socket of sockets) socket.destroy();
   sockets = [];
   await new Promise<void>((resolve) => {
@@ -106,53 +107,65 @@ it("SL5: lets a request last that it is told to, and that one alone", async () =
   await eventuallyOpen(0);
 });
 
+/** The requests whose time the test has pass by itself, each with what answers it; a machine may stand still meanwhile. */
+async function startTimed(exchangeMs: number): Promise<readonly ServerResponse[]> {
+  vi.useFakeTimers({ toFake: ["performance", "setInterval", "clearInterval"] });
+  const responses: ServerResponse[] = [];
+  await start((_request, response) => responses.push(response), { exchangeMs });
+  return responses;
+}
+
+const eventuallyAsked = (responses: readonly ServerResponse[], count: number) =>
+  expect.poll(() => responses.length).toBe(count);
+
+/** Resolves when the server holds the request to be over. */
+async function answer(response: ServerResponse | undefined): Promise<void> {
+  if (response === undefined) throw new Error("there is no such request");
+  const closed = once(response, "close");
+  response.end("x");
+  await closed;
+}
+
 it("SL2: gives each request its time, however old its connection is", async () => {
-  await start(
-    (_request, response) => {
-      setTimeout(() => response.end("x"), 100);
-    },
-    { exchangeMs: 400 },
-  );
+  const responses = await startTimed(400);
   const socket = await open();
+  socket.resume();
   for (let time = 0; time < 8; time++) {
-    const answered = new Promise((resolve) => {
-      socket.once("data", resolve);
-    });
     socket.write(GET);
-    await answered;
+    await eventuallyAsked(responses, time + 1);
+    vi.advanceTimersByTime(300);
+    await answer(responses[time]);
   }
+  expect(responses.map(({ socket: of }) => of?.destroyed ?? false)).not.toContain(true);
   expect(socket.destroyed).toBe(false);
 });
 
 it("SL2: gives a request that waited behind another its time from the other's end on", async () => {
-  let requests = 0;
-  await start(
-    (_request, response) => {
-      requests += 1;
-      setTimeout(() => response.end("x"), requests * 700);
-    },
-    { exchangeMs: 1_000 },
-  );
+  const responses = await startTimed(1_000);
   const socket = await open();
   let received = "";
   socket.on("data", (chunk) => {
     received += chunk;
   });
   socket.write(GET + GET);
-  await vi.waitFor(() => expect(received.split("HTTP/1.1 200").length).toBe(3), PATIENCE_MS);
+  await eventuallyAsked(responses, 2);
+  for (const response of responses) {
+    vi.advanceTimersByTime(700);
+    await answer(response);
+  }
+  await expect.poll(() => received.split("HTTP/1.1 200").length).toBe(3);
 });
 
 it("SL2: cuts off no connection on which no request is open, however long ago its last one was", async () => {
-  await start((_request, response) => response.end("x"), { exchangeMs: 40 });
+  const responses = await startTimed(40);
   const socket = await open();
+  socket.resume();
   for (let time = 0; time < 2; time++) {
-    const answered = new Promise((resolve) => {
-      socket.once("data", resolve);
-    });
     socket.write(GET);
-    await answered;
+    await eventuallyAsked(responses, time + 1);
+    await answer(responses[time]);
     // Some looks of the server at what is over its time.
-    await pause(150);
+    vi.advanceTimersByTime(150);
   }
   expect([socket.destroyed, await openConnections()]).toEqual([false, 1]);
 });
