@@ -131,4 +131,45 @@ describe("an upload", () => {
     await vi.advanceTimersByTimeAsync(30_000);
     await given;
   });
+
+  /** So many users, one of `bytes` bytes every 25 s; `consumeMs` pass between two questions for one. */
+  async function trickle(users: number, { bytes, consumeMs = 0 }: { bytes: number; consumeMs?: number }) {
+    vi.useFakeTimers();
+    const tick = (ms: number) => new Promise<void>((resolve) => void setTimeout(resolve, ms));
+    const trickling = {
+      async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+        for (let user = 0; user < users; user += 1) {
+          if (consumeMs === 0) await tick(25_000);
+          yield Buffer.from(`"${user}"${" ".repeat(bytes - `"${user}"`.length - 1)}\n`);
+        }
+      },
+    };
+    let taken = 0;
+    const reading = (async () => {
+      for await (const batch of readSaid(trickling, parseMember)) {
+        taken += batch.length;
+        if (consumeMs > 0) await tick(consumeMs);
+      }
+    })();
+    const outcome = reading.then(
+      () => "read",
+      (error: Error) => error.message,
+    );
+    await vi.runAllTimersAsync();
+    return { taken, outcome: await outcome };
+  }
+
+  it("is given up when less than a kilobyte a second comes of it for five minutes", async () => {
+    const { taken, outcome } = await trickle(100, { bytes: 25 * 1024 - 1 });
+    expect(outcome).toMatch(/fewer than 1024 bytes a second for 5 minutes: nobody was changed/);
+    expect(taken).toBe(11);
+  });
+
+  it("may take as long as it does when a kilobyte a second comes of it", async () => {
+    expect(await trickle(100, { bytes: 25 * 1024 })).toEqual({ taken: 100, outcome: "read" });
+  });
+
+  it("is not held to the time in which nobody reads it", async () => {
+    expect(await trickle(20, { bytes: 8, consumeMs: 60_000 })).toEqual({ taken: 20, outcome: "read" });
+  });
 });

@@ -18,13 +18,19 @@ const BATCH_USERS = 1000;
 const BATCH_LENGTH = 256 * 1024;
 /** An upload of which nothing comes for so long has broken off. */
 const STALL_MS = 30_000;
+/**
+ * An upload holds its audience's lease from its first byte: by when it is looked at how fast it comes, in ms in which
+ * the caller was waited for, and the fewest bytes a second.
+ */
+const PACE_AFTER_MS = 5 * 60_000;
+const LEAST_BYTES_PER_SECOND = 1024;
 
 /** What one line says; throws the Problem `invalid_input`, which names the line. */
 export type ParseLine = (line: string, lineNumber: number) => Said;
 
 /**
  * What the lines of an upload say, in batches. Throws the Problem `invalid_input` for a line that says nothing and for
- * an upload without a line, `deadline_exceeded` for one that stalls, and what reading the stream failed with when it
+ * an upload without a line, `deadline_exceeded` for one that stalls or trickles, and what reading the stream failed with when it
  * breaks off.
  */
 export async function* readSaid(chunks: AsyncIterable<Uint8Array>, parse: ParseLine): AsyncGenerator<readonly Said[]> {
@@ -112,21 +118,36 @@ function linesIn(bytes: Uint8Array, before: number): readonly string[] {
   throw atLine(lineNumber, "is not UTF-8: save the file as UTF-8, or write the letter as \\u00e4");
 }
 
+/** Ends with `deadline_exceeded` when nothing comes for `STALL_MS`, or less than the least from `PACE_AFTER_MS` on. */
 async function* untilStalled(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const iterator = chunks[Symbol.asyncIterator]();
+  let [waitedMs, bytes] = [0, 0];
   try {
     for (;;) {
-      const { promise: stalled, reject } = Promise.withResolvers<never>();
-      const what = `nothing came of the upload for ${STALL_MS / 1000} seconds: nobody was changed`;
-      const timer = setTimeout(() => reject(new PosthasteError("deadline_exceeded", what)), STALL_MS);
-      const next = await Promise.race([iterator.next(), stalled]).finally(() => clearTimeout(timer));
+      const askedAtMs = performance.now();
+      const next = await beforeStall(iterator.next());
       if (next.done === true) return;
+      waitedMs += performance.now() - askedAtMs;
+      bytes += next.value.length;
+      if (waitedMs >= PACE_AFTER_MS && bytes * 1000 < waitedMs * LEAST_BYTES_PER_SECOND) throw tooSlow();
       yield next.value;
     }
   } finally {
     // Not waited for: a stream that hangs does not end.
     Promise.resolve(iterator.return?.()).catch(() => undefined);
   }
+}
+
+async function beforeStall<T>(next: Promise<T>): Promise<T> {
+  const { promise: stalled, reject } = Promise.withResolvers<never>();
+  const what = `nothing came of the upload for ${STALL_MS / 1000} seconds: nobody was changed`;
+  const timer = setTimeout(() => reject(new PosthasteError("deadline_exceeded", what)), STALL_MS);
+  return Promise.race([next, stalled]).finally(() => clearTimeout(timer));
+}
+
+function tooSlow(): Error {
+  const seen = `the upload brought fewer than ${LEAST_BYTES_PER_SECOND} bytes a second for ${PACE_AFTER_MS / 60_000} minutes`;
+  return new PosthasteError("deadline_exceeded", `${seen}: nobody was changed; send it from a file that is whole`);
 }
 
 function valueIn(line: string, lineNumber: number): unknown {
