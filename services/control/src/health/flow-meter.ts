@@ -2,11 +2,15 @@
  * How much comes in, how far the services are behind and how much waits in retry topics, by the offsets of the topics
  * and the groups.
  *
- * Owns: the last looks at the brokers, what stands still by them, and the timer.
+ * Owns: the last looks at the brokers, what stands still by them, the list of retry topics, one connection to ask for
+ * the topics' ids, and the timer.
  * FM1  A look that fails leaves what was known, and tells nobody: the next one comes in seconds.
+ * FM2  The retry topics are listed every `LIST_EVERY_LOOKS` looks, and anew after a look that failed: one of them may
+ *      be gone. A retry topic that was made since the last list is counted within a minute.
  */
 import { delayMsFromRetryTopic, type TopicNames } from "@posthaste/contracts/topics";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { TopicIdQuestion, type TopicIds } from "@posthaste/kafka/connection/topic-id";
 import { existingRetryTopics } from "@posthaste/kafka/topics/topic-admin";
 import { type UnfinishedRange, unfinishedBelow, unfinishedOfGroups } from "../pipeline/unfinished-range.ts";
 import { LagWatch, type StalledPartition } from "./lag-watch.ts";
@@ -14,6 +18,8 @@ import { LagWatch, type StalledPartition } from "./lag-watch.ts";
 const LOOK_MS = 5000;
 /** Looks over which what comes in is told. */
 const LOOKS = 12;
+/** Once a minute: a retry topic is made by whoever changes the schedule of retries. */
+const LIST_EVERY_LOOKS = 12;
 
 export interface Flow {
   /** Events a second, of the last minute; null before the second look. */
@@ -29,6 +35,8 @@ export interface FlowMeterOptions {
   readonly connection: KafkaConnection;
   readonly names: TopicNames;
   readonly monotonicMs: () => number;
+  /** From the end of a look to the next one; default 5,000. */
+  readonly everyMs?: number;
 }
 
 interface Look {
@@ -43,6 +51,10 @@ export class FlowMeter {
   readonly #looks: Look[] = [];
   readonly #lag = new LagWatch();
   #flow = NOTHING_KNOWN;
+  #retryTopics: readonly string[] = [];
+  /** Looks until the retry topics are listed again. */
+  #listAfterLooks = 0;
+  #ids: { readonly of: string; readonly question: TopicIdQuestion } | null = null;
   #timer: NodeJS.Timeout | null = null;
   #isClosed = false;
 
@@ -66,6 +78,7 @@ export class FlowMeter {
   close(): void {
     this.#isClosed = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#closeQuestion();
   }
 
   /** FM1. */
@@ -73,20 +86,23 @@ export class FlowMeter {
     try {
       await this.#look();
     } catch (error) {
+      this.#listAfterLooks = 0;
+      this.#closeQuestion();
       this.#options.connection.log.debug({ event: "flow_unknown", err: error });
     }
-    if (!this.#isClosed) this.#timer = setTimeout(() => void this.#lookOn(), LOOK_MS);
+    const { everyMs = LOOK_MS } = this.#options;
+    if (!this.#isClosed) this.#timer = setTimeout(() => void this.#lookOn(), everyMs);
   }
 
   async #look(): Promise<void> {
     const { connection, names, monotonicMs } = this.#options;
-    const retryTopics = await existingRetryTopics(connection, names);
+    const retryTopics = await this.#listRetryTopics();
     const groups = [
       { groupId: names.routerGroup, topics: [names.events] },
       { groupId: names.deliveryGroup, topics: [names.deliveries] },
       { groupId: names.retryGroup, topics: retryTopics },
     ];
-    const ranges = await unfinishedOfGroups(connection, groups);
+    const ranges = await unfinishedOfGroups(connection, groups, (topics) => this.#readIds(topics));
     const nowMs = monotonicMs();
     const delayMsOf = (topic: string) => delayMsFromRetryTopic(names, topic) ?? 0;
     for (const { groupId, topics } of groups) {
@@ -104,6 +120,33 @@ export class FlowMeter {
       deliveryLag: behind(names.deliveries),
       waiting: retryTopics.map((topic) => ({ delayMs: delayMsOf(topic), count: behind(topic) })),
     };
+  }
+
+  /** FM2. */
+  async #listRetryTopics(): Promise<readonly string[]> {
+    if (this.#listAfterLooks <= 0) {
+      const { connection, names } = this.#options;
+      this.#retryTopics = await existingRetryTopics(connection, names);
+      this.#listAfterLooks = LIST_EVERY_LOOKS;
+    }
+    this.#listAfterLooks -= 1;
+    return this.#retryTopics;
+  }
+
+  /** By one connection for as long as the topics are the same and no look fails. */
+  async #readIds(topics: readonly string[]): Promise<TopicIds> {
+    const of = topics.join(" ");
+    if (this.#ids?.of !== of) this.#closeQuestion();
+    this.#ids ??= { of, question: new TopicIdQuestion(this.#options.connection, topics) };
+    const { question } = this.#ids;
+    const found = await question.ask();
+    if (this.#isClosed) question.close();
+    return found;
+  }
+
+  #closeQuestion(): void {
+    this.#ids?.question.close();
+    this.#ids = null;
   }
 
   #received(): number | null {

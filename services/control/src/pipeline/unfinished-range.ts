@@ -2,7 +2,7 @@
 import { decodeCommitMetadata } from "@posthaste/core/window/commit-metadata";
 import type { OffsetRun } from "@posthaste/core/window/offset-tracker";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
-import { readTopicIds } from "@posthaste/kafka/connection/topic-id";
+import { readTopicIds, type TopicIds } from "@posthaste/kafka/connection/topic-id";
 import { offsetsOfTopics } from "@posthaste/kafka/connection/topic-offsets";
 
 export interface UnfinishedRange {
@@ -32,16 +32,17 @@ export function unfinishedRanges(
 
 /**
  * The same of several groups, topic by topic in their order: each group's commits are one question, and so are all ids,
- * all ends and all starts.
+ * all ends and all starts. Whoever asks again and again has a way of its own to read ids, which connects once.
  */
 export async function unfinishedOfGroups(
   connection: KafkaConnection,
   groups: readonly GroupTopics[],
+  readIds: (topics: readonly string[]) => Promise<TopicIds> = (topics) => readTopicIds(connection, topics),
 ): Promise<readonly UnfinishedRange[]> {
   const topics = groups.flatMap((group) => group.topics);
   // The commits first: what is finished meanwhile is read for nothing, and nothing that comes is missed.
   const [topicIds, ...committed] = await Promise.all([
-    readTopicIds(connection, topics),
+    readIds(topics),
     ...groups.map((group) => readCommits(connection, group)),
   ]);
   const commits = new Map(committed.flat());
