@@ -32,6 +32,11 @@ export interface CallRefusal {
   readonly message: string;
 }
 
+export const NESTED_TOO_DEEP: CallRefusal = {
+  code: "nested_too_deep",
+  message: `A call may nest at most ${MAX_NESTING} objects and arrays in one another.`,
+};
+
 export type ParsedCall =
   | { readonly accepted: true; readonly event: Event }
   | { readonly accepted: false; readonly refusal: CallRefusal };
@@ -67,9 +72,7 @@ function toEvent(type: CallType, call: JsonObject, fields: CallFields, arrival: 
   if (typeof originalTime === "object" && originalTime !== null) return { accepted: false, refusal: originalTime };
 
   const fragments = toCallFragments(type, call, fields, arrival);
-  if (fragments === null) {
-    return refuse("nested_too_deep", `A call may nest at most ${MAX_NESTING} objects and arrays in one another.`);
-  }
+  if (fragments === null) return { accepted: false, refusal: NESTED_TOO_DEEP };
   const { sourceId, receivedAtMs } = arrival;
   const timestampMs = correctTimestamp({
     originalMs: time ?? originalTime,

@@ -1,4 +1,6 @@
+import { shareContext } from "@posthaste/core/call/shared-fields";
 import { expect, it } from "vitest";
+import { MAX_REJECTED_CALLS } from "../limits.ts";
 import { createCallSorter } from "./sort-calls.ts";
 
 const sorter = createCallSorter({
@@ -36,8 +38,11 @@ it("the calls of a batch are sorted in steps: others have their turn between two
 it("a batch whose refused calls are more text than may be kept is refused with the first that is too much", () => {
   const refused = { type: "track", userId: "u", event: "E", messageId: "x".repeat(10_000) };
   const length = JSON.stringify(refused).length;
-  const oversized = Buffer.from(JSON.stringify({ ...refused, messageId: "x".repeat(40_000) }));
-  const outcomeOf = (refusedLength: number, last: { readonly oversized: Buffer } | null) => {
+  const oversized = {
+    unparsed: Buffer.from(JSON.stringify({ ...refused, messageId: "x".repeat(40_000) })),
+    unfitness: "call_too_large",
+  } as const;
+  const outcomeOf = (refusedLength: number, last: typeof oversized | null) => {
     let looked = 0;
     const calls = Array.from({ length: 3 }, () => ({
       get type() {
@@ -57,6 +62,36 @@ it("a batch whose refused calls are more text than may be kept is refused with t
   expect(outcomeOf(3 * length - 1, null).outcome).toMatchObject({ status: 413, code: "request_too_large" });
   // After the first call nobody looks at the others.
   expect(outcomeOf(length - 1, null).looked).toBe(looked / 3);
-  expect(outcomeOf(3 * length + 32_768, { oversized }).outcome).toMatchObject({ rejected: { length: 4 } });
-  expect(outcomeOf(3 * length + 32_767, { oversized }).outcome).toMatchObject({ status: 413 });
+  expect(outcomeOf(3 * length + 32_768, oversized).outcome).toMatchObject({ rejected: { length: 4 } });
+  expect(outcomeOf(3 * length + 32_767, oversized).outcome).toMatchObject({ status: 413 });
+});
+
+it("calls that nobody parses are refused with why, and a batch of more than may be refused as a whole", () => {
+  const unparsed = Buffer.from('{"type":"track","userId":"u","writeKey":"secret","deep":[]}');
+  const outcomeOf = (times: number) => {
+    const runs = Array(times).fill({ unparsed, unfitness: "nested_too_deep" });
+    const steps = sorter.batch(runs, arrival, { expandedBytes: ANY, refusedLength: ANY });
+    let next = steps.next();
+    while (next.done !== true) next = steps.next();
+    return next.value;
+  };
+  const rejected = [0, 1].map((index) => ({ index, code: "nested_too_deep", message: expect.stringMatching("100") }));
+  expect(outcomeOf(2)).toMatchObject({ accepted: 0, rejected });
+  expect(outcomeOf(MAX_REJECTED_CALLS)).toMatchObject({ rejected: { length: MAX_REJECTED_CALLS } });
+  expect(outcomeOf(MAX_REJECTED_CALLS + 1)).toMatchObject({ status: 400, code: "too_many_rejected_calls" });
+});
+
+it("a batch's context counts in calls that are refused after it was put into them", () => {
+  const deep = JSON.parse(`${"[".repeat(120)}${"]".repeat(120)}`);
+  const call = { type: "track", userId: "u", event: "E", context: { deep } };
+  const context = shareContext({ blob: "x".repeat(10_000) });
+  const outcomeOf = (calls: number) => {
+    const runs = [{ calls: Array(calls).fill(call), isLarge: false }];
+    const steps = sorter.batch(runs, { ...arrival, context }, { expandedBytes: 50_000, refusedLength: ANY });
+    let next = steps.next();
+    while (next.done !== true) next = steps.next();
+    return next.value;
+  };
+  expect(outcomeOf(4)).toMatchObject({ rejected: { length: 4 } });
+  expect(outcomeOf(5)).toMatchObject({ status: 413, code: "request_too_large" });
 });

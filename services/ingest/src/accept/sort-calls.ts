@@ -1,6 +1,6 @@
 /** The calls of a request, sorted into the records of the good ones and the reasons against the others. */
 import type { TopicNames } from "@posthaste/contracts/topics";
-import { type CallRefusal, parseCall } from "@posthaste/core/call/call";
+import { type CallRefusal, NESTED_TOO_DEEP, parseCall } from "@posthaste/core/call/call";
 import type { CallArrival } from "@posthaste/core/call/call-arrival";
 import type { CallType } from "@posthaste/core/call/call-schema";
 import { isJsonObject } from "@posthaste/core/call/json-fragment";
@@ -9,7 +9,7 @@ import type { Event } from "@posthaste/core/event/event";
 import { eventKey } from "@posthaste/core/routing/partition-key";
 import type { OutgoingRecord } from "@posthaste/kafka/producer/producer";
 import { malformed, type Refusal, type RejectedCall, SAYS_TOO_MUCH, tooLarge } from "../answer/answer.ts";
-import type { CallRun } from "../body/batch-body.ts";
+import type { CallRun, UnparsedCall } from "../body/batch-body.ts";
 import { ownStrings } from "../body/string-member.ts";
 import {
   MAX_CALL_BYTES,
@@ -109,7 +109,7 @@ class RecordSorter implements CallSorter {
   }
 
   oversized(body: Buffer, arrival: CallArrival): RefusedCall {
-    const entry = oversizedEntry(body, null, arrival);
+    const entry = unparsedEntry(CALL_TOO_LARGE, { body, index: null }, arrival);
     return { refusal: CALL_TOO_LARGE, kept: this.#toRejectedRecords(arrival.sourceId, [entry]) };
   }
 
@@ -122,8 +122,9 @@ class RecordSorter implements CallSorter {
     const shared = measureShared(arrival);
     for (const run of runs) {
       if ("refusal" in run) return run.refusal;
-      if ("oversized" in run) {
-        this.#reject(batch, CALL_TOO_LARGE, oversizedEntry(run.oversized, batch.calls, arrival));
+      if ("unparsed" in run) {
+        const refusal = this.#rejectUnparsed(batch, run, arrival);
+        if (refusal !== null) return refusal;
       } else {
         let nextStep = { index: STEP_CALLS, expandedBytes: batch.expandedBytes + STEP_BYTES };
         for (const [index, call] of run.calls.entries()) {
@@ -163,17 +164,25 @@ class RecordSorter implements CallSorter {
       return null;
     }
     const callJson = json === null ? toCallJson(call) : cutCallJson(json);
-    this.#reject(batch, record, toRejectedCall(record, { call, callJson, index: batch.calls }, arrival));
+    const entry = toRejectedCall(record, { call, callJson, index: batch.calls }, arrival);
+    const refusal = this.#reject(batch, record, entry);
     // The depth is found after the call was put together with what its batch shares: it cost as much as a good call.
     if (record.code === "nested_too_deep") batch.expandedBytes += shared.bytes;
-    return batch.rejected.length > MAX_REJECTED_CALLS ? TOO_MANY_REJECTED : null;
+    return refusal;
   }
 
-  #reject(batch: BatchSoFar, { code, message }: CallRefusal, entry: RejectedCallEntry): void {
+  #rejectUnparsed(batch: BatchSoFar, { unparsed, unfitness }: UnparsedCall, arrival: CallArrival): Refusal | null {
+    const reason = unfitness === "call_too_large" ? CALL_TOO_LARGE : NESTED_TOO_DEEP;
+    return this.#reject(batch, reason, unparsedEntry(reason, { body: unparsed, index: batch.calls }, arrival));
+  }
+
+  /** Answers why the batch as a whole cannot be accepted, or null. */
+  #reject(batch: BatchSoFar, { code, message }: CallRefusal, entry: RejectedCallEntry): Refusal | null {
     batch.rejected.push({ index: batch.calls, code, message });
     batch.entries.push(entry);
     batch.refusedLength += entry.callJson.length;
     batch.calls++;
+    return batch.rejected.length > MAX_REJECTED_CALLS ? TOO_MANY_REJECTED : null;
   }
 
   /** The record of a good call, or the reason against the call. */
@@ -196,10 +205,14 @@ class RecordSorter implements CallSorter {
   }
 }
 
-/** The entry of a call of which no more is known than that it is too large. */
-function oversizedEntry(body: Buffer, index: number | null, arrival: CallArrival): RejectedCallEntry {
+/** The entry of a call of which no more is known than why it is refused. */
+function unparsedEntry(
+  reason: CallRefusal,
+  { body, index }: { readonly body: Buffer; readonly index: number | null },
+  arrival: CallArrival,
+): RejectedCallEntry {
   const callJson = cutCallJson(body.toString("utf8", 0, 3 * MAX_CALL_BYTES));
-  return toRejectedCall(CALL_TOO_LARGE, { call: ownStrings(body, TOLD_FIELDS), callJson, index }, arrival);
+  return toRejectedCall(reason, { call: ownStrings(body, TOLD_FIELDS), callJson, index }, arrival);
 }
 
 function isCallRefusal(value: OutgoingRecord | CallRefusal): value is CallRefusal {

@@ -1,4 +1,5 @@
-/** Rules: CX1 to CX3 of batch-cuts.ts. */
+/** Rules: CX1 to CX4 of batch-cuts.ts. */
+import { MAX_NESTING } from "@posthaste/core/call/json-fragment";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MAX_CALL_BYTES, MAX_ENVELOPE_BYTES } from "../limits.ts";
@@ -10,7 +11,7 @@ interface Opened {
   readonly calls: readonly unknown[];
   readonly count: number;
   readonly runs: number;
-  /** Whether a call was not parsed, since it is too large. */
+  /** Whether a call was not parsed. */
   readonly hasUnparsed: boolean;
 }
 
@@ -25,9 +26,9 @@ function open(text: string): Opened | string {
   let hasUnparsed = false;
   for (const run of opened.runsOf(list)) {
     if ("refusal" in run) return run.refusal.code;
-    if ("oversized" in run) calls.push(String(run.oversized));
+    if ("unparsed" in run) calls.push(`${run.unfitness}: ${run.unparsed}`);
     else calls.push(...run.calls);
-    hasUnparsed ||= "oversized" in run;
+    hasUnparsed ||= "unparsed" in run;
     runs++;
   }
   return { envelope, calls, count: opened.countOf(list), runs, hasUnparsed };
@@ -147,7 +148,7 @@ describe("a batch that is parsed some calls at a time", () => {
     expect(opened.runs).toBe(13);
     expect(opened.calls).toEqual(list.map((each) => JSON.parse(each)));
     const { runs = [] } = cutBatch(Buffer.from(`{"batch":[${list.join(",")}]}`)) ?? {};
-    expect(runs.filter(({ isLarge }) => isLarge)).toMatchObject([{ values: 1, isTooLarge: false }]);
+    expect(runs.filter(({ isLarge }) => isLarge)).toMatchObject([{ values: 1, unfitness: null }]);
   });
 
   it.each([
@@ -159,9 +160,22 @@ describe("a batch that is parsed some calls at a time", () => {
     const times = Math.ceil((4 * MAX_CALL_BYTES) / 3 / unit.length);
     const inside = isText === 1 ? `"${unit.repeat(times)}"` : `[${unit.repeat(times)}0]`;
     const runsOf = (value: string) => cutBatch(Buffer.from(`{"batch":[{"a":${value}}]}`))?.runs;
-    expect(runsOf(inside)).toMatchObject([{ isLarge: true, isTooLarge: false }]);
+    expect(runsOf(inside)).toMatchObject([{ isLarge: true, unfitness: null }]);
     const both = `${inside}},{"a":"${"x".repeat(MAX_CALL_BYTES)}"`;
-    expect(runsOf(both)).toMatchObject([{ isTooLarge: false }, { isLarge: true, isTooLarge: true }]);
+    expect(runsOf(both)).toMatchObject([{ unfitness: null }, { isLarge: true, unfitness: "call_too_large" }]);
+  });
+
+  it("CX4: does not parse a call that nests too deep, and parses those beside it", () => {
+    const nesting = (levels: number) => `{"a":${"[".repeat(levels - 2)}{"b":"]}"}${"]".repeat(levels - 2)}}`;
+    const inText = JSON.stringify({ a: "[{".repeat(MAX_NESTING), b: "x".repeat(MAX_CALL_BYTES / 2) });
+    const [deepest, tooDeep] = [nesting(MAX_NESTING), nesting(MAX_NESTING + 1)];
+    const list = [deepest, tooDeep, "1", tooDeep, tooDeep, deepest, inText, inText, tooDeep, inText];
+    const opened = open(`{"batch":[${list.join(",")}]}`);
+    if (typeof opened === "string") throw new Error(opened);
+    const unparsed = `nested_too_deep: ${tooDeep}`;
+    expect(opened.calls).toEqual(list.map((each) => (each === tooDeep ? unparsed : JSON.parse(each))));
+    expect(opened.count).toBe(list.length);
+    expect(open(`{"batch":[${inText},${inText},${tooDeep},]}`)).toBe("malformed_json");
   });
 
   it("BX1: has no more beside its calls than is parsed in one piece", () => {

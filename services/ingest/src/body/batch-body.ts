@@ -6,17 +6,23 @@
  * BX2  The calls are parsed in the order in which they stand, each run when it is asked for (CX2 of batch-cuts.ts); a
  *      body of a call's bytes or fewer is one run.
  * BX3  All that is a list in the body is parsed, its calls or not: what is no JSON is refused wherever it stands, but
- *      within a call that is too large to be one.
+ *      within a call that is too large or nests too deep to be one.
  */
 import type { JsonObject } from "@posthaste/core/call/json-fragment";
 import { malformed, type Refusal, tooLarge } from "../answer/answer.ts";
 import { MAX_CALL_BYTES, MAX_ENVELOPE_BYTES } from "../limits.ts";
-import { type BatchCuts, cutBatch, type Run } from "./batch-cuts.ts";
+import { type BatchCuts, cutBatch, type Run, type Unfitness } from "./batch-cuts.ts";
 import { parseBody, parseObject, parseText, unreadable } from "./parse-body.ts";
 
-/** Calls that were parsed together, or one that is too large whatever is in it, as it is written. */
-export type CallRun = ParsedRun | { readonly oversized: Buffer };
+export type CallRun = ParsedRun | UnparsedCall;
 
+/** A call that is refused whatever is in it, as it is written. */
+export interface UnparsedCall {
+  readonly unparsed: Buffer;
+  readonly unfitness: Unfitness;
+}
+
+/** Calls that were parsed together. */
 export interface ParsedRun {
   readonly calls: readonly unknown[];
   /** Whether a call of them has more than `MAX_CALL_BYTES` as it is written. */
@@ -81,8 +87,9 @@ class CutBatch implements BatchBody {
     const [first, last] = [list[0], list.at(-1)].map(Number);
     for (const [number, run] of this.#runs.entries()) {
       const isOwn = list.length > 0 && number >= (first ?? 0) && number <= (last ?? 0);
-      if (run.isTooLarge) {
-        if (isOwn) yield { oversized: this.#body.subarray(run.from, run.to) };
+      const { unfitness } = run;
+      if (unfitness !== null) {
+        if (isOwn) yield { unparsed: this.#body.subarray(run.from, run.to), unfitness };
         continue;
       }
       const parsed = this.#parse(run);

@@ -7,9 +7,16 @@
  * CX2  A run has about `RUN_BYTES`. A value of more than a call's bytes is a run of its own.
  * CX3  A value that has more than a call's bytes without its blanks, its numbers and what escapes add is too large to
  *      be a call, however it is written: nobody has to parse it.
+ * CX4  Nor what nests deeper than a call may, by the brackets outside of its strings: it is a run of its own too, since
+ *      to parse and to serialise it costs many times what its bytes do elsewhere.
  */
+import type { CallRefusal } from "@posthaste/core/call/call";
+import { MAX_NESTING } from "@posthaste/core/call/json-fragment";
 import { MAX_CALL_BYTES } from "../limits.ts";
 import { endOfDigits, StringScan } from "./string-scan.ts";
+
+/** Why a value cannot be a call, as far as that is found without a parser (CX3, CX4). */
+export type Unfitness = Extract<CallRefusal["code"], "call_too_large" | "nested_too_deep">;
 
 /** Some values of a list that follow one another: the bytes from the first one's to the last one's. */
 export interface Run {
@@ -18,8 +25,8 @@ export interface Run {
   readonly values: number;
   /** Whether it is one value that has more than a call's bytes as it is written. */
   readonly isLarge: boolean;
-  /** CX3. */
-  readonly isTooLarge: boolean;
+  /** Null of what is parsed. */
+  readonly unfitness: Unfitness | null;
 }
 
 export interface BatchCuts {
@@ -41,6 +48,9 @@ const CLOSING_BRACKET = 0x5d;
 const LETTER_U = 0x75;
 const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
+
+/** Objects and lists around a value of a list, the list included. */
+const LIST_DEPTH = 2;
 
 /** Bytes that an escape `\u0061` has more than the letter that it may be, and that `\/` has. */
 const UNICODE_SLACK = 5;
@@ -74,6 +84,8 @@ class Cutting implements BatchCuts {
   cut(): boolean {
     const body = this.#body;
     let depth = 0;
+    /** In the value that is looked at. */
+    let deepest = 0;
     let isInList = false;
     for (let at = 0; at < body.length; at++) {
       const byte = body[at] ?? 0;
@@ -82,18 +94,22 @@ class Cutting implements BatchCuts {
         if (at === -1) return false;
       } else if (byte === OPENING_BRACE || byte === OPENING_BRACKET) {
         depth++;
-        if (depth === 2 && byte === OPENING_BRACKET) {
+        if (depth > deepest) deepest = depth;
+        if (depth === LIST_DEPTH && byte === OPENING_BRACKET) {
           isInList = true;
+          deepest = 0;
           this.#openList(at + 1);
         }
       } else if (byte === CLOSING_BRACE || byte === CLOSING_BRACKET) {
-        if (depth === 2 && isInList) {
+        if (depth === LIST_DEPTH && isInList) {
           isInList = false;
-          this.#closeList(at);
+          this.#closeList(at, deepest - LIST_DEPTH);
         }
         depth--;
       } else if (byte === COMMA) {
-        if (depth === 2 && isInList) this.#endValue(at);
+        if (depth !== LIST_DEPTH || !isInList) continue;
+        this.#endValue(at, deepest - LIST_DEPTH);
+        deepest = 0;
       } else {
         const end = endOfDigits(body, at, body.length);
         this.#slack += end - at;
@@ -130,34 +146,41 @@ class Cutting implements BatchCuts {
     this.#slack = 0;
   }
 
-  #closeList(at: number): void {
+  #closeList(at: number, nesting: number): void {
     this.#keptFrom = at;
     // A list that has no value, which blanks may stand in.
     const isFirst = this.#values === 0 && this.kept.at(-1)?.nextRun === this.runs.length;
     if (isFirst && this.#body.toString("latin1", this.#valueFrom, at).trim() === "") return;
-    this.#endValue(at);
-    if (this.#values > 0) this.#endRun(at, false);
+    this.#endValue(at, nesting);
+    if (this.#values > 0) this.#endRun(at);
   }
 
   /** A value ends before `to`, where a comma or the list's end is. */
-  #endValue(to: number): void {
+  #endValue(to: number, nesting: number): void {
     const bytes = to - this.#valueFrom;
-    if (bytes > MAX_CALL_BYTES) {
-      if (this.#values > 0) this.#endRun(this.#valueFrom - 1, false);
+    const unfitness = unfitnessOf(bytes - this.#slack, nesting);
+    if (bytes > MAX_CALL_BYTES || unfitness !== null) {
+      if (this.#values > 0) this.#endRun(this.#valueFrom - 1);
       this.#runFrom = this.#valueFrom;
       this.#values = 1;
-      this.#endRun(to, true, bytes - this.#slack > MAX_CALL_BYTES);
+      this.#endRun(to, bytes > MAX_CALL_BYTES, unfitness);
     } else {
       this.#values++;
-      if (to - this.#runFrom >= RUN_BYTES) this.#endRun(to, false);
+      if (to - this.#runFrom >= RUN_BYTES) this.#endRun(to);
     }
     this.#valueFrom = to + 1;
     this.#slack = 0;
     if (this.#values === 0) this.#runFrom = to + 1;
   }
 
-  #endRun(to: number, isLarge: boolean, isTooLarge = false): void {
-    this.runs.push({ from: this.#runFrom, to, values: this.#values, isLarge, isTooLarge });
+  #endRun(to: number, isLarge = false, unfitness: Unfitness | null = null): void {
+    this.runs.push({ from: this.#runFrom, to, values: this.#values, isLarge, unfitness });
     this.#values = 0;
   }
+}
+
+/** `bytes`: those that have to be there. */
+function unfitnessOf(bytes: number, nesting: number): Unfitness | null {
+  if (bytes > MAX_CALL_BYTES) return "call_too_large";
+  return nesting > MAX_NESTING ? "nested_too_deep" : null;
 }
