@@ -107,7 +107,7 @@ it("SL5: lets a request last that it is told to, and that one alone", async () =
   await eventuallyOpen(0);
 });
 
-/** The requests whose time the test has pass by itself, each with what answers it; a machine may stand still meanwhile. */
+/** The requests whose time the test has pass by itself, each with what answers it; the machine may stand still. */
 async function startTimed(exchangeMs: number): Promise<readonly ServerResponse[]> {
   vi.useFakeTimers({ toFake: ["performance", "setInterval", "clearInterval"] });
   const responses: ServerResponse[] = [];

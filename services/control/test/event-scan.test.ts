@@ -12,7 +12,7 @@ import { attemptAt, createLogWriter, deadLetterAt, deferralAt, momentOf } from "
 
 const RETRY_MS = 10_000;
 const OTHERS = 5000;
-/** Whose the records are: with letters that no name of a topic has by chance, whose end is drawn in hexadecimal digits. */
+/** Whose the records are: with letters that no name of a topic has by chance, whose end is of hexadecimal digits. */
 const USER = "lovelace";
 const LONG_ID = `long-${"x".repeat(400)}`;
 

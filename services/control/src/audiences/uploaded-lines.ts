@@ -30,8 +30,8 @@ export type ParseLine = (line: string, lineNumber: number) => Said;
 
 /**
  * What the lines of an upload say, in batches. Throws the Problem `invalid_input` for a line that says nothing and for
- * an upload without a line, `deadline_exceeded` for one that stalls or trickles, and what reading the stream failed with when it
- * breaks off.
+ * an upload without a line, `deadline_exceeded` for one that stalls or trickles, and what reading the stream failed
+ * with when it breaks off.
  */
 export async function* readSaid(chunks: AsyncIterable<Uint8Array>, parse: ParseLine): AsyncGenerator<readonly Said[]> {
   let lineNumber = 0;
@@ -118,7 +118,7 @@ function linesIn(bytes: Uint8Array, before: number): readonly string[] {
   throw atLine(lineNumber, "is not UTF-8: save the file as UTF-8, or write the letter as \\u00e4");
 }
 
-/** Ends with `deadline_exceeded` when nothing comes for `STALL_MS`, or less than the least from `PACE_AFTER_MS` on. */
+/** Throws `deadline_exceeded` when nothing comes for `STALL_MS`, or less than the least from `PACE_AFTER_MS` on. */
 async function* untilStalled(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const iterator = chunks[Symbol.asyncIterator]();
   let [waitedMs, bytes] = [0, 0];
