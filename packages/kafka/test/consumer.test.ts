@@ -1,4 +1,4 @@
-/** Rules: CN1 and CN2 of owned-partitions.ts. */
+/** Rules: CN1 and CN2 of owned-partitions.ts, FT1 of fill-ticks.ts. */
 import { PosthasteError } from "@posthaste/core/errors";
 import { describe, expect, it } from "vitest";
 import { FakeGroup } from "./fake-group.ts";
@@ -262,6 +262,36 @@ describe("what a fetch brings", () => {
     await pass(100);
     expect(group.committed.get(0)).toBe(6);
     await close(group);
+  });
+
+  it("FT1: has the windows' fill decided until nothing is left to decide, and again from the next join and fetch on", async () => {
+    let isBusy = false;
+    let asked = 0;
+    const workingSet = {
+      ...{ records: 4, leastShare: 1, isHeldUp: () => false },
+      isBusy: () => {
+        asked += 1;
+        return isBusy;
+      },
+    };
+    const group = await joined([0], { workingSet });
+    /** How often it was asked in a second, the time that a wake-up begins with included. */
+    const inASecond = async (act: () => Promise<unknown> = async () => {}) => {
+      const before = asked;
+      await act();
+      await pass(1000);
+      return asked - before;
+    };
+    expect(await inASecond()).toBe(1);
+    expect(await inASecond()).toBe(0);
+    expect(await inASecond(() => group.join([0, 1]))).toBe(2);
+    expect(await inASecond(() => group.fetch(0, 5, 1))).toBe(11);
+    group.finish(5);
+    expect(await inASecond()).toBe(1);
+    isBusy = true;
+    expect(await inASecond(() => group.fetch(0, 6, 1))).toBe(11);
+    await close(group);
+    expect(await inASecond()).toBe(0);
   });
 
   it("shows its lag, and counts what waits in retry topics", async () => {

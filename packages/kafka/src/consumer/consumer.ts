@@ -227,6 +227,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
     const intake = this.#owned.find(place);
     if (intake === undefined) return false;
     this.#stalls.heardPartition(intake);
+    this.#fillTicks.wake();
     return intake.accept(batch);
   }
 
@@ -245,6 +246,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
     this.#joins += 1;
     this.#drain.joined();
     this.#committer.joined();
+    this.#fillTicks.wake();
     // The first JOIN only: a group that joins again and again and takes no commit has come to a standstill too (C7).
     if (this.#joins === 1) this.#stalls.heardGroup();
     this.#connection.metrics?.rebalances.inc({ group: this.#options.groupId });

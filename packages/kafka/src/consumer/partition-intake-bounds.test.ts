@@ -129,6 +129,23 @@ describe("how much a partition takes in", () => {
       expect(ran()).toEqual([0, 2, 3, 4, 5, 6, 1]);
     });
 
+    it("is at rest once a look gave it its limits, while it holds no record, fetched ones included", () => {
+      const { intake, accept, finish } = openFilled();
+      expect(intake.isAtRest).toBe(false);
+      intake.lookAtFill(false);
+      expect(intake.isAtRest).toBe(true);
+      accept(0, 1);
+      expect(intake.isAtRest).toBe(false);
+      finish(0);
+      expect(intake.isAtRest).toBe(true);
+      intake.lookAtFill(true);
+      expect(intake.isAtRest).toBe(false);
+      const held = openIntake({ backpressure: { isHolding: true, onReleased: () => {} } });
+      held.intake.lookAtFill(false);
+      held.accept(0, 1);
+      expect([held.intake.window.records, held.intake.isAtRest]).toEqual([0, false]);
+    });
+
     it("PI3: takes nothing in at a look while it is frozen", () => {
       const { intake, accept, ran } = openFilled();
       intake.lookAtFill(true);

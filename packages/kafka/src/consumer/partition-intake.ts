@@ -165,6 +165,12 @@ export class PartitionIntake<T, F> implements TopicPartition {
     this.#position.noteLeader(isLed);
   }
 
+  /** It holds no record, fetched ones included, and its window is filled to its limits when records come. */
+  get isAtRest(): boolean {
+    const { records, fillTo, maxRecords } = this.#window;
+    return this.#backlog.size === 0 && records === 0 && fillTo === maxRecords;
+  }
+
   /** Looks how far the window is to be filled. */
   lookAtFill(isBusy: boolean): void {
     this.#window.lookAtFill(isBusy);
