@@ -18,6 +18,7 @@ it("decodes to plain values, whatever classes the Avro library made", () => {
     readonly bornRevision = 2;
     readonly lease = new SyncLease();
     readonly lastSync = null;
+    readonly isRemoved = false;
     readonly createdAtMs = 1;
     readonly updatedAtMs = 2;
   }

@@ -66,6 +66,27 @@ it("AE4: what waits of an audience that was removed is told to nobody, and keeps
   });
 });
 
+it("AS6: a removal whose process was killed in the middle is carried to its end, and nothing of it is seen before", async () => {
+  const id = await create("Half gone");
+  await sendLines(control, `/v1/audiences/${id}/members`, ["ada", "bob"]);
+  // As that process left it: what it was to do next is to forget the users.
+  const codec = createAudienceCodec(await topics.openCodec<AudienceRecord>("audience"));
+  const revision = Date.now() * 1024 + 1_000_000;
+  const left: Audience = {
+    ...{ id, revision, kind: "audience", name: "Half gone", trait: "half_gone", sourceId, bornRevision: 1 },
+    ...{ lease: { holder: "sync_killed", sinceMs: 0, untilMs: 0 }, lastSync: null, isRemoved: true },
+    ...{ createdAtMs: 0, updatedAtMs: 0 },
+  };
+  const headers = { [REVISION_HEADER]: String(revision) };
+  const record = { topic: topics.names.audienceConfig, key: id, value: codec.encode(left) };
+  await topics.producer.send([{ ...record, headers }]);
+  await eventually(async () => expect((await control.call("GET", `/v1/audiences/${id}`)).status).toBe(404), ARRIVAL);
+  await eventually(async () => {
+    expect((await control.call("POST", "/v1/audiences", { name: "half gone", sourceId })).status).toBe(201);
+  }, ARRIVAL);
+  await eventually(async () => expect((await control.call("GET", `/v1/audiences/${id}`)).body.size).toBe(0), ARRIVAL);
+});
+
 it("AL3: a sync that waits is not made to what is made anew under the id, which may be a trait", async () => {
   const id = await create("Waited for");
   const path = `/v1/audiences/${id}/members`;
@@ -79,7 +100,14 @@ it("AL3: a sync that waits is not made to what is made anew under the id, which 
   const revision = Date.now() * 1024 + 1_000_000;
   const made: Audience = {
     ...{ id, revision, kind: "computed_trait", name: "waited_for", trait: "waited_for", sourceId },
-    ...{ bornRevision: revision, lease: null, lastSync: null, createdAtMs: Date.now(), updatedAtMs: Date.now() },
+    ...{
+      bornRevision: revision,
+      lease: null,
+      lastSync: null,
+      isRemoved: false,
+      createdAtMs: Date.now(),
+      updatedAtMs: Date.now(),
+    },
   };
   const record = { topic: topics.names.audienceConfig, key: id, value: codec.encode(made) };
   const second = sendLines(control, path, ["b"]);

@@ -36,6 +36,8 @@ export interface Audience {
   readonly bornRevision: number;
   readonly lease: SyncLease | null;
   readonly lastSync: SyncSummary | null;
+  /** It was removed; what its users' records hold of it goes still, and then this record. */
+  readonly isRemoved: boolean;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
 }

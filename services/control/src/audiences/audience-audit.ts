@@ -2,6 +2,7 @@
 import type { Audience } from "@posthaste/core/audience/audience";
 import type { AuditedFields } from "../audit/audited-fields.ts";
 
-export function audienceAudit({ kind, name, trait, sourceId, lastSync }: Audience): AuditedFields {
-  return { kind, name, trait, sourceId, lastSync };
+/** One that was removed has nothing, as if its record were gone. */
+export function audienceAudit({ kind, name, trait, sourceId, lastSync, isRemoved }: Audience): AuditedFields {
+  return isRemoved ? {} : { kind, name, trait, sourceId, lastSync };
 }

@@ -61,7 +61,7 @@ export class AudienceHandlers {
   async list(kind: AudienceKind, query: PageQuery): Promise<Page<View> & Freshness> {
     const { audiences } = this.#options;
     const { data, nextCursor } = pageFrom(
-      [...audiences.values()].filter((audience) => audience.kind === kind),
+      [...audiences.values()].filter((audience) => audience.kind === kind && !audience.isRemoved),
       query,
     );
     const shown = await Promise.all(data.map((audience) => this.#view(audience)));
@@ -97,7 +97,10 @@ export class AudienceHandlers {
   }
 
   async remove(id: string, by: Author): Promise<void> {
-    await this.#options.syncs.remove(await this.#find(id), by);
+    const audience = await this.#options.audiences.find(id);
+    // One whose removal is under way as well: whoever asks again is answered at its end.
+    if (audience?.kind !== "audience") throw noAudience(id);
+    await this.#options.syncs.remove(audience, by);
   }
 
   async setValues(named: NamedTrait, said: SaidInBatches, by: Author) {
@@ -126,28 +129,31 @@ export class AudienceHandlers {
     const trait = traitOf(name);
     const id = derivedId("aud", sourceId, trait);
     const known = audiences.get(id);
-    if (kind === "computed_trait" && known?.kind === kind && known.name === name) return known;
+    if (kind === "computed_trait" && known?.kind === kind && known.name === name && !known.isRemoved) return known;
     const created = await audiences.change(
       id,
       (current, revision) => {
+        if (current?.isRemoved) {
+          throw new Problem("conflict", `${id}, which was removed, is being emptied still: try again soon`);
+        }
         if (current?.kind === "computed_trait" && kind === current.kind && current.name === name)
           return { ...current, revision };
         if (current !== undefined) throw taken(current, name);
         const nowMs = clock.nowMs();
         return {
           ...{ id, revision, kind, name, trait, sourceId, bornRevision: revision, lease: null, lastSync: null },
-          ...{ createdAtMs: nowMs, updatedAtMs: nowMs },
+          ...{ isRemoved: false, createdAtMs: nowMs, updatedAtMs: nowMs },
         };
       },
       by,
     );
-    if (created === undefined) throw new Problem("not_found", `there is no audience ${id}`);
+    if (created === undefined) throw noAudience(id);
     return created;
   }
 
   async #find(id: string): Promise<Audience> {
     const audience = await this.#options.audiences.find(id);
-    if (audience?.kind !== "audience") throw new Problem("not_found", `there is no audience ${id}`);
+    if (audience?.kind !== "audience" || audience.isRemoved) throw noAudience(id);
     return audience;
   }
 
@@ -182,6 +188,10 @@ function* pairs(userIds: readonly string[], valueJson: string): Generator<Said> 
 export function saidOfValues(values: Readonly<Record<string, unknown>>): Iterable<readonly Said[]> {
   const said = Object.entries(values).map(([userId, value]): Said => [userId, checkInput(traitValueInput, value)]);
   return inBatches(said);
+}
+
+function noAudience(id: string): Problem {
+  return new Problem("not_found", `there is no audience ${id}`);
 }
 
 function traitOf(name: string): string {

@@ -5,7 +5,7 @@ import { AudienceLease, type LeaseOptions } from "./audience-lease.ts";
 
 const MEANT: Audience = {
   ...{ id: "aud_1", revision: 1, kind: "computed_trait", name: "A", trait: "a", sourceId: "src_1", bornRevision: 1 },
-  ...{ lease: null, lastSync: null, createdAtMs: 0, updatedAtMs: 0 },
+  ...{ lease: null, lastSync: null, isRemoved: false, createdAtMs: 0, updatedAtMs: 0 },
 };
 const ANOTHER: Audience = { ...MEANT, revision: 2, kind: "audience", bornRevision: 2 };
 
@@ -36,6 +36,11 @@ it("AL3: is taken when another that stood there for a moment is put back", async
   const later = await leaseFrom(ANOTHER, ANOTHER, MEANT);
   expect(later.audience.bornRevision).toBe(1);
   await later.release(null, null).catch(() => undefined);
+});
+
+it("AS6: is not taken of one that was removed, but to end that", async () => {
+  const removed = { ...MEANT, isRemoved: true };
+  await expect(leaseFrom(removed)).rejects.toMatchObject({ kind: "not_found", message: "aud_1 was removed" });
 });
 
 it("AL3: is not taken of another that stays there", async () => {

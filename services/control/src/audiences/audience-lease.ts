@@ -33,7 +33,10 @@ export interface LeaseOptions {
 }
 
 /** Which audience is meant: one that was made anew has the id again, and another `bornRevision`. */
-export type MeantAudience = Pick<Audience, "id" | "bornRevision">;
+export interface MeantAudience extends Pick<Audience, "id" | "bornRevision"> {
+  /** Whoever removes it means it also when that was begun before. */
+  readonly isRemoved?: boolean;
+}
 
 /** What may be over soon: another has the lease, or another audience stands under the id (AL3). */
 class Passing extends Problem {}
@@ -101,8 +104,20 @@ export class AudienceLease {
     );
   }
 
-  /** Ends it with the audience: its record is removed. */
-  async removeAudience(by: Author): Promise<void> {
+  /** Says of the audience that it is removed, which nothing takes back: nobody but who ends that gets a lease of it. */
+  async markRemoved(by: Author | null): Promise<void> {
+    await this.#options.audiences.change(
+      this.audience.id,
+      (current, revision) => {
+        if (current?.lease?.holder !== this.#holder) throw lostTo(this.audience.id);
+        return { ...current, revision, isRemoved: true };
+      },
+      by,
+    );
+  }
+
+  /** Ends it with the audience: its record goes. The audit has the removal already. */
+  async removeRecord(): Promise<void> {
     clearInterval(this.#timer);
     await this.#renewing;
     await this.#options.audiences.change(
@@ -111,7 +126,7 @@ export class AudienceLease {
         if (current?.lease?.holder !== this.#holder) throw lostTo(this.audience.id);
         return null;
       },
-      by,
+      null,
     );
   }
 
@@ -139,13 +154,14 @@ export class AudienceLease {
 
 async function change(
   { audiences, clock, leaseMs }: LeaseOptions,
-  { id, bornRevision }: MeantAudience,
+  { id, bornRevision, isRemoved }: MeantAudience,
   holder: string,
 ): Promise<Audience> {
   const changed = await audiences.change(
     id,
     (current, revision) => {
       if (current === undefined) throw new Problem("not_found", `there is no audience ${id}`);
+      if (current.isRemoved && isRemoved !== true) throw new Problem("not_found", `${id} was removed`);
       if (current.bornRevision !== bornRevision) {
         throw new Passing("not_found", `${id} was removed meanwhile, and what has its name is another`);
       }

@@ -10,7 +10,7 @@ afterEach(() => {
 });
 
 /** A table that holds `held`, and after a refresh what `refresh` puts there. */
-function open(held: Map<string, { bornRevision: number }>, refresh: () => void = () => undefined) {
+function open(held: Map<string, { bornRevision: number; isRemoved: boolean }>, refresh: () => void = () => undefined) {
   const controller = new AbortController();
   closing.push(controller);
   let refreshes = 0;
@@ -28,14 +28,19 @@ function open(held: Map<string, { bornRevision: number }>, refresh: () => void =
 const record = (bornRevision: number) => ({ audienceId: "aud_1", bornRevision });
 
 it("AQ1: takes the records of one that was made anew for those of another", () => {
-  const { presence, refreshes } = open(new Map([["aud_1", { bornRevision: 7 }]]));
+  const { presence, refreshes } = open(new Map([["aud_1", { bornRevision: 7, isRemoved: false }]]));
   expect([presence.of(record(7)), presence.of(record(6))]).toEqual(["there", "gone"]);
   expect(refreshes()).toBe(0);
 });
 
+it("AQ1: takes one for gone whose removal is under way", () => {
+  const { presence } = open(new Map([["aud_1", { bornRevision: 7, isRemoved: true }]]));
+  expect(presence.of(record(7))).toBe("gone");
+});
+
 it("AQ2: reads the table before it takes one for gone that is not in it, or that is newer there", async () => {
-  const held = new Map<string, { bornRevision: number }>([["aud_1", { bornRevision: 6 }]]);
-  const { presence } = open(held, () => held.set("aud_1", { bornRevision: 7 }));
+  const held = new Map([["aud_1", { bornRevision: 6, isRemoved: false }]]);
+  const { presence } = open(held, () => held.set("aud_1", { bornRevision: 7, isRemoved: false }));
   expect(presence.of(record(7))).toBe("unknown");
   await presence.learn(record(7));
   expect(presence.of(record(7))).toBe("there");

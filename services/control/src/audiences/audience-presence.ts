@@ -21,7 +21,7 @@ type Named = Pick<MembershipRecord, "audienceId" | "bornRevision">;
 
 export interface AudiencePresenceOptions {
   readonly audiences: {
-    get(id: string): Pick<Audience, "bornRevision"> | undefined;
+    get(id: string): Pick<Audience, "bornRevision" | "isRemoved"> | undefined;
     /** Resolves when all that stands in the topic now is in the table. Rejects with `deadline_exceeded`. */
     refresh(timeoutMs: number): Promise<void>;
   };
@@ -42,7 +42,7 @@ export class AudiencePresence {
   of({ audienceId, bornRevision }: Named): Presence {
     const held = this.#options.audiences.get(audienceId);
     if (held !== undefined && held.bornRevision >= bornRevision) {
-      return held.bornRevision === bornRevision ? "there" : "gone";
+      return held.bornRevision === bornRevision && !held.isRemoved ? "there" : "gone";
     }
     return this.#gone.has(`${audienceId} ${bornRevision}`) ? "gone" : "unknown";
   }

@@ -10,7 +10,7 @@ import { MembershipTable } from "./membership-table.ts";
 
 const AUDIENCE: Audience = {
   ...{ id: "aud_1", revision: 1, kind: "audience", name: "A", trait: "a", sourceId: "src_1", bornRevision: 1 },
-  ...{ lease: null, lastSync: null, createdAtMs: 0, updatedAtMs: 0 },
+  ...{ lease: null, lastSync: null, isRemoved: false, createdAtMs: 0, updatedAtMs: 0 },
 };
 
 /** A table as its thread has it, until the thread ends. */

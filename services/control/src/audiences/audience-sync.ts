@@ -9,6 +9,8 @@
  * AS4  It is answered when every record is acknowledged and read back.
  * AS5  Users that a late record of a sync that ended made stale (U3) are written again soon, by whichever process gets
  *      the lease.
+ * AS6  A removal stands in the audience's own record, with its entry in the audit in the same send, before any user is
+ *      forgotten. One whose process ended in the middle is carried to its end by another (audience-removals.ts).
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
@@ -116,15 +118,25 @@ export class AudienceSyncs {
 
   /** Removes an audience and what is held of its users; nobody is told of it. */
   remove(audience: MeantAudience, by: Author): Promise<void> {
-    return this.#run(audience, WAIT_MS, async (lease) => {
+    return this.#remove(audience, by, WAIT_MS);
+  }
+
+  /** AS6. */
+  async finishRemoval(audience: MeantAudience): Promise<void> {
+    await this.#remove(audience, null, 0);
+  }
+
+  #remove(audience: MeantAudience, by: Author | null, waitMs: number): Promise<void> {
+    return this.#run({ ...audience, isRemoved: true }, waitMs, async (lease) => {
       const { id, revision } = lease.audience;
+      if (!lease.audience.isRemoved) await lease.markRemoved(by);
       const { topic } = this.#options;
       const headers = { [REVISION_HEADER]: String(revision) };
       const table = await this.#fence(lease);
       await this.#write(lease, (after) => table.everybody(id, after, PAGE_USERS), {
         toRecord: ({ userId }) => ({ topic, key: membershipKey(id, userId), value: null, headers }),
       });
-      await lease.removeAudience(by);
+      await lease.removeRecord();
     });
   }
 
@@ -153,7 +165,7 @@ export class AudienceSyncs {
     const failures: unknown[] = [];
     for (const audienceId of await membership.table.stale()) {
       const audience = audiences.get(audienceId);
-      if (audience === undefined) continue;
+      if (audience === undefined || audience.isRemoved) continue;
       await this.#repairOne(audience).catch((reason: unknown) => failures.push(reason));
     }
     if (failures.length > 0) throw failures[0];

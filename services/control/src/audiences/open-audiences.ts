@@ -21,6 +21,7 @@ import { TEMPORARY_FILE } from "../sqlite-cache.ts";
 import { audienceAudit } from "./audience-audit.ts";
 import { AudienceEmitter } from "./audience-emitter.ts";
 import { AudienceHandlers } from "./audience-handlers.ts";
+import { AudienceRemovals } from "./audience-removals.ts";
 import { audienceRoutes, memberRoutes } from "./audience-routes.ts";
 import { AudienceSyncs } from "./audience-sync.ts";
 import { computedTraitRoutes } from "./computed-trait-routes.ts";
@@ -72,11 +73,15 @@ export async function openAudiences(options: AudiencesOptions): Promise<Audience
     createProducer(connection, { name: "audiences", topics: [names.audiences] }),
     createProducer(connection, { name: "audience-identifies", topics: [names.events] }),
   ]);
+  let removals: AudienceRemovals | null = null;
   const audiences = await openConfigStore(connection, {
     ...{ producer: configProducer, clock, log, writer },
     topic: names.audienceConfig,
     ...{ trail, auditedFields: audienceAudit },
     codec: createAudienceCodec(records),
+    onChange: (_, audience) => {
+      if (audience?.isRemoved) removals?.look();
+    },
   });
   const membership = new Membership({
     ...{ connection, codec, topic: names.audiences, unknownSchemaMs },
@@ -93,6 +98,8 @@ export async function openAudiences(options: AudiencesOptions): Promise<Audience
     membership,
     producer,
   });
+  removals = new AudienceRemovals({ audiences, syncs, clock, log });
+  removals.look();
   const emitter = new AudienceEmitter(connection, {
     ...{ names, codec, events, audiences, producer: identifies, unreadable, unknownSchemaMs },
     ...{ ratePerSecond, clock, onEmitted, onDropped, onFailure: fail },
@@ -108,6 +115,7 @@ export async function openAudiences(options: AudiencesOptions): Promise<Audience
       return audiences.state;
     },
     close: async () => {
+      removals?.close();
       await Promise.all([syncs.close(), emitter.stop()]);
       await Promise.all([membership.close(), audiences.close()]);
       await Promise.all([configProducer.close(), producer.close(), identifies.close()]);

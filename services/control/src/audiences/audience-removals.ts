@@ -1,0 +1,65 @@
+/**
+ * Carries removals of audiences to their end whose process ended in the middle (AS6 of audience-sync.ts), in whatever
+ * process of control sees that first.
+ *
+ * Owns: the timer of the next look.
+ */
+import type { Audience } from "@posthaste/core/audience/audience";
+import type { Log } from "@posthaste/core/log";
+import type { Clock } from "@posthaste/core/time";
+import type { AudienceSyncs } from "./audience-sync.ts";
+
+/** Most removals are through by then. */
+const LOOK_AFTER_MS = 1000;
+const LOOK_AGAIN_MS = 5000;
+
+export interface AudienceRemovalsOptions {
+  readonly audiences: { values(): Iterable<Audience> };
+  readonly syncs: Pick<AudienceSyncs, "finishRemoval">;
+  readonly clock: Pick<Clock, "nowMs">;
+  readonly log: Log;
+}
+
+export class AudienceRemovals {
+  readonly #options: AudienceRemovalsOptions;
+  #timer: NodeJS.Timeout | null = null;
+  #isClosed = false;
+
+  constructor(options: AudienceRemovalsOptions) {
+    this.#options = options;
+  }
+
+  /** Soon. To be called at the start, and where an audience is seen to be removed. */
+  look(afterMs = LOOK_AFTER_MS): void {
+    if (this.#timer !== null || this.#isClosed) return;
+    this.#timer = setTimeout(() => {
+      const done = (isLeft: boolean): void => {
+        this.#timer = null;
+        if (isLeft) this.look(LOOK_AGAIN_MS);
+      };
+      this.finish().then(done, () => done(true));
+    }, afterMs);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+  }
+
+  /** Ends those that nobody has a lease of; answers whether some are left. */
+  async finish(): Promise<boolean> {
+    const { audiences, syncs, clock, log } = this.#options;
+    let isLeft = false;
+    for (const { id, bornRevision, lease, isRemoved } of [...audiences.values()]) {
+      if (!isRemoved || this.#isClosed) continue;
+      isLeft = true;
+      if (lease !== null && lease.untilMs > clock.nowMs()) continue;
+      await syncs.finishRemoval({ id, bornRevision }).then(
+        () => log.info({ event: "audience_removal_finished", audienceId: id }),
+        // The next look finds it gone where another was first.
+        (error: unknown) => log.warn({ event: "audience_removal_not_finished", audienceId: id, err: error }),
+      );
+    }
+    return isLeft;
+  }
+}
