@@ -3,34 +3,24 @@
  * of all: no 5xx, no answer outside the document, nothing done without a token, nothing beyond a scope. Needs a broker
  * and a registry, by `KAFKA_BROKERS` and `SCHEMA_REGISTRY_URL`. `SCHEMATHESIS` names the program.
  */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { SCOPES } from "@posthaste/core/access/scope";
 import { createTestTopics } from "@posthaste/testbed/test-topics";
+import { runSchemathesis } from "@posthaste/testkit/schemathesis";
 import { ROUTE_NEEDS } from "../src/access/route-needs.ts";
 import { scopesOf } from "../src/http/admit.ts";
 import { readOpenApi, startTestControl, type TestControl } from "./control.ts";
 
 const EXAMPLES = process.argv[2] ?? "20";
-const MISSING = `schemathesis is not installed. Install it with:
-  python3 -m venv .venv && .venv/bin/pip install schemathesis
-and run: SCHEMATHESIS=.venv/bin/st npm run check:api -w services/control
-`;
-/**
- * Left out: a stream has no end, and ten wrong codes shut the address out.
- */
+/** Left out: a stream has no end, and ten wrong codes shut the address out. */
 const OPTIONS = [
   ...["--exclude-operation-id", "openLive", "--exclude-operation-id", "openSession"],
   ...["--phases", "examples,coverage,fuzzing", "--max-examples", EXAMPLES, "--continue-on-failure"],
   "--checks",
   "not_a_server_error,status_code_conformance,content_type_conformance,response_headers_conformance,response_schema_conformance",
 ];
-
-const named = process.env["SCHEMATHESIS"];
-const program = named === undefined ? "st" : resolve(process.env["INIT_CWD"] ?? ".", named);
 
 /** How often each operation was done, and how many requests failed of all. */
 async function counted({ registry }: TestControl) {
@@ -44,7 +34,11 @@ async function counted({ registry }: TestControl) {
 /** Answers whether schemathesis found nothing, and nothing was done that the caller may not have done. */
 async function checkBy(control: TestControl, scopes: readonly string[], token: string | null): Promise<boolean> {
   const header = token === null ? [] : ["--header", `Authorization: Bearer ${token}`];
-  const code = await runSchemathesis([await describedTo(control), "--url", control.url, ...header, ...OPTIONS]);
+  const code = await runSchemathesis({
+    document: await describedTo(control),
+    args: ["--url", control.url, ...header, ...OPTIONS],
+    command: "npm run check:api -w services/control",
+  });
   const { done, failed } = await counted(control);
   const beyond = [...done].filter((operation) => {
     const need = ROUTE_NEEDS[operation] ?? "none";
@@ -55,21 +49,6 @@ async function checkBy(control: TestControl, scopes: readonly string[], token: s
   const found = `${done.size} operations done, beyond its scopes ${beyond.length === 0 ? "none" : beyond.join(", ")}`;
   process.stdout.write(`\nwith ${caller}: ${found}; ${failed} failures; schemathesis ended with ${code}\n\n`);
   return code === 0 && beyond.length === 0 && failed === 0;
-}
-
-async function runSchemathesis(args: readonly string[]): Promise<number> {
-  const child = spawn(program, ["run", ...args], {
-    stdio: ["ignore", "inherit", "inherit"],
-    // It leaves a cache where it runs.
-    cwd: mkdtempSync(join(tmpdir(), "check-api-")),
-  });
-  try {
-    const [code] = await once(child, "exit");
-    return Number(code ?? 1);
-  } catch {
-    process.stderr.write(MISSING);
-    return 1;
-  }
 }
 
 interface Described {
