@@ -72,6 +72,8 @@ export interface ControlOptions {
   /** Ends the process: the tables cannot be read. */
   readonly fail: (reason: Error) => void;
   readonly clock?: Clock;
+  /** Of S3 of config-store.ts; drawn at random when left out. */
+  readonly writer?: number;
 }
 
 export interface Control {
@@ -94,6 +96,7 @@ export async function startControl({
   registry,
   fail,
   clock = SYSTEM_CLOCK,
+  writer = drawWriter(Math.random()),
 }: ControlOptions): Promise<Control> {
   const names = createTopicNames(config.POSTHASTE_TOPIC_PREFIX);
   const { POSTHASTE_EXTRA_CA: caPath, POSTHASTE_ADMIN_TOKEN: adminToken } = config;
@@ -126,7 +129,6 @@ export async function startControl({
       names.audit,
     ],
   });
-  const writer = drawWriter(Math.random());
   const audit = await openAudit({ connection, openCodec, names, clock, fail });
   const { trail } = audit;
   const store = { producer, clock, log, writer, trail };

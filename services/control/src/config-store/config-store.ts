@@ -35,7 +35,7 @@ import { LateRecords } from "./late-records.ts";
 import { type Applied, WrittenRecords } from "./written-records.ts";
 
 /** How many processes can be told apart by a revision's remainder; ms times this stays below 2^53 for 200 years. */
-const WRITERS = 1024;
+export const WRITERS = 1024;
 
 /** What control may wait for: longer than a broker's failure takes, shorter than a client's patience. */
 export const WRITE_DEADLINE_MS = 10_000;
