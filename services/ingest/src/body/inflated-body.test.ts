@@ -40,11 +40,29 @@ describe("a compressed body", () => {
     expect(saysTooMuch(listOf(4_096 + 8 * 40 + 2), 40)).toBe(true);
   });
 
-  it("has half as many texts with escapes, keys among them, as values", () => {
-    const keysOf = (keys: number) =>
-      Buffer.from(`{"a":{${Array.from({ length: keys }, (_, n) => `"\\u0061${n}":0`).join(",")}}}`);
-    expect(saysTooMuch(keysOf(2_048 + 4 * 40), 40)).toBe(false);
-    expect(saysTooMuch(keysOf(2_048 + 4 * 40 + 1), 40)).toBe(true);
+  it("has half as many texts with escapes as values, and a fifth as many keys with them", () => {
+    const of = (members: number, member: (n: number) => string) =>
+      Buffer.from(`{"a":{${Array.from({ length: members }, (_, n) => member(n)).join(",")}}}`);
+    const texts = (count: number) => of(count, (n) => `"a${n}":"\\u0061 ${n}, of some letters"`);
+    expect(saysTooMuch(texts(2_048 + 4 * 40), 40)).toBe(false);
+    expect(saysTooMuch(texts(2_048 + 4 * 40 + 1), 40)).toBe(true);
+    for (const blank of ["", " ", "\n\t"]) {
+      const keys = (count: number) => of(count, (n) => `"\\u0061${n}"${blank}:0`);
+      const most = Math.floor((4_096 + 8 * 40 + 1) / 5);
+      expect(saysTooMuch(keys(most), 40)).toBe(false);
+      expect(saysTooMuch(keys(most + 1), 40)).toBe(true);
+    }
+  });
+
+  it("of calls that differ in their ids may have twenty keys with escapes in each, as some clients write all but ASCII", () => {
+    const keys = Array.from({ length: 20 }, (_, n) => `"pr\\u00e9nom ${n}":"Zo\\u00eb"`).join(",");
+    const call = (n: number) =>
+      `{"messageId":"${createHash("md5").update(`${n}`).digest("hex")}","properties":{${keys},"note":"${"x".repeat(500)}"}}`;
+    const content = Buffer.from(`{"batch":[${Array.from({ length: 450 }, (_, n) => call(n)).join(",")}]}`);
+    const sent = gzipSync(content, { level: 9 }).length;
+    // Below that nothing is counted.
+    expect(content.length).toBeGreaterThan(32 * sent);
+    expect(saysTooMuch(content, sent)).toBe(false);
   });
 
   it("has as many objects and lists as its size allows, and not one more", () => {
