@@ -150,10 +150,7 @@ export async function startControl({
   const unreadable = await openUnreadable({ connection, names, clock, trail, fail });
   const unknownSchemaMs = config.POSTHASTE_UNKNOWN_SCHEMA_WAIT;
   const readModel = openReadModel({
-    ...{ unreadable, unknownSchemaMs },
-    connection,
-    openCodec,
-    names,
+    ...{ unreadable, unknownSchemaMs, connection, openCodec, names },
     path: await readModelPath(config.POSTHASTE_CONTROL_DATA_DIR, log),
     maxEntries: config.POSTHASTE_DELIVERY_LOG_ENTRIES ?? null,
     keepMs: config.POSTHASTE_DELIVERY_LOG_KEEP,
