@@ -155,7 +155,7 @@ describe("a consumer that cannot go on", () => {
     await expect(member.consumer.start()).rejects.toMatchObject({ code: "topic_missing" });
   });
 
-  it("waits no longer for silent brokers when it is stopped, also before its topics' ids are known", async () => {
+  it("waits no longer for unresponsive brokers when it is stopped, also before its topics' ids are known", async () => {
     const connection = connectTest({ brokers: ["127.0.0.1:1"] });
     const failures: Error[] = [];
     const consumer = createWindowedConsumer<string>(connection, {

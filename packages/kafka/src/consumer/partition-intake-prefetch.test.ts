@@ -3,7 +3,7 @@ import { PosthasteError } from "@posthaste/core/errors";
 import { describe, expect, it } from "vitest";
 import { messageAt, openIntake } from "../../test/open-intake.ts";
 
-describe("a record that must be learned", () => {
+describe("a record that needs something prefetched", () => {
   const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
   it("PI2: holds its partition up until it was, and is asked about again then", async () => {

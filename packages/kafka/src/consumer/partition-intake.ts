@@ -288,7 +288,7 @@ export class PartitionIntake<T, F> implements TopicPartition {
         this.#prefetching = false;
         this.#pump();
       },
-      (error: unknown) => this.#window.fail("learning what a record needs", unreadable(record, error)),
+      (error: unknown) => this.#window.fail("prefetching what a record needs", unreadable(record, error)),
     );
     return true;
   }
