@@ -89,7 +89,7 @@ it.each(kills)("is all or nothing, with one entry in the audit, whoever is kille
   const { start, pass, users, audited, held } = installation();
   const first = start(kill.killedAt, kill.isWritten);
   first.syncs.remove(AUDIENCE, BY).catch(() => undefined);
-  await vi.waitFor(() => expect(first.writes()).toBe(kill.killedAt));
+  await expect.poll(() => first.writes()).toBe(kill.killedAt);
   const isSaid = kill.killedAt > WORD || (kill.killedAt === WORD && kill.isWritten);
   const next = start();
   const wasThere = held() !== undefined;
@@ -108,7 +108,7 @@ it("is ended by whoever asks for it again, without another entry", async () => {
   const { start, pass, users, audited, held } = installation();
   const first = start(WORD + 1);
   first.syncs.remove(AUDIENCE, BY).catch(() => undefined);
-  await vi.waitFor(() => expect(first.writes()).toBe(WORD + 1));
+  await expect.poll(() => first.writes()).toBe(WORD + 1);
   pass(LEASE_MS);
   await start().syncs.remove(AUDIENCE, BY);
   expect([held(), users.size, audited.length]).toEqual([undefined, 0, 1]);
