@@ -1,6 +1,6 @@
 /**
  * What becomes of whatever still waits when an audience is removed. Rules: AE4 of audience-emitter.ts, AL3 of
- * audience-lease.ts.
+ * audience-lease.ts, AS6 of audience-sync.ts.
  */
 import { type AudienceRecord, createAudienceCodec } from "@posthaste/contracts/audience-codec";
 import { REVISION_HEADER } from "@posthaste/contracts/headers";

@@ -1,3 +1,4 @@
+/** Rules: AL3 of audience-lease.ts, AS6 of audience-sync.ts. */
 import type { Audience } from "@posthaste/core/audience/audience";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { expect, it } from "vitest";
