@@ -15,7 +15,7 @@
  *     comes before the other has made its own again. Callers that must know send the revision that they changed from.
  *     Each record that somebody asked for has its entry in the audit, in the same send.
  * S5  A lower revision below a higher one (a batch that the producer gave up, P5) is ignored by tables, but compaction
- *     would keep it. Who sees one writes the newest again.
+ *     would keep it. Who sees one writes the newest again, and no more of them before its table comes to that.
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
@@ -224,7 +224,11 @@ export class ConfigStore<T extends ConfigRecord> {
       const revision = this.#table.revisionOf(id);
       if (revision === undefined) continue;
       log.warn({ event: "config_repaired", topic, id, revision });
-      const failed = (error: unknown): void => log.error({ event: "config_repair_failed", topic, id, err: error });
+      const failed = (error: unknown): void => {
+        this.#written.repairFailed(id);
+        log.error({ event: "config_repair_failed", topic, id, err: error });
+      };
+      this.#written.repairSent(id, revision);
       try {
         this.#write(id, this.#table.get(id) ?? null, { revision, audited: [] }).catch(failed);
       } catch (error) {

@@ -1,0 +1,55 @@
+/** Rule: S5 of config-store.ts. */
+import { beforeEach, expect, it } from "vitest";
+import { WrittenRecords } from "./written-records.ts";
+
+const ID = "src_1";
+
+let held: number;
+/** Of the repairs that were sent. */
+let sent: number[];
+let records: WrittenRecords<number>;
+
+beforeEach(() => {
+  [held, sent, records] = [5, [], new WrittenRecords()];
+  records.repairBy((ids) => {
+    for (const id of ids) {
+      records.repairSent(id, held);
+      sent.push(held);
+    }
+  });
+});
+
+/** The table comes to a record of this revision. */
+function read(revision: number): void {
+  if (revision < held) {
+    records.handleStale(ID, revision);
+    return;
+  }
+  held = revision;
+  records.handleChange(ID, revision, () => held);
+}
+
+it("S5: one repair is on its way at a time, however many late records come before it", () => {
+  for (const late of [1, 2, 1]) read(late);
+  expect(sent).toEqual([5]);
+  // It comes, and is the newest: whatever is late after it wants another.
+  read(5);
+  read(3);
+  expect(sent).toEqual([5, 5]);
+});
+
+it("S5: a repair that a change came before is late itself, and is followed by another", () => {
+  read(1);
+  read(9);
+  read(2);
+  expect(sent).toEqual([5]);
+  read(5);
+  expect(sent).toEqual([5, 9]);
+});
+
+it("S5: a repair that could not be written stands in no other's way", () => {
+  read(1);
+  records.repairFailed(ID);
+  read(2);
+  expect(sent).toEqual([5, 5]);
+});
