@@ -8,7 +8,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./bootstrap.mjs";
 
-const CHECKED = "{packages/{contracts,core,kafka},services/delivery}/src/**/*.ts";
+const CHECKED = "{packages/{contracts,core,kafka},services/{delivery,router}}/src/**/*.ts";
 
 const KAFKA = `
 access admin alter api assignment broker client cluster compression crc32c earliest group id kafka kafkajs leader log lz4 metadata
@@ -25,7 +25,7 @@ table task terms text tick time timer timing timestamp to token tracker type und
 `;
 const ENGLISH = `
 a absent access add after age all and answer answered any as aside at back be before begin begun behind bound budget by can cause change check correct dead deep defer
-delay describe dial difference drawn drop due each enabled end every exist expect fail failure feedback find first fixed follow for
+delay describe dial difference draw drawn drop due each enabled end every exist expect fail failure feedback find first fixed follow for
 force found free from gauge get grace grant grow has head held hold how in incoming ingest is it keep known large last late lazy least left length
 letter level line list load locate long look make mask measure message meter miss moment most move next no none not note now obey
 of often old on only open or out outcome outgoing over own pair patch patient patiently pause place problem program progress question quick quote raise range
