@@ -10,7 +10,7 @@ import type { RetrySchedule } from "@posthaste/core/delivery/retry-plan";
 import { DEFAULT_URL_HEALTH, type UrlHealthSettings } from "@posthaste/core/isolation/url-health";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
-import { connectKafka } from "@posthaste/kafka/connection/connect";
+import { connectKafka, type KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { createKafkaMetrics } from "@posthaste/kafka/connection/metrics";
 import type { ConsumerTiming, WindowedConsumer } from "@posthaste/kafka/consumer/windowed-consumer";
 import { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-records";
@@ -20,7 +20,7 @@ import { createWebhookSender, type SenderLimits } from "@posthaste/webhook/sende
 import type { Registry } from "prom-client";
 import { HealthWriter } from "./health/health-writer.ts";
 import { createConsumers } from "./intake/consumers.ts";
-import { createDeliveryGauges, createDeliveryMetrics } from "./metrics.ts";
+import { createDeliveryGauges, createDeliveryMetrics, type DeliveryMetrics } from "./metrics.ts";
 import { AttemptLog, type AttemptLogSetting } from "./outcome/attempt-log.ts";
 import { OutcomePublisher } from "./outcome/outcome-publisher.ts";
 import { createPipeline, type Pipeline } from "./pipeline.ts";
@@ -82,42 +82,19 @@ export async function startDelivery(options: DeliveryOptions): Promise<DeliveryS
     metrics: createKafkaMetrics(registry),
   });
   const topics = await openTopics(connection, { ...options, names });
-  const { destinations, suppressed, deadLetterCodec, republisher, attempts, attemptCodec, retryTopics } = topics;
-
-  const metrics = createDeliveryMetrics(registry, retryTopics);
-  const attemptLog = new AttemptLog({
-    setting: options.attemptLog,
-    producer: attempts,
-    topic: names.attempts,
-    codec: attemptCodec,
-    random,
-    log,
-    onDropped: (dropped) => metrics.attemptLogDropped.inc(dropped),
-  });
+  const { destinations, suppressed } = topics;
+  const metrics = createDeliveryMetrics(registry, topics.retryTopics);
+  const outcomes = createOutcomes(options, { connection, topics, metrics, clock, random });
   const sender = createWebhookSender({
     ...options.addresses,
     ...{ extraCa: options.extraCa, registry, clock },
     limits: options.senderLimits ?? {},
   });
-  const publisher = new OutcomePublisher({
-    names,
-    producer: republisher,
-    codec: deadLetterCodec,
-    metrics,
-    nowMs: clock.nowMs,
-    onFailure,
-  });
-  const unreadable = new UnreadableRecords({
-    ...{ connection, producer: republisher, topic: names.unreadable, by: "delivery", nowMs: clock.nowMs },
-    from: [names.deliveries, ...retryTopics],
-  });
   const pipeline = createPipeline({
     destinations,
     suppressed,
     sender,
-    publisher,
-    attemptLog,
-    unreadable,
+    ...outcomes,
     schedule,
     health: options.health ?? DEFAULT_URL_HEALTH,
     metrics,
@@ -158,9 +135,46 @@ export async function startDelivery(options: DeliveryOptions): Promise<DeliveryS
       await sender.close();
       // All are called in one turn of the event loop, the topics last: the others give what waits to their producers,
       // whose close has an end.
-      await Promise.all([attemptLog.close(), health.close(), topics.close()]);
+      await Promise.all([outcomes.attemptLog.close(), health.close(), topics.close()]);
       await connection.close();
     },
+  };
+}
+
+interface OutcomeParts {
+  readonly connection: KafkaConnection;
+  readonly topics: OpenTopics;
+  readonly metrics: DeliveryMetrics;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+/** Where an outcome goes: what is published because of it, its line in the attempt log, and what cannot be read. */
+function createOutcomes(options: DeliveryOptions, { connection, topics, metrics, clock, random }: OutcomeParts) {
+  const { log, onFailure } = options;
+  const { names, republisher, retryTopics } = topics;
+  return {
+    attemptLog: new AttemptLog({
+      setting: options.attemptLog,
+      producer: topics.attempts,
+      topic: names.attempts,
+      codec: topics.attemptCodec,
+      random,
+      log,
+      onDropped: (dropped) => metrics.attemptLogDropped.inc(dropped),
+    }),
+    publisher: new OutcomePublisher({
+      names,
+      producer: republisher,
+      codec: topics.deadLetterCodec,
+      metrics,
+      nowMs: clock.nowMs,
+      onFailure,
+    }),
+    unreadable: new UnreadableRecords({
+      ...{ connection, producer: republisher, topic: names.unreadable, by: "delivery", nowMs: clock.nowMs },
+      from: [names.deliveries, ...retryTopics],
+    }),
   };
 }
 
