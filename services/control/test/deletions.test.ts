@@ -1,4 +1,7 @@
+import { REVISION_HEADER } from "@posthaste/contracts/headers";
+import type { Deletion } from "@posthaste/core/deletion/deletion";
 import type { Event } from "@posthaste/core/event/event";
+import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -84,5 +87,30 @@ describe("a deletion request", () => {
     const { status, body } = await control.call("POST", "/v1/deletions", input);
     expect(status).toBe(400);
     expect(body.detail).toMatch(detail);
+  });
+
+  it("S5 of config-store.ts: is written again once over older writes that came late together", async () => {
+    const { deletions } = topics.names;
+    const records: IncomingRecord[] = [];
+    const codec = await topics.openCodec<Deletion>("deletion");
+    let newest: Buffer | null = null;
+    const { id } = (await control.call("POST", "/v1/deletions", { userId: "user-9" })).body;
+    await topics.follow<Deletion>(deletions, (value, record) => {
+      if (record.key?.toString() !== id) return;
+      records.push(record);
+      if (value.state === "sent") newest = codec.encode(value);
+    });
+    await eventually(() => expect(newest).not.toBeNull());
+    const before = records.length;
+    const late = { topic: deletions, key: id, value: newest, headers: { [REVISION_HEADER]: "1" } };
+    await topics.producer.send([late, late, late]);
+    await eventually(() => expect(records.length).toBe(before + 4));
+    // What else was sent has come when a request that was made after it has.
+    const after = (await control.call("POST", "/v1/deletions", { userId: "user-10" })).body.id;
+    await eventually(async () => {
+      expect((await control.call("GET", `/v1/deletions/${after}`)).body.state).not.toBe("requested");
+    });
+    expect(records.length).toBe(before + 4);
+    expect(records.at(-1)?.headers?.[REVISION_HEADER]?.toString()).not.toBe("1");
   });
 });

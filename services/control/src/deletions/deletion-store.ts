@@ -222,17 +222,25 @@ export class DeletionStore {
   }
 
   /**
-   * Writes the newest record again as it stands, since compaction would keep the older write that came after it (P5).
+   * Writes the newest record again as it stands, since compaction would keep the older write that came after it (P5);
+   * no more of them before the table comes to that, as S5 of config-store.ts has it.
    */
   #repair(id: string): void {
     const { log } = this.#options.connection;
-    const { table, places } = this.#parts;
+    const { table, places, written } = this.#parts;
     const [revision, offset] = [table.revisionOf(id), places.newest(id)];
     if (revision === undefined || offset === undefined) return;
-    this.#bytesAt(id, offset)
-      .then((bytes) => (bytes === null ? undefined : this.#send(id, bytes, { revision, audited: [] })))
-      .then(() => log.warn({ event: "deletion_repaired", deletionId: id, revision }))
-      .catch((error: unknown) => log.error({ event: "deletion_repair_failed", deletionId: id, err: error }));
+    written.repairSent(id, revision);
+    const repairing = this.#bytesAt(id, offset).then(async (bytes) => {
+      // Compaction took the record after a newer one was written: there is nothing to repair.
+      if (bytes === null) return written.repairFailed(id);
+      await this.#send(id, bytes, { revision, audited: [] });
+      log.warn({ event: "deletion_repaired", deletionId: id, revision });
+    });
+    repairing.catch((error: unknown) => {
+      written.repairFailed(id);
+      log.error({ event: "deletion_repair_failed", deletionId: id, err: error });
+    });
   }
 }
 
