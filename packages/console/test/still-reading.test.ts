@@ -16,6 +16,13 @@ function readTo(reading: object | null): FakeAnswers {
   };
 }
 
+/** `hasMore`: one row more than before. */
+function latest(complete: boolean, hasMore: boolean, rest: object = {}): FakeAnswers {
+  const { data, ...other } = exampleOf(LATEST).body as { readonly data: readonly object[] };
+  const more = hasMore ? [{ ...data[0], messageId: "came-since" }] : [];
+  return { [LATEST]: { body: { ...other, ...rest, data: [...more, ...data], complete } } };
+}
+
 startConsole();
 
 describe.skipIf("missing" in found)("while control reads for the first time", () => {
@@ -29,5 +36,41 @@ describe.skipIf("missing" in found)("while control reads for the first time", ()
     await page.getByText("75 % of 1,200,000 records").waitFor();
     control.answer(readTo(null));
     await bar.waitFor({ state: "detached" });
+  });
+
+  it("a list tells what came by its end, without being read again by hand", async () => {
+    const page = await visit("/deliveries", readTo({ left: 300_000, of: 1_200_000 }));
+    await page.getByText("75 % of 1,200,000 records").waitFor();
+    const rows = await page.getByRole("row").count();
+    control.answer({ ...readTo(null), ...latest(true, true) });
+    await page.getByRole("button", { name: "1 new" }).waitFor();
+    await page.getByText("control is still reading").waitFor({ state: "detached" });
+    expect(await page.getByRole("row").count()).toBe(rows);
+    await page.getByRole("button", { name: "1 new" }).click();
+    await page.getByRole("row").nth(rows).waitFor();
+  });
+
+  it("a longer list asks whether it is to be read again, since what came may stand anywhere in it", async () => {
+    const more = { nextCursor: "c" };
+    const page = await visit("/deliveries", {
+      ...readTo({ left: 300_000, of: 1_200_000 }),
+      ...latest(false, false, more),
+    });
+    await page.getByRole("button", { name: "More" }).click();
+    await page.getByRole("button", { name: "More" }).waitFor();
+    control.answer({ ...readTo(null), ...latest(true, false, more) });
+    await page.getByRole("button", { name: "Read again" }).click();
+    await page.getByRole("button", { name: "Read again" }).waitFor({ state: "detached" });
+  });
+
+  it.each([
+    ["/access", "GET /v1/tokens"],
+    ["/dead-letters", "GET /v1/dead-letters/groups"],
+  ] as const)("%s is read again at its end", async (path, operation) => {
+    const part = { [operation]: { body: { ...Object(exampleOf(operation).body), complete: false } } };
+    const page = await visit(path, { ...readTo({ left: 300_000, of: 1_200_000 }), ...part });
+    await page.getByText("75 % of 1,200,000 records").first().waitFor();
+    control.answer(readTo(null));
+    await page.getByText("control is still reading").first().waitFor({ state: "detached" });
   });
 });

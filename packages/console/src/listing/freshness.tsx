@@ -1,4 +1,5 @@
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect } from "react";
 import type { Status } from "../api/api-types.ts";
 import { CountedBar } from "../chart/counted-bar.tsx";
 import { MomentText } from "../moment/moment-text.tsx";
@@ -9,6 +10,10 @@ import styles from "./listing.module.css";
 
 /** While control reads for the first time. */
 const AGAIN_MS = 2000;
+/** After that, until what is shown is read whole. */
+const WHOLE_AGAIN_MS = 5000;
+/** The last of a list's key whose rows stay where they are until they are asked for anew (QL1 of paged-list.tsx). */
+export const SHOWN_PAGES = "pages";
 
 export interface FreshnessProps {
   readonly asOf: string | null;
@@ -29,13 +34,17 @@ export function Freshness({ asOf, complete }: FreshnessProps) {
   );
 }
 
-/** How far control is, where it reads its topics for the first time since its start. */
+/**
+ * How far control is, where it reads its topics for the first time since its start. What the page shows is read again
+ * when that is over.
+ */
 function StillReading() {
   const { data } = useQuery({
     ...statusQuery,
     refetchInterval: ({ state }) => (readingOf(state.data) === null ? false : AGAIN_MS),
   });
   const reading = readingOf(data);
+  useReadAgain(data !== undefined && reading === null);
   if (reading === null) return <> · control is still reading: entries may be missing</>;
   const { left, of } = reading;
   return (
@@ -46,6 +55,18 @@ function StillReading() {
       </div>
     </>
   );
+}
+
+function useReadAgain(isOver: boolean): void {
+  const client = useQueryClient();
+  useEffect(() => {
+    if (!isOver) return;
+    const read = (): void =>
+      void client.invalidateQueries({ predicate: ({ queryKey }) => queryKey.at(-1) !== SHOWN_PAGES });
+    read();
+    const timer = setInterval(read, WHOLE_AGAIN_MS);
+    return () => clearInterval(timer);
+  }, [client, isOver]);
 }
 
 function readingOf(status: Status | undefined): Status["readModel"]["reading"] {

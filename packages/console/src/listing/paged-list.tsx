@@ -18,7 +18,7 @@ import { useLive, useLiveState } from "../live/live.ts";
 import type { LiveListener } from "../live/live-stream.ts";
 import { useThrottled } from "../live/throttled.ts";
 import { MomentText } from "../moment/moment-text.tsx";
-import { Freshness } from "./freshness.tsx";
+import { Freshness, SHOWN_PAGES } from "./freshness.tsx";
 import styles from "./listing.module.css";
 import { Loaded } from "./loaded.tsx";
 
@@ -74,7 +74,7 @@ export function PagedList<Row>(props: PagedListProps<Row>) {
   const { queryKey, read, what, idOf, textOf, linkOf, empty, rowClass, live, lookMs = LOOK_MS, children } = props;
   const { isNamed = false, isAwaited = false } = props;
   const query = useInfiniteQuery({
-    queryKey: [...queryKey, "pages"],
+    queryKey: [...queryKey, SHOWN_PAGES],
     queryFn: ({ pageParam, signal }) => read({ limit: PAGE, cursor: pageParam, signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
@@ -96,6 +96,7 @@ export function PagedList<Row>(props: PagedListProps<Row>) {
   const known = new Set(shown.map(idOf));
   const came = newest.data?.data.filter((row) => !known.has(idOf(row))).length ?? 0;
   const last = query.data?.pages.at(-1);
+  const { isComplete, mayLack } = wholeness(query.data?.pages ?? [], newest.data);
   const copied = useRowKeys(props, shown);
   const cameWords = useCalm(came > 0 ? `${countWords(came)} new ${what}` : "");
   return (
@@ -110,7 +111,7 @@ export function PagedList<Row>(props: PagedListProps<Row>) {
       {() => (
         <div data-state="live" className={styles["list"]}>
           <div className={styles["head"]}>
-            <Freshness asOf={newest.data?.asOf ?? last?.asOf ?? null} complete={last?.complete ?? true} />
+            <Freshness asOf={newest.data?.asOf ?? last?.asOf ?? null} complete={isComplete} />
             <span className={styles["heard"]} role="status">
               {cameWords}
             </span>
@@ -122,11 +123,7 @@ export function PagedList<Row>(props: PagedListProps<Row>) {
                   </>
                 )}
               </span>
-              {came > 0 && (
-                <span className={styles["came"]}>
-                  <Button onPress={() => void query.refetch()}>{countWords(came)} new</Button>
-                </span>
-              )}
+              <ReadAnew came={came} mayLack={mayLack} onPress={() => void query.refetch()} />
             </span>
           </div>
           <GridList
@@ -163,6 +160,33 @@ export function PagedList<Row>(props: PagedListProps<Row>) {
         </div>
       )}
     </Loaded>
+  );
+}
+
+/**
+ * Whether control had read all of it, and else whether it has since: what a list of one page lacked then is what came;
+ * of more pages it may stand anywhere.
+ */
+function wholeness(pages: readonly ListPage<unknown>[], newest: ListPage<unknown> | undefined) {
+  const wasComplete = pages.every(({ complete }) => complete);
+  const isComplete = newest?.complete ?? wasComplete;
+  return { isComplete, mayLack: isComplete && !wasComplete && pages.length > 1 };
+}
+
+interface ReadAnewProps {
+  /** Rows that wait. */
+  readonly came: number;
+  readonly mayLack: boolean;
+  readonly onPress: () => void;
+}
+
+/** QL1. */
+function ReadAnew({ came, mayLack, onPress }: ReadAnewProps) {
+  if (came === 0) return mayLack ? <Button onPress={onPress}>Read again</Button> : null;
+  return (
+    <span className={styles["came"]}>
+      <Button onPress={onPress}>{countWords(came)} new</Button>
+    </span>
   );
 }
 

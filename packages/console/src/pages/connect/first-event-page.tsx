@@ -46,7 +46,15 @@ function Waiting({ destination }: { readonly destination: Destination }) {
           <SampleEvent destination={destination} sourceId={sourceId} onSent={first.see} />
         </section>
       ) : (
-        <FirstEvent messageId={first.messageId} />
+        <FirstEvent messageId={first.messageId}>
+          <SampleEvent
+            destination={destination}
+            sourceId={sourceId}
+            onSent={first.see}
+            isAnother
+            isFocused={first.isSent}
+          />
+        </FirstEvent>
       )}
       {source.data !== undefined && (
         <section aria-labelledby="snippets" className={styles["part"]}>

@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
 import { asked } from "../../api/asked.ts";
 import { ActionLink } from "../../elements/action-link.tsx";
 import { useLive } from "../../live/live.ts";
@@ -11,8 +12,14 @@ import styles from "./connect.module.css";
 /** While it is under way. */
 const AGAIN_MS = 300;
 
+export interface FirstEventProps {
+  readonly messageId: string;
+  /** What can be done next. */
+  readonly children: ReactNode;
+}
+
 /** The first event on its way: received, routed, delivered, each with its time. */
-export function FirstEvent({ messageId }: { readonly messageId: string }) {
+export function FirstEvent({ messageId, children }: FirstEventProps) {
   const query = useQuery({
     ...asked("GET /v1/events/{messageId}", { params: { messageId } }),
     refetchInterval: ({ state: { data } }) =>
@@ -40,6 +47,7 @@ export function FirstEvent({ messageId }: { readonly messageId: string }) {
           ))}
         </>
       )}
+      {children}
       <ActionLink href={`/events/${encodeURIComponent(messageId)}`}>All about this event</ActionLink>
     </section>
   );

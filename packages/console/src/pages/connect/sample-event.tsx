@@ -16,10 +16,15 @@ export interface SampleEventProps {
   readonly destination: Destination;
   readonly sourceId: string;
   readonly onSent: (messageId: string) => void;
+  /** One was sent, or came, before. */
+  readonly isAnother?: boolean;
+  /** It takes the focus: also that of the button that stood there before it. */
+  readonly isFocused?: boolean;
 }
 
 /** Sends one made-up call by the source's own key, once the configuration is live. */
-export function SampleEvent({ destination, sourceId, onSent }: SampleEventProps) {
+export function SampleEvent(props: SampleEventProps) {
+  const { destination, sourceId, onSent, isAnother = false, isFocused = true } = props;
   const missingScope = useMissingScope("write");
   const isLive = useIsLive(destination);
   const sending = useMutation({
@@ -37,13 +42,13 @@ export function SampleEvent({ destination, sourceId, onSent }: SampleEventProps)
   return (
     <>
       <Button
-        look="primary"
-        autoFocus
+        {...(isAnother ? {} : { look: "primary" as const })}
+        autoFocus={isFocused}
         isPending={sending.isPending}
         unavailable={missingScope}
         onPress={() => sending.mutate()}
       >
-        Send a sample event
+        {isAnother ? "Send another sample event" : "Send a sample event"}
       </Button>
       {!isLive && (
         <p className={styles["detail"]}>The services take up to a second to know of it: a sample waits for that.</p>

@@ -16,5 +16,5 @@ export function useFirstMessage({ createdAt }: Destination, sourceId: string) {
     refetchInterval: AGAIN_MS,
     select: ({ data }) => data.filter(({ what, time }) => what === "taken" && time >= createdAt).at(-1),
   });
-  return { messageId: sent ?? calls.data?.messageIds[0] ?? null, see };
+  return { messageId: sent ?? calls.data?.messageIds[0] ?? null, isSent: sent !== null, see };
 }
