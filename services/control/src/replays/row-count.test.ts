@@ -269,6 +269,18 @@ it("users whose ids share a hash are told apart", async () => {
   expect(await places(other)).toEqual([2, ["0:1", "0:2"]]);
 });
 
+it("samples are the newest of more letters than are kept, told by their rows in whatever order", async () => {
+  for (const times of [
+    [1, 2, 3, 4, 5, 6],
+    [6, 5, 4, 3, 2, 1],
+    [2, 5, 1, 6, 3, 4],
+  ]) {
+    const log = times.map((timeMs): Read => ({ ...MATCHING, timeMs }));
+    const { samples } = await countOf(storeOf(log, 10), []);
+    expect(samples.map(({ deadAtMs }) => deadAtMs)).toEqual([6, 5, 4]);
+  }
+});
+
 it("samples are the newest letters, of which rows tell enough and of which they do not", async () => {
   const tried: Attempt = { ...MATCHING, what: "attempt", messageId: "m-2", status: 503, timeMs: 6 };
   const letters = [1, 2, 3, 4, 5].map((timeMs): Read => {
