@@ -155,7 +155,7 @@ describe("an upload", () => {
       () => "read",
       (error: Error) => error.message,
     );
-    await vi.runAllTimersAsync();
+    await vi.advanceTimersByTimeAsync(users * Math.max(25_000, consumeMs));
     return { taken, outcome: await outcome };
   }
 
