@@ -147,6 +147,20 @@ describe("the connection", () => {
     await eventually(() => expect(proxy.connections).toBe(1));
   });
 
+  it("ends a destroyed client's search for a broker, which kafkajs would go on with", async () => {
+    const tries: unknown[] = [];
+    const connection = connectTest({
+      brokers: ["127.0.0.1:1"],
+      log: { ...SILENT_LOG, debug: (fields) => tries.push(fields) },
+    });
+    closing.push(() => connection.close());
+    const client = connection.createClient({ retry: { initialRetryTime: 10, maxRetryTime: 20, retries: 1_000_000 } });
+    const ended = expect(client.kafka.admin().connect()).rejects.toThrow(/brokers array is empty/);
+    await eventually(() => expect(tries.length).toBeGreaterThan(2));
+    client.destroy();
+    await ended;
+  });
+
   it("is closed for good", async () => {
     const connection = connectTest();
     await connection.close();

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { PosthasteError } from "@posthaste/core/errors";
-import { withAdmin } from "@posthaste/testkit/broker";
+import { kafkaBrokers, withAdmin } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
-import { describe, expect, it } from "vitest";
+import { openFaultProxy } from "@posthaste/testkit/fault-proxy";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { createWindowedConsumer } from "../src/consumer/consumer.ts";
 import { allNames, writeRecords } from "./consumer-harness.ts";
 import { connectTest } from "./harness.ts";
@@ -113,9 +114,18 @@ describe("a consumer that cannot go on", () => {
 
   it("ends when its group has taken no commit for the limit (C7)", async () => {
     const topic = await topicOf(1);
-    const member = await startMember({ groupId: topic, topics: [topic], timing: { stallLimitMs: 1500 } });
+    const proxy = await openFaultProxy(kafkaBrokers()[0] ?? "");
+    onTestFinished(() => proxy.close());
+    const timing = { stallLimitMs: 1500 };
+    const member = await startMember({
+      groupId: topic,
+      topics: [topic],
+      timing,
+      route: (broker) => proxy.route(broker),
+    });
     await eventually(() => expect(member.consumer.isReady).toBe(true));
-    member.kill();
+    proxy.refuse();
+    proxy.cut();
     await eventually(() =>
       expect(member.failures).toMatchObject([
         { code: "group_stalled", message: expect.stringContaining(`group ${topic}`) },

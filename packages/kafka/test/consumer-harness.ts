@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { createTestKafka, kafkaBrokers } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
+import type { FaultProxy } from "@posthaste/testkit/fault-proxy";
 import type { Producer, ProducerRecord } from "kafkajs";
 import { connectKafka, type KafkaConnection } from "../src/connection/connect.ts";
 import type { KafkaClient } from "../src/connection/kafka-client.ts";
@@ -31,6 +32,8 @@ export type MemberOptions = Partial<WindowedConsumerOptions<string>> & {
   readonly metrics?: KafkaMetrics;
   /** Asked before each question to the brokers; throws where they are not to answer. */
   readonly beforeAdmin?: () => void;
+  /** Where its connections lead to, if not to the brokers themselves. */
+  readonly route?: FaultProxy["route"];
 };
 
 export function nameOf({ partition, offset }: { readonly partition: number; readonly offset: number }): string {
@@ -38,12 +41,13 @@ export function nameOf({ partition, offset }: { readonly partition: number; read
 }
 
 /** A member of a group that is not started yet. Its items are the records' values as text. */
-export function createMember({ workMs = 0, metrics, beforeAdmin, ...options }: MemberOptions): Member {
+export function createMember({ workMs = 0, metrics, beforeAdmin, route, ...options }: MemberOptions): Member {
   const real = connectKafka({
     brokers: kafkaBrokers(),
     clientId: "consumer-test",
     log: SILENT_LOG,
     ...(metrics ? { metrics } : {}),
+    ...(route ? { route } : {}),
   });
   const clients: KafkaClient[] = [];
   const connection: KafkaConnection = {

@@ -50,9 +50,11 @@ export class WatchedKafkaClient implements KafkaClient {
   constructor(settings: ClientSettings, watch: LivenessWatch, options: ClientOptions) {
     this.#watch = watch;
     const { clientId, login, log } = settings;
+    const brokers = answeringFirst(options.brokers ?? settings.brokers, watch.answering());
     this.kafka = new Kafka({
       clientId,
-      brokers: answeringFirst(options.brokers ?? settings.brokers, watch.answering()),
+      // An empty list ends kafkajs's search for a broker, which else goes on after its consumer was disconnected.
+      brokers: options.retry ? () => (this.#isDestroyed ? [] : brokers) : brokers,
       connectionTimeout: CONNECT_TIMEOUT_MS,
       requestTimeout: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
       retry: options.retry ?? { retries: 0 },

@@ -30,18 +30,13 @@ const MAX_BYTES_PER_PARTITION = 512 * 1024;
 const MAX_BYTES = 8 * 1024 * 1024;
 /**
  * A broker's fault must not crash the consumer, whose restart would wait for its own former member (C7): so kafkajs as
- * good as never gives the group up.
+ * good as never gives up the group, nor its search for a broker, which ends when the client is destroyed.
  */
 const FOR_EVER = 1_000_000_000;
-/**
- * Nor may the search for a broker give up before `stallLimitMs`, since kafkajs makes a crash of that too. It has an end
- * because kafkajs's search, once begun, goes on after its consumer was disconnected.
- */
-const LOOKS_FOR_BROKERS = 300;
 const PAUSES = { initialRetryTime: 100, maxRetryTime: 500 };
 
 /** For kafkajs's client, whose retries are its search for brokers. */
-export const CLIENT_RETRY: RetryOptions = { ...PAUSES, retries: LOOKS_FOR_BROKERS };
+export const CLIENT_RETRY: RetryOptions = { ...PAUSES, retries: FOR_EVER };
 
 type Kind = Pick<WindowedConsumerOptions<never>, "delayMsOf" | "timing" | "groupId">;
 
