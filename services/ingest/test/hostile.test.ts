@@ -188,7 +188,7 @@ describe("a key that stands in a compressed body alone", () => {
   it("is found where it is gzip or deflate of no more than a request's bytes", async () => {
     const post = async (body: Uint8Array, encoding: string) =>
       (await gateway.post("/v1/batch", body, { ...NOBODY, "content-encoding": encoding })).status;
-    const small = bodyOf(100_000);
+    const small = bodyOf(30_000);
     expect([await post(gzipSync(small), "gzip"), await post(deflateSync(small), "deflate")]).toEqual([200, 200]);
     expect(await post(brotliCompressSync(small), "br")).toBe(401);
     expect(await post(gzipSync(bodyOf(MAX_REQUEST_BYTES)), "gzip")).toBe(401);

@@ -126,14 +126,15 @@ class CallAcceptance implements Accept {
   }
 
   *batch(body: Buffer, sentBytes: number, request: CallRequest): Steps<Answer> {
-    const opened = openBatch(body);
+    const opened = openBatch(body, sentBytes);
     if ("refusal" in opened) return this.#refuse(opened.refusal);
     const { envelope } = opened;
     const parsed = parseBatch(envelope, MAX_SHARED_LENGTH);
     if (!parsed.accepted) return this.#refuse(toRefusal(parsed.refusal));
     const { calls } = parsed.batch;
     const count = opened.countOf(calls);
-    if (sentBytes < body.length && count > mostCalls(sentBytes)) return this.#refuse(SAYS_TOO_MUCH);
+    const mostOfCalls = sentBytes < body.length ? mostCalls(sentBytes) : Number.POSITIVE_INFINITY;
+    if (count > mostOfCalls) return this.#refuse(SAYS_TOO_MUCH);
     const size = Math.max(1, count);
     const found = this.#admit(this.#sourceOf(envelope, request), request, { calls: size, bytes: body.length });
     if ("refusal" in found) return this.#refuse(found.refusal, size);
@@ -142,6 +143,7 @@ class CallAcceptance implements Accept {
     const sorted = yield* this.#sorter.batch(opened.runsOf(calls), arrival, {
       expandedBytes: mostExpandedBytes(sentBytes),
       refusedLength: mostRefusedLength(sentBytes),
+      calls: mostOfCalls,
     });
     if ("status" in sorted) return this.#refuse(sorted, size);
     if (sorted.records.length === 0) return this.#answerTo(source, sorted);

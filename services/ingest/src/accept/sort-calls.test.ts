@@ -20,7 +20,7 @@ it("the calls of a batch are sorted in steps: others have their turn between two
       calls: Array(calls).fill({ type: "track", userId: "u", event: "E" }),
       isLarge: false,
     }));
-    const steps = sorter.batch(parsed, arrival, { expandedBytes: ANY, refusedLength: ANY });
+    const steps = sorter.batch(parsed, arrival, { expandedBytes: ANY, refusedLength: ANY, calls: ANY });
     let count = 1;
     let next = steps.next();
     for (; next.done !== true; next = steps.next()) count++;
@@ -52,7 +52,7 @@ it("a batch whose refused calls are more text than may be kept is refused with t
       ...{ userId: "u", event: "E", messageId: refused.messageId },
     }));
     const runs = [{ calls, isLarge: false }, ...(last === null ? [] : [last])];
-    const steps = sorter.batch(runs, arrival, { expandedBytes: ANY, refusedLength });
+    const steps = sorter.batch(runs, arrival, { expandedBytes: ANY, refusedLength, calls: ANY });
     let next = steps.next();
     while (next.done !== true) next = steps.next();
     return { looked, outcome: next.value };
@@ -66,11 +66,37 @@ it("a batch whose refused calls are more text than may be kept is refused with t
   expect(outcomeOf(3 * length + 32_767, oversized).outcome).toMatchObject({ status: 413 });
 });
 
+it("a refused call counts as three of a batch's, and one too many refuses the batch before more are looked at", () => {
+  const outcomeOf = (kinds: string, calls: number) => {
+    let looked = 0;
+    const call = (kind: string) => ({
+      get type() {
+        looked++;
+        return kind === "g" ? "track" : "no type";
+      },
+      ...{ userId: "u", event: "E" },
+    });
+    const runs = [{ calls: [...kinds].map(call), isLarge: false }];
+    const steps = sorter.batch(runs, arrival, { expandedBytes: ANY, refusedLength: ANY, calls });
+    let next = steps.next();
+    while (next.done !== true) next = steps.next();
+    return { outcome: next.value, looked };
+  };
+  expect(outcomeOf("ggbgb", 9).outcome).toMatchObject({ accepted: 3, rejected: { length: 2 } });
+  expect(outcomeOf("ggbgb", 8).outcome).toMatchObject({ status: 413, code: "request_too_large" });
+  expect(outcomeOf("bbbbbbbb", 5).looked).toBe(outcomeOf("bb", 6).looked);
+  const unparsed = { unparsed: Buffer.from("{}"), unfitness: "nested_too_deep" } as const;
+  const ofUnparsed = (calls: number) =>
+    sorter.batch([unparsed, unparsed], arrival, { expandedBytes: ANY, refusedLength: ANY, calls });
+  expect([...ofUnparsed(6)]).toHaveLength(2);
+  expect([...ofUnparsed(5)]).toHaveLength(1);
+});
+
 it("calls that nobody parses are refused with why, and a batch of more than may be refused as a whole", () => {
   const unparsed = Buffer.from('{"type":"track","userId":"u","writeKey":"secret","deep":[]}');
   const outcomeOf = (times: number) => {
     const runs = Array(times).fill({ unparsed, unfitness: "nested_too_deep" });
-    const steps = sorter.batch(runs, arrival, { expandedBytes: ANY, refusedLength: ANY });
+    const steps = sorter.batch(runs, arrival, { expandedBytes: ANY, refusedLength: ANY, calls: ANY });
     let next = steps.next();
     while (next.done !== true) next = steps.next();
     return next.value;
@@ -87,7 +113,11 @@ it("a batch's context counts in calls that are refused after it was put into the
   const context = shareContext({ blob: "x".repeat(10_000) });
   const outcomeOf = (calls: number) => {
     const runs = [{ calls: Array(calls).fill(call), isLarge: false }];
-    const steps = sorter.batch(runs, { ...arrival, context }, { expandedBytes: 50_000, refusedLength: ANY });
+    const steps = sorter.batch(
+      runs,
+      { ...arrival, context },
+      { expandedBytes: 50_000, refusedLength: ANY, calls: ANY },
+    );
     let next = steps.next();
     while (next.done !== true) next = steps.next();
     return next.value;

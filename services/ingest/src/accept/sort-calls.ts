@@ -10,6 +10,7 @@ import { eventKey } from "@posthaste/core/routing/partition-key";
 import type { OutgoingRecord } from "@posthaste/kafka/producer/producer";
 import { malformed, type Refusal, type RejectedCall, SAYS_TOO_MUCH, tooLarge } from "../answer/answer.ts";
 import type { CallRun, UnparsedCall } from "../body/batch-body.ts";
+import { REFUSED_CALL } from "../body/inflated-body.ts";
 import { ownStrings } from "../body/string-member.ts";
 import {
   MAX_CALL_BYTES,
@@ -56,6 +57,8 @@ export interface BatchBounds {
   readonly expandedBytes: number;
   /** UTF-16 units that may be kept of its refused calls. */
   readonly refusedLength: number;
+  /** Its calls, a refused one counted as `REFUSED_CALL`. */
+  readonly calls: number;
 }
 
 export interface RefusedCall {
@@ -135,10 +138,10 @@ class RecordSorter implements CallSorter {
           const refusal = this.#sort(batch, { call, isLarge: run.isLarge }, { arrival, shared });
           if (refusal !== null) return refusal;
           if (batch.expandedBytes > most.expandedBytes) return REPEATED_CONTEXT;
-          if (batch.refusedLength > most.refusedLength) return SAYS_TOO_MUCH;
+          if (refusesTooMuch(batch, most)) return SAYS_TOO_MUCH;
         }
       }
-      if (batch.refusedLength > most.refusedLength) return SAYS_TOO_MUCH;
+      if (refusesTooMuch(batch, most)) return SAYS_TOO_MUCH;
       yield;
     }
     const { records, rejected, entries } = batch;
@@ -203,6 +206,11 @@ class RecordSorter implements CallSorter {
       value: encodeRejectedCalls(rejected),
     }));
   }
+}
+
+/** Whether what is made of a batch's refused calls is more than may be. */
+function refusesTooMuch({ calls, rejected, refusedLength }: BatchSoFar, most: BatchBounds): boolean {
+  return refusedLength > most.refusedLength || calls + (REFUSED_CALL - 1) * rejected.length > most.calls;
 }
 
 /** The entry of a call of which no more is known than why it is refused. */

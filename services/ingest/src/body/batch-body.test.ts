@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { MAX_CALL_BYTES, MAX_ENVELOPE_BYTES } from "../limits.ts";
 import { openBatch } from "./batch-body.ts";
 import { cutBatch } from "./batch-cuts.ts";
+import { mostBesideCalls } from "./inflated-body.ts";
 
 interface Opened {
   readonly envelope: unknown;
@@ -17,7 +18,7 @@ interface Opened {
 
 /** What the batch is, or the code that it is refused with. */
 function open(text: string): Opened | string {
-  const opened = openBatch(Buffer.from(text));
+  const opened = openBatch(Buffer.from(text), text.length);
   if ("refusal" in opened) return opened.refusal.code;
   const { batch, ...envelope } = opened.envelope;
   const list = Array.isArray(batch) ? batch : [];
@@ -117,7 +118,7 @@ describe("a batch that is parsed some calls at a time", () => {
     const whole = Buffer.from(`{"batch":[${`${JSON.stringify(FILLING)},`.repeat(30)}0]}`);
     expect(whole.length).toBeGreaterThan(MAX_ENVELOPE_BYTES);
     const codeOf = (bytes: Buffer) => {
-      const opened = openBatch(bytes);
+      const opened = openBatch(bytes, bytes.length);
       return "refusal" in opened ? opened.refusal.code : null;
     };
     expect(codeOf(whole)).toBeNull();
@@ -128,7 +129,7 @@ describe("a batch that is parsed some calls at a time", () => {
 
   it("says where it is no JSON, in the whole of it", () => {
     const messageOf = (text: string) => {
-      const opened = openBatch(Buffer.from(text.padEnd(MAX_CALL_BYTES + 1, " ")));
+      const opened = openBatch(Buffer.from(text.padEnd(MAX_CALL_BYTES + 1, " ")), MAX_CALL_BYTES + 1);
       if ("refusal" in opened) return opened.refusal.message;
       for (const run of opened.runsOf(values(opened.envelope["batch"])))
         if ("refusal" in run) return run.refusal.message;
@@ -182,5 +183,9 @@ describe("a batch that is parsed some calls at a time", () => {
     const withBeside = (bytes: number) => open(`{"batch":[1],"beside":"${"x".repeat(bytes)}"}`);
     expect(withBeside(MAX_ENVELOPE_BYTES - 100)).toMatchObject({ calls: [1] });
     expect(withBeside(MAX_ENVELOPE_BYTES)).toBe("request_too_large");
+    // Of a compressed body, what it may have for its size.
+    const compressed = (bytes: number) => openBatch(Buffer.from(`{"batch":[],"b":"${"x".repeat(bytes - 19)}"}`), 100);
+    expect(compressed(mostBesideCalls(100))).toMatchObject({ envelope: { batch: [] } });
+    expect(compressed(mostBesideCalls(100) + 1)).toMatchObject({ refusal: { code: "request_too_large" } });
   });
 });

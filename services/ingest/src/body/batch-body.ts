@@ -2,16 +2,18 @@
  * A batch's body, of which the calls are parsed some at a time: half a megabyte takes the parser up to 50 ms in one
  * piece, and its tree ten megabytes.
  *
- * BX1  What stands beside the calls is parsed at once, so it is bounded: `MAX_ENVELOPE_BYTES`.
+ * BX1  What stands beside the calls is parsed at once, so it is bounded: `MAX_ENVELOPE_BYTES`, and of a compressed body
+ *      `mostBesideCalls`.
  * BX2  The calls are parsed in the order in which they stand, each run when it is asked for (CX2 of batch-cuts.ts); a
  *      body of a call's bytes or fewer is one run.
  * BX3  All that is a list in the body is parsed, its calls or not: what is no JSON is refused wherever it stands, but
  *      within a call that is too large or nests too deep to be one.
  */
 import type { JsonObject } from "@posthaste/core/call/json-fragment";
-import { malformed, type Refusal, tooLarge } from "../answer/answer.ts";
+import { malformed, type Refusal, SAYS_TOO_MUCH, tooLarge } from "../answer/answer.ts";
 import { MAX_CALL_BYTES, MAX_ENVELOPE_BYTES } from "../limits.ts";
 import { type BatchCuts, cutBatch, type Run, type Unfitness } from "./batch-cuts.ts";
+import { mostBesideCalls } from "./inflated-body.ts";
 import { parseBody, parseObject, parseText, unreadable } from "./parse-body.ts";
 
 export type CallRun = ParsedRun | UnparsedCall;
@@ -45,7 +47,8 @@ const ENVELOPE_TOO_LARGE = tooLarge(
   `What stands beside the calls of a batch may have at most ${MAX_ENVELOPE_BYTES} bytes; leave out what is not read.`,
 );
 
-export function openBatch(body: Buffer): BatchBody | { readonly refusal: Refusal } {
+/** `sentBytes`: of the body before decompression. */
+export function openBatch(body: Buffer, sentBytes: number): BatchBody | { readonly refusal: Refusal } {
   if (body.length <= MAX_CALL_BYTES) {
     const parsed = parseBody(body);
     return "refusal" in parsed ? parsed : wholeBatch(parsed.object);
@@ -55,6 +58,7 @@ export function openBatch(body: Buffer): BatchBody | { readonly refusal: Refusal
   const cuts = cutBatch(body);
   if (cuts === null) return { refusal: ENDS_TOO_EARLY };
   if (cuts.keptBytes > MAX_ENVELOPE_BYTES) return { refusal: ENVELOPE_TOO_LARGE };
+  if (cuts.keptBytes > mostBesideCalls(sentBytes)) return { refusal: SAYS_TOO_MUCH };
   const parsed = parseEnvelope(body, cuts);
   return "refusal" in parsed ? parsed : new CutBatch(body, cuts.runs, parsed.object);
 }

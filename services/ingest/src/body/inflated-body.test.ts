@@ -1,7 +1,14 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { mostCalls, mostExpandedBytes, mostOfBrotli, mostRefusedLength, saysTooMuch } from "./inflated-body.ts";
+import {
+  mostBesideCalls,
+  mostCalls,
+  mostExpandedBytes,
+  mostOfBrotli,
+  mostRefusedLength,
+  saysTooMuch,
+} from "./inflated-body.ts";
 
 const bodyOf = (unit: string, times: number) => Buffer.from(`{"batch":[${unit.repeat(times)}0]}`);
 
@@ -117,6 +124,18 @@ describe("a compressed body", () => {
     expect([mostOfBrotli(0), mostOfBrotli(100), mostOfBrotli(3_800)]).toEqual([65_536, 116_736, 2_011_136]);
     expect(mostOfBrotli(3_800)).toBeGreaterThan(1_282_482);
     expect([mostRefusedLength(0), mostRefusedLength(100)]).toEqual([65_536, 91_136]);
+  });
+
+  it("that is not ASCII may be as many times its size in any encoding", () => {
+    const bodyOf = (bytes: number, letter: string) => Buffer.from(`{"a":"${letter}${"x".repeat(bytes)}"}`);
+    const room = mostOfBrotli(600) - bodyOf(0, "€").length;
+    expect(saysTooMuch(bodyOf(room, "€"), 600)).toBe(false);
+    expect(saysTooMuch(bodyOf(room + 1, "€"), 600)).toBe(true);
+    expect(saysTooMuch(bodyOf(500_000, "x"), 600)).toBe(false);
+  });
+
+  it("has beside its calls what its size allows", () => {
+    expect([mostBesideCalls(0), mostBesideCalls(400)]).toEqual([32_768, 58_368]);
   });
 
   it("ends in the middle of a text without harm", () => {

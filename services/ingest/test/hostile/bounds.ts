@@ -1,5 +1,5 @@
 /** What a request may cost, what was asked for, and how far a form's cost goes of it. */
-import { type Form, hasKnownKey, isBatch } from "./form.ts";
+import { type Form, hasKnownKey } from "./form.ts";
 import type { FormCost } from "./meter.ts";
 
 export const MEASURES = ["ms a KB", "MB a KB", "ms"] as const;
@@ -12,17 +12,11 @@ export type Bounds = Readonly<Record<Measure, number>>;
 export const AIMS: Bounds = { "ms a KB": 5, "MB a KB": 3, ms: 60 };
 export const AIMS_WITHOUT_KEY: Bounds = { "ms a KB": 5, "MB a KB": 3, ms: 1 };
 
-/**
- * What holds; docs/decisions/2026-11-22-ingest-counts-work-before-it-does-it.md says why batches cost more than is
- * aimed at.
- */
-const BATCHES: Bounds = { ...AIMS, "ms a KB": 7 };
 /** Half a megabyte of gzip is inflated to look for a key in it. */
 const WITHOUT_KEY: Bounds = { ...AIMS_WITHOUT_KEY, ms: 1.75 };
 
 export function boundsOf(form: Form): Bounds {
-  if (!hasKnownKey(form)) return WITHOUT_KEY;
-  return isBatch(form) ? BATCHES : AIMS;
+  return hasKnownKey(form) ? AIMS : WITHOUT_KEY;
 }
 
 export function aimsOf(form: Form): Bounds {

@@ -183,6 +183,30 @@ export const KNOWN_FORMS: Readonly<Record<string, Form>> = {
       { place: "messageId", filler: "one fraction", bytes: 7_200 },
     ],
   },
+  "277 calls refused for their ids, of integer keys far apart and keys named __proto__": {
+    ...BATCH,
+    keyAt: "query",
+    calls: 277,
+    ownObjects: true,
+    names: "dotted",
+    fillings: [
+      { place: "userId", filler: "keys named __proto__", bytes: 80 },
+      { place: "messageId", filler: "integer keys far apart", bytes: 126 },
+    ],
+  },
+  "a context of 123 KB of keys named writeKey, in 440 bytes": {
+    ...BATCH,
+    keyAt: "query",
+    calls: 2,
+    ownObjects: true,
+    fillings: [{ place: "shared context", filler: "keys named writeKey", bytes: 123_000 }],
+  },
+  "fifteen calls of 32 KB of letters and one of three bytes, in 600 bytes": {
+    ...BATCH,
+    calls: 97,
+    headers: 12,
+    fillings: [{ place: "rest", filler: "letters and one of three bytes", bytes: 32_000 }],
+  },
   "eleven thousand calls": { ...BATCH, calls: 20_000 },
   "2,500 calls of no type": { ...BATCH, calls: 2_500, fault: "no type" },
 };
