@@ -55,7 +55,7 @@ export class PlanCount {
   /** Of the rows that matched, the newest first; whatever falls out is used again. */
   readonly #newest: KeptCursor[] = [];
   readonly #left = new LeftPlaces();
-  readonly samples: LetterSample[] = [];
+  readonly #sampled: LetterFacts[] = [];
   /** Letters that were looked at. */
   looked = 0;
   matched = 0;
@@ -70,6 +70,14 @@ export class PlanCount {
   get counts(): readonly LetterCount[] {
     const counted = [...this.#counts.values()].filter(({ count }) => count > 0);
     return counted.sort((a, b) => b.count - a.count).slice(0, GROUPS);
+  }
+
+  /** The newest first; of one moment in the order of their places, so that nobody can tell how they were counted. */
+  get samples(): readonly LetterSample[] {
+    return this.#sampled.map((letter) => {
+      const { messageId, destinationId, reason, type, deadAtMs } = letter;
+      return { place: letterPlace(letter), messageId, destinationId, reason, type, deadAtMs };
+    });
   }
 
   /** Of whatever was left out. */
@@ -137,11 +145,11 @@ export class PlanCount {
 
   /** The newest are kept. */
   sample(letter: LetterFacts): void {
-    const { samples } = this;
-    if (samples.length === SAMPLES && letter.deadAtMs <= (samples.at(-1)?.deadAtMs ?? 0)) return;
-    const { messageId, destinationId, reason, type, deadAtMs } = letter;
-    samples.push({ place: letterPlace(letter), messageId, destinationId, reason, type, deadAtMs });
-    samples.sort((a, b) => b.deadAtMs - a.deadAtMs).splice(SAMPLES);
+    const sampled = this.#sampled;
+    const last = sampled.at(-1);
+    if (sampled.length === SAMPLES && last !== undefined && !isNewer(timed(letter), timed(last))) return;
+    sampled.push(letter);
+    sampled.sort((a, b) => (isNewer(timed(a), timed(b)) ? -1 : 1)).splice(SAMPLES);
   }
 
   /** Places that no replay of the plan is to send. */
@@ -201,6 +209,10 @@ export class PlanCount {
 function isNewer(one: Omit<JournalCursor, "place">, other: Omit<JournalCursor, "place">): boolean {
   if (one.timeMs !== other.timeMs) return one.timeMs > other.timeMs;
   return one.partition === other.partition ? one.offset > other.offset : one.partition > other.partition;
+}
+
+function timed({ deadAtMs: timeMs, partition, offset }: LetterFacts): Omit<JournalCursor, "place"> {
+  return { timeMs, partition, offset };
 }
 
 function cursorOf({ timeMs, partition, offset }: LetterRow): JournalCursor {

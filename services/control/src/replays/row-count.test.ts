@@ -174,7 +174,7 @@ function partsOf(readModel: ModelOfStore, plans: readonly HeldPlan[], user: stri
 }
 
 const ran = ({ matched, looked, leftOut, counts, samples }: PlanCount, places: Uint8Array) => ({
-  ...{ matched, looked, leftOut, places, samples: samples.length },
+  ...{ matched, looked, leftOut, places, samples },
   counts: counts.map((each) => JSON.stringify(each)).sort(),
 });
 
@@ -289,6 +289,18 @@ it("samples are the newest letters, of which rows tell enough and of which they 
   for (const log of [letters, letters.toReversed()]) {
     const { samples } = await countOf(storeOf([...log, tried], 10), []);
     expect(samples.map(({ deadAtMs }) => deadAtMs)).toEqual([5, 4, 3]);
+  }
+});
+
+it("of one moment samples are those of the highest places, of which rows tell enough and of which they do not", async () => {
+  const tried: Attempt = { ...MATCHING, what: "attempt", messageId: "m-2", status: 503, timeMs: 6 };
+  const whole = [1, 3, 5];
+  const log = [0, 1, 2, 3, 4, 5].map((offset): Read => {
+    return { ...MATCHING, timeMs: 5, messageId: whole.includes(offset) ? "m-2" : "m-1" };
+  });
+  for (const read of [log, [...log, tried]]) {
+    const { samples } = await countOf(storeOf(read, 10), []);
+    expect(samples.map(({ place }) => place)).toEqual(["0:5", "0:4", "0:3"]);
   }
 });
 
