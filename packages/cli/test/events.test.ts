@@ -82,6 +82,12 @@ describe("a message id that no path can hold", () => {
 });
 
 describe("events why", () => {
+  it("asks for the event of one source, at one place", async () => {
+    command.control.script("GET /v1/events/m1", { cause: "delivered", sentence: "Delivered.", events: [] });
+    expect((await posthaste(["events", "why", "m1", "--source-id", "src_1", "--origin", "1:77"])).code).toBe(0);
+    expect(targets().at(-1)).toBe("/v1/events/m1?sourceId=src_1&origin=1%3A77");
+  });
+
   it("says that more is written down than is looked at", async () => {
     const verdict = { cause: "delivered", sentence: "Delivered.", events: [], complete: true, cut: true };
     command.control.script("GET /v1/events/m1", verdict);

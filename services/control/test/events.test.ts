@@ -181,6 +181,24 @@ describe("the verdict on an event", () => {
     expect((await verdictOn("took", "?sourceId=src_none")).events).toEqual([]);
   });
 
+  it("is that of the event at one place, where two came under one id", async () => {
+    const of = async (origin: string) => {
+      const { cause, events, sentence } = await verdictOn("took", `?origin=${origin}`);
+      return [cause, events.map((each: { origin: unknown }) => each.origin), sentence];
+    };
+    expect(await of("1:77")).toEqual(["duplicate_of", [{ partition: 1, offset: 77 }], expect.any(String)]);
+    expect(await of("1:1")).toEqual(["delivered", [{ partition: 1, offset: 1 }], expect.any(String)]);
+    const nothing = expect.stringMatching(/^Nothing is known of this message id at 1:78 of the events in /);
+    expect(await of("1:78")).toEqual(["unknown", [], nothing]);
+    // It never came there.
+    expect((await verdictOn("refused", "?origin=1:77")).events).toEqual([]);
+    const { status, body } = await control.call("GET", "/v1/events/took?origin=77");
+    expect([status, body.errors]).toEqual([
+      400,
+      [{ path: "origin", message: "expected a partition and an offset, such as 1:77" }],
+    ]);
+  });
+
   it("is the worst of its destinations', each with its own, the worst first", async () => {
     const { cause, events } = await verdictOn("mixed");
     expect(cause).toBe("waiting_retry");

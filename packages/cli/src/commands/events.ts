@@ -20,10 +20,11 @@ export function addEvents(program: Command, perform: Perform): void {
     .command("why <message-id>")
     .description("why an event did not arrive; ends with 0 when every destination took it, else with 3")
     .option("--source-id <id>", "only the events of this source")
+    .option("--origin <place>", "only the event at this place of the events, partition:offset: a repeat has its own")
     .option("--user-id <id>", "whose event it is: what is under way is then looked for among that user's alone")
-    .action((messageId: string, { sourceId, userId }: WhyOptions, command: Command) =>
+    .action((messageId: string, { sourceId, origin, userId }: WhyOptions, command: Command) =>
       perform(command, async ({ api, printer }) => {
-        const verdict = await api.call("GET", eventPath(messageId, "", queryOf({ sourceId, userId })));
+        const verdict = await api.call("GET", eventPath(messageId, "", queryOf({ sourceId, origin, userId })));
         if (printer.isJson) printer.document(verdict);
         else printer.lines(linesOf(verdict));
         if (verdict.cut === true) printer.say("more is written down under this id: the newest 500 of each kind count");
@@ -36,6 +37,7 @@ export function addEvents(program: Command, perform: Perform): void {
       examples([
         "posthaste events why message-7",
         "posthaste events why message-7 --source-id src_4k2v8m1n0p3q5r7s --json",
+        "posthaste events why message-7 --origin 1:77",
       ]),
     );
   addFindEvents(events, perform);
@@ -44,6 +46,7 @@ export function addEvents(program: Command, perform: Perform): void {
 
 interface WhyOptions {
   readonly sourceId?: string;
+  readonly origin?: string;
   readonly userId?: string;
 }
 

@@ -13,7 +13,7 @@ import type { PipelineAnswer, PipelineQuestion, PipelineSearch } from "../pipeli
 import type { ReadModel } from "../read-model/read-model.ts";
 import { DestinationHistory } from "./destination-history.ts";
 import { type EventFacts, findEventFacts } from "./event-facts.ts";
-import { type JudgedEvent, type JudgeTerms, judgeEvents, sourceIdOf } from "./event-verdict.ts";
+import { type JudgedEvent, type JudgeTerms, judgeEvents, originOf, sourceIdOf } from "./event-verdict.ts";
 import { nameWhoSwitchedOff } from "./switched-off.ts";
 
 export interface LookupParts {
@@ -30,6 +30,8 @@ export interface EventQuestion {
   readonly sourceId?: string | undefined;
   /** Whose event it is: then those partitions alone are read that the user's events and deliveries stand in. */
   readonly userId?: string | undefined;
+  /** The event at this place of `posthaste.events` alone, as `partition:offset`. */
+  readonly origin?: string | undefined;
 }
 
 export interface EventLookup {
@@ -53,13 +55,15 @@ export async function judgeWritten(
 
 async function judgeFacts(
   facts: EventFacts,
-  { sourceId }: EventQuestion,
+  { sourceId, origin }: EventQuestion,
   { parts, terms }: { readonly parts: Pick<LookupParts, "destinations" | "readModel">; readonly terms: LookupTerms },
 ): Promise<readonly JudgedEvent[]> {
   const destinations = [...parts.destinations.values()];
   const history = await DestinationHistory.read(parts.readModel, pastOf(facts, destinations));
   const all = judgeEvents(facts, { ...terms, destinations, history });
-  return all.filter((each) => sourceId === undefined || sourceIdOf(each) === sourceId);
+  return all
+    .filter((each) => sourceId === undefined || sourceIdOf(each) === sourceId)
+    .filter((each) => origin === undefined || originOf(each) === origin);
 }
 
 /** Throws a Problem while the read model cannot be asked. `signal`: nobody waits for the answer any more. */

@@ -25,6 +25,11 @@ export interface EventRoutesParts extends LookupParts {
 
 const query = pathlessId.extend({
   sourceId: z.string().optional().describe("Only the events of this source."),
+  origin: z
+    .string()
+    .regex(/^\d{1,10}:\d{1,16}$/, "expected a partition and an offset, such as 1:77")
+    .optional()
+    .describe("Only the event at this place of posthaste.events, `partition:offset`: a repeat has one of its own."),
   userId: z
     .string()
     .optional()
@@ -46,9 +51,9 @@ export function eventRoutes(parts: EventRoutesParts): readonly Route[] {
         description: "The verdict; where nothing is known of the message id, that.",
         body: { name: "EventVerdict", schema: eventAnswer },
       },
-      handle: async ({ params, query: { sourceId, userId, messageId = params.messageId }, signal }) => {
+      handle: async ({ params, query: { sourceId, origin, userId, messageId = params.messageId }, signal }) => {
         const terms = { nowMs: parts.nowMs(), isSuppressed };
-        const { judged, facts, search } = await lookUpEvent({ messageId, sourceId, userId }, parts, {
+        const { judged, facts, search } = await lookUpEvent({ messageId, sourceId, origin, userId }, parts, {
           ...terms,
           signal,
         });
@@ -56,7 +61,8 @@ export function eventRoutes(parts: EventRoutesParts): readonly Route[] {
         const cause = causeOfAll(judged, facts);
         const leading = events.find((each) => each.cause === cause);
         const { sentence: told, command } =
-          leading ?? tellNothing(cause, { ...parts, messageId, search, unlogged: unloggedEnds(parts.logSettings()) });
+          leading ??
+          tellNothing(cause, { ...parts, messageId, origin, search, unlogged: unloggedEnds(parts.logSettings()) });
         const isOfSource = leading === undefined && sourceId !== undefined;
         const sentence = `${told}${isOfSource ? await refusalsInWords(parts.readModel, sourceId) : ""}`;
         return {
@@ -76,24 +82,25 @@ export function eventRoutes(parts: EventRoutesParts): readonly Route[] {
 
 interface SearchedFor {
   readonly messageId: string;
+  readonly origin: string | undefined;
   readonly keepMs: number;
   readonly search: PipelineAnswer | null;
   /** See `unloggedEnds`. */
   readonly unlogged: string;
 }
 
-function tellNothing(cause: VerdictCause, { messageId, keepMs, search, unlogged }: SearchedFor): Told {
+function tellNothing(cause: VerdictCause, { messageId, origin, keepMs, search, unlogged }: SearchedFor): Told {
   if (cause === "suppressed") {
     const sentence = "Not delivered: a deletion request stopped the user's events.";
     return { sentence, command: "posthaste deletions list" };
   }
   const days = Math.round(keepMs / 86_400_000);
   const searched = `what was logged in the last ${days} days`;
+  const nothing = `Nothing is known of this message id${origin === undefined ? "" : ` at ${origin} of the events`}`;
   const sentence =
     search?.state === "searched"
-      ? `Nothing is known of this message id in ${searched}, and it does not wait for the router or delivery: ` +
-        `it never came${unlogged}.`
-      : `Nothing is known of this message id in ${searched}, and ${UNSEARCHED[search?.state ?? "failed"]}: ` +
+      ? `${nothing} in ${searched}, and it does not wait for the router or delivery: ` + `it never came${unlogged}.`
+      : `${nothing} in ${searched}, and ${UNSEARCHED[search?.state ?? "failed"]}: ` +
         `it never came, or it is under way${unlogged}.`;
   return { sentence, command: `posthaste events scan ${shellWord(messageId)}` };
 }

@@ -81,6 +81,14 @@ export function sourceIdOf(event: JudgedEvent): string {
   return "unrouted" in event ? event.unrouted.sourceId : event.routed.sourceId;
 }
 
+/** Its place in `posthaste.events`, as `partition:offset`; null where that is not known, or it never came there. */
+export function originOf(event: JudgedEvent): string | null {
+  if ("unfinished" in event) return `${event.unfinished.partition}:${event.unfinished.offset}`;
+  if ("unrouted" in event) return `${event.unrouted.originPartition}:${event.unrouted.originOffset}`;
+  if (!("routed" in event) || event.routed.origin === null) return null;
+  return `${event.routed.origin.partition}:${event.routed.origin.offset}`;
+}
+
 /** Requests that were not sent again: a source that was told to come later, or has its key put right, does. */
 function refusedForGood({ refused, rejected, unrouted, routed, unfinished }: EventFacts): readonly ListedRefusal[] {
   const receivedAtMs = [
