@@ -86,7 +86,12 @@ describe("a compressed batch", () => {
     const traits = Object.fromEntries(
       times(200, () => ({})).map((_, n) => [`属性 ${n}`, { value: n, text: "長い文".repeat(5) }]),
     );
+    // A script's, without ids and times, which a client library's calls have.
+    const row = Object.fromEntries(
+      times(20, () => ({})).map((_, n) => [`column ${n}`, n % 3 === 0 ? n / 8 : `value ${n}`]),
+    );
     const batches = [
+      times(500, (n) => ({ type: "track", userId: `user-${n}`, event: "Imported", properties: { ...row, n } })),
       times(500, (n) => ({ ...call(n), type: "track", event: "Item Viewed", properties: { index: n % 10 }, context })),
       times(40, (n) => ({
         ...call(n),

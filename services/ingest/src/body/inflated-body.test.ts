@@ -85,6 +85,33 @@ describe("a compressed body", () => {
     expect(saysTooMuch(bodyOf(32_768 + 512 * 40 + 1), 40)).toBe(true);
   });
 
+  it("has no more than three fifths of a second kind of thing beside all of another", () => {
+    // Of 100 bytes sent: 2,624 objects and lists, 4,896 values, 153 calls.
+    const bodyOf = (calls: number, values: number, containers: number) =>
+      Buffer.from(
+        `{"batch":[${Array(calls).fill("{}").join(",")}],"a":{"b":[${'"",'.repeat(values)}""],"c":[${"[]".repeat(containers)}]},"d":"${"x".repeat(9_000)}"}`,
+      );
+    expect(saysTooMuch(bodyOf(1, 4_800, 0), 100)).toBe(false);
+    expect(saysTooMuch(bodyOf(1, 0, 2_600), 100)).toBe(false);
+    expect(saysTooMuch(bodyOf(150, 0, 0), 100)).toBe(false);
+    expect(saysTooMuch(bodyOf(150, 2_200, 0), 100)).toBe(false);
+    expect(saysTooMuch(bodyOf(150, 2_700, 0), 100)).toBe(true);
+    expect(saysTooMuch(bodyOf(100, 2_000, 1_200), 100)).toBe(false);
+    expect(saysTooMuch(bodyOf(100, 2_000, 1_700), 100)).toBe(true);
+    const escapes = (count: number) =>
+      bodyOf(150, 500, 0)
+        .toString()
+        .replace('"x', `"${"\\n".repeat(count)}x`);
+    expect(saysTooMuch(Buffer.from(escapes(1_700)), 100)).toBe(false);
+    expect(saysTooMuch(Buffer.from(escapes(2_800)), 100)).toBe(true);
+    const digits = (count: number) =>
+      bodyOf(150, 500, 0)
+        .toString()
+        .replace('"",', `${"1".repeat(count)},`);
+    expect(saysTooMuch(Buffer.from(digits(30_000)), 100)).toBe(false);
+    expect(saysTooMuch(Buffer.from(digits(48_000)), 100)).toBe(true);
+  });
+
   it("of calls that differ in their ids may be written with as many blanks as anyone writes", () => {
     const call = { type: "track", userId: "u", event: "E", properties: { a: { b: { c: [1, 2, 3] } }, d: 0.1 } };
     const batch = Array.from({ length: 900 }, (_, n) => ({

@@ -45,6 +45,11 @@ export const REFUSED_CALL = 3;
 /** Bytes beside a batch's calls, the same: they are parsed and written in one piece, to be measured. */
 const BESIDE = 32 * 1024;
 const BESIDE_A_BYTE = 64;
+/**
+ * What a body may have of these together, each as its share of what it may be: whoever has all that may be of one has
+ * little of the others, and all of it at once costs what each of them does.
+ */
+const SHARES_TOGETHER = 1.6;
 /** Bytes of the events that a batch becomes, the same: what stands beside its calls stands in each of them. */
 const EXPANDED_BYTES = 256 * 1024;
 const EXPANDED_A_BYTE = 512;
@@ -92,11 +97,8 @@ export function saysTooMuch(content: Buffer, sentBytes: number): boolean {
   // So few bytes cannot hold more, since each object has two bytes at the least and each comma a value.
   if (content.length <= 2 * CONTAINERS_A_BYTE * sentBytes) return false;
   if (content.length > mostOfBrotli(sentBytes) && !isAscii(content)) return true;
-  let containers = CONTAINERS + CONTAINERS_A_BYTE * sentBytes;
-  let commas = COMMAS + COMMAS_A_BYTE * sentBytes;
-  let escapes = ESCAPES + ESCAPES_A_BYTE * sentBytes;
-  let digits = DIGITS + DIGITS_A_BYTE * sentBytes;
-  let calls = mostCalls(sentBytes);
+  const most = mostOf(sentBytes);
+  let { containers, commas, escapes, digits, calls } = most;
   let end: number;
   let depth = 0;
   /** Within a list of the body's own object, which its calls are. */
@@ -132,7 +134,28 @@ export function saysTooMuch(content: Buffer, sentBytes: number): boolean {
         at = Math.max(at, end - 1);
     }
   }
-  return false;
+  const left = { containers, commas, escapes, digits, calls };
+  return sharesOf(most, left) > SHARES_TOGETHER;
+}
+
+/** What is counted of a body's content. */
+type Counts = Readonly<Record<"containers" | "commas" | "escapes" | "digits" | "calls", number>>;
+
+/** What a body may have that was sent as so many bytes. */
+function mostOf(sentBytes: number): Counts {
+  return {
+    containers: CONTAINERS + CONTAINERS_A_BYTE * sentBytes,
+    commas: COMMAS + COMMAS_A_BYTE * sentBytes,
+    escapes: ESCAPES + ESCAPES_A_BYTE * sentBytes,
+    digits: DIGITS + DIGITS_A_BYTE * sentBytes,
+    calls: mostCalls(sentBytes),
+  };
+}
+
+/** What was used of all that a body may have: 1 for all of one kind. */
+function sharesOf(most: Counts, left: Counts): number {
+  const kinds = Object.keys(most) as (keyof Counts)[];
+  return kinds.reduce((sum, kind) => sum + 1 - left[kind] / most[kind], 0);
 }
 
 /** Whether the text whose closing quote is there is a key. */

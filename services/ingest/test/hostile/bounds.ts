@@ -13,7 +13,7 @@ export const AIMS: Bounds = { "ms a KB": 5, "MB a KB": 3, ms: 60 };
 export const AIMS_WITHOUT_KEY: Bounds = { "ms a KB": 5, "MB a KB": 3, ms: 1 };
 
 /** Half a megabyte of gzip is inflated to look for a key in it. */
-const WITHOUT_KEY: Bounds = { ...AIMS_WITHOUT_KEY, ms: 1.75 };
+const WITHOUT_KEY: Bounds = { ...AIMS_WITHOUT_KEY, ms: 2 };
 
 export function boundsOf(form: Form): Bounds {
   return hasKnownKey(form) ? AIMS : WITHOUT_KEY;

@@ -194,6 +194,41 @@ export const KNOWN_FORMS: Readonly<Record<string, Form>> = {
       { place: "messageId", filler: "integer keys far apart", bytes: 126 },
     ],
   },
+  "277 calls of long fractions and keys with a backslash, in a kilobyte": {
+    ...BATCH,
+    path: "/v1/import",
+    keyAt: "query",
+    key: "written with escapes",
+    calls: 277,
+    ownObjects: true,
+    fillings: [
+      { place: "properties", filler: "one fraction", bytes: 770 },
+      { place: "rest", filler: "one key with a backslash in many objects", bytes: 62 },
+      { place: "context", filler: "objects of one key", bytes: 8 },
+    ],
+  },
+  "the same beside integrations": {
+    ...BATCH,
+    keyAt: "query",
+    calls: 277,
+    ownObjects: true,
+    fillings: [
+      { place: "properties", filler: "one fraction", bytes: 770 },
+      { place: "rest", filler: "one key with a backslash in many objects", bytes: 62 },
+      { place: "shared integrations", filler: "keys with an object", bytes: 4 },
+    ],
+  },
+  "277 calls of objects in objects and integer keys far apart, in 600 bytes": {
+    ...BATCH,
+    keyAt: "query",
+    calls: 277,
+    ownObjects: true,
+    headers: 117,
+    fillings: [
+      { place: "rest", filler: "objects in objects", bytes: 80 },
+      { place: "rest", filler: "integer keys far apart", bytes: 126 },
+    ],
+  },
   "a context of 123 KB of keys named writeKey, in 440 bytes": {
     ...BATCH,
     keyAt: "query",
