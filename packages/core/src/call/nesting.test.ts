@@ -26,6 +26,17 @@ it("counts the objects and arrays in one another, and none that a string only lo
   );
 });
 
+it("finds the end of a long string, whatever backslashes stand before its quotes", () => {
+  const letters = fc.string({ unit: fc.constantFrom("[", '"', "\\", "a"), minLength: 50, maxLength: 200 });
+  fc.assert(
+    fc.property(fc.array(letters, { maxLength: 4 }), fc.integer({ min: 0, max: 3 }), (strings, levels) => {
+      const value = strings.reduce<unknown>((inner, string) => [string, { [string]: inner }], 0);
+      expect(hasNestingOver(JSON.stringify(value), levels)).toBe(levelsOf(value) > levels);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
 it("cuts what stands below so many levels and nothing else", () => {
   const cut = (value: unknown, levels: number): unknown => {
     if (typeof value !== "object" || value === null) return value;

@@ -65,9 +65,20 @@ function hasDeeper(text: string, levels: number): boolean {
   return false;
 }
 
-/** Where the string that begins at `start` has its closing quote. */
+/** Most strings end sooner than a search by the system begins; a long one is passed over many times as fast by it. */
+const LOOKED_AT_FIRST = 64;
+
+/** Where the string that begins at `start` has its closing quote. Linear: no backslash is counted for two quotes. */
 function endOfString(text: string, start: number): number {
-  let at = start + 1;
-  while (at < text.length && text.charCodeAt(at) !== QUOTE) at += text.charCodeAt(at) === BACKSLASH ? 2 : 1;
-  return at;
+  for (let at = start + 1; ; ) {
+    const near = Math.min(text.length, at + LOOKED_AT_FIRST);
+    while (at < near && text.charCodeAt(at) !== QUOTE) at += text.charCodeAt(at) === BACKSLASH ? 2 : 1;
+    if (at < near) return at;
+    const quote = text.indexOf('"', at);
+    if (quote === -1) return text.length;
+    let escapes = quote;
+    while (escapes > at && text.charCodeAt(escapes - 1) === BACKSLASH) escapes--;
+    if ((quote - escapes) % 2 === 0) return quote;
+    at = quote + 1;
+  }
 }
