@@ -1,5 +1,6 @@
 /** The bounds of the gateway. Those of size are public; the rest keep memory and time bounded whatever arrives. */
 
+import { MAX_STAND_INS } from "@posthaste/core/call/parse-json";
 import { DEFAULT_SOCKET_LIMITS, type SocketLimits } from "@posthaste/runtime/socket-limits";
 
 /** One call, after decompression; 32 KB. */
@@ -36,6 +37,12 @@ export const MAX_EXPANDED_BYTES = 8 * 1024 * 1024;
  * more itself.
  */
 export const MAX_SHARED_LENGTH = 32_768;
+
+/**
+ * Keys of a batch's calls that are parsed by a stand-in (parse-json.ts), each counted once in a run of them: a hundred
+ * in every run of a large batch, and no client that is known has one.
+ */
+export const MAX_BATCH_STAND_INS = 4 * MAX_STAND_INS;
 
 /**
  * What each of a batch's integrations counts towards `MAX_EXPANDED_BYTES` in a call that takes them as they are, and in

@@ -31,12 +31,17 @@ export const MAX_PARSED_NESTING = 2 * MAX_NESTING;
 export const MAX_STAND_INS = 1_000;
 const TOO_MANY = `more than ${MAX_STAND_INS} keys hold a quote, a backslash or a control character`;
 
+/** How many stand-ins texts may still have that are parsed one by one and belong together. */
+export interface StandInRoom {
+  left: number;
+}
+
 /**
  * What `JSON.parse` should answer, cut off where it is too deep (PJ1); throws its SyntaxError, and `invalid_input` for
- * more than `MAX_STAND_INS` such keys.
+ * more than `MAX_STAND_INS` such keys, in all texts that are parsed with the same room.
  */
-export function parseJson(text: string): unknown {
-  const written = text.includes("\\") ? writeKeysOut(text) : null;
+export function parseJson(text: string, room: StandInRoom = { left: MAX_STAND_INS }): unknown {
+  const written = text.includes("\\") ? writeKeysOut(text, room) : null;
   const value = parseWritten(text, written);
   if (hasNestingOver(text, MAX_PARSED_NESTING)) limitNesting(value, MAX_PARSED_NESTING);
   return written === null || written.names.length === 0 ? value : restoreNames(value, written);
@@ -60,7 +65,7 @@ interface WrittenOut {
 }
 
 /** The text with no key escaped; null when none is, or when it is no JSON. Looks only at strings with an escape. */
-function writeKeysOut(text: string): WrittenOut | null {
+function writeKeysOut(text: string, room: StandInRoom): WrittenOut | null {
   let rewritten = "";
   /** What is written for a key as it stood there. */
   const writtenFor = new Map<string, string>();
@@ -85,9 +90,10 @@ function writeKeysOut(text: string): WrittenOut | null {
       written = key;
       if (NEEDS_ESCAPE.test(key) || key.includes(mark)) {
         // Of a key that is repeated in other escapes the last one counts, so they have one stand-in.
-        written = standIns.get(key) ?? `${mark}${names.push(key) - 1}`;
+        const standIn = standIns.get(key);
+        if (standIn === undefined && --room.left < 0) throw new PosthasteError("invalid_input", TOO_MANY);
+        written = standIn ?? `${mark}${names.push(key) - 1}`;
         standIns.set(key, written);
-        if (names.length > MAX_STAND_INS) throw new PosthasteError("invalid_input", TOO_MANY);
       }
       writtenFor.set(literal, written);
     }

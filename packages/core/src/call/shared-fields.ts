@@ -129,9 +129,14 @@ export function mergedIntegrations(
   if (shared === null) return toIntegrations(own);
   const names = Object.keys(own);
   if (names.length === 0) return shared.enabled;
-  // Spreading defines own properties, so that a key `__proto__` stays a key.
-  const merged: Record<string, boolean> = { ...shared.enabled, ...toIntegrations(own) };
-  for (const name of names) if (own[name] === null) delete merged[toWellFormed(name)];
+  const merged: Record<string, boolean> = { ...shared.enabled };
+  const absent: string[] = [];
+  for (const name of names) {
+    const value = own[name];
+    if (value === null) absent.push(name);
+    else setOwn(merged, toWellFormed(name), value !== false);
+  }
+  for (const name of absent) delete merged[toWellFormed(name)];
   return merged;
 }
 

@@ -2,7 +2,7 @@
 import { MAX_NESTING } from "@posthaste/core/call/json-fragment";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { MAX_CALL_BYTES, MAX_ENVELOPE_BYTES } from "../limits.ts";
+import { MAX_BATCH_STAND_INS, MAX_CALL_BYTES, MAX_ENVELOPE_BYTES } from "../limits.ts";
 import { openBatch } from "./batch-body.ts";
 import { cutBatch } from "./batch-cuts.ts";
 import { mostBesideCalls } from "./inflated-body.ts";
@@ -177,6 +177,20 @@ describe("a batch that is parsed some calls at a time", () => {
     expect(opened.calls).toEqual(list.map((each) => (each === tooDeep ? unparsed : JSON.parse(each))));
     expect(opened.count).toBe(list.length);
     expect(open(`{"batch":[${inText},${inText},${tooDeep},]}`)).toBe("malformed_json");
+  });
+
+  it("BX4: has so many keys that need a stand-in in all of its calls", () => {
+    const batchOf = (calls: number, keys: number) => {
+      const call = JSON.stringify(
+        Object.fromEntries(Array.from({ length: keys }, (_, n) => [`\\${n}${"x".repeat(50)}`, n])),
+      );
+      return open(`{"batch":[${Array(calls).fill(call).join(",")}]}`);
+    };
+    expect(MAX_BATCH_STAND_INS).toBe(4_000);
+    expect(batchOf(10, 400)).toMatchObject({ count: 10 });
+    expect(batchOf(11, 400)).toBe("request_too_large");
+    // Within a run each is counted once.
+    expect(batchOf(2_000, 1)).toMatchObject({ count: 2_000 });
   });
 
   it("BX1: has no more beside its calls than is parsed in one piece", () => {

@@ -8,10 +8,13 @@
  *      body of a call's bytes or fewer is one run.
  * BX3  All that is a list in the body is parsed, its calls or not: what is no JSON is refused wherever it stands, but
  *      within a call that is too large or nests too deep to be one.
+ * BX4  The runs together have at most `MAX_BATCH_STAND_INS` keys with stand-ins: a run is a thirtieth of a body, and
+ *      might have as many as a whole one.
  */
 import type { JsonObject } from "@posthaste/core/call/json-fragment";
+import type { StandInRoom } from "@posthaste/core/call/parse-json";
 import { malformed, type Refusal, SAYS_TOO_MUCH, tooLarge } from "../answer/answer.ts";
-import { MAX_CALL_BYTES, MAX_ENVELOPE_BYTES } from "../limits.ts";
+import { MAX_BATCH_STAND_INS, MAX_CALL_BYTES, MAX_ENVELOPE_BYTES } from "../limits.ts";
 import { type BatchCuts, cutBatch, type Run, type Unfitness } from "./batch-cuts.ts";
 import { mostBesideCalls } from "./inflated-body.ts";
 import { parseBody, parseObject, parseText, unreadable } from "./parse-body.ts";
@@ -75,6 +78,7 @@ class CutBatch implements BatchBody {
   readonly envelope: JsonObject;
   readonly #body: Buffer;
   readonly #runs: readonly Run[];
+  readonly #standIns: StandInRoom = { left: MAX_BATCH_STAND_INS };
 
   constructor(body: Buffer, runs: readonly Run[], envelope: JsonObject) {
     this.#body = body;
@@ -103,7 +107,7 @@ class CutBatch implements BatchBody {
 
   #parse({ from, to, values, isLarge }: Run): ParsedRun | { readonly refusal: Refusal } {
     const text = `[${this.#body.toString("utf8", from, to)}]`;
-    const parsed = parseText(text, (place) => lengthOf(this.#body, from) + place - 1);
+    const parsed = parseText(text, (place) => lengthOf(this.#body, from) + place - 1, this.#standIns);
     if ("refusal" in parsed) return parsed;
     const calls = Array.isArray(parsed.value) ? parsed.value : [];
     // A comma stands behind the last.

@@ -1,7 +1,7 @@
 /** From a body's bytes to the JSON object in it. */
 import { isUtf8 } from "node:buffer";
 import { isJsonObject, type JsonObject } from "@posthaste/core/call/json-fragment";
-import { parseJson } from "@posthaste/core/call/parse-json";
+import { parseJson, type StandInRoom } from "@posthaste/core/call/parse-json";
 import { isPosthasteError } from "@posthaste/core/errors";
 import { malformed, type Refusal, tooLarge } from "../answer/answer.ts";
 
@@ -28,13 +28,17 @@ export function parseObject(text: string, placeOf?: (place: number) => number): 
   return isJsonObject(value) ? { object: value } : refuse("not_an_object", "The body must be a JSON object.");
 }
 
-/** The value of a part of a body. `placeOf` says where in the body a place in the text is; the same when left out. */
+/**
+ * The value of a part of a body. `placeOf` says where in the body a place in the text is; the same when left out.
+ * `room`: of all of the body's parts, where it has several.
+ */
 export function parseText(
   text: string,
   placeOf?: (place: number) => number,
+  room?: StandInRoom,
 ): { readonly value: unknown } | { readonly refusal: Refusal } {
   try {
-    return { value: parseJson(text) };
+    return { value: parseJson(text, room) };
   } catch (error) {
     if (isPosthasteError(error))
       return { refusal: tooLarge("request_too_large", `In the body ${error.message}; send smaller batches.`) };

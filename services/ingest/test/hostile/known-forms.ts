@@ -243,5 +243,21 @@ export const KNOWN_FORMS: Readonly<Record<string, Form>> = {
     fillings: [{ place: "rest", filler: "letters and one of three bytes", bytes: 32_000 }],
   },
   "eleven thousand calls": { ...BATCH, calls: 20_000 },
+  "half a megabyte of calls whose integrations are keys with a backslash, not compressed": {
+    ...BATCH,
+    encoding: "identity",
+    calls: 4_830,
+    fillings: [
+      { place: "shared integrations", filler: "keys named toJSON", bytes: 145 },
+      { place: "integrations", filler: "keys with a backslash", bytes: 5_452 },
+    ],
+  },
+  "26 calls of 19 KB of brackets in a text, in 700 bytes": {
+    ...BATCH,
+    keyAt: "body",
+    calls: 97,
+    headers: 17,
+    fillings: [{ place: "rest", filler: "brackets", bytes: 18_824 }],
+  },
   "2,500 calls of no type": { ...BATCH, calls: 2_500, fault: "no type" },
 };
