@@ -9,6 +9,7 @@ import {
   USE_NOTE_MS,
 } from "@posthaste/core/access/access-record";
 import type { AuditEntry } from "@posthaste/core/access/audit-entry";
+import { SCOPES } from "@posthaste/core/access/scope";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
@@ -18,6 +19,7 @@ import { ConsoleOrigins } from "../src/access/console-origins.ts";
 import { adminMarkOf, hashOf } from "../src/access/secret-text.ts";
 import { SessionHandlers } from "../src/access/session-handlers.ts";
 import { TokenCallers } from "../src/access/token-callers.ts";
+import { TokenHandlers } from "../src/access/token-handlers.ts";
 import { TokenUses } from "../src/access/token-uses.ts";
 import { WrongTokens } from "../src/access/wrong-tokens.ts";
 import { AuditTrail } from "../src/audit/audit-trail.ts";
@@ -167,6 +169,45 @@ it("TK2: a process that ends between a session and the use of its link has used 
   await expect(sessions.open({ code: "cut off" }, HEAD, by)).rejects.toThrow("the process has ended");
   expect([writes > 1, store.find(hashOf("cut off"))?.id]).toEqual([true, "link_4"]);
 });
+
+it.each([1, 2])(
+  "TK4: killed at write %d, a token with a link is none, and the next one that is asked for is",
+  async (killedAt) => {
+    nowMs = BEGIN_MS;
+    let writes = 0;
+    const make = (dies: boolean) => {
+      const { sessions } = openBehind(changeOf(dies));
+      const killed = { records: { change: changeOf(dies) }, isLive: () => true } as unknown as AccessStore;
+      const handlers = new TokenHandlers({ store: killed, uses: { usedAtMs: () => null }, clock });
+      const input = { name: `eve-${killedAt}`, scopes: ["read" as const], link: true };
+      const by = { caller: { ...NOBODY, scopes: SCOPES }, operation: "createToken", requestId: "req_1" };
+      return handlers.create(input, by, (token) => sessions.createLink(HEAD, by, token));
+    };
+    const changeOf =
+      (dies: boolean) =>
+      async (...asked: Parameters<typeof store.records.change>) => {
+        writes += 1;
+        if (dies && writes >= killedAt) throw new Error("the process has ended");
+        return await store.records.change(...asked);
+      };
+    const named = (kind: string) =>
+      [...store.records.values()].filter((each) => each.name === `eve-${killedAt}` && each.kind === kind);
+    await expect(make(true)).rejects.toThrow("the process has ended");
+    expect([named("token"), named("link").map((each) => store.isLive(each))]).toEqual([
+      [],
+      Array(killedAt - 1).fill(false),
+    ]);
+    // One whose token is still to come stays.
+    await store.removeExpired();
+    expect(named("link")).toHaveLength(killedAt - 1);
+    const { record, token, link } = await make(false);
+    expect([token, named("token").map(({ id }) => id)]).toEqual([null, [record.id]]);
+    expect(store.find(hashOf(link?.split("=")[1] ?? ""))?.tokenId).toBe(record.id);
+    nowMs = BEGIN_MS + 60_001;
+    await store.removeExpired();
+    expect(named("link").map(({ tokenId }) => tokenId)).toEqual([record.id]);
+  },
+);
 
 it("CS4: ten sessions that nobody knows are looked for by address, and shut nobody out", async () => {
   await put("ses_5", "fresh session", { kind: "session", expiresAtMs: BEGIN_MS + SESSION_MS, ...OF_ADMIN });

@@ -7,6 +7,8 @@
  * TK2  A link is used once: its use is a change of its record, and of two processes that make it at once the topic's
  *     order lets one (S4). Its session is written before: a process that ends between the two has used up nothing.
  * TK3  A record that is over is removed by whichever process looks first; until then it opens nothing.
+ * TK4  Of a token that is made with a link the link is written first: a process that ends between the two leaves a link
+ *     that opens nothing (TK3), and no token that nobody can use.
  */
 import { type AvroAccessRecord, createAccessCodec } from "@posthaste/contracts/access-codec";
 import type { OpenCodec } from "@posthaste/contracts/codec";
@@ -15,6 +17,9 @@ import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { type AuditedFields, Secret } from "../audit/audited-fields.ts";
 import { type ConfigStore, type ConfigStoreOptions, openConfigStore } from "../config-store/config-store.ts";
 import type { Freshness } from "../http/freshness.ts";
+
+/** TK4: a link that is no older may be of a token that is still to come. */
+const MAKING_MS = 60_000;
 
 export type AccessStoreOptions = Omit<ConfigStoreOptions<AccessRecord>, "codec" | "onChange" | "auditedFields"> & {
   readonly openCodec: OpenCodec;
@@ -105,7 +110,10 @@ export class AccessStore {
 
   /** TK3. */
   async removeExpired(): Promise<void> {
-    const over = [...this.records.values()].filter((record) => !this.isLive(record));
+    const madeBeforeMs = this.#options.clock.nowMs() - MAKING_MS;
+    const over = [...this.records.values()].filter(
+      (record) => !this.isLive(record) && (record.kind !== "link" || record.createdAtMs < madeBeforeMs),
+    );
     for (const { id } of over) {
       await this.records.change(
         id,

@@ -9,7 +9,7 @@ import type { AccessStore } from "./access-store.ts";
 import type { ConsoleOrigins } from "./console-origins.ts";
 import { createCode, createToken, hashOf } from "./secret-text.ts";
 import { ADMIN_NAME, stillRead, type TokenCallers } from "./token-callers.ts";
-import type { MadeToken } from "./token-handlers.ts";
+import type { MadeLink, MadeToken } from "./token-handlers.ts";
 import type { WrongTokens } from "./wrong-tokens.ts";
 
 export interface SessionHandlersOptions {
@@ -30,11 +30,6 @@ export interface OpenedSession {
   readonly record: AccessRecord;
   /** For the cookie; told nowhere else. */
   readonly code: string;
-}
-
-export interface MadeLink {
-  readonly link: string;
-  readonly expiresAtMs: number;
 }
 
 export class SessionHandlers {

@@ -30,10 +30,16 @@ export interface MadeToken {
   readonly token: string;
 }
 
-/** A token that may have no text. */
+/** A token, and the text or the link that is told once. */
 export interface NamedToken {
   readonly record: AccessRecord;
   readonly token: string | null;
+  readonly link: string | null;
+}
+
+export interface MadeLink {
+  readonly link: string;
+  readonly expiresAtMs: number;
 }
 
 /** How browsers come by a token; its text is not in it. */
@@ -73,8 +79,15 @@ export class TokenHandlers {
     return { data: listed, nextCursor, ...store.freshness };
   }
 
-  /** Throws the Problem `forbidden` for scopes that the caller has not. */
-  async create({ name, scopes, link }: TokenInput, by: Author): Promise<NamedToken> {
+  /**
+   * TK4: `makeLink` is called for a token that is to have one, before the token is written. Throws the Problem
+   * `forbidden` for scopes that the caller has not.
+   */
+  async create(
+    { name, scopes, link }: TokenInput,
+    by: Author,
+    makeLink: (token: AccessRecord) => Promise<MadeLink>,
+  ): Promise<NamedToken> {
     const { store, clock } = this.#options;
     const [missing] = missingScopes(by.caller.scopes, scopes);
     if (missing !== undefined) {
@@ -94,8 +107,9 @@ export class TokenHandlers {
       },
       ...{ createdAtMs: clock.nowMs(), createdBy: by.caller.name, expiresAtMs: null, usedAtMs: null },
     };
+    const madeLink = link ? await makeLink({ ...made, revision: 0 }) : null;
     const record = await store.records.change(id, (_, revision) => ({ ...made, revision }), by);
-    return { record: findToken(record, id), token };
+    return { record: findToken(record, id), token, link: madeLink?.link ?? null };
   }
 
   /** What acts as the token ends with it. Throws the Problem `not_found`. */

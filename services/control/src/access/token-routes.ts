@@ -81,9 +81,7 @@ export function tokenRoutes(handlers: TokenHandlers, links: Pick<SessionHandlers
       body: { name: "TokenInput", schema: tokenInput },
       answer: { status: 201, description: "The token.", body: { name: "TokenWithKey", schema: tokenWithKey } },
       handle: async ({ body, head, by }) => {
-        const { record, token } = await handlers.create(body, by);
-        if (token !== null) return { ...viewToken(record), token, link: null };
-        const { link } = await links.createLink(head, by, record);
+        const { record, token, link } = await handlers.create(body, by, (made) => links.createLink(head, by, made));
         return { ...viewToken(record), token, link };
       },
     }),
