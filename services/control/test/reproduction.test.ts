@@ -41,6 +41,15 @@ async function putAside(
 
 const reproduce = (places: readonly string[]) => control.call("POST", "/v1/unreadable/reproduce", { places });
 
+function setLimit(topic: string, value: string): Promise<unknown> {
+  return topics.connection.withAdmin((admin) =>
+    admin.alterConfigs({
+      validateOnly: false,
+      resources: [{ type: KAFKAS_TOPIC, name: topic, configEntries: [{ name: "max.message.bytes", value }] }],
+    }),
+  );
+}
+
 async function listed(query = ""): Promise<{ readonly places: string[]; readonly nextCursor: string | null }> {
   const { status, body } = await control.call("GET", `/v1/unreadable?limit=200${query}`);
   expect(status).toBe(200);
@@ -49,14 +58,7 @@ async function listed(query = ""): Promise<{ readonly places: string[]; readonly
 
 it("UP3: a record that its topic does not take is not marked as produced again", async () => {
   const topic = topics.names.events;
-  const setLimit = (value: string) =>
-    topics.connection.withAdmin((admin) =>
-      admin.alterConfigs({
-        validateOnly: false,
-        resources: [{ type: KAFKAS_TOPIC, name: topic, configEntries: [{ name: "max.message.bytes", value }] }],
-      }),
-    );
-  await setLimit("1000");
+  await setLimit(topic, "1000");
   // The broker that leads the partition hears of a limit a moment after it was set.
   const place = await eventually(async () => {
     const aside = await putAside(topic, { value: Buffer.alloc(4000, "x") });
@@ -64,11 +66,41 @@ it("UP3: a record that its topic does not take is not marked as produced again",
     return aside;
   });
   expect((await listed()).places).toContain(place);
-  await setLimit("1000000");
+  await setLimit(topic, "1000000");
   await eventually(async () => {
     expect((await reproduce([place])).body).toEqual({ matched: 1, reproduced: 1 });
   });
   expect((await listed()).places).not.toContain(place);
+});
+
+it("UP3: cut off between the record and its mark, it is produced again by who asks again, and lost by nobody", async () => {
+  const { events, unreadable } = topics.names;
+  const endOfEvents = async () => {
+    const ends = await topics.connection.withAdmin((admin) => admin.fetchTopicOffsets(events));
+    return ends.reduce((sum, { high }) => sum + Number(high), 0);
+  };
+  const place = await putAside(events);
+  expect((await listed()).places).toContain(place);
+  const before = await endOfEvents();
+  // No mark fits.
+  await setLimit(unreadable, "10");
+  const nothing = { topic: unreadable, key: null, value: null, partition: 0, headers: { reproduced: "none/0/0" } };
+  await eventually(async () => {
+    expect(
+      await topics.producer.send([nothing]).then(
+        () => "taken",
+        () => "refused",
+      ),
+    ).toBe("refused");
+  });
+  expect((await reproduce([place])).status).toBeGreaterThanOrEqual(400);
+  expect([await endOfEvents(), (await listed()).places.includes(place)]).toEqual([before + 1, true]);
+  await setLimit(unreadable, "1000000");
+  await eventually(async () => {
+    expect((await reproduce([place])).body).toEqual({ matched: 1, reproduced: 1 });
+  });
+  expect((await listed()).places).not.toContain(place);
+  expect((await reproduce([place])).body).toEqual({ matched: 0, reproduced: 0 });
 });
 
 it("UP4: one whose topic is gone stays, one of a retry topic that is gone goes to the shortest", async () => {
