@@ -27,7 +27,7 @@ const CONTAINERS_A_BYTE = 16;
  */
 const COMMAS = 4_096;
 const COMMAS_A_BYTE = 8;
-const ESCAPED_KEY = 4;
+const ESCAPED_KEY = 8;
 /** Escapes in texts, the same: half of a surrogate pair takes a quarter of a microsecond to read and write again. */
 const ESCAPES = 4_096;
 const ESCAPES_A_BYTE = 8;

@@ -207,7 +207,17 @@ export const KNOWN_FORMS: Readonly<Record<string, Form>> = {
       { place: "context", filler: "objects of one key", bytes: 8 },
     ],
   },
-  "the same beside integrations": {
+  "97 such calls, in half a kilobyte": {
+    ...BATCH,
+    calls: 97,
+    headers: 12,
+    fillings: [
+      { place: "properties", filler: "one fraction", bytes: 770 },
+      { place: "rest", filler: "one key with a backslash in many objects", bytes: 62 },
+      { place: "context", filler: "objects of one key", bytes: 8 },
+    ],
+  },
+  "277 such calls beside integrations": {
     ...BATCH,
     keyAt: "query",
     calls: 277,
