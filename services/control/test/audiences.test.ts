@@ -229,6 +229,10 @@ describe("an audience", () => {
     const { id } = (await control.call("POST", "/v1/audiences", { name: "Off", sourceId: off })).body;
     const { status, body } = await putLines(`/v1/audiences/${id}/members`, ["a"]);
     expect([status, body.detail]).toEqual([409, expect.stringMatching(/is switched off/)]);
+    const values = { sourceId: off, values: { a: 1 } };
+    expect((await control.call("PUT", "/v1/computed-traits/refused", values)).status).toBe(409);
+    const traits = (await control.call("GET", "/v1/computed-traits?limit=200")).body.data;
+    expect(traits.map(({ name }: { name: string }) => name)).not.toContain("refused");
   });
 
   it("U3: says the last sync's word again when a record of one that was given up comes late", async () => {

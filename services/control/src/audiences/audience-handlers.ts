@@ -105,8 +105,10 @@ export class AudienceHandlers {
 
   async setValues(named: NamedTrait, said: SaidInBatches, by: Author) {
     const { sources, syncs } = this.#options;
+    const source = await sources.find(named.sourceId);
+    // Before the trait is made: what is refused leaves none.
+    if (source !== undefined) assertSourceTakes(source, named.sourceId);
     const audience = await this.#create("computed_trait", named, by);
-    assertSourceTakes(await sources.find(named.sourceId), named.sourceId);
     const { added, unchanged } = await syncs.sync({ audience, said, isWhole: false, by });
     return { changed: added, unchanged };
   }
