@@ -5,6 +5,7 @@ import { exampleOf, type FakeRequest, problem } from "./fake-control.ts";
 import { control, startConsole, visit } from "./started-console.ts";
 
 const FORM = "/connect?kind=Webhooks";
+const CALLS = "GET /v1/sources/{id}/calls";
 const MAKE = "POST /v1/destinations";
 const RECEIVER = exampleOf("POST /v1/test-receivers").body as { readonly id: string; readonly url: string };
 const destination = exampleOf("GET /v1/destinations/{id}").body as { readonly sourceIds: readonly string[] };
@@ -183,12 +184,20 @@ describe.skipIf("missing" in found)("the first event", () => {
   it("is a call of the source itself, where one comes first", async () => {
     const calls = exampleOf("GET /v1/sources/{id}/calls").body as { readonly data: readonly object[] };
     const [call] = calls.data;
+    await visit("/access");
     const page = await visit("/connect/dst_4k2v8m1n0p3q5r7s", {
-      "GET /v1/sources/{id}/calls": {
+      [CALLS]: {
         body: { ...calls, data: [{ ...call, time: "2099-01-01T00:00:00.000Z", messageIds: ["own-1"] }] },
       },
       "GET /v1/events/{messageId}": { body: DELIVERED },
     });
+    await page.clock.install();
+    await page.reload();
+    await page.getByText('"Billing" took it.').waitFor();
+    // It has come: nobody asks for it any more.
+    const asked = bodies(CALLS).length;
+    for (let second = 0; second < 15; second += 1) await page.clock.runFor(1000);
+    expect(bodies(CALLS)).toHaveLength(asked);
     await page.getByRole("link", { name: "All about this event" }).click();
     await page.waitForURL("**/events/own-1");
   });

@@ -1,7 +1,9 @@
 /** What pages say while control reads its topics for the first time since its start. */
+import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { found } from "./browser.ts";
 import { exampleOf, type FakeAnswers } from "./fake-control.ts";
+import { eventPage } from "./pages/event.ts";
 import { expectSound } from "./pages/page-states.ts";
 import { control, startConsole, visit } from "./started-console.ts";
 
@@ -21,6 +23,33 @@ function latest(complete: boolean, hasMore: boolean, rest: object = {}): FakeAns
   const { data, ...other } = exampleOf(LATEST).body as { readonly data: readonly object[] };
   const more = hasMore ? [{ ...data[0], messageId: "came-since" }] : [];
   return { [LATEST]: { body: { ...other, ...rest, data: [...more, ...data], complete } } };
+}
+
+const VERDICT = "GET /v1/events/{messageId}";
+
+/** Of a message id that control has not found. */
+function unfound(complete: boolean): FakeAnswers {
+  const { body } = exampleOf(VERDICT) as { readonly body: object };
+  const sentence = complete ? "It never came." : "Nothing is known of it yet.";
+  return { [VERDICT]: { body: { ...body, cause: "unknown", events: [], sentence, complete } } };
+}
+
+/** It has been looked at for ten minutes, and no time passes on it by itself from then on. */
+async function leaveOpen(page: Page, isShown: () => Promise<void>): Promise<void> {
+  await page.clock.install();
+  await page.reload();
+  await isShown();
+  const answered = page.waitForResponse((response) => response.url().includes("/v1/"));
+  await page.clock.pauseAt(Date.now() + 600_000);
+  await answered;
+}
+
+/** How often an operation is asked for while so many seconds pass, one after the other, as they do for a person. */
+async function askedWithin(page: Page, operation: string, seconds: number): Promise<number> {
+  const count = (): number => control.requests.filter((each) => each.operation === operation).length;
+  const before = count();
+  for (let second = 0; second < seconds; second += 1) await page.clock.runFor(1000);
+  return count() - before;
 }
 
 startConsole();
@@ -72,5 +101,36 @@ describe.skipIf("missing" in found)("while control reads for the first time", ()
     await page.getByText("75 % of 1,200,000 records").first().waitFor();
     control.answer(readTo(null));
     await page.getByText("control is still reading").first().waitFor({ state: "detached" });
+  });
+
+  it("an event that was not found yet is not one that never came, and is found when it was read", async () => {
+    const page = await visit(eventPage.path, { ...readTo({ left: 300_000, of: 1_200_000 }), ...unfound(false) });
+    const verdict = page.getByRole("region", { name: "Verdict" });
+    await verdict.getByText("Not known yet").waitFor();
+    await verdict.getByText("Nothing is known of it yet.").waitFor();
+    await page.getByText("75 % of 1,200,000 records").waitFor();
+    expect(await page.getByText("Is it the whole message id?").count()).toBe(0);
+    await expectSound(page, "all");
+    control.answer({ ...readTo(null), ...eventPage.live });
+    await verdict.getByText("Given up").waitFor();
+  });
+
+  it("an event that was not found in all of it may be another's id", async () => {
+    const page = await visit(eventPage.path, unfound(true));
+    await page.getByText("It never came. Is it the whole message id?").waitFor();
+    expect(await page.getByText("Not known yet").count()).toBe(0);
+  });
+
+  it.each([
+    ["an event that is not found", eventPage.path, unfound(true), VERDICT, "It never came."],
+    ["a list that control never reads to its end", "/deliveries", readTo(null), STATUS, "control is still reading"],
+  ])("%s is looked at ever more seldom, and never not at all", async (_, path, answers, operation, shown) => {
+    // A page of its own: its clock is another one from then on.
+    await visit("/access");
+    const page = await visit(path, answers);
+    await leaveOpen(page, () => page.getByText(shown).first().waitFor());
+    // Once a minute by then, and not every five seconds; what else is on the page may ask for the same.
+    expect(await askedWithin(page, operation, 50)).toBeLessThan(5);
+    expect(await askedWithin(page, operation, 100)).toBeGreaterThan(0);
   });
 });

@@ -127,6 +127,8 @@ beforeAll(async () => {
     ]) {
       expect((await control.call("GET", `/v1/events/${messageId}`)).body.cause).toBe(cause);
     }
+    // It has read all that was written, so that what it does not know is not there.
+    expect((await control.call("GET", "/v1/events/never-seen")).body.complete).toBe(true);
     // How its destination stood is read from a topic of its own.
     expect((await control.call("GET", "/v1/events/off")).body.sentence).toContain(" since ");
   });

@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
+import { againMs } from "../api/again.ts";
 import type { Status } from "../api/api-types.ts";
 import { CountedBar } from "../chart/counted-bar.tsx";
 import { MomentText } from "../moment/moment-text.tsx";
@@ -11,7 +12,7 @@ import styles from "./listing.module.css";
 /** While control reads for the first time. */
 const AGAIN_MS = 2000;
 /** After that, until what is shown is read whole. */
-const WHOLE_AGAIN_MS = 5000;
+const WHOLE_AGAIN = { leastMs: 5000, mostMs: 60_000 };
 /** The last of a list's key whose rows stay where they are until they are asked for anew (QL1 of paged-list.tsx). */
 export const SHOWN_PAGES = "pages";
 
@@ -61,11 +62,16 @@ function useReadAgain(isOver: boolean): void {
   const client = useQueryClient();
   useEffect(() => {
     if (!isOver) return;
-    const read = (): void =>
-      void client.invalidateQueries({ predicate: ({ queryKey }) => queryKey.at(-1) !== SHOWN_PAGES });
+    const sinceMs = Date.now();
+    let timer: ReturnType<typeof setTimeout>;
+    const read = (): void => {
+      if (!document.hidden) {
+        void client.invalidateQueries({ predicate: ({ queryKey }) => queryKey.at(-1) !== SHOWN_PAGES });
+      }
+      timer = setTimeout(read, againMs(WHOLE_AGAIN, Date.now() - sinceMs));
+    };
     read();
-    const timer = setInterval(read, WHOLE_AGAIN_MS);
-    return () => clearInterval(timer);
+    return () => clearTimeout(timer);
   }, [client, isOver]);
 }
 

@@ -1,4 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useAgain } from "../api/again.ts";
 import type { ResendInput } from "../api/api-types.ts";
 import { asked } from "../api/asked.ts";
 import { call } from "../api/client.ts";
@@ -9,7 +10,7 @@ import { Mark } from "../verdict/mark.tsx";
 import styles from "./resend.module.css";
 
 /** How often it is looked what came of it. */
-const LOOK_MS = 500;
+const LOOK = { leastMs: 500, mostMs: 10_000 };
 
 export interface ResendButtonProps {
   readonly delivery: ResendInput;
@@ -57,9 +58,10 @@ export function ResendButton({ delivery, children, label, isOnce = false, autoFo
 
 /** What the receiver said of what was sent. */
 function Outcome({ replayId }: { readonly replayId: string }) {
+  const again = useAgain(LOOK);
   const { data } = useQuery({
     ...asked("GET /v1/deliveries", { query: { replayId, limit: 1 } }),
-    refetchInterval: ({ state }) => ((state.data?.data.length ?? 0) === 0 ? LOOK_MS : false),
+    refetchInterval: ({ state }) => ((state.data?.data.length ?? 0) === 0 ? again() : false),
   });
   const [attempt] = data?.data ?? [];
   if (attempt === undefined) return <Mark tone="waiting">on its way</Mark>;

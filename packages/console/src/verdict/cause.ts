@@ -27,6 +27,14 @@ const CAUSES: Readonly<Record<Cause, CauseWords>> = {
   delivered: { words: "Delivered", tone: "good" },
 };
 
+/** While control still reads what was logged, something may yet be known of what it has not found. */
+const UNREAD: CauseWords = { words: "Not known yet", tone: "waiting" };
+
+/** Of a verdict as a whole. */
+export function verdictWords({ cause, complete }: Pick<EventVerdict, "cause" | "complete">): CauseWords {
+  return cause === "unknown" && !complete ? UNREAD : causeWords(cause);
+}
+
 export function causeWords(cause: Cause): CauseWords {
   return CAUSES[cause];
 }

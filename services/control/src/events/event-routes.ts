@@ -1,6 +1,5 @@
 /** "Why did this event not arrive?": the verdict on what a source sent under one message id. */
 import type { SuppressedUsers } from "@posthaste/core/deletion/suppression";
-import type { VerdictCause } from "@posthaste/core/verdict/verdict";
 import { z } from "zod";
 import { defineRoute, type Route } from "../http/route.ts";
 import type { PipelineAnswer } from "../pipeline/pipeline-search.ts";
@@ -10,9 +9,9 @@ import { type LookupParts, lookUpEvent } from "./event-lookup.ts";
 import { causeOfAll } from "./event-verdict.ts";
 import { eventAnswer, eventView } from "./event-view.ts";
 import { type LogSettings, unloggedEnds } from "./logged-share.ts";
+import { tellNothing } from "./nothing-known.ts";
 import { pathlessId } from "./pathless-id.ts";
 import { refusalsInWords } from "./source-refusals.ts";
-import { shellWord, type Told } from "./verdict-sentences.ts";
 
 export interface EventRoutesParts extends LookupParts {
   readonly suppressed: SuppressedUsers;
@@ -60,9 +59,12 @@ export function eventRoutes(parts: EventRoutesParts): readonly Route[] {
         const events = judged.map((each) => eventView(each, { ...terms, messageId, names }));
         const cause = causeOfAll(judged, facts);
         const leading = events.find((each) => each.cause === cause);
-        const { sentence: told, command } =
-          leading ??
-          tellNothing(cause, { ...parts, messageId, origin, search, unlogged: unloggedEnds(parts.logSettings()) });
+        const nothing = {
+          keepMs: parts.keepMs,
+          unlogged: unloggedEnds(parts.logSettings()),
+          isComplete: facts.fresh.complete,
+        };
+        const { sentence: told, command } = leading ?? tellNothing(cause, { messageId, origin, search, ...nothing });
         const isOfSource = leading === undefined && sourceId !== undefined;
         const sentence = `${told}${isOfSource ? await refusalsInWords(parts.readModel, sourceId) : ""}`;
         return {
@@ -79,37 +81,6 @@ export function eventRoutes(parts: EventRoutesParts): readonly Route[] {
     }),
   ];
 }
-
-interface SearchedFor {
-  readonly messageId: string;
-  readonly origin: string | undefined;
-  readonly keepMs: number;
-  readonly search: PipelineAnswer | null;
-  /** See `unloggedEnds`. */
-  readonly unlogged: string;
-}
-
-function tellNothing(cause: VerdictCause, { messageId, origin, keepMs, search, unlogged }: SearchedFor): Told {
-  if (cause === "suppressed") {
-    const sentence = "Not delivered: a deletion request stopped the user's events.";
-    return { sentence, command: "posthaste deletions list" };
-  }
-  const days = Math.round(keepMs / 86_400_000);
-  const searched = `what was logged in the last ${days} days`;
-  const nothing = `Nothing is known of this message id${origin === undefined ? "" : ` at ${origin} of the events`}`;
-  const sentence =
-    search?.state === "searched"
-      ? `${nothing} in ${searched}, and it does not wait for the router or delivery: ` + `it never came${unlogged}.`
-      : `${nothing} in ${searched}, and ${UNSEARCHED[search?.state ?? "failed"]}: ` +
-        `it never came, or it is under way${unlogged}.`;
-  return { sentence, command: `posthaste events scan ${shellWord(messageId)}` };
-}
-
-const UNSEARCHED: Readonly<Record<Exclude<PipelineAnswer["state"], "searched">, string>> = {
-  stopped: "what waits for the router and delivery is too much to be looked through",
-  busy: "what waits for the router and delivery was not looked through, since others are looked for",
-  failed: "what waits for the router and delivery could not be looked through",
-};
 
 function searchView(search: PipelineAnswer | null): z.input<typeof eventAnswer>["search"] {
   if (search === null) return null;

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
+import { useAgain } from "../../api/again.ts";
 import { asked } from "../../api/asked.ts";
 import { ActionLink } from "../../elements/action-link.tsx";
 import { useLive } from "../../live/live.ts";
@@ -9,8 +10,8 @@ import { Mark } from "../../verdict/mark.tsx";
 import { Timeline } from "../event/timeline.tsx";
 import styles from "./connect.module.css";
 
-/** While it is under way. */
-const AGAIN_MS = 300;
+/** While it is under way: a moment as a rule, hours where the receiver fails. */
+const AGAIN = { leastMs: 300, mostMs: 10_000 };
 
 export interface FirstEventProps {
   readonly messageId: string;
@@ -20,10 +21,11 @@ export interface FirstEventProps {
 
 /** The first event on its way: received, routed, delivered, each with its time. */
 export function FirstEvent({ messageId, children }: FirstEventProps) {
+  const again = useAgain(AGAIN);
   const query = useQuery({
     ...asked("GET /v1/events/{messageId}", { params: { messageId } }),
     refetchInterval: ({ state: { data } }) =>
-      data === undefined || data.cause === "unknown" || causeWords(data.cause).tone === "waiting" ? AGAIN_MS : false,
+      data === undefined || data.cause === "unknown" || causeWords(data.cause).tone === "waiting" ? again() : false,
   });
   const look = (): void => void query.refetch();
   useLive({ topics: ["deliveries"], filter: { messageId }, onRows: look, onGap: look });

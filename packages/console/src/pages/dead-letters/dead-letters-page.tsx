@@ -34,7 +34,7 @@ const PAGE = 50;
 export function DeadLettersPage() {
   const client = useQueryClient();
   const query = useInfiniteQuery({
-    queryKey: ["GET /v1/dead-letters/groups", "pages"],
+    queryKey: ["GET /v1/dead-letters/groups", "so far"],
     queryFn: async ({ pageParam: cursor, signal }) => {
       const page = await call("GET /v1/dead-letters/groups", { query: { limit: PAGE, cursor }, signal });
       const failed = page.data.filter(({ reasonClass }) => reasonClass === "receiver");

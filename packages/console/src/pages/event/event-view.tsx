@@ -1,5 +1,6 @@
 /** What became of the events under a message id, why, and what to do: of its page, and of what opens over a list. */
 import { useQuery } from "@tanstack/react-query";
+import { useAgain } from "../../api/again.ts";
 import type { EventVerdict } from "../../api/api-types.ts";
 import { asked } from "../../api/asked.ts";
 import { Copied, CopyButton } from "../../elements/copied.tsx";
@@ -11,7 +12,7 @@ import { useThrottled } from "../../live/throttled.ts";
 import { MomentText } from "../../moment/moment-text.tsx";
 import { useNaming } from "../../names/names.ts";
 import { quoted } from "../../terminal/quoted.ts";
-import { causeWords } from "../../verdict/cause.ts";
+import { verdictWords } from "../../verdict/cause.ts";
 import { Mark } from "../../verdict/mark.tsx";
 import { Attempts } from "./attempts.tsx";
 import { DestinationVerdict } from "./destination-verdict.tsx";
@@ -19,15 +20,16 @@ import styles from "./event-page.module.css";
 import { Remedy } from "./remedy.tsx";
 import { Timeline } from "./timeline.tsx";
 
-/** What waits or is under way is looked at again. */
-const AGAIN_MS = 5000;
+/** What waits or is under way is looked at again; the live stream tells of its end sooner. */
+const AGAIN = { leastMs: 5000, mostMs: 60_000 };
 const LEAST_BETWEEN_MS = 500;
 
 export function EventView({ messageId }: { readonly messageId: string }) {
   const { state: live } = useLiveState();
+  const again = useAgain(AGAIN);
   const query = useQuery({
     ...asked("GET /v1/events/{messageId}", { params: { messageId } }),
-    refetchInterval: ({ state }) => (isSettled(state.data) || live === "paused" ? false : AGAIN_MS),
+    refetchInterval: ({ state }) => (isSettled(state.data) || live === "paused" ? false : again()),
   });
   const look = useThrottled(() => query.refetch(), LEAST_BETWEEN_MS);
   useLive({ topics: ["deliveries"], filter: { messageId }, onRows: look, onGap: look });
@@ -35,7 +37,7 @@ export function EventView({ messageId }: { readonly messageId: string }) {
     <Loaded
       query={query}
       what="verdict"
-      isEmpty={({ cause, events }) => cause === "unknown" && events.length === 0}
+      isEmpty={({ cause, events, complete }) => complete && cause === "unknown" && events.length === 0}
       empty={
         <Empty command={`posthaste events why ${quoted(messageId)}`}>
           {query.data?.sentence ?? ""} Is it the whole message id?
@@ -48,12 +50,12 @@ export function EventView({ messageId }: { readonly messageId: string }) {
 }
 
 function isSettled(verdict: EventVerdict | undefined): boolean {
-  return verdict !== undefined && causeWords(verdict.cause).tone !== "waiting" && verdict.cause !== "unknown";
+  return verdict !== undefined && verdictWords(verdict).tone !== "waiting" && verdict.cause !== "unknown";
 }
 
 function Verdict({ verdict }: { readonly verdict: EventVerdict }) {
   const { nameOf, isSettled } = useNaming();
-  const { words, tone } = causeWords(verdict.cause);
+  const { words, tone } = verdictWords(verdict);
   return (
     <>
       <section className={styles["verdict"]} aria-label="Verdict" data-state="live">

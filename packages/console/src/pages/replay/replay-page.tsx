@@ -1,6 +1,7 @@
 /** A replay under way: how far, how fast, what came of it; and what stops it. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
+import { useAgain } from "../../api/again.ts";
 import type { Replay } from "../../api/api-types.ts";
 import { asked } from "../../api/asked.ts";
 import { ApiProblem, call } from "../../api/client.ts";
@@ -24,8 +25,10 @@ import { leftOutWords } from "./left-out.ts";
 import styles from "./replay.module.css";
 import { useSpeed } from "./speed.ts";
 
-/** While it runs; and while what it sent has not all come to an end. */
-const [RUNNING_MS, SETTLING_MS] = [1000, 5000];
+/** While it runs. */
+const RUNNING_MS = 1000;
+/** While what it sent has not all come to an end, which is hours where a receiver fails. */
+const SETTLING = { leastMs: 5000, mostMs: 60_000 };
 
 const STATES: Readonly<Record<Replay["state"], readonly [words: string, tone: Tone]>> = {
   planned: ["not started", "off"],
@@ -39,9 +42,10 @@ const STATES: Readonly<Record<Replay["state"], readonly [words: string, tone: To
 
 export function ReplayPage() {
   const { replayId } = useParams({ from: "/replays/$replayId" });
+  const settling = useAgain(SETTLING);
   const query = useQuery({
     ...asked("GET /v1/replays/{id}", { params: { id: replayId } }),
-    refetchInterval: ({ state }) => againMs(state.data),
+    refetchInterval: ({ state }) => untilAgainMs(state.data, settling()),
   });
   const nameOf = useNames();
   const { data, error, dataUpdatedAt } = query;
@@ -67,11 +71,11 @@ export function ReplayPage() {
   );
 }
 
-function againMs(replay: Replay | undefined): number | false {
+function untilAgainMs(replay: Replay | undefined, settlingMs: number): number | false {
   if (replay === undefined) return false;
   if (replay.endedAt === null) return RUNNING_MS;
   const { replayed, delivered, failedAgain } = replay;
-  return (delivered ?? 0) + (failedAgain ?? 0) < replayed ? SETTLING_MS : false;
+  return (delivered ?? 0) + (failedAgain ?? 0) < replayed ? settlingMs : false;
 }
 
 function Progress({ replay, atMs }: { readonly replay: Replay; readonly atMs: number }) {

@@ -1,0 +1,51 @@
+import { describe, expect, it } from "vitest";
+import type { PipelineAnswer } from "../pipeline/pipeline-search.ts";
+import { type SearchedFor, tellNothing } from "./nothing-known.ts";
+
+const answered = (state: PipelineAnswer["state"]): PipelineAnswer => ({
+  ...{ state, events: [], deliveries: [], records: 12, stopped: [] },
+});
+
+const searched = (differing: Partial<SearchedFor> = {}): SearchedFor => ({
+  ...{ messageId: "m 1", origin: undefined, keepMs: 7 * 86_400_000, search: answered("searched"), unlogged: "" },
+  ...{ isComplete: true, ...differing },
+});
+
+const sentence = (differing: Partial<SearchedFor>) => tellNothing("unknown", searched(differing)).sentence;
+
+describe("a message id under which nothing was found", () => {
+  it("never came, where all that was logged and all that waits was looked through", () => {
+    expect(tellNothing("unknown", searched())).toEqual({
+      sentence:
+        "Nothing is known of this message id in what was logged in the last 7 days, " +
+        "and it does not wait for the router or delivery: it never came.",
+      command: "posthaste events scan 'm 1'",
+    });
+    expect(sentence({ origin: "1:78" })).toMatch(/^Nothing is known of this message id at 1:78 of the events in /);
+    expect(sentence({ unlogged: ", or it was not logged" })).toMatch(/: it never came, or it was not logged\.$/);
+  });
+
+  it.each(["stopped", "busy", "failed"] as const)(
+    "may be under way where what waits was not looked through: %s",
+    (state) => {
+      expect(sentence({ search: answered(state) })).toMatch(/looked through.*: it never came, or it is under way\.$/);
+    },
+  );
+
+  it("may still be found while control reads: nobody is told that it never came", () => {
+    for (const search of [null, ...(["searched", "stopped", "busy", "failed"] as const).map(answered)]) {
+      const told = sentence({ search, isComplete: false, origin: "1:78" });
+      expect(told).toMatch(/^Nothing is known of this message id at 1:78 of the events yet: control is still reading /);
+      expect(told).toMatch(/ the last 7 days, and .*\. Ask again soon\.$/);
+      expect(told).not.toContain("never came");
+    }
+  });
+
+  it("is told of a user whose events a deletion request stopped as that, read or not", () => {
+    for (const isComplete of [true, false]) {
+      expect(tellNothing("suppressed", searched({ isComplete })).sentence).toBe(
+        "Not delivered: a deletion request stopped the user's events.",
+      );
+    }
+  });
+});

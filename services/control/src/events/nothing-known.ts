@@ -1,0 +1,54 @@
+/** What is told of a message id under which no event was found. */
+import type { VerdictCause } from "@posthaste/core/verdict/verdict";
+import type { PipelineAnswer } from "../pipeline/pipeline-search.ts";
+import { shellWord, type Told } from "./verdict-sentences.ts";
+
+const DAY_MS = 86_400_000;
+
+export interface SearchedFor {
+  readonly messageId: string;
+  /** The one place of posthaste.events that was asked for. */
+  readonly origin: string | undefined;
+  /** How long attempts are held, ms. */
+  readonly keepMs: number;
+  /** What waits for the router and delivery, looked through; null where it was not. */
+  readonly search: PipelineAnswer | null;
+  /** See `unloggedEnds`. */
+  readonly unlogged: string;
+  /** Control has read all that was logged: before that, what it has not found may still come to light. */
+  readonly isComplete: boolean;
+}
+
+export function tellNothing(cause: VerdictCause, searched: SearchedFor): Told {
+  if (cause === "suppressed") {
+    const sentence = "Not delivered: a deletion request stopped the user's events.";
+    return { sentence, command: "posthaste deletions list" };
+  }
+  const { messageId, origin, isComplete } = searched;
+  const nothing = `Nothing is known of this message id${origin === undefined ? "" : ` at ${origin} of the events`}`;
+  const sentence = `${nothing}${isComplete ? inAll(searched) : soFar(searched)}.`;
+  return { sentence, command: `posthaste events scan ${shellWord(messageId)}` };
+}
+
+function inAll({ keepMs, search, unlogged }: SearchedFor): string {
+  const logged = ` in what was logged in the last ${daysOf(keepMs)} days, and `;
+  return search?.state === "searched"
+    ? `${logged}it does not wait for the router or delivery: it never came${unlogged}`
+    : `${logged}${UNSEARCHED[search?.state ?? "failed"]}: it never came, or it is under way${unlogged}`;
+}
+
+function soFar({ keepMs, search }: SearchedFor): string {
+  const left = ` yet: control is still reading what was logged in the last ${daysOf(keepMs)} days, and `;
+  const waits = "it does not wait for the router or delivery";
+  return `${left}${search?.state === "searched" ? waits : UNSEARCHED[search?.state ?? "failed"]}. Ask again soon`;
+}
+
+function daysOf(keepMs: number): number {
+  return Math.round(keepMs / DAY_MS);
+}
+
+const UNSEARCHED: Readonly<Record<Exclude<PipelineAnswer["state"], "searched">, string>> = {
+  stopped: "what waits for the router and delivery is too much to be looked through",
+  busy: "what waits for the router and delivery was not looked through, since others are looked for",
+  failed: "what waits for the router and delivery could not be looked through",
+};
