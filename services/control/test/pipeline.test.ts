@@ -145,6 +145,8 @@ describe("an event that nothing is written down of", () => {
   });
 
   it("says what it is at where nothing waits, and where nothing is found", async () => {
+    // Before control has read all that was logged, it does not say so.
+    await eventually(async () => expect((await verdictOn("never-sent")).complete).toBe(true));
     const { cause, sentence } = await verdictOn("never-sent");
     expect(cause).toBe("unknown");
     expect(sentence).toMatch(/^Nothing is known .*, and it does not wait for the router or delivery: it never came/);
