@@ -1,0 +1,42 @@
+/** What control reaches the outside with: the connection to the brokers, the schema registry, the sender of tests. */
+import { readFile } from "node:fs/promises";
+import { createTopicNames } from "@posthaste/contracts/topics";
+import type { Log } from "@posthaste/core/log";
+import type { Clock } from "@posthaste/core/time";
+import { createOpenCodec } from "@posthaste/kafka/codec/registry";
+import { connectKafka } from "@posthaste/kafka/connection/connect";
+import { createKafkaMetrics } from "@posthaste/kafka/connection/metrics";
+import { kafkaAccess, registryAccess } from "@posthaste/runtime/connection-settings";
+import { createWebhookSender } from "@posthaste/webhook/sender";
+import type { Registry } from "prom-client";
+import type { ControlConfig } from "./config.ts";
+
+export interface OpenClientsOptions {
+  readonly config: ControlConfig;
+  readonly log: Log;
+  readonly registry: Registry;
+  readonly clock: Clock;
+}
+
+export type Clients = Awaited<ReturnType<typeof openClients>>;
+
+/** Resolves when the certificates to trust are read; nothing is connected yet. */
+export async function openClients({ config, log, registry, clock }: OpenClientsOptions) {
+  const { POSTHASTE_EXTRA_CA: caPath } = config;
+  const names = createTopicNames(config.POSTHASTE_TOPIC_PREFIX);
+  const sender = createWebhookSender({
+    allowNetworks: config.POSTHASTE_ALLOW_NETWORKS,
+    denyNetworks: config.POSTHASTE_DENY_NETWORKS,
+    ports: config.POSTHASTE_WEBHOOK_PORTS,
+    extraCa: caPath === undefined ? undefined : await readFile(caPath, "utf8"),
+    registry,
+    clock,
+  });
+  const connection = connectKafka({
+    ...kafkaAccess(config),
+    clientId: "posthaste-control",
+    log,
+    metrics: createKafkaMetrics(registry),
+  });
+  return { names, sender, connection, openCodec: createOpenCodec({ ...registryAccess(config), names, log }) };
+}

@@ -1,0 +1,58 @@
+/** The configuration and its keepers: sources, destinations, the audit trail of their changes, the producer of all. */
+import { createDestinationCodec, type DestinationRecord } from "@posthaste/contracts/destination-codec";
+import { createSecretBox } from "@posthaste/contracts/secret-box";
+import { createSourceCodec, type SourceRecord } from "@posthaste/contracts/source-codec";
+import type { Log } from "@posthaste/core/log";
+import type { Clock } from "@posthaste/core/time";
+import { createProducer } from "@posthaste/kafka/producer/producer";
+import { openAudit } from "./audit/open-audit.ts";
+import type { Clients } from "./clients.ts";
+import type { ControlConfig } from "./config.ts";
+import { openConfigStore } from "./config-store/config-store.ts";
+import { destinationAudit } from "./destinations/destination-audit.ts";
+import { sourceAudit } from "./sources/source-audit.ts";
+
+export interface OpenConfigurationOptions {
+  readonly config: ControlConfig;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** See ConfigStoreOptions. */
+  readonly writer: number;
+  /** A topic cannot be followed any more. */
+  readonly fail: (reason: Error) => void;
+}
+
+export type Configuration = Awaited<ReturnType<typeof openConfiguration>>;
+
+/** Resolves when both tables are being read. */
+export async function openConfiguration({ names, connection, openCodec }: Clients, options: OpenConfigurationOptions) {
+  const { config, clock, log, writer, fail } = options;
+  const [sourceCodec, destinationRecords] = await Promise.all([
+    openCodec<SourceRecord>("source"),
+    openCodec<DestinationRecord>("destination"),
+  ]);
+  const producer = await createProducer(connection, {
+    name: "control",
+    topics: [
+      ...[names.sourceConfig, names.destinationConfig, names.events, names.deletions, names.suppressions],
+      names.audit,
+    ],
+  });
+  const audit = await openAudit({ connection, openCodec, names, clock, fail });
+  const store = { producer, clock, log, writer, trail: audit.trail };
+  const [sources, destinations] = await Promise.all([
+    openConfigStore(connection, {
+      ...store,
+      topic: names.sourceConfig,
+      codec: createSourceCodec(sourceCodec),
+      auditedFields: sourceAudit,
+    }),
+    openConfigStore(connection, {
+      ...store,
+      topic: names.destinationConfig,
+      codec: createDestinationCodec(destinationRecords, createSecretBox(config.POSTHASTE_SECRET_KEYS)),
+      auditedFields: destinationAudit,
+    }),
+  ]);
+  return { producer, audit, sources, destinations };
+}

@@ -1,0 +1,133 @@
+/**
+ * Control's parts: each is opened after those that it is given, in the order of this file. `app.ts` says when they
+ * begin to work, `routes.ts` which calls they answer.
+ */
+import type { Log } from "@posthaste/core/log";
+import type { Clock } from "@posthaste/core/time";
+import type { Registry } from "prom-client";
+import { openAccess } from "./access/open-access.ts";
+import { openAudiences } from "./audiences/open-audiences.ts";
+import { type Clients, openClients } from "./clients.ts";
+import type { ControlConfig } from "./config.ts";
+import { type Configuration, openConfiguration } from "./configuration.ts";
+import { openDeletions } from "./deletions/open-deletions.ts";
+import { DestinationLetters } from "./deliveries/destination-letters.ts";
+import { VisibleLetters } from "./deliveries/visible-letters.ts";
+import { openHealth } from "./health/open-health.ts";
+import { createControlMetrics } from "./http/metrics.ts";
+import { openReadModel } from "./read-model/read-model.ts";
+import { readModelPath } from "./read-model/read-model-path.ts";
+import { openReplays } from "./replays/open-replays.ts";
+import { openResends } from "./resends/open-resends.ts";
+import { openSourceCalls } from "./sources/open-source-calls.ts";
+import { openTestReceivers } from "./test-receivers/open-test-receivers.ts";
+import { openUnreadable } from "./unreadable/open-unreadable.ts";
+
+export interface PartsOptions {
+  readonly config: ControlConfig;
+  readonly host: string;
+  readonly log: Log;
+  readonly registry: Registry;
+  /** Ends the process: the tables cannot be read. */
+  readonly fail: (reason: Error) => void;
+  readonly clock: Clock;
+  /** Of S3 of config-store.ts. */
+  readonly writer: number;
+  /** Where the server listens, or will. */
+  readonly port: () => number;
+}
+
+export type Parts = Awaited<ReturnType<typeof openParts>>;
+
+/** Resolves when every table is being read. */
+export async function openParts(options: PartsOptions) {
+  const clients = await openClients(options);
+  const configuration = await openConfiguration(clients, options);
+  const readers = await openReaders(clients, configuration, options);
+  const actors = await openActors(clients, configuration, readers, options);
+  return { ...clients, ...configuration, ...readers, ...actors };
+}
+
+type Readers = Awaited<ReturnType<typeof openReaders>>;
+
+/** The read model of attempts and dead letters, what it cannot read, who may ask control, and the audiences. */
+async function openReaders(clients: Clients, configuration: Configuration, options: PartsOptions) {
+  const { names, connection, openCodec } = clients;
+  const { audit, sources } = configuration;
+  const { config, clock, log, writer, fail } = options;
+  const { trail } = audit;
+  const unknownSchemaMs = config.POSTHASTE_UNKNOWN_SCHEMA_WAIT;
+  const unreadable = await openUnreadable({ connection, names, clock, trail, fail });
+  const readModel = openReadModel({
+    ...{ unreadable, unknownSchemaMs, connection, openCodec, names },
+    path: await readModelPath(config.POSTHASTE_CONTROL_DATA_DIR, log),
+    maxEntries: config.POSTHASTE_DELIVERY_LOG_ENTRIES ?? null,
+    keepMs: config.POSTHASTE_DELIVERY_LOG_KEEP,
+  });
+  const access = await openAccess({
+    ...{ origins: config.POSTHASTE_CONSOLE_ORIGINS, port: options.port },
+    ...{ connection, openCodec, names, adminToken: config.POSTHASTE_ADMIN_TOKEN, clock, log, writer, trail },
+  });
+  const metrics = createControlMetrics(options.registry);
+  const audiences = await openAudiences({
+    ...{ connection, openCodec, names, sources, clock, writer, trail, unreadable, unknownSchemaMs, fail },
+    onEmitted: (identifies) => metrics.audienceIdentifies.inc(identifies),
+    onDropped: (records) => metrics.audienceRecordsDropped.inc(records),
+    folder: config.POSTHASTE_CONTROL_DATA_DIR ?? null,
+    ratePerSecond: config.POSTHASTE_AUDIENCE_RATE,
+    leaseMs: config.POSTHASTE_AUDIENCE_LEASE,
+  });
+  return { unreadable, readModel, access, metrics, audiences };
+}
+
+/** What acts on events and dead letters that are there: deletions, replays, resends, tests, and their health. */
+async function openActors(clients: Clients, configuration: Configuration, readers: Readers, options: PartsOptions) {
+  const { names, connection, openCodec } = clients;
+  const { producer, audit, sources, destinations } = configuration;
+  const { readModel } = readers;
+  const { config, clock, log, writer, fail } = options;
+  const { trail } = audit;
+  const deletions = await openDeletions({
+    ...{ producer, clock, log, writer, trail },
+    ...{ connection, openCodec, names, sources, destinations, readModel, fail },
+    suppressionDays: config.POSTHASTE_SUPPRESSION_DAYS,
+  });
+  const { suppressed } = deletions;
+  const replays = await openReplays({
+    alsoTidy: () => health.removeGone(),
+    ...{ connection, openCodec, names, destinations, suppressed, readModel, clock, log, writer, trail, fail },
+  });
+  const sourceCalls = await openSourceCalls({
+    ...{ connection, openCodec, names, clock, sources, readModel, suppressed },
+    unknownSchemaMs: config.POSTHASTE_UNKNOWN_SCHEMA_WAIT,
+    ingestUrl: config.POSTHASTE_INGEST_URL ?? null,
+  });
+  const testReceivers = openTestReceivers({
+    ...{ isOn: config.POSTHASTE_TEST_RECEIVER, destinations, clock },
+    url: () => `http://${options.host}:${options.port()}`,
+  });
+  const letters = new VisibleLetters(readModel, suppressed, replays.past);
+  const destinationLetters = new DestinationLetters({ readModel, letters, nowMs: clock.nowMs });
+  const health = await openHealth({
+    ...{ connection, openCodec, names, destinations, readModel, clock, fail },
+    deadLetters: (destinationId) => destinationLetters.count(destinationId),
+  });
+  const resends = await openResends({
+    ...{ connection, openCodec, names, destinations, readModel, letters, suppressed, trail, log },
+  });
+  return { deletions, replays, sourceCalls, testReceivers, letters, health, resends };
+}
+
+/** Who writes is closed before what it writes with, and the connection last. */
+export async function closeParts(parts: Parts): Promise<void> {
+  await parts.replays.close();
+  await parts.resends.close();
+  await parts.health.close();
+  await Promise.all([parts.access.close(), parts.audit.close(), parts.sourceCalls.close()]);
+  await Promise.all([parts.readModel.close(), parts.audiences.close(), parts.deletions.close()]);
+  await parts.unreadable.close();
+  await parts.sender.close();
+  await parts.producer.close();
+  await Promise.all([parts.sources.close(), parts.destinations.close()]);
+  await parts.connection.close();
+}

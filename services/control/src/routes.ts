@@ -1,0 +1,89 @@
+/** Every route of control, in the order of `/openapi.json`. */
+import type { Clock } from "@posthaste/core/time";
+import type { Readiness } from "@posthaste/runtime/admin-server";
+import { registryAccess } from "@posthaste/runtime/connection-settings";
+import type { ControlConfig } from "./config.ts";
+import { deadLetterRoutes } from "./deliveries/dead-letter-routes.ts";
+import { deliveryRoutes } from "./deliveries/delivery-routes.ts";
+import { latestRoutes } from "./deliveries/latest-routes.ts";
+import { LetterExport } from "./deliveries/letter-export.ts";
+import { letterExportRoutes } from "./deliveries/letter-export-routes.ts";
+import { catalogRoutes } from "./destinations/catalog-routes.ts";
+import { destinationRoutes } from "./destinations/destination-routes.ts";
+import { destinationSecretRoutes } from "./destinations/secret-routes.ts";
+import { destinationTestRoutes } from "./destinations/test-routes.ts";
+import { openDoctor, toldTopics } from "./doctor/open-doctor.ts";
+import { openEvents } from "./events/open-events.ts";
+import type { Route } from "./http/route.ts";
+import { liveRoutes } from "./live/live-routes.ts";
+import { createOpenFeeds } from "./live/live-topics.ts";
+import type { Parts } from "./parts.ts";
+import { sourceRoutes } from "./sources/source-routes.ts";
+import { suppressedKeyCheck } from "./suppressions/suppressed-key.ts";
+
+export interface RoutesOptions {
+  readonly config: ControlConfig;
+  readonly clock: Clock;
+  /** As `/readyz` answers it. */
+  readonly readiness: () => Promise<Readiness>;
+}
+
+/** Resolves when the schemas that the routes of events read are known. */
+export async function openRoutes(parts: Parts, options: RoutesOptions): Promise<readonly Route[]> {
+  const { config, clock, readiness } = options;
+  const { connection, names, sources, destinations, readModel, letters, replays, health } = parts;
+  const { suppressed } = parts.deletions;
+  return [
+    ...catalogRoutes(),
+    ...sourceRoutes({ sources, clock }),
+    ...parts.sourceCalls.routes,
+    ...parts.testReceivers.routes,
+    ...destinationRoutes({ destinations, sources, clock }),
+    ...destinationSecretRoutes({ destinations, sources, clock }),
+    ...destinationTestRoutes({ destinations, sender: parts.sender, clock }),
+    ...parts.deletions.routes,
+    ...(await openEventRoutes(parts, options)),
+    ...deliveryRoutes(readModel, suppressed),
+    ...latestRoutes({ readModel, suppressed, nowMs: clock.nowMs }),
+    ...parts.resends.routes,
+    ...deadLetterRoutes(letters),
+    ...letterExportRoutes(new LetterExport({ ...replays.reading, suppressed, past: replays.past })),
+    ...replays.routes,
+    ...health.routes({ readiness, plans: replays.plans, ingestUrl: config.POSTHASTE_INGEST_URL ?? null }),
+    ...openDoctor({
+      ...{ connection, names, clock, destinations, readiness, heard: health.heard },
+      ...{ services: config.POSTHASTE_READY_URLS, registry: registryAccess(config) },
+      told: toldTopics(config),
+    }),
+    ...parts.audiences.routes,
+    ...parts.unreadable.routes,
+    ...parts.access.routes,
+    ...parts.audit.routes,
+    ...streamRoutes(parts, clock),
+  ];
+}
+
+function openEventRoutes(parts: Parts, { config, clock }: RoutesOptions): Promise<readonly Route[]> {
+  const { names, connection, openCodec, sources, destinations, readModel, letters, access, audit, health } = parts;
+  const { suppressed } = parts.deletions;
+  return openEvents({
+    ...{ connection, openCodec, names, sources, destinations, readModel, letters, suppressed, clock },
+    ...{ audit: audit.journal, isStillAllowed: access.isStillAllowed, keepMs: config.POSTHASTE_DELIVERY_LOG_KEEP },
+    logSettings: () => health.heard.book.processes(),
+  });
+}
+
+function streamRoutes(parts: Parts, clock: Clock): readonly Route[] {
+  const { readModel, letters, audit, replays, health, sources, sourceCalls, access, metrics } = parts;
+  const { suppressed } = parts.deletions;
+  return liveRoutes({
+    openFeeds: createOpenFeeds({
+      ...{ readModel, letters, audit: audit.live, replays: replays.live, health: health.live },
+      isSuppressed: suppressedKeyCheck(suppressed),
+      calls: { sources, tail: sourceCalls.tail, suppressed },
+    }),
+    isStillAllowed: access.isStillAllowed,
+    onOpen: (streams) => metrics.liveStreams.set(streams),
+    clock,
+  });
+}
