@@ -5,8 +5,8 @@
  * AE1  A record is finished when its identify is acknowledged, so a crash loses none; what is repeated has the message
  *      id that it had, which is of what the record says.
  * AE2  Identifies go out in the order in which the records of a partition stand.
- * AE3  They go out at a rate, so that they do not stand in front of what sources send. What waits is in the topic, and
- *      costs nothing.
+ * AE3  They go out at a rate, so that they do not stand in front of what sources send, in steps of a few at a time
+ *      (emitter-pace.ts). What waits is in the topic, and costs nothing.
  * AE4  What waits of an audience that was removed becomes no identify (AQ1 of audience-presence.ts).
  */
 import { createHash } from "node:crypto";
@@ -27,14 +27,10 @@ import type { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-rec
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import { bareEvent } from "../bare-event.ts";
 import { AudiencePresence, type AudiencePresenceOptions } from "./audience-presence.ts";
+import { stepMsAt } from "./emitter-pace.ts";
 
 /** Of each partition: what waits for its turn here waits as well in the topic. */
 const WINDOW = { maxRecords: 200, maxBytes: 1024 * 1024 };
-/**
- * Between two steps while something waits: a few identifies a step and no bursts, in front of which an event would
- * wait.
- */
-const STEP_MS = 5;
 /** Tasks that wait for their turn are read again by whoever is next. */
 const DRAIN_MS = 1000;
 
@@ -150,7 +146,8 @@ export class AudienceEmitter {
     if (ready.length > 0) this.#send(ready);
     for (const task of gone) task.finish();
     if (gone.length > 0) this.#options.onDropped(gone.length);
-    if (this.#waiting.length > 0) this.#stepIn(Math.max(STEP_MS, this.#bucket.waitMs(1, nowMs)));
+    const stepMs = stepMsAt(this.#bucket.perSecond);
+    if (this.#waiting.length > 0) this.#stepIn(Math.max(stepMs, this.#bucket.waitMs(1, nowMs)));
   }
 
   /** Unless a step is coming already, or what is first in line waits to be looked up. */
