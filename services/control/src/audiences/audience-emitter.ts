@@ -6,7 +6,7 @@
  *      id that it had, which is of what the record says.
  * AE2  Identifies go out in the order in which the records of a partition stand.
  * AE3  They go out at a rate, so that they do not stand in front of what sources send, in steps of a few at a time
- *      (emitter-pace.ts). What waits is in the topic, and costs nothing.
+ *      (EP1 and EP2 of emitter-pace.ts). What waits is in the topic, and costs nothing.
  * AE4  What waits of an audience that was removed becomes no identify (AQ1 of audience-presence.ts).
  */
 import { createHash } from "node:crypto";
@@ -15,7 +15,6 @@ import type { TopicNames } from "@posthaste/contracts/topics";
 import type { MembershipRecord } from "@posthaste/core/audience/membership";
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Event } from "@posthaste/core/event/event";
-import { TokenBucket } from "@posthaste/core/isolation/token-bucket";
 import { eventKey } from "@posthaste/core/routing/partition-key";
 import type { Clock } from "@posthaste/core/time";
 import { decodeOrReason } from "@posthaste/kafka/codec/unreadable";
@@ -27,7 +26,7 @@ import type { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-rec
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import { bareEvent } from "../bare-event.ts";
 import { AudiencePresence, type AudiencePresenceOptions } from "./audience-presence.ts";
-import { stepMsAt } from "./emitter-pace.ts";
+import { EmitterPace } from "./emitter-pace.ts";
 
 /** Of each partition: what waits for its turn here waits as well in the topic. */
 const WINDOW = { maxRecords: 200, maxBytes: 1024 * 1024 };
@@ -65,7 +64,7 @@ function isTold(item: Taken): item is Told {
 export class AudienceEmitter {
   readonly #options: AudienceEmitterOptions;
   readonly #consumer: WindowedConsumer;
-  readonly #bucket: TokenBucket;
+  readonly #pace: EmitterPace;
   readonly #presence: AudiencePresence;
   readonly #closing = new AbortController();
   #waiting: Task<Taken>[] = [];
@@ -76,7 +75,7 @@ export class AudienceEmitter {
     const { names, codec, audiences, ratePerSecond, unknownSchemaMs, clock, onFailure } = options;
     this.#options = options;
     this.#presence = new AudiencePresence({ audiences, log: connection.log, signal: this.#closing.signal });
-    this.#bucket = new TokenBucket(ratePerSecond, clock.monotonicMs());
+    this.#pace = new EmitterPace(ratePerSecond, clock.monotonicMs());
     this.#consumer = createWindowedConsumer<Taken>(connection, {
       groupId: names.audienceEmitterGroup,
       topics: [names.audiences],
@@ -136,8 +135,7 @@ export class AudienceEmitter {
       if (!task.window.isRevoked && isTold(task.item)) {
         const presence = this.#presence.of(task.item);
         if (presence === "unknown") this.#learn(task.item);
-        if (presence === "unknown" || (presence === "there" && !this.#bucket.hasToken(nowMs))) break;
-        if (presence === "there") this.#bucket.take(1, nowMs);
+        if (presence === "unknown" || (presence === "there" && !this.#pace.takeTurn(nowMs))) break;
         (presence === "there" ? ready : gone).push(task);
       }
       looked += 1;
@@ -146,8 +144,7 @@ export class AudienceEmitter {
     if (ready.length > 0) this.#send(ready);
     for (const task of gone) task.finish();
     if (gone.length > 0) this.#options.onDropped(gone.length);
-    const stepMs = stepMsAt(this.#bucket.perSecond);
-    if (this.#waiting.length > 0) this.#stepIn(Math.max(stepMs, this.#bucket.waitMs(1, nowMs)));
+    if (this.#waiting.length > 0) this.#stepIn(this.#pace.nextStepMs(nowMs));
   }
 
   /** Unless a step is coming already, or what is first in line waits to be looked up. */
