@@ -340,6 +340,19 @@ describe("a batch's integrations", () => {
     expect(await statusOf({ integrations: { a: true } }, 30)).toBe(413);
   });
 
+  it("beside compressed calls that differ in nothing are as dear as calls: with sixteen, half as many are taken", async () => {
+    const statusOfCompressed = async (calls: number, shared: number) => {
+      const integrations = Object.fromEntries(Array.from({ length: shared }, (_, n) => [`Destination ${n}`, true]));
+      const body = gzipSync(JSON.stringify({ batch: Array(calls).fill({ ...CALL, type: "track" }), integrations }));
+      return (await gateway.post("/v1/batch", body, { "content-encoding": "gzip" })).status;
+    };
+    expect(await statusOfCompressed(130, 0)).toBe(200);
+    expect(await statusOfCompressed(60, 16)).toBe(200);
+    expect(gateway.events()).toHaveLength(190);
+    expect(await statusOfCompressed(130, 16)).toBe(413);
+    expect(gateway.events()).toHaveLength(190);
+  });
+
   it("stand beside thousands of calls, as many as anyone names", async () => {
     const integrations = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`Destination ${n}`, n % 2 === 0]));
     const batch = Array.from({ length: 1_500 }, () => ({ ...CALL, type: "track" }));

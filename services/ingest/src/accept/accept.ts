@@ -131,9 +131,10 @@ class CallAcceptance implements Accept {
     const { envelope } = opened;
     const parsed = parseBatch(envelope, MAX_SHARED_LENGTH);
     if (!parsed.accepted) return this.#refuse(toRefusal(parsed.refusal));
-    const { calls } = parsed.batch;
+    const { calls, integrations } = parsed.batch;
     const count = opened.countOf(calls);
-    const mostOfCalls = sentBytes < body.length ? mostCalls(sentBytes) : Number.POSITIVE_INFINITY;
+    const shared = integrations === null ? 0 : Object.keys(integrations.enabled).length;
+    const mostOfCalls = sentBytes < body.length ? mostCalls(sentBytes, shared) : Number.POSITIVE_INFINITY;
     if (count > mostOfCalls) return this.#refuse(SAYS_TOO_MUCH);
     const size = Math.max(1, count);
     const found = this.#admit(this.#sourceOf(envelope, request), request, { calls: size, bytes: body.length });

@@ -141,6 +141,10 @@ describe("a compressed body", () => {
     expect(saysTooMuch(batchOf(139), 40)).toBe(true);
   });
 
+  it("has fewer calls the more integrations stand beside them, half as many with sixteen", () => {
+    expect([mostCalls(40, 16), mostCalls(40, 48), mostCalls(7_488, 60)]).toEqual([69, 34.5, 421.05263157894734]);
+  });
+
   it("may become no more than its size allows, and never more than any body", () => {
     expect([mostExpandedBytes(0), mostExpandedBytes(100), mostExpandedBytes(1_000_000)]).toEqual([
       262_144, 313_344, 8_388_608,

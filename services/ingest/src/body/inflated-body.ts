@@ -40,6 +40,11 @@ const DIGITS_A_BYTE = 512;
 /** Calls, the same: two that differ in their ids differ in more bytes than this allows for one. */
 const CALLS = 128;
 const CALLS_A_BYTE = 1 / 4;
+/**
+ * As many integrations beside a batch's calls cost in each of them what a call costs: an event has them as a map, which
+ * is written key by key and copied where a call has some itself.
+ */
+const SHARED_INTEGRATIONS = 16;
 /** What a refused call counts as: the reason against it is made, and the call is written again to be kept. */
 export const REFUSED_CALL = 3;
 /** Bytes beside a batch's calls, the same: they are parsed and written in one piece, to be measured. */
@@ -64,9 +69,12 @@ const BROTLI_A_BYTE = 512;
 const REFUSED = 64 * 1024;
 const REFUSED_A_BYTE = 256;
 
-/** The calls that a batch may have that was sent as so many bytes. */
-export function mostCalls(sentBytes: number): number {
-  return CALLS + CALLS_A_BYTE * sentBytes;
+/**
+ * The calls that a batch may have that was sent as so many bytes. `sharedIntegrations`: how many destinations it
+ * switches on or off for all of them.
+ */
+export function mostCalls(sentBytes: number, sharedIntegrations = 0): number {
+  return (CALLS + CALLS_A_BYTE * sentBytes) / (1 + sharedIntegrations / SHARED_INTEGRATIONS);
 }
 
 /** The bytes of events that it may become. */

@@ -269,5 +269,17 @@ export const KNOWN_FORMS: Readonly<Record<string, Form>> = {
     headers: 17,
     fillings: [{ place: "rest", filler: "brackets", bytes: 18_824 }],
   },
+  "277 calls with a long number that share ten integrations and have one of their own, in 850 bytes": {
+    ...BATCH,
+    path: "/v1/import",
+    keyAt: "body",
+    key: "written with escapes",
+    calls: 277,
+    fillings: [
+      { place: "properties", filler: "one fraction", bytes: 385 },
+      { place: "shared integrations", filler: "integer keys far apart", bytes: 124 },
+      { place: "integrations", filler: "objects in objects", bytes: 4 },
+    ],
+  },
   "2,500 calls of no type": { ...BATCH, calls: 2_500, fault: "no type" },
 };
