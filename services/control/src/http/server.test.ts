@@ -169,6 +169,47 @@ it("a streamed answer begins at once, however long its first bytes take", async 
   expect(await answer.text()).toBe("at last");
 });
 
+describe("a connection", () => {
+  const GET_THING = `GET /v1/things/1 HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`;
+
+  /** A connection that sends so many requests at once, of which none is answered, and how many are begun. */
+  async function sendAtOnce(requests: number) {
+    const sent = { begun: 0, isCutOff: false };
+    serve(() => {
+      sent.begun++;
+      return new Promise(() => {});
+    });
+    await server.listen({ host: "127.0.0.1", port: 0 });
+    const { port } = server.server.address() as AddressInfo;
+    const socket = connect(port, "127.0.0.1", () => socket.write(GET_THING.repeat(requests)));
+    socket.on("error", () => {});
+    socket.once("close", () => {
+      sent.isCutOff = true;
+    });
+    return sent;
+  }
+
+  it("may have sixteen requests open", async () => {
+    const sent = await sendAtOnce(16);
+    await expect.poll(() => sent.begun, { timeout: 30_000 }).toBe(16);
+    expect(sent.isCutOff).toBe(false);
+  });
+
+  it("is cut off when it has seventeen", async () => {
+    const sent = await sendAtOnce(17);
+    await expect.poll(() => sent.isCutOff, { timeout: 30_000 }).toBe(true);
+  });
+
+  it("is one of a thousand at most, takes so many requests and is not idle for longer than a minute", () => {
+    const { maxConnections, maxRequestsPerSocket, timeout } = serve(() => ({ name: "thing" })).server;
+    expect({ maxConnections, maxRequestsPerSocket, timeout }).toEqual({
+      maxConnections: 1_000,
+      maxRequestsPerSocket: 10_000,
+      timeout: 60_000,
+    });
+  });
+});
+
 describe("a route that may last", () => {
   const BODY_TIMEOUT_MS = 200;
 
