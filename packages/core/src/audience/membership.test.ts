@@ -104,12 +104,16 @@ class World {
     return this.#syncs.length;
   }
 
-  /** What waits is emitted; when the emitter is killed it is read again, but for some of it. */
-  emit(isKilled: boolean): void {
+  /**
+   * Emits what waits. An emitter that is killed leaves off after `sent` records of each partition and has committed
+   * `committed` of those, so that the next one emits the others again.
+   */
+  emit(killed: { readonly sent: number; readonly committed: number } | null): void {
     for (const [partition, records] of this.#log.entries()) {
       const from = this.#committed[partition] ?? 0;
-      this.#emitted.push(...records.slice(from).filter(({ userId }) => userId !== null));
-      if (!isKilled) this.#committed[partition] = records.length;
+      const sent = Math.min(records.length - from, killed?.sent ?? Number.POSITIVE_INFINITY);
+      this.#emitted.push(...records.slice(from, from + sent).filter(({ userId }) => userId !== null));
+      this.#committed[partition] = from + Math.min(sent, killed?.committed ?? sent);
     }
   }
 
@@ -142,14 +146,17 @@ class World {
 type Incident =
   | { readonly what: "write" | "repeat"; readonly sync: number }
   | { readonly what: "pass"; readonly ms: number }
-  | { readonly what: "emit"; readonly isKilled: boolean };
+  | { readonly what: "emit"; readonly killed: { readonly sent: number; readonly committed: number } | null };
 type Begin = { readonly what: "begin"; readonly wanted: Values | null; readonly offMs: number };
 
 const clockOffMs = fc.integer({ min: -50, max: 50 });
 const incident: fc.Arbitrary<Incident> = fc.oneof(
   fc.record({ what: fc.constantFrom("write" as const, "repeat" as const), sync: fc.nat() }),
   fc.record({ what: fc.constant("pass" as const), ms: fc.integer({ min: 0, max: 20 }) }),
-  fc.record({ what: fc.constant("emit" as const), isKilled: fc.boolean() }),
+  fc.record({
+    what: fc.constant("emit" as const),
+    killed: fc.option(fc.record({ sent: fc.nat({ max: 6 }), committed: fc.nat({ max: 6 }) })),
+  }),
 );
 
 function happen(world: World, event: Incident | Begin): void {
@@ -165,7 +172,7 @@ function happen(world: World, event: Incident | Begin): void {
       world.pass(event.ms);
       return;
     case "emit":
-      world.emit(event.isKilled);
+      world.emit(event.killed);
   }
 }
 
@@ -202,7 +209,7 @@ describe("the newest identify of each user", () => {
               const repair = world.begin(null, offMs);
               while (world.write(repair));
             }
-            world.emit(false);
+            world.emit(null);
             for (const userId of USERS) {
               const newest = world.newest(userId);
               // Who was never in an audience may never have been told of.
