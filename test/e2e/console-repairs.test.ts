@@ -5,7 +5,7 @@ import type { Locator, Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
 import { sendBatch, sendOne } from "./calls.ts";
 import { type ConsoleFlow, expectNothingSideways, openConsole } from "./console-flow.ts";
-import { pagesLeftOut, secretsShown } from "./known-secrets.ts";
+import { pagesLeftOut, secretsKept, secretsShown } from "./known-secrets.ts";
 import { createRoute, firstAttempts, messageIdsOf, NO_ROUTE, type Route, untilKnown } from "./route.ts";
 import { createStrictReceiver } from "./strict-receiver.ts";
 import { ARRIVAL, browser, hasNoBrowser, useConsole } from "./use-console.ts";
@@ -186,7 +186,7 @@ describe.skipIf(hasNoBrowser)("a person at the console", () => {
     },
   );
 
-  it("sees no secret on any page, nor does the browser keep or get one", async () => {
+  it("sees no secret on any page, nor does the browser, a topic or a log keep one", async () => {
     const { control, system } = installation;
     const { destinationId, sourceId, sharedSecret, path, writeKey } = await createRoute(
       installation,
@@ -198,7 +198,7 @@ describe.skipIf(hasNoBrowser)("a person at the console", () => {
     await control.call("PATCH", `/v1/destinations/${destinationId}`, { settings: { urls } });
     await control.call("POST", `/v1/destinations/${destinationId}/secret/next`, { sharedSecret: next });
     await untilKnown(installation);
-    receiver.script(path, { status: 400, body: "no" });
+    receiver.script(path, { status: 400, body: `no ${header}` });
     const call = { type: "track", userId: "ada", event: "Kept", messageId: "kept-0123456789" };
     expect(await sendOne(system.ingestUrl, writeKey, call)).toBe(200);
     const planned = (await eventually(async () => {
@@ -236,6 +236,14 @@ describe.skipIf(hasNoBrowser)("a person at the console", () => {
     const exported = await file.text();
     expect(exported).toContain(call.messageId);
     expect(Object.values(secrets).filter((secret) => exported.includes(secret))).toEqual([]);
+    const kept = await secretsKept(installation, secrets);
+    expect(kept.found).toEqual([]);
+    expect(kept.places).toEqual(
+      expect.arrayContaining([
+        ...["the log of ingest", "the log of router", "the log of delivery", "the log of control"],
+        ...["destination-config", "tokens", "audit", "events", "deliveries", "attempts", "dead-letters", "replays"],
+      ]),
+    );
     expect(faults()).toEqual([]);
   });
 });

@@ -1,7 +1,12 @@
-/** Secrets that are known, looked for wherever a person's browser may have them. */
+/** Secrets that are known, looked for wherever a person's browser may have them, in every topic and in every log. */
 import { readFile } from "node:fs/promises";
+import { SILENT_LOG } from "@posthaste/core/log";
+import { connectKafka } from "@posthaste/kafka/connection/connect";
+import { topicTexts } from "@posthaste/testbed/topic-texts";
+import { withAdmin } from "@posthaste/testkit/broker";
 import type { Page, Response } from "playwright-core";
 import { expect } from "vitest";
+import type { Installation } from "./installation.ts";
 
 /** What a page has beside its text: what stands in its fields, and what the browser keeps of it. */
 const BESIDE = `JSON.stringify([
@@ -45,6 +50,32 @@ export async function secretsShown(page: Page, { addresses, secrets }: SecretSea
   }
   page.off("response", take);
   return shown;
+}
+
+/** What an installation keeps: in which topics and logs of its services which of the secrets stands. */
+export async function secretsKept(
+  { system, names }: Installation,
+  secrets: SecretSearch["secrets"],
+): Promise<{ readonly found: readonly string[]; readonly places: readonly string[] }> {
+  const { brokers } = system.stack;
+  const places = new Map<string, string>();
+  for (const service of ["ingest", "router", "delivery", "control"]) {
+    places.set(`the log of ${service}`, await readFile(system.process(service).logFile, "latin1"));
+  }
+  const listed = await withAdmin((admin) => admin.listTopics(), brokers);
+  const connection = connectKafka({ brokers, clientId: "e2e", log: SILENT_LOG });
+  try {
+    for (const topic of listed.filter((each) => each.startsWith(names.topicPrefix))) {
+      const texts = await topicTexts({ connection }, topic);
+      if (texts.length > 0) places.set(topic.slice(names.topicPrefix.length), texts.join(" "));
+    }
+  } finally {
+    await connection.close();
+  }
+  const found = [...places].flatMap(([place, text]) =>
+    Object.entries(secrets).flatMap(([name, secret]) => (text.includes(secret) ? `${name} in ${place}` : [])),
+  );
+  return { found, places: [...places.keys()] };
 }
 
 /** The addresses of the console's pages as it has them, such as `/sources/$sourceId`, that none of these leads to. */

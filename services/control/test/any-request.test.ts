@@ -3,6 +3,7 @@
  * done without a token, and nothing beyond a scope.
  */
 import { SCOPES } from "@posthaste/core/access/scope";
+import { topicTexts } from "@posthaste/testbed/topic-texts";
 import { eventually } from "@posthaste/testkit/eventually";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -11,7 +12,6 @@ import { EXAMPLES } from "../src/examples/examples.ts";
 import { scopesOf } from "../src/http/admit.ts";
 import { ADMIN_TOKEN } from "./control.ts";
 import { type DescribedOperation, describedOperations } from "./described-operations.ts";
-import { readValues } from "./read-values.ts";
 import { control, topics, useControl } from "./use-control.ts";
 
 useControl();
@@ -48,7 +48,7 @@ beforeAll(async () => {
 afterAll(async () => {
   const { names } = topics;
   const kept = await Promise.all(
-    [names.tokens, names.audit, names.destinationConfig].map((each) => readValues(topics, each)),
+    [names.tokens, names.audit, names.destinationConfig].map((each) => topicTexts(topics, each)),
   );
   const written = `${control.logged()} ${kept.flat().join(" ")}`;
   expect(kept.flat().length).toBeGreaterThan(20);

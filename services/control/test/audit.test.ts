@@ -1,12 +1,12 @@
 /** The audit, over two control processes. */
 import type { AuditEntry } from "@posthaste/core/access/audit-entry";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
+import { topicTexts } from "@posthaste/testbed/topic-texts";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AuditJournal } from "../src/audit/audit-journal.ts";
 import { type Answer, startTestControl, type TestControl } from "./control.ts";
 import { createLogWriter, deadLetterAt } from "./log-writer.ts";
-import { readValues } from "./read-values.ts";
 
 let topics: TestTopics;
 let one: TestControl;
@@ -151,7 +151,7 @@ it("every operation that changes something is told of, and none of them with a s
     expect(body.data).toContainEqual(expect.objectContaining({ operation, requestId: requestOf(answer) }));
   }
   expect((await newest("target=user-s3cret"))?.operation).toBe("endSuppressions");
-  const kept = (await readValues(topics, topics.names.audit)).join("\n");
+  const kept = (await topicTexts(topics, topics.names.audit)).join("\n");
   expect(kept).toContain("removeSource");
   for (const each of secrets) {
     expect([each, text.includes(each)]).toEqual([each, false]);

@@ -2,10 +2,10 @@
 import { request } from "node:http";
 import { text } from "node:stream/consumers";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
+import { topicTexts } from "@posthaste/testbed/topic-texts";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ADMIN_TOKEN, startTestControl, type TestControl } from "./control.ts";
-import { readValues } from "./read-values.ts";
 
 let topics: TestTopics;
 let one: TestControl;
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  const kept = [...(await readValues(topics, topics.names.tokens)), ...(await readValues(topics, topics.names.audit))];
+  const kept = [...(await topicTexts(topics, topics.names.tokens)), ...(await topicTexts(topics, topics.names.audit))];
   expect(kept.length).toBeGreaterThan(20);
   for (const secret of secrets) {
     expect(one.logged() + two.logged()).not.toContain(secret);

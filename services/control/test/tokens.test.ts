@@ -2,13 +2,13 @@
 
 import { SCOPES, type Scope } from "@posthaste/core/access/scope";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
+import { topicTexts } from "@posthaste/testbed/topic-texts";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ROUTE_NEEDS } from "../src/access/route-needs.ts";
 import { scopesOf } from "../src/http/admit.ts";
 import { ADMIN_TOKEN, type Answer, startTestControl, type TestControl } from "./control.ts";
 import { type DescribedOperation, describedOperations } from "./described-operations.ts";
-import { readValues } from "./read-values.ts";
 
 let topics: TestTopics;
 let one: TestControl;
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  const kept = await readValues(topics, topics.names.tokens);
+  const kept = await topicTexts(topics, topics.names.tokens);
   expect(kept.length).toBeGreaterThan(5);
   for (const secret of secrets) {
     expect(one.logged() + two.logged()).not.toContain(secret);

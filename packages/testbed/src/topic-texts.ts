@@ -1,0 +1,32 @@
+/** What stands in a topic, as the bytes' own text: for what must not be in it. */
+import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
+import { followLog } from "@posthaste/kafka/log/log-reader";
+import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
+
+/** Key, headers and value of every record that stands in the topic now. */
+export async function topicTexts(
+  { connection }: { readonly connection: KafkaConnection },
+  topic: string,
+): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const { partition, end } of await topicOffsets(connection, topic)) {
+    const reader = await followLog(connection, {
+      ...{ topic, partition, from: "start" },
+      onRecords: (records) => {
+        found.push(...records.map(textOf));
+      },
+      onFailure: (reason) => {
+        throw reason;
+      },
+    });
+    await reader.reached(end);
+    await reader.close();
+  }
+  return found;
+}
+
+function textOf({ key, value, headers }: IncomingRecord): string {
+  const named = Object.entries(headers).flat(2);
+  return [key, ...named, value].map((part) => part?.toString("latin1") ?? "").join(" ");
+}
