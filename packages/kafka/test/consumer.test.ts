@@ -1,5 +1,6 @@
 /** Rules: CN1 and CN2 of owned-partitions.ts, FT1 of fill-ticks.ts. */
 import { PosthasteError } from "@posthaste/core/errors";
+import { KafkaJSNonRetriableError } from "kafkajs";
 import { describe, expect, it } from "vitest";
 import { FakeGroup } from "./fake-group.ts";
 import { close, connectionCut, joined, pass, refusal, useFakeTime } from "./fake-group-time.ts";
@@ -58,6 +59,20 @@ describe("a windowed consumer that starts", () => {
     connected.resolve();
     await refused;
     expect(group.asked).not.toContain("run");
+  });
+
+  it("was stopped, whatever its client, which the stop destroyed, says of the brokers", async () => {
+    const group = new FakeGroup();
+    const [connecting, connected] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    group.connect = () => {
+      connecting.resolve();
+      return connected.promise;
+    };
+    const refused = expect(group.consumer.start()).rejects.toMatchObject({ code: "closed" });
+    await connecting.promise;
+    await group.consumer.stop();
+    connected.reject(new KafkaJSNonRetriableError("Failed to connect: brokers array is empty"));
+    await refused;
   });
 
   it("looks for a broker for longer than the limit of a standstill, and works without metrics", async () => {

@@ -55,7 +55,8 @@ export class FetchLoop {
 
   /**
    * Connects and subscribes; tries again while no broker answers, since a service may be started before its brokers.
-   * Resolves early when `isWanted` says that nobody waits for it any more.
+   * Resolves early when `isWanted` says that nobody waits for it any more, whatever the attempt then comes to: the
+   * client that is destroyed by a stop finds no broker.
    */
   async connect(isWanted: () => boolean): Promise<void> {
     const { groupId, topics } = this.#options.consumer;
@@ -65,6 +66,7 @@ export class FetchLoop {
         await this.#consumer.subscribe({ topics: [...topics], fromBeginning: true });
         return;
       } catch (error) {
+        if (!isWanted()) return;
         if (!isPassingFailure(error)) throw toPosthasteError(error, `group ${groupId}`);
         await pause(retryPauseMs(failures));
       }
