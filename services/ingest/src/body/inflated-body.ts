@@ -64,7 +64,7 @@ const EXPANDED_A_BYTE = 512;
  * bytes a letter, and is parsed and written at half the speed.
  */
 const BROTLI = 64 * 1024;
-const BROTLI_A_BYTE = 512;
+const BROTLI_A_BYTE = 336;
 /** Letters of refused calls, the same: they are written again to be kept. */
 const REFUSED = 64 * 1024;
 const REFUSED_A_BYTE = 256;

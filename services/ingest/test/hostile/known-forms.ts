@@ -281,5 +281,10 @@ export const KNOWN_FORMS: Readonly<Record<string, Form>> = {
       { place: "integrations", filler: "objects in objects", bytes: 4 },
     ],
   },
+  "three hundred calls of letters and one of three bytes, in 1.2 KB": {
+    ...BATCH,
+    calls: 1_862,
+    fillings: [{ place: "traits", filler: "letters and one of three bytes", bytes: 1_693 }],
+  },
   "2,500 calls of no type": { ...BATCH, calls: 2_500, fault: "no type" },
 };
