@@ -11,7 +11,15 @@ import { type Browser, type BrowserContext, chromium, type Locator, type Page } 
 
 /** What the console stores under. The draft has a test of its own, that it holds no secret. */
 const STORED = ["posthaste-theme", "posthaste-letters", "posthaste-zone", "posthaste-connect"];
-const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"];
+const FLAGS = [
+  "--headless",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--no-first-run",
+  "--disable-background-networking",
+  // The headless shell would hint letters in full, where Chromium hints them slightly: their pictures would differ.
+  "--font-render-hinting=slight",
+];
 /** For whatever comes to a page. */
 const PATIENCE_MS = 60_000;
 /** The browser tells of each such answer by itself. */
