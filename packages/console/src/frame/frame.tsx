@@ -52,7 +52,7 @@ export function Frame({ session }: { readonly session: Exclude<SessionState, { r
       <Rail />
       <TopBar onSearch={() => setSearching(true)} onHelp={() => setHelping(true)} />
       <Page />
-      <Palette isOpen={isSearching} onClose={() => setSearching(false)} />
+      <Palette isOpen={isSearching} onClose={() => setSearching(false)} onHelp={() => setHelping(true)} />
       <HelpDialog isOpen={isHelping} onClose={() => setHelping(false)} />
       {openedEvent !== undefined && (
         <Suspense>

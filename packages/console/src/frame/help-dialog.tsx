@@ -7,7 +7,7 @@ import styles from "./frame.module.css";
 import { PLACES } from "./places.ts";
 
 const KEYS: readonly (readonly [string, string])[] = [
-  ["/", "Search"],
+  ["/", "Search: a message id, a name, a page, a command"],
   ["Ctrl k", "Search, from a field too"],
   ["?", "These keys"],
   ...PLACES.map(({ key, name }) => [`g ${key}`, `Go to ${name}`] as const),

@@ -1,96 +1,103 @@
-/** One field that leads everywhere: to an event by its message id, and to every page. */
+/** One field that leads everywhere: to an event by its message id, to what has a name, to every page and command. */
+import { useQuery } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
 import { useState } from "react";
 import {
   Autocomplete,
   Dialog,
+  Header,
   Input,
-  Keyboard,
   Menu,
   MenuItem,
+  MenuSection,
   Modal,
   ModalOverlay,
   SearchField,
-  Text,
 } from "react-aria-components";
 import elements from "../elements/elements.module.css";
+import { allDestinations, allSources } from "../names/names.ts";
+import { type PaletteLine, useCommands } from "./commands.ts";
 import styles from "./frame.module.css";
-import { pastedId } from "./pasted-id.ts";
-import { PLACES } from "./places.ts";
+import { findSections } from "./palette-lines.ts";
 
 export interface PaletteProps {
   readonly isOpen: boolean;
   readonly onClose: () => void;
+  readonly onHelp: () => void;
 }
 
-export function Palette({ isOpen, onClose }: PaletteProps) {
-  const router = useRouter();
-  const [typed, setTyped] = useState("");
-  const close = (): void => {
-    setTyped("");
-    onClose();
-  };
-  const goTo = (path: string): void => {
-    close();
-    router.history.push(path);
-  };
-  const id = pastedId(typed);
-  const words = typed.trim().toLowerCase();
-  const places = PLACES.filter(({ name }) => name.toLowerCase().includes(words));
-  /** For Enter right after a paste, when the list has marked nothing yet; else the marked line goes by itself. */
-  const goToFirst = (): void => {
-    if (document.querySelector("[role=menuitem][data-focused]") !== null) return;
-    const first = id === null ? places[0]?.path : `/events/${encodeURIComponent(id)}`;
-    if (first !== undefined) goTo(first);
-  };
+export function Palette({ isOpen, onClose, onHelp }: PaletteProps) {
   return (
     <ModalOverlay
       className={elements["overlay"] ?? ""}
       isDismissable
       isOpen={isOpen}
       onOpenChange={(opens) => {
-        if (!opens) close();
+        if (!opens) onClose();
       }}
     >
       <Modal className={elements["modal"] ?? ""}>
         <Dialog className={styles["palette"] ?? ""} aria-label="Search">
-          <Autocomplete inputValue={typed} onInputChange={setTyped}>
-            <SearchField aria-label="A message id, or a page" autoFocus onSubmit={goToFirst}>
-              <Input className={elements["input"] ?? ""} placeholder="Paste a message id, or type a page's name" />
-            </SearchField>
-            <Menu
-              className={styles["menu"] ?? ""}
-              aria-label="What was found"
-              renderEmptyState={() => <p className={styles["none"]}>No page has this name.</p>}
-            >
-              {id !== null && (
-                <MenuItem
-                  id="event"
-                  textValue={`Why did it not arrive? ${id}`}
-                  className={styles["menuItem"] ?? ""}
-                  onAction={() => goTo(`/events/${encodeURIComponent(id)}`)}
-                >
-                  <Text slot="label">
-                    Why did it not arrive? <code className={styles["id"]}>{id}</code>
-                  </Text>
-                </MenuItem>
-              )}
-              {places.map(({ path, name, key }) => (
-                <MenuItem
-                  key={path}
-                  id={path}
-                  textValue={name}
-                  className={styles["menuItem"] ?? ""}
-                  onAction={() => goTo(path)}
-                >
-                  <Text slot="label">{name}</Text>
-                  <Keyboard>g {key}</Keyboard>
-                </MenuItem>
-              ))}
-            </Menu>
-          </Autocomplete>
+          <Lines onClose={onClose} onHelp={onHelp} />
         </Dialog>
       </Modal>
     </ModalOverlay>
+  );
+}
+
+function Lines({ onClose, onHelp }: Omit<PaletteProps, "isOpen">) {
+  const router = useRouter();
+  const [typed, setTyped] = useState("");
+  const { data: destinations = [] } = useQuery(allDestinations);
+  const { data: sources = [] } = useQuery(allSources);
+  const commands = useCommands(onHelp);
+  const sections = findSections({ typed, destinations, sources, commands });
+  const follow = ({ does }: PaletteLine): void => {
+    onClose();
+    if (typeof does === "function") does();
+    else router.history.push(does.href);
+  };
+  /** For Enter right after a paste, when the list has marked nothing yet; else the marked line goes by itself. */
+  const followFirst = (): void => {
+    if (document.querySelector("[role=menuitem][data-focused]") !== null) return;
+    const first = sections[0]?.lines[0];
+    if (first !== undefined) follow(first);
+  };
+  return (
+    <Autocomplete inputValue={typed} onInputChange={setTyped}>
+      <SearchField
+        aria-label="A message id, a name, a page or a command"
+        autoFocus
+        onSubmit={followFirst}
+        className={styles["asked"] ?? ""}
+      >
+        <Input className={elements["input"] ?? ""} placeholder="Paste a message id, or type a name or a command" />
+      </SearchField>
+      <Menu
+        className={styles["menu"] ?? ""}
+        aria-label="What was found"
+        renderEmptyState={() => <p className={styles["none"]}>Nothing has this name.</p>}
+      >
+        {sections.map(({ name, lines }) => (
+          <MenuSection key={name} id={name}>
+            <Header className={styles["menuHead"] ?? ""}>{name}</Header>
+            {lines.map((line) => (
+              <MenuItem
+                key={line.id}
+                id={line.id}
+                textValue={`${line.name} ${line.code ?? ""}`.trim()}
+                className={styles["menuItem"] ?? ""}
+                onAction={() => follow(line)}
+              >
+                <span>
+                  {line.name} {line.code !== undefined && <code className={styles["id"]}>{line.code}</code>}
+                </span>
+                {line.keys !== undefined && <kbd>{line.keys}</kbd>}
+              </MenuItem>
+            ))}
+          </MenuSection>
+        ))}
+      </Menu>
+    </Autocomplete>
   );
 }

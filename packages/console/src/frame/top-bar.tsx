@@ -1,6 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { CircleHelp, Search, UserRound } from "lucide-react";
-import { useState } from "react";
 import {
   Button as AriaButton,
   Header,
@@ -15,7 +14,7 @@ import { searchOf } from "../listing/filter.ts";
 import { LiveDot } from "../live/live-dot.tsx";
 import { chooseUtc, isUtcChosen, useZone } from "../moment/zone.ts";
 import { signOut, useSession } from "../session/session.ts";
-import { chooseTheme, chosenTheme, THEMES } from "../theme/theme-choice.ts";
+import { chooseTheme, THEMES, useTheme } from "../theme/theme-choice.ts";
 import styles from "./frame.module.css";
 
 export interface TopBarProps {
@@ -46,8 +45,8 @@ export function TopBar({ onSearch, onHelp }: TopBarProps) {
 function OwnMenu() {
   const client = useQueryClient();
   const { name, scopes } = useSession();
-  const [theme, setTheme] = useState(chosenTheme);
-  const [zones, setZones] = useState(isUtcChosen() ? "utc" : "local");
+  const theme = useTheme();
+  useZone();
   return (
     <MenuTrigger>
       <AriaButton className={styles["own"] ?? ""} aria-label={`You: ${name}`}>
@@ -61,9 +60,7 @@ function OwnMenu() {
             disallowEmptySelection
             selectedKeys={[theme]}
             onSelectionChange={(keys) => {
-              const chosen = THEMES.find((each) => each === firstOf(keys)) ?? "system";
-              chooseTheme(chosen);
-              setTheme(chosen);
+              chooseTheme(THEMES.find((each) => each === firstOf(keys)) ?? "system");
             }}
           >
             <Header className={styles["menuHead"] ?? ""}>Theme</Header>
@@ -76,11 +73,9 @@ function OwnMenu() {
           <MenuSection
             selectionMode="single"
             disallowEmptySelection
-            selectedKeys={[zones]}
+            selectedKeys={[isUtcChosen() ? "utc" : "local"]}
             onSelectionChange={(keys) => {
-              const chosen = firstOf(keys) === "utc" ? "utc" : "local";
-              chooseUtc(chosen === "utc");
-              setZones(chosen);
+              chooseUtc(firstOf(keys) === "utc");
             }}
           >
             <Header className={styles["menuHead"] ?? ""}>Times</Header>

@@ -1,0 +1,66 @@
+/** What fits what was typed into the palette, the likeliest first. */
+import type { PaletteLine } from "./commands.ts";
+import { pastedId } from "./pasted-id.ts";
+import { PLACES } from "./places.ts";
+
+/** Of a thousand destinations no more are looked through by eye. */
+const MOST_NAMED = 8;
+
+export interface Named {
+  readonly id: string;
+  readonly name: string;
+}
+
+export interface PaletteSource {
+  readonly typed: string;
+  readonly destinations: readonly Named[];
+  readonly sources: readonly Named[];
+  readonly commands: readonly PaletteLine[];
+}
+
+export interface PaletteSection {
+  readonly name: string;
+  readonly lines: readonly PaletteLine[];
+}
+
+/** Those that have a line. A text with a digit is likelier an id than a name; any other is an id where nothing is named so. */
+export function findSections({ typed, destinations, sources, commands }: PaletteSource): readonly PaletteSection[] {
+  const id = pastedId(typed);
+  const fits = fitting(typed);
+  const isTyped = typed.trim() !== "";
+  const named = [
+    {
+      name: "Destinations and sources",
+      lines: isTyped
+        ? [...namedLines(destinations, "destinations", fits), ...namedLines(sources, "sources", fits)]
+        : [],
+    },
+    { name: "Pages", lines: PLACES.filter(fits).map(placeLine) },
+    { name: "Commands", lines: commands.filter(fits) },
+  ];
+  const events = { name: "Events", lines: id === null ? [] : [eventLine(id)] };
+  const ordered = id !== null && /\d/.test(id) ? [events, ...named] : [...named, events];
+  return ordered.filter(({ lines }) => lines.length > 0);
+}
+
+/** Each word of what was typed stands somewhere in the name, or the whole of it is the id. */
+function fitting(typed: string): (line: { readonly name: string; readonly id?: string }) => boolean {
+  const words = typed.toLowerCase().split(/\s+/);
+  return ({ name, id }) => id === typed.trim() || words.every((word) => name.toLowerCase().includes(word));
+}
+
+function namedLines(all: readonly Named[], path: string, fits: (named: Named) => boolean): readonly PaletteLine[] {
+  return all
+    .filter(fits)
+    .slice(0, MOST_NAMED)
+    .map(({ id, name }) => ({ id, name, does: { href: `/${path}/${id}` } }));
+}
+
+function placeLine({ path, name, key }: (typeof PLACES)[number]): PaletteLine {
+  return { id: path, name, keys: `g ${key}`, does: { href: path } };
+}
+
+function eventLine(id: string): PaletteLine {
+  const href = `/events/${encodeURIComponent(id)}`;
+  return { id: href, name: "Why did it not arrive?", code: id, does: { href } };
+}

@@ -1,0 +1,156 @@
+/** The palette: what it finds, and what it does. */
+import type { Locator, Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { axeFaults, contrastFaults, focusOf, found, sidewaysPx } from "./browser.ts";
+import { exampleOf } from "./fake-control.ts";
+import { deliveriesPage } from "./pages/deliveries.ts";
+import { eventPage } from "./pages/event.ts";
+import { startConsole, visit } from "./started-console.ts";
+
+startConsole();
+
+const READ_ONLY = {
+  "GET /v1/session": { body: { name: "dana", tokenId: "tok_1", scopes: ["read"], expiresAt: null } },
+};
+const DESTINATION = exampleOf("GET /v1/destinations/{id}").body;
+const NAMED = {
+  "GET /v1/destinations": {
+    body: {
+      data: Array.from({ length: 12 }, (_, n) => Object.assign({}, DESTINATION, { id: `dst_${n}`, name: `Acme ${n}` })),
+      ...{ nextCursor: null, asOf: null, complete: true },
+    },
+  },
+};
+
+async function openPalette(page: Page): Promise<void> {
+  await page.getByRole("navigation", { name: "Pages" }).waitFor();
+  await page.keyboard.press("Control+k");
+  await page.getByRole("dialog", { name: "Search" }).locator("input:focus").waitFor();
+}
+
+/** Types it there and presses Enter. */
+async function command(page: Page, words: string): Promise<void> {
+  await openPalette(page);
+  await page.keyboard.type(words);
+  await page
+    .getByRole("menuitem", { name: new RegExp(words, "i") })
+    .first()
+    .waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog", { name: "Search" }).waitFor({ state: "detached" });
+}
+
+const lines = (page: Page) => page.getByRole("menuitem").allInnerTexts();
+
+describe.skipIf("missing" in found)("the palette", () => {
+  it("has every page and command, with the keys that do the same", async () => {
+    const page = await visit("/activity", NAMED);
+    await openPalette(page);
+    const all = (await lines(page)).map((line) => line.replaceAll("\n", " "));
+    for (const line of ["Overview g o", "Access g t", "Connect a webhook", "New token", "Use it in the terminal"]) {
+      expect(all).toContain(line);
+    }
+    for (const line of ["Pause what comes live l", "Theme: light", "Theme: dark", "Times: UTC", "All keys ?"]) {
+      expect(all).toContain(line);
+    }
+    for (const line of ["Keys of a single character: off", "Sign out"]) expect(all).toContain(line);
+    for (const theme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme: theme });
+      expect(await (theme === "light" ? axeFaults : contrastFaults)(page)).toEqual([]);
+    }
+    await page.setViewportSize({ width: 360, height: 480 });
+    expect(await sidewaysPx(page)).toBe(0);
+    // The last line, from the first: it scrolls to it, and the field stays in sight.
+    await page.keyboard.press("ArrowUp");
+    const last = page.getByRole("menuitem", { name: "Sign out" });
+    await expect.poll(() => last.getAttribute("data-focused")).toBe("true");
+    const placed = async (target: Locator) => {
+      const box = await target.boundingBox();
+      return box !== null && box.y >= 0 && box.y + box.height <= 480;
+    };
+    await expect
+      .poll(async () => [await placed(last), await placed(page.locator("input:focus"))])
+      .toEqual([true, true]);
+  });
+
+  it("finds a destination by a part of its name, eight at the most, and leads to it", async () => {
+    const page = await visit("/activity", NAMED);
+    await openPalette(page);
+    await page.keyboard.type("acme");
+    await expect.poll(async () => (await lines(page)).filter((line) => line.startsWith("Acme"))).toHaveLength(8);
+    await page.keyboard.type(" 11");
+    await expect.poll(() => lines(page)).toEqual(["Acme 11"]);
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/destinations/dst_11");
+  });
+
+  it("takes what is named for what is meant, and else, or with a digit in it, an id", async () => {
+    const page = await visit("/activity", { ...NAMED, ...eventPage.live, ...deliveriesPage.live });
+    await openPalette(page);
+    await page.keyboard.type("deliveries");
+    await expect
+      .poll(async () => (await lines(page)).map((line) => line.split("\n")[0]))
+      .toEqual(["Deliveries", "Why did it not arrive? deliveries"]);
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/deliveries");
+    await openPalette(page);
+    await page.keyboard.type("dst_3");
+    await expect.poll(() => lines(page)).toEqual(["Why did it not arrive? dst_3", "Acme 3"]);
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/destinations/dst_3");
+  });
+
+  it("chooses theme and zone, as the menu of one's own name shows then", async () => {
+    const page = await visit(eventPage.path, eventPage.live);
+    await page.getByText("Given up").first().waitFor();
+    await command(page, "theme: dark");
+    expect(await page.evaluate(() => document.documentElement.dataset["theme"])).toBe("dark");
+    await command(page, "utc");
+    await expect.poll(() => page.locator("time").first().innerText()).toContain("10:12:07.113");
+    await page.getByRole("button", { name: "You: admin" }).click();
+    for (const name of ["Dark", "UTC"]) {
+      expect(await page.getByRole("menuitemradio", { name }).getAttribute("aria-checked")).toBe("true");
+    }
+  });
+
+  it("pauses what comes live, switches single keys off and on, and tells all keys", async () => {
+    const page = await visit("/activity");
+    await page.getByRole("button", { name: /^live/ }).waitFor();
+    await command(page, "pause");
+    await page.getByRole("button", { name: /^paused since/ }).waitFor();
+    await command(page, "go on with");
+    await page.getByRole("button", { name: /^live/ }).waitFor();
+    await command(page, "single character: off");
+    await page.keyboard.press("?");
+    await page.keyboard.press("l");
+    await command(page, "single character: on");
+    expect(await page.getByRole("button", { name: /^live/ }).count()).toBe(1);
+    await command(page, "all keys");
+    const help = page.getByRole("dialog", { name: "Keys" });
+    await help.waitFor();
+    await page.keyboard.press("Escape");
+    await help.waitFor({ state: "detached" });
+  });
+
+  it("leads to a new token, and has for who may only read nothing that they may not do", async () => {
+    const page = await visit("/activity");
+    await command(page, "new token");
+    await focusOf(page.getByRole("dialog", { name: "New token" }).getByLabel("Name"));
+    const reader = await visit("/activity", READ_ONLY);
+    await openPalette(reader);
+    expect((await lines(reader)).filter((line) => /^(New token|Connect)/.test(line))).toEqual([]);
+  });
+
+  it("says that nothing was found, and signs out", async () => {
+    const page = await visit("/activity");
+    await openPalette(page);
+    await page.keyboard.type("no such thing");
+    await page.getByText("Nothing has this name.").waitFor();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog", { name: "Search" }).waitFor({ state: "detached" });
+    await command(page, "sign out");
+    await page.getByRole("heading", { name: "Sign in to Posthaste" }).waitFor();
+  });
+});
