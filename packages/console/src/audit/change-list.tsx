@@ -6,7 +6,7 @@ import { PagedList } from "../listing/paged-list.tsx";
 import { MomentText } from "../moment/moment-text.tsx";
 import { useNames } from "../names/names.ts";
 import styles from "./change-list.module.css";
-import { type Change, operationWords } from "./change-words.ts";
+import { type Change, operationWords, WAY_WORDS } from "./change-words.ts";
 
 export type ChangeFilterKey = "actor" | "target" | "operation" | "since" | "until";
 
@@ -47,7 +47,7 @@ function ChangeRow({ change, nameOf }: ChangeRowProps) {
     <>
       <MomentText at={time} withDistance />
       <span>
-        <strong>{actor}</strong> <span className={styles["detail"]}>by {way}</span>
+        <strong>{actor}</strong> <span className={styles["detail"]}>by {WAY_WORDS[way]}</span>
       </span>
       <span>
         {operationWords(operation)} <code>{nameOf(target)}</code>

@@ -3,6 +3,14 @@ import type { AuditPage } from "../api/api-types.ts";
 
 export type Change = AuditPage["data"][number];
 
+/** By what it was asked for. */
+export const WAY_WORDS: Readonly<Record<Change["way"], string>> = {
+  console: "the console",
+  cli: "the command line",
+  api: "the API",
+  other: "a way that this page does not know",
+};
+
 /** `changeSource` as words: change source. */
 export function operationWords(operation: string): string {
   return operation.replace(/([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`);

@@ -19,10 +19,12 @@ export const SHOWN_PAGES = "pages";
 export interface FreshnessProps {
   readonly asOf: string | null;
   readonly complete: boolean;
+  /** Why what came since is not known. */
+  readonly failure?: Error | null;
 }
 
 /** Of when a list is, and whether control has read all of it. */
-export function Freshness({ asOf, complete }: FreshnessProps) {
+export function Freshness({ asOf, complete, failure = null }: FreshnessProps) {
   return (
     <div className={styles["small"]}>
       {asOf !== null && (
@@ -30,27 +32,29 @@ export function Freshness({ asOf, complete }: FreshnessProps) {
           as of <MomentText at={asOf} />
         </>
       )}
-      {!complete && <StillReading />}
+      {!complete && <StillReading isFirst={asOf === null} />}
+      {failure !== null && ` · what came since could not be read: ${failure.message}`}
     </div>
   );
 }
 
 /**
- * How far control is, where it reads its topics for the first time since its start. What the page shows is read again
+ * How far control is (`isFirst`: nothing stands before it), where it reads its topics for the first time since its start. What the page shows is read again
  * when that is over.
  */
-function StillReading() {
+function StillReading({ isFirst }: { readonly isFirst: boolean }) {
   const { data } = useQuery({
     ...statusQuery,
     refetchInterval: ({ state }) => (readingOf(state.data) === null ? false : AGAIN_MS),
   });
   const reading = readingOf(data);
   useReadAgain(data !== undefined && reading === null);
-  if (reading === null) return <> · control is still reading: entries may be missing</>;
+  const before = isFirst ? "" : " · ";
+  if (reading === null) return <>{before}control is still reading: entries may be missing</>;
   const { left, of } = reading;
   return (
     <>
-      {` · control is still reading, ${shareOf((of - left) / of)} of ${countOf(of)} records: entries may be missing, deliveries go on`}
+      {`${before}control is still reading, ${shareOf((of - left) / of)} of ${countOf(of)} records: entries may be missing, deliveries go on`}
       <div className={styles["reading"]}>
         <CountedBar label="what control has read" count={of - left} of={of} />
       </div>

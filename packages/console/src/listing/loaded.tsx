@@ -2,22 +2,20 @@
  * What is read, in its four states. Loading: nothing for 150 ms, then a skeleton of about the size of what comes.
  * Empty: one sentence, one action, its command. Error: what, since when, the request's id, again; what was read stays.
  * Live: what was read.
+ *
+ * LD1  A failure is since when it came first, however often it is tried again, and stands until something was read.
+ * LD2  Where control does not answer, it is tried again until it does.
  */
 import type { UseQueryResult } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useState } from "react";
-import { ApiProblem } from "../api/client.ts";
-import { Button } from "../elements/button.tsx";
 import { Copied } from "../elements/copied.tsx";
-import { MomentText } from "../moment/moment-text.tsx";
 import { useNaming } from "../names/names.ts";
+import { type FailingQuery, Failure, useFault } from "./failure.tsx";
 import styles from "./listing.module.css";
 
 const QUIET_MS = 150;
 
-type ReadQuery<Data> = Pick<
-  UseQueryResult<Data>,
-  "data" | "error" | "errorUpdatedAt" | "isFetching" | "refetch" | "failureReason"
->;
+type ReadQuery<Data> = Pick<UseQueryResult<Data>, "data"> & FailingQuery;
 
 export interface LoadedProps<Data> {
   readonly query: ReadQuery<Data>;
@@ -48,12 +46,13 @@ function Named<Data>({ isAwaited = false, ...props }: Omit<LoadedProps<Data>, "i
 function Read<Data>(props: Omit<LoadedProps<Data>, "isNamed">) {
   const { query, what, rows = 8, isAwaited = false, meanwhile, isEmpty, empty, children } = props;
   // Looked at in any case: a query tells its caller of what was looked at alone.
-  const { data: read, error } = query;
+  const { data: read } = query;
+  const fault = useFault(query);
   const data = isAwaited ? undefined : read;
   return (
     <>
-      {error !== null && <Failure query={query} what={what} error={error} />}
-      {data === undefined && error === null && <Skeleton what={what} rows={rows} meanwhile={meanwhile} />}
+      {fault !== null && <Failure query={query} what={what} fault={fault} />}
+      {data === undefined && fault === null && <Skeleton what={what} rows={rows} meanwhile={meanwhile} />}
       {data !== undefined && (isEmpty?.(data) === true ? empty : children(data))}
     </>
   );
@@ -86,38 +85,6 @@ function Skeleton({
 /** In the place of what comes without a word, where what stands below it comes with it (`inTurn`). */
 export function Awaited() {
   return <div data-state="loading" aria-busy="true" />;
-}
-
-interface FailureProps {
-  readonly query: Pick<ReadQuery<unknown>, "data" | "errorUpdatedAt" | "isFetching" | "refetch">;
-  readonly what: string;
-  readonly error: Error;
-}
-
-function Failure({ query, what, error }: FailureProps) {
-  const problem = error instanceof ApiProblem ? error : null;
-  return (
-    <section role="alert" data-state="error" className={styles["failure"]}>
-      <p>
-        <strong>{problem?.status === 403 ? `You may not see ${what}` : `The ${what} could not be read`}</strong>:{" "}
-        {error.message}.
-      </p>
-      <p className={styles["small"]}>
-        Since <MomentText at={new Date(query.errorUpdatedAt).toISOString()} withDistance />
-        {query.data !== undefined && "; what was read before stands below"}
-        {problem !== null && problem.requestId !== null && (
-          <>
-            . Request <Copied what="request id" text={problem.requestId} />
-          </>
-        )}
-      </p>
-      <div>
-        <Button onPress={() => void query.refetch()} isPending={query.isFetching}>
-          Try again
-        </Button>
-      </div>
-    </section>
-  );
 }
 
 export interface EmptyProps {

@@ -5,8 +5,8 @@
  *      stands there is told anew in its place. A stream says that something came; what it is is read.
  * QL2  "More" goes on with the filter that the first page was read with.
  * QL3  Where a search ended early it says how far it came, and "more" goes on from there.
+ * QL4  At most `MOST_PAGES` stand there: "more" then puts the newest of them away, and a button leads back to those.
  */
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { GridList, GridListItem } from "react-aria-components";
 import { Button } from "../elements/button.tsx";
@@ -14,41 +14,17 @@ import { copyText } from "../elements/clipboard.ts";
 import { usePageKey } from "../keys/page-keys.ts";
 import { focusedRowKey } from "../keys/rows.ts";
 import { useCalm } from "../live/calm.ts";
-import { useLive, useLiveState } from "../live/live.ts";
-import type { LiveListener } from "../live/live-stream.ts";
-import { useThrottled } from "../live/throttled.ts";
 import { MomentText } from "../moment/moment-text.tsx";
-import { Freshness, SHOWN_PAGES } from "./freshness.tsx";
+import { Freshness } from "./freshness.tsx";
 import styles from "./listing.module.css";
 import { Loaded } from "./loaded.tsx";
+import { PAGE, type PagesProps, usePages } from "./pages.ts";
 
-const PAGE = 50;
-/** How often it is looked whether something came that no stream says. */
-const LOOK_MS = 5000;
 /** How long it says that something was copied. */
 const COPIED_MS = 1500;
-/** However much a stream says. */
-const LEAST_BETWEEN_MS = 1000;
-
-export interface ListPage<Row> {
-  readonly data: readonly Row[];
-  readonly nextCursor: string | null;
-  readonly asOf: string | null;
-  readonly complete: boolean;
-  readonly searchedTo?: string | null;
-}
-
-export interface PagedListProps<Row> {
-  /** Names what is read, with its filter. */
-  readonly queryKey: readonly unknown[];
-  readonly read: (page: {
-    readonly limit: number;
-    readonly cursor: string | undefined;
-    readonly signal: AbortSignal;
-  }) => Promise<ListPage<Row>>;
+export interface PagedListProps<Row> extends PagesProps<Row> {
   /** For who hears it: "deliveries". */
   readonly what: string;
-  readonly idOf: (row: Row) => string;
   /** In words, for who hears the row. */
   readonly textOf: (row: Row) => string;
   /** Where Enter leads; null for a row that leads nowhere. */
@@ -59,10 +35,6 @@ export interface PagedListProps<Row> {
   readonly copyOf?: (row: Row) => string;
   /** What the key `r` does with the row that has the focus. */
   readonly onSendAgain?: (row: Row) => void;
-  /** What its rows come by, where the stream has them. */
-  readonly live?: Pick<LiveListener, "topics" | "filter">;
-  /** How often it is looked whether something came, where that is not every five seconds. */
-  readonly lookMs?: number;
   /** See LoadedProps. */
   readonly isNamed?: boolean;
   /** See LoadedProps. */
@@ -71,32 +43,8 @@ export interface PagedListProps<Row> {
 }
 
 export function PagedList<Row>(props: PagedListProps<Row>) {
-  const { queryKey, read, what, idOf, textOf, linkOf, empty, rowClass, live, lookMs = LOOK_MS, children } = props;
-  const { isNamed = false, isAwaited = false } = props;
-  const query = useInfiniteQuery({
-    queryKey: [...queryKey, SHOWN_PAGES],
-    queryFn: ({ pageParam, signal }) => read({ limit: PAGE, cursor: pageParam, signal }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 0,
-  });
-  const { state } = useLiveState();
-  const newest = useQuery({
-    queryKey: [...queryKey, "newest"],
-    queryFn: ({ signal }) => read({ limit: PAGE, cursor: undefined, signal }),
-    enabled: query.isSuccess,
-    refetchInterval: state === "paused" ? false : lookMs,
-    gcTime: 0,
-  });
-  const look = useThrottled(() => newest.refetch(), LEAST_BETWEEN_MS);
-  useLive(live === undefined ? null : { ...live, onRows: look, onGap: look });
-  const anew = new Map(newest.data?.data.map((row) => [idOf(row), row]));
-  const shown = (query.data?.pages.flatMap(({ data }) => data) ?? []).map((row) => anew.get(idOf(row)) ?? row);
-  const known = new Set(shown.map(idOf));
-  const came = newest.data?.data.filter((row) => !known.has(idOf(row))).length ?? 0;
-  const last = query.data?.pages.at(-1);
-  const { isComplete, mayLack } = wholeness(query.data?.pages ?? [], newest.data);
+  const { what, idOf, textOf, linkOf, empty, rowClass, children, isNamed = false, isAwaited = false } = props;
+  const { query, shown, came, last, asOf, isComplete, mayLack, isPutAway, failure, readAnew } = usePages(props);
   const copied = useRowKeys(props, shown);
   const cameWords = useCalm(came > 0 ? `${countWords(came)} new ${what}` : "");
   return (
@@ -111,7 +59,7 @@ export function PagedList<Row>(props: PagedListProps<Row>) {
       {() => (
         <div data-state="live" className={styles["list"]}>
           <div className={styles["head"]}>
-            <Freshness asOf={newest.data?.asOf ?? last?.asOf ?? null} complete={isComplete} />
+            <Freshness asOf={asOf} complete={isComplete} failure={failure} />
             <span className={styles["heard"]} role="status">
               {cameWords}
             </span>
@@ -123,7 +71,7 @@ export function PagedList<Row>(props: PagedListProps<Row>) {
                   </>
                 )}
               </span>
-              <ReadAnew came={came} mayLack={mayLack} onPress={() => void query.refetch()} />
+              <ReadAnew came={came} mayLack={mayLack} isPutAway={isPutAway} onPress={readAnew} />
             </span>
           </div>
           <GridList
@@ -163,25 +111,17 @@ export function PagedList<Row>(props: PagedListProps<Row>) {
   );
 }
 
-/**
- * Whether control had read all of it, and else whether it has since: what a list of one page lacked then is what came;
- * of more pages it may stand anywhere.
- */
-function wholeness(pages: readonly ListPage<unknown>[], newest: ListPage<unknown> | undefined) {
-  const wasComplete = pages.every(({ complete }) => complete);
-  const isComplete = newest?.complete ?? wasComplete;
-  return { isComplete, mayLack: isComplete && !wasComplete && pages.length > 1 };
-}
-
 interface ReadAnewProps {
   /** Rows that wait. */
   readonly came: number;
   readonly mayLack: boolean;
+  readonly isPutAway: boolean;
   readonly onPress: () => void;
 }
 
-/** QL1. */
-function ReadAnew({ came, mayLack, onPress }: ReadAnewProps) {
+/** QL1, QL4. */
+function ReadAnew({ came, mayLack, isPutAway, onPress }: ReadAnewProps) {
+  if (came === 0 && isPutAway) return <Button onPress={onPress}>Back to the newest</Button>;
   if (came === 0) return mayLack ? <Button onPress={onPress}>Read again</Button> : null;
   return (
     <span className={styles["came"]}>

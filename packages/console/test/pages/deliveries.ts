@@ -23,5 +23,10 @@ export const lettersPage: TestedPage = {
   ...{ title: "Letters · Posthaste", reads: "GET /v1/dead-letters" },
   empty: { "GET /v1/dead-letters": { body: { ...NONE, leftOut: { suppressed: 0, purged: 0 } } } },
   live: {},
-  shows: ["Order Completed", "message-1", "posthaste dead-letters list --reason window_expired --error 503"],
+  shows: [
+    "Order Completed",
+    "message-1",
+    "posthaste.dead-letters 0:1",
+    "posthaste dead-letters list --reason window_expired --error 503",
+  ],
 };

@@ -1,5 +1,5 @@
 /** What was given up, by destination, reason and error, the largest group first, with what helps. */
-import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { type UseInfiniteQueryResult, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { GridList, GridListItem } from "react-aria-components";
 import type { DeadLetterGroupPage } from "../../api/api-types.ts";
 import { call } from "../../api/client.ts";
@@ -30,6 +30,8 @@ type Counted = DeadLetterGroupPage["data"][number];
 const AGAIN_MS = 15_000;
 /** Groups on the page at first, and those that each "more" adds: a thousand failing destinations have thousands. */
 const PAGE = 50;
+/** More make a browser slow, and each is counted anew with the rest. */
+const MOST_GROUPS = 200;
 
 export function DeadLettersPage() {
   const client = useQueryClient();
@@ -77,16 +79,35 @@ export function DeadLettersPage() {
                 </GridListItem>
               ))}
             </GridList>
-            {query.hasNextPage && (
-              <Button onPress={() => void query.fetchNextPage()} isPending={query.isFetchingNextPage}>
-                {`More: ${countOf(Math.max(1, (pages[0]?.groups ?? 0) - groupsOf(pages).length))} smaller groups`}
-              </Button>
-            )}
+            {query.hasNextPage && <More query={query} shown={groupsOf(pages).length} all={pages[0]?.groups ?? 0} />}
           </div>
         )}
       </Loaded>
       <UnreadablePart />
     </>
+  );
+}
+
+interface MoreProps {
+  readonly query: Pick<UseInfiniteQueryResult, "fetchNextPage" | "isFetchingNextPage">;
+  readonly shown: number;
+  readonly all: number;
+}
+
+function More({ query, shown, all }: MoreProps) {
+  const left = Math.max(1, all - shown);
+  if (shown >= MOST_GROUPS) {
+    return (
+      <p className={styles["detail"]}>
+        The {MOST_GROUPS} largest groups stand here; <code>posthaste dead-letters groups</code> has the {countOf(left)}{" "}
+        smaller ones too.
+      </p>
+    );
+  }
+  return (
+    <Button onPress={() => void query.fetchNextPage()} isPending={query.isFetchingNextPage}>
+      {`More: ${countOf(left)} smaller groups`}
+    </Button>
   );
 }
 
@@ -103,7 +124,10 @@ function GroupRow({ group, name }: { readonly group: Group; readonly name: strin
       <span>
         <Mark tone="bad">{wordsOf(reason)}</Mark> {error}
       </span>
-      <span className={styles["count"]}>{count.toLocaleString("en-GB")}</span>
+      <span className={styles["count"]}>
+        {countOf(count)}
+        <span className={styles["unit"]}> {count === 1 ? "dead letter" : "dead letters"}</span>
+      </span>
       <span className={styles["detail"]}>
         <MomentText at={firstAt} /> – <MomentText at={lastAt} withDistance />
       </span>

@@ -3,7 +3,7 @@ import { useSearch } from "@tanstack/react-router";
 import type { DeadLetterPage, Operations } from "../../api/api-types.ts";
 import { call } from "../../api/client.ts";
 import { ActionLink } from "../../elements/action-link.tsx";
-import { Copied } from "../../elements/copied.tsx";
+import { Copied, CopyButton } from "../../elements/copied.tsx";
 import elements from "../../elements/elements.module.css";
 import { commandOf, LETTER_FILTERS, type LetterFilterKey } from "../../letters/letter-filter.ts";
 import { reviewOf } from "../../letters/replay-filter.ts";
@@ -17,6 +17,9 @@ import { useNames } from "../../names/names.ts";
 import { PageTitle } from "../../status/page-title.tsx";
 import { Mark } from "../../verdict/mark.tsx";
 import styles from "./dead-letters-page.module.css";
+
+/** Whose partition and offset a letter's place is. */
+const TOPIC = "posthaste.dead-letters";
 
 type Letter = DeadLetterPage["data"][number];
 type Query = Operations["GET /v1/dead-letters"]["query"];
@@ -76,7 +79,8 @@ function LetterRow({ letter, name }: { readonly letter: Letter; readonly name: s
         <Mark tone="bad">{reason.replaceAll("_", " ")}</Mark> {first?.status ?? first?.error ?? ""}, {attempts} attempts
       </span>
       <span className={styles["detail"]}>
-        <code>{messageId}</code> at <code>{place}</code>
+        <code>{messageId}</code> at <code>{`${TOPIC} ${place}`}</code>{" "}
+        <CopyButton what={`command that shows ${place}`} text={`posthaste dead-letters show ${place}`} />
       </span>
     </>
   );

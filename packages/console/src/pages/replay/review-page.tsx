@@ -24,6 +24,7 @@ import { leftOutWords } from "./left-out.ts";
 import { PlanCounts } from "./plan-counts.tsx";
 import { PlanSamples } from "./plan-samples.tsx";
 import styles from "./replay.module.css";
+import { type Span, useSpan } from "./span.ts";
 import { StartForm } from "./start-form.tsx";
 
 export function ReviewPage() {
@@ -36,6 +37,7 @@ export function ReviewPage() {
     gcTime: 0,
   });
   const counting = useCounting(inputOf(filter), query.isFetching);
+  const span = useSpan(filter);
   const { again: _, ...letters } = filter;
   return (
     <>
@@ -46,6 +48,7 @@ export function ReviewPage() {
         query={query}
         what="count"
         isNamed
+        isAwaited={span === undefined}
         meanwhile={counting}
         isEmpty={({ matched }) => matched === 0}
         empty={
@@ -64,7 +67,7 @@ export function ReviewPage() {
       >
         {(plan) => (
           <Plan
-            {...{ plan, filter, counting, isCounting: query.isFetching }}
+            {...{ plan, filter, counting, span: span ?? null, isCounting: query.isFetching }}
             onCountAnew={() => void query.refetch()}
           />
         )}
@@ -80,10 +83,11 @@ interface PlanProps {
   readonly isCounting: boolean;
   /** How far that is, where there is anything to tell. */
   readonly counting: ReactNode;
+  readonly span: Span | null;
   readonly onCountAnew: () => void;
 }
 
-function Plan({ plan, filter, isCounting, counting, onCountAnew }: PlanProps) {
+function Plan({ plan, filter, isCounting, counting, span, onCountAnew }: PlanProps) {
   const nameOf = useNames();
   const { matched, countedAt, expiresAt, counts, samples } = plan;
   const destinationIds = [...new Set(counts.map(({ destinationId }) => destinationId))];
@@ -96,6 +100,12 @@ function Plan({ plan, filter, isCounting, counting, onCountAnew }: PlanProps) {
           <strong>{matched.toLocaleString("en-GB")}</strong> {matched === 1 ? "dead letter" : "dead letters"} to{" "}
           {target ?? `${destinationIds.length} destinations`}
         </p>
+        {span !== null && (
+          <p>
+            What fits died from <MomentText at={span.from} isShort /> to{" "}
+            <MomentText at={span.to} isShort withDistance />.
+          </p>
+        )}
         <LeftOutPart plan={plan} filter={filter} />
         {expiresAt !== null && (
           <p className={styles["detail"]}>

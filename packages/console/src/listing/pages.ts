@@ -1,0 +1,98 @@
+/** The pages of a list that stand on it, and what came since (QL1 to QL4 of paged-list.tsx). */
+import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useRef } from "react";
+import { useLive, useLiveState } from "../live/live.ts";
+import type { LiveListener } from "../live/live-stream.ts";
+import { useThrottled } from "../live/throttled.ts";
+import { SHOWN_PAGES } from "./freshness.tsx";
+
+export const PAGE = 50;
+/** Two hundred rows: more make a browser slow. */
+const MOST_PAGES = 4;
+/** How often it is looked whether something came that no stream says. */
+const LOOK_MS = 5000;
+/** However much a stream says. */
+const LEAST_BETWEEN_MS = 1000;
+
+export interface ListPage<Row> {
+  readonly data: readonly Row[];
+  readonly nextCursor: string | null;
+  readonly asOf: string | null;
+  readonly complete: boolean;
+  readonly searchedTo?: string | null;
+}
+
+export interface PagesProps<Row> {
+  /** Names what is read, with its filter. */
+  readonly queryKey: readonly unknown[];
+  readonly read: (page: {
+    readonly limit: number;
+    readonly cursor: string | undefined;
+    readonly signal: AbortSignal;
+  }) => Promise<ListPage<Row>>;
+  readonly idOf: (row: Row) => string;
+  /** What its rows come by, where the stream has them. */
+  readonly live?: Pick<LiveListener, "topics" | "filter">;
+  /** How often it is looked whether something came, where that is not every five seconds. */
+  readonly lookMs?: number;
+}
+
+export function usePages<Row>({ queryKey, read, idOf, live, lookMs = LOOK_MS }: PagesProps<Row>) {
+  const client = useQueryClient();
+  const shownKey = [...queryKey, SHOWN_PAGES];
+  const query = useInfiniteQuery({
+    queryKey: shownKey,
+    queryFn: ({ pageParam, signal }) => read({ limit: PAGE, cursor: pageParam, signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+    // Nothing is read backwards: what was put away is read from its beginning.
+    getPreviousPageParam: () => undefined,
+    maxPages: MOST_PAGES,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  });
+  const { state } = useLiveState();
+  const newest = useQuery({
+    queryKey: [...queryKey, "newest"],
+    queryFn: ({ signal }) => read({ limit: PAGE, cursor: undefined, signal }),
+    enabled: query.isSuccess,
+    refetchInterval: state === "paused" ? false : lookMs,
+    gcTime: 0,
+  });
+  const look = useThrottled(() => newest.refetch(), LEAST_BETWEEN_MS);
+  useLive(live === undefined ? null : { ...live, onRows: look, onGap: look });
+  const { pages = [], pageParams = [] } = query.data ?? {};
+  const isPutAway = pageParams.length > 0 && pageParams[0] !== undefined;
+  const anew = new Map(newest.data?.data.map((row) => [idOf(row), row]));
+  const shown = pages.flatMap(({ data }) => data).map((row) => anew.get(idOf(row)) ?? row);
+  const seen = useSeen(shown.map(idOf), isPutAway);
+  const last = pages.at(-1);
+  return {
+    query,
+    shown,
+    came: newest.data?.data.filter((row) => !seen.has(idOf(row))).length ?? 0,
+    last,
+    asOf: newest.data?.asOf ?? last?.asOf ?? null,
+    ...wholeness(pages, newest.data),
+    isPutAway,
+    failure: newest.error,
+    readAnew: () => void (isPutAway ? client.resetQueries({ queryKey: shownKey, exact: true }) : query.refetch()),
+  };
+}
+
+/** What stands there, and what did before it was put away: that did not come since. */
+function useSeen(ids: readonly string[], isPutAway: boolean): ReadonlySet<string> {
+  const before = useRef<readonly string[]>([]);
+  if (!isPutAway) before.current = ids;
+  return new Set([...ids, ...before.current]);
+}
+
+/**
+ * Whether control had read all of it, and else whether it has since: what a list of one page lacked then is what came;
+ * of more pages it may stand anywhere.
+ */
+function wholeness(pages: readonly ListPage<unknown>[], newest: ListPage<unknown> | undefined) {
+  const wasComplete = pages.every(({ complete }) => complete);
+  const isComplete = newest?.complete ?? wasComplete;
+  return { isComplete, mayLack: isComplete && !wasComplete && pages.length > 1 };
+}
