@@ -1,8 +1,10 @@
 /** The dead letters of a group, newest first, each with its place in the topic. */
 import { useSearch } from "@tanstack/react-router";
+import { useState } from "react";
 import type { DeadLetterPage, Operations } from "../../api/api-types.ts";
 import { call } from "../../api/client.ts";
 import { ActionLink } from "../../elements/action-link.tsx";
+import { Button } from "../../elements/button.tsx";
 import { Copied, CopyButton } from "../../elements/copied.tsx";
 import elements from "../../elements/elements.module.css";
 import { commandOf, LETTER_FILTERS, type LetterFilterKey } from "../../letters/letter-filter.ts";
@@ -14,9 +16,11 @@ import { PagedList } from "../../listing/paged-list.tsx";
 import type { LiveFilter } from "../../live/live-stream.ts";
 import { MomentText } from "../../moment/moment-text.tsx";
 import { useNames } from "../../names/names.ts";
+import { useMissingScope } from "../../session/session.ts";
 import { PageTitle } from "../../status/page-title.tsx";
 import { Mark } from "../../verdict/mark.tsx";
 import styles from "./dead-letters-page.module.css";
+import { PurgeDialog } from "./purge-dialog.tsx";
 
 /** Whose partition and offset a letter's place is. */
 const TOPIC = "posthaste.dead-letters";
@@ -33,6 +37,7 @@ export function LettersPage() {
       <div className={elements["pageHead"]}>
         <h1>Letters</h1>
         <a href="/dead-letters">All groups</a>
+        <PurgePart filter={filter} />
         <ActionLink look="primary" href={reviewOf(filter)}>
           Review and replay
         </ActionLink>
@@ -57,6 +62,20 @@ export function LettersPage() {
       >
         {(letter) => <LetterRow letter={letter} name={nameOf(letter.destinationId)} />}
       </PagedList>
+    </>
+  );
+}
+
+function PurgePart({ filter }: { readonly filter: Filter<LetterFilterKey> }) {
+  const missingScope = useMissingScope("write");
+  const [isAsked, setAsked] = useState(false);
+  const unavailable = missingScope ?? (Object.keys(filter).length === 0 ? "say which: filter them first" : null);
+  return (
+    <>
+      <Button unavailable={unavailable} onPress={() => setAsked(true)}>
+        Purge
+      </Button>
+      {isAsked && <PurgeDialog filter={filter} onClose={() => setAsked(false)} />}
     </>
   );
 }

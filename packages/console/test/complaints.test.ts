@@ -1,0 +1,97 @@
+/**
+ * What users of such tools complain of, as rules that no redesign may drop: those of docs/testing.md that no other test
+ * of the pages holds.
+ */
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { found } from "./browser.ts";
+import { exampleOf, type FakeRequest } from "./fake-control.ts";
+import { control, startConsole, visit } from "./started-console.ts";
+
+const LATEST = "GET /v1/deliveries/latest";
+const LETTERS = "GET /v1/dead-letters";
+const REPLAY = "POST /v1/dead-letters/replay";
+const PAGE = { nextCursor: null, asOf: "2026-11-22T14:12:10.000Z", complete: true, searchedTo: null };
+const [delivery] = (exampleOf(LATEST).body as { readonly data: readonly object[] }).data;
+const STATES = ["delivered", "waiting_retry", "deferred", "dead_letter", "suppressed"] as const;
+const OF_EVENT = { type: "track", event: "Order", userId: "ada", error: "503", sourceId: "src_1" };
+const OF_TIME = { since: "2026-11-22T06:10:00Z", until: "2026-11-22T10:10:00Z" };
+
+startConsole();
+
+/** One of each state, as control has them. */
+function ofState({ query }: FakeRequest) {
+  const states = STATES.filter((state) => (query.get("state") ?? state) === state);
+  return { body: { ...PAGE, data: states.map((state) => ({ ...delivery, state, messageId: `was-${state}` })) } };
+}
+
+const ids = async (page: Page) => (await page.getByText(/^was-/).allInnerTexts()).sort();
+const asked = (operation: string) => control.requests.filter((each) => each.operation === operation);
+
+describe.skipIf("missing" in found)("a list", () => {
+  it("shows for each state that can be chosen what stands so, and all of it for none", async () => {
+    const page = await visit("/deliveries", { [LATEST]: ofState });
+    await expect.poll(() => ids(page)).toEqual(STATES.map((state) => `was-${state}`).sort());
+    for (const state of STATES) {
+      await page.getByRole("button", { name: "Filter", exact: true }).click();
+      await page.getByRole("dialog").getByLabel("State").selectOption(state);
+      await page.getByRole("button", { name: "Show" }).click();
+      await expect.poll(() => ids(page)).toEqual([`was-${state}`]);
+      await page.getByRole("button", { name: /^State: .*: take away$/ }).click();
+      await expect.poll(() => ids(page)).toHaveLength(STATES.length);
+    }
+  });
+
+  it.each([
+    ["/deliveries", LATEST, { state: "dead_letter", statusClass: "5xx", messageId: "message-1", replayId: "rpl_1" }],
+    ["/dead-letters/letters", LETTERS, { reason: "window_expired" }],
+  ])("is filtered by control and not by the browser, by type, destination, error and user: %s", async (at, list, own) => {
+    const filter = { ...OF_EVENT, ...OF_TIME, ...own, destinationId: "dst_1" };
+    await visit(`${at}?${new URLSearchParams(filter)}`);
+    await expect
+      .poll(() => asked(list).map(({ query }) => Object.fromEntries(query)))
+      .toContainEqual({ ...filter, limit: "50" });
+  });
+
+  it("that comes live is gone through by arrows, Home, End and Enter", async () => {
+    const rows = (count: number) => ({
+      body: { ...PAGE, data: Array.from({ length: count }, (_, n) => ({ ...delivery, messageId: `was-${count - n}` })) },
+    });
+    const page = await visit("/deliveries", { [LATEST]: rows(4) });
+    await page.getByRole("button", { name: /^live/ }).waitFor();
+    await page.getByText("was-4").waitFor();
+    await page.keyboard.press("j");
+    const focused = () => page.evaluate(() => /was-\d/.exec(document.activeElement?.textContent ?? "")?.[0]);
+    for (const [key, row] of [
+      ["ArrowDown", "was-3"],
+      ["End", "was-1"],
+      ["ArrowUp", "was-2"],
+      ["Home", "was-4"],
+    ] as const) {
+      await page.keyboard.press(key);
+      await expect.poll(focused).toBe(row);
+    }
+    control.answer({ [LATEST]: rows(6) });
+    control.tell("deliveries", { ...delivery, messageId: "was-6" });
+    await page.getByRole("button", { name: "2 new" }).waitFor();
+    expect(await focused()).toBe("was-4");
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/events/was-4");
+  });
+});
+
+describe.skipIf("missing" in found)('"all matching"', () => {
+  it.each([
+    ["Send all matching again", "/deliveries", LATEST, { state: "dead_letter" }],
+    ["Review and replay", "/dead-letters/letters", LETTERS, {}],
+  ])("is the whole filter, and never the rows that are shown: %s", async (name, at, list, own) => {
+    const filter = { destinationId: "dst_1", ...OF_EVENT, ...OF_TIME };
+    const page = await visit(`${at}?${new URLSearchParams({ ...filter, ...own })}`, {
+      [list]: { body: Object.assign({}, exampleOf(list).body, { nextCursor: "more" }) },
+    });
+    await page.getByRole("button", { name: "More", exact: true }).waitFor();
+    await page.getByRole("link", { name }).click();
+    await page.getByRole("button", { name: "Replay 12,345" }).waitFor();
+    expect(asked(REPLAY).map(({ body }) => body)).toEqual([{ ...filter, dryRun: true }]);
+  });
+});
