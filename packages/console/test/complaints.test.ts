@@ -6,10 +6,13 @@ import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { found } from "./browser.ts";
 import { exampleOf, type FakeRequest } from "./fake-control.ts";
+import { eventPage } from "./pages/event.ts";
 import { control, startConsole, visit } from "./started-console.ts";
 
 const LATEST = "GET /v1/deliveries/latest";
 const LETTERS = "GET /v1/dead-letters";
+const ATTEMPTS = "GET /v1/deliveries";
+const AUDIT = "GET /v1/audit";
 const REPLAY = "POST /v1/dead-letters/replay";
 const PAGE = { nextCursor: null, asOf: "2026-11-22T14:12:10.000Z", complete: true, searchedTo: null };
 const [delivery] = (exampleOf(LATEST).body as { readonly data: readonly object[] }).data;
@@ -45,17 +48,23 @@ describe.skipIf("missing" in found)("a list", () => {
   it.each([
     ["/deliveries", LATEST, { state: "dead_letter", statusClass: "5xx", messageId: "message-1", replayId: "rpl_1" }],
     ["/dead-letters/letters", LETTERS, { reason: "window_expired" }],
-  ])("is filtered by control and not by the browser, by type, destination, error and user: %s", async (at, list, own) => {
-    const filter = { ...OF_EVENT, ...OF_TIME, ...own, destinationId: "dst_1" };
-    await visit(`${at}?${new URLSearchParams(filter)}`);
-    await expect
-      .poll(() => asked(list).map(({ query }) => Object.fromEntries(query)))
-      .toContainEqual({ ...filter, limit: "50" });
-  });
+  ])(
+    "is filtered by control and not by the browser, by type, destination, error and user: %s",
+    async (at, list, own) => {
+      const filter = { ...OF_EVENT, ...OF_TIME, ...own, destinationId: "dst_1" };
+      await visit(`${at}?${new URLSearchParams(filter)}`);
+      await expect
+        .poll(() => asked(list).map(({ query }) => Object.fromEntries(query)))
+        .toContainEqual({ ...filter, limit: "50" });
+    },
+  );
 
   it("that comes live is gone through by arrows, Home, End and Enter", async () => {
     const rows = (count: number) => ({
-      body: { ...PAGE, data: Array.from({ length: count }, (_, n) => ({ ...delivery, messageId: `was-${count - n}` })) },
+      body: {
+        ...PAGE,
+        data: Array.from({ length: count }, (_, n) => ({ ...delivery, messageId: `was-${count - n}` })),
+      },
     });
     const page = await visit("/deliveries", { [LATEST]: rows(4) });
     await page.getByRole("button", { name: /^live/ }).waitFor();
@@ -80,6 +89,24 @@ describe.skipIf("missing" in found)("a list", () => {
   });
 });
 
+describe.skipIf("missing" in found)("attempts", () => {
+  it("are the newest first, each with its error in its row", async () => {
+    const [attempt] = (exampleOf(ATTEMPTS).body as { readonly data: readonly object[] }).data;
+    const url = { url: "https://a.example/hook", outcome: "retryable", status: null, durationMs: 5000, answer: null };
+    const tried = (number: number, failed: object) => ({
+      ...{ ...attempt, messageId: "message-7", attempt: number, outcome: "retryable", urls: [{ ...url, ...failed }] },
+      time: `2026-11-22T10:13:0${number}.000Z`,
+    });
+    const data = [tried(2, { status: 503 }), tried(1, { error: "timeout" })];
+    const page = await visit(eventPage.path, { ...eventPage.live, [ATTEMPTS]: { body: { ...PAGE, data } } });
+    const rows = page.getByRole("listitem").filter({ hasText: /attempt \d: retryable/ });
+    await expect.poll(() => rows.count()).toBe(2);
+    const told = await rows.allInnerTexts();
+    expect(told.map((text) => /attempt \d/.exec(text)?.[0])).toEqual(["attempt 2", "attempt 1"]);
+    expect(told.map((text) => /503|timeout/.exec(text)?.[0])).toEqual(["503", "timeout"]);
+  });
+});
+
 describe.skipIf("missing" in found)('"all matching"', () => {
   it.each([
     ["Send all matching again", "/deliveries", LATEST, { state: "dead_letter" }],
@@ -93,5 +120,19 @@ describe.skipIf("missing" in found)('"all matching"', () => {
     await page.getByRole("link", { name }).click();
     await page.getByRole("button", { name: "Replay 12,345" }).waitFor();
     expect(asked(REPLAY).map(({ body }) => body)).toEqual([{ ...filter, dryRun: true }]);
+  });
+});
+
+describe.skipIf("missing" in found)("what was changed", () => {
+  it("says from what to what, of what was made what it is, and by which way", async () => {
+    const [change] = (exampleOf(AUDIT).body as { readonly data: readonly object[] }).data;
+    const data = [
+      { ...change, id: 2, way: "cli", changes: [{ field: "rate", from: null, to: "10" }] },
+      { ...change, id: 1, way: "console", changes: [{ field: "name", from: "Shop", to: null }] },
+    ];
+    const page = await visit("/activity", { [AUDIT]: { body: { ...PAGE, data } } });
+    const rows = page.getByRole("row");
+    await rows.filter({ hasText: "by the command line" }).getByText("rate: 10", { exact: true }).waitFor();
+    await rows.filter({ hasText: "by the console" }).getByText("name: Shop → nothing", { exact: true }).waitFor();
   });
 });

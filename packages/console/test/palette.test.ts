@@ -78,6 +78,7 @@ describe.skipIf("missing" in found)("the palette", () => {
     await openPalette(page);
     await page.keyboard.type("acme");
     await expect.poll(async () => (await lines(page)).filter((line) => line.startsWith("Acme"))).toHaveLength(8);
+    await page.getByText("Destinations", { exact: true }).last().waitFor();
     await page.keyboard.type(" 11");
     await expect.poll(() => lines(page)).toEqual(["Acme 11"]);
     await page.keyboard.press("Enter");

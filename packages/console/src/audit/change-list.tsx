@@ -43,6 +43,8 @@ interface ChangeRowProps {
 
 function ChangeRow({ change, nameOf }: ChangeRowProps) {
   const { time, actor, way, operation, target, changes, requestId } = change;
+  // Of what was made, nothing was anything before.
+  const isNew = changes.every(({ from }) => from === null);
   return (
     <>
       <MomentText at={time} withDistance />
@@ -55,7 +57,8 @@ function ChangeRow({ change, nameOf }: ChangeRowProps) {
       <span className={styles["detail"]}>
         {changes.map(({ field, from, to }) => (
           <span key={field} className={styles["field"]}>
-            {field}: {from ?? "nothing"} → {to ?? "nothing"}
+            {field}: {from === null && isNew ? "" : `${from ?? "nothing"} → `}
+            {to ?? "nothing"}
           </span>
         ))}
         <code>{requestId}</code>

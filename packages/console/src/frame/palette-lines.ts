@@ -29,12 +29,8 @@ export function findSections({ typed, destinations, sources, commands }: Palette
   const fits = fitting(typed);
   const isTyped = typed.trim() !== "";
   const named = [
-    {
-      name: "Destinations and sources",
-      lines: isTyped
-        ? [...namedLines(destinations, "destinations", fits), ...namedLines(sources, "sources", fits)]
-        : [],
-    },
+    { name: "Destinations", lines: isTyped ? namedLines(destinations, "destinations", fits) : [] },
+    { name: "Sources", lines: isTyped ? namedLines(sources, "sources", fits) : [] },
     { name: "Pages", lines: PLACES.filter(fits).map(placeLine) },
     { name: "Commands", lines: commands.filter(fits) },
   ];

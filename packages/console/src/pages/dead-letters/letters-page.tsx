@@ -98,8 +98,11 @@ function LetterRow({ letter, name }: { readonly letter: Letter; readonly name: s
         <Mark tone="bad">{reason.replaceAll("_", " ")}</Mark> {first?.status ?? first?.error ?? ""}, {attempts} attempts
       </span>
       <span className={styles["detail"]}>
-        <code>{messageId}</code> at <code>{`${TOPIC} ${place}`}</code>{" "}
-        <CopyButton what={`command that shows ${place}`} text={`posthaste dead-letters show ${place}`} />
+        <code>{messageId}</code> at <code>{TOPIC}</code>{" "}
+        <span className={styles["place"]}>
+          <code>{place}</code>
+          <CopyButton what={`command that shows ${place}`} text={`posthaste dead-letters show ${place}`} />
+        </span>
       </span>
     </>
   );

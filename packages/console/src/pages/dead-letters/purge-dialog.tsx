@@ -80,7 +80,13 @@ function Counted({ plan: { plan, matched }, onClose }: { readonly plan: Purge; r
   );
 }
 
-function Purged({ purge: { matched, bytesKeptUntil }, onClose }: { readonly purge: Purge; readonly onClose: () => void }) {
+function Purged({
+  purge: { matched, bytesKeptUntil },
+  onClose,
+}: {
+  readonly purge: Purge;
+  readonly onClose: () => void;
+}) {
   return (
     <>
       <p role="status">
@@ -88,8 +94,8 @@ function Purged({ purge: { matched, bytesKeptUntil }, onClose }: { readonly purg
         {bytesKeptUntil !== null && (
           <>
             {" "}
-            Their bytes stay in the topic until <MomentText at={bytesKeptUntil} isShort withDistance />, for whoever reads
-            it.
+            Their bytes stay in the topic until <MomentText at={bytesKeptUntil} isShort withDistance />, for whoever
+            reads it.
           </>
         )}
       </p>
